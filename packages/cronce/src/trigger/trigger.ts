@@ -1,0 +1,87 @@
+/**
+ * What every trigger can answer. A trigger denotes one fixed set of instants, in epoch milliseconds: nothing depends on
+ * where a question started, so `prev(next(t))`, iteration and random access agree.
+ */
+export interface Timeline {
+  /** The first instant strictly after `from`, or `null` if there is none. */
+  next(from: Date | number): number | null
+  /** The last instant strictly before `from`, or `null` if there is none. */
+  prev(from: Date | number): number | null
+  /** Whether the trigger has exactly this instant. */
+  matches(at: Date | number): boolean
+  /** Up to `count` instants after `from`, ascending; fewer when the trigger ends. */
+  nextN(from: Date | number, count: number): number[]
+  /** True when the set is empty: this trigger can never fire. */
+  readonly never: boolean
+}
+
+export interface CronOptions {
+  /** Zone of the fields: an IANA name, `UTC`, or a fixed offset such as `+05:30`. A `CRON_TZ=` prefix wins. @default 'UTC' */
+  readonly tz?: string | undefined
+  /** What a zone change does to local times. @default 'auto' */
+  readonly dst?: 'auto' | 'wall' | 'once' | 'shift' | undefined
+  /** Local times that do not exist: fire when the gap ends, not at all, or as much later as the gap is long. @default 'auto' */
+  readonly gap?: 'auto' | 'after' | 'skip' | 'shift' | undefined
+  /** Local times that exist twice: which pass fires. @default 'auto' */
+  readonly overlap?: 'auto' | 'first' | 'second' | 'both' | undefined
+  /** How day of month and day of week combine when both are restricted. @default 'or' */
+  readonly days?: 'or' | 'and' | 'vixie' | undefined
+  /** Whose grammar the expression is written in. @default 'default' */
+  readonly dialect?: 'default' | 'vixie' | 'ocps' | 'quartz' | 'eventbridge' | 'kubernetes' | undefined
+  /** Accept ranges that wrap around, such as `22-2` or `FRI-MON`. @default false */
+  readonly wrap?: boolean | undefined
+  /** What `H` is hashed from, usually the schedule's name. Required when the expression uses `H`. */
+  readonly seed?: string | undefined
+}
+
+/** A trigger as plain JSON data, so that a schedule can be stored. `trigger(data)` makes it live again. */
+export type TriggerData = CronData | EveryData | AtData
+
+export interface CronData extends CronOptions {
+  readonly kind: 'cron'
+  readonly expression: string
+}
+
+export interface EveryData {
+  readonly kind: 'every'
+  readonly everyMs: number
+  /** Epoch milliseconds: the series is `anchor + k * everyMs` for every whole k. */
+  readonly anchor: number
+}
+
+export interface AtData {
+  readonly kind: 'at'
+  readonly at: number
+}
+
+export type Trigger = CronTrigger | EveryTrigger | AtTrigger
+
+export interface CronTrigger extends Timeline {
+  readonly kind: 'cron'
+  /** As it was written. */
+  readonly expression: string
+  /** The zone the fields are read in. */
+  readonly tz: string
+  /**
+   * `fixed`: names times of day; in a gap it fires once when the gap ends, in an overlap once.
+   * `interval`: repeats within the day and keeps its cadence through zone changes.
+   * `event`: `@reboot`, which has no instants.
+   */
+  readonly timing: 'fixed' | 'interval' | 'event'
+  /** The same set of instants written in the default dialect: numbers, no macro, no `H`. */
+  readonly normalized: string
+  toJSON(): CronData
+}
+
+export interface EveryTrigger extends Timeline {
+  readonly kind: 'every'
+  readonly everyMs: number
+  readonly anchor: number
+  toJSON(): EveryData
+}
+
+export interface AtTrigger extends Timeline {
+  readonly kind: 'at'
+  readonly at: number
+  toJSON(): AtData
+}
