@@ -1,0 +1,20 @@
+/** The published entry `cronce/cron`. */
+export { CronceError } from './errors.ts'
+export { at } from './trigger/at.ts'
+export { cron } from './trigger/cron.ts'
+export { CronError, type CronErrorCode, type FieldName } from './trigger/cron-error.ts'
+export { type EveryOptions, every } from './trigger/every.ts'
+export { trigger } from './trigger/from-data.ts'
+export { stats, type TriggerStats, type ZoneEffect } from './trigger/stats.ts'
+export type {
+  AtData,
+  AtTrigger,
+  CronData,
+  CronOptions,
+  CronTrigger,
+  EveryData,
+  EveryTrigger,
+  Timeline,
+  Trigger,
+  TriggerData,
+} from './trigger/trigger.ts'

@@ -1,0 +1,2 @@
+/** The published entry `cronce`: for now the triggers alone. */
+export * from './cron.ts'

@@ -1,0 +1,55 @@
+/** Days that depend on the month's shape. */
+export type SpecialDay =
+  /** `L`, `L-3`: so many days before the last. */
+  | { readonly kind: 'last'; readonly before: number }
+  /** `15W`: the Monday to Friday nearest to a day, inside the month. */
+  | { readonly kind: 'nearest'; readonly day: number }
+  /** `LW`, `L-3W`. */
+  | { readonly kind: 'lastNearest'; readonly before: number }
+  /** `5L`: the last such weekday. */
+  | { readonly kind: 'lastWeekday'; readonly weekday: number }
+  /** `5#3`: the n-th such weekday. */
+  | { readonly kind: 'nthWeekday'; readonly weekday: number; readonly nth: number }
+
+/** The parts of the day rule that few expressions have. */
+export interface DayRules {
+  readonly days: readonly SpecialDay[]
+  readonly weekdays: readonly SpecialDay[]
+  /** One byte a year from 1970 on, or `null` when every year will do. */
+  readonly years: Uint8Array | null
+}
+
+/** Bit d - 1 for each day d that the specials name in a month of this shape. */
+export function specialDays(specials: readonly SpecialDay[], length: number, firstWeekday: number): number {
+  let mask = 0
+  for (const special of specials) {
+    const day = dayOf(special, length, firstWeekday)
+    // A month without the day simply has no fire.
+    if (day >= 1 && day <= length) mask |= 1 << (day - 1)
+  }
+  return mask
+}
+
+function dayOf(special: SpecialDay, length: number, firstWeekday: number): number {
+  switch (special.kind) {
+    case 'last':
+      return length - special.before
+    case 'nearest':
+      return nearestWorkday(special.day, length, firstWeekday)
+    case 'lastNearest':
+      return nearestWorkday(length - special.before, length, firstWeekday)
+    case 'lastWeekday':
+      return length - ((firstWeekday + length - 1 - special.weekday + 7) % 7)
+    case 'nthWeekday':
+      return 1 + ((special.weekday - firstWeekday + 7) % 7) + (special.nth - 1) * 7
+  }
+}
+
+/** Saturday goes back to Friday and Sunday on to Monday, unless that leaves the month. Out of the month stays out. */
+function nearestWorkday(day: number, length: number, firstWeekday: number): number {
+  if (day < 1 || day > length) return 0
+  const weekday = (firstWeekday + day - 1) % 7
+  if (weekday === 6) return day === 1 ? 3 : day - 1
+  if (weekday === 0) return day === length ? day - 2 : day + 1
+  return day
+}

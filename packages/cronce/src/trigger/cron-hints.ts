@@ -1,0 +1,94 @@
+import { didYouMean } from '../did-you-mean.ts'
+import { FIRST_YEAR, LAST_YEAR } from './calendar.ts'
+import type { Dialect } from './cron-dialect.ts'
+import { DAY, type Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY } from './cron-fields.ts'
+
+/** What a field accepts, in a few words. */
+export function expectedIn(field: Field, dialect: Dialect): string {
+  const isWeekday = field.index === WEEKDAY
+  const min = isWeekday ? dialect.sunday : field.min
+  const max = isWeekday ? dialect.weekdayMax : field.max
+  const names = field.names.length > 0 ? ` or ${field.names[0]} to ${field.names.at(-1)}` : ''
+  return `* or ${min} to ${max}${names}`
+}
+
+export function name(field: Field, written: string): string {
+  if (field.names.length === 0) return `The ${field.name} field takes numbers only.`
+  const short = field.names.find((candidate) => written.toUpperCase().startsWith(candidate))
+  const meant = short ?? didYouMean(written, field.names)
+  return meant === undefined ? `Use ${field.names.join(', ')}.` : `Did you mean ${meant}?`
+}
+
+export function step(field: Field, written: number): string {
+  if (written === 0) return 'The smallest step is 1.'
+  const unit = { [SECOND]: ['minute', 's'], [MINUTE]: ['hour', 'm'], [HOUR]: ['day', 'h'] }[field.index]
+  if (unit === undefined) return `Steps count values of the ${field.name} field, of which there are ${field.size}.`
+  return `Steps start again every ${unit[0]}, so */${written} never repeats: use @every ${written}${unit[1]}.`
+}
+
+export function openStep(field: Field, first: number): string {
+  return `Write ${first}-${field.max}/n.`
+}
+
+export function hash(field: Field): string {
+  return field.index > WEEKDAY ? 'Name the years.' : 'Use the default dialect for H.'
+}
+
+/** The field ended too early; `before` is the character it ended with. */
+export function missing(before: number): string | undefined {
+  if (before === 44) return 'Remove the comma, or add a value behind it.'
+  if (before === 47) return 'Add the step, such as */5.'
+  if (before === 45) return 'Add the end of the range, such as 1-5.'
+  return undefined
+}
+
+/** A character that does not belong; `written` is the whole field. */
+export function character(field: Field, char: string, written: string): string | undefined {
+  if (char === '?') return '? stands only in a day field; write *.'
+  if (char === '~') return 'For a random value write H, which is the same on every instance.'
+  if (char === '%') return 'Nothing needs escaping here.'
+  if (char === '-' || char === '+') return 'Values are plain numbers without a sign.'
+  if (char === '.') return 'Values are whole numbers; for other intervals use @every.'
+  if (char === '\n' || char === '\r') return 'One expression a line; separate fields by spaces.'
+  if (/^\d+\*/.test(written)) return `Did you mean */${written.replace('*', '')}?`
+  if (char === 'W' || char === 'w') return 'W goes behind a day of the month, such as 15W, or L: LW.'
+  if (char === 'L' || char === 'l') return 'L stands in day of month, or behind a weekday, such as 5L.'
+  if (char === '#') return '# goes behind one weekday, such as 5#2 for the second Friday.'
+  if (field.index === DAY || field.index === WEEKDAY) return undefined
+  return char > '\x7f' ? 'Only ASCII characters are part of the grammar.' : undefined
+}
+
+export function value(field: Field, written: number, dialect: Dialect): string | undefined {
+  if (field.index === WEEKDAY && written >= FIRST_YEAR && written <= LAST_YEAR && dialect.layouts[7] !== undefined) {
+    return 'Six fields begin with seconds. To name a year write 7 fields: second minute hour day month weekday year.'
+  }
+  if (field.index === HOUR && written === 24) return 'Midnight is hour 0.'
+  if ((field.index === MINUTE || field.index === SECOND) && written === 60) return `Use 0 of the next one, or */1.`
+  if (written === 0 && (field.index === DAY || field.index === MONTH)) return `Counting begins at 1.`
+  if (field.index === WEEKDAY)
+    return dialect.sunday === 1 ? 'Sunday is 1, Saturday is 7.' : 'Sunday is 0, Saturday is 6.'
+  return undefined
+}
+
+export function backward(field: Field, first: number, last: number, dialect: Dialect): string {
+  const shown = (number: number): number => (field.index === WEEKDAY ? number + dialect.sunday : number)
+  const from = first > field.max ? field.min : first
+  if (from <= last) return `Write ${shown(from)}-${shown(last)}.`
+  const range = (a: number, b: number): string => (a === b ? `${shown(a)}` : `${shown(a)}-${shown(b)}`)
+  return `Write ${range(from, field.max)},${range(field.min, last)}, or set the option wrap.`
+}
+
+export function count(found: number, dialect: Dialect): string {
+  if (dialect.name === 'eventbridge') return 'EventBridge writes minute hour day month weekday year.'
+  if (dialect.name === 'quartz') return 'Quartz writes second minute hour day month weekday [year].'
+  if (found > 5 && dialect.layouts[6] === undefined) {
+    return `The ${dialect.name} dialect has no seconds and no years: minute hour day month weekday.`
+  }
+  return found > 7
+    ? 'Write at most second minute hour day month weekday year, separated by spaces.'
+    : 'Write minute hour day month weekday; put seconds in front for 6 fields, and a year behind for 7.'
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,170 @@
+import { didYouMean } from '../did-you-mean.ts'
+import { CronError } from './cron-error.ts'
+
+/**
+ * A stretch of constant offset, [start, end) in epoch milliseconds. A table of segments makes zone changes ordinary:
+ * inside a segment, local time is UTC plus a number.
+ */
+export interface Segment {
+  readonly start: number
+  readonly end: number
+  readonly offset: number
+  /** How far the local clock jumped at `start`: positive leaves a gap, negative repeats local times. */
+  readonly shift: number
+  /** The same at `end`. */
+  readonly nextShift: number
+  /**
+   * Instants in [calmFrom, calmTo) are further from either change than that change is long, so their local time exists
+   * once and every gap and overlap rule gives the same answer.
+   */
+  readonly calmFrom: number
+  readonly calmTo: number
+}
+
+const SECOND = 1_000
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+/** Beyond what any local date of the years 1970 to 2199 can reach, whatever the offset. */
+export const ZONE_START = -2 * DAY
+export const ZONE_END = Date.UTC(2200, 0, 3)
+
+/** Tables are built about two years at a time, when first needed: a whole zone would take 25 ms, a chunk half of one. */
+const CHUNK = 780 * DAY
+/** Less than the distance between any two changes since 1970, which is 7 days (Boa Vista, October 2000). */
+const PROBE_STEP = 6 * DAY
+
+export class Zone {
+  readonly id: string
+  /** The segment of the last answer. Questions come in clusters around now, so it is mostly the next answer, too. */
+  hint: Segment
+  readonly #formatter: Intl.DateTimeFormat | null
+  readonly #chunks: Segment[][] = []
+
+  private constructor(id: string, formatter: Intl.DateTimeFormat | null, hint: Segment) {
+    this.id = id
+    this.#formatter = formatter
+    this.hint = hint
+  }
+
+  static fixed(id: string, offset: number): Zone {
+    return new Zone(id, null, segment(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, offset, 0, 0))
+  }
+
+  /** Throws the RangeError of Intl when there is no such zone. */
+  static named(id: string): Zone {
+    const formatter = new Intl.DateTimeFormat('en-US', { timeZone: id, hour: 'numeric', timeZoneName: 'longOffset' })
+    return new Zone(id, formatter, segment(0, 0, 0, 0, 0))
+  }
+
+  /** The segment that holds this instant, which must be within [ZONE_START, ZONE_END). */
+  at(ms: number): Segment {
+    const hint = this.hint
+    return ms >= hint.start && ms < hint.end ? hint : this.#find(ms)
+  }
+
+  #find(ms: number): Segment {
+    const nominal = Math.floor((ms - ZONE_START) / CHUNK)
+    const index = ms < this.#chunkStart(nominal) ? nominal - 1 : nominal
+    this.#chunks[index] ??= this.#buildChunk(index)
+    const chunk = this.#chunks[index]
+    let i = chunk.length - 1
+    while (i > 0 && ms < chunk[i]!.start) i--
+    this.hint = chunk[i]!
+    return this.hint
+  }
+
+  #buildChunk(index: number): Segment[] {
+    const chunkEnd = this.#chunkStart(index + 1)
+    const starts = [this.#chunkStart(index)]
+    const offsets = [this.#offsetAt(starts[0]!)]
+    for (let from = starts[0]!; from < chunkEnd; from += PROBE_STEP) {
+      const to = Math.min(from + PROBE_STEP, chunkEnd)
+      const offset = this.#offsetAt(to)
+      if (offset === offsets.at(-1)) continue
+      starts.push(this.#changeBetween(from, to))
+      offsets.push(offset)
+    }
+    return starts.map((start, i) => {
+      const offset = offsets[i]!
+      const shift = offset - (offsets[i - 1] ?? offset)
+      const nextShift = (offsets[i + 1] ?? offset) - offset
+      return segment(start, starts[i + 1] ?? chunkEnd, offset, shift, nextShift)
+    })
+  }
+
+  /**
+   * A chunk must not begin while local times are being skipped or repeated, since a segment knows only the changes at
+   * its own ends. Changes are at least a week apart, so if one is within two days, half a week later is quiet.
+   */
+  #chunkStart(index: number): number {
+    const nominal = ZONE_START + index * CHUNK
+    const isQuiet = this.#offsetAt(nominal - 2 * DAY) === this.#offsetAt(nominal + 2 * DAY)
+    return isQuiet ? nominal : nominal + 3.5 * DAY
+  }
+
+  #changeBetween(from: number, to: number): number {
+    const before = this.#offsetAt(from)
+    let low = from
+    let high = to
+    while (high - low > SECOND) {
+      const middle = low + Math.floor((high - low) / 2 / SECOND) * SECOND
+      if (this.#offsetAt(middle) === before) low = middle
+      else high = middle
+    }
+    return high
+  }
+
+  #offsetAt(ms: number): number {
+    // "7 PM GMT-05:00"; with seconds where a zone had them ("GMT-00:44:30"); plain "GMT" in some ICU versions.
+    const text = this.#formatter!.format(ms)
+    const at = text.indexOf('GMT') + 3
+    if (at === text.length) return 0
+    const digits = (index: number): number => Number(text.slice(at + index, at + index + 2))
+    const size = (digits(1) * 60 + digits(4)) * MINUTE + digits(7) * SECOND
+    return text[at] === '+' ? size : -size
+  }
+}
+
+function segment(start: number, end: number, offset: number, shift: number, nextShift: number): Segment {
+  const calmFrom = start + Math.abs(shift)
+  const calmTo = end - Math.abs(nextShift)
+  return { start, end, offset, shift, nextShift, calmFrom, calmTo }
+}
+
+const zones = new Map<string, Zone>([['UTC', Zone.fixed('UTC', 0)]])
+
+/** The zone of this name, shared by all triggers in it. `source` is the text to point at when there is none. */
+export function zoneOf(id: string, source: { expression: string; position: number }): Zone {
+  let zone = zones.get(id)
+  if (zone === undefined) {
+    zone = makeZone(id, source)
+    zones.set(id, zone)
+  }
+  return zone
+}
+
+function makeZone(id: string, source: { expression: string; position: number }): Zone {
+  const fixed = /^([+-])([01]\d|2[0-3])(?::?([0-5]\d))?$/.exec(id)
+  if (fixed !== null) {
+    const size = (Number(fixed[2]) * 60 + Number(fixed[3] ?? 0)) * MINUTE
+    return Zone.fixed(id, fixed[1] === '-' ? -size : size)
+  }
+  try {
+    return Zone.named(id)
+  } catch (cause) {
+    const meant = didYouMean(id, Intl.supportedValuesOf('timeZone'))
+    const hint =
+      meant === undefined
+        ? 'Use an IANA name such as Europe/London, UTC, or an offset such as +05:30.'
+        : `Did you mean ${meant}?`
+    const expected = 'an IANA time zone name, UTC, or a fixed offset'
+    throw new CronError('ZONE_UNKNOWN', `There is no time zone ${JSON.stringify(id.slice(0, 80))}.`, {
+      ...source,
+      length: id.length,
+      expected,
+      hint,
+      cause,
+    })
+  }
+}
