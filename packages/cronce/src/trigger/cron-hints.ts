@@ -39,23 +39,29 @@ export function missing(before: number): string | undefined {
   if (before === 44) return 'Remove the comma, or add a value behind it.'
   if (before === 47) return 'Add the step, such as */5.'
   if (before === 45) return 'Add the end of the range, such as 1-5.'
+  if (before === 35) return 'Add which one of the month: 1 to 5, or L.'
   return undefined
 }
 
 /** A character that does not belong; `written` is the whole field. */
-export function character(field: Field, char: string, written: string): string | undefined {
-  if (char === '?') return '? stands only in a day field; write *.'
-  if (char === '~') return 'For a random value write H, which is the same on every instance.'
-  if (char === '%') return 'Nothing needs escaping here.'
-  if (char === '-' || char === '+') return 'Values are plain numbers without a sign.'
-  if (char === '.') return 'Values are whole numbers; for other intervals use @every.'
-  if (char === '\n' || char === '\r') return 'One expression a line; separate fields by spaces.'
-  if (/^\d+\*/.test(written)) return `Did you mean */${written.replace('*', '')}?`
-  if (char === 'W' || char === 'w') return 'W goes behind a day of the month, such as 15W, or L: LW.'
-  if (char === 'L' || char === 'l') return 'L stands in day of month, or behind a weekday, such as 5L.'
-  if (char === '#') return '# goes behind one weekday, such as 5#2 for the second Friday.'
-  if (field.index === DAY || field.index === WEEKDAY) return undefined
-  return char > '\x7f' ? 'Only ASCII characters are part of the grammar.' : undefined
+export function character(char: string, written: string): string | undefined {
+  const misplaced = MISPLACED[char.toUpperCase()]
+  if (char === '*' && /^\d+\*/.test(written)) return `Did you mean */${Number.parseInt(written, 10)}?`
+  if (misplaced !== undefined) return misplaced
+  return char > '~' ? 'Only ASCII characters are part of the grammar.' : undefined
+}
+
+const MISPLACED: Readonly<Record<string, string>> = {
+  '?': '? stands only in a day field; write *.',
+  '~': 'For a value spread by name write H, which is the same on every instance.',
+  '-': 'Values are plain numbers without a sign.',
+  '+': 'Values are plain numbers without a sign; + stands only in front of the day of week.',
+  '.': 'Values are whole numbers; for other intervals use @every.',
+  '\n': 'One expression a line; separate fields by spaces.',
+  '\r': 'One expression a line; separate fields by spaces.',
+  W: 'W goes behind a day of the month, such as 15W, or behind L: LW.',
+  L: 'L stands in day of month, or behind a weekday, such as 5L.',
+  '#': '# goes behind one weekday, such as 5#2 for the second Friday.',
 }
 
 export function value(field: Field, written: number, dialect: Dialect): string | undefined {
@@ -89,6 +95,13 @@ export function count(found: number, dialect: Dialect): string {
     : 'Write minute hour day month weekday; put seconds in front for 6 fields, and a year behind for 7.'
 }
 
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+/** The longest piece of somebody's text that a message repeats. */
+const CLIP = 60
+
+export function clip(text: string): string {
+  return text.length > CLIP ? `${text.slice(0, CLIP)}…` : text
+}
+
+export function quote(text: string): string {
+  return JSON.stringify(clip(text))
 }

@@ -101,7 +101,7 @@ export class CompiledCron implements CronTrigger, CronSet {
 
   matches(at: Date | number): boolean {
     const ms = toInstant(at)
-    return Number.isInteger(ms) && this.next(ms - 1) === ms
+    return ms >= ZONE_START && Number.isInteger(ms) && this.next(ms - 1) === ms
   }
 
   nextN(from: Date | number, count: number): number[] {

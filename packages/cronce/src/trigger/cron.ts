@@ -1,5 +1,6 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { DURATION_EXPECTED, parseDuration } from '../duration.ts'
+import { isBlank } from './cron-cursor.ts'
 import { CronError } from './cron-error.ts'
 import { MACROS } from './cron-fields.ts'
 import { DEFAULTS, keyOf, type ResolvedCronOptions, resolveCronOptions } from './cron-options.ts'
@@ -111,10 +112,6 @@ function zonePrefixEnd(rest: Rest): number {
   const { text, start } = rest
   if (text.startsWith('CRON_TZ=', start)) return start + 'CRON_TZ='.length
   return text.startsWith('TZ=', start) ? start + 'TZ='.length : 0
-}
-
-function isBlank(char: number): boolean {
-  return char === 32 || char === 9
 }
 
 function trim(rest: Rest): Rest {

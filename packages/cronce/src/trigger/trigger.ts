@@ -68,7 +68,7 @@ export interface CronTrigger extends Timeline {
    * `event`: `@reboot`, which has no instants.
    */
   readonly timing: 'fixed' | 'interval' | 'event'
-  /** The same set of instants written in the default dialect: numbers, no macro, no `H`. */
+  /** The same local times in the default dialect and with default `days`: numbers, no macro, no `H`. */
   readonly normalized: string
   toJSON(): CronData
 }

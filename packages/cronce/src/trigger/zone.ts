@@ -40,6 +40,7 @@ export class Zone {
   hint: Segment
   readonly #formatter: Intl.DateTimeFormat | null
   readonly #chunks: Segment[][] = []
+  readonly #chunkStarts: number[] = []
 
   private constructor(id: string, formatter: Intl.DateTimeFormat | null, hint: Segment) {
     this.id = id
@@ -65,7 +66,8 @@ export class Zone {
 
   #find(ms: number): Segment {
     const nominal = Math.floor((ms - ZONE_START) / CHUNK)
-    const index = ms < this.#chunkStart(nominal) ? nominal - 1 : nominal
+    this.#chunkStarts[nominal] ??= this.#findChunkStart(nominal)
+    const index = ms < this.#chunkStarts[nominal] ? nominal - 1 : nominal
     this.#chunks[index] ??= this.#buildChunk(index)
     const chunk = this.#chunks[index]
     let i = chunk.length - 1
@@ -75,8 +77,8 @@ export class Zone {
   }
 
   #buildChunk(index: number): Segment[] {
-    const chunkEnd = this.#chunkStart(index + 1)
-    const starts = [this.#chunkStart(index)]
+    const chunkEnd = this.#findChunkStart(index + 1)
+    const starts = [this.#findChunkStart(index)]
     const offsets = [this.#offsetAt(starts[0]!)]
     for (let from = starts[0]!; from < chunkEnd; from += PROBE_STEP) {
       const to = Math.min(from + PROBE_STEP, chunkEnd)
@@ -97,7 +99,7 @@ export class Zone {
    * A chunk must not begin while local times are being skipped or repeated, since a segment knows only the changes at
    * its own ends. Changes are at least a week apart, so if one is within two days, half a week later is quiet.
    */
-  #chunkStart(index: number): number {
+  #findChunkStart(index: number): number {
     const nominal = ZONE_START + index * CHUNK
     const isQuiet = this.#offsetAt(nominal - 2 * DAY) === this.#offsetAt(nominal + 2 * DAY)
     return isQuiet ? nominal : nominal + 3.5 * DAY

@@ -1,0 +1,97 @@
+import { cursor, isBlank } from './cron-cursor.ts'
+import { CronError, type CronErrorCode } from './cron-error.ts'
+import { YEAR } from './cron-fields.ts'
+import * as hints from './cron-hints.ts'
+
+export interface Complaint {
+  readonly message: string
+  readonly expected?: string | undefined
+  readonly hint?: string | undefined
+}
+
+/** An error about `length` characters from `position` on, in the field at the cursor. */
+export function complain(code: CronErrorCode, position: number, length: number, complaint: Complaint): CronError {
+  const { text, field } = cursor
+  const { expected, hint } = complaint
+  const message = `${complaint.message}, in ${hints.quote(text)}.`
+  return new CronError(code, message, { expression: text, field: field.name, position, length, expected, hint })
+}
+
+/** The character at the cursor does not belong, or the field ended. */
+export function unexpected(): CronError {
+  const { text, pos, stop, field, source } = cursor
+  const expected = hints.expectedIn(field, source.dialect)
+  if (pos >= stop) {
+    const message = `The ${field.name} field ends where a value was expected`
+    return complain('VALUE_MISSING', pos, 1, { message, expected, hint: hints.missing(text.charCodeAt(pos - 1)) })
+  }
+  let start = pos
+  while (start > source.start && !isBlank(text.charCodeAt(start - 1))) start--
+  const char = String.fromCodePoint(text.codePointAt(pos)!)
+  const message = `Unexpected ${JSON.stringify(char)} in the ${field.name} field`
+  const hint = hints.character(char, text.slice(start, stop))
+  return complain('CHARACTER_UNEXPECTED', pos, char.length, { message, expected, hint })
+}
+
+export function outOfRange(start: number, min: number, max: number): CronError {
+  const { text, pos, field, source } = cursor
+  const written = text.slice(start, pos)
+  return complain('VALUE_OUT_OF_RANGE', start, pos - start, {
+    message: `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)} ${hints.clip(written)} is out of range`,
+    expected: `${min} to ${max}`,
+    hint: hints.value(field, Number(written), source.dialect),
+  })
+}
+
+export function unknownName(start: number): CronError {
+  const { text, pos, field, source } = cursor
+  const written = text.slice(start, pos)
+  return complain('NAME_UNKNOWN', start, pos - start, {
+    message: `The ${field.name} field does not know ${hints.quote(written)}`,
+    expected: hints.expectedIn(field, source.dialect),
+    hint: hints.name(field, written),
+  })
+}
+
+export function badStep(start: number, step: number): CronError {
+  const { text, pos, field } = cursor
+  return complain('STEP_OUT_OF_RANGE', start, pos - start, {
+    message: `Step ${hints.clip(text.slice(start, pos))} does not fit the ${field.name} field`,
+    expected: `a step from 1 to ${field.size}`,
+    hint: hints.step(field, step),
+  })
+}
+
+export function backward(start: number, first: number, last: number): CronError {
+  const { text, pos, field, source } = cursor
+  return complain('RANGE_BACKWARD', start, pos - start, {
+    message: `The range ${hints.clip(text.slice(start, pos))} runs backward in the ${field.name} field`,
+    expected: 'a range that goes up',
+    hint: hints.backward(field, first, last, source.dialect),
+  })
+}
+
+/** Something that is cron somewhere, but not in this dialect or not in this field. */
+export function refused(what: string, at: number, hint?: string): CronError {
+  const { text, field, source } = cursor
+  const { name, caseSensitive } = source.dialect
+  const isCase = caseSensitive && text[at] === what.toLowerCase() && text[at] !== what
+  const where = field.index === YEAR && what === 'H' ? 'the year field' : `the ${name} dialect`
+  const message = isCase
+    ? `The ${name} dialect spells ${what} with a capital letter`
+    : `${what} is not part of ${where}`
+  return complain('SYNTAX_UNSUPPORTED', at, 1, { message, expected: hints.expectedIn(field, source.dialect), hint })
+}
+
+export function miscounted(count: number, from: number): CronError {
+  const { text, source } = cursor
+  const wanted = `${Object.keys(source.dialect.layouts).join(', ')} fields`.replace(/, (\d) /, ' or $1 ')
+  const found = count > 7 ? 'more than 7' : count
+  return new CronError('FIELDS_MISCOUNTED', `Expected ${wanted}, found ${found}, in ${hints.quote(text)}.`, {
+    expression: text,
+    position: from,
+    length: Math.max(1, source.end - from),
+    expected: wanted,
+    hint: hints.count(count, source.dialect),
+  })
+}

@@ -1,0 +1,152 @@
+/**
+ * The shape in which users get the packages: pack each one, install it into an empty folder without peers, import and
+ * require every subpath, compile against its types, run its commands and the README's example.
+ */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly bin?: Record<string, string>
+  readonly exports: Record<string, unknown>
+  readonly dependencies?: Record<string, string>
+}
+
+const ROOT = resolve(import.meta.dirname, '..')
+const FOLDERS = readdirSync(join(ROOT, 'packages')).sort()
+const scratch = mkdtempSync(join(tmpdir(), 'cronce-packages-'))
+
+try {
+  const manifests = FOLDERS.map(readManifest)
+  checkVersions(manifests)
+  const tarballs = new Map(manifests.map((manifest, index) => [manifest.name, pack(FOLDERS[index]!)]))
+
+  checkAlone(tarballs.get('cronce')!)
+  const home = install('all', [...tarballs.values()])
+  for (const manifest of manifests) checkImports(home, manifest)
+  checkTypes(home, manifests)
+  for (const manifest of manifests) checkCommands(home, manifest)
+  checkReadme(home)
+  for (const folder of FOLDERS) await lintPackage(folder)
+  console.log(`${manifests.map(({ name, version }) => `${name} ${version}`).join(', ')}: shape is right`)
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Manifest
+}
+
+/** One version for all, so that two numbers never have to be matched. */
+function checkVersions(manifests: readonly Manifest[]): void {
+  const versions = new Map(manifests.map(({ name, version }) => [name, version]))
+  const wanted = versions.get('cronce')!
+  for (const { name, version, dependencies = {} } of manifests) {
+    demand(version === wanted, `${name} is ${version}, cronce is ${wanted}`)
+    for (const [sibling, range] of Object.entries(dependencies)) {
+      if (versions.has(sibling)) demand(range === wanted, `${name} depends on ${sibling} ${range}, not exactly ${wanted}`)
+    }
+  }
+}
+
+function pack(folder: string): string {
+  // A copy, so that the LICENSE of the repository goes into every package.
+  const source = join(scratch, 'source', folder)
+  cpSync(join(ROOT, 'packages', folder), source, { recursive: true, filter: (path) => !path.includes('node_modules') })
+  cpSync(join(ROOT, 'LICENSE'), join(source, 'LICENSE'))
+  const [packed] = JSON.parse(npm(source, 'pack', '--json', '--pack-destination', scratch)) as {
+    filename: string
+    files: { path: string }[]
+  }[]
+  const stray = packed!.files.map(({ path }) => path).filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
+  demand(stray.length === 0, `${folder} would publish ${stray.join(', ')}`)
+  demand(packed!.files.some(({ path }) => path.startsWith('dist/')), `${folder} has no dist: build first`)
+  return join(scratch, packed!.filename)
+}
+
+function install(name: string, tarballs: readonly string[]): string {
+  const home = join(scratch, name)
+  mkdirSync(home)
+  writeFileSync(join(home, 'package.json'), '{ "private": true, "type": "module" }')
+  npm(home, 'install', '--prefer-offline', '--omit=peer', '--omit=optional', ...tarballs)
+  return home
+}
+
+/** The library brings nothing with it. */
+function checkAlone(tarball: string): void {
+  const home = install('alone', [tarball])
+  const installed = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'))
+  demand(installed.join() === 'cronce', `cronce installs ${installed.join(', ')}`)
+}
+
+function subpathsOf({ name, exports }: Manifest): string[] {
+  return Object.keys(exports)
+    .filter((path) => path !== './package.json')
+    .map((path) => name + path.slice(1))
+}
+
+function checkImports(home: string, manifest: Manifest): void {
+  for (const path of subpathsOf(manifest)) {
+    const names = run(home, 'node', '--input-type=module', '-e', `console.log(Object.keys(await import('${path}')).length)`)
+    demand(Number(names) > 0, `${path} exports nothing`)
+    // Applications that are CommonJS still: Node 22.12 and later can require ES modules.
+    const required = run(home, 'node', '--input-type=commonjs', '-e', `console.log(Object.keys(require('${path}')).length)`)
+    demand(Number(required) > 0, `require('${path}') gives nothing`)
+  }
+}
+
+/** Types resolve under both ways of module resolution that people use, without skipping our own declarations. */
+function checkTypes(home: string, manifests: readonly Manifest[]): void {
+  const paths = manifests.flatMap(subpathsOf)
+  const code = paths.map((path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`)
+  writeFileSync(join(home, 'consumer.ts'), code.join('\n'))
+  const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '']
+  run(home, 'tsc', ...strict, '--module', 'nodenext', 'consumer.ts')
+  run(home, 'tsc', ...strict, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+}
+
+function checkCommands(home: string, { bin = {}, version }: Manifest): void {
+  for (const name of Object.keys(bin)) {
+    const printed = run(home, join(home, 'node_modules', '.bin', name), '--version').trim()
+    demand(printed.includes(version), `${name} --version prints ${printed}`)
+  }
+}
+
+/** The example that people copy first. */
+function checkReadme(home: string): void {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1]
+  demand(example !== undefined, 'README.md shows no example')
+  writeFileSync(join(home, 'example.ts'), example!)
+  demand(run(home, 'node', 'example.ts').trim().length > 0, "the README's example prints nothing")
+}
+
+async function lintPackage(folder: string): Promise<void> {
+  const pkgDir = join(scratch, 'source', folder)
+  const { messages, pkg } = await publint({ pkgDir, strict: true, pack: false })
+  // The repository has no public address yet.
+  const serious = messages.filter(({ type }) => type !== 'suggestion')
+  demand(serious.length === 0, serious.map((message) => formatMessage(message, pkg)).join('\n'))
+}
+
+function npm(cwd: string, ...args: string[]): string {
+  return run(cwd, 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error')
+}
+
+function run(cwd: string, command: string, ...args: string[]): string {
+  try {
+    return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error })
+  }
+}
+
+function demand(holds: boolean, message: string): void {
+  if (!holds) throw new Error(message)
+}

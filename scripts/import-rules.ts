@@ -1,0 +1,142 @@
+/**
+ * Rooms and doors: which part of the code may import which, and what it must never do. The table is the architecture;
+ * `npm test` fails when the code leaves it.
+ */
+export interface Room {
+  readonly name: string
+  /** Path of a folder (ending in a slash) or a file, from the root of the repository. */
+  readonly path: string
+  /** Other rooms it may import from. Its own files it always may. */
+  readonly doors: readonly string[]
+  /** Packages it may import, as patterns. */
+  readonly packages: readonly RegExp[]
+  /** What must not stand in it, and why. */
+  readonly never: readonly Ban[]
+}
+
+interface Ban {
+  readonly pattern: RegExp
+  readonly reason: string
+}
+
+const NODE = /^node:/
+
+const PURE: readonly Ban[] = [
+  { pattern: /\bawait\b|\basync\b/, reason: 'decisions are synchronous' },
+  { pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bprocess\b/, reason: 'decisions are handed the time' },
+  { pattern: /\bMath\.random\b|\bcrypto\b/, reason: 'decisions are handed their randomness' },
+  { pattern: /\bset(Timeout|Interval|Immediate)\b/, reason: 'decisions do not wait' },
+]
+
+const LIBRARY = 'packages/cronce/src'
+
+export const ROOMS: readonly Room[] = [
+  { name: 'errors', path: `${LIBRARY}/errors.ts`, doors: [], packages: [], never: PURE },
+  { name: 'did-you-mean', path: `${LIBRARY}/did-you-mean.ts`, doors: [], packages: [], never: PURE },
+  { name: 'duration', path: `${LIBRARY}/duration.ts`, doors: [], packages: [], never: PURE },
+  {
+    name: 'trigger',
+    path: `${LIBRARY}/trigger/`,
+    doors: ['errors', 'did-you-mean', 'duration'],
+    packages: [],
+    never: PURE,
+  },
+  { name: 'entry cronce/cron', path: `${LIBRARY}/cron.ts`, doors: ['errors', 'trigger'], packages: [], never: PURE },
+  { name: 'entry cronce', path: `${LIBRARY}/index.ts`, doors: ['entry cronce/cron'], packages: [], never: PURE },
+  { name: 'cli', path: 'packages/cli/src/', doors: [], packages: [NODE, /^cronce(\/|$)/, /^cronstrue/], never: [] },
+]
+
+export interface Violation {
+  readonly file: string
+  readonly message: string
+}
+
+/** All the ways in which these files (path to text) leave the table. */
+export function findViolations(files: ReadonlyMap<string, string>, rooms: readonly Room[] = ROOMS): Violation[] {
+  const violations: Violation[] = []
+  const graph = new Map<string, string[]>()
+  for (const [file, text] of files) {
+    const room = roomOf(file, rooms)
+    if (room === undefined) {
+      violations.push({ file, message: 'belongs to no room: give it one in scripts/import-rules.ts' })
+      continue
+    }
+    const code = withoutComments(text)
+    const imports = importsOf(code)
+    graph.set(file, imports.filter(isRelative).map((path) => resolvePath(file, path)))
+    for (const message of [...findClosedDoors(file, room, imports, rooms), ...findBans(room, code)]) {
+      violations.push({ file, message })
+    }
+  }
+  return [...violations, ...findCycles(graph)]
+}
+
+function roomOf(file: string, rooms: readonly Room[]): Room | undefined {
+  return rooms.find((room) => (room.path.endsWith('/') ? file.startsWith(room.path) : file === room.path))
+}
+
+function findClosedDoors(file: string, room: Room, imports: readonly string[], rooms: readonly Room[]): string[] {
+  const messages: string[] = []
+  for (const path of imports) {
+    if (!isRelative(path)) {
+      if (!room.packages.some((allowed) => allowed.test(path))) messages.push(`${room.name} must not import ${path}`)
+      continue
+    }
+    if (!path.endsWith('.ts')) messages.push(`${path} must name the file, with .ts`)
+    const target = roomOf(resolvePath(file, path), rooms)
+    if (target === undefined) messages.push(`${path} leads out of all rooms`)
+    else if (target !== room && !room.doors.includes(target.name)) {
+      messages.push(`${room.name} has no door to ${target.name} (${path})`)
+    }
+  }
+  return messages
+}
+
+function findBans(room: Room, code: string): string[] {
+  return room.never.flatMap(({ pattern, reason }) => {
+    const found = pattern.exec(withoutStrings(code))
+    return found === null ? [] : [`${room.name} must not say ${found[0]}: ${reason}`]
+  })
+}
+
+function findCycles(graph: ReadonlyMap<string, readonly string[]>): Violation[] {
+  const violations: Violation[] = []
+  const done = new Set<string>()
+  const path: string[] = []
+  const visit = (file: string): void => {
+    const at = path.indexOf(file)
+    if (at >= 0) {
+      violations.push({ file, message: `imports itself in a circle: ${[...path.slice(at), file].join(' -> ')}` })
+      return
+    }
+    if (done.has(file)) return
+    path.push(file)
+    for (const target of graph.get(file) ?? []) visit(target)
+    path.pop()
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file)
+  return violations
+}
+
+function importsOf(code: string): string[] {
+  const statement = /\b(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
+  return [...code.matchAll(statement)].map((match) => match[1] ?? match[2]!)
+}
+
+function isRelative(path: string): boolean {
+  return path.startsWith('.')
+}
+
+function resolvePath(file: string, path: string): string {
+  return new URL(path, `file:///${file}`).pathname.slice(1)
+}
+
+/** Type-only imports count as well: a room that knows another's types knows the other. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '$1')
+}
+
+function withoutStrings(code: string): string {
+  return code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''")
+}
