@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util'
+import { nearest } from './did-you-mean.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface Flag {
+  readonly type: 'string' | 'boolean'
+  readonly short?: string
+  /** What stands for the value in the help, such as `ZONE`. */
+  readonly value?: string
+  readonly choices?: readonly string[]
+  readonly help: string
+}
+
+export type Flags = Readonly<Record<string, Flag>>
+
+export interface Args {
+  readonly text: (flag: string) => string | undefined
+  readonly has: (flag: string) => boolean
+  readonly positionals: readonly string[]
+}
+
+/** Read the arguments of one command. `parseArgs` only cuts them up: its own complaints do not say what to do. */
+export function readArgs(argv: readonly string[], flags: Flags): Args {
+  const { tokens } = parseArgs({ args: [...argv], options: parseArgsOptions(flags), strict: false, tokens: true })
+  const values = new Map<string, string | true>()
+  const positionals: string[] = []
+
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
+    if (flag === undefined) throw unknownFlag(token.rawName, flags)
+    if (values.has(token.name)) throw new UsageError(`${token.rawName} is given twice.`)
+    values.set(token.name, readValue(token.rawName, flag, token.value))
+  }
+
+  return {
+    text: (name) => {
+      const value = values.get(name)
+      return typeof value === 'string' ? value : undefined
+    },
+    has: (name) => values.has(name),
+    positionals,
+  }
+}
+
+function parseArgsOptions(flags: Flags): Record<string, { type: 'string' | 'boolean'; short?: string }> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]),
+  )
+}
+
+function readValue(rawName: string, flag: Flag, value: string | undefined): string | true {
+  if (flag.type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`${rawName} takes no value.`)
+    return true
+  }
+  // With `-n=5` the parser hands over `=5`.
+  const text = rawName.startsWith('--') ? value : value?.replace(/^=/, '')
+  if (text === undefined)
+    throw new UsageError(`${rawName} needs a value.`, `Write ${rawName} ${flag.value ?? 'VALUE'}.`)
+  if (flag.choices && !flag.choices.includes(text)) throw notAChoice(rawName, text, flag.choices)
+  return text
+}
+
+function notAChoice(rawName: string, text: string, choices: readonly string[]): UsageError {
+  const meant = nearest(text, choices)
+  return new UsageError(
+    `${rawName} cannot be "${text}".${meant ? ` Did you mean ${meant}?` : ''}`,
+    `Choose one of: ${choices.join(', ')}.`,
+  )
+}
+
+function unknownFlag(rawName: string, flags: Flags): UsageError {
+  // An expression such as "-5 * * * *" arrives here as the flag `-5`.
+  if (/^-\d/.test(rawName)) {
+    return new UsageError(`${rawName} looks like a flag.`, 'Numbers in an expression have no sign.')
+  }
+  const meant = nearest(rawName.replace(/^-+/, ''), Object.keys(flags))
+  return new UsageError(
+    `Unknown flag ${rawName}.${meant ? ` Did you mean --${meant}?` : ''}`,
+    'See --help for the flags.',
+  )
+}

@@ -1,0 +1,15 @@
+import type { Args, Flags } from '../args.ts'
+import type { Io } from '../print.ts'
+
+export interface Command {
+  readonly name: string
+  /** What follows the name, such as `"<expression>"`. */
+  readonly operands: string
+  readonly summary: string
+  readonly examples: readonly (readonly [command: string, does: string])[]
+  /** A paragraph for the help, where the flags do not say it all. */
+  readonly about?: string
+  readonly flags: Flags
+  /** Returns the exit code. */
+  readonly run: (args: Args, io: Io) => number
+}

@@ -1,0 +1,58 @@
+import { readArgs } from './args.ts'
+import type { Command } from './commands/command.ts'
+import { COMMANDS } from './commands/commands.ts'
+import { COMMON_FLAGS, commandHelp, overview } from './commands/help.ts'
+import { nearest } from './did-you-mean.ts'
+import type { Io } from './print.ts'
+import { UsageError } from './usage-error.ts'
+import { version } from './version.ts'
+
+/** Arguments to command to exit code. Throws what makes no sense. */
+export function run(argv: readonly string[], io: Io): number {
+  const [first, ...rest] = argv
+  switch (first) {
+    case undefined:
+      // Nothing was asked for, so the help is not the answer but the complaint.
+      io.err(overview(COMMANDS, io.paintErr))
+      return 2
+    case '--version':
+    case '-v':
+    case '-V':
+    case 'version':
+      io.out(`${version()}\n`)
+      return 0
+    case '--help':
+    case '-h':
+    case 'help':
+      return runHelp(rest, io)
+    default:
+      return runCommand(commandNamed(first), rest, io)
+  }
+}
+
+function runCommand(command: Command, argv: readonly string[], io: Io): number {
+  const args = readArgs(argv, { ...command.flags, ...COMMON_FLAGS })
+  if (!args.has('help')) return command.run(args, io)
+  io.out(commandHelp(command, io.paint))
+  return 0
+}
+
+function runHelp(argv: readonly string[], io: Io): number {
+  const [name] = argv.filter((arg) => !arg.startsWith('-'))
+  io.out(name === undefined ? overview(COMMANDS, io.paint) : commandHelp(commandNamed(name), io.paint))
+  return 0
+}
+
+function commandNamed(name: string): Command {
+  const command = COMMANDS.find((candidate) => candidate.name === name)
+  if (command !== undefined) return command
+  if (name.startsWith('-')) throw new UsageError(`Flags follow the command: ${name} came first.`, 'See cronce --help.')
+  // Somebody in a hurry: cronce "0 9 * * *".
+  if (/^@|[*\s]/.test(name)) {
+    throw new UsageError('An expression needs a command before it.', `Try: cronce next "${name}"`)
+  }
+  const names = [...COMMANDS.map((candidate) => candidate.name), 'help', 'version']
+  const meant = nearest(name, names)
+  const question = meant === undefined ? '' : ` Did you mean ${meant}?`
+  throw new UsageError(`Unknown command "${name}".${question}`, 'See cronce --help for the commands.')
+}
