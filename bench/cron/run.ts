@@ -1,0 +1,40 @@
+// npm run bench:cron [-- --quick] [-- --markdown FILE] [-- --only cronce,croner]
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { judge } from './bars.ts'
+import { startChild } from './children.ts'
+import { measureHeaps } from './heap-plan.ts'
+import { LIBRARY_NAMES, OURS, shortName } from './library.ts'
+import { report } from './report.ts'
+import { timeWorkloads } from './timing-plan.ts'
+import { measureZones } from './zone-plan.ts'
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, markdown: { type: 'string' }, only: { type: 'string' } },
+})
+const { quick } = values
+const only = values.only?.split(',')
+const libraries = LIBRARY_NAMES.filter((name) => only === undefined || only.includes(shortName(name)))
+const effort = quick ? { rounds: 5, roundMs: 5, warmMs: 60 } : { rounds: 11, roundMs: 30, warmMs: 250 }
+const started = performance.now()
+const progress = (text: string) =>
+  process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0)} s  ${text}\n`)
+
+const children = await Promise.all(libraries.map(startChild))
+const rows = await timeWorkloads(children, effort, (row) => {
+  const ours = row.bestNs.get(OURS)
+  progress(ours === undefined ? row.name : `${row.name}: ${Math.round(ours)} ns`)
+})
+for (const child of children) child.stop()
+
+const zones = libraries.includes(OURS) ? await measureZones(quick ? 2 : 7) : undefined
+const heaps = await measureHeaps(libraries, quick, (row) => {
+  progress(`heap of ${row.library}: ${Math.round(row.distinct.bytes)} bytes`)
+})
+
+const faults = rows.flatMap((row) => row.faults)
+const text = report({ libraries, rows, heaps, zones, bars: judge(rows, heaps, zones), faults, rounds: effort.rounds })
+process.stdout.write(text)
+if (values.markdown !== undefined) writeFileSync(values.markdown, text)
+// A missed bar is news, not an error; wrong answers are.
+process.exitCode = faults.length > 0 ? 1 : 0
