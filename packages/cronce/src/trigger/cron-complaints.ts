@@ -62,12 +62,12 @@ export function badStep(start: number, step: number): CronError {
   })
 }
 
-export function backward(start: number, first: number, last: number): CronError {
-  const { text, pos, field, source } = cursor
+export function backward(start: number, hint: string): CronError {
+  const { text, pos, field } = cursor
   return complain('RANGE_BACKWARD', start, pos - start, {
     message: `The range ${hints.clip(text.slice(start, pos))} runs backward in the ${field.name} field`,
     expected: 'a range that goes up',
-    hint: hints.backward(field, first, last, source.dialect),
+    hint,
   })
 }
 
@@ -85,6 +85,8 @@ export function refused(what: string, at: number, hint?: string): CronError {
 
 export function miscounted(count: number, from: number): CronError {
   const { text, source } = cursor
+  const strange = text.slice(source.start, source.end).search(/[^\t -~]/)
+  if (strange >= 0) return strangeCharacter(source.start + strange)
   const wanted = `${Object.keys(source.dialect.layouts).join(', ')} fields`.replace(/, (\d) /, ' or $1 ')
   const found = count > 7 ? 'more than 7' : count
   return new CronError('FIELDS_MISCOUNTED', `Expected ${wanted}, found ${found}, in ${hints.quote(text)}.`, {
@@ -94,4 +96,14 @@ export function miscounted(count: number, from: number): CronError {
     expected: wanted,
     hint: hints.count(count, source.dialect),
   })
+}
+
+/** A character that separates fields only to the eye, such as a line break. */
+function strangeCharacter(position: number): CronError {
+  const { text: expression } = cursor
+  const char = String.fromCodePoint(expression.codePointAt(position)!)
+  const message = `Unexpected ${JSON.stringify(char)}, in ${hints.quote(expression)}.`
+  const expected = 'fields separated by spaces or tabs'
+  const hint = hints.character(char, '')
+  return new CronError('CHARACTER_UNEXPECTED', message, { expression, position, length: char.length, expected, hint })
 }

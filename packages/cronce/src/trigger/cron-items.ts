@@ -26,7 +26,8 @@ import { readBareLast, readLast, readSuffix } from './cron-specials.ts'
 export function readItem(): void {
   const { field, pos: start } = cursor
   const char = charHere()
-  if (char === STAR || (char === QUESTION && acceptsQuestion())) {
+  if (char === STAR || (char === QUESTION && isDayField())) {
+    if (char === QUESTION && cursor.source.dialect.question === 'refused') throw refused('?', start)
     cursor.pos++
     cursor.isRanged = true
     const step = readStep()
@@ -119,7 +120,7 @@ function readRange(first: number, start: number): void {
     addRange(first, last, readStep())
     return
   }
-  if (!source.wrap && !source.dialect.wrap) throw backward(start, first, last)
+  if (!source.wrap && !source.dialect.wrap) throw backward(start, hints.backward(field, first, last, source.dialect))
   // On past the end of the field and in again at its beginning. Sunday written as 7 already is the beginning.
   const from = first > field.max ? field.min : first
   const to = from > last ? last + field.size : last
@@ -152,7 +153,7 @@ function readHash(): void {
     last = readRangeEnd()
     if (charHere() !== CLOSE) throw unexpected()
     cursor.pos++
-    if (first > last) throw backward(start, first, last)
+    if (first > last) throw backward(start, 'Write the smaller value first.')
   }
   const hasStep = charHere() === SLASH
   const step = readStep()
@@ -199,7 +200,6 @@ function addRange(first: number, last: number, step: number): void {
   if (to >= 30) cursor.high |= (THIRTY << Math.max(from - 30, 0)) & (THIRTY >>> (59 - to))
 }
 
-function acceptsQuestion(): boolean {
-  const { field, source } = cursor
-  return (field.index === DAY || field.index === WEEKDAY) && source.dialect.question !== 'refused'
+function isDayField(): boolean {
+  return cursor.field.index === DAY || cursor.field.index === WEEKDAY
 }

@@ -41,20 +41,25 @@ export const DEFAULTS: ResolvedCronOptions = {
   given: null,
 }
 
-/** Tells expression and options apart from every other pair of them. */
-export function keyOf(expression: string, options: CronOptions): string {
-  let key = expression
+/**
+ * A key that no other pair of expression and options has: every value stands behind its name, type and length. Values that
+ * no option can have get no key: they are for `resolveCronOptions` to refuse.
+ */
+export function keyOf(expression: string, options: CronOptions): string | undefined {
+  if (typeof options !== 'object' || Array.isArray(options)) return undefined
+  let key = ''
   for (const name in options) {
-    const value = options[name as keyof CronOptions]
-    // No expression or option that is accepted contains a control character.
-    if (value !== undefined) key += `\n${name}\r${String(value)}`
+    const value: unknown = options[name as keyof CronOptions]
+    if (typeof value === 'string') key += `${name}=${value.length}:${value};`
+    else if (typeof value === 'boolean') key += `${name}=${value};`
+    else if (value !== undefined) return undefined
   }
-  return key
+  return key + expression
 }
 
-export function resolveCronOptions(options: CronOptions | undefined): ResolvedCronOptions {
-  if (options === undefined) return DEFAULTS
-  if (typeof options !== 'object' || options === null) throw invalid('options', options, 'an object')
+export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw invalid('options', options, 'an object')
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(options)) {
     checkOption(name, value)

@@ -1,4 +1,4 @@
-import { complain, miscounted, unexpected } from './cron-complaints.ts'
+import { complain, miscounted, refused, unexpected } from './cron-complaints.ts'
 import { COMMA, type CronSource, charHere, cursor, isBlank, NO_SPECIALS, PLUS, QUESTION, STAR } from './cron-cursor.ts'
 import { DAY, FIELDS, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, YEAR } from './cron-fields.ts'
 import { readItem } from './cron-items.ts'
@@ -45,8 +45,8 @@ export function parseCron(source: CronSource): ParsedCron {
   readField(MONTH, MONTH - first)
   rules |= cursor.low
 
-  const hasPlus = source.dialect.plus && source.text.charCodeAt(starts[WEEKDAY - first]!) === PLUS
-  if (hasPlus) starts[WEEKDAY - first]!++
+  const hasPlus = source.text.charCodeAt(starts[WEEKDAY - first]!) === PLUS
+  if (hasPlus) skipPlus(WEEKDAY - first)
   readField(WEEKDAY, WEEKDAY - first)
   const weekdaySpecials = cursor.specials
   rules |= (cursor.low << WEEKDAYS_AT) | (cursor.isOpen ? WEEKDAYS_OPEN : 0)
@@ -94,6 +94,12 @@ function readField(index: number, slot: number): boolean {
   }
   const { low, high } = cursor
   return cursor.isRanged && ((low & (low - 1)) !== 0 || (high & (high - 1)) !== 0 || (low !== 0 && high !== 0))
+}
+
+function skipPlus(slot: number): void {
+  cursor.field = FIELDS[WEEKDAY]!
+  if (!cursor.source.dialect.plus) throw refused('+', starts[slot]!)
+  starts[slot]!++
 }
 
 /** Vixie's rule: a day field that begins with a star, even with a step behind it, makes the two a conjunction. */

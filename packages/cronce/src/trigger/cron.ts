@@ -15,13 +15,16 @@ import { type Zone, zoneOf } from './zone.ts'
 const LENGTH_LIMIT = 2_048
 
 /** Schedules are many and expressions few: equal ones share one trigger, which never changes. */
-const recent = new Recent<CronTrigger | EveryTrigger>(4_096)
+const plain = new Recent<CronTrigger | EveryTrigger>(4_096)
+const withOptions = new Recent<CronTrigger | EveryTrigger>(4_096)
 
 /** Parse a cron expression. Throws a CronError that says what is wrong, where, and what to write instead. */
 export function cron(expression: string, options?: CronOptions): CronTrigger | EveryTrigger {
   if (typeof expression !== 'string') throw notText(expression)
-  const key = options === undefined ? expression : keyOf(expression, options)
-  return recent.get(key) ?? recent.add(key, compile(expression, resolveCronOptions(options)))
+  if (options === undefined) return plain.get(expression) ?? plain.add(expression, compile(expression, DEFAULTS))
+  const key = keyOf(expression, options)
+  if (key === undefined) return compile(expression, resolveCronOptions(options))
+  return withOptions.get(key) ?? withOptions.add(key, compile(expression, resolveCronOptions(options)))
 }
 
 /** The part of an expression that is still to be read. */
@@ -36,11 +39,12 @@ const AT_SIGN = 64
 function compile(expression: string, options: ResolvedCronOptions): CronTrigger | EveryTrigger {
   if (expression.length > LENGTH_LIMIT) throw tooLong(expression)
   let rest = trim({ text: expression, start: 0, end: expression.length })
-  const zoneAt = options.dialect.zonePrefix ? zonePrefixEnd(rest) : 0
+  const zoneAt = zonePrefixEnd(rest)
   let zone: Zone
   if (zoneAt === 0) {
     zone = zoneOf(options.tz, { expression: options.tz, position: 0 })
   } else {
+    if (!options.dialect.zonePrefix) throw refusedZone(rest, zoneAt, options.dialect.name)
     const end = blankFrom(rest, zoneAt)
     zone = zoneOf(expression.slice(zoneAt, end), { expression, position: zoneAt })
     rest = trim({ text: expression, start: end, end: rest.end })
@@ -49,7 +53,8 @@ function compile(expression: string, options: ResolvedCronOptions): CronTrigger 
   if (expression.charCodeAt(rest.start) === AT_SIGN) return compileMacro(rest, options, zone)
 
   if (options.dialect.name === 'eventbridge') {
-    const wrapped = /^(cron|rate)\((.*)\)$/.exec(expression.slice(rest.start, rest.end))
+    const wrapped = /^(cron|rate)\((.*?)(\)?)$/.exec(expression.slice(rest.start, rest.end))
+    if (wrapped?.[3] === '') throw unclosed(rest)
     if (wrapped?.[1] === 'rate') return compileRate(rest, wrapped[2]!)
     if (wrapped !== null) rest = { text: expression, start: rest.start + 'cron('.length, end: rest.end - 1 }
   }
@@ -158,6 +163,25 @@ function empty(expression: string): CronError {
     expected: 'minute hour day month weekday',
     hint: 'Write 0 3 * * * for every night at three.',
   })
+}
+
+function refusedZone(rest: Rest, end: number, dialect: string): CronError {
+  const { text: expression, start } = rest
+  const prefix = expression.slice(start, end)
+  return new CronError('SYNTAX_UNSUPPORTED', `${prefix} is not part of the ${dialect} dialect.`, {
+    expression,
+    position: start,
+    length: prefix.length,
+    expected: 'fields',
+    hint: 'Use the option tz.',
+  })
+}
+
+function unclosed(rest: Rest): CronError {
+  const { text: expression, end } = rest
+  const message = `The bracket is not closed, in ${JSON.stringify(expression.slice(0, 60))}.`
+  const hint = 'Write cron(0 10 * * ? *) or rate(5 minutes).'
+  return new CronError('VALUE_MISSING', message, { expression, position: end, length: 1, expected: ')', hint })
 }
 
 function badDuration(rest: Rest, hint: string): CronError {
