@@ -58,8 +58,7 @@ export function keyOf(expression: string, options: CronOptions): string | undefi
 }
 
 export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw invalid('options', options, 'an object')
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw notOptions(options)
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(options)) {
     checkOption(name, value)
@@ -121,6 +120,15 @@ function invalid(name: string, value: unknown, expected: string, meant?: string)
     ...pointAt(typeof value === 'string' ? value : name),
     expected,
     hint: meant === undefined ? `Use ${expected}.` : `Did you mean ${meant}?`,
+  })
+}
+
+function notOptions(options: unknown): CronError {
+  const shown = Array.isArray(options) ? 'an array' : options === null ? 'null' : `a ${typeof options}`
+  return new CronError('OPTION_INVALID', `Options are an object, not ${shown}.`, {
+    ...pointAt(''),
+    expected: 'an object',
+    hint: "Write cron('0 3 * * *', { tz: 'Europe/London' }).",
   })
 }
 
