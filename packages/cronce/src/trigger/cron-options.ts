@@ -41,6 +41,13 @@ export const DEFAULTS: ResolvedCronOptions = {
   given: null,
 }
 
+export function hasOnlyZone(options: CronOptions): options is { tz: string } {
+  for (const name in options) {
+    if (name !== 'tz' && options[name as keyof CronOptions] !== undefined) return false
+  }
+  return typeof options?.tz === 'string'
+}
+
 /**
  * A key that no other pair of expression and options has: every value stands behind its name, type and length. Values that
  * no option can have get no key: they are for `resolveCronOptions` to refuse.

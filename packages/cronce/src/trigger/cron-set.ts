@@ -29,6 +29,7 @@ export interface CronSet {
 }
 
 /** Layout of `rules`: 12 month bits, 7 weekday bits from WEEKDAYS_AT on, then flags. */
+const MONTHS = 0xfff
 export const WEEKDAYS_AT = 12
 export const DAYS_OPEN = 1 << 19
 export const WEEKDAYS_OPEN = 1 << 20
@@ -58,7 +59,8 @@ export function nextLocal(set: CronSet, local: number): number {
   }
   mask &= -2 << inMonth
   while (mask === 0) {
-    if (++month === MONTH_COUNT) return NONE
+    month = monthAfter(set.rules & MONTHS, month)
+    if (month >= MONTH_COUNT) return NONE
     mask = daysOfMonth(set, month)
   }
   return (monthFirstDay[month]! + lowestBit(mask)) * DAY_MS + timeFrom(set, 0) * 1000
@@ -83,7 +85,8 @@ export function prevLocal(set: CronSet, local: number): number {
   }
   mask &= (1 << inMonth) - 1
   while (mask === 0) {
-    if (month-- === 0) return NONE
+    month = monthBefore(set.rules & MONTHS, month)
+    if (month < 0) return NONE
     mask = daysOfMonth(set, month)
   }
   return (monthFirstDay[month]! + highestBit(mask)) * DAY_MS + timeUpTo(set, LAST_SECOND) * 1000
@@ -93,6 +96,21 @@ export function prevLocal(set: CronSet, local: number): number {
 export function hasDays(set: CronSet): boolean {
   for (let month = 0; month < MONTH_COUNT; month++) if (daysOfMonth(set, month) !== 0) return true
   return false
+}
+
+/** The next month that the month field names, whatever its days: leaps over the others, since some schedules are yearly. */
+function monthAfter(months: number, month: number): number {
+  const ofYear = monthOfYear[month]!
+  const later = months & (-2 << ofYear)
+  if (later !== 0) return month - ofYear + lowestBit(later)
+  return months === 0 ? MONTH_COUNT : month - ofYear + 12 + lowestBit(months)
+}
+
+function monthBefore(months: number, month: number): number {
+  const ofYear = monthOfYear[month]!
+  const earlier = months & ((1 << ofYear) - 1)
+  if (earlier !== 0) return month - ofYear + highestBit(earlier)
+  return months === 0 ? -1 : month - ofYear - 12 + highestBit(months)
 }
 
 /** The days of a month that the day, month and year fields name: bit d - 1 is day d. */

@@ -3,28 +3,51 @@ import { DURATION_EXPECTED, parseDuration } from '../duration.ts'
 import { isBlank } from './cron-cursor.ts'
 import { CronError } from './cron-error.ts'
 import { MACROS } from './cron-fields.ts'
-import { DEFAULTS, keyOf, type ResolvedCronOptions, resolveCronOptions } from './cron-options.ts'
+import { DEFAULTS, hasOnlyZone, keyOf, type ResolvedCronOptions, resolveCronOptions } from './cron-options.ts'
 import { type ParsedCron, parseCron } from './cron-parse.ts'
 import { CompiledCron } from './cron-trigger.ts'
 import { every } from './every.ts'
 import { Recent } from './recent.ts'
 import type { CronOptions, CronTrigger, EveryTrigger } from './trigger.ts'
-import { type Zone, zoneOf } from './zone.ts'
+import { ZONE_LIMIT, type Zone, zoneOf } from './zone.ts'
 
 /** Room for every value of every field spelled out. */
 const LENGTH_LIMIT = 2_048
 
-/** Schedules are many and expressions few: equal ones share one trigger, which never changes. */
-const plain = new Recent<CronTrigger | EveryTrigger>(4_096)
-const withOptions = new Recent<CronTrigger | EveryTrigger>(4_096)
+/** How many different expressions are remembered, for each zone. */
+const SHARED_LIMIT = 4_096
+
+type Cron = CronTrigger | EveryTrigger
+
+/** Expressions with no option but the zone: what nearly everybody writes. */
+interface ZoneGroup {
+  readonly options: ResolvedCronOptions
+  readonly recent: Recent<Cron>
+}
+
+// Schedules are many and expressions few: equal ones share one trigger, which never changes.
+const utc: ZoneGroup = { options: DEFAULTS, recent: new Recent(SHARED_LIMIT) }
+const groups = new Recent<ZoneGroup>(ZONE_LIMIT)
+const others = new Recent<Cron>(SHARED_LIMIT)
 
 /** Parse a cron expression. Throws a CronError that says what is wrong, where, and what to write instead. */
-export function cron(expression: string, options?: CronOptions): CronTrigger | EveryTrigger {
+export function cron(expression: string, options?: CronOptions): Cron {
   if (typeof expression !== 'string') throw notText(expression)
-  if (options === undefined) return plain.get(expression) ?? plain.add(expression, compile(expression, DEFAULTS))
+  if (options === undefined) return shared(utc, expression)
+  if (hasOnlyZone(options)) return shared(groups.get(options.tz) ?? addGroup(options.tz), expression)
   const key = keyOf(expression, options)
   if (key === undefined) return compile(expression, resolveCronOptions(options))
-  return withOptions.get(key) ?? withOptions.add(key, compile(expression, resolveCronOptions(options)))
+  return others.get(key) ?? others.add(key, compile(expression, resolveCronOptions(options)))
+}
+
+function shared({ options, recent }: ZoneGroup, expression: string): Cron {
+  return recent.get(expression) ?? recent.add(expression, compile(expression, options))
+}
+
+function addGroup(tz: string): ZoneGroup {
+  // First, so that a name that is no zone leaves no trace.
+  zoneOf(tz, { expression: tz, position: 0 })
+  return groups.add(tz, { options: { ...DEFAULTS, tz }, recent: new Recent(SHARED_LIMIT) })
 }
 
 /** The part of an expression that is still to be read. */
@@ -36,7 +59,7 @@ interface Rest {
 
 const AT_SIGN = 64
 
-function compile(expression: string, options: ResolvedCronOptions): CronTrigger | EveryTrigger {
+function compile(expression: string, options: ResolvedCronOptions): Cron {
   if (expression.length > LENGTH_LIMIT) throw tooLong(expression)
   let rest = trim({ text: expression, start: 0, end: expression.length })
   const zoneAt = zonePrefixEnd(rest)
@@ -83,7 +106,7 @@ const REBOOT: ParsedCron = {
   isInterval: false,
 }
 
-function compileMacro(rest: Rest, options: ResolvedCronOptions, zone: Zone): CronTrigger | EveryTrigger {
+function compileMacro(rest: Rest, options: ResolvedCronOptions, zone: Zone): Cron {
   const { text, start } = rest
   const end = blankFrom(rest, start)
   const name = options.dialect.caseSensitive ? text.slice(start, end) : text.slice(start, end).toLowerCase()

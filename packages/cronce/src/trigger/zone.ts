@@ -1,5 +1,6 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { CronError } from './cron-error.ts'
+import { Recent } from './recent.ts'
 
 /**
  * A stretch of constant offset, [start, end) in epoch milliseconds. A table of segments makes zone changes ordinary:
@@ -134,16 +135,14 @@ function segment(start: number, end: number, offset: number, shift: number, next
   return { start, end, offset, shift, nextShift, calmFrom, calmTo }
 }
 
-const zones = new Map<string, Zone>([['UTC', Zone.fixed('UTC', 0)]])
+/** More than there are zones; the names of one can be spelled in many ways. */
+export const ZONE_LIMIT = 1_000
+const zones = new Recent<Zone>(ZONE_LIMIT)
+const utc = Zone.fixed('UTC', 0)
 
 /** The zone of this name, shared by all triggers in it. `source` is the text to point at when there is none. */
 export function zoneOf(id: string, source: { expression: string; position: number }): Zone {
-  let zone = zones.get(id)
-  if (zone === undefined) {
-    zone = makeZone(id, source)
-    zones.set(id, zone)
-  }
-  return zone
+  return id === 'UTC' ? utc : (zones.get(id) ?? zones.add(id, makeZone(id, source)))
 }
 
 function makeZone(id: string, source: { expression: string; position: number }): Zone {
