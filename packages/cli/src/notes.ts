@@ -1,6 +1,6 @@
 import type { CronOptions, CronTrigger } from 'cronce/cron'
 import { ordinal } from './date-words.ts'
-import { FIELD_NAMES, type FieldKey, type Fields, rangeOf, readFields, splitFields } from './fields.ts'
+import { FIELD_NAMES, type FieldKey, type Fields, rangeOf, readFields, type Special, splitFields } from './fields.ts'
 import { formatDuration, joinWords } from './format.ts'
 
 /** Something worth knowing about an expression: where schedulers disagree, and what surprises people. */
@@ -177,6 +177,10 @@ function shortMonthNotes({ fields }: Subject): Note[] {
     const day = `Months without day ${only} are left out.`
     notes.push({ code: 'DAY_MISSING', message: `${day} For the last day of every month write L.` })
   }
+  const rare = dayOfMonth.specials.map(daysNeeded).find((days) => days > 28)
+  if (rare !== undefined && !lengths.every((length) => length >= rare)) {
+    notes.push({ code: 'DAY_MISSING', message: `Months with fewer than ${rare} days are left out.` })
+  }
   if (only === 29 && month.values.length === 1 && month.values[0] === 2 && dayOfWeek.open) {
     notes.push({ code: 'LEAP_DAY', message: '29 February exists only in leap years.' })
   }
@@ -186,6 +190,12 @@ function shortMonthNotes({ fields }: Subject): Note[] {
     notes.push({ code: 'NTH_MISSING', message })
   }
   return notes
+}
+
+/** How long a month must be to have the day. */
+function daysNeeded(special: Special): number {
+  if (special.kind === 'nearest weekday') return special.day
+  return special.kind === 'last day' ? special.before + 1 : 0
 }
 
 function portabilityNotes({ written, options }: Subject): Note[] {

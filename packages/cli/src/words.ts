@@ -31,13 +31,23 @@ function timeWords({ second, minute, hour }: Fields): string | undefined {
 
   // "At 02:00, 05:00, ..." and "Every hour, between 09:00 and 17:00" are only right for a whole minute.
   const onceAnHour = second.values.length === 1 && second.values[0] === 0 && minute.values.length === 1
-  const listed =
-    hour.values.length <= MOST_HOURS_LISTED || isRange(hour.values) || evenStep(hour.values, 24) !== undefined
-  if (onceAnHour && listed) return say('0', String(minute.values[0]), timeShape(hour, 24, MOST_HOURS_LISTED))
+  if (onceAnHour && isSayableHour(hour)) return onceAnHourWords(minute.values[0]!, hour)
 
   const withinHour = say(timeShape(second, 60, MOST_VALUES_LISTED), timeShape(minute, 60, MOST_VALUES_LISTED), '*')
   if (withinHour === undefined || hour.full) return withinHour
   return `${withinHour}, ${hourWords(hour.values)}`
+}
+
+function isSayableHour({ values }: Field): boolean {
+  return values.length <= MOST_HOURS_LISTED || isRange(values) || evenStep(values, 24) !== undefined
+}
+
+function onceAnHourWords(minute: number, hour: Field): string | undefined {
+  const said = say('0', String(minute), timeShape(hour, 24, MOST_HOURS_LISTED))
+  // cronstrue does not say where a step from midnight starts, nor that "every hour" is at its beginning.
+  if (said !== undefined && minute === 0 && hour.full) return `${said}, on the hour`
+  const startsAtMidnight = hour.values[0] === 0 && evenStep(hour.values, 24) !== undefined
+  return said !== undefined && startsAtMidnight ? `${said}, starting at 00:00` : said
 }
 
 function say(second: string, minute: string, hour: string): string | undefined {
