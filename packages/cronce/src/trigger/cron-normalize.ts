@@ -36,21 +36,37 @@ function writeInterval(seconds: number[], minutes: number[], hours: number[]): s
 
 function writeDays(set: CronSet): string {
   if ((set.rules & DAYS_OPEN) !== 0) return '*'
-  return writeDayField(valuesOf(set.days & 0x3fffffff, set.days >>> 30, 1), 1, 31, set.rare?.days ?? [])
+  const values = valuesOf(set.days & 0x3fffffff, set.days >>> 30, 1)
+  return writeDayField({ values, min: 1, max: 31, specials: set.rare?.days ?? [], mayBeginWithStar: !isEither(set) })
 }
 
 function writeWeekdays(set: CronSet): string {
   if ((set.rules & WEEKDAYS_OPEN) !== 0) return '*'
   const values = valuesOf((set.rules >>> WEEKDAYS_AT) & 0x7f, 0)
-  const isAnd = (set.rules & DAYS_AND) !== 0 && (set.rules & DAYS_OPEN) === 0
-  return (isAnd ? '+' : '') + writeDayField(values, 0, 6, set.rare?.weekdays ?? [])
+  const isAnd = (set.rules & (DAYS_AND | DAYS_OPEN)) === DAYS_AND
+  const field = { values, min: 0, max: 6, specials: set.rare?.weekdays ?? [], mayBeginWithStar: !isEither(set) }
+  return (isAnd ? '+' : '') + writeDayField(field)
+}
+
+/** Both day fields are restricted, and either suffices. */
+function isEither(set: CronSet): boolean {
+  return (set.rules & (DAYS_OPEN | WEEKDAYS_OPEN | DAYS_AND)) === 0
+}
+
+interface DayField {
+  readonly values: readonly number[]
+  readonly min: number
+  readonly max: number
+  readonly specials: readonly SpecialDay[]
+  /** A star in front would turn "either" into "both" for readers that follow Vixie. */
+  readonly mayBeginWithStar: boolean
 }
 
 /** A restricted day field never becomes a bare `*`, which would mean that the other one decides. */
-function writeDayField(values: number[], min: number, max: number, specials: readonly SpecialDay[]): string {
-  const plain =
-    values.length === 0 ? [] : [compact(values, min, max)].map((text) => (text === '*' ? `${min}-${max}` : text))
-  return [...plain, ...specials.map(writeSpecial)].join(',')
+function writeDayField({ values, min, max, specials, mayBeginWithStar }: DayField): string {
+  let plain = values.length === 0 ? '' : compact(values, min, max)
+  if (plain === '*' || (plain.startsWith('*') && !mayBeginWithStar)) plain = plain.replace('*', `${min}-${max}`)
+  return [...(plain === '' ? [] : [plain]), ...specials.map(writeSpecial)].join(',')
 }
 
 function writeSpecial(special: SpecialDay): string {
