@@ -92,8 +92,15 @@ function dayNotes({ written, normalized, fields, options }: Subject): Note[] {
   const { dayOfMonth, dayOfWeek, and } = fields
   if (dayOfMonth.open || dayOfWeek.open) return []
 
+  const star = [written?.dayOfMonth, written?.dayOfWeek].find((text) => /^\*\/(?!1$)/.test(text ?? ''))
+  const isVixie = options.days === 'vixie' || (options.days === undefined && options.dialect === 'vixie')
+  if (and && isVixie && star !== undefined) {
+    const message = `Both day fields are restricted, and ${star} begins with *: Vixie cron then wants both to match (AND). Kubernetes, and cronce by default, are content with either (OR).`
+    return [{ code: 'DAYS_AND', message }]
+  }
   if (and) {
-    const message = `Both day fields are restricted and must both match (AND), as in Spring, Cronos, node-cron and temporal.io. crontab, Kubernetes and cronce by default take either (OR): write ${withWeekday(normalized, (text) => text.slice(1))} for that.`
+    const reason = written?.dayOfWeek.startsWith('+') ? 'the +' : '--days and'
+    const message = `Both day fields are restricted and, because of ${reason}, must both match (AND), as in Spring, Cronos, node-cron and temporal.io. Without it either is enough (OR), as in crontab and Kubernetes.`
     return [{ code: 'DAYS_AND', message }]
   }
   const notes: Note[] = []
@@ -104,8 +111,7 @@ function dayNotes({ written, normalized, fields, options }: Subject): Note[] {
     const every = `The ${full} field names every day but is not *, so the ${other} makes no difference. Write * to let the ${other} decide.`
     notes.push({ code: 'DAYS_ALL', message: every })
   }
-  const star = [written?.dayOfMonth, written?.dayOfWeek].find((text) => /^\*\/(?!1$)/.test(text ?? ''))
-  if (star !== undefined && options.days !== 'vixie') {
+  if (star !== undefined && !isVixie) {
     const vixie = `Vixie cron and cronie take a field that begins with *, such as ${star}, for unrestricted and would want both to match (AND). Use --days vixie for that.`
     notes.push({ code: 'DAYS_VIXIE', message: vixie })
   }
@@ -122,9 +128,14 @@ function hashNotes({ written, normal, options }: Subject): Note[] {
   if (written === undefined || (options.dialect ?? 'default') !== 'default') return []
   const hashed = keysOf(written).filter((key) => /(^|,)\+?H(?![A-Z])/i.test(written[key]))
   if (hashed.length === 0) return []
-  const values = hashed.map((key) => `${written[key]} in the ${FIELD_NAMES[key]} became ${normal[key]}`)
+  const values = hashed.map((key) => `${written[key]} in the ${FIELD_NAMES[key]} became ${plainly(normal[key])}`)
   const message = `${joinWords(values)} for the seed ${JSON.stringify(options.seed)}. The same seed gives the same values everywhere. Only Jenkins has H, too, and hashes differently.`
   return [{ code: 'HASHED', message }]
+}
+
+/** The normal form may write a value as `30-30`, to say that the list is an interval. */
+function plainly(text: string): string {
+  return text.replace(/\b(\d+)-\1\b/g, '$1')
 }
 
 const UNIT_MS: Partial<Record<FieldKey, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000 }
@@ -214,7 +225,7 @@ function portabilityNotes({ written, options }: Subject): Note[] {
   if (dayOfMonth.includes('?') || dayOfWeek.includes('?')) {
     notes.push({ code: 'QUESTION', message: '? means * here and in Kubernetes; crontab does not know it.' })
   }
-  const open = Object.values(written).find((text) => /(^|,)\+?[^*,/-]+\/\d/.test(text) && !/^\+?H/i.test(text))
+  const open = Object.values(written).find((text) => /(^|,)\+?(?!H[/(])[^*,/-]+\/\d/i.test(text))
   if (open !== undefined && options.dialect !== 'kubernetes') {
     notes.push({
       code: 'OPEN_STEP',

@@ -1,20 +1,35 @@
+import { CronceError } from 'cronce/cron'
 import { readArgs } from './args.ts'
 import type { Command } from './commands/command.ts'
 import { COMMANDS } from './commands/commands.ts'
 import { COMMON_FLAGS, commandHelp, overview } from './commands/help.ts'
 import { nearest } from './did-you-mean.ts'
 import type { Io } from './print.ts'
+import { errorJson, errorText } from './print-error.ts'
 import { UsageError } from './usage-error.ts'
 import { version } from './version.ts'
 
-/** Arguments to command to exit code. Throws what makes no sense. */
+const EXIT_USAGE = 2
+
+/** Arguments to command to exit code. What makes no sense is told on stderr; a bug is thrown. */
 export function run(argv: readonly string[], io: Io): number {
+  try {
+    return dispatch(argv, io)
+  } catch (error) {
+    if (!(error instanceof CronceError)) throw error
+    // The flags may not have been understood, so this one is looked for in the raw arguments.
+    io.err(argv.includes('--json') ? errorJson(error) : errorText(error, io.paintErr))
+    return EXIT_USAGE
+  }
+}
+
+function dispatch(argv: readonly string[], io: Io): number {
   const [first, ...rest] = argv
   switch (first) {
     case undefined:
       // Nothing was asked for, so the help is not the answer but the complaint.
       io.err(overview(COMMANDS, io.paintErr))
-      return 2
+      return EXIT_USAGE
     case '--version':
     case '-v':
     case '-V':

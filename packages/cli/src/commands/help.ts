@@ -1,5 +1,5 @@
 import type { Flag, Flags } from '../args.ts'
-import type { Paint } from '../terminal.ts'
+import { type Paint, wrap } from '../terminal.ts'
 import type { Command } from './command.ts'
 
 /** Flags that every command has. */
@@ -42,7 +42,9 @@ export function commandHelp(command: Command, paint: Paint): string {
     `  cronce ${name} ${operands} [flags]`,
     '',
     paint('bold', 'Flags'),
-    ...Object.values(flags).map((spec, i) => `  ${heads[i]!.padEnd(width)}  ${spec.help}`),
+    ...Object.values(flags).map(
+      (spec, i) => `  ${heads[i]!.padEnd(width)}  ${wrap(spec.help, 100, ' '.repeat(width + 4))}`,
+    ),
     ...(about === undefined ? [] : ['', about]),
     '',
   ].join('\n')

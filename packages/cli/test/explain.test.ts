@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { call, cronce } from './cronce.ts'
+
+const FROM = ['--from', '2026-11-16'] as const
+
+type Label =
+  | 'words'
+  | 'normalised'
+  | 'timing'
+  | 'zone'
+  | 'frequency'
+  | 'smallest gap'
+  | 'next'
+  | 'zone changes'
+  | 'notes'
+
+/** Lines of the explanation by label, joined where they were wrapped. */
+function explain(...args: string[]): Readonly<Record<Label, string>> {
+  const { status, stdout, stderr } = call('explain', ...args, ...FROM)
+  assert.equal(stderr, '')
+  assert.equal(status, 0)
+  const rows: Partial<Record<Label, string>> = {}
+  let label: Label = 'words'
+  for (const line of stdout.trimEnd().split('\n')) {
+    label = (line.slice(0, 14).trim() || label) as Label
+    rows[label] = `${rows[label] ?? ''} ${line.slice(14)}`.trim()
+  }
+  return rows as Record<Label, string>
+}
+
+describe('cronce explain', () => {
+  test('a daily job in London: words, class, frequency and both changes of the clock', async () => {
+    const { stdout } = await cronce(['explain', '30 1 * * *', '--tz', 'Europe/London', ...FROM])
+    assert.equal(
+      stdout,
+      `words         At 01:30, every day
+normalised    30 1 * * *
+timing        fixed: it names times of day; a time that the clock skips fires once, when the gap
+              ends, and one that comes twice fires the first time only
+zone          Europe/London
+frequency     once a day (366 in the next 366 days)
+smallest gap  23 h 30 min
+next          Mon 2026-11-16 01:30 +00:00  2026-11-16T01:30:00Z  in 1 h 30 min
+              Tue 2026-11-17 01:30 +00:00  2026-11-17T01:30:00Z  in 1 d 1 h
+              Wed 2026-11-18 01:30 +00:00  2026-11-18T01:30:00Z  in 2 d 1 h
+zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exist, so it fires at 02:00 instead
+              Sun 2027-10-31 01:00 +00:00  clock back 1 h: 01:30 comes twice, fires the first time only
+`,
+    )
+  })
+
+  test('an interval in New York loses the skipped hour and repeats the other', () => {
+    const rows = explain('*/30 1-2 * * *', '--tz', 'America/New_York')
+    assert.match(rows.timing, /^interval: .* skips do not fire, and those that come twice fire both times$/)
+    assert.equal(
+      rows['zone changes'],
+      'Sun 2027-03-14 03:00 -04:00  clock forward 1 h: 02:00 and 02:30 do not exist and do not fire ' +
+        'Sun 2027-11-07 01:00 -05:00  clock back 1 h: 01:00 and 01:30 come twice and fire twice',
+    )
+  })
+
+  test('a job at noon is left alone by the clock', () => {
+    const rows = explain('0 12 * * MON-FRI', '--tz', 'America/New_York')
+    assert.equal(rows['zone changes'].match(/nothing changes/g)!.length, 2)
+    assert.equal(rows.frequency, '5 times a week (262 in the next 366 days)')
+  })
+
+  test('--dst changes what it says about the clock', () => {
+    const rows = explain('30 1 * * *', '--tz', 'Europe/London', '--dst', 'shift')
+    assert.match(rows.timing, /fires later by the length of the gap/)
+    assert.match(rows['zone changes'], /01:30 does not exist, so it fires at 02:30 instead/)
+  })
+
+  test('two restricted day fields: OR here, AND elsewhere, and how to write each', () => {
+    const or = explain('0 0 13 * FRI')
+    const and = explain('0 0 13 * FRI', '--days', 'and')
+    assert.equal(or.words, 'At 00:00, on day 13 of the month, and also every Friday')
+    assert.match(or.notes, /\(OR\), as in crontab and Kubernetes\. Spring, Cronos, node-cron and temporal\.io/)
+    assert.match(or.notes, /0 0 13 \* \+5$/)
+    assert.equal(and.words, 'At 00:00, on day 13 of the month, but only if that is a Friday')
+    assert.match(and.notes, /because of --days and, must both match \(AND\).* either is enough \(OR\)/)
+  })
+
+  test('a star with a step in a day field is where Vixie cron differs', () => {
+    const { notes } = explain('0 0 */2 * 1')
+    assert.match(notes, /Vixie cron and cronie take a field that begins with \*, such as \*\/2, for unrestricted/)
+    assert.match(notes, /the gap at the end of a month is 1 to 2 days, not 2/)
+  })
+
+  test('a step that does not divide the hour', () => {
+    const rows = explain('*/45 * * * *')
+    assert.equal(rows.words, 'At 0 and 45 minutes past the hour')
+    assert.equal(rows['smallest gap'], '15 min')
+    assert.match(rows.notes, /the gap after minute 45 is 15 min, not 45 min\. .* use @every 45m/)
+  })
+
+  test('six fields begin with seconds, and a star there fires sixty times', () => {
+    const rows = explain('* 0 9 * * *')
+    assert.match(rows.notes, /Six fields: the first is the second.*fires 60 times in every minute that matches/)
+    assert.match(rows.frequency, /^60 times a day /)
+  })
+
+  test('H tells what it was hashed to', () => {
+    const rows = explain('H H(0-7) * * *', '--seed', 'nightly')
+    assert.equal(rows.normalised, '41 7 * * *')
+    assert.match(rows.notes, /H in the minute became 41 and H\(0-7\) in the hour became 7 for the seed "nightly"/)
+  })
+
+  test('L, W, # and ? do not travel to crontab', () => {
+    const specials = explain('0 0 LW,15W * FRI#5,2L')
+    assert.match(specials.notes, /L, W, and # are unknown to crontab and Kubernetes/)
+    assert.match(specials.notes, /Months without a 5th such weekday are left out/)
+    const question = explain('0 0 ? * 1')
+    assert.equal(question.notes, '? means * here and in Kubernetes; crontab does not know it.')
+    const step = explain('5/15 * * * *')
+    assert.match(step.notes, /5\/15 has a step without a range, which crontab does not know/)
+  })
+
+  test('what never fires is said first', () => {
+    const { stdout } = call('explain', '0 0 31 4,6 *', ...FROM)
+    assert.match(stdout, /^NEVER FIRES: April and June have no day 31\.\n\nwords /)
+    assert.doesNotMatch(stdout, /^(next|frequency) /m)
+  })
+
+  test('days that not every month has', () => {
+    const plain = explain('0 0 31 * *')
+    const nearest = explain('0 0 31W * *')
+    const leap = explain('0 0 29 2 *')
+    assert.match(plain.notes, /Months without day 31 are left out\. .* write L/)
+    assert.match(nearest.notes, /Months with fewer than 31 days are left out/)
+    assert.match(leap.notes, /29 February exists only in leap years/)
+    assert.match(leap.frequency, /^about once in 4\.1 years/)
+  })
+
+  test('@every and @reboot have sensible answers', () => {
+    const every = explain('@every 90m', '--tz', 'Asia/Kolkata')
+    const reboot = explain('@reboot')
+    assert.equal(every.words, 'Every 1 h 30 min of elapsed time')
+    assert.match(every.next, /^Mon 2026-11-16 01:00 \+05:30 /)
+    assert.match(every.notes, /^Counted from 1970-01-01T00:00:00Z/)
+    assert.deepEqual(reboot, {
+      words: 'When a process starts',
+      timing: 'event: it has no times of its own, so there is no next one',
+    })
+  })
+
+  test('--json is one object with everything in it', () => {
+    const args = ['explain', '30 2 * * *', '--tz', 'America/New_York', ...FROM, '--json']
+    const { stdout, stderr } = call(...args)
+    const { changes, notes, ...rest } = JSON.parse(stdout)
+
+    assert.equal(stderr, '')
+    assert.deepEqual(rest, {
+      expression: '30 2 * * *',
+      words: 'At 02:30, every day',
+      normalized: '30 2 * * *',
+      tz: 'America/New_York',
+      timing: 'fixed',
+      never: false,
+      frequency: {
+        words: 'once a day',
+        from: '2026-11-16T05:00:00.000Z',
+        to: '2027-11-17T05:00:00.000Z',
+        fires: 366,
+        exact: true,
+      },
+      smallestGapMs: 84_600_000,
+      next: ['2026-11-16T07:30:00.000Z', '2026-11-17T07:30:00.000Z', '2026-11-18T07:30:00.000Z'],
+    })
+    assert.deepEqual(notes, [])
+    assert.deepEqual(changes[0], {
+      at: '2027-03-14T07:00:00.000Z',
+      offsetBefore: '-05:00',
+      offsetAfter: '-04:00',
+      effect: 'moved',
+      count: 1,
+      fires: [{ local: '2027-03-14T02:30:00', at: ['2027-03-14T07:00:00.000Z'] }],
+    })
+  })
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { call, cronce, MAIN, start } from './cronce.ts'
+
+describe('cronce', { concurrency: 4 }, () => {
+  test('points at the trouble in a bad expression and leaves stdout empty', async () => {
+    const { status, stdout, stderr } = await cronce(['next', '0 22-2 * * *'])
+
+    assert.equal(status, 2)
+    assert.equal(stdout, '')
+    assert.equal(
+      stderr,
+      [
+        'error: The range 22-2 runs backward in the hour field, in "0 22-2 * * *".',
+        '',
+        '  0 22-2 * * *',
+        '    ^^^^',
+        '',
+        'hint: Write 22-23,0-2, or add --wrap.',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('keeps the carets under the place whatever stands before it', () => {
+    const long = `${'1,'.repeat(60)}99 * * * *`
+    const expressions = ['０ 0 * * *', '0 9 * * 1,', '\t5 60h * * *', '0 \x1b[31m * * *', long]
+    const frames = expressions.map((expression) => {
+      const [shown, carets] = call('explain', expression).stderr.split('\n').slice(2)
+      return { shown: shown!, from: carets!.indexOf('^'), carets: carets!.trim() }
+    })
+    const [wide, missing, tab, control, cut] = frames
+    assert.deepEqual(wide, { shown: '  ０ 0 * * *', from: 2, carets: '^^' })
+    assert.deepEqual(missing, { shown: '  0 9 * * 1,', from: 12, carets: '^' })
+    assert.deepEqual(tab, { shown: '   5 60h * * *', from: 5, carets: '^^' })
+    assert.deepEqual(control, { shown: '  0 <U+001B>[31m * * *', from: 4, carets: '^^^^^^^^' })
+    assert.match(cut!.shown, /^ {2}….{60,72}$/)
+    assert.equal(cut!.shown.slice(cut!.from, cut!.from + cut!.carets.length), '99')
+  })
+
+  test('with --json an error is an object on stderr', async () => {
+    const bad = await cronce(['next', '* * * * 8', '--json'])
+    const usage = call('next', '* * * * *', '--json', '--dst', 'walls')
+    assert.deepEqual([bad.status, bad.stdout, usage.status, usage.stdout], [2, '', 2, ''])
+    const { message, ...error } = JSON.parse(bad.stderr).error
+    assert.match(message, /8/)
+    assert.deepEqual(error, {
+      code: 'VALUE_OUT_OF_RANGE',
+      hint: 'Sunday is 0, Saturday is 6.',
+      field: 'day of week',
+      position: 8,
+      length: 1,
+      expected: '0 to 7',
+    })
+    assert.deepEqual(JSON.parse(usage.stderr), {
+      error: {
+        code: 'USAGE',
+        message: '--dst cannot be "walls". Did you mean wall?',
+        hint: 'Choose one of: auto, wall, once, shift.',
+      },
+    })
+  })
+
+  test('asks whether something else was meant', async () => {
+    const results = [
+      await cronce(['nxt', '* * * * *']),
+      call('next', '* * * * *', '--form', 'now'),
+      call('next', '* * * * *', '--tz', 'Europe/Londn'),
+      call('0 9 * * *'),
+      call('next', '0', '9', '*', '*', '*'),
+      call('frobnicate'),
+    ]
+    assert.deepEqual(
+      results.map(({ status, stdout }) => [status, stdout]),
+      results.map(() => [2, '']),
+    )
+    const [command, flag, zone, bare, unquoted, unknown] = results.map(({ stderr }) => stderr)
+    assert.match(command!, /Unknown command "nxt"\. Did you mean next\?/)
+    assert.match(flag!, /Unknown flag --form\. Did you mean --from\?/)
+    assert.match(zone!, /hint: Did you mean Europe\/London\?/)
+    assert.match(bare!, /hint: Try: cronce next "0 9 \* \* \*"/)
+    assert.match(unquoted!, /Expected one expression, got 5 arguments\.\nhint: Put the expression in quotes/)
+    assert.doesNotMatch(unknown!, /Did you mean/)
+  })
+
+  test('refuses a --from that is no time', () => {
+    const times = ['2027-02-30', 'yesterday', '2027-01-01T25:00', '2027-01-01T10:00+99:00', 'now+2x']
+    const results = times.map((from) => call('next', '* * * * *', '--from', from))
+    for (const { status, stdout, stderr } of results) {
+      assert.deepEqual([status, stdout], [2, ''])
+      assert.match(stderr, /^error: .*\n[\s\S]*hint: Write/)
+    }
+  })
+
+  test('helps at every level, examples first', async () => {
+    const all = await cronce(['--help'])
+    const short = call('-h')
+    const command = call('help', 'next')
+    const flag = call('next', '--help')
+    const none = call()
+    assert.match(all.stdout, /^cronce: .*\n\nExamples\n {2}cronce next [\s\S]*Commands\n {2}next .*\n {2}explain /)
+    assert.deepEqual(short, all)
+    assert.match(command.stdout, /^When an expression fires next\.\n\nExamples\n[\s\S]*\nUsage\n[\s\S]*-n, --count N/)
+    assert.deepEqual(flag, command)
+    assert.deepEqual([all.status, flag.status], [0, 0])
+    assert.deepEqual(none, { status: 2, stdout: '', stderr: all.stdout })
+  })
+
+  test('tells its version, also as a symlinked bin in another directory', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'cronce-bin-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const link = join(folder, 'cronce')
+    symlinkSync(MAIN, link)
+    const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+
+    const results = await Promise.all([cronce(['--version']), start(process.execPath, [link, 'version'], {})])
+    for (const { stdout } of results) assert.equal(stdout, `${manifest.version}\n`)
+    assert.match(readFileSync(MAIN, 'utf8'), /^#!\/usr\/bin\/env node\n/)
+  })
+
+  test('prints the same bytes whatever the zone of the host', async () => {
+    for (const args of [
+      ['next', '30 1 * * *', '--tz', 'Europe/London', '--from', '2027-03-27'],
+      ['explain', '0 0 13 * FRI', '--from', '2027-03-27T10:00'],
+    ]) {
+      const zones = ['Asia/Tokyo', 'America/New_York', 'UTC']
+      const [tokyo, ...others] = await Promise.all(zones.map((TZ) => cronce(args, { TZ })))
+      for (const other of others) assert.deepEqual(other, tokyo)
+    }
+  })
+
+  test('survives a reader that goes away', async () => {
+    const command = `"${process.execPath}" "${MAIN}" next "* * * * * *" -n 1000 --from 2027-01-01 | head -1`
+    const result = await start('bash', ['-o', 'pipefail', '-c', command], {})
+    assert.deepEqual(result, { status: 0, stdout: 'Fri 2027-01-01 00:00:01 UTC  in 1 s\n', stderr: '' })
+  })
+
+  test('colours only where they are wanted', async () => {
+    const args = ['next', '0 9 * * *', '--from', '2027-01-01', '-n', '1']
+    const [pipe, forced, refused, none] = await Promise.all([
+      cronce(args),
+      cronce(args, { FORCE_COLOR: '1' }),
+      cronce([...args, '--no-color'], { FORCE_COLOR: '1' }),
+      cronce(args, { NO_COLOR: '1' }),
+    ])
+    assert.equal(pipe.stdout, 'Fri 2027-01-01 09:00 UTC  in 9 h\n')
+    assert.equal(forced.stdout, '\x1b[1mFri 2027-01-01 09:00 UTC\x1b[22m  in 9 h\n')
+    assert.deepEqual([refused.stdout, none.stdout], [pipe.stdout, pipe.stdout])
+  })
+})
