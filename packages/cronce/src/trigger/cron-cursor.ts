@@ -27,7 +27,7 @@ interface Cursor {
   low: number
   high: number
   specials: readonly SpecialDay[]
-  years: Uint8Array | null
+  years: Uint8Array
   /** Written with a `*`, a range or a step. */
   isRanged: boolean
   /** Literally `*`, `?` or `*` with step 1. */
@@ -47,7 +47,7 @@ export const cursor: Cursor = {
   low: 0,
   high: 0,
   specials: NO_SPECIALS,
-  years: null,
+  years: new Uint8Array(0),
   isRanged: false,
   isOpen: false,
 }

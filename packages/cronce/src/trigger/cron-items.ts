@@ -1,4 +1,4 @@
-import { FIRST_YEAR, YEAR_COUNT } from './calendar.ts'
+import { FIRST_YEAR } from './calendar.ts'
 import { backward, badStep, complain, outOfRange, refused, unexpected, unknownName } from './cron-complaints.ts'
 import {
   CLOSE,
@@ -89,7 +89,8 @@ function readValue(): number {
 
 function readName(): number {
   const { field, text, pos: start, stop } = cursor
-  const index = field.names.indexOf(text.slice(start, Math.min(start + 3, stop)).toUpperCase())
+  const isThree = start + 3 <= stop && isLetter(text.charCodeAt(start + 1)) && isLetter(text.charCodeAt(start + 2))
+  const index = isThree ? field.names.indexOf(text.slice(start, start + 3).toUpperCase()) : -1
   if (index >= 0 && (start + 3 === stop || !isLetter(text.charCodeAt(start + 3)) || isSuffixL(start + 3))) {
     cursor.pos += 3
     return field.min + index
@@ -177,7 +178,6 @@ function readHash(): void {
 function addValue(value: number): void {
   const { field } = cursor
   if (field.index === YEAR) {
-    cursor.years ??= new Uint8Array(YEAR_COUNT)
     cursor.years[value - FIRST_YEAR] = 1
     return
   }

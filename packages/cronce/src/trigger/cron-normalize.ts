@@ -26,7 +26,7 @@ export function normalize(set: CronSet, isInterval: boolean): string {
 /** Fields with a `*`, a range or a step in at least one that has two values: that is what makes an interval. */
 function writeInterval(seconds: number[], minutes: number[], hours: number[]): string[] {
   const values = [seconds, minutes, hours]
-  const written = [compact(seconds, 0, 59), compact(minutes, 0, 59), compact(hours, 0, 23)]
+  const written = [compact(seconds, 0, 59, 2), compact(minutes, 0, 59, 2), compact(hours, 0, 23, 2)]
   if (written.some((text) => /[*/-]/.test(text))) return written
   const repeating = values.findIndex((field) => field.length > 1)
   return written.map((text, index) =>
@@ -34,39 +34,20 @@ function writeInterval(seconds: number[], minutes: number[], hours: number[]): s
   )
 }
 
+/** A restricted day field is written without a star: `*` would leave the day to the other field, and Vixie reads `*\/2` so. */
 function writeDays(set: CronSet): string {
   if ((set.rules & DAYS_OPEN) !== 0) return '*'
   const values = valuesOf(set.days & 0x3fffffff, set.days >>> 30, 1)
-  return writeDayField({ values, min: 1, max: 31, specials: set.rare?.days ?? [], mayBeginWithStar: !isEither(set) })
+  const plain = values.length === 0 ? [] : [compact(values, 1, 31).replace('*', '1-31')]
+  return [...plain, ...(set.rare?.days ?? []).map(writeSpecial)].join(',')
 }
 
 function writeWeekdays(set: CronSet): string {
   if ((set.rules & WEEKDAYS_OPEN) !== 0) return '*'
-  const values = valuesOf((set.rules >>> WEEKDAYS_AT) & 0x7f, 0)
   const isAnd = (set.rules & (DAYS_AND | DAYS_OPEN)) === DAYS_AND
-  const field = { values, min: 0, max: 6, specials: set.rare?.weekdays ?? [], mayBeginWithStar: !isEither(set) }
-  return (isAnd ? '+' : '') + writeDayField(field)
-}
-
-/** Both day fields are restricted, and either suffices. */
-function isEither(set: CronSet): boolean {
-  return (set.rules & (DAYS_OPEN | WEEKDAYS_OPEN | DAYS_AND)) === 0
-}
-
-interface DayField {
-  readonly values: readonly number[]
-  readonly min: number
-  readonly max: number
-  readonly specials: readonly SpecialDay[]
-  /** A star in front would turn "either" into "both" for readers that follow Vixie. */
-  readonly mayBeginWithStar: boolean
-}
-
-/** A restricted day field never becomes a bare `*`, which would mean that the other one decides. */
-function writeDayField({ values, min, max, specials, mayBeginWithStar }: DayField): string {
-  let plain = values.length === 0 ? '' : compact(values, min, max)
-  if (plain === '*' || (plain.startsWith('*') && !mayBeginWithStar)) plain = plain.replace('*', `${min}-${max}`)
-  return [...(plain === '' ? [] : [plain]), ...specials.map(writeSpecial)].join(',')
+  // Days of the week are known by name, not by rhythm: 1,3,5 rather than 1-5/2.
+  const runs = runsOf(valuesOf((set.rules >>> WEEKDAYS_AT) & 0x7f, 0), 3)
+  return (isAnd ? '+' : '') + [...runs, ...(set.rare?.weekdays ?? []).map(writeSpecial)].join(',')
 }
 
 function writeSpecial(special: SpecialDay): string {
@@ -98,24 +79,24 @@ function valuesOf(low: number, high: number, first = 0): number[] {
   return values
 }
 
-/** `*`, `*\/15`, `9-17`, `1-31/2`, or a list of values and runs of three or more. */
-function compact(values: readonly number[], min: number, max: number): string {
+/** `*`, `*\/15`, `9-17`, `1-31/2`, or a list. Two values are no rhythm, but in an interval. */
+function compact(values: readonly number[], min: number, max: number, rhythm = 3): string {
   const first = values[0]!
   const last = values.at(-1)!
   if (values.length === max - min + 1) return '*'
   const step = (values[1] ?? first) - first
-  const isSteady = values.length > 1 && values.every((value, index) => value === first + index * step)
+  const isSteady = values.length >= rhythm && values.every((value, index) => value === first + index * step)
   if (isSteady && step > 1 && first === min && last + step > max) return `*/${step}`
   if (isSteady && values.length > 2) return step === 1 ? `${first}-${last}` : `${first}-${last}/${step}`
-  return runsOf(values).join(',')
+  return runsOf(values, rhythm).join(',')
 }
 
-function runsOf(values: readonly number[]): string[] {
+function runsOf(values: readonly number[], shortest: number): string[] {
   const runs: string[] = []
   for (let from = 0; from < values.length; ) {
     let to = from
     while (values[to + 1] === values[to]! + 1) to++
-    if (to - from < 2) to = from
+    if (to - from + 1 < shortest) to = from
     runs.push(to === from ? `${values[from]}` : `${values[from]}-${values[to]}`)
     from = to + 1
   }

@@ -1,3 +1,4 @@
+import { YEAR_COUNT } from './calendar.ts'
 import { complain, miscounted, refused, unexpected } from './cron-complaints.ts'
 import { COMMA, type CronSource, charHere, cursor, isBlank, NO_SPECIALS, PLUS, QUESTION, STAR } from './cron-cursor.ts'
 import { DAY, FIELDS, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, YEAR } from './cron-fields.ts'
@@ -52,9 +53,7 @@ export function parseCron(source: CronSource): ParsedCron {
   rules |= (cursor.low << WEEKDAYS_AT) | (cursor.isOpen ? WEEKDAYS_OPEN : 0)
   if (hasPlus || combinesByAnd(source, DAY - first, WEEKDAY - first)) rules |= DAYS_AND
 
-  cursor.years = null
-  if (count + first === 7) readField(YEAR, YEAR - first)
-  const { years } = cursor
+  const years = count + first === 7 ? readYears(YEAR - first) : null
   const isPlain = years === null && daySpecials === NO_SPECIALS && weekdaySpecials === NO_SPECIALS
   const rare = isPlain ? null : { days: daySpecials, weekdays: weekdaySpecials, years }
   return { secondsLow, secondsHigh, minutesLow, minutesHigh, hours, days, rules, rare, isInterval }
@@ -94,6 +93,14 @@ function readField(index: number, slot: number): boolean {
   }
   const { low, high } = cursor
   return cursor.isRanged && ((low & (low - 1)) !== 0 || (high & (high - 1)) !== 0 || (low !== 0 && high !== 0))
+}
+
+/** The years named, or `null` if that is all of them. */
+function readYears(slot: number): Uint8Array | null {
+  const named = new Uint8Array(YEAR_COUNT)
+  cursor.years = named
+  readField(YEAR, slot)
+  return named.includes(0) ? named : null
 }
 
 function skipPlus(slot: number): void {

@@ -92,6 +92,21 @@ export function prevLocal(set: CronSet, local: number): number {
   return (monthFirstDay[month]! + highestBit(mask)) * DAY_MS + timeUpTo(set, LAST_SECOND) * 1000
 }
 
+/** How many local times the set has on the dates from `from` to `to` (both local), partial days counted as whole ones. */
+export function countLocal(set: CronSet, from: number, to: number): number {
+  const firstDay = Math.max(Math.floor(from / DAY_MS), 0)
+  const lastDay = Math.min(Math.floor(to / DAY_MS), DAY_COUNT - 1)
+  let days = 0
+  for (let month = monthIndexOf(firstDay); month < MONTH_COUNT && monthFirstDay[month]! <= lastDay; month++) {
+    const skipped = Math.max(firstDay - monthFirstDay[month]!, 0)
+    const wanted = Math.min(lastDay - monthFirstDay[month]! + 1, 31)
+    days += bitCount((daysOfMonth(set, month) >>> skipped) & (0x7fffffff >>> (31 - (wanted - skipped))))
+  }
+  const seconds = bitCount(set.secondsLow) + bitCount(set.secondsHigh)
+  const minutes = bitCount(set.minutesLow) + bitCount(set.minutesHigh)
+  return days * bitCount(set.hours) * minutes * seconds
+}
+
 /** Whether any date of the years 1970 to 2199 satisfies the day fields. */
 export function hasDays(set: CronSet): boolean {
   for (let month = 0; month < MONTH_COUNT; month++) if (daysOfMonth(set, month) !== 0) return true
@@ -221,4 +236,10 @@ function lowestBit(bits: number): number {
 
 function highestBit(bits: number): number {
   return 31 - Math.clz32(bits)
+}
+
+function bitCount(bits: number): number {
+  let count = 0
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++
+  return count
 }

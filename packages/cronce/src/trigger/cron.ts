@@ -109,7 +109,8 @@ const REBOOT: ParsedCron = {
 function compileMacro(rest: Rest, options: ResolvedCronOptions, zone: Zone): Cron {
   const { text, start } = rest
   const end = blankFrom(rest, start)
-  const name = options.dialect.caseSensitive ? text.slice(start, end) : text.slice(start, end).toLowerCase()
+  const written = text.slice(start, end)
+  const name = options.dialect.caseSensitive ? written : written.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   if (name === '@every') return compileEvery(trim({ ...rest, start: end }))
   if (end !== rest.end) throw unknownMacro(rest)
   if (name === '@reboot') return build(text, REBOOT, options, zone)
@@ -129,7 +130,7 @@ function compileEvery(rest: Rest): EveryTrigger {
 
 /** EventBridge: `rate(5 minutes)` counts elapsed time. */
 function compileRate(rest: Rest, written: string): EveryTrigger {
-  const match = /^\s*(\d+)\s+(minute|hour|day)s?\s*$/.exec(written)
+  const match = /^[ \t]*(\d+)[ \t]+(minute|hour|day)s?[ \t]*$/.exec(written)
   const everyMs = match === null ? null : parseDuration(`${match[1]}${match[2]![0]}`)
   if (everyMs === null) throw badDuration(rest, 'Write rate(5 minutes), rate(1 hour) or rate(7 days).')
   return every(everyMs)

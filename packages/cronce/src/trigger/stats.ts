@@ -1,4 +1,4 @@
-import { nextLocal } from './cron-set.ts'
+import { countLocal, nextLocal } from './cron-set.ts'
 import { CompiledCron, repeatsTimes, skipsTimes } from './cron-trigger.ts'
 import { toInstant } from './instant.ts'
 import type { Trigger } from './trigger.ts'
@@ -50,8 +50,7 @@ export function stats(trigger: Trigger, range: { from: Date | number; to?: Date 
     at = trigger.next(at)
   }
   const isExact = at === null || at > to
-  // Beyond the limit the rest of the range is taken to go on as it began.
-  const fires = isExact || last === null ? seen : Math.round((seen * (to - from)) / (last - from))
+  const fires = isExact ? seen : estimate(trigger, from, to)
   return {
     from,
     to,
@@ -61,6 +60,12 @@ export function stats(trigger: Trigger, range: { from: Date | number; to?: Date 
     smallestGapMs: smallest === Number.POSITIVE_INFINITY ? null : smallest,
     changes,
   }
+}
+
+/** By the calendar alone: whole days, and no look at zone changes. */
+function estimate(trigger: Trigger, from: number, to: number): number {
+  if (trigger instanceof CompiledCron) return countLocal(trigger, from, to - 1)
+  return trigger.kind === 'every' ? Math.round((to - from) / trigger.everyMs) : 1
 }
 
 function changesOf(cron: CompiledCron, from: number, to: number): ZoneEffect[] {

@@ -39,6 +39,10 @@ test('what never fires, or once, has no gap', () => {
 test('more than a million fires are estimated, and said to be', () => {
   const secondly = stats(cron('* * * * * *'), { from: FROM, to: TO })
   assert.deepEqual([secondly.fires, secondly.exact, secondly.smallestGapMs], [365 * 86_400, false, 1_000])
+  // Half of the range has none of them, so that what came first says little about the rest.
+  const june = stats(cron('* * * * 6 *'), { from: FROM, to: TO })
+  assert.deepEqual([june.fires, june.exact], [30 * 86_400, false])
+  assert.equal(stats(every('1ms'), { from: FROM, to: FROM + 2_000_000 }).fires, 2_000_000)
 })
 
 test('a fixed time in the gap moves to its end, and the repeated hour does nothing to it', () => {
