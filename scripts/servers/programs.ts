@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, globSync, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+interface Packages {
+  readonly apt: string
+  readonly brew: string
+  readonly dnf: string
+}
+
+/** What we run, under which names it may be found, and which package brings it. */
+export const programs = {
+  // PostgreSQL is known by initdb: a `postgres` without its initdb beside it cannot make a data directory.
+  initdb: { names: ['initdb'], packages: { apt: 'postgresql', brew: 'postgresql@17', dnf: 'postgresql-server' } },
+  psql: { names: ['psql'], packages: { apt: 'postgresql-client', brew: 'libpq', dnf: 'postgresql' } },
+  redis: { names: ['redis-server'], packages: { apt: 'redis-server', brew: 'redis', dnf: 'redis' } },
+  etcd: { names: ['etcd'], packages: { apt: 'etcd-server', brew: 'etcd', dnf: 'etcd' } },
+  pgbouncer: { names: ['pgbouncer'], packages: { apt: 'pgbouncer', brew: 'pgbouncer', dnf: 'pgbouncer' } },
+  chromium: {
+    names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+    packages: { apt: 'chromium', brew: '--cask chromium', dnf: 'chromium' },
+  },
+} as const satisfies Record<string, { readonly names: readonly string[]; readonly packages: Packages }>
+
+export type Program = keyof typeof programs
+
+/** The program's path on this machine, if it is there. */
+export async function findProgram(program: Program): Promise<string | undefined> {
+  const isPostgres = program === 'initdb' || program === 'psql'
+  const folders = isPostgres ? [...postgresFolders(), ...commandFolders()] : commandFolders()
+  return findExecutable(programs[program].names, folders)
+}
+
+export function findExecutable(names: readonly string[], folders: readonly string[]): string | undefined {
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable)
+}
+
+/** PATH first, then where servers live although an ordinary user's PATH does not say so. */
+export function commandFolders(): readonly string[] {
+  const { PATH = '' } = process.env
+  const listed = PATH.split(delimiter).filter((folder) => folder !== '')
+  return [...listed, '/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin']
+}
+
+/** Distributions keep each major version in a folder of its own, off the PATH. Newest first. */
+function postgresFolders(): readonly string[] {
+  const layouts = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/{opt/homebrew,usr/local}/opt/postgresql@*/bin']
+  const version = (folder: string) => Number(/([\d.]+)\/bin$/.exec(folder)?.[1] ?? 0)
+  const versioned = globSync(layouts).sort((left, right) => version(right) - version(left))
+  const config = findExecutable(['pg_config'], commandFolders())
+  if (config === undefined) return versioned
+  try {
+    return [...versioned, execFileSync(config, ['--bindir'], { encoding: 'utf8', timeout: 5_000 }).trim()]
+  } catch {
+    return versioned // A pg_config that does not run is a pg_config we do not have.
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

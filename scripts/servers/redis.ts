@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { type Obtain, obtain } from './obtain.ts'
+import { LOOPBACK } from './ports.ts'
+import { probe } from './probe.ts'
+import { type Server, type ServerPlan, startServer } from './server.ts'
+
+export interface RedisOptions {
+  /** Log every write, so that data survives `kill()`; synced each second, Redis's own default. @default true */
+  readonly appendonly?: boolean
+  /** Further settings, for example `{ maxmemory: '64mb' }`. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** A Redis server without a password. */
+export async function startRedis(options: RedisOptions = {}, locate: Obtain = obtain): Promise<Server> {
+  return startServer(redisPlan(options, await locate('redis')))
+}
+
+export function redisPlan(options: RedisOptions, file: string): ServerPlan {
+  const { appendonly = true, settings = {} } = options
+  const socket = (directory: string) => join(directory, 'redis.sock')
+  return {
+    name: 'redis',
+    portCount: 1,
+    endSignal: 'SIGKILL', // It has nothing to hand back to the system, and its data goes anyway.
+    restartSignal: 'SIGTERM',
+    prepare: async () => {},
+    command: async ([port], directory) => {
+      const all = {
+        bind: LOOPBACK,
+        port: String(port),
+        unixsocket: socket(directory),
+        dir: directory,
+        appendonly: appendonly ? 'yes' : 'no',
+        // The log of writes is what keeps data here. Snapshots besides it only fork at odd moments.
+        save: '',
+        ...settings,
+      }
+      return { file, args: Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]) }
+    },
+    // Nobody else can be on this socket, and a server that did not get its TCP port does not open it.
+    isReady: (_ports, directory) => probe({ path: socket(directory) }, 'PING\r\n', judgePing),
+    url: (port) => `redis://${LOOPBACK}:${port}`,
+  }
+}
+
+/** Anything but PONG is an error, such as -LOADING while it still reads its data. */
+function judgePing(reply: Buffer): boolean | undefined {
+  return reply.includes('\r\n') ? reply.toString() === '+PONG\r\n' : undefined
+}
