@@ -42,6 +42,7 @@ export const ROOMS: readonly Room[] = [
     never: PURE,
   },
   { name: 'entry cronce/cron', path: `${LIBRARY}/cron.ts`, doors: ['errors', 'trigger'], packages: [], never: PURE },
+  { name: 'entry cronce/internal', path: `${LIBRARY}/internal.ts`, doors: ['did-you-mean'], packages: [], never: PURE },
   { name: 'entry cronce', path: `${LIBRARY}/index.ts`, doors: ['entry cronce/cron'], packages: [], never: PURE },
   { name: 'cli', path: 'packages/cli/src/', doors: [], packages: [NODE, /^cronce(\/|$)/, /^cronstrue/], never: [] },
 ]
@@ -63,7 +64,10 @@ export function findViolations(files: ReadonlyMap<string, string>, rooms: readon
     }
     const code = withoutComments(text)
     const imports = importsOf(code)
-    graph.set(file, imports.filter(isRelative).map((path) => resolvePath(file, path)))
+    graph.set(
+      file,
+      imports.filter(isRelative).map((path) => resolvePath(file, path)),
+    )
     for (const message of [...findClosedDoors(file, room, imports, rooms), ...findBans(room, code)]) {
       violations.push({ file, message })
     }

@@ -1,7 +1,7 @@
-import type { SpecialDay } from './cron-days.ts'
 import type { Dialect } from './cron-dialect.ts'
 import { DIALECTS } from './cron-dialect.ts'
 import { FIELDS, type Field, MINUTE } from './cron-fields.ts'
+import type { SpecialDay } from './trigger.ts'
 
 export interface CronSource {
   readonly text: string

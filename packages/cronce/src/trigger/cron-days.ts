@@ -1,15 +1,4 @@
-/** Days that depend on the month's shape. */
-export type SpecialDay =
-  /** `L`, `L-3`: so many days before the last. */
-  | { readonly kind: 'last'; readonly before: number }
-  /** `15W`: the Monday to Friday nearest to a day, inside the month. */
-  | { readonly kind: 'nearest'; readonly day: number }
-  /** `LW`, `L-3W`. */
-  | { readonly kind: 'lastNearest'; readonly before: number }
-  /** `5L`: the last such weekday. */
-  | { readonly kind: 'lastWeekday'; readonly weekday: number }
-  /** `5#3`: the n-th such weekday. */
-  | { readonly kind: 'nthWeekday'; readonly weekday: number; readonly nth: number }
+import type { SpecialDay } from './trigger.ts'
 
 /** The parts of the day rule that few expressions have. */
 export interface DayRules {

@@ -1,53 +1,45 @@
 import { FIRST_YEAR, LAST_YEAR } from './calendar.ts'
-import type { SpecialDay } from './cron-days.ts'
-import { type CronSet, DAYS_AND, DAYS_OPEN, WEEKDAYS_AT, WEEKDAYS_OPEN } from './cron-set.ts'
+import type { CronFields, SpecialDay } from './trigger.ts'
 
 /**
- * The set written in the default dialect, in one way only. Whether a list stays a list matters: `0,30` is fixed and
+ * The fields written in the default dialect, in one way only. Whether a list stays a list matters: `0,30` is fixed and
  * `0-59/30` an interval, and the two differ when the clock changes.
  */
-export function normalize(set: CronSet, isInterval: boolean): string {
-  const years = set.rare?.years ?? null
-  const seconds = valuesOf(set.secondsLow, set.secondsHigh)
-  const minutes = valuesOf(set.minutesLow, set.minutesHigh)
-  const hours = valuesOf(set.hours, 0)
-  const times = isInterval ? writeInterval(seconds, minutes, hours) : [seconds, minutes, hours].map(String)
+export function normalize(fields: CronFields, isInterval: boolean): string {
+  const { seconds, minutes, hours, months, years } = fields
+  const times = isInterval ? writeInterval([seconds, minutes, hours]) : [seconds, minutes, hours].map(String)
   const hasSeconds = years !== null || seconds.length > 1 || seconds[0] !== 0
-  const fields = [
+  const texts = [
     ...(hasSeconds ? times : times.slice(1)),
-    writeDays(set),
-    compact(valuesOf(set.rules & 0xfff, 0, 1), 1, 12),
-    writeWeekdays(set),
+    writeDays(fields),
+    compact(months, 1, 12),
+    writeWeekdays(fields),
+    ...(years === null ? [] : [compact(years, FIRST_YEAR, LAST_YEAR)]),
   ]
-  if (years !== null) fields.push(writeYears(years))
-  return fields.join(' ')
+  return texts.join(' ')
 }
 
-/** Fields with a `*`, a range or a step in at least one that has two values: that is what makes an interval. */
-function writeInterval(seconds: number[], minutes: number[], hours: number[]): string[] {
-  const values = [seconds, minutes, hours]
-  const written = [compact(seconds, 0, 59, 2), compact(minutes, 0, 59, 2), compact(hours, 0, 23, 2)]
+/** A `*`, a range or a step in at least one field that has two values: that is what makes an interval. */
+function writeInterval(fields: readonly (readonly number[])[]): string[] {
+  const written = fields.map((values, index) => compact(values, 0, index === 2 ? 23 : 59, 2))
   if (written.some((text) => /[*/-]/.test(text))) return written
-  const repeating = values.findIndex((field) => field.length > 1)
-  return written.map((text, index) =>
-    index === repeating ? `${values[index]![0]}-${text}`.replace(/^(\d+)-\1/, '$1-$1') : text,
-  )
+  // Values without any pattern, so one is written as a range of itself.
+  const repeating = fields.findIndex((values) => values.length > 1)
+  return written.map((text, index) => (index === repeating ? text.replace(/^\d+/, '$&-$&') : text))
 }
 
 /** A restricted day field is written without a star: `*` would leave the day to the other field, and Vixie reads `*\/2` so. */
-function writeDays(set: CronSet): string {
-  if ((set.rules & DAYS_OPEN) !== 0) return '*'
-  const values = valuesOf(set.days & 0x3fffffff, set.days >>> 30, 1)
+function writeDays({ days: { open, values, specials } }: CronFields): string {
+  if (open) return '*'
   const plain = values.length === 0 ? [] : [compact(values, 1, 31).replace('*', '1-31')]
-  return [...plain, ...(set.rare?.days ?? []).map(writeSpecial)].join(',')
+  return [...plain, ...specials.map(writeSpecial)].join(',')
 }
 
-function writeWeekdays(set: CronSet): string {
-  if ((set.rules & WEEKDAYS_OPEN) !== 0) return '*'
-  const isAnd = (set.rules & (DAYS_AND | DAYS_OPEN)) === DAYS_AND
+function writeWeekdays({ days, weekdays: { open, values, specials }, daysAnd }: CronFields): string {
+  if (open) return '*'
   // Days of the week are known by name, not by rhythm: 1,3,5 rather than 1-5/2.
-  const runs = runsOf(valuesOf((set.rules >>> WEEKDAYS_AT) & 0x7f, 0), 3)
-  return (isAnd ? '+' : '') + [...runs, ...(set.rare?.weekdays ?? []).map(writeSpecial)].join(',')
+  const items = [...runsOf(values, 3), ...specials.map(writeSpecial)]
+  return (daysAnd && !days.open ? '+' : '') + items.join(',')
 }
 
 function writeSpecial(special: SpecialDay): string {
@@ -63,20 +55,6 @@ function writeSpecial(special: SpecialDay): string {
     case 'nthWeekday':
       return `${special.weekday}#${special.nth}`
   }
-}
-
-function writeYears(years: Uint8Array): string {
-  const values = Array.from(years.keys(), (index) => FIRST_YEAR + index).filter(
-    (year) => years[year - FIRST_YEAR] === 1,
-  )
-  return compact(values, FIRST_YEAR, LAST_YEAR)
-}
-
-function valuesOf(low: number, high: number, first = 0): number[] {
-  const values: number[] = []
-  for (let bit = 0; bit < 30; bit++) if ((low >>> bit) & 1) values.push(first + bit)
-  for (let bit = 0; bit < 30; bit++) if ((high >>> bit) & 1) values.push(first + 30 + bit)
-  return values
 }
 
 /** `*`, `*\/15`, `9-17`, `1-31/2`, or a list. Two values are no rhythm, but in an interval. */

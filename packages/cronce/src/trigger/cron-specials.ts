@@ -1,8 +1,8 @@
 import { complain, refused, unexpected } from './cron-complaints.ts'
 import { charHere, cursor, DASH, HASH, readDigits, SLASH, UPPER_L, UPPER_W, upper } from './cron-cursor.ts'
-import type { SpecialDay } from './cron-days.ts'
 import { DAY, WEEKDAY } from './cron-fields.ts'
 import * as hints from './cron-hints.ts'
+import type { SpecialDay } from './trigger.ts'
 
 /** `L`, `L-3`, `LW`, `L-3W` in the day of month field. */
 export function readLast(): void {

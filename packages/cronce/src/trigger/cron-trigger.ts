@@ -1,12 +1,13 @@
 import type { DayRules } from './cron-days.ts'
 import { normalize } from './cron-normalize.ts'
 import { type CronSet, hasDays, nextLocal, prevLocal } from './cron-set.ts'
+import { fieldsOf } from './cron-values.ts'
 import { collect, toInstant } from './instant.ts'
-import type { CronData, CronOptions, CronTrigger } from './trigger.ts'
+import type { CronData, CronFields, CronOptions, CronTrigger } from './trigger.ts'
 import { type Segment, ZONE_END, ZONE_START, type Zone } from './zone.ts'
 
-export type GapRule = 'skip' | 'after' | 'shift'
-export type OverlapRule = 'first' | 'second' | 'both'
+export type GapRule = CronTrigger['gap']
+export type OverlapRule = CronTrigger['overlap']
 
 const DAY_MS = 86_400_000
 
@@ -129,8 +130,12 @@ export class CompiledCron implements CronTrigger, CronSet {
     return OVERLAPS[(this.rules >>> OVERLAP_AT) & 3]!
   }
 
+  get fields(): CronFields {
+    return fieldsOf(this)
+  }
+
   get normalized(): string {
-    return this.timing === 'event' ? '@reboot' : normalize(this, this.timing === 'interval')
+    return this.timing === 'event' ? '@reboot' : normalize(this.fields, this.timing === 'interval')
   }
 
   toJSON(): CronData {

@@ -68,10 +68,51 @@ export interface CronTrigger extends Timeline {
    * `event`: `@reboot`, which has no instants.
    */
   readonly timing: 'fixed' | 'interval' | 'event'
+  /** What the timing or the options make of local times that do not exist, and of those that exist twice. */
+  readonly gap: 'after' | 'skip' | 'shift'
+  readonly overlap: 'first' | 'second' | 'both'
+  /** What each field names. */
+  readonly fields: CronFields
   /** The same local times in the default dialect and with default `days`: numbers, no macro, no `H`. */
   readonly normalized: string
   toJSON(): CronData
 }
+
+/** The values of each field, ascending. All are empty for `@reboot`. */
+export interface CronFields {
+  readonly seconds: readonly number[]
+  readonly minutes: readonly number[]
+  readonly hours: readonly number[]
+  readonly days: DayField
+  /** 1 is January. */
+  readonly months: readonly number[]
+  /** 0 is Sunday. */
+  readonly weekdays: DayField
+  /** `null` if every year will do. */
+  readonly years: readonly number[] | null
+  /** Where both day fields are restricted: both must match, rather than either. */
+  readonly daysAnd: boolean
+}
+
+export interface DayField {
+  /** `*`, `?` or a star with step 1: leaves the day to the other field. */
+  readonly open: boolean
+  readonly values: readonly number[]
+  readonly specials: readonly SpecialDay[]
+}
+
+/** Days that depend on the month's shape. */
+export type SpecialDay =
+  /** `L`, `L-3`: so many days before the last. */
+  | { readonly kind: 'last'; readonly before: number }
+  /** `15W`: the Monday to Friday nearest to a day, inside the month. */
+  | { readonly kind: 'nearest'; readonly day: number }
+  /** `LW`, `L-3W`. */
+  | { readonly kind: 'lastNearest'; readonly before: number }
+  /** `5L`: the last such weekday. */
+  | { readonly kind: 'lastWeekday'; readonly weekday: number }
+  /** `5#3`: the n-th such weekday. */
+  | { readonly kind: 'nthWeekday'; readonly weekday: number; readonly nth: number }
 
 export interface EveryTrigger extends Timeline {
   readonly kind: 'every'

@@ -1,6 +1,7 @@
+import { calendarDate } from './day-rules.ts'
 import { enumerateFires, type ShiftOptions } from './enumerate-fires.ts'
-import { type ReadOptions, readExpression } from './read-expression.ts'
-import { scanZone } from './zone-clock.ts'
+import { type OracleSchedule, type ReadOptions, readExpression } from './read-expression.ts'
+import { scanZone, type ZoneWindow } from './zone-clock.ts'
 
 const TWO_DAYS = 172_800
 
@@ -12,8 +13,40 @@ export interface OracleOptions extends ShiftOptions, ReadOptions {
 export function oracleFires(expression: string, options: OracleOptions, from: number, to: number): number[] {
   const low = Math.ceil(from / 1000)
   const high = Math.ceil(to / 1000)
-  const zone = scanZone(options.tz ?? 'UTC', low - TWO_DAYS, high + TWO_DAYS)
+  const zone = rememberedScan(options.tz ?? 'UTC', low - TWO_DAYS, high + TWO_DAYS)
   return enumerateFires(readExpression(expression, options), options, zone, low, high).map((second) => second * 1000)
+}
+
+const scans = new Map<string, ZoneWindow>()
+
+/** The same question under other options looks at the same stretch of the zone again. */
+function rememberedScan(tz: string, from: number, to: number): ZoneWindow {
+  const key = `${tz} ${from} ${to}`
+  const window = scans.get(key) ?? scanZone(tz, from, to)
+  if (scans.size > 500) scans.clear()
+  scans.set(key, window)
+  return window
+}
+
+const DAY = 86_400_000
+const LAST_DAY = Date.UTC(2199, 11, 31) / DAY
+
+/** The first fire after `from`, looked for date by date, however far away it is. */
+export function oracleNext(expression: string, options: OracleOptions, from: number): number | null {
+  const schedule = readExpression(expression, options)
+  for (let day = Math.max(0, Math.floor(from / DAY) - 1); day <= LAST_DAY; day += 1) {
+    if (!namesDay(schedule, day)) continue
+    // A local date reaches 15 hours into its neighbours in UTC; a fire made up for it stays near as well.
+    const fires = oracleFires(expression, options, Math.max(from + 1, (day - 1) * DAY), (day + 2) * DAY)
+    if (fires[0] !== undefined) return fires[0]
+  }
+  return null
+}
+
+/** Whether the date fields name this day, counted from 1970-01-01. */
+export function namesDay(schedule: OracleSchedule, dayNumber: number): boolean {
+  const date = calendarDate(dayNumber)
+  return schedule.years.has(date.year) && schedule.months.has(date.month) && schedule.day(date)
 }
 
 export const iso = (instant: number | null): string | null =>

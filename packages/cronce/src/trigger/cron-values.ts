@@ -1,0 +1,31 @@
+import { FIRST_YEAR } from './calendar.ts'
+import { type CronSet, DAYS_AND, DAYS_OPEN, WEEKDAYS_AT, WEEKDAYS_OPEN } from './cron-set.ts'
+import type { CronFields } from './trigger.ts'
+
+/** The values behind the bits. */
+export function fieldsOf(set: CronSet): CronFields {
+  const { rules, rare } = set
+  return {
+    seconds: [...valuesOf(set.secondsLow, 0), ...valuesOf(set.secondsHigh, 30)],
+    minutes: [...valuesOf(set.minutesLow, 0), ...valuesOf(set.minutesHigh, 30)],
+    hours: valuesOf(set.hours, 0),
+    days: { open: (rules & DAYS_OPEN) !== 0, values: valuesOf(set.days, 1), specials: rare?.days ?? [] },
+    months: valuesOf(rules & 0xfff, 1),
+    weekdays: {
+      open: (rules & WEEKDAYS_OPEN) !== 0,
+      values: valuesOf((rules >>> WEEKDAYS_AT) & 0x7f, 0),
+      specials: rare?.weekdays ?? [],
+    },
+    years:
+      rare?.years == null
+        ? null
+        : Array.from(rare.years.keys()).flatMap((i) => (rare.years?.[i] ? FIRST_YEAR + i : [])),
+    daysAnd: (rules & DAYS_AND) !== 0,
+  }
+}
+
+function valuesOf(bits: number, first: number): number[] {
+  const values: number[] = []
+  for (let bit = 0; bit < 31; bit++) if ((bits >>> bit) & 1) values.push(first + bit)
+  return values
+}
