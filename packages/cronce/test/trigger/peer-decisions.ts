@@ -1,4 +1,5 @@
 import { oracleNext } from '../oracle/ask-oracle.ts'
+import { type CalendarDate, calendarDate } from '../oracle/day-rules.ts'
 import type { ShiftOptions } from '../oracle/enumerate-fires.ts'
 import { readExpression } from '../oracle/read-expression.ts'
 import { type OffsetChange, offsetOf } from '../oracle/zone-clock.ts'
@@ -51,8 +52,8 @@ const isOddShift = ({ changes }: Disagreement): boolean =>
 const isLongOverlap = ({ changes }: Disagreement): boolean => changes.some((change) => sizeOf(change) <= -5 * 3600)
 
 // The two disagreements that have nothing to do with zones.
-export const FIRST_OF_MARCH =
-  'croner misses 1 March when it comes from February and both day fields are restricted; R5 fires on either; ours stands'
+export const AFTER_SHORT_MONTH =
+  'croner overlooks the first days after a month of less than 31 when a day field is restricted; R1 has them in the set; ours stands'
 export const NO_NEXT = 'cron-parser throws when there is no next fire; R11 answers null; ours stands'
 
 const all =
@@ -65,14 +66,16 @@ const not =
   (found: Disagreement): boolean =>
     !holds(found)
 
-const isFebruary = (instant: number): boolean => new Date(instant).getUTCMonth() === 1
-
-/** Both day fields restricted, and the answer is 1 March of a common year. */
-const isFirstOfMarch = ({ expression, tz, ours }: Disagreement): boolean => {
+/** Our answer is one of the first three days of a month, asked from an earlier and shorter one; a day field restricted. */
+const isAfterShortMonth = ({ expression, tz, from, ours }: Disagreement): boolean => {
   const [, , dom, , dow] = expression.split(' ')
-  const local = new Date((ours ?? 0) + offsetOf(tz, (ours ?? 0) / 1000) * 1000)
-  return dom !== '*' && dow !== '*' && local.getUTCMonth() === 2 && local.getUTCDate() === 1
+  const answer = localDate(tz, ours ?? 0)
+  const asked = localDate(tz, from)
+  return (dom !== '*' || dow !== '*') && answer.day <= 3 && answer.month !== asked.month && asked.lastDay < 31
 }
+
+const localDate = (tz: string, instant: number): CalendarDate =>
+  calendarDate(Math.floor((instant / 1000 + offsetOf(tz, Math.floor(instant / 1000))) / 86_400))
 
 export const DECISIONS: Readonly<Record<Peer, readonly Decision[]>> = {
   croner: [
@@ -90,8 +93,8 @@ export const DECISIONS: Readonly<Record<Peer, readonly Decision[]>> = {
       rare: true,
     },
     {
-      name: FIRST_OF_MARCH,
-      holds: all(isFirstOfMarch, ({ from, ours, theirs }) => Number(theirs) > Number(ours) && isFebruary(from)),
+      name: AFTER_SHORT_MONTH,
+      holds: all(isAfterShortMonth, ({ ours, theirs }) => Number(theirs) > Number(ours)),
       rare: true,
     },
     {
