@@ -35,7 +35,8 @@ function prepare(request: Extract<Request, { do: 'prepare' }>): Prepared {
   const { roundMs, warmMs } = request
   const parsing = PARSE_WORKLOADS.find((known) => known.name === request.workload)
   if (parsing !== undefined) {
-    const ops = calibrateParse(library, parsing, roundMs, warmMs)
+    // Longer rounds: parsing makes garbage, and a short round would not see it collected.
+    const ops = calibrateParse(library, parsing, roundMs * 3, warmMs)
     roundOf = (round) => finished(parseRound(library, parsing, round, ops), ops)
     return { is: 'prepared', ops, answers: parsedAnswers(library, parsing, Math.min(ops, MOST_ANSWERS)) }
   }

@@ -121,7 +121,7 @@ function prepareIteration(library: Library, schedules: unknown[], starts: Float6
 
 /** Warms the code up for `warmMs` and finds how many operations take `roundMs`. */
 export function calibrate(prepared: Prepared, roundMs: number, warmMs: number): number {
-  const smallest = 10
+  const smallest = 50
   let ops = smallest
   let spent = 0
   for (;;) {

@@ -15,7 +15,7 @@ const { values } = parseArgs({
 const { quick } = values
 const only = values.only?.split(',')
 const libraries = LIBRARY_NAMES.filter((name) => only === undefined || only.includes(shortName(name)))
-const effort = quick ? { rounds: 5, roundMs: 5, warmMs: 60 } : { rounds: 11, roundMs: 30, warmMs: 250 }
+const effort = quick ? { rounds: 5, roundMs: 5, warmMs: 40 } : { rounds: 25, roundMs: 12, warmMs: 250 }
 const started = performance.now()
 const progress = (text: string) =>
   process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0)} s  ${text}\n`)
@@ -28,7 +28,7 @@ const rows = await timeWorkloads(children, effort, (row) => {
 for (const child of children) child.stop()
 
 const zones = libraries.includes(OURS) ? await measureZones(quick ? 2 : 7) : undefined
-const heaps = await measureHeaps(libraries, quick, (row) => {
+const heaps = await measureHeaps(quick ? libraries.filter((name) => name === OURS) : libraries, (row) => {
   progress(`heap of ${row.library}: ${Math.round(row.distinct.bytes)} bytes`)
 })
 
