@@ -83,10 +83,9 @@ function* wallTimes(schedule: OracleSchedule, low: number, high: number): Genera
 }
 
 function instantsShowing(local: number, zone: ZoneWindow): number[] {
-  return zone.offsets
-    .filter((offset) => zone.offsetAt(local - offset) === offset)
-    .map((offset) => local - offset)
-    .sort((a, b) => a - b)
+  const instants: number[] = []
+  for (const offset of zone.offsets) if (zone.offsetAt(local - offset) === offset) instants.push(local - offset)
+  return instants.length > 1 ? instants.sort((a, b) => a - b) : instants
 }
 
 function fireInGap(local: number, zone: ZoneWindow, gap: 'after' | 'skip' | 'shift'): number | undefined {

@@ -15,6 +15,7 @@ export interface Spot {
   readonly at: number
   readonly window: ZoneWindow
   readonly hot: HotValues
+  readonly [fc.toStringMethod]: () => string
 }
 
 export interface GeneratedCase {
@@ -121,6 +122,8 @@ function spotAt(tz: string, at: number, change?: OffsetChange): Spot {
     tz,
     at,
     window,
+    // A counterexample must fit on a screen.
+    [fc.toStringMethod]: () => `${tz} at ${new Date(at * 1000).toISOString()}`,
     hot: {
       second: [0, 0, 30, ...clock.map((wall) => wall % 60)],
       minute: [0, 15, 30, 45, ...clock.map((wall) => Math.floor(wall / 60) % 60)],

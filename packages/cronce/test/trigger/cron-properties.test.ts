@@ -45,11 +45,11 @@ const run = (spots: () => Spot[], count: number, judge: (given: Judged) => void)
 const near = () => nearTransitions
 const any = () => anywhere
 
-test('next, prev, matches and nextN agree with the oracle around zone changes', run(near, 1800, judgeAnswers))
-test('next, prev, matches and nextN agree with the oracle anywhere from 1970 to 2199', run(any, 700, judgeAnswers))
-test('prev undoes next and next undoes prev, wherever the question starts', run(near, 500, judgeInverses))
-test('the normalized expression denotes the same set', run(near, 700, judgeNormalized))
-test('a trigger that went through JSON denotes the same set', run(near, 300, judgeJson))
+test('next, prev, matches and nextN agree with the oracle around zone changes', run(near, 4000, judgeAnswers))
+test('next, prev, matches and nextN agree with the oracle anywhere from 1970 to 2199', run(any, 1200, judgeAnswers))
+test('prev undoes next and next undoes prev, wherever the question starts', run(near, 1000, judgeInverses))
+test('the normalized expression denotes the same set', run(near, 1500, judgeNormalized))
+test('a trigger that went through JSON denotes the same set', run(near, 500, judgeJson))
 
 interface Judged extends GeneratedCase {
   readonly subject: CronTrigger
@@ -77,8 +77,8 @@ function prepare(given: GeneratedCase): Judged {
 }
 
 function judgeAnswers({ subject, from, to, fires, label, spot, probes }: Judged): void {
-  assert.deepEqual(walkForward(subject, from, to), fires.map(iso), `all fires of ${label}`)
-  assert.deepEqual(walkBack(subject, from, to), fires.slice(-STEPS).map(iso), `fires of ${label}, backwards`)
+  assertSameFires(walkForward(subject, from, to), fires, `all fires of ${label}`)
+  assertSameFires(walkBack(subject, from, to), fires.slice(-STEPS), `fires of ${label}, backwards`)
   for (const probe of probes) {
     const at = spot.at * 1000 + probe
     if (at < from || at >= to) continue
@@ -101,13 +101,20 @@ function judgeAnswers({ subject, from, to, fires, label, spot, probes }: Judged)
 
 const STEPS = 200
 
-function walkForward(subject: Trigger, from: number, to: number): (string | null)[] {
-  const answers: (string | null)[] = []
+/** Compares numbers, of which there may be thousands, and spells out the first difference only. */
+function assertSameFires(actual: readonly number[], expected: readonly number[], label: string): void {
+  const longer = actual.length > expected.length ? actual : expected
+  const index = longer.findIndex((_, position) => actual[position] !== expected[position])
+  assert.equal(iso(actual[index] ?? null), iso(expected[index] ?? null), `fire ${index} of ${label}`)
+}
+
+function walkForward(subject: Trigger, from: number, to: number): number[] {
+  const answers: number[] = []
   // Asked in portions, so that the portions' seams are tested too.
   for (let at = from - 1; ; ) {
     const portion = subject.nextN(at, 500)
     const inside = portion.filter((fire) => fire < to)
-    answers.push(...inside.map(iso))
+    answers.push(...inside)
     const last = portion.at(-1)
     if (inside.length < 500 || last === undefined) return answers
     assert.ok(last > at, 'nextN must advance')
@@ -116,14 +123,14 @@ function walkForward(subject: Trigger, from: number, to: number): (string | null
 }
 
 /** The last fires before `to`, at most STEPS of them, ascending, by asking prev again and again. */
-function walkBack(subject: Trigger, from: number, to: number): (string | null)[] {
-  const answers: (string | null)[] = []
+function walkBack(subject: Trigger, from: number, to: number): number[] {
+  const answers: number[] = []
   let at = subject.prev(to)
   while (at !== null && at >= from && answers.length < STEPS) {
-    answers.unshift(iso(at))
+    answers.push(at)
     at = subject.prev(at)
   }
-  return answers
+  return answers.reverse()
 }
 
 function judgeInverses({ subject, label, spot, probes }: Judged): void {
@@ -159,7 +166,7 @@ function judgeNormalized({ subject, from, to, fires, label, options }: Judged): 
   const { wrap: _wrap, days, ...rest } = options
   // Whoever reads it back may know the rule for the day fields or not: the text alone must do.
   for (const again of [cron(subject.normalized, rest), cron(subject.normalized, { ...rest, days })]) {
-    assert.deepEqual(walkForward(again, from, to), fires.map(iso), `${subject.normalized} from ${label}`)
+    assertSameFires(walkForward(again, from, to), fires, `${subject.normalized} from ${label}`)
     assert.ok(again.kind === 'cron' && again.timing === subject.timing, `timing of ${subject.normalized} from ${label}`)
     assert.equal(again.normalized, subject.normalized, `normalized twice, from ${label}`)
   }
@@ -169,6 +176,6 @@ function judgeNormalized({ subject, from, to, fires, label, options }: Judged): 
 function judgeJson({ subject, from, to, fires, label }: Judged): void {
   const data = JSON.parse(JSON.stringify(subject)) as TriggerData
   const again = trigger(data)
-  assert.deepEqual(walkForward(again, from, to), fires.map(iso), `${JSON.stringify(data)} from ${label}`)
+  assertSameFires(walkForward(again, from, to), fires, `${JSON.stringify(data)} from ${label}`)
   assert.deepEqual(JSON.parse(JSON.stringify(again)), data, label)
 }
