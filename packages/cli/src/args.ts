@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearest } from './did-you-mean.ts'
-import { UsageError } from './usage-error.ts'
+import { suggestion, UsageError } from './usage-error.ts'
 
 export interface Flag {
   readonly type: 'string' | 'boolean'
@@ -64,9 +63,8 @@ function readValue(rawName: string, flag: Flag, value: string | undefined): stri
 }
 
 function notAChoice(rawName: string, text: string, choices: readonly string[]): UsageError {
-  const meant = nearest(text, choices)
   return new UsageError(
-    `${rawName} cannot be "${text}".${meant ? ` Did you mean ${meant}?` : ''}`,
+    `${rawName} cannot be "${text}".${suggestion(text, choices)}`,
     `Choose one of: ${choices.join(', ')}.`,
   )
 }
@@ -76,9 +74,7 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
   if (/^-\d/.test(rawName)) {
     return new UsageError(`${rawName} looks like a flag.`, 'Numbers in an expression have no sign.')
   }
-  const meant = nearest(rawName.replace(/^-+/, ''), Object.keys(flags))
-  return new UsageError(
-    `Unknown flag ${rawName}.${meant ? ` Did you mean --${meant}?` : ''}`,
-    'See --help for the flags.',
-  )
+  const names = Object.keys(flags).map((name) => `--${name}`)
+  const meant = suggestion(rawName.replace(/^-*/, '--'), names)
+  return new UsageError(`Unknown flag ${rawName}.${meant}`, 'See --help for the flags.')
 }

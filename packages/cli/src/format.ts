@@ -21,14 +21,12 @@ export function formatLocal(instant: number, tz: string, precision: Precision): 
   const offset = offsetAt(tz, instant)
   const wall = instant + offset
   const weekday = WEEKDAYS[new Date(wall).getUTCDay()]!
-  return `${weekday} ${formatDate(wall)} ${formatTime(wall, precision)} ${isUtc(tz) ? 'UTC' : formatOffset(offset)}`
+  const date = new Date(wall).toISOString().slice(0, -14)
+  return `${weekday} ${date} ${formatTime(wall, precision)} ${isUtc(tz) ? 'UTC' : formatOffset(offset)}`
 }
 
-export function formatDate(wall: number): string {
-  return new Date(wall).toISOString().slice(0, -14)
-}
-
-export function formatTime(wall: number, precision: Precision): string {
+/** `02:00`, and by default with seconds only if there are any. */
+export function formatTime(wall: number, precision: Precision = wall % MINUTE_MS === 0 ? 'minute' : 'second'): string {
   const length = { minute: 5, second: 8, millisecond: 12 }[precision]
   return new Date(wall).toISOString().slice(-13).slice(0, length)
 }

@@ -1,14 +1,9 @@
-import { type CronTrigger, cron, type EveryTrigger, stats, type Trigger } from 'cronce/cron'
-import { type Fields, readFields, splitFields } from './fields.ts'
-import { formatCount, formatDuration, formatLocal } from './format.ts'
+import { type CronFields, type CronTrigger, type EveryTrigger, stats, type TriggerStats } from 'cronce/cron'
+import { formatCount, formatDuration, formatLocal, precisionFor } from './format.ts'
 
 const DAY_MS = 86_400_000
 const YEAR_DAYS = 365.2425
-/** 29 February on a given weekday can be 40 years away. */
-const LONG_MS = Math.round(41 * YEAR_DAYS) * DAY_MS
 const LAST_INSTANT = 8.64e15
-/** Cron dates begin here; a year counted from the Middle Ages would come out empty. */
-const FIRST_INSTANT = Date.UTC(1969, 11, 30)
 
 export interface Frequency {
   /** `once a day`, `36 times a day, 5 days a week`, `about once in 4 years`. */
@@ -21,70 +16,60 @@ export interface Frequency {
   readonly smallestGapMs: number | null
 }
 
-export function frequencyOf(trigger: CronTrigger | EveryTrigger, asked: number): Frequency {
-  const from = Math.max(asked, FIRST_INSTANT)
-  const to = from + 366 * DAY_MS
-  const year = stats(trigger, { from, to })
-  const words = trigger.kind === 'cron' ? cronWords(trigger, from) : everyWords(trigger.everyMs)
-  const fires = year.exact || trigger.kind === 'every' ? year.fires : estimate(trigger, from, to)
-  return { words, from, to, fires, exact: year.exact, smallestGapMs: smallestGap(trigger, from, year) }
+export function frequencyOf(trigger: CronTrigger | EveryTrigger, from: number): Frequency {
+  const { to, fires, exact } = stats(trigger, { from })
+  const year = { from, to, fires, exact }
+  if (trigger.kind === 'every') {
+    return { ...year, words: everyWords(trigger.everyMs), smallestGapMs: trigger.everyMs }
+  }
+  const last = trigger.prev(LAST_INSTANT)
+  if (last === null || last <= from) {
+    return { ...year, words: trigger.never ? 'never' : 'no more', smallestGapMs: null }
+  }
+  // All that are left, not just a year: 29 February on a Monday comes once in decades.
+  const left = stats(trigger, { from, to: last })
+  const words = trigger.fields.years === null ? cronWords(trigger) : countdownWords(trigger, left, last)
+  return { ...year, words, smallestGapMs: left.smallestGapMs }
 }
 
-function smallestGap(
-  trigger: CronTrigger | EveryTrigger,
-  from: number,
-  year: { fires: number; smallestGapMs: number | null },
-) {
-  if (year.fires > 60) return year.smallestGapMs
-  const seen = stats(trigger, { from, to: from + LONG_MS }).smallestGapMs
-  const [first, second] = trigger.nextN(from, 2)
-  return seen ?? (first !== undefined && second !== undefined ? second - first : null)
+/** `12,345`, or `about 32 million` for an estimate, which only what is over a million needs. */
+export function fireCount(fires: number, exact: boolean): string {
+  if (exact) return formatCount(fires)
+  const roughly = new Intl.NumberFormat('en', {
+    notation: 'compact',
+    compactDisplay: 'long',
+    maximumSignificantDigits: 2,
+  })
+  return `about ${roughly.format(fires)}`
 }
 
 function everyWords(everyMs: number): string {
   return everyMs > DAY_MS ? `once in ${formatDuration(everyMs)}` : rateWords(DAY_MS / everyMs, ['day'], 'time')
 }
 
-function cronWords(trigger: CronTrigger, from: number): string {
-  const last = trigger.prev(LAST_INSTANT)
-  if (trigger.never || last === null) return 'never'
-  if (last <= from) return 'no more'
-  if (last < from + LONG_MS) {
-    const { fires, exact } = stats(trigger, { from, to: last })
-    const left = exact ? fires : estimate(trigger, from, last)
-    const when = formatLocal(last, trigger.tz, 'second')
-    return left === 1
-      ? `once more, ${when}`
-      : `${exact ? '' : 'about '}${formatCount(left)} times more, the last ${when}`
-  }
-  const fields = readFields(trigger.normalized)
-  const days = firingDays(trigger)
-  if (fields === undefined || days === undefined) return 'unknown'
-  const perDay = timesPerDay(fields)
-  const rate = daysPerDay(days, from)
-  if (rate > 0.999) return `${times(perDay)} a day`
-  const units = unitsOf(fields)
-  return perDay === 1 ? rateWords(rate, units, 'time') : `${times(perDay)} a day, ${rateWords(rate, units, 'day')}`
+/** Named years come to an end. */
+function countdownWords({ tz }: CronTrigger, { fires, exact }: TriggerStats, last: number): string {
+  const when = formatLocal(last, tz, precisionFor([last], tz))
+  return fires === 1 ? `once more, ${when}` : `${fireCount(fires, exact)} times more, the last ${when}`
 }
 
-/** How much of all days it fires on. */
-function daysPerDay(days: Trigger, from: number): number {
-  const { fires, perDay } = stats(days, { from, to: from + LONG_MS })
-  if (fires > 60) return perDay
-  // With so few of them the edges of the window would show.
-  const few = days.nextN(from, 60)
-  const [first] = few
-  const last = few.at(-1)
-  return first === undefined || last === undefined || last === first
-    ? perDay
-    : ((few.length - 1) * DAY_MS) / (last - first)
+function cronWords(trigger: CronTrigger): string {
+  const { fields } = trigger
+  const timesPerDay = fields.seconds.length * fields.minutes.length * fields.hours.length
+  // Over all the years that cron knows: leap days need more than a few, and no season may be cut off.
+  const daysPerDay = stats(trigger, { from: Date.UTC(1970), to: Date.UTC(2200) }).perDay / timesPerDay
+  // Short of 1 where a change of the clock takes a day's only fire away.
+  if (daysPerDay > 0.99) return `${times(timesPerDay)} a day`
+  const units = unitsOf(fields)
+  return timesPerDay === 1
+    ? rateWords(daysPerDay, units, 'time')
+    : `${times(timesPerDay)} a day, ${rateWords(daysPerDay, units, 'day')}`
 }
 
 /** Half the words come from the calendar: nobody says that something on the first of the month is "0.2 times a week". */
-function unitsOf({ dayOfMonth, dayOfWeek, month }: Fields): readonly Unit[] {
-  if (!month.full) return ['year']
-  if (!dayOfMonth.open || dayOfWeek.specials.length > 0) return ['month', 'year']
-  return ['week']
+function unitsOf({ days, weekdays, months }: CronFields): readonly Unit[] {
+  if (months.length < 12) return ['year']
+  return days.open && weekdays.specials.length === 0 ? ['week'] : ['month', 'year']
 }
 
 type Unit = keyof typeof UNIT_DAYS
@@ -102,7 +87,8 @@ function rateWords(perDay: number, units: readonly Unit[], noun: 'time' | 'day')
 }
 
 function counted(count: number, noun: 'time' | 'day'): string {
-  return noun === 'time' ? times(count) : `${count === 1 ? 'one day' : `${count} days`}`
+  if (noun === 'time') return times(count)
+  return count === 1 ? 'one day' : `${count} days`
 }
 
 function times(count: number): string {
@@ -112,20 +98,4 @@ function times(count: number): string {
 
 function tenth(value: number): number {
   return Math.round(value * 10) / 10
-}
-
-function timesPerDay({ second, minute, hour }: Fields): number {
-  return second.values.length * minute.values.length * hour.values.length
-}
-
-/** The same days, once each, in UTC: what is left to count when the fires themselves are too many. */
-function firingDays({ normalized }: CronTrigger): CronTrigger | EveryTrigger | undefined {
-  const texts = splitFields(normalized)
-  return texts && cron(`0 0 0 ${texts.dayOfMonth} ${texts.month} ${texts.dayOfWeek} ${texts.year}`)
-}
-
-function estimate(trigger: CronTrigger, from: number, to: number): number {
-  const fields = readFields(trigger.normalized)
-  const days = firingDays(trigger)
-  return fields && days ? stats(days, { from, to }).fires * timesPerDay(fields) : 0
 }

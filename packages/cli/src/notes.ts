@@ -1,7 +1,6 @@
-import type { CronOptions, CronTrigger } from 'cronce/cron'
-import { ordinal } from './date-words.ts'
-import { FIELD_NAMES, type FieldKey, type Fields, rangeOf, readFields, type Special, splitFields } from './fields.ts'
-import { formatDuration, joinWords } from './format.ts'
+import type { CronFields, CronOptions, CronTrigger, EveryTrigger, SpecialDay } from 'cronce/cron'
+import { monthNames, weekdayName } from './date-words.ts'
+import { formatDuration, formatUtc, joinWords } from './format.ts'
 
 /** Something worth knowing about an expression: where schedulers disagree, and what surprises people. */
 export interface Note {
@@ -9,34 +8,49 @@ export interface Note {
   readonly message: string
 }
 
+const FIELD_NAMES = {
+  seconds: 'second',
+  minutes: 'minute',
+  hours: 'hour',
+  days: 'day of month',
+  months: 'month',
+  weekdays: 'day of week',
+  years: 'year',
+} as const
+
+type FieldKey = keyof typeof FIELD_NAMES
 type Texts = Readonly<Record<FieldKey, string>>
 
+const FIELD_KEYS = Object.keys(FIELD_NAMES) as FieldKey[]
+
 interface Subject {
+  readonly trigger: CronTrigger
+  readonly fields: CronFields
+  readonly options: CronOptions
   /** The fields as written, `undefined` for a macro. */
   readonly written: Texts | undefined
   readonly count: number
-  readonly normalized: string
-  readonly normal: Texts
-  readonly fields: Fields
-  readonly options: CronOptions
+  /** Quartz and EventBridge have seconds or years, `?`, L, W and # by nature. */
+  readonly isRich: boolean
 }
 
-export function notesOn(trigger: CronTrigger, options: CronOptions): Note[] {
-  const { normalized } = trigger
-  const normal = splitFields(normalized)
-  const fields = readFields(normalized)
-  if (normal === undefined || fields === undefined) return []
+export function notesOn(trigger: CronTrigger | EveryTrigger, options: CronOptions): Note[] {
+  if (trigger.kind === 'every') return everyNotes(trigger)
+  if (trigger.timing === 'event') return []
+  const { dialect } = options
   const parts = writtenParts(trigger.expression)
   const subject: Subject = {
-    written: writtenTexts(parts, options),
-    count: parts.length,
-    normalized,
-    normal,
-    fields,
+    trigger,
+    fields: trigger.fields,
     options,
+    // EventBridge has the year, and no second, in its six.
+    written: parts.length === 0 ? undefined : splitFields(dialect === 'eventbridge' ? ['0', ...parts] : parts),
+    count: parts.length,
+    isRich: dialect === 'quartz' || dialect === 'eventbridge',
   }
   return [
-    ...prefixNotes(trigger),
+    ...neverNotes(subject),
+    ...prefixNotes(subject),
     ...fieldCountNotes(subject),
     ...dayNotes(subject),
     ...hashNotes(subject),
@@ -56,31 +70,61 @@ function writtenParts(expression: string): string[] {
     .split(/[ \t]+/)
 }
 
-function writtenTexts(parts: readonly string[], { dialect }: CronOptions): Texts | undefined {
-  // EventBridge has the year, and no second, in its six.
-  return parts.length === 0 ? undefined : splitFields((dialect === 'eventbridge' ? ['0', ...parts] : parts).join(' '))
+/** A missing second is 0, a missing year is `*`. */
+function splitFields(parts: readonly string[]): Texts {
+  const [seconds, minutes, hours, days, months, weekdays, years] = parts.length === 5 ? ['0', ...parts] : parts
+  return {
+    seconds: seconds!,
+    minutes: minutes!,
+    hours: hours!,
+    days: days!,
+    months: months!,
+    weekdays: weekdays!,
+    years: years ?? '*',
+  }
 }
 
-function prefixNotes({ expression, tz }: CronTrigger): Note[] {
-  const prefix = /^\s*((?:CRON_)?TZ=)/.exec(expression)?.[1]
+function everyNotes({ anchor }: EveryTrigger): Note[] {
+  const message = `Counted from ${formatUtc(anchor)}, so all instances agree without talking to each other. Others count @every from when a process starts; crontab does not know it.`
+  return [{ code: 'EVERY', message }]
+}
+
+function neverNotes({ trigger }: Subject): Note[] {
+  return trigger.never ? [{ code: 'NEVER', message: neverBecause(trigger) }] : []
+}
+
+const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
+
+/** Why a trigger without a single instant has none. */
+export function neverBecause({ fields }: CronTrigger): string {
+  const { days, months } = fields
+  const [earliest] = days.values
+  const isLate = earliest !== undefined && months.every((month) => LONGEST[month - 1]! < earliest)
+  if (isLate && days.specials.length === 0) {
+    return `${monthNames(months)} ${months.length === 1 ? 'has' : 'have'} no day ${earliest}.`
+  }
+  return 'No time from 1970 to 2199 satisfies all its fields.'
+}
+
+function prefixNotes({ trigger }: Subject): Note[] {
+  const prefix = /^\s*((?:CRON_)?TZ=)/.exec(trigger.expression)?.[1]
   if (prefix === undefined) return []
-  const message = `${prefix} decides the zone, ${tz}, whatever --tz says. Kubernetes refuses it: use spec.timeZone there.`
+  const message = `${prefix} decides the zone, ${trigger.tz}, whatever --tz says. Kubernetes refuses it: use spec.timeZone there.`
   return [{ code: 'ZONE_PREFIX', message }]
 }
 
-function fieldCountNotes({ count, fields, options }: Subject): Note[] {
+function fieldCountNotes({ count, fields, isRich }: Subject): Note[] {
   const notes: Note[] = []
-  const isOurs = options.dialect === undefined || options.dialect === 'default' || options.dialect === 'ocps'
-  if (isOurs && count === 6) {
+  if (!isRich && count === 6) {
     const message =
       'Six fields: the first is the second. crontab and Kubernetes have no seconds, and EventBridge reads a sixth field as the year; for a year write seven fields.'
     notes.push({ code: 'SIX_FIELDS', message })
   }
-  if (isOurs && count === 7) {
+  if (!isRich && count === 7) {
     const message = 'Seven fields: the first is the second, the last the year. crontab and Kubernetes have neither.'
     notes.push({ code: 'SEVEN_FIELDS', message })
   }
-  if (fields.second.full) {
+  if (fields.seconds.length === 60) {
     const message =
       '* in the second field fires 60 times in every minute that matches. Write 0 there for once a minute.'
     notes.push({ code: 'EVERY_SECOND', message })
@@ -88,26 +132,27 @@ function fieldCountNotes({ count, fields, options }: Subject): Note[] {
   return notes
 }
 
-function dayNotes({ written, normalized, fields, options }: Subject): Note[] {
-  const { dayOfMonth, dayOfWeek, and } = fields
-  if (dayOfMonth.open || dayOfWeek.open) return []
+function dayNotes({ trigger, written, fields, options }: Subject): Note[] {
+  const { days, weekdays, daysAnd } = fields
+  if (days.open || weekdays.open) return []
 
-  const star = [written?.dayOfMonth, written?.dayOfWeek].find((text) => /^\*\/(?!1$)/.test(text ?? ''))
+  const star = [written?.days, written?.weekdays].find((text) => /^\*\/(?!1$)/.test(text ?? ''))
   const isVixie = options.days === 'vixie' || (options.days === undefined && options.dialect === 'vixie')
-  if (and && isVixie && star !== undefined) {
+  if (daysAnd && isVixie && star !== undefined) {
     const message = `Both day fields are restricted, and ${star} begins with *: Vixie cron then wants both to match (AND). Kubernetes, and cronce by default, are content with either (OR).`
     return [{ code: 'DAYS_AND', message }]
   }
-  if (and) {
-    const reason = written?.dayOfWeek.startsWith('+') ? 'the +' : '--days and'
+  if (daysAnd) {
+    const reason = written?.weekdays.startsWith('+') ? 'the +' : '--days and'
     const message = `Both day fields are restricted and, because of ${reason}, must both match (AND), as in Spring, Cronos, node-cron and temporal.io. Without it either is enough (OR), as in crontab and Kubernetes.`
     return [{ code: 'DAYS_AND', message }]
   }
   const notes: Note[] = []
-  const message = `Both day fields are restricted, and a day that matches either fires (OR), as in crontab and Kubernetes. Spring, Cronos, node-cron and temporal.io want both to match (AND); for that, put a + before the weekday: ${withWeekday(normalized, (text) => `+${text}`)}`
+  const message = `Both day fields are restricted, and a day that matches either fires (OR), as in crontab and Kubernetes. Spring, Cronos, node-cron and temporal.io want both to match (AND); for that, cronce takes a + before the weekday: ${withPlus(trigger.normalized)}`
   notes.push({ code: 'DAYS_OR', message })
-  if (dayOfMonth.full || dayOfWeek.full) {
-    const [full, other] = dayOfMonth.full ? ['day of month', 'weekday'] : ['day of week', 'day of month']
+  const isAnyDay = days.values.length === 31
+  if (isAnyDay || weekdays.values.length === 7) {
+    const [full, other] = isAnyDay ? ['day of month', 'weekday'] : ['day of week', 'day of month']
     const every = `The ${full} field names every day but is not *, so the ${other} makes no difference. Write * to let the ${other} decide.`
     notes.push({ code: 'DAYS_ALL', message: every })
   }
@@ -118,111 +163,114 @@ function dayNotes({ written, normalized, fields, options }: Subject): Note[] {
   return notes
 }
 
-function withWeekday(normalized: string, change: (text: string) => string): string {
+function withPlus(normalized: string): string {
   const parts = normalized.split(' ')
-  const index = parts.length === 5 ? 4 : 5
-  return parts.map((text, i) => (i === index ? change(text) : text)).join(' ')
+  const weekday = parts.length === 5 ? 4 : 5
+  return parts.map((text, i) => (i === weekday ? `+${text}` : text)).join(' ')
 }
 
-function hashNotes({ written, normal, options }: Subject): Note[] {
-  if (written === undefined || (options.dialect ?? 'default') !== 'default') return []
-  const hashed = keysOf(written).filter((key) => /(^|,)\+?H(?![A-Z])/i.test(written[key]))
-  if (hashed.length === 0) return []
-  const values = hashed.map((key) => `${written[key]} in the ${FIELD_NAMES[key]} became ${plainly(normal[key])}`)
+function hashNotes({ trigger, written, options }: Subject): Note[] {
+  const hashed = written ? FIELD_KEYS.filter((key) => /(^|,)\+?H(?![A-Z])/i.test(written[key])) : []
+  if (written === undefined || hashed.length === 0) return []
+  // The normal form may write a value as `30-30`, to say that a list is an interval.
+  const normal = splitFields(trigger.normalized.replace(/\b(\d+)-\1\b/g, '$1').split(' '))
+  const values = hashed.map((key) => `${written[key]} in the ${FIELD_NAMES[key]} became ${normal[key]}`)
   const message = `${joinWords(values)} for the seed ${JSON.stringify(options.seed)}. The same seed gives the same values everywhere. Only Jenkins has H, too, and hashes differently.`
   return [{ code: 'HASHED', message }]
 }
 
-/** The normal form may write a value as `30-30`, to say that the list is an interval. */
-function plainly(text: string): string {
-  return text.replace(/\b(\d+)-\1\b/g, '$1')
-}
+/** When a field starts again, and after how many of its values. Months differ, and years do not start again. */
+const CYCLES = {
+  seconds: { cycle: 'minute', size: 60, unitMs: 1_000, suffix: 's' },
+  minutes: { cycle: 'hour', size: 60, unitMs: 60_000, suffix: 'm' },
+  hours: { cycle: 'day', size: 24, unitMs: 3_600_000, suffix: 'h' },
+  months: { cycle: 'year', size: 12, unit: 'month' },
+  weekdays: { cycle: 'week', size: 7, unit: 'day' },
+} as const
 
-const UNIT_MS: Partial<Record<FieldKey, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000 }
-const CYCLE: Partial<Record<FieldKey, string>> = { second: 'minute', minute: 'hour', hour: 'day' }
-
-function stepNotes({ written }: Subject): Note[] {
+function stepNotes({ written, fields }: Subject): Note[] {
   if (written === undefined) return []
-  return keysOf(written).flatMap((key) => {
-    const match = /^\+?(\*|\d+)\/(\d+)$/.exec(written[key])
-    if (!match) return []
-    const [min, max] = rangeOf(key)
-    const from = match[1] === '*' ? min : Number(match[1])
-    const step = Number(match[2])
-    const message = unevenStep(key, written[key].replace('+', ''), Math.min(from, max), step, min, max)
-    return message === undefined ? [] : [{ code: 'STEP_UNEVEN', message }]
+  return FIELD_KEYS.flatMap((key) => {
+    const match = /^\+?([^,-]+\/(\d+))$/.exec(written[key])
+    const message = match && unevenStep(key, match[1]!, Number(match[2]), fields)
+    return message ? [{ code: 'STEP_UNEVEN', message }] : []
   })
 }
 
-function unevenStep(key: FieldKey, text: string, from: number, step: number, min: number, max: number) {
-  if (step === 1 || key === 'year') return undefined
-  const size = max - min + 1
-  const last = from + Math.floor((max - from) / step) * step
-  const gap = from + size - last
-  if (last === from) return `${text} in the ${FIELD_NAMES[key]} names only ${from}: the step is too large to repeat.`
-  const unit = UNIT_MS[key]
-  if (unit !== undefined) {
-    if (gap === step) return undefined
-    const suffix = { second: 's', minute: 'm', hour: 'h' }[key as 'second']
-    return `${text} starts again every ${CYCLE[key]}: the gap after ${FIELD_NAMES[key]} ${last} is ${formatDuration(gap * unit)}, not ${formatDuration(step * unit)}. For a steady interval use @every ${step}${suffix}.`
+/** What is wrong with believing that `text` means "every `step`", if anything is. */
+function unevenStep(key: FieldKey, text: string, step: number, fields: CronFields): string | undefined {
+  if (step === 1 || key === 'years') return undefined
+  const values = key === 'days' || key === 'weekdays' ? fields[key].values : fields[key]
+  const first = values[0]!
+  const last = values.at(-1)!
+  if (first === last) {
+    // Dialects number the weekdays differently.
+    const only = key === 'weekdays' ? weekdayName(first) : first
+    return `${text} in the ${FIELD_NAMES[key]} names only ${only}: the step is too large to repeat.`
   }
-  if (key === 'dayOfMonth') {
-    const gaps = [28, 29, 30, 31].map((length) => length - (from + Math.floor((length - from) / step) * step) + from)
-    const [least, most] = [Math.min(...gaps), Math.max(...gaps)]
-    if (from > 28) return undefined
-    return `${text} starts again every month: the gap at the end of a month is ${least} to ${most} days, not ${step}.`
+  if (key === 'days') {
+    if (first > 28) return undefined
+    const gaps = [28, 29, 30, 31].map((length) => first + length - values.findLast((day) => day <= length)!)
+    return `${text} starts again every month: the gap at the end of a month is ${Math.min(...gaps)} to ${Math.max(...gaps)} days, not ${step}.`
   }
+  const field = CYCLES[key]
+  const gap = first + field.size - last
   if (gap === step) return undefined
-  const [cycle, units] = key === 'month' ? ['year', 'months'] : ['week', 'days']
-  return `${text} in the ${FIELD_NAMES[key]} starts again every ${cycle}: the last gap is ${gap === 1 ? `1 ${units.slice(0, -1)}` : `${gap} ${units}`}, not ${step}.`
+  if ('unit' in field) {
+    const left = gap === 1 ? `1 ${field.unit}` : `${gap} ${field.unit}s`
+    return `${text} in the ${FIELD_NAMES[key]} starts again every ${field.cycle}: the last gap is ${left}, not ${step}.`
+  }
+  const { cycle, unitMs, suffix } = field
+  return `${text} starts again every ${cycle}: the gap after ${FIELD_NAMES[key]} ${last} is ${formatDuration(gap * unitMs)}, not ${formatDuration(step * unitMs)}. For a steady interval use @every ${step}${suffix}.`
 }
 
 /** Days that not every month has: the commonest reason for "it did not run". */
 function shortMonthNotes({ fields }: Subject): Note[] {
-  const { dayOfMonth, dayOfWeek, month, and } = fields
+  const { days, weekdays, months, daysAnd } = fields
   const notes: Note[] = []
-  const [only] = dayOfMonth.values
-  const isLate = only !== undefined && only > 28 && dayOfMonth.specials.length === 0
-  const lengths = month.values.map((value) => [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][value - 1]!)
-  if (isLate && lengths.some((length) => length < only) && lengths.some((length) => length >= only) && !and) {
-    const day = `Months without day ${only} are left out.`
-    notes.push({ code: 'DAY_MISSING', message: `${day} For the last day of every month write L.` })
+  // Where either day field is enough, the weekday fires in every month.
+  const isDecisive = weekdays.open || daysAnd
+  const earliest = Math.min(...days.values, ...days.specials.map(daysNeeded))
+  const lengths = months.map((month) => LONGEST[month - 1]!)
+  if (isDecisive && lengths.some((length) => length < earliest) && lengths.some((length) => length >= earliest)) {
+    const message =
+      days.specials.length === 0
+        ? `Months without day ${earliest} are left out. For the last day of every month write L.`
+        : `Months with fewer than ${earliest} days are left out.`
+    notes.push({ code: 'DAY_MISSING', message })
   }
-  const rare = dayOfMonth.specials.map(daysNeeded).find((days) => days > 28)
-  if (rare !== undefined && !lengths.every((length) => length >= rare)) {
-    notes.push({ code: 'DAY_MISSING', message: `Months with fewer than ${rare} days are left out.` })
-  }
-  if (only === 29 && month.values.length === 1 && month.values[0] === 2 && dayOfWeek.open) {
+  if (isDecisive && earliest === 29 && months.includes(2)) {
     notes.push({ code: 'LEAP_DAY', message: '29 February exists only in leap years.' })
   }
-  const fifth = dayOfWeek.specials.some((special) => special.kind === 'nth' && special.nth === 5)
-  if (fifth) {
-    const message = `Months without a ${ordinal(5)} such weekday are left out. For the last one of every month write L instead of #5.`
+  if (weekdays.specials.some((special) => special.kind === 'nthWeekday' && special.nth === 5)) {
+    const message =
+      'Months without a 5th such weekday are left out. For the last one of every month write L instead of #5.'
     notes.push({ code: 'NTH_MISSING', message })
   }
   return notes
 }
 
 /** How long a month must be to have the day. */
-function daysNeeded(special: Special): number {
-  if (special.kind === 'nearest weekday') return special.day
-  return special.kind === 'last day' ? special.before + 1 : 0
+function daysNeeded(special: SpecialDay): number {
+  if (special.kind === 'nearest') return special.day
+  return special.kind === 'last' || special.kind === 'lastNearest' ? special.before + 1 : 0
 }
 
-function portabilityNotes({ written, options }: Subject): Note[] {
-  if (written === undefined || options.dialect === 'quartz' || options.dialect === 'eventbridge') return []
+function portabilityNotes({ written, options, isRich }: Subject): Note[] {
+  if (written === undefined || isRich) return []
   const notes: Note[] = []
-  const { dayOfMonth, dayOfWeek } = written
+  const { days, weekdays } = written
   const specials = [
-    /L/i.test(dayOfMonth) || /[0-7NEUTDI]#?L/i.test(dayOfWeek) ? 'L' : '',
-    /W/i.test(dayOfMonth) ? 'W' : '',
-    dayOfWeek.includes('#') ? '#' : '',
-  ].filter(Boolean)
+    // No name of a weekday has an L in it.
+    ...(/L/i.test(days + weekdays) ? ['L'] : []),
+    ...(/W/i.test(days) ? ['W'] : []),
+    ...(weekdays.includes('#') ? ['#'] : []),
+  ]
   if (specials.length > 0) {
     const verb = specials.length === 1 ? 'is' : 'are'
     notes.push({ code: 'SPECIALS', message: `${joinWords(specials)} ${verb} unknown to crontab and Kubernetes.` })
   }
-  if (dayOfMonth.includes('?') || dayOfWeek.includes('?')) {
+  if (days.includes('?') || weekdays.includes('?')) {
     notes.push({ code: 'QUESTION', message: '? means * here and in Kubernetes; crontab does not know it.' })
   }
   const open = Object.values(written).find((text) => /(^|,)\+?(?!H[/(])[^*,/-]+\/\d/i.test(text))
@@ -233,8 +281,4 @@ function portabilityNotes({ written, options }: Subject): Note[] {
     })
   }
   return notes
-}
-
-function keysOf(texts: Texts): FieldKey[] {
-  return Object.keys(texts) as FieldKey[]
 }

@@ -8,9 +8,10 @@ const INDENT = '  '
 /** Message, the expression with carets under the place, hint. For people, on stderr. */
 export function errorText(error: CronceError, paint: Paint): string {
   const lines = [`${paint('red', 'error:')} ${sanitize(error.message)}`]
-  if (error instanceof CronError && error.expression.trim() !== '') lines.push('', ...frame(error, paint), '')
+  const hasFrame = error instanceof CronError && error.expression.trim() !== ''
+  if (hasFrame) lines.push('', ...frame(error, paint))
   const hint = hintOf(error)
-  if (hint !== undefined) lines.push(`${paint('cyan', 'hint:')} ${sanitize(hint)}`)
+  if (hint !== undefined) lines.push(...(hasFrame ? [''] : []), `${paint('cyan', 'hint:')} ${sanitize(hint)}`)
   return `${lines.join('\n')}\n`
 }
 
@@ -27,6 +28,8 @@ export function errorJson(error: CronceError): string {
 function hintOf(error: CronceError): string | undefined {
   if (error.code === 'SEED_MISSING')
     return 'Add --seed with the name of the schedule: the same seed gives the same time.'
+  if (error.hint === undefined && error instanceof CronError && error.expected !== undefined)
+    return `Expected ${error.expected}.`
   return error.hint?.replace('set the option wrap', 'add --wrap')
 }
 
@@ -34,7 +37,7 @@ function frame(error: CronError, paint: Paint): string[] {
   const all = glyphs(error.expression)
   const end = error.position + Math.max(1, error.length)
   // A place behind the last character, as when a value is missing, still gets its caret.
-  const first = all.findIndex((glyph, i) => (all[i + 1]?.index ?? error.expression.length) > error.position && glyph)
+  const first = all.findIndex((_, i) => (all[i + 1]?.index ?? error.expression.length) > error.position)
   const from = first < 0 ? all.length : first
   const marked = all.slice(from).filter((glyph) => glyph.index < end).length
   const { shown, before, cutStart, cutEnd } = windowAround(all, from, from + marked)

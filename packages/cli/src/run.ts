@@ -1,14 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { CronceError } from 'cronce/cron'
 import { readArgs } from './args.ts'
 import type { Command } from './commands/command.ts'
-import { COMMANDS } from './commands/commands.ts'
+import { explain } from './commands/explain.ts'
 import { COMMON_FLAGS, commandHelp, overview } from './commands/help.ts'
-import { nearest } from './did-you-mean.ts'
+import { next } from './commands/next.ts'
 import type { Io } from './print.ts'
 import { errorJson, errorText } from './print-error.ts'
-import { UsageError } from './usage-error.ts'
-import { version } from './version.ts'
+import { suggestion, UsageError } from './usage-error.ts'
 
+const COMMANDS: readonly Command[] = [next, explain]
 const EXIT_USAGE = 2
 
 /** Arguments to command to exit code. What makes no sense is told on stderr; a bug is thrown. */
@@ -67,7 +68,10 @@ function commandNamed(name: string): Command {
     throw new UsageError('An expression needs a command before it.', `Try: cronce next "${name}"`)
   }
   const names = [...COMMANDS.map((candidate) => candidate.name), 'help', 'version']
-  const meant = nearest(name, names)
-  const question = meant === undefined ? '' : ` Did you mean ${meant}?`
-  throw new UsageError(`Unknown command "${name}".${question}`, 'See cronce --help for the commands.')
+  throw new UsageError(`Unknown command "${name}".${suggestion(name, names)}`, 'See cronce --help for the commands.')
+}
+
+function version(): string {
+  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return manifest.version
 }

@@ -1,13 +1,12 @@
 /** Text for a terminal: colour, width, and characters that would do something to it rather than be seen. */
 
-export type Color = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan'
+export type Color = 'bold' | 'dim' | 'red' | 'yellow' | 'cyan'
 export type Paint = (color: Color, text: string) => string
 
 const CODES: Readonly<Record<Color, readonly [number, number]>> = {
   bold: [1, 22],
   dim: [2, 22],
   red: [31, 39],
-  green: [32, 39],
   yellow: [33, 39],
   cyan: [36, 39],
 }

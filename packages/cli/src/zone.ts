@@ -10,6 +10,11 @@ export function isUtc(tz: string): boolean {
   return /^(Etc\/)?(UTC|GMT|UCT|Zulu)$|^Z$|^[+-]00:?00$/i.test(tz)
 }
 
+/** Whether its clock can change at all: neither UTC nor a fixed offset. */
+export function hasChanges(tz: string): boolean {
+  return !isUtc(tz) && !/^[+-]/.test(tz)
+}
+
 /** How far the zone's wall clock is ahead of UTC at this instant. */
 export function offsetAt(tz: string, instant: number): number {
   if (isUtc(tz)) return 0

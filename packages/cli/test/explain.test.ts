@@ -95,6 +95,16 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     assert.match(rows.notes, /the gap after minute 45 is 15 min, not 45 min\. .* use @every 45m/)
   })
 
+  test('a step that is too large, in a dialect that counts weekdays from 1', () => {
+    const { notes } = explain('0 0 10 ? * 7/2', '--dialect', 'quartz')
+    assert.match(notes, /7\/2 in the day of week names only Saturday/)
+  })
+
+  test('what is too much to count is told roughly', () => {
+    assert.equal(explain('* * * * * *').frequency, '86,400 times a day (about 32 million in the next 366 days)')
+    assert.match(explain('*/2 * * * * * 2027').frequency, /^about 16 million times more, the last .* 23:59:58 UTC/)
+  })
+
   test('six fields begin with seconds, and a star there fires sixty times', () => {
     const rows = explain('* 0 9 * * *')
     assert.match(rows.notes, /Six fields: the first is the second.*fires 60 times in every minute that matches/)
@@ -121,16 +131,21 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     const { stdout } = call('explain', '0 0 31 4,6 *', ...FROM)
     assert.match(stdout, /^NEVER FIRES: April and June have no day 31\.\n\nwords /)
     assert.doesNotMatch(stdout, /^(next|frequency) /m)
+    const { never, notes } = JSON.parse(call('explain', '0 0 30 2 *', '--json').stdout)
+    assert.deepEqual([never, notes], [true, [{ code: 'NEVER', message: 'February has no day 30.' }]])
   })
 
   test('days that not every month has', () => {
     const plain = explain('0 0 31 * *')
     const nearest = explain('0 0 31W * *')
     const leap = explain('0 0 29 2 *')
+    const either = explain('0 0 31 * FRI')
     assert.match(plain.notes, /Months without day 31 are left out\. .* write L/)
     assert.match(nearest.notes, /Months with fewer than 31 days are left out/)
     assert.match(leap.notes, /29 February exists only in leap years/)
     assert.match(leap.frequency, /^about once in 4\.1 years/)
+    assert.match(explain('0 0 29 * *').notes, /29 February exists only in leap years/)
+    assert.doesNotMatch(either.notes, /left out/)
   })
 
   test('@every and @reboot have sensible answers', () => {

@@ -25,6 +25,11 @@ describe('cronce', { concurrency: 4 }, () => {
     )
   })
 
+  test('says what was expected where there is no better hint', () => {
+    const { stderr } = call('next', '61 * * * *')
+    assert.match(stderr, /\n {2}61 \* \* \* \*\n {2}\^\^\n\nhint: Expected 0 to 59\.\n$/)
+  })
+
   test('keeps the carets under the place whatever stands before it', () => {
     const long = `${'1,'.repeat(60)}99 * * * *`
     const expressions = ['０ 0 * * *', '0 9 * * 1,', '\t5 60h * * *', '0 \x1b[31m * * *', long]
@@ -72,18 +77,20 @@ describe('cronce', { concurrency: 4 }, () => {
       call('0 9 * * *'),
       call('next', '0', '9', '*', '*', '*'),
       call('frobnicate'),
+      call('exp', '* * * * *'),
     ]
     assert.deepEqual(
       results.map(({ status, stdout }) => [status, stdout]),
       results.map(() => [2, '']),
     )
-    const [command, flag, zone, bare, unquoted, unknown] = results.map(({ stderr }) => stderr)
+    const [command, flag, zone, bare, unquoted, unknown, short] = results.map(({ stderr }) => stderr)
     assert.match(command!, /Unknown command "nxt"\. Did you mean next\?/)
     assert.match(flag!, /Unknown flag --form\. Did you mean --from\?/)
     assert.match(zone!, /hint: Did you mean Europe\/London\?/)
     assert.match(bare!, /hint: Try: cronce next "0 9 \* \* \*"/)
     assert.match(unquoted!, /Expected one expression, got 5 arguments\.\nhint: Put the expression in quotes/)
     assert.doesNotMatch(unknown!, /Did you mean/)
+    assert.match(short!, /Unknown command "exp"\. Did you mean explain\?/)
   })
 
   test('refuses a --from that is no time', () => {

@@ -1,15 +1,14 @@
 import { type CronTrigger, type EveryTrigger, stats } from 'cronce/cron'
 import type { Args } from '../args.ts'
-import { formatCount, formatDuration, formatLocal, formatOffset, formatUtc } from '../format.ts'
-import { frequencyOf } from '../frequency.ts'
-import { neverBecause } from '../never.ts'
-import { type Note, notesOn } from '../notes.ts'
+import { formatDuration, formatLocal, formatOffset, precisionFor } from '../format.ts'
+import { fireCount, frequencyOf } from '../frequency.ts'
+import { notesOn } from '../notes.ts'
 import { fireLines, type Io } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { sanitize, wrap } from '../terminal.ts'
 import { timingWords } from '../timing.ts'
 import { words } from '../words.ts'
-import { isUtc } from '../zone.ts'
+import { hasChanges } from '../zone.ts'
 import { changeWords, effectWords } from '../zone-marks.ts'
 import type { Command } from './command.ts'
 
@@ -23,7 +22,7 @@ export const explain: Command = {
   operands: '"<expression>"',
   summary: 'What an expression means, how often it fires, and what clock changes do to it',
   examples: [
-    ['cronce explain "0 9 * * MON-FRI" --tz America/New_York', ''],
+    ['cronce explain "0 9 * * MON-FRI" --tz America/New_York', 'in words, and what clock changes do'],
     ['cronce explain "0 0 13 * FRI"', 'day of month or weekday: which is it?'],
     ['cronce explain "*/45 * * * *"', 'a step that does not do what it seems to'],
     ['cronce explain "0 12 ? * 2#1 *" --dialect eventbridge', 'an expression from elsewhere'],
@@ -45,40 +44,31 @@ function runExplain(args: Args, io: Io): number {
 type Explanation = ReturnType<typeof explanationOf>
 
 function explanationOf({ trigger, options, tz, from }: Schedule) {
-  const isCron = trigger.kind === 'cron'
-  const isEvent = isCron && trigger.timing === 'event'
+  const isEvent = trigger.kind === 'cron' && trigger.timing === 'event'
   return {
     trigger,
     tz,
     from,
     isEvent,
     words: wordsFor(trigger),
-    timing: timingWords(trigger, options),
-    never: trigger.never && !isEvent ? neverBecause(trigger) : undefined,
+    timing: timingWords(trigger),
     frequency: frequencyOf(trigger, from),
     next: trigger.nextN(from, NEXT_COUNT),
-    last: trigger.prev(from),
-    changes: isCron && !isEvent ? stats(trigger, { from, to: from + CHANGES_AHEAD_MS }).changes : [],
-    notes: isCron ? notesOn(trigger, options) : everyNotes(trigger),
+    changes: isEvent ? [] : stats(trigger, { from, to: from + CHANGES_AHEAD_MS }).changes,
+    notes: notesOn(trigger, options),
   }
 }
 
-function wordsFor(trigger: CronTrigger | EveryTrigger): string | undefined {
+function wordsFor(trigger: CronTrigger | EveryTrigger): string {
   if (trigger.kind === 'every') return `Every ${formatDuration(trigger.everyMs)} of elapsed time`
-  if (trigger.timing === 'event') return 'When a process starts'
-  return words(trigger.normalized)
-}
-
-function everyNotes({ anchor }: EveryTrigger): Note[] {
-  const message = `Counted from ${formatUtc(anchor)}, so all instances agree without talking to each other. Others count @every from when a process starts; crontab does not know it.`
-  return [{ code: 'EVERY', message }]
+  return trigger.timing === 'event' ? 'When a process starts' : words(trigger.fields)
 }
 
 function toJson({ trigger, tz, words, frequency, next, changes, notes }: Explanation) {
   return {
     expression: trigger.kind === 'cron' ? trigger.expression : undefined,
     everyMs: trigger.kind === 'every' ? trigger.everyMs : undefined,
-    words: words ?? null,
+    words,
     normalized: trigger.kind === 'cron' ? trigger.normalized : undefined,
     tz,
     timing: trigger.kind === 'cron' ? trigger.timing : 'elapsed',
@@ -112,54 +102,48 @@ const LABEL_WIDTH = 14
 const WIDTH = 100
 
 function toText(explanation: Explanation, io: Io): string {
-  const { trigger, tz, never, isEvent, frequency, notes, changes } = explanation
+  const { trigger, tz, isEvent, frequency, notes } = explanation
   const { paint } = io
   const lines: string[] = []
-  const row = (label: string, text: string): void => {
-    const indent = ' '.repeat(LABEL_WIDTH)
-    lines.push(paint('dim', label.padEnd(LABEL_WIDTH)) + wrap(text, WIDTH, indent))
+  const label = (text: string): string => paint('dim', text.padEnd(LABEL_WIDTH))
+  const row = (name: string, text: string): void => {
+    lines.push(label(name) + wrap(text, WIDTH, ' '.repeat(LABEL_WIDTH)))
   }
-  const rows = (label: string, texts: readonly string[]): void => {
-    texts.forEach((text, i) => {
-      lines.push(paint('dim', (i === 0 ? label : '').padEnd(LABEL_WIDTH)) + text)
-    })
+  const table = (name: string, texts: readonly string[]): void => {
+    lines.push(...texts.map((text, i) => label(i === 0 ? name : '') + text))
   }
 
-  if (never !== undefined) lines.push(`${paint('red', 'NEVER FIRES:')} ${never}`, '')
-  row('words', explanation.words ?? 'no words for this one: see the fires below')
+  const never = notes.find(({ code }) => code === 'NEVER')
+  if (never !== undefined) lines.push(`${paint('red', 'NEVER FIRES:')} ${never.message}`, '')
+  row('words', explanation.words)
   if (trigger.kind === 'cron' && !isEvent) row('normalised', trigger.normalized)
   row('timing', explanation.timing)
-  if (isEvent) return `${lines.join('\n')}\n`
-
-  row('zone', tz)
-  if (never === undefined) {
-    row('frequency', frequencyText(explanation))
+  if (!isEvent) row('zone', tz)
+  if (!trigger.never) {
+    row('frequency', `${frequency.words} (${fireCount(frequency.fires, frequency.exact)} in the next 366 days)`)
     if (frequency.smallestGapMs !== null) row('smallest gap', formatDuration(frequency.smallestGapMs))
-    rows('next', nextLines(explanation, io))
-    if (trigger.kind === 'cron') rows('zone changes', changeLines(trigger, changes, tz))
+    table('next', nextLines(explanation, io))
+    table('zone changes', changeLines(explanation))
   }
-  notes.forEach((note, i) => {
-    row(i === 0 ? 'notes' : '', `${sanitize(note.message)}`)
-  })
+  notes
+    .filter((note) => note !== never)
+    .forEach((note, i) => {
+      row(i === 0 ? 'notes' : '', sanitize(note.message))
+    })
   return `${lines.join('\n')}\n`
 }
 
-function frequencyText({ frequency }: Explanation): string {
-  const { words, fires, exact } = frequency
-  return `${words} (${exact ? '' : 'about '}${formatCount(fires)} in the next 366 days)`
-}
-
-function nextLines({ trigger, next, last, tz, from }: Explanation, io: Io): string[] {
+function nextLines({ trigger, next, tz, from }: Explanation, io: Io): string[] {
   if (next.length > 0) return fireLines(trigger, next, { tz, from, paint: io.paint })
-  return [last === null ? 'none' : `none; the last was ${formatLocal(last, tz, 'second')}`]
+  const last = trigger.prev(from)
+  return [last === null ? 'none' : `none; the last was ${formatLocal(last, tz, precisionFor([last], tz))}`]
 }
 
-function changeLines(trigger: CronTrigger, changes: Explanation['changes'], tz: string): string[] {
-  if (changes.length > 0) {
-    return changes.map((change) => {
-      const at = formatLocal(change.at, tz, 'minute')
-      return `${at}  ${changeWords(change)}: ${effectWords(trigger, change)}`
-    })
-  }
-  return isUtc(tz) ? [] : ['none in the next 13 months']
+function changeLines({ trigger, changes, tz }: Explanation): string[] {
+  if (trigger.kind !== 'cron' || !hasChanges(tz)) return []
+  if (changes.length === 0) return ['none in the next 13 months']
+  return changes.map((change) => {
+    const at = formatLocal(change.at, tz, 'minute')
+    return `${at}  ${changeWords(change)}: ${effectWords(trigger, change)}`
+  })
 }

@@ -1,7 +1,7 @@
 import { stats, type ZoneEffect } from 'cronce/cron'
 import type { Args } from '../args.ts'
-import { formatCount, formatLocal } from '../format.ts'
-import { neverBecause } from '../never.ts'
+import { formatCount, formatLocal, precisionFor } from '../format.ts'
+import { neverBecause } from '../notes.ts'
 import { fireLines, type Io } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { UsageError } from '../usage-error.ts'
@@ -82,12 +82,12 @@ function droppedNote(change: ZoneEffect, tz: string, effect: string): string {
 }
 
 function emptyNote(trigger: Schedule['trigger'], tz: string, from: number): string {
-  if (trigger.kind === 'cron' && trigger.timing === 'event') {
-    return '@reboot has no times: it fires when a process starts.'
+  if (trigger.kind === 'cron') {
+    if (trigger.timing === 'event') return '@reboot has no times: it fires when a process starts.'
+    if (trigger.never) return `This expression never fires. ${neverBecause(trigger)}`
   }
-  if (trigger.never) return `This expression never fires. ${neverBecause(trigger)}`
   const before = trigger.prev(from)
   return before === null
     ? 'There are no more fires.'
-    : `There are no more fires; the last was ${formatLocal(before, tz, 'second')}.`
+    : `There are no more fires; the last was ${formatLocal(before, tz, precisionFor([before], tz))}.`
 }
