@@ -69,7 +69,8 @@ export function value(field: Field, written: number, dialect: Dialect): string |
     return 'Six fields begin with seconds. To name a year write 7 fields: second minute hour day month weekday year.'
   }
   if (field.index === HOUR && written === 24) return 'Midnight is hour 0.'
-  if ((field.index === MINUTE || field.index === SECOND) && written === 60) return `Use 0 of the next one, or */1.`
+  if ((field.index === MINUTE || field.index === SECOND) && written === 60)
+    return `They go from 0 to 59; 0 begins the next ${field.index === MINUTE ? 'hour' : 'minute'}.`
   if (written === 0 && (field.index === DAY || field.index === MONTH)) return `Counting begins at 1.`
   if (field.index === WEEKDAY)
     return dialect.sunday === 1 ? 'Sunday is 1, Saturday is 7.' : 'Sunday is 0, Saturday is 6.'

@@ -92,10 +92,11 @@ export function prevLocal(set: CronSet, local: number): number {
   return (monthFirstDay[month]! + highestBit(mask)) * DAY_MS + timeUpTo(set, LAST_SECOND) * 1000
 }
 
-/** How many local times the set has on the dates from `from` to `to` (both local), partial days counted as whole ones. */
+/** About how many local times the set has from `from` to `to`: whole days, from the midnight nearest to either end. */
 export function countLocal(set: CronSet, from: number, to: number): number {
-  const firstDay = Math.max(Math.floor(from / DAY_MS), 0)
-  const lastDay = Math.min(Math.floor(to / DAY_MS), DAY_COUNT - 1)
+  const firstDay = Math.max(Math.round(from / DAY_MS), 0)
+  const lastDay = Math.min(Math.round(to / DAY_MS), DAY_COUNT) - 1
+  if (lastDay < firstDay) return 0
   let days = 0
   for (let month = monthIndexOf(firstDay); month < MONTH_COUNT && monthFirstDay[month]! <= lastDay; month++) {
     const skipped = Math.max(firstDay - monthFirstDay[month]!, 0)

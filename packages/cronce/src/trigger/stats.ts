@@ -64,7 +64,7 @@ export function stats(trigger: Trigger, range: { from: Date | number; to?: Date 
 
 /** By the calendar alone: whole days, and no look at zone changes. */
 function estimate(trigger: Trigger, from: number, to: number): number {
-  if (trigger instanceof CompiledCron) return countLocal(trigger, from, to - 1)
+  if (trigger instanceof CompiledCron) return countLocal(trigger, from, to)
   return trigger.kind === 'every' ? Math.round((to - from) / trigger.everyMs) : 1
 }
 
