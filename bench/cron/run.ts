@@ -15,7 +15,7 @@ const { values } = parseArgs({
 const { quick } = values
 const only = values.only?.split(',')
 const libraries = LIBRARY_NAMES.filter((name) => only === undefined || only.includes(shortName(name)))
-const effort = quick ? { rounds: 5, roundMs: 5, warmMs: 40 } : { rounds: 25, roundMs: 12, warmMs: 250 }
+const effort = quick ? { rounds: 5, roundMs: 5, warmMs: 40 } : { rounds: 21, roundMs: 10, warmMs: 120 }
 const started = performance.now()
 const progress = (text: string) =>
   process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0)} s  ${text}\n`)
@@ -23,7 +23,7 @@ const progress = (text: string) =>
 const children = await Promise.all(libraries.map(startChild))
 const rows = await timeWorkloads(children, effort, (row) => {
   const ours = row.bestNs.get(OURS)
-  progress(ours === undefined ? row.name : `${row.name}: ${Math.round(ours)} ns`)
+  progress(ours === undefined ? row.name : `${row.name}: ${Math.round(ours)} ns, checksum ${row.checksums.get(OURS)}`)
 })
 for (const child of children) child.stop()
 
