@@ -49,7 +49,8 @@ function checkVersions(manifests: readonly Manifest[]): void {
   for (const { name, version, dependencies = {} } of manifests) {
     demand(version === wanted, `${name} is ${version}, cronce is ${wanted}`)
     for (const [sibling, range] of Object.entries(dependencies)) {
-      if (versions.has(sibling)) demand(range === wanted, `${name} depends on ${sibling} ${range}, not exactly ${wanted}`)
+      if (versions.has(sibling))
+        demand(range === wanted, `${name} depends on ${sibling} ${range}, not exactly ${wanted}`)
     }
   }
 }
@@ -63,9 +64,14 @@ function pack(folder: string): string {
     filename: string
     files: { path: string }[]
   }[]
-  const stray = packed!.files.map(({ path }) => path).filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
+  const stray = packed!.files
+    .map(({ path }) => path)
+    .filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
   demand(stray.length === 0, `${folder} would publish ${stray.join(', ')}`)
-  demand(packed!.files.some(({ path }) => path.startsWith('dist/')), `${folder} has no dist: build first`)
+  demand(
+    packed!.files.some(({ path }) => path.startsWith('dist/')),
+    `${folder} has no dist: build first`,
+  )
   return join(scratch, packed!.filename)
 }
 
@@ -92,10 +98,22 @@ function subpathsOf({ name, exports }: Manifest): string[] {
 
 function checkImports(home: string, manifest: Manifest): void {
   for (const path of subpathsOf(manifest)) {
-    const names = run(home, 'node', '--input-type=module', '-e', `console.log(Object.keys(await import('${path}')).length)`)
+    const names = run(
+      home,
+      'node',
+      '--input-type=module',
+      '-e',
+      `console.log(Object.keys(await import('${path}')).length)`,
+    )
     demand(Number(names) > 0, `${path} exports nothing`)
     // Applications that are CommonJS still: Node 22.12 and later can require ES modules.
-    const required = run(home, 'node', '--input-type=commonjs', '-e', `console.log(Object.keys(require('${path}')).length)`)
+    const required = run(
+      home,
+      'node',
+      '--input-type=commonjs',
+      '-e',
+      `console.log(Object.keys(require('${path}')).length)`,
+    )
     demand(Number(required) > 0, `require('${path}') gives nothing`)
   }
 }
@@ -103,7 +121,9 @@ function checkImports(home: string, manifest: Manifest): void {
 /** Types resolve under both ways of module resolution that people use, without skipping our own declarations. */
 function checkTypes(home: string, manifests: readonly Manifest[]): void {
   const paths = manifests.flatMap(subpathsOf)
-  const code = paths.map((path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`)
+  const code = paths.map(
+    (path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`,
+  )
   writeFileSync(join(home, 'consumer.ts'), code.join('\n'))
   const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '']
   run(home, 'tsc', ...strict, '--module', 'nodenext', 'consumer.ts')

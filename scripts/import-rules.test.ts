@@ -9,7 +9,10 @@ function messagesFor(files: Record<string, string>): string[] {
 }
 
 test('a room may use its doors', () => {
-  assert.deepEqual(messagesFor({ [TRIGGER]: "import { CronceError } from '../errors.ts'\nimport { y } from './y.ts'" }), [])
+  assert.deepEqual(
+    messagesFor({ [TRIGGER]: "import { CronceError } from '../errors.ts'\nimport { y } from './y.ts'" }),
+    [],
+  )
 })
 
 test('a room may not go through a wall', () => {
@@ -18,12 +21,16 @@ test('a room may not go through a wall', () => {
 })
 
 test('the library imports no package, not even one of Node', () => {
-  assert.deepEqual(messagesFor({ [TRIGGER]: "import { readFileSync } from 'node:fs'" }), ['trigger must not import node:fs'])
+  assert.deepEqual(messagesFor({ [TRIGGER]: "import { readFileSync } from 'node:fs'" }), [
+    'trigger must not import node:fs',
+  ])
   assert.deepEqual(messagesFor({ [TRIGGER]: "const x = import('luxon')" }), ['trigger must not import luxon'])
 })
 
 test('the CLI reaches the library through its published entries only', () => {
-  const messages = messagesFor({ 'packages/cli/src/main.ts': "import { zoneOf } from '../../cronce/src/trigger/zone.ts'" })
+  const messages = messagesFor({
+    'packages/cli/src/main.ts': "import { zoneOf } from '../../cronce/src/trigger/zone.ts'",
+  })
   assert.deepEqual(messages, ['cli has no door to trigger (../../cronce/src/trigger/zone.ts)'])
 })
 
