@@ -137,13 +137,26 @@ function checkCommands(home: string, { bin = {}, version }: Manifest): void {
   }
 }
 
-/** The example that people copy first. */
+/** What people copy first: the example, the commands; and the test command, which is CI's. */
 function checkReadme(home: string): void {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
   const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1]
   demand(example !== undefined, 'README.md shows no example')
   writeFileSync(join(home, 'example.ts'), example!)
   demand(run(home, 'node', 'example.ts').trim().length > 0, "the README's example prints nothing")
+
+  const commands = [...readme.matchAll(/^npx @cronce\/cli (.+)$/gm)].map((match) => match[1]!)
+  demand(commands.length > 0, 'README.md shows no command')
+  for (const command of commands) {
+    const printed = run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
+    demand(printed.trim().length > 0, `cronce ${command} prints nothing`)
+  }
+
+  const ci = readFileSync(join(ROOT, '.ci', 'run'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .at(-1)!
+  demand(new RegExp(`^${ci}\\b`, 'm').test(readme), `.ci/run ends with "${ci}", which is no command of README.md`)
 }
 
 async function lintPackage(folder: string): Promise<void> {
