@@ -44,52 +44,61 @@ export const NONE = Number.NaN
 /** The first local time of the set strictly after `local` (milliseconds of the local clock), or NONE. */
 export function nextLocal(set: CronSet, local: number): number {
   let day = Math.floor(local / DAY_MS)
-  let from = 0
   if (day < 0) day = 0
   else if (day >= DAY_COUNT) return NONE
-  else from = (((local - day * DAY_MS) / 1000) | 0) + 1
-
-  let month = monthIndexOf(day)
-  const first = monthFirstDay[month]!
-  const inMonth = day - first
-  let mask = daysOfMonth(set, month)
-  if (((mask >>> inMonth) & 1) === 1) {
-    const time = timeFrom(set, from)
+  else {
+    const time = isDay(set, day) ? timeFrom(set, (((local - day * DAY_MS) / 1000) | 0) + 1) : -1
     if (time >= 0) return day * DAY_MS + time * 1000
+    day++
   }
-  mask &= -2 << inMonth
-  while (mask === 0) {
-    month = monthAfter(set.rules & MONTHS, month)
-    if (month >= MONTH_COUNT) return NONE
-    mask = daysOfMonth(set, month)
-  }
-  return (monthFirstDay[month]! + lowestBit(mask)) * DAY_MS + timeFrom(set, 0) * 1000
+  const found = dayFrom(set, day)
+  return found < 0 ? NONE : found * DAY_MS + timeFrom(set, 0) * 1000
 }
 
 /** The last local time of the set strictly before `local`, or NONE. */
 export function prevLocal(set: CronSet, local: number): number {
   const latest = Math.ceil(local) - 1
   let day = Math.floor(latest / DAY_MS)
-  let upTo = LAST_SECOND
   if (day < 0) return NONE
   if (day >= DAY_COUNT) day = DAY_COUNT - 1
-  else upTo = ((latest - day * DAY_MS) / 1000) | 0
-
-  let month = monthIndexOf(day)
-  const first = monthFirstDay[month]!
-  const inMonth = day - first
-  let mask = daysOfMonth(set, month)
-  if (((mask >>> inMonth) & 1) === 1) {
-    const time = timeUpTo(set, upTo)
+  else {
+    const time = isDay(set, day) ? timeUpTo(set, ((latest - day * DAY_MS) / 1000) | 0) : -1
     if (time >= 0) return day * DAY_MS + time * 1000
+    day--
   }
-  mask &= (1 << inMonth) - 1
+  const found = dayUpTo(set, day)
+  return found < 0 ? NONE : found * DAY_MS + timeUpTo(set, LAST_SECOND) * 1000
+}
+
+function isDay(set: CronSet, day: number): boolean {
+  const month = monthIndexOf(day)
+  return ((daysOfMonth(set, month) >>> (day - monthFirstDay[month]!)) & 1) === 1
+}
+
+/** The first matching day at or after `day`, or -1. `day` may be one past the last. */
+function dayFrom(set: CronSet, day: number): number {
+  if (day >= DAY_COUNT) return -1
+  let month = monthIndexOf(day)
+  let mask = daysOfMonth(set, month) & (-1 << (day - monthFirstDay[month]!))
   while (mask === 0) {
-    month = monthBefore(set.rules & MONTHS, month)
-    if (month < 0) return NONE
+    month = monthAfter(set.rules & MONTHS, month)
+    if (month >= MONTH_COUNT) return -1
     mask = daysOfMonth(set, month)
   }
-  return (monthFirstDay[month]! + highestBit(mask)) * DAY_MS + timeUpTo(set, LAST_SECOND) * 1000
+  return monthFirstDay[month]! + lowestBit(mask)
+}
+
+/** The last matching day at or before `day`, or -1. `day` may be one before the first. */
+function dayUpTo(set: CronSet, day: number): number {
+  if (day < 0) return -1
+  let month = monthIndexOf(day)
+  let mask = daysOfMonth(set, month) & ~(-2 << (day - monthFirstDay[month]!))
+  while (mask === 0) {
+    month = monthBefore(set.rules & MONTHS, month)
+    if (month < 0) return -1
+    mask = daysOfMonth(set, month)
+  }
+  return monthFirstDay[month]! + highestBit(mask)
 }
 
 /** About how many local times the set has from `from` to `to`: whole days, from the midnight nearest to either end. */

@@ -204,30 +204,30 @@ export class CompiledCron implements CronTrigger, CronSet {
 
   /** The first instant after `ms` owed to local times that the gap at the segment's start skipped. */
   #firstFromGap(here: Segment, ms: number): number {
-    const { gap } = this
-    if (gap === 'skip' || !skipsTimes(here.shift)) return Number.POSITIVE_INFINITY
-    const gapEnd = here.start + here.offset
-    const gapStart = gapEnd - here.shift
-    const before = here.offset - here.shift
-    const from = gap === 'shift' ? Math.max(gapStart - 1, ms + before) : gapStart - 1
-    const local = nextLocal(this, from)
-    if (!(local < gapEnd)) return Number.POSITIVE_INFINITY
-    const at = gap === 'shift' ? local - before : here.start
+    if (this.gap === 'skip' || !skipsTimes(here.shift)) return Number.POSITIVE_INFINITY
+    const { from, to, before } = gapAt(here)
+    const isShift = this.gap === 'shift'
+    const local = nextLocal(this, isShift ? Math.max(from - 1, ms + before) : from - 1)
+    if (!(local < to)) return Number.POSITIVE_INFINITY
+    const at = isShift ? local - before : here.start
     return at > ms ? at : Number.POSITIVE_INFINITY
   }
 
   #lastFromGap(here: Segment, ms: number): number {
-    const { gap } = this
-    if (gap === 'skip' || !skipsTimes(here.shift)) return Number.NEGATIVE_INFINITY
-    const gapEnd = here.start + here.offset
-    const gapStart = gapEnd - here.shift
-    const before = here.offset - here.shift
-    const to = gap === 'shift' ? Math.min(gapEnd, ms + before) : gapEnd
-    const local = prevLocal(this, to)
-    if (!(local >= gapStart)) return Number.NEGATIVE_INFINITY
-    const at = gap === 'shift' ? local - before : here.start
+    if (this.gap === 'skip' || !skipsTimes(here.shift)) return Number.NEGATIVE_INFINITY
+    const { from, to, before } = gapAt(here)
+    const isShift = this.gap === 'shift'
+    const local = prevLocal(this, isShift ? Math.min(to, ms + before) : to)
+    if (!(local >= from)) return Number.NEGATIVE_INFINITY
+    const at = isShift ? local - before : here.start
     return at < ms ? at : Number.NEGATIVE_INFINITY
   }
+}
+
+/** The local times [from, to) that the change at a segment's start skipped, and the offset that was in force before. */
+function gapAt(here: Segment): { from: number; to: number; before: number } {
+  const before = here.offset - here.shift
+  return { from: here.start + before, to: here.start + here.offset, before }
 }
 
 Object.defineProperty(CompiledCron.prototype, 'kind', { value: 'cron' })

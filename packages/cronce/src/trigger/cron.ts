@@ -15,7 +15,7 @@ import { ZONE_LIMIT, type Zone, zoneOf } from './zone.ts'
 const LENGTH_LIMIT = 2_048
 
 /** How many different expressions are remembered, for each zone. */
-const SHARED_LIMIT = 4_096
+const SHARED_LIMIT = 8_192
 
 type Cron = CronTrigger | EveryTrigger
 

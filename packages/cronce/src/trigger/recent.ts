@@ -1,29 +1,22 @@
 /**
- * A bounded memory of values by key. Two generations: when the young one is full it becomes the old one, and what was old
- * and not asked for since is forgotten.
+ * A bounded memory of values by key. When it is full it starts afresh: what is in use is soon remembered again, and a
+ * memory that knew what is in use would cost more than it saves.
  */
 export class Recent<Value> {
   readonly #limit: number
-  #young = new Map<string, Value>()
-  #old = new Map<string, Value>()
+  #values = new Map<string, Value>()
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
   get(key: string): Value | undefined {
-    const young = this.#young.get(key)
-    if (young !== undefined) return young
-    const old = this.#old.get(key)
-    return old === undefined ? undefined : this.add(key, old)
+    return this.#values.get(key)
   }
 
   add(key: string, value: Value): Value {
-    if (this.#young.size >= this.#limit) {
-      this.#old = this.#young
-      this.#young = new Map()
-    }
-    this.#young.set(key, value)
+    if (this.#values.size >= this.#limit) this.#values = new Map()
+    this.#values.set(key, value)
     return value
   }
 }
