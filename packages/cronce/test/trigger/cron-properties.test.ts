@@ -45,11 +45,11 @@ const run = (spots: () => Spot[], count: number, judge: (given: Judged) => void)
 const near = () => nearTransitions
 const any = () => anywhere
 
-test('next, prev, matches and nextN agree with the oracle around zone changes', run(near, 4000, judgeAnswers))
-test('next, prev, matches and nextN agree with the oracle anywhere from 1970 to 2199', run(any, 1200, judgeAnswers))
-test('prev undoes next and next undoes prev, wherever the question starts', run(near, 1000, judgeInverses))
-test('the normalized expression denotes the same set', run(near, 1500, judgeNormalized))
-test('a trigger that went through JSON denotes the same set', run(near, 500, judgeJson))
+test('next, prev, matches and nextN agree with the oracle around zone changes', run(near, 2500, judgeAnswers))
+test('next, prev, matches and nextN agree with the oracle anywhere from 1970 to 2199', run(any, 800, judgeAnswers))
+test('prev undoes next and next undoes prev, wherever the question starts', run(near, 600, judgeInverses))
+test('the normalized expression denotes the same set', run(near, 900, judgeNormalized))
+test('a trigger that went through JSON denotes the same set', run(near, 300, judgeJson))
 
 interface Judged extends GeneratedCase {
   readonly subject: CronTrigger
