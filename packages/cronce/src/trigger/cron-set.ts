@@ -44,61 +44,60 @@ export const NONE = Number.NaN
 /** The first local time of the set strictly after `local` (milliseconds of the local clock), or NONE. */
 export function nextLocal(set: CronSet, local: number): number {
   let day = Math.floor(local / DAY_MS)
+  let from = 0
   if (day < 0) day = 0
   else if (day >= DAY_COUNT) return NONE
-  else {
-    const time = isDay(set, day) ? timeFrom(set, (((local - day * DAY_MS) / 1000) | 0) + 1) : -1
-    if (time >= 0) return day * DAY_MS + time * 1000
-    day++
-  }
-  const found = dayFrom(set, day)
-  return found < 0 ? NONE : found * DAY_MS + timeFrom(set, 0) * 1000
+  else from = (((local - day * DAY_MS) / 1000) | 0) + 1
+
+  const month = monthIndexOf(day)
+  const inMonth = day - monthFirstDay[month]!
+  const days = daysOfMonth(set, month)
+  const time = ((days >>> inMonth) & 1) === 1 ? timeFrom(set, from) : -1
+  if (time >= 0) return day * DAY_MS + time * 1000
+  const later = firstDay(set, month, days & (-2 << inMonth))
+  return later < 0 ? NONE : later * DAY_MS + timeFrom(set, 0) * 1000
 }
 
 /** The last local time of the set strictly before `local`, or NONE. */
 export function prevLocal(set: CronSet, local: number): number {
   const latest = Math.ceil(local) - 1
   let day = Math.floor(latest / DAY_MS)
+  let upTo = LAST_SECOND
   if (day < 0) return NONE
   if (day >= DAY_COUNT) day = DAY_COUNT - 1
-  else {
-    const time = isDay(set, day) ? timeUpTo(set, ((latest - day * DAY_MS) / 1000) | 0) : -1
-    if (time >= 0) return day * DAY_MS + time * 1000
-    day--
-  }
-  const found = dayUpTo(set, day)
-  return found < 0 ? NONE : found * DAY_MS + timeUpTo(set, LAST_SECOND) * 1000
-}
+  else upTo = ((latest - day * DAY_MS) / 1000) | 0
 
-function isDay(set: CronSet, day: number): boolean {
   const month = monthIndexOf(day)
-  return ((daysOfMonth(set, month) >>> (day - monthFirstDay[month]!)) & 1) === 1
+  const inMonth = day - monthFirstDay[month]!
+  const days = daysOfMonth(set, month)
+  const time = ((days >>> inMonth) & 1) === 1 ? timeUpTo(set, upTo) : -1
+  if (time >= 0) return day * DAY_MS + time * 1000
+  const earlier = lastDay(set, month, days & ((1 << inMonth) - 1))
+  return earlier < 0 ? NONE : earlier * DAY_MS + timeUpTo(set, LAST_SECOND) * 1000
 }
 
-/** The first matching day at or after `day`, or -1. `day` may be one past the last. */
-function dayFrom(set: CronSet, day: number): number {
-  if (day >= DAY_COUNT) return -1
-  let month = monthIndexOf(day)
-  let mask = daysOfMonth(set, month) & (-1 << (day - monthFirstDay[month]!))
+/** The first of these days of a month, else of the days of the months after it, or -1. */
+function firstDay(set: CronSet, month: number, days: number): number {
+  let at = month
+  let mask = days
   while (mask === 0) {
-    month = monthAfter(set.rules & MONTHS, month)
-    if (month >= MONTH_COUNT) return -1
-    mask = daysOfMonth(set, month)
+    at = monthAfter(set.rules & MONTHS, at)
+    if (at >= MONTH_COUNT) return -1
+    mask = daysOfMonth(set, at)
   }
-  return monthFirstDay[month]! + lowestBit(mask)
+  return monthFirstDay[at]! + lowestBit(mask)
 }
 
-/** The last matching day at or before `day`, or -1. `day` may be one before the first. */
-function dayUpTo(set: CronSet, day: number): number {
-  if (day < 0) return -1
-  let month = monthIndexOf(day)
-  let mask = daysOfMonth(set, month) & ~(-2 << (day - monthFirstDay[month]!))
+/** The last of these days of a month, else of the days of the months before it, or -1. */
+function lastDay(set: CronSet, month: number, days: number): number {
+  let at = month
+  let mask = days
   while (mask === 0) {
-    month = monthBefore(set.rules & MONTHS, month)
-    if (month < 0) return -1
-    mask = daysOfMonth(set, month)
+    at = monthBefore(set.rules & MONTHS, at)
+    if (at < 0) return -1
+    mask = daysOfMonth(set, at)
   }
-  return monthFirstDay[month]! + highestBit(mask)
+  return monthFirstDay[at]! + highestBit(mask)
 }
 
 /** About how many local times the set has from `from` to `to`: whole days, from the midnight nearest to either end. */
