@@ -6,6 +6,8 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
+    // Every letter more or less is a mistake of its own.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const distance = editDistance(wanted, candidate.toLowerCase())
     if (distance < bestDistance) {
       best = candidate

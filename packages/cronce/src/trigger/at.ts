@@ -1,4 +1,5 @@
 import { CronError } from './cron-error.ts'
+import { pointAt, quote } from './cron-hints.ts'
 import { collect, toInstant } from './instant.ts'
 import type { AtData, AtTrigger } from './trigger.ts'
 
@@ -37,15 +38,21 @@ class Once implements AtTrigger {
   }
 }
 
-const ISO = /^[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
+const ISO = /^([+-]?\d{4,6})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
+
+/** Date.parse takes 30 February for 2 March. */
+function isCalendarDate(iso: RegExpExecArray | null): boolean {
+  if (iso === null) return false
+  const lastDay = new Date(0)
+  lastDay.setUTCFullYear(Number(iso[1]), Number(iso[2]), 0)
+  return Number(iso[3]) <= lastDay.getUTCDate()
+}
 
 function readInstant(text: string): number {
-  const ms = ISO.test(text) ? Date.parse(text) : Number.NaN
+  const ms = isCalendarDate(ISO.exec(text)) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(ms)) return ms
-  throw new CronError('EXPRESSION_INVALID', `${JSON.stringify(text.slice(0, 60))} is not an instant.`, {
-    expression: text,
-    position: 0,
-    length: Math.max(1, text.length),
+  throw new CronError('EXPRESSION_INVALID', `${quote(text)} is not an instant.`, {
+    ...pointAt(text),
     expected: 'an ISO date and time with Z or an offset',
     hint: 'Write 2026-12-24T18:00:00Z or 2026-12-24T18:00:00+01:00: without a zone it would mean something else on each machine.',
   })

@@ -2,6 +2,7 @@
  * The 2,760 months that a year field can name, 1970 to 2199, as tables: a month is an index, a day is a count since
  * 1970-01-01. Looking up beats computing, and there is no date arithmetic left to get wrong.
  */
+export const DAY_MS = 86_400_000
 export const FIRST_YEAR = 1970
 export const LAST_YEAR = 2199
 export const YEAR_COUNT = LAST_YEAR - FIRST_YEAR + 1

@@ -12,7 +12,8 @@ export interface Complaint {
 /** An error about `length` characters from `position` on, in the field at the cursor. */
 export function complain(code: CronErrorCode, position: number, length: number, complaint: Complaint): CronError {
   const { text, field } = cursor
-  const { expected, hint } = complaint
+  const { expected } = complaint
+  const hint = complaint.hint ?? (expected === undefined ? undefined : `Expected ${expected}.`)
   const message = `${complaint.message}, in ${hints.quote(text)}.`
   return new CronError(code, message, { expression: text, field: field.name, position, length, expected, hint })
 }
@@ -58,7 +59,7 @@ export function badStep(start: number, step: number): CronError {
   return complain('STEP_OUT_OF_RANGE', start, pos - start, {
     message: `Step ${hints.clip(text.slice(start, pos))} does not fit the ${field.name} field`,
     expected: `a step from 1 to ${field.size}`,
-    hint: hints.step(field, step),
+    hint: hints.step(field, hints.clip(text.slice(start, pos)), step),
   })
 }
 

@@ -14,8 +14,6 @@ export interface CronSource {
   readonly seed: string | undefined
 }
 
-export const NO_SPECIALS: readonly SpecialDay[] = []
-
 interface Cursor {
   source: CronSource
   text: string
@@ -26,7 +24,8 @@ interface Cursor {
   /** What the field has named so far: a value's bit is its distance from the field's minimum, thirty bits a half. */
   low: number
   high: number
-  specials: readonly SpecialDay[]
+  /** By the way they are written, or `null` if there are none. */
+  specials: Map<string, SpecialDay> | null
   years: Uint8Array
   /** Written with a `*`, a range or a step. */
   isRanged: boolean
@@ -46,7 +45,7 @@ export const cursor: Cursor = {
   field: FIELDS[MINUTE]!,
   low: 0,
   high: 0,
-  specials: NO_SPECIALS,
+  specials: null,
   years: new Uint8Array(0),
   isRanged: false,
   isOpen: false,

@@ -19,6 +19,8 @@ export interface Dialect {
   readonly plus: boolean
   /** `H`. */
   readonly hash: boolean
+  /** `@daily` and the like; `all` has `@every`, too. */
+  readonly macros: 'all' | 'plain' | 'none'
   /** `CRON_TZ=…` in front. */
   readonly zonePrefix: boolean
   /** The number that means Sunday, and the highest number that is a weekday. */
@@ -37,6 +39,7 @@ const standard: Dialect = {
   question: 'alias',
   plus: true,
   hash: true,
+  macros: 'all',
   zonePrefix: true,
   sunday: 0,
   weekdayMax: 7,
@@ -51,6 +54,7 @@ const quartz: Dialect = {
   question: 'required',
   plus: false,
   hash: false,
+  macros: 'none',
   zonePrefix: false,
   sunday: 1,
   wrap: true,
@@ -67,9 +71,10 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     question: 'refused',
     plus: false,
     hash: false,
+    macros: 'plain',
     days: 'vixie',
   },
-  ocps: { ...standard, name: 'ocps', stepFromValue: false, caseSensitive: true, hash: false },
+  ocps: { ...standard, name: 'ocps', stepFromValue: false, caseSensitive: true, hash: false, macros: 'plain' },
   quartz,
   eventbridge: { ...quartz, name: 'eventbridge', layouts: { 6: 1 } },
   kubernetes: {

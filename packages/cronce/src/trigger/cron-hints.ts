@@ -1,5 +1,6 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { FIRST_YEAR, LAST_YEAR } from './calendar.ts'
+import { COMMA, DASH, HASH, SLASH } from './cron-cursor.ts'
 import type { Dialect } from './cron-dialect.ts'
 import { DAY, type Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY } from './cron-fields.ts'
 
@@ -19,10 +20,11 @@ export function name(field: Field, written: string): string {
   return meant === undefined ? `Use ${field.names.join(', ')}.` : `Did you mean ${meant}?`
 }
 
-export function step(field: Field, written: number): string {
-  if (written === 0) return 'The smallest step is 1.'
+export function step(field: Field, written: string, value: number): string {
+  if (value === 0) return 'The smallest step is 1.'
   const unit = { [SECOND]: ['minute', 's'], [MINUTE]: ['hour', 'm'], [HOUR]: ['day', 'h'] }[field.index]
-  if (unit === undefined) return `Steps count values of the ${field.name} field, of which there are ${field.size}.`
+  if (unit === undefined || value > 10_000)
+    return `Steps count values of the ${field.name} field, of which there are ${field.size}.`
   return `Steps start again every ${unit[0]}, so */${written} never repeats: use @every ${written}${unit[1]}.`
 }
 
@@ -36,10 +38,10 @@ export function hash(field: Field): string {
 
 /** The field ended too early; `before` is the character it ended with. */
 export function missing(before: number): string | undefined {
-  if (before === 44) return 'Remove the comma, or add a value behind it.'
-  if (before === 47) return 'Add the step, such as */5.'
-  if (before === 45) return 'Add the end of the range, such as 1-5.'
-  if (before === 35) return 'Add which one of the month: 1 to 5, or L.'
+  if (before === COMMA) return 'Remove the comma, or add a value behind it.'
+  if (before === SLASH) return 'Add the step, such as */5.'
+  if (before === DASH) return 'Add the end of the range, such as 1-5.'
+  if (before === HASH) return 'Add which one of the month: 1 to 5, or L.'
   return undefined
 }
 
@@ -105,4 +107,9 @@ export function clip(text: string): string {
 
 export function quote(text: string): string {
   return JSON.stringify(clip(text))
+}
+
+/** An error about the whole of a text. */
+export function pointAt(text: string): { expression: string; position: number; length: number } {
+  return { expression: text, position: 0, length: Math.max(1, text.length) }
 }

@@ -45,7 +45,8 @@ export function readItem(): void {
       readRange(first, start)
       return
     case SLASH:
-      if (!cursor.source.dialect.stepFromValue) throw refused('a/n', cursor.pos, hints.openStep(field, first))
+      if (!cursor.source.dialect.stepFromValue)
+        throw refused('a/n', cursor.pos, hints.openStep(field, first > field.max ? field.min : first))
       cursor.isRanged = true
       // Sunday may be written 7; a step from it goes through the week like one from 0.
       addRange(first > field.max ? field.min : first, field.max, readStep())
@@ -109,8 +110,9 @@ function isSuffixL(at: number): boolean {
 function readRangeEnd(): number {
   const isName = isLetter(charHere())
   const value = readValue()
-  // FRI-SUN: a range of names ends with Sunday as the seventh day. Where the week is numbered from 1, ranges wrap.
-  const isLastSunday = isName && value === 0 && cursor.field.index === WEEKDAY && cursor.source.dialect.sunday === 0
+  // FRI-SUN: a range of names ends with Sunday as the seventh day, where there is a 7 for Sunday.
+  const { sunday, weekdayMax } = cursor.source.dialect
+  const isLastSunday = isName && value === 0 && cursor.field.index === WEEKDAY && weekdayMax - sunday === 7
   return isLastSunday ? 7 : value
 }
 
@@ -122,11 +124,10 @@ function readRange(first: number, start: number): void {
     return
   }
   if (!source.wrap && !source.dialect.wrap) throw backward(start, hints.backward(field, first, last, source.dialect))
-  // On past the end of the field and in again at its beginning. Sunday written as 7 already is the beginning.
-  const from = first > field.max ? field.min : first
-  const to = from > last ? last + field.size : last
+  // On past the end of the field and in again at its beginning.
+  const to = last + field.size
   const step = readStep()
-  for (let value = from; value <= to; value += step) addValue(value > field.max ? value - field.size : value)
+  for (let value = first; value <= to; value += step) addValue(value > field.max ? value - field.size : value)
 }
 
 function readStep(): number {

@@ -42,7 +42,7 @@ function writeWeekdays({ days, weekdays: { open, values, specials }, daysAnd }: 
   return (daysAnd && !days.open ? '+' : '') + items.join(',')
 }
 
-function writeSpecial(special: SpecialDay): string {
+export function writeSpecial(special: SpecialDay): string {
   switch (special.kind) {
     case 'last':
       return special.before === 0 ? 'L' : `L-${special.before}`

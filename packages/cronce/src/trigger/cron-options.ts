@@ -1,6 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { DIALECTS, type Dialect } from './cron-dialect.ts'
 import { CronError } from './cron-error.ts'
+import { pointAt, quote } from './cron-hints.ts'
 import type { GapRule, OverlapRule } from './cron-trigger.ts'
 import type { CronOptions } from './trigger.ts'
 
@@ -24,7 +25,19 @@ const CHOICES = {
   dialect: Object.keys(DIALECTS),
 } as const satisfies Partial<Record<keyof CronOptions, readonly string[]>>
 
-const NAMES: readonly (keyof CronOptions)[] = ['tz', 'dst', 'gap', 'overlap', 'days', 'dialect', 'wrap', 'seed']
+const NAMES: ReadonlySet<string> = new Set<keyof CronOptions>([
+  'tz',
+  'dst',
+  'gap',
+  'overlap',
+  'days',
+  'dialect',
+  'wrap',
+  'seed',
+])
+
+/** A schedule's name, not a document: every `H` keeps it. */
+const SEED_LIMIT = 1_024
 
 /** What `dst` means for either half. */
 const GAP_OF_DST = { auto: 'auto', wall: 'skip', once: 'skip', shift: 'shift' } as const
@@ -41,35 +54,19 @@ export const DEFAULTS: ResolvedCronOptions = {
   given: null,
 }
 
-export function hasOnlyZone(options: CronOptions): options is { tz: string } {
-  for (const name in options) {
-    if (name !== 'tz' && options[name as keyof CronOptions] !== undefined) return false
-  }
-  return typeof options?.tz === 'string'
-}
-
-/**
- * A key that no other pair of expression and options has: every value stands behind its name, type and length. Values that
- * no option can have get no key: they are for `resolveCronOptions` to refuse.
- */
-export function keyOf(expression: string, options: CronOptions): string | undefined {
-  if (typeof options !== 'object' || Array.isArray(options)) return undefined
-  let key = ''
-  for (const name in options) {
-    const value: unknown = options[name as keyof CronOptions]
-    if (typeof value === 'string') key += `${name}=${value.length}:${value};`
-    else if (typeof value === 'boolean') key += `${name}=${value};`
-    else if (value !== undefined) return undefined
-  }
-  return key + expression
-}
-
-export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
+/** Options must be an object that says nothing we do not know. */
+export function demandOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) throw notOptions(options)
+  for (const name in options) if (!NAMES.has(name)) throw unknownOption(name)
+}
+
+/** Checked, with defaults filled in. `options` is a plain object of ours. */
+export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(options)) {
-    checkOption(name, value)
-    if (value !== undefined && name !== 'tz') given[name] = value
+    if (value === undefined) continue
+    checkOption(name as keyof CronOptions, value)
+    if (name !== 'tz') given[name] = value
   }
   const dialect = DIALECTS[options.dialect ?? 'default']
   const dst = options.dst ?? 'auto'
@@ -82,7 +79,7 @@ export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
     dialect,
     wrap: options.wrap ?? false,
     seed: options.seed,
-    given: Object.keys(given).length > 0 ? given : null,
+    given: Object.keys(given).length > 0 ? Object.freeze(given) : null,
   }
 }
 
@@ -90,39 +87,36 @@ function chosen<Rule extends string>(rule: Rule | 'auto' | undefined): Rule | un
   return rule === 'auto' ? undefined : (rule as Rule | undefined)
 }
 
-function checkOption(name: string, value: unknown): void {
-  if (value === undefined) return
+function checkOption(name: keyof CronOptions, value: unknown): void {
   switch (name) {
     case 'tz':
-    case 'seed':
       if (typeof value !== 'string') throw invalid(name, value, 'a text')
+      return
+    case 'seed':
+      if (typeof value !== 'string' || value.length > SEED_LIMIT) {
+        throw invalid(name, value, `a text of at most ${SEED_LIMIT} characters`)
+      }
       return
     case 'wrap':
       if (typeof value !== 'boolean') throw invalid(name, value, 'true or false')
       return
-    case 'dst':
-    case 'gap':
-    case 'overlap':
-    case 'days':
-    case 'dialect': {
+    default: {
       const choices: readonly string[] = CHOICES[name]
       if (typeof value === 'string' && choices.includes(value)) return
       const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
       throw invalid(name, value, choices.join(', '), meant)
     }
-    default: {
-      const meant = didYouMean(name, NAMES)
-      const hint = meant === undefined ? `The options are ${NAMES.join(', ')}.` : `Did you mean ${meant}?`
-      throw new CronError('OPTION_UNKNOWN', `There is no option ${JSON.stringify(name.slice(0, 60))}.`, {
-        ...pointAt(name),
-        hint,
-      })
-    }
   }
 }
 
+function unknownOption(name: string): CronError {
+  const meant = didYouMean(name, NAMES)
+  const hint = meant === undefined ? `The options are ${[...NAMES].join(', ')}.` : `Did you mean ${meant}?`
+  return new CronError('OPTION_UNKNOWN', `There is no option ${quote(name)}.`, { ...pointAt(name), hint })
+}
+
 function invalid(name: string, value: unknown, expected: string, meant?: string): CronError {
-  const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : typeof value
+  const shown = typeof value === 'string' ? quote(value) : value === null ? 'null' : `a ${typeof value}`
   return new CronError('OPTION_INVALID', `The option ${name} can't be ${shown}: expected ${expected}.`, {
     ...pointAt(typeof value === 'string' ? value : name),
     expected,
@@ -137,8 +131,4 @@ function notOptions(options: unknown): CronError {
     expected: 'an object',
     hint: "Write cron('0 3 * * *', { tz: 'Europe/London' }).",
   })
-}
-
-function pointAt(text: string): { expression: string; position: number; length: number } {
-  return { expression: text, position: 0, length: Math.max(1, text.length) }
 }

@@ -1,9 +1,10 @@
 import { YEAR_COUNT } from './calendar.ts'
 import { complain, miscounted, refused, unexpected } from './cron-complaints.ts'
-import { COMMA, type CronSource, charHere, cursor, isBlank, NO_SPECIALS, PLUS, QUESTION, STAR } from './cron-cursor.ts'
+import { COMMA, type CronSource, charHere, cursor, isBlank, PLUS, QUESTION, STAR } from './cron-cursor.ts'
 import { DAY, FIELDS, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, YEAR } from './cron-fields.ts'
 import { readItem } from './cron-items.ts'
 import { type CronSet, DAYS_AND, DAYS_OPEN, WEEKDAYS_AT, WEEKDAYS_OPEN } from './cron-set.ts'
+import type { SpecialDay } from './trigger.ts'
 
 export interface ParsedCron extends CronSet {
   /** Written with a `*`, a range or a step of at least two values in the second, minute or hour field. */
@@ -54,8 +55,8 @@ export function parseCron(source: CronSource): ParsedCron {
   if (hasPlus || combinesByAnd(source, DAY - first, WEEKDAY - first)) rules |= DAYS_AND
 
   const years = count + first === 7 ? readYears(YEAR - first) : null
-  const isPlain = years === null && daySpecials === NO_SPECIALS && weekdaySpecials === NO_SPECIALS
-  const rare = isPlain ? null : { days: daySpecials, weekdays: weekdaySpecials, years }
+  const isPlain = years === null && daySpecials === null && weekdaySpecials === null
+  const rare = isPlain ? null : { days: listOf(daySpecials), weekdays: listOf(weekdaySpecials), years }
   return { secondsLow, secondsHigh, minutesLow, minutesHigh, hours, days, rules, rare, isInterval }
 }
 
@@ -80,7 +81,7 @@ function readField(index: number, slot: number): boolean {
   cursor.stop = ends[slot]!
   cursor.low = 0
   cursor.high = 0
-  cursor.specials = NO_SPECIALS
+  cursor.specials = null
   cursor.isRanged = false
   cursor.isOpen = false
 
@@ -93,6 +94,10 @@ function readField(index: number, slot: number): boolean {
   }
   const { low, high } = cursor
   return cursor.isRanged && ((low & (low - 1)) !== 0 || (high & (high - 1)) !== 0 || (low !== 0 && high !== 0))
+}
+
+function listOf(specials: Map<string, SpecialDay> | null): readonly SpecialDay[] {
+  return Object.freeze([...(specials?.values() ?? [])])
 }
 
 /** The years named, or `null` if that is all of them. */

@@ -1,5 +1,6 @@
 import {
   DAY_COUNT,
+  DAY_MS,
   MONTH_COUNT,
   monthFirstDay,
   monthFirstWeekday,
@@ -29,14 +30,14 @@ export interface CronSet {
 }
 
 /** Layout of `rules`: 12 month bits, 7 weekday bits from WEEKDAYS_AT on, then flags. */
-const MONTHS = 0xfff
+export const MONTHS = 0xfff
+export const WEEKDAYS = 0x7f
 export const WEEKDAYS_AT = 12
 export const DAYS_OPEN = 1 << 19
 export const WEEKDAYS_OPEN = 1 << 20
 /** Both day fields must match, rather than either. */
 export const DAYS_AND = 1 << 21
 
-const DAY_MS = 86_400_000
 const HOUR_BITS = 24
 /** No local time: the set has nothing more in that direction. */
 export const NONE = Number.NaN
@@ -100,28 +101,6 @@ function lastDay(set: CronSet, month: number, days: number): number {
   return monthFirstDay[at]! + highestBit(mask)
 }
 
-/** About how many local times the set has from `from` to `to`: whole days, from the midnight nearest to either end. */
-export function countLocal(set: CronSet, from: number, to: number): number {
-  const firstDay = Math.max(Math.round(from / DAY_MS), 0)
-  const lastDay = Math.min(Math.round(to / DAY_MS), DAY_COUNT) - 1
-  if (lastDay < firstDay) return 0
-  let days = 0
-  for (let month = monthIndexOf(firstDay); month < MONTH_COUNT && monthFirstDay[month]! <= lastDay; month++) {
-    const skipped = Math.max(firstDay - monthFirstDay[month]!, 0)
-    const wanted = Math.min(lastDay - monthFirstDay[month]! + 1, 31)
-    days += bitCount((daysOfMonth(set, month) >>> skipped) & (0x7fffffff >>> (31 - (wanted - skipped))))
-  }
-  const seconds = bitCount(set.secondsLow) + bitCount(set.secondsHigh)
-  const minutes = bitCount(set.minutesLow) + bitCount(set.minutesHigh)
-  return days * bitCount(set.hours) * minutes * seconds
-}
-
-/** Whether any date of the years 1970 to 2199 satisfies the day fields. */
-export function hasDays(set: CronSet): boolean {
-  for (let month = 0; month < MONTH_COUNT; month++) if (daysOfMonth(set, month) !== 0) return true
-  return false
-}
-
 /** The next month that the month field names, whatever its days: leaps over the others, since some schedules are yearly. */
 function monthAfter(months: number, month: number): number {
   const ofYear = monthOfYear[month]!
@@ -138,14 +117,14 @@ function monthBefore(months: number, month: number): number {
 }
 
 /** The days of a month that the day, month and year fields name: bit d - 1 is day d. */
-function daysOfMonth(set: CronSet, month: number): number {
+export function daysOfMonth(set: CronSet, month: number): number {
   const rules = set.rules
   if (((rules >>> monthOfYear[month]!) & 1) === 0) return 0
   const firstWeekday = monthFirstWeekday[month]!
   const length = monthLength(month)
   const all = 0x7fffffff >>> (31 - length)
   let days = set.days
-  let weekdays = everyWeek((rules >>> WEEKDAYS_AT) & 0x7f, firstWeekday)
+  let weekdays = everyWeek((rules >>> WEEKDAYS_AT) & WEEKDAYS, firstWeekday)
   if (set.rare !== null) {
     if (set.rare.years !== null && set.rare.years[(month / 12) | 0] === 0) return 0
     days |= specialDays(set.rare.days, length, firstWeekday)
@@ -212,7 +191,7 @@ function timeUpTo(set: CronSet, second: number): number {
   )
 }
 
-function isSet(low: number, high: number, value: number): boolean {
+export function isSet(low: number, high: number, value: number): boolean {
   return (value < 30 ? (low >>> value) & 1 : (high >>> (value - 30)) & 1) === 1
 }
 
@@ -245,10 +224,4 @@ function lowestBit(bits: number): number {
 
 function highestBit(bits: number): number {
   return 31 - Math.clz32(bits)
-}
-
-function bitCount(bits: number): number {
-  let count = 0
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++
-  return count
 }

@@ -2,6 +2,7 @@ import { complain, refused, unexpected } from './cron-complaints.ts'
 import { charHere, cursor, DASH, HASH, readDigits, SLASH, UPPER_L, UPPER_W, upper } from './cron-cursor.ts'
 import { DAY, WEEKDAY } from './cron-fields.ts'
 import * as hints from './cron-hints.ts'
+import { writeSpecial } from './cron-normalize.ts'
 import type { SpecialDay } from './trigger.ts'
 
 /** `L`, `L-3`, `LW`, `L-3W` in the day of month field. */
@@ -85,6 +86,8 @@ function readSign(sign: 'L' | 'W' | '#'): void {
   cursor.pos++
 }
 
+/** Each counts once, however often a list repeats it: all of them are looked at in every month. */
 function addSpecial(special: SpecialDay): void {
-  cursor.specials = [...cursor.specials, special]
+  cursor.specials ??= new Map()
+  cursor.specials.set(writeSpecial(special), Object.freeze(special))
 }

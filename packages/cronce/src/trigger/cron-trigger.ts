@@ -1,6 +1,7 @@
+import { DAY_MS } from './calendar.ts'
 import type { DayRules } from './cron-days.ts'
 import { normalize } from './cron-normalize.ts'
-import { type CronSet, hasDays, nextLocal, prevLocal } from './cron-set.ts'
+import { type CronSet, nextLocal, prevLocal } from './cron-set.ts'
 import { fieldsOf } from './cron-values.ts'
 import { collect, toInstant } from './instant.ts'
 import type { CronData, CronFields, CronOptions, CronTrigger } from './trigger.ts'
@@ -8,8 +9,6 @@ import { type Segment, ZONE_END, ZONE_START, type Zone } from './zone.ts'
 
 export type GapRule = CronTrigger['gap']
 export type OverlapRule = CronTrigger['overlap']
-
-const DAY_MS = 86_400_000
 
 /** Flags in `rules`, above those of the set. */
 const IS_INTERVAL = 1 << 22
@@ -36,7 +35,6 @@ export interface CompiledCronInput {
  * found is the answer. Only around a change do the gap and overlap rules have to be looked at, segment by segment.
  */
 export class CompiledCron implements CronTrigger, CronSet {
-  declare readonly kind: 'cron'
   readonly expression: string
   readonly zone: Zone
   readonly secondsLow: number
@@ -64,6 +62,8 @@ export class CompiledCron implements CronTrigger, CronSet {
       (GAPS.indexOf(input.gap) << GAP_AT) |
       (OVERLAPS.indexOf(input.overlap) << OVERLAP_AT)
     this.rare = set.rare === null && options === null ? null : { ...(set.rare ?? NO_DAY_RULES), options }
+    // Equal expressions share one trigger: nobody must be able to move somebody else's fires.
+    Object.freeze(this)
   }
 
   next(from: Date | number): number | null {
@@ -109,8 +109,12 @@ export class CompiledCron implements CronTrigger, CronSet {
     return collect((after) => this.next(after), from, count)
   }
 
+  get kind(): 'cron' {
+    return 'cron'
+  }
+
   get never(): boolean {
-    return !hasDays(this) || this.next(ZONE_START) === null
+    return this.next(ZONE_START) === null
   }
 
   get timing(): CronTrigger['timing'] {
@@ -169,7 +173,7 @@ export class CompiledCron implements CronTrigger, CronSet {
       if (found !== null) return found
       if (here.start <= ZONE_START) return null
       const behind = this.zone.at(here.start - 1)
-      const local = prevLocal(this, here.start + Math.max(behind.offset, here.offset))
+      const local = prevLocal(this, here.start + behind.offset)
       if (Number.isNaN(local)) return null
       const near = local - behind.offset + 2 * DAY_MS
       here = near >= behind.start ? behind : this.zone.at(Math.max(near, ZONE_START))
@@ -180,18 +184,16 @@ export class CompiledCron implements CronTrigger, CronSet {
   #firstIn(here: Segment, ms: number): number | null {
     const { from, to } = this.#naturalRange(here)
     const natural = nextLocal(this, Math.max(ms, from - 1) + here.offset) - here.offset
-    const found = natural < to ? natural : Number.POSITIVE_INFINITY
-    const extra = this.#firstFromGap(here, ms)
-    return Math.min(found, extra) === Number.POSITIVE_INFINITY ? null : Math.min(found, extra)
+    const found = Math.min(natural < to ? natural : Number.POSITIVE_INFINITY, this.#firstFromGap(here, ms))
+    return found === Number.POSITIVE_INFINITY ? null : found
   }
 
   /** The last fire of a segment that is before `ms`. */
   #lastIn(here: Segment, ms: number): number | null {
     const { from, to } = this.#naturalRange(here)
     const natural = prevLocal(this, Math.min(ms, to) + here.offset) - here.offset
-    const found = natural >= from ? natural : Number.NEGATIVE_INFINITY
-    const extra = this.#lastFromGap(here, ms)
-    return Math.max(found, extra) === Number.NEGATIVE_INFINITY ? null : Math.max(found, extra)
+    const found = Math.max(natural >= from ? natural : Number.NEGATIVE_INFINITY, this.#lastFromGap(here, ms))
+    return found === Number.NEGATIVE_INFINITY ? null : found
   }
 
   /** The part of a segment in which its local times fire: without the pass of an overlap that does not count. */
@@ -229,8 +231,6 @@ function gapAt(here: Segment): { from: number; to: number; before: number } {
   const before = here.offset - here.shift
   return { from: here.start + before, to: here.start + here.offset, before }
 }
-
-Object.defineProperty(CompiledCron.prototype, 'kind', { value: 'cron' })
 
 interface RareParts extends DayRules {
   readonly options: CronOptions | null

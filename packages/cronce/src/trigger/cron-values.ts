@@ -1,5 +1,5 @@
 import { FIRST_YEAR } from './calendar.ts'
-import { type CronSet, DAYS_AND, DAYS_OPEN, WEEKDAYS_AT, WEEKDAYS_OPEN } from './cron-set.ts'
+import { type CronSet, DAYS_AND, DAYS_OPEN, MONTHS, WEEKDAYS, WEEKDAYS_AT, WEEKDAYS_OPEN } from './cron-set.ts'
 import type { CronFields } from './trigger.ts'
 
 /** The values behind the bits. */
@@ -10,10 +10,10 @@ export function fieldsOf(set: CronSet): CronFields {
     minutes: [...valuesOf(set.minutesLow, 0), ...valuesOf(set.minutesHigh, 30)],
     hours: valuesOf(set.hours, 0),
     days: { open: (rules & DAYS_OPEN) !== 0, values: valuesOf(set.days, 1), specials: rare?.days ?? [] },
-    months: valuesOf(rules & 0xfff, 1),
+    months: valuesOf(rules & MONTHS, 1),
     weekdays: {
       open: (rules & WEEKDAYS_OPEN) !== 0,
-      values: valuesOf((rules >>> WEEKDAYS_AT) & 0x7f, 0),
+      values: valuesOf((rules >>> WEEKDAYS_AT) & WEEKDAYS, 0),
       specials: rare?.weekdays ?? [],
     },
     years:

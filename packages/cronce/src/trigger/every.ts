@@ -1,6 +1,7 @@
 import { DURATION_EXPECTED, parseDuration } from '../duration.ts'
 import { CronError } from './cron-error.ts'
-import { collect, toInstant } from './instant.ts'
+import { pointAt, quote } from './cron-hints.ts'
+import { collect, DATE_LIMIT_MS, toInstant } from './instant.ts'
 import type { EveryData, EveryTrigger } from './trigger.ts'
 
 export interface EveryOptions {
@@ -10,15 +11,24 @@ export interface EveryOptions {
 
 /** A steady interval of elapsed time, whatever clocks and zones do: `anchor + k * duration` for every whole k. */
 export function every(duration: string | number, options: EveryOptions = {}): EveryTrigger {
+  demandAnchorOnly(options)
   const everyMs = parseDuration(duration)
   if (everyMs !== null) return new Interval(everyMs, Math.floor(toInstant(options.anchor ?? 0)))
   const expression = String(duration)
-  throw new CronError('DURATION_INVALID', `${JSON.stringify(expression.slice(0, 60))} is not a duration.`, {
-    expression,
-    position: 0,
-    length: Math.max(1, expression.length),
+  throw new CronError('DURATION_INVALID', `${quote(expression)} is not a duration.`, {
+    ...pointAt(expression),
     expected: DURATION_EXPECTED,
     hint: 'Write a number and a unit (ms, s, m, h, d, w), from 1 ms to 100 years.',
+  })
+}
+
+function demandAnchorOnly(options: unknown): void {
+  const isObject = typeof options === 'object' && options !== null
+  const unknown = isObject ? Object.keys(options).find((name) => name !== 'anchor') : String(options)
+  if (unknown === undefined) return
+  throw new CronError('OPTION_UNKNOWN', `every() has no option ${quote(unknown)}.`, {
+    ...pointAt(unknown),
+    hint: "Write every('15m', { anchor: Date.parse('2027-01-01T00:05:00Z') }), or leave the anchor out.",
   })
 }
 
@@ -66,5 +76,5 @@ class Interval implements EveryTrigger {
 }
 
 function inDates(ms: number): number | null {
-  return ms >= -8.64e15 && ms <= 8.64e15 ? ms : null
+  return Math.abs(ms) <= DATE_LIMIT_MS ? ms : null
 }

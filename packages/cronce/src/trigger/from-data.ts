@@ -1,6 +1,7 @@
 import { at } from './at.ts'
 import { cron } from './cron.ts'
 import { CronError } from './cron-error.ts'
+import { pointAt, quote } from './cron-hints.ts'
 import { every } from './every.ts'
 import type { Trigger, TriggerData } from './trigger.ts'
 
@@ -12,18 +13,17 @@ export function trigger(data: TriggerData): Trigger {
       return cron(expression, options)
     }
     case 'every':
-      return every(data.everyMs, { anchor: data.anchor })
+      if (typeof data.everyMs === 'number' && typeof data.anchor === 'number') {
+        return every(data.everyMs, { anchor: data.anchor })
+      }
+      break
     case 'at':
-      return at(data.at)
-    default: {
-      const expression = String((data as { kind?: unknown } | null | undefined)?.kind)
-      throw new CronError('EXPRESSION_INVALID', `There is no kind of trigger ${JSON.stringify(expression)}.`, {
-        expression,
-        position: 0,
-        length: expression.length,
-        expected: 'cron, every or at',
-        hint: 'Was the data written by a newer version?',
-      })
-    }
+      if (typeof data.at === 'number') return at(data.at)
   }
+  const kind = String((data as { kind?: unknown } | null | undefined)?.kind)
+  throw new CronError('EXPRESSION_INVALID', `This is not the data of a trigger of kind ${quote(kind)}.`, {
+    ...pointAt(kind),
+    expected: 'what toJSON() of a trigger gives: kind cron, every or at',
+    hint: 'Was the data written by a newer version?',
+  })
 }

@@ -1,5 +1,5 @@
 /** The largest instant a Date can hold, in either direction. */
-const DATE_LIMIT_MS = 8.64e15
+export const DATE_LIMIT_MS = 8.64e15
 
 /** Epoch milliseconds of a Date or a number, or a RangeError that says what was given. */
 export function toInstant(value: Date | number): number {

@@ -1,6 +1,8 @@
-import { countLocal, nextLocal } from './cron-set.ts'
+import { DAY_MS } from './calendar.ts'
+import { countLocal } from './cron-count.ts'
+import { nextLocal } from './cron-set.ts'
 import { CompiledCron, repeatsTimes, skipsTimes } from './cron-trigger.ts'
-import { toInstant } from './instant.ts'
+import { DATE_LIMIT_MS, toInstant } from './instant.ts'
 import type { Trigger } from './trigger.ts'
 import { type Segment, ZONE_END, ZONE_START } from './zone.ts'
 
@@ -30,14 +32,13 @@ export interface ZoneEffect {
   readonly fires: readonly { readonly local: string; readonly at: readonly number[] }[]
 }
 
-const DAY_MS = 86_400_000
 const FIRE_LIMIT = 1_000_000
 const LISTED_LIMIT = 20
 
 /** How often a trigger fires in a range (default: 366 days), how close its fires come, and what zone changes do to it. */
 export function stats(trigger: Trigger, range: { from: Date | number; to?: Date | number | undefined }): TriggerStats {
   const from = toInstant(range.from)
-  const to = toInstant(range.to ?? from + 366 * DAY_MS)
+  const to = toInstant(range.to ?? Math.min(from + 366 * DAY_MS, DATE_LIMIT_MS))
   const changes = trigger instanceof CompiledCron ? changesOf(trigger, from, to) : []
   let seen = 0
   let smallest = Number.POSITIVE_INFINITY
@@ -50,7 +51,7 @@ export function stats(trigger: Trigger, range: { from: Date | number; to?: Date 
     at = trigger.next(at)
   }
   const isExact = at === null || at > to
-  const fires = isExact ? seen : estimate(trigger, from, to)
+  const fires = isExact ? seen : seen + estimate(trigger, at!, to)
   return {
     from,
     to,
@@ -62,10 +63,13 @@ export function stats(trigger: Trigger, range: { from: Date | number; to?: Date 
   }
 }
 
-/** By the calendar alone: whole days, and no look at zone changes. */
+/** How many come from `from` to `to`, by the calendar alone: zone changes are not looked at. */
 function estimate(trigger: Trigger, from: number, to: number): number {
-  if (trigger instanceof CompiledCron) return countLocal(trigger, from, to)
-  return trigger.kind === 'every' ? Math.round((to - from) / trigger.everyMs) : 1
+  if (trigger.kind === 'at') return 1
+  if (trigger.kind === 'every') return Math.floor((to - from) / trigger.everyMs) + 1
+  if (!(trigger instanceof CompiledCron)) return 0
+  const { offset } = trigger.zone.at(from)
+  return countLocal(trigger, from + offset, to + offset + 1)
 }
 
 function changesOf(cron: CompiledCron, from: number, to: number): ZoneEffect[] {

@@ -1,4 +1,5 @@
 import { didYouMean } from '../did-you-mean.ts'
+import { DAY_MS } from './calendar.ts'
 import { CronError } from './cron-error.ts'
 import { Recent } from './recent.ts'
 
@@ -24,29 +25,28 @@ export interface Segment {
 
 const SECOND = 1_000
 const MINUTE = 60_000
-const DAY = 86_400_000
 
 /** Beyond what any local date of the years 1970 to 2199 can reach, whatever the offset. */
-export const ZONE_START = -2 * DAY
+export const ZONE_START = -2 * DAY_MS
 export const ZONE_END = Date.UTC(2200, 0, 3)
 
 /** Tables are built about two years at a time, when first needed: a whole zone would take 25 ms, a chunk half of one. */
-const CHUNK = 780 * DAY
-/** Less than the distance between any two changes since 1970, which is 7 days (Boa Vista, October 2000). */
-const PROBE_STEP = 6 * DAY
+const CHUNK = 780 * DAY_MS
+/** Less than the distance between any two changes since 1970, an hour under 7 days (Boa Vista, October 2000). */
+const PROBE_STEP = 6 * DAY_MS
 
 export class Zone {
   readonly id: string
-  /** The segment of the last answer. Questions come in clusters around now, so it is mostly the next answer, too. */
-  hint: Segment
   readonly #formatter: Intl.DateTimeFormat | null
   readonly #chunks: Segment[][] = []
+  /** The segment of the last answer. Questions come in clusters around now, so it is mostly the next answer, too. */
+  #hint: Segment
   readonly #chunkStarts: number[] = []
 
   private constructor(id: string, formatter: Intl.DateTimeFormat | null, hint: Segment) {
     this.id = id
     this.#formatter = formatter
-    this.hint = hint
+    this.#hint = hint
   }
 
   static fixed(id: string, offset: number): Zone {
@@ -61,7 +61,7 @@ export class Zone {
 
   /** The segment that holds this instant, which must be within [ZONE_START, ZONE_END). */
   at(ms: number): Segment {
-    const hint = this.hint
+    const hint = this.#hint
     return ms >= hint.start && ms < hint.end ? hint : this.#find(ms)
   }
 
@@ -73,8 +73,8 @@ export class Zone {
     const chunk = this.#chunks[index]
     let i = chunk.length - 1
     while (i > 0 && ms < chunk[i]!.start) i--
-    this.hint = chunk[i]!
-    return this.hint
+    this.#hint = chunk[i]!
+    return this.#hint
   }
 
   #buildChunk(index: number): Segment[] {
@@ -98,12 +98,12 @@ export class Zone {
 
   /**
    * A chunk must not begin while local times are being skipped or repeated, since a segment knows only the changes at
-   * its own ends. Changes are at least a week apart, so if one is within two days, half a week later is quiet.
+   * its own ends. Changes are nearly a week apart, so if one is within two days, half a week later is quiet.
    */
   #findChunkStart(index: number): number {
     const nominal = ZONE_START + index * CHUNK
-    const isQuiet = this.#offsetAt(nominal - 2 * DAY) === this.#offsetAt(nominal + 2 * DAY)
-    return isQuiet ? nominal : nominal + 3.5 * DAY
+    const isQuiet = this.#offsetAt(nominal - 2 * DAY_MS) === this.#offsetAt(nominal + 2 * DAY_MS)
+    return isQuiet ? nominal : nominal + 3.5 * DAY_MS
   }
 
   #changeBetween(from: number, to: number): number {
@@ -162,7 +162,7 @@ function makeZone(id: string, source: { expression: string; position: number }):
     const expected = 'an IANA time zone name, UTC, or a fixed offset'
     throw new CronError('ZONE_UNKNOWN', `There is no time zone ${JSON.stringify(id.slice(0, 80))}.`, {
       ...source,
-      length: id.length,
+      length: Math.max(1, id.length),
       expected,
       hint,
       cause,

@@ -28,6 +28,20 @@ test('an anchor moves the phase, and reaches into the past as well', () => {
   assert.equal(anchored.matches(anchored.next(-8.64e15)!), true)
 })
 
+test('the distance to a far anchor is exact', () => {
+  assert.equal(every(7, { anchor: 8.64e15 }).next(-8.64e15), -8_639_999_999_999_996)
+})
+
+test('29 February is an instant in leap years only', () => {
+  assert.equal(at('2028-02-29T00:00:00Z').at, Date.UTC(2028, 1, 29))
+  assert.throws(() => at('2027-02-29T00:00:00Z'), { code: 'EXPRESSION_INVALID' })
+})
+
+test('an option that is misspelt is not ignored', () => {
+  assert.throws(() => every('15m', { ancor: 5 } as object), { name: 'CronError', code: 'OPTION_UNKNOWN' })
+  assert.throws(() => every('15m', null as unknown as object), { name: 'CronError', code: 'OPTION_UNKNOWN' })
+})
+
 test('every ends where dates end', () => {
   assert.equal(every('1d').next(8.64e15), null)
   assert.equal(every('1d').prev(-8.64e15), null)
@@ -49,7 +63,15 @@ test('at has one instant', () => {
 })
 
 test('a text without a zone is refused, since it would mean something else on each machine', () => {
-  for (const text of ['2027-06-01T12:00:00', '2027-06-01', 'tomorrow', '', '2027-13-01T00:00:00Z', '1']) {
+  for (const text of [
+    '2027-06-01T12:00:00',
+    '2027-06-01',
+    'tomorrow',
+    '',
+    '2027-13-01T00:00:00Z',
+    '2027-02-30T00:00:00Z',
+    '1',
+  ]) {
     assert.throws(() => at(text), { name: 'CronError', code: 'EXPRESSION_INVALID' }, text)
   }
 })
@@ -76,7 +98,14 @@ test('every kind of trigger survives being stored', () => {
     assert.deepEqual(revived.toJSON(), original.toJSON())
     assert.deepEqual(revived.nextN(NOON - 1, 3), original.nextN(NOON - 1, 3))
   }
-  for (const data of [null, undefined, {}, { kind: 'moon' }]) {
+  for (const data of [
+    null,
+    undefined,
+    {},
+    { kind: 'moon' },
+    { kind: 'at', at: '2027-01-01T00:00Z' },
+    { kind: 'every', everyMs: '5m' },
+  ]) {
     assert.throws(() => trigger(data as unknown as TriggerData), { code: 'EXPRESSION_INVALID' })
   }
 })

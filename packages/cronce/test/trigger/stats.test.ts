@@ -27,7 +27,14 @@ test('frequency and the smallest gap are counted over the range', () => {
 })
 
 test('a range begins after its start and ends with its end', () => {
-  assert.equal(stats(cron('0 0 * * *'), { from: FROM, to: FROM + 24 * HOUR }).fires, 1)
+  const day = stats(cron('0 0 * * *'), { from: FROM, to: FROM + 24 * HOUR })
+  assert.deepEqual([day.fires, day.exact], [1, true])
+  const spring = Date.parse('2027-03-28T01:00:00Z')
+  const changesIn = (from: number, to: number) =>
+    stats(cron('30 1 * * *', { tz: 'Europe/London' }), { from, to }).changes.length
+  assert.deepEqual([changesIn(FROM, spring), changesIn(FROM, spring - 1)], [1, 0])
+  assert.deepEqual([changesIn(spring - 1, TO), changesIn(spring, TO), changesIn(spring + 1, TO)], [2, 1, 1])
+  assert.equal(stats(cron('0 0 * * *'), { from: 8.64e15 }).fires, 0)
 })
 
 test('what never fires, or once, has no gap', () => {
@@ -42,6 +49,13 @@ test('more than a million fires are estimated, and said to be', () => {
   // Half of the range has none of them, so that what came first says little about the rest.
   const june = stats(cron('* * * * 6 *'), { from: FROM, to: TO })
   assert.deepEqual([june.fires, june.exact], [30 * 86_400, false])
+  const fortnight = stats(cron('* * * * * *'), { from: Date.UTC(2027, 0, 5), to: Date.UTC(2027, 0, 20) })
+  assert.deepEqual([fortnight.fires, fortnight.exact], [15 * 86_400, false])
+  const odd = stats(cron('* * * * * *', { tz: '+05:30' }), {
+    from: Date.UTC(2027, 0, 1, 12),
+    to: Date.UTC(2027, 0, 13, 6),
+  })
+  assert.equal(odd.fires, 1_015_200)
   assert.equal(stats(every('1ms'), { from: FROM, to: FROM + 2_000_000 }).fires, 2_000_000)
 })
 
