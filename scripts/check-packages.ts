@@ -3,7 +3,7 @@
  * require every subpath, compile against its types, run its commands and the README's example.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
@@ -19,6 +19,7 @@ interface Manifest {
 
 const ROOT = resolve(import.meta.dirname, '..')
 const FOLDERS = readdirSync(join(ROOT, 'packages')).sort()
+const STRICT = ['--noEmit', '--strict', '--target', 'es2022', '--types', '']
 const scratch = mkdtempSync(join(tmpdir(), 'cronce-packages-'))
 
 try {
@@ -56,22 +57,23 @@ function checkVersions(manifests: readonly Manifest[]): void {
 }
 
 function pack(folder: string): string {
-  // A copy, so that the LICENSE of the repository goes into every package.
-  const source = join(scratch, 'source', folder)
-  cpSync(join(ROOT, 'packages', folder), source, { recursive: true, filter: (path) => !path.includes('node_modules') })
-  cpSync(join(ROOT, 'LICENSE'), join(source, 'LICENSE'))
+  const source = join(ROOT, 'packages', folder)
   const [packed] = JSON.parse(npm(source, 'pack', '--json', '--pack-destination', scratch)) as {
     filename: string
     files: { path: string }[]
   }[]
-  const stray = packed!.files
-    .map(({ path }) => path)
-    .filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
-  demand(stray.length === 0, `${folder} would publish ${stray.join(', ')}`)
-  demand(
-    packed!.files.some(({ path }) => path.startsWith('dist/')),
-    `${folder} has no dist: build first`,
-  )
+  const paths = new Set(packed!.files.map(({ path }) => path))
+  for (const path of ['package.json', 'README.md', 'LICENSE'])
+    demand(paths.has(path), `${folder} would publish no ${path}`)
+  // Left behind by a source that is gone, or not built yet.
+  const built = [...paths]
+    .filter((path) => path.startsWith('dist/'))
+    .map((path) => path.replace(/\.(js|d\.ts)(\.map)?$/, ''))
+  const written = [...paths].filter((path) => path.startsWith('src/')).map((path) => path.replace(/\.ts$/, ''))
+  const stray = new Set(built.map((path) => path.replace('dist/', 'src/'))).symmetricDifference(new Set(written))
+  demand(stray.size === 0, `${folder}: dist does not fit src (${[...stray].join(', ')}): remove dist and build`)
+  const others = [...paths].filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
+  demand(others.length === 0, `${folder} would publish ${others.join(', ')}`)
   return join(scratch, packed!.filename)
 }
 
@@ -125,9 +127,8 @@ function checkTypes(home: string, manifests: readonly Manifest[]): void {
     (path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`,
   )
   writeFileSync(join(home, 'consumer.ts'), code.join('\n'))
-  const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '']
-  run(home, 'tsc', ...strict, '--module', 'nodenext', 'consumer.ts')
-  run(home, 'tsc', ...strict, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+  run(home, 'tsc', ...STRICT, '--lib', 'es2022', '--module', 'nodenext', 'consumer.ts')
+  run(home, 'tsc', ...STRICT, '--lib', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
 }
 
 function checkCommands(home: string, { bin = {}, version }: Manifest): void {
@@ -143,13 +144,18 @@ function checkReadme(home: string): void {
   const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1]
   demand(example !== undefined, 'README.md shows no example')
   writeFileSync(join(home, 'example.ts'), example!)
-  demand(run(home, 'node', 'example.ts').trim().length > 0, "the README's example prints nothing")
+  run(home, 'tsc', ...STRICT, '--lib', 'es2022,dom', '--module', 'nodenext', 'example.ts')
+  const printed = run(home, 'node', 'example.ts')
+  const told = [...example!.matchAll(/\/\/ (\d{4}-[\d:.TZ-]+Z|\[.*\])/g)].map((match) => match[1]!)
+  demand(told.length > 0, "the README's example tells no result")
+  for (const result of told)
+    demand(printed.includes(result), `the README tells ${result}, its example prints\n${printed}`)
 
   const commands = [...readme.matchAll(/^npx @cronce\/cli (.+)$/gm)].map((match) => match[1]!)
   demand(commands.length > 0, 'README.md shows no command')
   for (const command of commands) {
-    const printed = run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
-    demand(printed.trim().length > 0, `cronce ${command} prints nothing`)
+    const answer = run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
+    demand(answer.trim().length > 0, `cronce ${command} prints nothing`)
   }
 
   const ci = readFileSync(join(ROOT, '.ci', 'run'), 'utf8')
@@ -160,7 +166,7 @@ function checkReadme(home: string): void {
 }
 
 async function lintPackage(folder: string): Promise<void> {
-  const pkgDir = join(scratch, 'source', folder)
+  const pkgDir = join(ROOT, 'packages', folder)
   const { messages, pkg } = await publint({ pkgDir, strict: true, pack: false })
   // The repository has no public address yet.
   const serious = messages.filter(({ type }) => type !== 'suggestion')

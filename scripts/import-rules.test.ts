@@ -35,10 +35,44 @@ test('the CLI reaches the library through its published entries only', () => {
 })
 
 test('triggers are pure: no clock, no randomness, no waiting', () => {
-  for (const code of ['Date.now()', 'new Date()', 'Math.random()', 'await x', 'setTimeout(f)', 'process.env.TZ']) {
-    assert.equal(messagesFor({ [TRIGGER]: `const a = ${code}` }).length, 1, code)
-  }
-  assert.deepEqual(messagesFor({ [TRIGGER]: "// Date.now() is not for us\nconst a = 'await'" }), [])
+  const impure = [
+    'Date.now()',
+    'new Date()',
+    'Date()',
+    'performance.now()',
+    'process.env.TZ',
+    'Math.random()',
+    'await x',
+    'x.then(y)',
+    'setTimeout(f)',
+    'fetch(url)',
+    'date.getHours()',
+    'new Intl.DateTimeFormat().format(0)',
+    '`$' + '{Date.now()} now`',
+  ]
+  for (const code of impure) assert.equal(messagesFor({ [TRIGGER]: `const a = ${code}` }).length, 1, code)
+  assert.equal(messagesFor({ [TRIGGER]: 'const { now } = Date' }).length, 1)
+  const pure =
+    "// Date.now() is not for us\nconst a = 'await', b = `Date.now()`, c = Date.UTC(2027, 0), d = new Date(c).getUTCDay()"
+  assert.deepEqual(messagesFor({ [TRIGGER]: pure }), [])
+})
+
+test('what looks like a comment inside a text hides nothing', () => {
+  const glob = "const a = 'src/**/*.ts'\nimport fs from 'node:fs'\nconst b = '*/'"
+  assert.deepEqual(messagesFor({ [TRIGGER]: glob }), ['trigger must not import node:fs'])
+  assert.deepEqual(messagesFor({ [TRIGGER]: "/* import fs from 'node:fs' */ // import 'node:os'" }), [])
+})
+
+test('an import that only the running program knows is refused', () => {
+  assert.match(messagesFor({ [TRIGGER]: 'const a = import(name)' })[0]!, /imports name what they import/)
+  assert.match(messagesFor({ [TRIGGER]: 'const a = import(`luxon`)' })[0]!, /imports name what they import/)
+  assert.match(messagesFor({ [TRIGGER]: "const a = require('luxon')" })[0]!, /imports name what they import/)
+})
+
+test('an entry contains no code', () => {
+  const entry = 'packages/cronce/src/cron.ts'
+  assert.deepEqual(messagesFor({ [entry]: "export { cron, type Cron } from './trigger/cron.ts'" }), [])
+  assert.match(messagesFor({ [entry]: 'export const x = 1 + 1' })[0]!, /contains no code/)
 })
 
 test('a file outside the table, a missing extension and a circle are violations', () => {

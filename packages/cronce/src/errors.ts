@@ -1,4 +1,4 @@
-/** Every error we throw on purpose. Code branches on `code`; people read `message` and `hint`. */
+/** The errors we throw on purpose, but for plain RangeErrors about numbers. Code branches on `code`; people read the rest. */
 export class CronceError extends Error {
   override readonly name: string = 'CronceError'
   readonly code: string
