@@ -72,7 +72,7 @@ function pack(folder: string): string {
   const written = [...paths].filter((path) => path.startsWith('src/')).map((path) => path.replace(/\.ts$/, ''))
   const stray = new Set(built.map((path) => path.replace('dist/', 'src/'))).symmetricDifference(new Set(written))
   demand(stray.size === 0, `${folder}: dist does not fit src (${[...stray].join(', ')}): remove dist and build`)
-  const others = [...paths].filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
+  const others = [...paths].filter((path) => !/^(bin|dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
   demand(others.length === 0, `${folder} would publish ${others.join(', ')}`)
   return join(scratch, packed!.filename)
 }

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { run } from './run.ts'
 import { painter } from './terminal.ts'
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { run } from '../src/run.ts'
 
-export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../bin/cronce.js', import.meta.url))
 
 export interface Result {
   readonly status: number | null
