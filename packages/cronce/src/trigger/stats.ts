@@ -78,7 +78,7 @@ function changesOf(cron: CompiledCron, from: number, to: number): ZoneEffect[] {
   let here = cron.zone.at(Math.min(Math.max(from, ZONE_START), ZONE_END - 1))
   while (here.end <= end) {
     here = cron.zone.at(here.end)
-    if (here.shift !== 0 && here.start > from) effects.push(effectOf(cron, here))
+    if (here.shift !== 0) effects.push(effectOf(cron, here))
   }
   return effects
 }
