@@ -29,7 +29,10 @@ test('an anchor moves the phase, and reaches into the past as well', () => {
 })
 
 test('the distance to a far anchor is exact', () => {
-  assert.equal(every(7, { anchor: 8.64e15 }).next(-8.64e15), -8_639_999_999_999_996)
+  for (const from of [-8.64e15, -8.64e15 + 1, -8.64e15 + 2, -8.64e15 + 3]) {
+    const phase = (((BigInt(from) - 8_640_000_000_000_000n) % 7n) + 7n) % 7n
+    assert.equal(every(7, { anchor: 8.64e15 }).next(from), Number(BigInt(from) + 7n - phase), String(from))
+  }
 })
 
 test('29 February is an instant in leap years only', () => {

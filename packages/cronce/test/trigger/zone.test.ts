@@ -91,6 +91,29 @@ test('two changes within a week are both seen', () => {
   )
 })
 
+test('changes that are close together are found as a day-by-day look finds them, whatever the step falls on', () => {
+  const close: [zone: string, year: number][] = [
+    ['America/Recife', 2000],
+    ['America/Noronha', 2000],
+    ['America/Argentina/Tucuman', 2004],
+    ['America/Argentina/San_Juan', 2004],
+    ['Africa/Cairo', 2010],
+    ['Africa/Cairo', 2014],
+    ['Africa/Casablanca', 2012],
+  ]
+  for (const [id, year] of close) {
+    const formatter = formatterOf(id)
+    const days = Array.from({ length: 366 }, (_, day) => offsetBy(formatter, Date.UTC(year, 0, 1 + day)))
+    const seen = days.filter((offset, day) => day > 0 && offset !== days[day - 1]).length
+    const [first, last] = [Date.UTC(year, 0, 1), Date.UTC(year, 0, 366)]
+    const found = segmentsOf(id, first, last).filter(
+      ({ shift, start }) => shift !== 0 && start > first && start <= last,
+    )
+    assert.equal(found.length, seen, `${id} ${year}`)
+    assert.ok(seen >= 2, `${id} ${year} has changes`)
+  }
+})
+
 test('changes are found to the second', () => {
   const [change] = segmentsOf('Africa/Monrovia', Date.UTC(1972, 0, 1), Date.UTC(1972, 0, 20)).filter(
     ({ shift }) => shift !== 0,
