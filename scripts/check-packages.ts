@@ -66,15 +66,21 @@ function pack(folder: string): string {
   for (const path of ['package.json', 'README.md', 'LICENSE'])
     demand(paths.has(path), `${folder} would publish no ${path}`)
   // Left behind by a source that is gone, or not built yet.
-  const built = [...paths]
-    .filter((path) => path.startsWith('dist/'))
-    .map((path) => path.replace(/\.(js|d\.ts)(\.map)?$/, ''))
-  const written = [...paths].filter((path) => path.startsWith('src/')).map((path) => path.replace(/\.ts$/, ''))
-  const stray = new Set(built.map((path) => path.replace('dist/', 'src/'))).symmetricDifference(new Set(written))
-  demand(stray.size === 0, `${folder}: dist does not fit src (${[...stray].join(', ')}): remove dist and build`)
+  const orphans = [...paths].filter((path) => path.startsWith('dist/') && !paths.has(sourceOf(path)))
+  demand(orphans.length === 0, `${folder}: ${orphans.join(', ')} has no source: remove dist and build`)
+  const unbuilt = [...paths].filter((path) => path.startsWith('src/') && !paths.has(builtFrom(path)))
+  demand(unbuilt.length === 0, `${folder}: ${unbuilt.join(', ')} is not built`)
   const others = [...paths].filter((path) => !/^(bin|dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
   demand(others.length === 0, `${folder} would publish ${others.join(', ')}`)
   return join(scratch, packed!.filename)
+}
+
+function sourceOf(built: string): string {
+  return built.replace('dist/', 'src/').replace(/\.(js|d\.ts)(\.map)?$/, '.ts')
+}
+
+function builtFrom(source: string): string {
+  return source.replace('src/', 'dist/').replace(/\.ts$/, '.js')
 }
 
 function install(name: string, tarballs: readonly string[]): string {
