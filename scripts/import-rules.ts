@@ -24,7 +24,10 @@ const NODE = /^node:/
 const PURE: readonly Ban[] = [
   { pattern: /\bawait\b|\basync\b|\.then\(|\bPromise\b|\bqueueMicrotask\b/, reason: 'decisions are synchronous' },
   { pattern: /\bset(Timeout|Interval|Immediate)\b|\bfetch\b/, reason: 'decisions do not wait' },
-  { pattern: /\bDate\.now\b|\bDate\(\)|=\s*Date\b(?!\.)/, reason: 'decisions are handed the time' },
+  {
+    pattern: /\bDate\.now\b|\bDate\(\)|=\s*Date\b(?!\.)|\bnew Date\b(?!\()|\bTemporal\b/,
+    reason: 'decisions are handed the time',
+  },
   { pattern: /\bperformance\b|\bprocess\b/, reason: 'decisions are handed the time' },
   {
     pattern: /\.(get|set)(FullYear|Month|Date|Day|Hours|Minutes|Seconds)\(/,
@@ -158,19 +161,21 @@ function findCycles(graph: ReadonlyMap<string, readonly string[]>): Violation[] 
  * since each may contain what looks like the other. Type-only imports count: a room that knows another's types knows it.
  */
 function dissect(text: string): { imports: string[]; code: string } {
-  const token = /\/\/.*|\/\*[\s\S]*?\*\/|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`/g
+  // Comments, regular expressions (behind what a division can't stand behind), and the three kinds of text.
+  const token =
+    /\/\/.*|\/\*[\s\S]*?\*\/|(?<=[=(,:;!&|?{}[\n]\s*)\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`/g
   const imports: string[] = []
   let code = ''
   let end = 0
   for (const match of text.matchAll(token)) {
     code += text.slice(end, match.index)
     end = match.index + match[0].length
-    if (match[0].startsWith('/')) continue
+    if (/^\/[/*]/.test(match[0])) continue
     const isTemplate = match[0].startsWith('`')
     const isImport = /(\bfrom|\bimport)\s*\(?\s*$/.test(code)
     if (isImport && !isTemplate) imports.push(match[0].slice(1, -1))
-    // What a template inserts is code.
-    code += isTemplate ? `\`${match[0].replace(/^[^$]*|\}[^$]*(?=\$\{|$)/g, ' ')}\`` : '""'
+    // What a template inserts is code; telling it from the text around it would take a parser, so all of it counts.
+    code += isTemplate ? match[0] : '""'
   }
   return { imports, code: code + text.slice(end) }
 }

@@ -15,6 +15,7 @@ class Once implements AtTrigger {
 
   constructor(at: number) {
     this.at = at
+    Object.freeze(this)
   }
 
   next(from: Date | number): number | null {

@@ -178,7 +178,8 @@ function unknownMacro(rest: Rest): CronError {
   const { text: expression, start: position, end } = rest
   const names = [...Object.keys(MACROS), '@reboot', '@every']
   const written = expression.slice(position, end)
-  const meant = names.find((name) => written.startsWith(name)) ?? didYouMean(written, names)
+  const [word = written] = written.split(/[ \t]/)
+  const meant = names.find((name) => written.startsWith(name)) ?? didYouMean(word, names)
   return new CronError('MACRO_UNKNOWN', `There is no macro ${quote(written)}.`, {
     expression,
     position,

@@ -55,11 +55,16 @@ export function unknownName(start: number): CronError {
 }
 
 export function badStep(start: number, step: number): CronError {
-  const { text, pos, field } = cursor
+  const { text, pos, field, source } = cursor
   return complain('STEP_OUT_OF_RANGE', start, pos - start, {
     message: `Step ${hints.clip(text.slice(start, pos))} does not fit the ${field.name} field`,
     expected: `a step from 1 to ${field.size}`,
-    hint: hints.step(field, hints.clip(text.slice(start, pos)), step),
+    hint: hints.step({
+      field,
+      written: hints.clip(text.slice(start, pos)),
+      value: step,
+      hasEvery: source.dialect.macros === 'all',
+    }),
   })
 }
 
@@ -76,7 +81,7 @@ export function backward(start: number, hint: string): CronError {
 export function refused(what: string, at: number, hint?: string): CronError {
   const { text, field, source } = cursor
   const { name, caseSensitive } = source.dialect
-  const isCase = caseSensitive && text[at] === what.toLowerCase() && text[at] !== what
+  const isCase = caseSensitive && source.dialect.specials && what !== 'H' && text[at] === what.toLowerCase()
   const where = field.index === YEAR && what === 'H' ? 'the year field' : `the ${name} dialect`
   const message = isCase
     ? `The ${name} dialect spells ${what} with a capital letter`

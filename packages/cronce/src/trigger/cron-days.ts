@@ -4,8 +4,8 @@ import type { SpecialDay } from './trigger.ts'
 export interface DayRules {
   readonly days: readonly SpecialDay[]
   readonly weekdays: readonly SpecialDay[]
-  /** One byte a year from 1970 on, or `null` when every year will do. */
-  readonly years: Uint8Array | null
+  /** `1` or `0` for each year from 1970 on, or `null` when every year will do. A text, since nothing can change one. */
+  readonly years: string | null
 }
 
 /** Bit d - 1 for each day d that the specials name in a month of this shape. */

@@ -20,12 +20,21 @@ export function name(field: Field, written: string): string {
   return meant === undefined ? `Use ${field.names.join(', ')}.` : `Did you mean ${meant}?`
 }
 
-export function step(field: Field, written: string, value: number): string {
+interface BadStep {
+  readonly field: Field
+  readonly written: string
+  readonly value: number
+  /** Whether the dialect has `@every`. */
+  readonly hasEvery: boolean
+}
+
+export function step({ field, written, value, hasEvery }: BadStep): string {
   if (value === 0) return 'The smallest step is 1.'
   const unit = { [SECOND]: ['minute', 's'], [MINUTE]: ['hour', 'm'], [HOUR]: ['day', 'h'] }[field.index]
   if (unit === undefined || value > 10_000)
     return `Steps count values of the ${field.name} field, of which there are ${field.size}.`
-  return `Steps start again every ${unit[0]}, so */${written} never repeats: use @every ${written}${unit[1]}.`
+  const instead = hasEvery ? `: use @every ${written}${unit[1]}` : ''
+  return `Steps start again every ${unit[0]}, so */${written} never repeats${instead}.`
 }
 
 export function openStep(field: Field, first: number): string {

@@ -123,7 +123,10 @@ function readRange(first: number, start: number): void {
     addRange(first, last, readStep())
     return
   }
-  if (!source.wrap && !source.dialect.wrap) throw backward(start, hints.backward(field, first, last, source.dialect))
+  if (!source.wrap && !source.dialect.wrap) {
+    const hint = charHere() === SLASH ? 'Set the option wrap.' : hints.backward(field, first, last, source.dialect)
+    throw backward(start, hint)
+  }
   // On past the end of the field and in again at its beginning.
   const to = last + field.size
   const step = readStep()

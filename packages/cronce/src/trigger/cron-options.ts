@@ -56,22 +56,34 @@ export const DEFAULTS: ResolvedCronOptions = {
 
 /** Options must be an object that says nothing we do not know. */
 export function demandOptions(options: unknown): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw notOptions(options)
-  for (const name in options) if (!NAMES.has(name)) throw unknownOption(name)
+  const isOptions = typeof options === 'object' && options !== null && !Array.isArray(options)
+  if (!isOptions || options instanceof Map || options instanceof Date) throw notOptions(options)
+  for (const name of Object.keys(options)) if (!NAMES.has(name)) throw unknownOption(name)
 }
 
-/** Checked, with defaults filled in. `options` is a plain object of ours. */
-export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
-  const given: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue
-    checkOption(name as keyof CronOptions, value)
-    if (name !== 'tz') given[name] = value
+/** Refuses values that no option can have. */
+export function checkCronOptions(options: CronOptions): void {
+  const { tz, wrap, seed } = options
+  if (tz !== undefined && typeof tz !== 'string') throw invalid('tz', tz, 'a text')
+  checkChoice('dst', options.dst)
+  checkChoice('gap', options.gap)
+  checkChoice('overlap', options.overlap)
+  checkChoice('days', options.days)
+  checkChoice('dialect', options.dialect)
+  if (wrap !== undefined && typeof wrap !== 'boolean') throw invalid('wrap', wrap, 'true or false')
+  if (seed !== undefined && !(typeof seed === 'string' && seed.length <= SEED_LIMIT)) {
+    throw invalid('seed', seed, `a text of at most ${SEED_LIMIT} characters`)
   }
+}
+
+/** Defaults filled in, for options that have been checked. */
+export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
+  const { tz, ...besides } = options
+  const given = Object.fromEntries(Object.entries(besides).filter(([, value]) => value !== undefined))
   const dialect = DIALECTS[options.dialect ?? 'default']
   const dst = options.dst ?? 'auto'
   return {
-    tz: options.tz ?? 'UTC',
+    tz: tz ?? 'UTC',
     // 'auto' in one half leaves that half to `dst`.
     gap: chosen(options.gap) ?? GAP_OF_DST[dst],
     overlap: chosen(options.overlap) ?? OVERLAP_OF_DST[dst],
@@ -87,26 +99,12 @@ function chosen<Rule extends string>(rule: Rule | 'auto' | undefined): Rule | un
   return rule === 'auto' ? undefined : (rule as Rule | undefined)
 }
 
-function checkOption(name: keyof CronOptions, value: unknown): void {
-  switch (name) {
-    case 'tz':
-      if (typeof value !== 'string') throw invalid(name, value, 'a text')
-      return
-    case 'seed':
-      if (typeof value !== 'string' || value.length > SEED_LIMIT) {
-        throw invalid(name, value, `a text of at most ${SEED_LIMIT} characters`)
-      }
-      return
-    case 'wrap':
-      if (typeof value !== 'boolean') throw invalid(name, value, 'true or false')
-      return
-    default: {
-      const choices: readonly string[] = CHOICES[name]
-      if (typeof value === 'string' && choices.includes(value)) return
-      const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
-      throw invalid(name, value, choices.join(', '), meant)
-    }
-  }
+function checkChoice(name: keyof typeof CHOICES, value: unknown): void {
+  if (value === undefined) return
+  const choices: readonly string[] = CHOICES[name]
+  if (typeof value === 'string' && choices.includes(value)) return
+  const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
+  throw invalid(name, value, choices.join(', '), meant)
 }
 
 function unknownOption(name: string): CronError {

@@ -101,11 +101,11 @@ function listOf(specials: Map<string, SpecialDay> | null): readonly SpecialDay[]
 }
 
 /** The years named, or `null` if that is all of them. */
-function readYears(slot: number): Uint8Array | null {
+function readYears(slot: number): string | null {
   const named = new Uint8Array(YEAR_COUNT)
   cursor.years = named
   readField(YEAR, slot)
-  return named.includes(0) ? named : null
+  return named.includes(0) ? named.join('') : null
 }
 
 function skipPlus(slot: number): void {

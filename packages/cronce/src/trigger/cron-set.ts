@@ -39,6 +39,8 @@ export const WEEKDAYS_OPEN = 1 << 20
 export const DAYS_AND = 1 << 21
 
 const HOUR_BITS = 24
+/** The character code of `0`. */
+const ZERO = 48
 /** No local time: the set has nothing more in that direction. */
 export const NONE = Number.NaN
 
@@ -126,7 +128,7 @@ export function daysOfMonth(set: CronSet, month: number): number {
   let days = set.days
   let weekdays = everyWeek((rules >>> WEEKDAYS_AT) & WEEKDAYS, firstWeekday)
   if (set.rare !== null) {
-    if (set.rare.years !== null && set.rare.years[(month / 12) | 0] === 0) return 0
+    if (set.rare.years !== null && set.rare.years.charCodeAt((month / 12) | 0) === ZERO) return 0
     days |= specialDays(set.rare.days, length, firstWeekday)
     weekdays |= specialDays(set.rare.weekdays, length, firstWeekday)
   }

@@ -61,7 +61,8 @@ export class CompiledCron implements CronTrigger, CronSet {
       (input.isInterval ? IS_INTERVAL : 0) |
       (GAPS.indexOf(input.gap) << GAP_AT) |
       (OVERLAPS.indexOf(input.overlap) << OVERLAP_AT)
-    this.rare = set.rare === null && options === null ? null : { ...(set.rare ?? NO_DAY_RULES), options }
+    const isPlain = set.rare === null && options === null
+    this.rare = isPlain ? null : Object.freeze({ ...(set.rare ?? NO_DAY_RULES), options })
     // Equal expressions share one trigger: nobody must be able to move somebody else's fires.
     Object.freeze(this)
   }

@@ -16,12 +16,13 @@ export function fieldsOf(set: CronSet): CronFields {
       values: valuesOf((rules >>> WEEKDAYS_AT) & WEEKDAYS, 0),
       specials: rare?.weekdays ?? [],
     },
-    years:
-      rare?.years == null
-        ? null
-        : Array.from(rare.years.keys()).flatMap((i) => (rare.years?.[i] ? FIRST_YEAR + i : [])),
+    years: rare?.years == null ? null : yearsOf(rare.years),
     daysAnd: (rules & DAYS_AND) !== 0,
   }
+}
+
+function yearsOf(years: string): number[] {
+  return Array.from(years, (year, index) => (year === '1' ? FIRST_YEAR + index : 0)).filter((year) => year !== 0)
 }
 
 function valuesOf(bits: number, first: number): number[] {

@@ -1,53 +1,82 @@
 import { type Cron, compile } from './cron-compile.ts'
 import { CronError } from './cron-error.ts'
-import { DEFAULTS, demandOptions, type ResolvedCronOptions, resolveCronOptions } from './cron-options.ts'
-import { Recent } from './recent.ts'
+import {
+  checkCronOptions,
+  DEFAULTS,
+  demandOptions,
+  type ResolvedCronOptions,
+  resolveCronOptions,
+} from './cron-options.ts'
 import type { CronOptions } from './trigger.ts'
-import { ZONE_LIMIT, zoneOf } from './zone.ts'
+import { zoneOf } from './zone.ts'
 
 /** Expressions with equal options. Schedules are many and expressions few: equal ones share one trigger, which is frozen. */
 interface Group {
   readonly options: ResolvedCronOptions
   /** `null` where there is nothing to share. */
-  readonly recent: Recent<Cron> | null
+  readonly triggers: Map<string, Cron> | null
 }
 
-/** How many different expressions a group remembers. */
-const SHARED_LIMIT = 8_192
+/** How many triggers are remembered in all. When there are more, all are forgotten: those in use are soon known again. */
+const SHARED_LIMIT = 16_384
+let sharedCount = 0
 
-const utc: Group = { options: DEFAULTS, recent: new Recent(SHARED_LIMIT) }
+let utc = makeGroup(DEFAULTS)
 /** By zone, where that is the only option: what nearly everybody writes. */
-const zones = new Recent<Group>(ZONE_LIMIT)
-const others = new Recent<Group>(ZONE_LIMIT)
+const zones = new Map<string, Group>()
+const others = new Map<string, Group>()
 
 /** Parse a cron expression. Throws a CronError that says what is wrong, where, and what to write instead. */
 export function cron(expression: string, options?: CronOptions): Cron {
   if (typeof expression !== 'string') throw notText(expression)
-  const { options: resolved, recent } = options === undefined ? utc : groupOf(options)
-  if (recent === null) return compile(expression, resolved)
-  return recent.get(expression) ?? recent.add(expression, compile(expression, resolved))
+  const { options: resolved, triggers } = options === undefined ? utc : groupOf(options)
+  if (triggers === null) return compile(expression, resolved)
+  return triggers.get(expression) ?? share(triggers, expression, compile(expression, resolved))
+}
+
+function share(triggers: Map<string, Cron>, expression: string, trigger: Cron): Cron {
+  makeRoom()
+  triggers.set(expression, trigger)
+  return trigger
+}
+
+/** Before anything is remembered: triggers and groups count alike, since either could come without end. */
+function makeRoom(): void {
+  if (++sharedCount <= SHARED_LIMIT) return
+  sharedCount = 1
+  utc = makeGroup(DEFAULTS)
+  zones.clear()
+  others.clear()
 }
 
 function groupOf(options: CronOptions): Group {
   demandOptions(options)
   // Each is read once: a getter may answer differently the next time.
-  const { tz, dst, gap, overlap, days, dialect, wrap, seed } = options
+  const { tz = 'UTC', dst, gap, overlap, days, dialect, wrap, seed } = options
   const isPlain = dst === undefined && gap === undefined && overlap === undefined && days === undefined
   if (isPlain && dialect === undefined && wrap === undefined && seed === undefined && typeof tz === 'string') {
-    return zones.get(tz) ?? zones.add(tz, tz === 'UTC' ? utc : makeGroup({ ...DEFAULTS, tz }))
+    return tz === 'UTC' ? utc : (zones.get(tz) ?? addGroup(zones, tz, { ...DEFAULTS, tz }))
   }
-  const resolved = resolveCronOptions({ tz, dst, gap, overlap, days, dialect, wrap, seed })
+  const given: CronOptions = { tz, dst, gap, overlap, days, dialect, wrap, seed }
+  checkCronOptions(given)
   // Seeds are names of schedules, of which hardly two are equal.
-  if (seed !== undefined) return { options: resolved, recent: null }
+  if (seed !== undefined) return { options: resolveCronOptions(given), triggers: null }
   // All but the last are words of ours by now, so that no two sets of options look alike.
   const key = `${dst} ${gap} ${overlap} ${days} ${dialect} ${wrap} ${tz}`
-  return others.get(key) ?? others.add(key, makeGroup(resolved))
+  return others.get(key) ?? addGroup(others, key, resolveCronOptions(given))
+}
+
+function addGroup(groups: Map<string, Group>, key: string, options: ResolvedCronOptions): Group {
+  // First, so that a name that is no zone leaves no trace.
+  zoneOf(options.tz, { expression: options.tz, position: 0 })
+  makeRoom()
+  const group = makeGroup(options)
+  groups.set(key, group)
+  return group
 }
 
 function makeGroup(options: ResolvedCronOptions): Group {
-  // A name that is no zone leaves no trace.
-  zoneOf(options.tz, { expression: options.tz, position: 0 })
-  return { options, recent: new Recent(SHARED_LIMIT) }
+  return { options, triggers: new Map() }
 }
 
 function notText(expression: unknown): CronError {

@@ -41,6 +41,8 @@ class Interval implements EveryTrigger {
   constructor(everyMs: number, anchor: number) {
     this.everyMs = everyMs
     this.anchor = anchor
+    // Shared where `@every` is written in an expression.
+    Object.freeze(this)
   }
 
   next(from: Date | number): number | null {

@@ -12,15 +12,16 @@ export function trigger(data: TriggerData): Trigger {
       const { kind: _, expression, ...options } = data
       return cron(expression, options)
     }
-    case 'every':
-      if (typeof data.everyMs === 'number' && typeof data.anchor === 'number') {
-        return every(data.everyMs, { anchor: data.anchor })
-      }
+    case 'every': {
+      const { kind: _, everyMs, ...options } = data
+      if (typeof everyMs === 'number' && typeof data.anchor === 'number') return every(everyMs, options)
       break
+    }
     case 'at':
       if (typeof data.at === 'number') return at(data.at)
   }
-  const kind = String((data as { kind?: unknown } | null | undefined)?.kind)
+  const found: unknown = (data as { kind?: unknown } | null | undefined)?.kind
+  const kind = typeof found === 'string' ? found : typeof found
   throw new CronError('EXPRESSION_INVALID', `This is not the data of a trigger of kind ${quote(kind)}.`, {
     ...pointAt(kind),
     expected: 'what toJSON() of a trigger gives: kind cron, every or at',

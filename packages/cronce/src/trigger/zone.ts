@@ -47,6 +47,7 @@ export class Zone {
     this.id = id
     this.#formatter = formatter
     this.#hint = hint
+    Object.freeze(this)
   }
 
   static fixed(id: string, offset: number): Zone {
@@ -132,11 +133,11 @@ export class Zone {
 function segment(start: number, end: number, offset: number, shift: number, nextShift: number): Segment {
   const calmFrom = start + Math.abs(shift)
   const calmTo = end - Math.abs(nextShift)
-  return { start, end, offset, shift, nextShift, calmFrom, calmTo }
+  return Object.freeze({ start, end, offset, shift, nextShift, calmFrom, calmTo })
 }
 
 /** More than there are zones; the names of one can be spelled in many ways. */
-export const ZONE_LIMIT = 1_000
+const ZONE_LIMIT = 1_000
 const zones = new Recent<Zone>(ZONE_LIMIT)
 const utc = Zone.fixed('UTC', 0)
 

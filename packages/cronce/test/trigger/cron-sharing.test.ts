@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CronOptions, cron } from '../../src/cron.ts'
+import { CompiledCron } from '../../src/trigger/cron-trigger.ts'
 
 const NIGHTLY = '0 3 * * *'
 
 test('equal expressions with equal options share one trigger; a different option is a different one', () => {
   assert.equal(cron(NIGHTLY), cron(NIGHTLY))
   assert.equal(cron(NIGHTLY), cron(NIGHTLY, { tz: 'UTC' }))
+  assert.equal(cron(NIGHTLY), cron(NIGHTLY, {}))
   assert.equal(cron(NIGHTLY, { tz: 'Asia/Tokyo' }), cron(NIGHTLY, { tz: 'Asia/Tokyo', gap: undefined }))
   assert.equal(cron(NIGHTLY, { gap: 'skip' }), cron(NIGHTLY, { gap: 'skip' }))
   assert.notEqual(cron(NIGHTLY, { tz: 'Asia/Tokyo' }), cron(NIGHTLY, { tz: 'Asia/Seoul' }))
@@ -21,6 +23,30 @@ test('nobody can move the fires of somebody else who has the same expression', (
   const specials = (monthly.kind === 'cron' ? monthly.fields.days.specials : []) as { kind: string; before?: number }[]
   assert.throws(() => specials.pop(), TypeError)
   assert.throws(() => Object.assign(specials[0]!, { before: 5 }), TypeError)
+  assert.throws(() => Object.assign(cron('@every 15m'), { everyMs: 1 }), TypeError)
+  const paris = cron(NIGHTLY, { tz: 'Europe/Paris' })
+  assert.ok(paris instanceof CompiledCron)
+  assert.throws(() => Object.assign(paris.zone, { id: 'Mars' }), TypeError)
+  assert.throws(() => Object.assign(paris.zone.at(0), { offset: 0 }), TypeError)
+  const yearly = cron('0 0 0 1 1 * 2030')
+  assert.ok(yearly instanceof CompiledCron)
+  assert.throws(() => Object.assign(yearly.rare!, { years: null }), TypeError)
+})
+
+test('a property that somebody added to all objects is no option', () => {
+  Object.defineProperty(Object.prototype, 'polluted', { value: 1, enumerable: true, configurable: true })
+  try {
+    assert.equal(cron('6 3 * * *', { tz: 'Asia/Tokyo' }).kind, 'cron')
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'polluted')
+  }
+})
+
+test('no more than some thousand triggers are remembered, in all zones together', () => {
+  const first = cron('7 3 * * *', { tz: 'Asia/Seoul' })
+  assert.equal(cron('7 3 * * *', { tz: 'Asia/Seoul' }), first)
+  for (let i = 0; i < 20_000; i++) cron(`${i % 60} ${Math.floor(i / 60) % 24} ${1 + (Math.floor(i / 1440) % 28)} * *`)
+  assert.notEqual(cron('7 3 * * *', { tz: 'Asia/Seoul' }), first)
 })
 
 test('what was accepted before does not make something else acceptable', () => {
@@ -42,6 +68,10 @@ test('what was accepted before does not make something else acceptable', () => {
     [NIGHTLY, Object.assign([], { tz: 'UTC' }), 'OPTION_INVALID'],
     [NIGHTLY, 'UTC', 'OPTION_INVALID'],
     [NIGHTLY, { tz: 'undefined' }, 'ZONE_UNKNOWN'],
+    [NIGHTLY, { dst: 'wall', tz: 'undefined' }, 'ZONE_UNKNOWN'],
+    [NIGHTLY, { dst: 'wall', tz: null }, 'OPTION_INVALID'],
+    [NIGHTLY, new Map([['tz', 'UTC']]), 'OPTION_INVALID'],
+    [NIGHTLY, new Date(0), 'OPTION_INVALID'],
     [NIGHTLY, Object.create({ dst: 'bogus' }), 'OPTION_INVALID'],
     [NIGHTLY, Object.create({ dialect: 'bogus' }), 'OPTION_INVALID'],
     [NIGHTLY, { zone: 'UTC' }, 'OPTION_UNKNOWN'],

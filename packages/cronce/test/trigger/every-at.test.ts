@@ -107,6 +107,7 @@ test('every kind of trigger survives being stored', () => {
     {},
     { kind: 'moon' },
     { kind: 'at', at: '2027-01-01T00:00Z' },
+    { kind: { toString: 1 } },
     { kind: 'every', everyMs: '5m' },
   ]) {
     assert.throws(() => trigger(data as unknown as TriggerData), { code: 'EXPRESSION_INVALID' })
