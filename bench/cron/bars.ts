@@ -14,7 +14,7 @@ export interface Bar {
 const LEAST = { overZonePeer: 100, overCronSchedule: 3, parse: 5 }
 const MOST = { distinctBytes: 150, repeatedBytes: 40, zoneMs: 1, millionSeconds: 0.3 }
 
-export function judge(rows: readonly TimingRow[], heaps: readonly HeapRow[], zones: ZoneTimes | undefined): Bar[] {
+export function judge(rows: readonly TimingRow[], heaps: readonly HeapRow[], zones: ZoneTimes): Bar[] {
   const bars: Bar[] = []
   for (const row of rows) {
     if (row.bars === 'next' || row.bars === 'million') {
@@ -32,7 +32,7 @@ export function judge(rows: readonly TimingRow[], heaps: readonly HeapRow[], zon
     atMost(bars, 'heap per distinct schedule, bytes', ours.distinct.bytes, MOST.distinctBytes)
     atMost(bars, 'heap per schedule with a known expression, bytes', ours.repeated.bytes, MOST.repeatedBytes)
   }
-  if (zones !== undefined) atMost(bars, 'first use of a zone, median ms', zones.medianMs, MOST.zoneMs)
+  atMost(bars, 'first use of a zone, median ms', zones.medianMs, MOST.zoneMs)
   return bars
 }
 

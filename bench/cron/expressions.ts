@@ -22,7 +22,7 @@ export function serverExpression(random: Random): string {
 }
 
 /** Shapes with so many values that a hundred thousand can differ. */
-export function variedExpression(random: Random): string {
+function variedExpression(random: Random): string {
   const minute = random.int(0, 59)
   const hour = random.int(0, 23)
   const from = random.int(0, 22)

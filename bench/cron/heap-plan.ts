@@ -15,7 +15,7 @@ export interface HeapRow {
   readonly repeated: HeapFigures
 }
 
-export interface HeapFigures {
+interface HeapFigures {
   /** Strings made beforehand and kept by somebody else. */
   readonly bytes: number
   /** Strings dropped by the caller: what the schedule keeps of them counts. */

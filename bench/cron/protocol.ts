@@ -22,7 +22,7 @@ export interface Round {
   readonly checksum: number
 }
 
-export interface Failed {
+interface Failed {
   readonly is: 'failed'
   readonly message: string
 }

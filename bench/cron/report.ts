@@ -5,11 +5,11 @@ import type { TimingRow } from './timing-plan.ts'
 import { versionOf } from './versions.ts'
 import type { ZoneTimes } from './zone-plan.ts'
 
-export interface Results {
+interface Results {
   readonly libraries: readonly LibraryName[]
   readonly rows: readonly TimingRow[]
   readonly heaps: readonly HeapRow[]
-  readonly zones: ZoneTimes | undefined
+  readonly zones: ZoneTimes
   readonly bars: readonly Bar[]
   readonly faults: readonly string[]
   readonly rounds: number
@@ -30,9 +30,11 @@ export function report(results: Results): string {
     'Bytes per schedule. "With strings": the caller drops the expression, so what the schedule keeps of it counts. ' +
       '"First next": what asking once adds.',
     heapTable(heaps),
+    '### First use of a zone',
+    zoneText(zones),
+    '### Bars',
+    barTable(bars),
   ]
-  if (zones !== undefined) parts.push('### First use of a zone', zoneText(zones))
-  parts.push('### Bars', barTable(bars))
   if (faults.length > 0) parts.push('### Faults', faults.map((fault) => `- ${fault}`).join('\n'))
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }

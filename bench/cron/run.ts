@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { judge } from './bars.ts'
 import { startChild } from './children.ts'
 import { measureHeaps } from './heap-plan.ts'
-import { LIBRARY_NAMES, OURS, shortName } from './library.ts'
+import { LIBRARY_NAMES, type LibraryName, OURS, shortName } from './library.ts'
 import { report } from './report.ts'
 import { timeWorkloads } from './timing-plan.ts'
 import { measureZones } from './zone-plan.ts'
@@ -13,8 +13,7 @@ const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, markdown: { type: 'string' }, only: { type: 'string' } },
 })
 const { quick } = values
-const only = values.only?.split(',')
-const libraries = LIBRARY_NAMES.filter((name) => only === undefined || only.includes(shortName(name)))
+const libraries = chosen(values.only)
 const effort = quick ? { rounds: 5, roundMs: 5, warmMs: 40 } : { rounds: 21, roundMs: 10, warmMs: 120 }
 const started = performance.now()
 const progress = (text: string) =>
@@ -27,7 +26,7 @@ const rows = await timeWorkloads(children, effort, (row) => {
 })
 for (const child of children) child.stop()
 
-const zones = libraries.includes(OURS) ? await measureZones(quick ? 2 : 7) : undefined
+const zones = await measureZones(quick ? 2 : 7)
 const heaps = await measureHeaps(quick ? libraries.filter((name) => name === OURS) : libraries, (row) => {
   progress(`heap of ${row.library}: ${Math.round(row.distinct.bytes)} bytes`)
 })
@@ -38,3 +37,14 @@ process.stdout.write(text)
 if (values.markdown !== undefined) writeFileSync(values.markdown, text)
 // A missed bar is news, not an error; wrong answers are.
 process.exitCode = faults.length > 0 ? 1 : 0
+
+/** Ours is what all others are checked against and compared with, so there is no run without it. */
+function chosen(only: string | undefined): readonly LibraryName[] {
+  if (only === undefined) return LIBRARY_NAMES
+  const names = only.split(',')
+  const known = LIBRARY_NAMES.map(shortName)
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new Error(`--only does not know ${unknown.join(', ')}; there are ${known.join(', ')}.`)
+  if (!names.includes(OURS)) throw new Error(`--only needs ${OURS}, which the others are compared with.`)
+  return LIBRARY_NAMES.filter((name) => names.includes(shortName(name)))
+}

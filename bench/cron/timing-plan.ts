@@ -5,7 +5,7 @@ import type { Prepared } from './protocol.ts'
 import { median } from './statistics.ts'
 import { PARSE_WORKLOADS, type ParseWorkload, WORKLOADS, type Workload } from './workloads.ts'
 
-export interface Effort {
+interface Effort {
   readonly rounds: number
   readonly roundMs: number
   readonly warmMs: number
@@ -17,7 +17,6 @@ export interface TimingRow {
   readonly bars: Workload['bars'] | 'parse'
   /** Best round of each library that took part. */
   readonly bestNs: ReadonlyMap<LibraryName, number>
-  readonly medianNs: ReadonlyMap<LibraryName, number>
   readonly leftOut: ReadonlyMap<LibraryName, string>
   readonly checksums: ReadonlyMap<LibraryName, number>
   /** Differences from our answers, of libraries that have any. */
@@ -61,8 +60,7 @@ async function timeWorkload(
   return {
     name: workload.name,
     bars: 'bars' in workload ? workload.bars : 'parse',
-    bestNs: mapValues(times, (ns) => Math.min(...ns)),
-    medianNs: mapValues(times, median),
+    bestNs: new Map(Array.from(times, ([library, ns]) => [library, Math.min(...ns)])),
     leftOut: check.leftOut,
     checksums,
     differing: check.differing,
@@ -147,8 +145,4 @@ function speedup(
   const peers = [...times].filter(([library]) => library !== OURS && counts(library)).map(([, ns]) => ns)
   if (ours === undefined || peers.length === 0) return undefined
   return median(ours.map((ns, round) => Math.min(...peers.map((peer) => peer[round]!)) / ns))
-}
-
-function mapValues<V, W>(map: ReadonlyMap<LibraryName, V>, change: (value: V) => W): Map<LibraryName, W> {
-  return new Map([...map].map(([library, value]) => [library, change(value)]))
 }

@@ -24,7 +24,7 @@ export interface Workload {
 
 const NEW_YORK = 'America/New_York'
 const LONDON = 'Europe/London'
-export const FIVE_ZONES = [NEW_YORK, LONDON, 'Asia/Kolkata', 'Australia/Sydney', 'America/Sao_Paulo']
+const FIVE_ZONES = [NEW_YORK, LONDON, 'Asia/Kolkata', 'Australia/Sydney', 'America/Sao_Paulo']
 
 const COMMON = { expressions: 'server', near: 'anywhere' } as const
 const ITERATION = { ask: 'iterate', expressions: 'server', near: 'now' } as const

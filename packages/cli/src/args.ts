@@ -75,6 +75,7 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
     return new UsageError(`${rawName} looks like a flag.`, 'Numbers in an expression have no sign.')
   }
   const names = Object.keys(flags).map((name) => `--${name}`)
-  const meant = suggestion(rawName.replace(/^-*/, '--'), names)
+  // One letter begins too many names to tell which was meant.
+  const meant = /^--../.test(rawName) ? suggestion(rawName, names) : ''
   return new UsageError(`Unknown flag ${rawName}.${meant}`, 'See --help for the flags.')
 }

@@ -67,9 +67,11 @@ function cronWords(trigger: CronTrigger): string {
 }
 
 /** Half the words come from the calendar: nobody says that something on the first of the month is "0.2 times a week". */
-function unitsOf({ days, weekdays, months }: CronFields): readonly Unit[] {
+function unitsOf({ days, weekdays, months, daysAnd }: CronFields): readonly Unit[] {
   if (months.length < 12) return ['year']
-  return days.open && weekdays.specials.length === 0 ? ['week'] : ['month', 'year']
+  // All days of the month, where both day fields must match, leave the choice to the weekday.
+  const isAnyDay = days.open || (daysAnd && days.values.length === 31)
+  return isAnyDay && weekdays.specials.length === 0 ? ['week'] : ['month', 'year']
 }
 
 type Unit = keyof typeof UNIT_DAYS

@@ -15,6 +15,7 @@ export function readFrom(text: string, tz: string, now: number): number {
   const absolute = ABSOLUTE.exec(trimmed)
   if (!absolute) throw new UsageError(`--from "${text}" is not a time.`, FORMS)
   const [, date, time = '00:00', seconds = ':00', offset] = absolute
+  if (date!.startsWith('0000')) throw new UsageError(`--from "${text}" is before the year 0001.`, FORMS)
   const wall = Date.parse(`${date}T${time}${seconds}Z`)
   // Date.parse takes the 30th of February for the 2nd of March.
   if (Number.isNaN(wall) || new Date(wall).toISOString().slice(0, 10) !== date) {

@@ -4,10 +4,12 @@ import { painter } from './terminal.ts'
 const { stdout, stderr, env } = process
 
 for (const stream of [stdout, stderr]) {
-  // `cronce next ... | head -1` closes the pipe early; that is no error of ours.
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit()
+    // `cronce next ... | head -1` closes the pipe early; that is no error of ours.
+    if (error.code === 'EPIPE') process.exit()
+    // A full disk, mostly. If it is stderr that cannot be written there is nobody left to tell.
+    if (stream === stdout) stderr.write(`error: The output cannot be written: ${error.message}\n`)
+    process.exit(1)
   })
 }
 

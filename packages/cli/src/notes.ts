@@ -1,6 +1,8 @@
-import type { CronFields, CronOptions, CronTrigger, EveryTrigger, SpecialDay } from 'cronce/cron'
+import type { CronFields, CronOptions, CronTrigger, SpecialDay } from 'cronce/cron'
 import { monthNames, weekdayName } from './date-words.ts'
 import { formatDuration, formatUtc, joinWords } from './format.ts'
+import type { Schedule } from './schedule.ts'
+import { zonePrefixOf } from './zone-prefix.ts'
 
 /** Something worth knowing about an expression: where schedulers disagree, and what surprises people. */
 export interface Note {
@@ -34,8 +36,9 @@ interface Subject {
   readonly isRich: boolean
 }
 
-export function notesOn(trigger: CronTrigger | EveryTrigger, options: CronOptions): Note[] {
-  if (trigger.kind === 'every') return everyNotes(trigger)
+export function notesOn(schedule: Schedule): Note[] {
+  const { trigger, options } = schedule
+  if (trigger.kind === 'every') return everyNotes(schedule, trigger.anchor)
   if (trigger.timing === 'event') return []
   const { dialect } = options
   const parts = writtenParts(trigger.expression)
@@ -84,9 +87,15 @@ function splitFields(parts: readonly string[]): Texts {
   }
 }
 
-function everyNotes({ anchor }: EveryTrigger): Note[] {
-  const message = `Counted from ${formatUtc(anchor)}, so all instances agree without talking to each other. Others count @every from when a process starts; crontab does not know it.`
-  return [{ code: 'EVERY', message }]
+function everyNotes({ expression, options, tz }: Schedule, anchor: number): Note[] {
+  const others =
+    options.dialect === 'eventbridge'
+      ? 'EventBridge counts a rate from its start date or, without one, from when it was created.'
+      : 'Others count @every from when a process starts; crontab does not know it.'
+  const message = `Counted from ${formatUtc(anchor)}, so all instances agree without talking to each other. ${others}`
+  const prefix = zonePrefixOf(expression)
+  const zone = prefix && `${prefix.written} decides the zone of the times printed, ${tz}; the interval has none.`
+  return [...(zone === undefined ? [] : [{ code: 'ZONE_PREFIX', message: zone }]), { code: 'EVERY', message }]
 }
 
 function neverNotes({ trigger }: Subject): Note[] {
@@ -107,9 +116,9 @@ export function neverBecause({ fields }: CronTrigger): string {
 }
 
 function prefixNotes({ trigger }: Subject): Note[] {
-  const prefix = /^\s*((?:CRON_)?TZ=)/.exec(trigger.expression)?.[1]
+  const prefix = zonePrefixOf(trigger.expression)
   if (prefix === undefined) return []
-  const message = `${prefix} decides the zone, ${trigger.tz}, whatever --tz says. Kubernetes refuses it: use spec.timeZone there.`
+  const message = `${prefix.written} decides the zone, ${trigger.tz}, whatever --tz says. Kubernetes refuses it: use spec.timeZone there.`
   return [{ code: 'ZONE_PREFIX', message }]
 }
 
@@ -136,7 +145,8 @@ function dayNotes({ trigger, written, fields, options }: Subject): Note[] {
   const { days, weekdays, daysAnd } = fields
   if (days.open || weekdays.open) return []
 
-  const star = [written?.days, written?.weekdays].find((text) => /^\*\/(?!1$)/.test(text ?? ''))
+  // Vixie cron looks at the first character alone, so `*,5` counts as well; `*/1` is a plain star to everybody.
+  const star = [written?.days, written?.weekdays].find((text) => /^\*(?!$|\/0*1$)/.test(text ?? ''))
   const isVixie = options.days === 'vixie' || (options.days === undefined && options.dialect === 'vixie')
   if (daysAnd && isVixie && star !== undefined) {
     const message = `Both day fields are restricted, and ${star} begins with *: Vixie cron then wants both to match (AND). Kubernetes, and cronce by default, are content with either (OR).`
@@ -175,7 +185,7 @@ function hashNotes({ trigger, written, options }: Subject): Note[] {
   // The normal form may write a value as `30-30`, to say that a list is an interval.
   const normal = splitFields(trigger.normalized.replace(/\b(\d+)-\1\b/g, '$1').split(' '))
   const values = hashed.map((key) => `${written[key]} in the ${FIELD_NAMES[key]} became ${normal[key]}`)
-  const message = `${joinWords(values)} for the seed ${JSON.stringify(options.seed)}. The same seed gives the same values everywhere. Only Jenkins has H, too, and hashes differently.`
+  const message = `${joinWords(values)} for the seed ${JSON.stringify(options.seed)}. The same seed gives the same values everywhere. Jenkins, cron-parser and Cronos have H, too, and hash differently.`
   return [{ code: 'HASHED', message }]
 }
 

@@ -30,7 +30,9 @@ function hintOf(error: CronceError): string | undefined {
     return 'Add --seed with the name of the schedule: the same seed gives the same time.'
   if (error.hint === undefined && error instanceof CronError && error.expected !== undefined)
     return `Expected ${error.expected}.`
-  return error.hint?.replace('set the option wrap', 'add --wrap')
+  return error.hint
+    ?.replace(/\b(?:set|use) the option (?=\w)/, 'add --')
+    .replace(/\b(?:Set|Use) the option (?=\w)/, 'Add --')
 }
 
 function frame(error: CronError, paint: Paint): string[] {

@@ -2,6 +2,7 @@ import { type CronOptions, type CronTrigger, cron, type EveryTrigger } from 'cro
 import type { Args, Flags } from './args.ts'
 import { readFrom } from './from.ts'
 import { UsageError } from './usage-error.ts'
+import { zonePrefixOf } from './zone-prefix.ts'
 
 /** What every command about one expression can be told. */
 export const SCHEDULE_FLAGS = {
@@ -50,9 +51,11 @@ export const SCHEDULE_FLAGS = {
 } as const satisfies Flags
 
 export interface Schedule {
+  /** As written: an interval does not remember it. */
+  readonly expression: string
   readonly trigger: CronTrigger | EveryTrigger
   readonly options: CronOptions
-  /** The zone times are printed in: that of the trigger, if it has one. */
+  /** The zone times are printed in: that of the expression, if it names one. */
   readonly tz: string
   readonly from: number
 }
@@ -61,8 +64,8 @@ export function readSchedule(args: Args, command: string, now: number): Schedule
   const expression = readExpression(args.positionals, command)
   const options = readOptions(args)
   const trigger = cron(expression, options)
-  const tz = trigger.kind === 'cron' ? trigger.tz : zoneOf(options)
-  return { trigger, options, tz, from: readFrom(args.text('from') ?? 'now', tz, now) }
+  const tz = trigger.kind === 'cron' ? trigger.tz : printingZone(expression, options)
+  return { expression, trigger, options, tz, from: readFrom(args.text('from') ?? 'now', tz, now) }
 }
 
 function readExpression(positionals: readonly string[], command: string): string {
@@ -91,9 +94,7 @@ function readOptions(args: Args): CronOptions {
   }
 }
 
-/** `@every` has no zone, but its times are printed in one; cron() knows which zones there are. */
-function zoneOf({ tz }: CronOptions): string {
-  if (tz === undefined) return 'UTC'
-  const { tz: checked } = cron('* * * * *', { tz }) as CronTrigger
-  return checked
+/** `@every` has no zone, but its times are printed in one. cron() has refused names that are no zones. */
+function printingZone(expression: string, options: CronOptions): string {
+  return zonePrefixOf(expression)?.tz ?? options.tz ?? 'UTC'
 }

@@ -19,11 +19,13 @@ export function hasChanges(tz: string): boolean {
 export function offsetAt(tz: string, instant: number): number {
   if (isUtc(tz)) return 0
   const seconds = Math.floor(instant / 1000) * 1000
-  const part: Record<string, string> = {}
+  const part: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {}
   for (const { type, value } of formatter(tz).formatToParts(seconds)) part[type] = value
-  const { year, month, day, hour, minute, second } = part
-  const wall = Date.parse(`${year!.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  return wall - seconds
+  // Intl counts the years before 1 backwards. Neither those nor years beyond 9999 could be read by Date.parse.
+  const year = part.era === 'B' ? 1 - Number(part.year) : Number(part.year)
+  const wall = new Date(0)
+  wall.setUTCFullYear(year, Number(part.month) - 1, Number(part.day))
+  return wall.setUTCHours(Number(part.hour), Number(part.minute), Number(part.second)) - seconds
 }
 
 /**
@@ -47,6 +49,7 @@ function formatter(tz: string): Intl.DateTimeFormat {
       calendar: 'gregory',
       numberingSystem: 'latn',
       hourCycle: 'h23',
+      era: 'narrow',
       year: 'numeric',
       month: '2-digit',
       day: '2-digit',

@@ -88,6 +88,22 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     assert.match(notes, /the gap at the end of a month is 1 to 2 days, not 2/)
   })
 
+  test('any other day field that begins with a star is one to Vixie cron, too', () => {
+    const either = explain('0 0 *,5 * 1')
+    const both = explain('0 0 *,5 * 1', '--days', 'vixie')
+    const plain = explain('0 0 */01 * 1')
+    assert.match(either.notes, /Vixie cron and cronie take a field that begins with \*, such as \*,5, for unrestricted/)
+    assert.match(both.notes, /\*,5 begins with \*: Vixie cron then wants both to match \(AND\)/)
+    assert.doesNotMatch(both.notes, /--days and|Spring/)
+    assert.doesNotMatch(plain.notes ?? '', /Vixie/)
+  })
+
+  test('a weekday that decides alone is counted by the week', () => {
+    const rows = explain('0 0 1-31 * +1')
+    assert.equal(rows.words, 'At 00:00, every Monday')
+    assert.match(rows.frequency, /^once a week /)
+  })
+
   test('a step that does not divide the hour', () => {
     const rows = explain('*/45 * * * *')
     assert.equal(rows.words, 'At 0 and 45 minutes past the hour')
@@ -115,6 +131,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     const rows = explain('H H(0-7) * * *', '--seed', 'nightly')
     assert.equal(rows.normalised, '41 7 * * *')
     assert.match(rows.notes, /H in the minute became 41 and H\(0-7\) in the hour became 7 for the seed "nightly"/)
+    assert.match(rows.notes, /Jenkins, cron-parser and Cronos have H, too, and hash differently\.$/)
   })
 
   test('L, W, # and ? do not travel to crontab', () => {
@@ -158,6 +175,29 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
       words: 'When a process starts',
       timing: 'event: it has no times of its own, so there is no next one',
     })
+  })
+
+  test('a rate is explained to people who use EventBridge', () => {
+    const { notes } = explain('rate(5 minutes)', '--dialect', 'eventbridge')
+    assert.match(notes, /^Counted from 1970-01-01T00:00:00Z.* EventBridge counts a rate from its start date/)
+    assert.doesNotMatch(notes, /@every|crontab/)
+  })
+
+  test('a zone in front of @every is the one its times are printed in', () => {
+    const rows = explain('CRON_TZ=Asia/Kolkata @every 90m', '--tz', 'Asia/Tokyo')
+    assert.equal(rows.zone, 'Asia/Kolkata')
+    assert.match(rows.next, /^Mon 2026-11-16 01:00 \+05:30 /)
+    assert.match(rows.notes, /^CRON_TZ= decides the zone of the times printed, Asia\/Kolkata; the interval has none\./)
+  })
+
+  test('zone changes before 1970 are not known, which is not the same as none', () => {
+    const changes = (from: string): string => {
+      const { stdout } = call('explain', '30 1 * * *', '--tz', 'America/New_York', '--from', from)
+      return /^zone changes {2}([\s\S]*)/m.exec(stdout)![1]!.replace(/\s+/g, ' ')
+    }
+    assert.equal(changes('1960-01-01').trim(), 'changes before 1970 are not known')
+    assert.match(changes('1969-12-01'), /^changes before 1970 are not known Sun 1970-04-26 03:00 -04:00 clock forward/)
+    assert.match(changes('1970-01-01'), /^Sun 1970-04-26 03:00 -04:00 clock forward/)
   })
 
   test('--json is one object with everything in it', () => {

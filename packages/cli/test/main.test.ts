@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -23,6 +23,13 @@ describe('cronce', { concurrency: 4 }, () => {
         '',
       ].join('\n'),
     )
+  })
+
+  test('speaks of flags where the library speaks of options', () => {
+    const zone = call('next', 'TZ=Europe/London 0 9 * * *', '--dialect', 'kubernetes')
+    const wrap = call('next', '0 22-2/2 * * *')
+    assert.match(zone.stderr, /\nhint: Add --tz\.\n$/)
+    assert.match(wrap.stderr, /\nhint: .*[Aa]dd --wrap\.\n$/)
   })
 
   test('says what was expected where there is no better hint', () => {
@@ -78,12 +85,14 @@ describe('cronce', { concurrency: 4 }, () => {
       call('next', '0', '9', '*', '*', '*'),
       call('frobnicate'),
       call('exp', '* * * * *'),
+      call('explain', '* * * * *', '-n', '3'),
+      call('explain', '* * * * *', '--n', '3'),
     ]
     assert.deepEqual(
       results.map(({ status, stdout }) => [status, stdout]),
       results.map(() => [2, '']),
     )
-    const [command, flag, zone, bare, unquoted, unknown, short] = results.map(({ stderr }) => stderr)
+    const [command, flag, zone, bare, unquoted, unknown, short, ...letters] = results.map(({ stderr }) => stderr)
     assert.match(command!, /Unknown command "nxt"\. Did you mean next\?/)
     assert.match(flag!, /Unknown flag --form\. Did you mean --from\?/)
     assert.match(zone!, /hint: Did you mean Europe\/London\?/)
@@ -91,10 +100,12 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.match(unquoted!, /Expected one expression, got 5 arguments\.\nhint: Put the expression in quotes/)
     assert.doesNotMatch(unknown!, /Did you mean/)
     assert.match(short!, /Unknown command "exp"\. Did you mean explain\?/)
+    for (const letter of letters)
+      assert.match(letter, /^error: Unknown flag --?n\.\nhint: See --help for the flags\.\n$/)
   })
 
   test('refuses a --from that is no time', () => {
-    const times = ['2027-02-30', 'yesterday', '2027-01-01T25:00', '2027-01-01T10:00+99:00', 'now+2x']
+    const times = ['2027-02-30', 'yesterday', '2027-01-01T25:00', '2027-01-01T10:00+99:00', 'now+2x', '0000-06-01']
     const results = times.map((from) => call('next', '* * * * *', '--from', from))
     for (const { status, stdout, stderr } of results) {
       assert.deepEqual([status, stdout], [2, ''])
@@ -143,6 +154,14 @@ describe('cronce', { concurrency: 4 }, () => {
     const command = `"${process.execPath}" "${MAIN}" next "* * * * * *" -n 1000 --from 2027-01-01 | head -1`
     const result = await start('bash', ['-o', 'pipefail', '-c', command], {})
     assert.deepEqual(result, { status: 0, stdout: 'Fri 2027-01-01 00:00:01 UTC  in 1 s\n', stderr: '' })
+  })
+
+  const full = existsSync('/dev/full') ? false : 'no /dev/full on this system'
+  test('says in one line that its output cannot be written', { skip: full }, async () => {
+    const command = `"${process.execPath}" "${MAIN}" next "* * * * *" > /dev/full`
+    const { status, stderr } = await start('bash', ['-c', command], {})
+    assert.equal(status, 1)
+    assert.match(stderr, /^error: The output cannot be written: ENOSPC.*\n$/)
   })
 
   test('colours only where they are wanted', async () => {

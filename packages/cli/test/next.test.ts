@@ -67,6 +67,24 @@ describe('cronce next', () => {
     )
   })
 
+  test('prints @every in the zone that stands before it, whatever --tz says', () => {
+    const args = ['next', 'TZ=Europe/London @every 90m', '-n', '1', '--from', '2027-07-01']
+    const alone = call(...args)
+    const contradicted = call(...args, '--tz', 'Asia/Tokyo')
+    assert.equal(alone.stdout, 'Thu 2027-07-01 01:00 +01:00  2027-07-01T00:00:00Z  in 1 h\n')
+    assert.equal(alone.stderr, '')
+    assert.equal(contradicted.stdout, alone.stdout)
+    assert.match(contradicted.stderr, /names the zone Europe\/London, which wins over --tz Asia\/Tokyo/)
+  })
+
+  test('prints the first and the last years in any zone', () => {
+    const first = ['--from', '0001-01-01T00:00Z', '--tz', '-05:00']
+    const last = ['--from', '9999-12-31T23:30', '--tz', 'Europe/London']
+    const [early, late] = [first, last].map((args) => call('next', '@every 1h', '-n', '1', ...args).stdout)
+    assert.match(early!, /^Sun 0000-12-31 20:00 -05:00 {2}0001-01-01T01:00:00Z {2}in 1 h\n$/)
+    assert.match(late!, /^Sat \+010000-01-01 00:00 \+00:00 {2}\S+ {2}in 30 min\n$/)
+  })
+
   test('takes every form of --from', () => {
     const forms: Readonly<Record<string, string>> = {
       '2027-07-01': '2027-07-01T07:00:00.000Z',

@@ -15,6 +15,8 @@ import type { Command } from './command.ts'
 const DAY_MS = 86_400_000
 /** Thirteen months: both changes of a year, whenever the question is asked. */
 const CHANGES_AHEAD_MS = 396 * DAY_MS
+/** Where the engine's zone tables begin, give or take a day. */
+const CHANGES_KNOWN_FROM = Date.UTC(1970) - DAY_MS
 const NEXT_COUNT = 3
 
 export const explain: Command = {
@@ -43,7 +45,8 @@ function runExplain(args: Args, io: Io): number {
 
 type Explanation = ReturnType<typeof explanationOf>
 
-function explanationOf({ trigger, options, tz, from }: Schedule) {
+function explanationOf(schedule: Schedule) {
+  const { trigger, tz, from } = schedule
   const isEvent = trigger.kind === 'cron' && trigger.timing === 'event'
   return {
     trigger,
@@ -55,7 +58,7 @@ function explanationOf({ trigger, options, tz, from }: Schedule) {
     frequency: frequencyOf(trigger, from),
     next: trigger.nextN(from, NEXT_COUNT),
     changes: isEvent ? [] : stats(trigger, { from, to: from + CHANGES_AHEAD_MS }).changes,
-    notes: notesOn(trigger, options),
+    notes: notesOn(schedule),
   }
 }
 
@@ -139,11 +142,12 @@ function nextLines({ trigger, next, tz, from }: Explanation, io: Io): string[] {
   return [last === null ? 'none' : `none; the last was ${formatLocal(last, tz, precisionFor([last], tz))}`]
 }
 
-function changeLines({ trigger, changes, tz }: Explanation): string[] {
+function changeLines({ trigger, changes, tz, from }: Explanation): string[] {
   if (trigger.kind !== 'cron' || !hasChanges(tz)) return []
-  if (changes.length === 0) return ['none in the next 13 months']
-  return changes.map((change) => {
+  const lines = changes.map((change) => {
     const at = formatLocal(change.at, tz, 'minute')
     return `${at}  ${changeWords(change)}: ${effectWords(trigger, change)}`
   })
+  if (from < CHANGES_KNOWN_FROM) return ['changes before 1970 are not known', ...lines]
+  return lines.length === 0 ? ['none in the next 13 months'] : lines
 }
