@@ -231,7 +231,7 @@ function unevenStep(key: FieldKey, text: string, step: number, fields: CronField
     return `${text} in the ${FIELD_NAMES[key]} starts again every ${field.cycle}: the last gap is ${left}, not ${step}.`
   }
   const { cycle, unitMs, suffix } = field
-  return `${text} starts again every ${cycle}: the gap after ${FIELD_NAMES[key]} ${last} is ${formatDuration(gap * unitMs)}, not ${formatDuration(step * unitMs)}. For a steady interval use @every ${step}${suffix}.`
+  return `${text} starts again every ${cycle}: the gap after ${FIELD_NAMES[key]} ${last} is ${formatDuration(gap * unitMs)}, not ${formatDuration(step * unitMs)}. For a steady interval, cronce has @every ${step}${suffix}.`
 }
 
 /** Days that not every month has: the commonest reason for "it did not run". */
