@@ -108,7 +108,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     const rows = explain('*/45 * * * *')
     assert.equal(rows.words, 'At 0 and 45 minutes past the hour')
     assert.equal(rows['smallest gap'], '15 min')
-    assert.match(rows.notes, /the gap after minute 45 is 15 min, not 45 min\. .* use @every 45m/)
+    assert.match(rows.notes, /the gap after minute 45 is 15 min, not 45 min\. .* cronce has @every 45m/)
   })
 
   test('a step that is too large, in a dialect that counts weekdays from 1', () => {
