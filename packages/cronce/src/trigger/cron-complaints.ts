@@ -3,7 +3,7 @@ import { CronError, type CronErrorCode } from './cron-error.ts'
 import { YEAR } from './cron-fields.ts'
 import * as hints from './cron-hints.ts'
 
-export interface Complaint {
+interface Complaint {
   readonly message: string
   readonly expected?: string | undefined
   readonly hint?: string | undefined

@@ -51,7 +51,7 @@ export const cursor: Cursor = {
   isOpen: false,
 }
 
-export const END = -1
+const END = -1
 export const HASH = 35
 export const OPEN = 40
 export const CLOSE = 41
@@ -74,7 +74,7 @@ export function isBlank(char: number): boolean {
   return char === 32 || char === 9
 }
 
-export function isDigit(char: number): boolean {
+function isDigit(char: number): boolean {
   return char >= 48 && char <= 57
 }
 

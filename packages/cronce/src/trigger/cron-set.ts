@@ -42,7 +42,7 @@ const HOUR_BITS = 24
 /** The character code of `0`. */
 const ZERO = 48
 /** No local time: the set has nothing more in that direction. */
-export const NONE = Number.NaN
+const NONE = Number.NaN
 
 /** The first local time of the set strictly after `local` (milliseconds of the local clock), or NONE. */
 export function nextLocal(set: CronSet, local: number): number {

@@ -17,7 +17,7 @@ const OVERLAP_AT = 25
 const GAPS: readonly GapRule[] = ['skip', 'after', 'shift']
 const OVERLAPS: readonly OverlapRule[] = ['first', 'second', 'both']
 
-export interface CompiledCronInput {
+interface CompiledCronInput {
   readonly expression: string
   readonly zone: Zone
   readonly set: CronSet

@@ -7,35 +7,24 @@ import { type ExpectedFires, testRows } from './expected-fires.ts'
 // R7 to R10 and the options that change them, at New York's two changes of 2025:
 // 9 March 02:00 -> 03:00 (07:00Z) and 2 November 02:00 -> 01:00 (06:00Z).
 
-const NEW_YORK = { tz: 'America/New_York' } as const
 const SPRING = { from: '2025-03-09T05:00Z', to: '2025-03-09T09:00Z' } as const
 const AUTUMN = { from: '2025-11-02T04:30Z', to: '2025-11-02T08:00Z' } as const
 
-const spring = (
-  rule: string,
-  expression: string,
-  fires: readonly string[],
-  options: CronOptions = {},
-): ExpectedFires => ({
-  rule,
-  expression,
-  options: { ...NEW_YORK, ...options },
-  ...SPRING,
-  fires: fires.map((time) => `2025-03-09T${time}:00Z`),
-})
+type Row = (rule: string, expression: string, fires: readonly string[], options?: CronOptions) => ExpectedFires
 
-const autumn = (
-  rule: string,
-  expression: string,
-  fires: readonly string[],
-  options: CronOptions = {},
-): ExpectedFires => ({
-  rule,
-  expression,
-  options: { ...NEW_YORK, ...options },
-  ...AUTUMN,
-  fires: fires.map((time) => `2025-11-02T${time}:00Z`),
-})
+/** Rows for one night in New York; fires are times of that day in UTC. */
+function rowsFor(night: { from: string; to: string }): Row {
+  return (rule, expression, fires, options = {}) => ({
+    rule,
+    expression,
+    options: { tz: 'America/New_York', ...options },
+    ...night,
+    fires: fires.map((time) => `${night.from.slice(0, 10)}T${time}:00Z`),
+  })
+}
+
+const spring = rowsFor(SPRING)
+const autumn = rowsFor(AUTUMN)
 
 testRows([
   spring('R8 a fixed time in the gap fires when the gap ends', '30 2 * * *', ['07:00']),
