@@ -37,6 +37,15 @@ const PURE: readonly Ban[] = [
   { pattern: /\bMath\.random\b|\bcrypto\b/, reason: 'decisions are handed their randomness' },
 ]
 
+/** A contract speaks of promises, and makes none itself. */
+const PURE_BUT_PROMISES = PURE.filter(({ pattern }) => !pattern.source.includes('Promise'))
+
+/** Handed its clock, randomness and identity; a simulation brings its own. */
+const NO_AMBIENT: readonly Ban[] = [
+  ...PURE.filter(({ pattern }) => !/await|Timeout/.test(pattern.source)),
+  { pattern: /\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b/, reason: 'waiting is for the clock' },
+]
+
 /** An entry says what is published, and nothing else. */
 const ONLY_EXPORTS: readonly Ban[] = [
   { pattern: /\b(const|let|var|function|class|return)\b/, reason: 'an entry contains no code' },
@@ -56,9 +65,101 @@ export const ROOMS: readonly Room[] = [
     never: PURE,
   },
   {
+    name: 'model',
+    path: `${LIBRARY}/model/`,
+    doors: ['trigger'],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'policy',
+    path: `${LIBRARY}/policy/`,
+    doors: ['model', 'trigger', 'errors'],
+    packages: [],
+    never: PURE,
+  },
+  { name: 'clock', path: `${LIBRARY}/clock.ts`, doors: [], packages: [], never: [] },
+  { name: 'store', path: `${LIBRARY}/store/store.ts`, doors: ['model'], packages: [], never: PURE_BUT_PROMISES },
+  {
+    name: 'store/memory',
+    path: `${LIBRARY}/store/memory/`,
+    doors: ['store', 'model', 'errors', 'clock'],
+    packages: [],
+    never: [],
+  },
+  {
+    name: 'store/sqlite',
+    path: `${LIBRARY}/store/sqlite/`,
+    doors: ['store', 'model', 'errors', 'clock'],
+    packages: [NODE],
+    never: [],
+  },
+  {
+    name: 'engine',
+    path: `${LIBRARY}/engine/`,
+    doors: ['store', 'model', 'policy', 'trigger', 'clock', 'errors'],
+    packages: [],
+    never: NO_AMBIENT,
+  },
+  {
+    name: 'client',
+    path: `${LIBRARY}/client/`,
+    doors: ['store', 'model', 'policy', 'trigger', 'duration', 'did-you-mean', 'errors'],
+    packages: [],
+    never: NO_AMBIENT,
+  },
+  {
+    name: 'app',
+    path: `${LIBRARY}/app/`,
+    doors: [
+      'client',
+      'engine',
+      'store',
+      'store/memory',
+      'store/sqlite',
+      'model',
+      'policy',
+      'trigger',
+      'clock',
+      'duration',
+      'did-you-mean',
+      'errors',
+    ],
+    packages: [NODE],
+    never: [],
+  },
+  {
+    name: 'testing',
+    path: `${LIBRARY}/testing/`,
+    doors: ['app', 'client', 'engine', 'store', 'store/memory', 'model', 'trigger', 'clock', 'duration', 'errors'],
+    packages: [/^node:(assert|test)/],
+    never: [],
+  },
+  {
     name: 'entry cronce/cron',
     path: `${LIBRARY}/cron.ts`,
     doors: ['errors', 'trigger'],
+    packages: [],
+    never: ONLY_EXPORTS,
+  },
+  {
+    name: 'entry cronce/sqlite',
+    path: `${LIBRARY}/sqlite.ts`,
+    doors: ['store/sqlite'],
+    packages: [],
+    never: ONLY_EXPORTS,
+  },
+  {
+    name: 'entry cronce/memory',
+    path: `${LIBRARY}/memory.ts`,
+    doors: ['store/memory'],
+    packages: [],
+    never: ONLY_EXPORTS,
+  },
+  {
+    name: 'entry cronce/testing',
+    path: `${LIBRARY}/testing.ts`,
+    doors: ['testing'],
     packages: [],
     never: ONLY_EXPORTS,
   },
@@ -72,7 +173,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'entry cronce',
     path: `${LIBRARY}/index.ts`,
-    doors: ['entry cronce/cron'],
+    doors: ['entry cronce/cron', 'app', 'client', 'model', 'store', 'errors'],
     packages: [],
     never: ONLY_EXPORTS,
   },

@@ -1,0 +1,28 @@
+import type { FireKey, FireRecord, RunRecord } from './record.ts'
+import type { Instant, ScheduleState } from './schedule.ts'
+
+/**
+ * One decision about one schedule: nothing of it is written unless all of it can be.
+ * The store keeps `state.definition` as it was while `revision` is unchanged, and may start a new schedule's `tokens` higher.
+ */
+export interface Change {
+  readonly id: string
+  /** The version it was decided on; 0: the schedule must not exist. */
+  readonly version: number
+  /** What it becomes, with `version` one higher; `null`: it is removed. Records stay. */
+  readonly state: ScheduleState | null
+  /** The store's clock must have reached this. `null`: no matter. */
+  readonly notBefore: Instant | null
+  /** Fires that must not be on record yet: not their key, and not their nonce in this schedule unless it is empty. */
+  readonly creates: readonly FireRecord[]
+  /** Fires that are on record, as they are now. */
+  readonly updates: readonly FireRecord[]
+  /** Range records that the creates and updates of this change replace. */
+  readonly deletes: readonly FireKey[]
+  /** Runs that begin, change or end, as they are now. */
+  readonly runs: readonly RunRecord[]
+  /** Limits that the runs beginning here count against: after them, no slot may hold more open runs than its limit. */
+  readonly limits: readonly { readonly slot: string; readonly limit: number }[]
+  /** Up to 200 records numbered below this, ended before that, may go. */
+  readonly trim: { readonly belowNumber: number; readonly endedBefore: Instant } | null
+}

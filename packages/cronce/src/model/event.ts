@@ -1,0 +1,98 @@
+import type { Outcome, Reason } from './outcome.ts'
+import type { ErrorRecord } from './record.ts'
+import type { CancelRequest, Instant } from './schedule.ts'
+
+interface AboutFire {
+  readonly schedule: string
+  readonly job: string
+  readonly dueAt: Instant
+  readonly nonce: string
+}
+
+interface AboutRun extends AboutFire {
+  readonly token: string
+  readonly attempt: number
+  readonly instance: string
+}
+
+interface AboutSchedule {
+  readonly schedule: string
+  readonly job: string
+}
+
+/** What happened, in the past tense, as plain data: ids and values, nothing with a method. */
+export type CronceEvent =
+  | ({ readonly type: 'fire.planned' } & AboutFire)
+  /** A fire ended without a run: `count` instants from `dueAt` to `untilAt`. */
+  | ({
+      readonly type: 'fire.skipped' | 'fire.missed'
+      readonly reason: Reason
+      readonly detail: string | null
+      readonly count: number
+      readonly untilAt: Instant
+    } & AboutFire)
+  | ({
+      readonly type: 'fire.ended'
+      readonly outcome: Outcome
+      readonly reason: Reason
+      readonly detail: string | null
+      readonly attempt: number
+    } & AboutFire)
+  | ({ readonly type: 'run.started'; readonly latenessMs: number } & AboutRun)
+  | ({
+      readonly type: 'run.ended'
+      readonly outcome: Outcome
+      readonly reason: Reason
+      readonly durationMs: number
+      readonly error: ErrorRecord | null
+    } & AboutRun)
+  /** It failed or its instance died, and the fire will be run again. */
+  | ({ readonly type: 'run.retried'; readonly readyAt: Instant; readonly reason: Reason } & AboutRun)
+  /** Somebody wants it to end; its signal is aborted. */
+  | ({ readonly type: 'run.cancelled'; readonly reason: CancelRequest['reason'] } & AboutRun)
+  /** It has no timeout and has been running for an hour, or another hour. */
+  | ({ readonly type: 'run.stuck'; readonly runningMs: number } & AboutRun)
+  /** It ignored its signal: it is over for the fleet, but may still be computing here. */
+  | ({ readonly type: 'run.overran' } & AboutRun)
+  /** It was overtaken: what it wanted to write was refused. */
+  | ({ readonly type: 'run.fenced'; readonly refused: 'settle' | 'once' | 'transaction' | 'progress' } & AboutRun)
+  /** Its instance died; this is the run that was lost. */
+  | ({ readonly type: 'run.lost' } & AboutRun)
+  /** A renewal came late or not at all: nothing new is begun until it has come. */
+  | { readonly type: 'lease.doubted'; readonly instance: string }
+  /** The lease can't be trusted any more: all signals are aborted. */
+  | { readonly type: 'lease.lost'; readonly instance: string; readonly runs: number }
+  | { readonly type: 'lease.regained'; readonly instance: string }
+  | { readonly type: 'instance.joined'; readonly instance: string; readonly app: string; readonly deployment: string }
+  | { readonly type: 'instance.draining'; readonly instance: string; readonly runs: number }
+  | { readonly type: 'instance.left'; readonly instance: string }
+  /** This instance declared another one dead: its process is gone, or its lease ran out. */
+  | { readonly type: 'instance.died'; readonly instance: string; readonly by: 'probe' | 'lease' }
+  /** This instance was declared dead, and goes on under a new id. */
+  | { readonly type: 'instance.fenced'; readonly instance: string; readonly successor: string }
+  | ({
+      readonly type: 'schedule.created' | 'schedule.changed' | 'schedule.removed' | 'schedule.retired'
+    } & AboutSchedule)
+  | ({ readonly type: 'schedule.finished' } & AboutSchedule)
+  | ({
+      readonly type: 'schedule.paused'
+      readonly note: string | null
+      readonly author: string | null
+      readonly until: Instant | null
+    } & AboutSchedule)
+  | ({ readonly type: 'schedule.resumed' } & AboutSchedule)
+  /** Newer time zone data moved its next instant. */
+  | ({ readonly type: 'schedule.moved'; readonly from: Instant | null; readonly to: Instant | null } & AboutSchedule)
+  | { readonly type: 'deployment.activated'; readonly app: string; readonly deployment: string; readonly term: number }
+  /** The store did not answer, or not with what was asked. It is asked again. */
+  | {
+      readonly type: 'store.failed'
+      readonly operation: string
+      readonly error: ErrorRecord
+      readonly retryInMs: number
+    }
+  | { readonly type: 'store.recovered' }
+  | { readonly type: 'clock.skewed'; readonly instance: string; readonly offsetMs: number }
+
+export type EventType = CronceEvent['type']
+export type EventOf<Type extends EventType> = Extract<CronceEvent, { readonly type: Type }>

@@ -1,0 +1,78 @@
+/** How things end. Closed sets: every document, screen and query uses these words and no others. */
+
+export const OUTCOMES = ['succeeded', 'failed', 'skipped', 'missed', 'abandoned', 'cancelled'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** Why it ended so, by outcome. A reason belongs to exactly one outcome, so the reason alone says both. */
+export const REASONS = {
+  succeeded: ['completed'],
+  failed: [
+    /** The handler threw, and no retry is left or wanted. */
+    'error',
+    /** The handler was still at it when its time was up. */
+    'timeout',
+    /** A durable step was begun by an earlier run and nobody knows how it ended. */
+    'step-unknown',
+    /** A retry would have come after the fire's deadline. */
+    'retry-too-late',
+    /** The input does not fit the job's schema. */
+    'input-invalid',
+  ],
+  skipped: [
+    /** An earlier fire of the schedule was still active, and the policy says skip. */
+    'overlap',
+    /** The queue behind the active fire was full. */
+    'queue-full',
+    /** It fell into a pause. */
+    'paused',
+    /** An operator skipped it. */
+    'skipped-by-operator',
+  ],
+  missed: [
+    /** Noticed after its grace, and the policy says not to run late fires. */
+    'late',
+    /** Noticed late, and a newer fire stands in for it. */
+    'superseded',
+    /** Noticed later than the misfire window reaches back, or beyond the limit of late fires. */
+    'too-late',
+  ],
+  abandoned: [
+    /** Its instance died, and the job must not start twice. */
+    'crashed',
+    /** Its instances died too often. */
+    'crash-budget',
+    /** Its instance died, and it would have been run again only after its deadline. */
+    'recovery-too-late',
+    /** Its instance stopped before it ended, and the job must not start twice. */
+    'stopped',
+  ],
+  cancelled: [
+    /** An operator cancelled it. */
+    'cancelled-by-operator',
+    /** A newer fire took its place. */
+    'replaced',
+    /** Its job left the code. */
+    'retired',
+    /** Its schedule was removed. */
+    'removed',
+    /** Of a run only: given back unfinished, at no cost, for another instance to run. */
+    'handed-back',
+  ],
+} as const satisfies Record<Outcome, readonly string[]>
+
+export type Reason = (typeof REASONS)[Outcome][number]
+
+/** How a run or a fire ended. `detail` is for people: an error's message, the run that was in the way. */
+export interface Ending {
+  readonly outcome: Outcome
+  readonly reason: Reason
+  readonly detail: string | null
+}
+
+export function outcomeOf(reason: Reason): Outcome {
+  return OUTCOMES.find((outcome) => (REASONS[outcome] as readonly string[]).includes(reason))!
+}
+
+export function ending(reason: Reason, detail: string | null = null): Ending {
+  return { outcome: outcomeOf(reason), reason, detail }
+}

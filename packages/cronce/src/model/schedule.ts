@@ -1,0 +1,137 @@
+import type { TriggerData } from '../trigger/trigger.ts'
+import type { Json } from './json.ts'
+import type { PolicyChoices } from './policy.ts'
+
+/** Epoch milliseconds, always whole. */
+export type Instant = number
+
+/** What somebody wrote down: changes only with a new `revision`. */
+export interface Definition {
+  readonly job: string
+  /** `null`: fires only when triggered. */
+  readonly trigger: TriggerData | null
+  readonly input: Json
+  readonly policy: PolicyChoices
+  /** Instants before `start` and from `end` on are not the schedule's. */
+  readonly start: Instant | null
+  readonly end: Instant | null
+  /** So many fires in all, then it is finished. */
+  readonly limit: number | null
+  /** Whose data it is, so that it can be exported and erased. */
+  readonly tenant: string | null
+}
+
+/** Who may change the definition. `term` counts the changes of an app's active deployment: a lower one can't overwrite. */
+export type Source =
+  | { readonly kind: 'code'; readonly app: string; readonly term: number }
+  | { readonly kind: 'client' }
+
+/**
+ * All that is needed to decide about a schedule, in one piece: plain data, changed only as a whole, by compare-and-set on
+ * `version`. Everything in it is bounded.
+ */
+export interface ScheduleState {
+  /** Its name, unique in the namespace. */
+  readonly id: string
+  /** Moves up with every change; 0 stands for a schedule that the store does not have. */
+  readonly version: number
+  readonly definition: Definition
+  readonly revision: number
+  readonly source: Source
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly pause: Pause | null
+  /** Its job left the code of the app that declared it. */
+  readonly retiredAt: Instant | null
+  /** The high-water mark: every instant before it is on record, none from it on. `null`: there will be no more. */
+  readonly nextAt: Instant | null
+  /** Version of the time zone data that `nextAt` was computed with; `null` where zones do not matter. */
+  readonly zoneData: string | null
+  /** When somebody must look at it again; `null`: only when something happens to it. */
+  readonly wakeAt: Instant | null
+  /** Counts fencing tokens. Never goes back, not even when the schedule is removed and made again. */
+  readonly tokens: number
+  /** Fires counted against the limit. */
+  readonly fired: number
+  /** Ended fires so far: the number of the next record. */
+  readonly ended: number
+  /** Records of instants before this may be gone. */
+  readonly trimmedBefore: Instant | null
+  readonly failedInRow: number
+  readonly last: Last
+  /** Fires that have not ended, by dueAt. */
+  readonly open: readonly OpenFire[]
+  readonly backfills: readonly Backfill[]
+}
+
+export interface Last {
+  readonly dueAt: Instant | null
+  readonly succeededDueAt: Instant | null
+  readonly succeededAt: Instant | null
+}
+
+export interface Pause {
+  readonly at: Instant
+  readonly until: Instant | null
+  readonly note: string | null
+  readonly author: string | null
+  /** What becomes of the instants of the pause when it ends by itself. */
+  readonly missed: MissedChoice
+}
+
+export type MissedChoice = 'skip' | 'latest' | 'all'
+
+export type FireKind = 'scheduled' | 'backfill' | 'manual'
+
+/** A fire that has not ended: it waits (for its time, its turn, its retry) or runs. */
+export interface OpenFire {
+  readonly dueAt: Instant
+  /** Empty for scheduled and backfilled instants; the dedupe key or a random id for manual ones. */
+  readonly nonce: string
+  readonly kind: FireKind
+  /** An operator's retry, or the backfill of a missed instant, opens another round of the same fire. */
+  readonly round: number
+  readonly plannedAt: Instant
+  /** Not to be started before: dueAt plus jitter, or the time of the retry. */
+  readonly readyAt: Instant
+  /** Waits its turn instead of being skipped: catch-up, backfill, or planned together with the one before it. */
+  readonly queued: boolean
+  /** Starts whatever else is active. */
+  readonly ignoresOverlap: boolean
+  /** Runs so far, in all rounds. */
+  readonly attempt: number
+  /** Of this round. */
+  readonly failures: number
+  readonly crashes: number
+  readonly run: OpenRun | null
+  /** What it was planned with, where that is no longer the schedule's, or was given by the one who triggered it. */
+  readonly own: { readonly input: Json; readonly policy: PolicyChoices } | null
+}
+
+export interface OpenRun {
+  readonly token: string
+  readonly instance: string
+  /** Of the claim: tells whether an unknown answer meant yes. */
+  readonly request: string
+  readonly startedAt: Instant
+  /** Somebody wants it to end. From `revokeAt` on anybody may end it. */
+  readonly cancel: CancelRequest | null
+}
+
+export interface CancelRequest {
+  readonly at: Instant
+  readonly reason: 'cancelled-by-operator' | 'replaced' | 'timeout'
+  readonly detail: string | null
+  readonly revokeAt: Instant
+}
+
+/** A range of instants that somebody wants run; materialised a few at a time. */
+export interface Backfill {
+  readonly id: string
+  /** First instant not yet looked at. */
+  readonly from: Instant
+  /** Up to and including. */
+  readonly to: Instant
+  readonly askedAt: Instant
+  readonly author: string | null
+}

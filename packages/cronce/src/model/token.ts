@@ -1,0 +1,13 @@
+/**
+ * A fencing token: the store's epoch above, a counter of the schedule below, so that it grows also when a store came back
+ * with an older counter. A decimal text inside, a bigint for users; fits a signed 64-bit column.
+ */
+const COUNTER_BITS = 44n
+
+export function makeToken(epoch: number, counter: number): string {
+  return String((BigInt(epoch) << COUNTER_BITS) | BigInt(counter))
+}
+
+export function isNewerToken(token: string, than: string): boolean {
+  return BigInt(token) > BigInt(than)
+}

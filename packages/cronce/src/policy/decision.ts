@@ -1,0 +1,60 @@
+import type { Change } from '../model/change.ts'
+import type { CronceEvent } from '../model/event.ts'
+import type { Json } from '../model/json.ts'
+import type { Policy } from '../model/policy.ts'
+import type { RunRecord } from '../model/record.ts'
+import type { FireKind, Instant, Last } from '../model/schedule.ts'
+
+/** What a decision may know besides the schedule: all of it handed in. */
+export interface Context {
+  /** The store's clock. */
+  readonly now: Instant
+  /** The store's epoch, for tokens. */
+  readonly epoch: number
+  /** Version of this process's time zone data. */
+  readonly zoneData: string
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+}
+
+/** Who would run what can be started now. */
+export interface Claimant {
+  readonly instance: string
+  /** Of this claim. */
+  readonly request: string
+  /** How many runs it may begin. */
+  readonly room: number
+  /** It runs nothing: the place for a fire whose instances keep dying. */
+  readonly idle: boolean
+}
+
+export interface Decision {
+  readonly change: Change
+  /** Runs that begin with this change, if it is applied. */
+  readonly started: readonly StartedRun[]
+  /** What to tell once it is applied. */
+  readonly events: readonly CronceEvent[]
+}
+
+/** All that an instance needs to execute a run. */
+export interface StartedRun {
+  readonly record: RunRecord
+  readonly kind: FireKind
+  readonly input: Json
+  readonly policy: Policy
+  /** Of the schedule, before this fire. */
+  readonly previous: Last
+  /** Its instances died before: it runs alone. */
+  readonly suspect: boolean
+}
+
+/** The run is not the fire's current one: what it wants is refused, and nothing changes. */
+export const STALE = 'stale'
+export type Stale = typeof STALE
+
+/** A command that can't be followed, as data: the client makes an error of it. */
+export interface Refusal {
+  readonly refused: string
+  readonly message: string
+  readonly hint: string
+}

@@ -1,0 +1,295 @@
+import type { AppRecord } from '../model/app.ts'
+import type { Change } from '../model/change.ts'
+import type { InstanceRecord, InstanceState } from '../model/instance.ts'
+import type { Json } from '../model/json.ts'
+import type { Outcome } from '../model/outcome.ts'
+import type { FireKey, FireRecord, LogLine, Progress, RunNotes, RunRecord, StepRecord } from '../model/record.ts'
+import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts'
+
+/**
+ * The one door to durable state: one namespace of one store. Every method is atomic, whatever the rest of the fleet is doing.
+ * A store records decisions; it never makes one. Everything about a schedule is decided on its whole state and written by
+ * compare-and-set on its version, so the store needs no policy, holds no lock while somebody thinks, and a late or repeated
+ * write changes nothing.
+ *
+ * A method that throws has an *unknown* outcome, unless the error says otherwise (`notApplied: true`): the caller finds out by
+ * reading. `now` in an answer is the store's clock, which alone judges what is due and which lease has run out.
+ *
+ * Proof of a store: `cronce/testing`, `describeStore`.
+ */
+export interface Store<Tx = unknown> {
+  readonly info: StoreInfo
+
+  /** The schedules of these ids, in any order; what does not exist is left out. */
+  load(ids: readonly string[], options?: InTransaction<Tx>): Promise<Loaded>
+
+  /**
+   * Schedules of these jobs that want attention now, the longest waiting first: `wakeAt <= now` in own buckets, and
+   * `wakeAt <= now - patienceMs` in the others. Never scans what is not due.
+   */
+  due(query: DueQuery): Promise<Due>
+
+  /**
+   * Write decisions. Each change is all or nothing and independent of the others; see `Change` and `ChangeResult`.
+   * With `claimant`, every change also demands that this instance is live, and renews its lease.
+   */
+  apply(changes: readonly Change[], options?: ApplyOptions<Tx>): Promise<Applied>
+
+  /** Join, renew, change state or leave. `alive: false`: declared dead or unknown to have lived; this id is over. */
+  beat(beat: Beat): Promise<BeatAnswer>
+
+  /**
+   * Declare an instance dead, for ever: only if it has not renewed since (`renewals`), and either its lease has run out by the
+   * store's clock or `hint` says that its process is gone. True if it is dead now.
+   */
+  bury(burial: { readonly instance: string; readonly renewals: number; readonly hint: boolean }): Promise<boolean>
+
+  /** Ask an instance to take nothing new, or take that back. False: there is no such live instance. */
+  drain(instance: string, drain: boolean): Promise<boolean>
+
+  /** Durable steps; see `StepCommand`. */
+  step(command: StepCommand): Promise<StepAnswer>
+
+  /** What runs tell while they run, replacing what they told before. Answers the tokens that were refused as stale. */
+  annotate(notes: readonly Annotation[]): Promise<{ readonly stale: readonly string[] }>
+
+  /**
+   * Run `work` and write the settlement in one transaction of the store's own database. `settle` is called on the state as the
+   * transaction sees it, after `work`; `null` means that the run is no longer live: roll everything back, answer `stale`.
+   * Stores that can't have `info.transactions: false` and reject with STORE_CANNOT_TRANSACT.
+   */
+  transact<Value>(transaction: Transaction<Tx, Value>): Promise<Transacted<Value>>
+
+  loadApp(name: string): Promise<{ readonly now: Instant; readonly app: AppRecord | null }>
+  /** Compare-and-set on `app.version - 1`. False: somebody else was faster. */
+  saveApp(app: AppRecord): Promise<boolean>
+
+  listSchedules(query: ScheduleQuery): Promise<Page<ScheduleState>>
+  listFires(query: FireQuery): Promise<Page<FireRecord>>
+  listRuns(query: RunQuery): Promise<Page<RunRecord & RunNotes>>
+  listSteps(fire: FireKey): Promise<readonly StepRecord[]>
+  listInstances(): Promise<{ readonly now: Instant; readonly instances: readonly InstanceRecord[] }>
+
+  /** Delete up to `limit` ended fires whose time is up, with their runs and steps, and instances gone for a day. */
+  prune(limit: number): Promise<{ readonly deleted: number }>
+  /** Delete all records of a schedule that no longer exists. True when nothing is left; call again until then. */
+  erase(schedule: string, limit: number): Promise<boolean>
+
+  /** Be told when somebody wrote with `wake`. A hint: may come late, twice or never. Returns how to stop. */
+  watch(listener: () => void): () => void
+
+  /**
+   * Instances among these whose process is known to be gone, without waiting for their lease. Empty where the store can't
+   * tell. A hint for `bury`.
+   */
+  probe(instances: readonly string[]): Promise<readonly string[]>
+
+  close(): Promise<void>
+}
+
+/** What `sqlite(file)`, `memory()` and the like return: something to open, in a namespace. */
+export interface StoreSource<Tx = unknown> {
+  /** For messages: the kind of store and where it is, without secrets. */
+  readonly name: string
+  open(options: OpenOptions): Promise<Store<Tx>>
+}
+
+export interface OpenOptions {
+  readonly namespace: string
+  /** Take over a store that was copied or restored from elsewhere. */
+  readonly adopt: boolean
+  /** Refuse what would double jobs in production. */
+  readonly production: boolean
+  readonly warn: (code: string, message: string) => void
+}
+
+export interface StoreInfo {
+  readonly name: string
+  /** Moves up when the store was adopted or promoted: the upper part of every token. */
+  readonly epoch: number
+  readonly transactions: boolean
+  /** A dead process is noticed by `probe`, without waiting for its lease. */
+  readonly probes: boolean
+}
+
+export interface InTransaction<Tx> {
+  /** The user's own transaction on the same database: read and write in it, and leave the commit to its owner. */
+  readonly tx?: Tx | undefined
+}
+
+export interface Loaded {
+  readonly now: Instant
+  readonly schedules: readonly ScheduleState[]
+}
+
+export interface DueQuery {
+  /** `buckets`: 256 characters, `1` for a bucket of one's own. */
+  readonly jobs: readonly { readonly job: string; readonly buckets: string }[]
+  readonly patienceMs: number
+  readonly limit: number
+}
+
+export interface Due {
+  readonly now: Instant
+  readonly schedules: readonly ScheduleState[]
+  /** Earliest `wakeAt` among the rest, in own buckets and in the others. `null`: none. */
+  readonly mineAt: Instant | null
+  readonly othersAt: Instant | null
+}
+
+export interface ApplyOptions<Tx> extends InTransaction<Tx> {
+  /** Who claims; `leaseMs` is what its lease is renewed by. */
+  readonly claimant?: { readonly instance: string; readonly leaseMs: number } | undefined
+  /** Tell the others at once: for what people do, not for fires. */
+  readonly wake?: boolean | undefined
+}
+
+export interface Applied {
+  readonly now: Instant
+  /** One for each change, in order. */
+  readonly results: readonly ChangeResult[]
+}
+
+export type ChangeResult =
+  | { readonly kind: 'applied' }
+  /** The schedule has another version by now (or exists, or is gone): look again. */
+  | { readonly kind: 'conflict' }
+  /** The store's clock has not reached `notBefore`. */
+  | { readonly kind: 'early' }
+  /** One of `creates` is on record. */
+  | { readonly kind: 'exists'; readonly fire: FireRecord }
+  /** A limit is used up. */
+  | { readonly kind: 'full'; readonly slot: string }
+  /** The claimant is not live. */
+  | { readonly kind: 'not-live' }
+
+export interface Beat {
+  /** As it describes itself; `state`, `running`, `clockOffsetMs` may differ from beat to beat. */
+  readonly instance: Omit<InstanceRecord, 'renewals' | 'renewedAt' | 'expired' | 'drain' | 'startedAt' | 'state'> & {
+    readonly state: Exclude<InstanceState, 'dead'>
+  }
+  /** The first beat of this incarnation. Any other is refused for an id that the store does not have. */
+  readonly join: boolean
+  readonly leaseMs: number
+}
+
+export interface BeatAnswer {
+  readonly alive: boolean
+  readonly now: Instant
+  /** Open runs that the store says this instance holds. */
+  readonly held: readonly HeldRun[]
+  /** All that are live or draining, this one included. */
+  readonly instances: readonly InstanceRecord[]
+}
+
+export interface HeldRun {
+  readonly schedule: string
+  readonly token: string
+  readonly request: string
+  readonly cancel: CancelRequest | null
+}
+
+/** A run is live if it is open in the store and its instance has not been declared dead (or left). */
+export type StepCommand =
+  /** Begin a step, if the run is live and the step is neither done nor begun by another run. */
+  | {
+      readonly kind: 'begin'
+      readonly fire: FireKey
+      readonly step: string
+      readonly token: string
+      /** Also if an earlier run began it and its end is unknown. */
+      readonly rerun: boolean
+    }
+  /** End it: accepted only from the run that began it, live or not. */
+  | {
+      readonly kind: 'end'
+      readonly fire: FireKey
+      readonly step: string
+      readonly token: string
+      readonly failed: boolean
+      readonly result: Json
+    }
+  /** An operator says how it ended. */
+  | {
+      readonly kind: 'resolve'
+      readonly fire: FireKey
+      readonly step: string
+      readonly failed: boolean
+      readonly result: Json
+    }
+
+export type StepAnswer =
+  | { readonly kind: 'applied' }
+  /** On record already: begun or ended by this same run before. */
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'done'; readonly result: Json }
+  /** Begun by the run of this token, which did not end it. */
+  | { readonly kind: 'unknown'; readonly token: string }
+  /** The run is not live, or the step is another run's by now. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'not-found' }
+
+export interface Annotation {
+  readonly schedule: string
+  readonly token: string
+  readonly progress: Progress | null
+  readonly log: readonly LogLine[]
+  readonly logCut: boolean
+}
+
+export interface Transaction<Tx, Value> {
+  readonly schedule: string
+  readonly token: string
+  readonly work: (tx: Tx) => Value | Promise<Value>
+  readonly settle: (state: ScheduleState, now: Instant, value: Value) => Change | null
+}
+
+export type Transacted<Value> =
+  | { readonly kind: 'committed'; readonly value: Value; readonly now: Instant }
+  | { readonly kind: 'stale' }
+
+/** A page, and the cursor of the next one; `null`: that was all. Cursors are opaque. */
+export interface Page<Item> {
+  readonly now: Instant
+  readonly items: readonly Item[]
+  readonly next: string | null
+}
+
+interface PageQuery {
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** By name, ascending. */
+export interface ScheduleQuery extends PageQuery {
+  readonly job?: string | undefined
+  readonly prefix?: string | undefined
+  readonly tenant?: string | undefined
+  /** Declared in the code of this app. */
+  readonly app?: string | undefined
+  readonly state?: 'active' | 'paused' | 'retired' | 'finished' | undefined
+}
+
+/** The latest due first. `from` included, `to` excluded; a range counts as its first instant, and matches if it overlaps. */
+export interface FireQuery extends PageQuery {
+  readonly schedule?: string | undefined
+  readonly job?: string | undefined
+  readonly outcome?: Outcome | 'open' | undefined
+  readonly nonce?: string | undefined
+  readonly from?: Instant | undefined
+  readonly to?: Instant | undefined
+  readonly order?: 'latest' | 'earliest' | undefined
+}
+
+/** The latest started first. */
+export interface RunQuery extends PageQuery {
+  readonly schedule?: string | undefined
+  readonly job?: string | undefined
+  readonly instance?: string | undefined
+  readonly outcome?: Outcome | 'open' | undefined
+  /** Runs of one fire. */
+  readonly fire?: FireKey | undefined
+  readonly token?: string | undefined
+  readonly from?: Instant | undefined
+  readonly to?: Instant | undefined
+}
