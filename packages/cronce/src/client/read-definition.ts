@@ -1,0 +1,79 @@
+import type { Definition, Instant } from '../model/schedule.ts'
+import type { TriggerData } from '../trigger/trigger.ts'
+import { readInput } from './read-input.ts'
+import { readName } from './read-name.ts'
+import { optionConflict, readFields, readInstant, readInteger } from './read-option.ts'
+import { POLICY_NAMES, readPolicy } from './read-policy.ts'
+import { readTrigger, TRIGGER_NAMES } from './read-trigger.ts'
+import type { NewSchedule, PolicyOptions, ScheduleOptions } from './schedule-options.ts'
+
+export interface ReadDefinition {
+  readonly definition: Definition
+  /** What was changed on the way, in sentences. */
+  readonly warnings: readonly string[]
+}
+
+export const SCHEDULE_NAMES = [
+  'job',
+  'input',
+  'start',
+  'end',
+  'limit',
+  'tenant',
+  ...TRIGGER_NAMES,
+  ...POLICY_NAMES,
+] as const satisfies readonly (keyof NewSchedule)[]
+
+/**
+ * What users write, as data for the model. The job is the one named in the options, or else the one of the schedule's name.
+ * `defaults` are the job's own policies: they hold where the schedule says nothing.
+ */
+export function readDefinition(
+  name: string,
+  options: ScheduleOptions | NewSchedule,
+  defaults: PolicyOptions = {},
+): ReadDefinition {
+  const id = readName('schedule', name)
+  const fields = readFields('', options, SCHEDULE_NAMES, "{ cron: '0 3 * * *' }")
+  const trigger = readTrigger(id, fields)
+  const { policy, warnings } = readPolicy({ ...readFields('', defaults, POLICY_NAMES, '{ retry: 3 }'), ...fields })
+  const definition: Definition = {
+    job: readName('job', fields.job === undefined ? id : fields.job),
+    trigger,
+    input: readInput(fields.input),
+    policy,
+    ...readWindow(fields, trigger),
+    tenant: fields.tenant === undefined ? null : readName('tenant', fields.tenant),
+  }
+  return { definition, warnings }
+}
+
+/** More than any schedule lives to see. */
+const MOST_FIRES = 1_000_000_000
+
+function readWindow(
+  fields: Readonly<Partial<Record<keyof ScheduleOptions, unknown>>>,
+  trigger: TriggerData | null,
+): Pick<Definition, 'start' | 'end' | 'limit'> {
+  const given = (['start', 'end', 'limit'] as const).find((option) => fields[option] !== undefined)
+  if (trigger === null && given !== undefined) {
+    throw optionConflict(
+      `The option ${given} means nothing without a trigger.`,
+      `Leave out ${given}, or add cron, every or at.`,
+    )
+  }
+  const start = fields.start === undefined ? null : readInstant('start', fields.start)
+  const end = fields.end === undefined ? null : readInstant('end', fields.end)
+  const limit = fields.limit === undefined ? null : readInteger('limit', fields.limit, { min: 1, max: MOST_FIRES })
+  if (start !== null && end !== null && end <= start) {
+    throw optionConflict('The schedule ends before it starts.', 'Make end later than start.')
+  }
+  if (trigger?.kind === 'at' && !isWithin(trigger.at, start, end)) {
+    throw optionConflict('The instant of at is not between start and end.', 'Leave out start and end.')
+  }
+  return { start, end, limit }
+}
+
+function isWithin(at: Instant, start: Instant | null, end: Instant | null): boolean {
+  return (start === null || at >= start) && (end === null || at < end)
+}

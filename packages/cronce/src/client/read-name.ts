@@ -1,0 +1,25 @@
+import { CronceError } from '../errors.ts'
+import { LIMITS } from '../model/limits.ts'
+import { show } from './read-option.ts'
+
+/**
+ * A name of a schedule, job, group or tenant: it is an identity, so nothing that looks alike but differs. Half characters are
+ * refused since all of them become the same one when they are written.
+ */
+export function readName(what: string, value: unknown, max: number = LIMITS.name): string {
+  const problem = problemOf(value, max)
+  if (problem === null) return value as string
+  throw new CronceError('NAME_INVALID', `${show(value)} can't be the name of a ${what}: ${problem}.`, {
+    hint: `Use 1 to ${max} characters without control characters, and no space at either end.`,
+  })
+}
+
+function problemOf(value: unknown, max: number): string | null {
+  if (typeof value !== 'string') return 'a name is a text'
+  if (value === '') return 'it is empty'
+  if (value.length > max) return `it has ${value.length} characters`
+  if (value.trim() !== value) return 'it begins or ends with a space'
+  if (/\p{Cc}/u.test(value)) return 'it contains a control character'
+  if (!value.isWellFormed()) return 'it contains half a character'
+  return null
+}

@@ -1,0 +1,165 @@
+import { didYouMean } from '../did-you-mean.ts'
+import { parseDuration } from '../duration.ts'
+import { CronceError } from '../errors.ts'
+import { at } from '../trigger/at.ts'
+
+/** Readers of single options. A path such as `retry.backoff.base` says in every message which one is meant. */
+
+export const MINUTE_MS = 60_000
+export const DAY_MS = 86_400_000
+export const YEAR_MS = 365 * DAY_MS
+
+/** The longest piece of somebody's text that a message repeats. */
+const SHOWN = 60
+
+/** The fields of an object, each read once, nothing in it that we do not know; those that are undefined left out. */
+export function readFields<Name extends string>(
+  path: string,
+  value: unknown,
+  names: readonly Name[],
+  sample: string,
+): Partial<Record<Name, unknown>> {
+  if (!isRecord(value)) throw invalid(path, value, 'an object', sample)
+  const fields: Partial<Record<Name, unknown>> = {}
+  for (const written of Object.keys(value)) {
+    const name = names.find((known) => known === written)
+    if (name === undefined) throw unknownOption(join(path, written), written, names)
+    const field = value[written]
+    if (field !== undefined) fields[name] = field
+  }
+  return fields
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // An object of another realm (a vm, a test runner) has another Object: its prototype has none itself.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+export interface Bounds {
+  readonly min: number
+  readonly max: number
+}
+
+export function readInteger(path: string, value: unknown, { min, max }: Bounds): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+  throw invalid(path, value, `a whole number from ${grouped(min)} to ${grouped(max)}`, String(Math.max(min, 1)))
+}
+
+export function readNumber(path: string, value: unknown, { min, max }: Bounds): number {
+  if (typeof value === 'number' && value >= min && value <= max) return value
+  throw invalid(path, value, `a number from ${grouped(min)} to ${grouped(max)}`, String(min))
+}
+
+/** Milliseconds. Zero is a duration only where `min` is 0. */
+export function readDuration(path: string, value: unknown, { min, max }: Bounds): number {
+  const isZero = value === 0 || (typeof value === 'string' && /^0(ms|[smhdw])?$/.test(value))
+  const isDuration = typeof value === 'string' || typeof value === 'number'
+  const ms = isZero ? 0 : isDuration ? parseDuration(value) : null
+  if (ms !== null && ms >= min && ms <= max) return ms
+  const range = `from ${min === 0 ? '0' : spell(min)} to ${spell(max)}`
+  throw invalid(path, value, `a duration ${range}, such as 5m, 1h30m, or whole milliseconds`, sampleDuration(min, max))
+}
+
+export function readChoice<Choice extends string>(path: string, value: unknown, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === value)
+  if (found !== undefined) return found
+  const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
+  const expected = `one of ${choices.join(', ')}`
+  if (meant === undefined) throw invalid(path, value, expected, `'${choices[0]}'`)
+  throw optionInvalid(path, value, expected, `Did you mean '${meant}'?`)
+}
+
+/** Epoch milliseconds of a Date, a number, or an ISO text that says its zone. */
+export function readInstant(path: string, value: unknown): number {
+  try {
+    return at(value as Date | number | string).at
+  } catch (cause) {
+    const expected = 'a Date, epoch milliseconds, or an ISO text with Z or an offset'
+    throw optionInvalid(path, value, expected, `Write ${nest(path, "'2027-01-01T00:00:00Z'")}.`, cause)
+  }
+}
+
+export function readBoolean(path: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw invalid(path, value, 'true or false', 'true')
+}
+
+/** A text for people, of bounded length. */
+export function readText(path: string, value: unknown, max: number): string {
+  if (typeof value === 'string' && value.length <= max && value.isWellFormed()) return value
+  throw invalid(path, value, `a text of at most ${grouped(max)} characters`, "'…'")
+}
+
+/** `sample` is what could stand there, as code: the hint shows it in its place. */
+export function invalid(path: string, value: unknown, expected: string, sample: string): CronceError {
+  return optionInvalid(path, value, expected, `Write ${nest(path, sample)}.`)
+}
+
+export function optionInvalid(
+  path: string,
+  value: unknown,
+  expected: string,
+  hint: string,
+  cause?: unknown,
+): CronceError {
+  const subject = path === '' ? 'The options' : `The option ${path}`
+  const message = `${subject} can't be ${show(value)}: expected ${expected}.`
+  return new CronceError('OPTION_INVALID', message, cause === undefined ? { hint } : { hint, cause })
+}
+
+export function optionConflict(message: string, hint: string): CronceError {
+  return new CronceError('OPTION_CONFLICT', message, { hint })
+}
+
+function unknownOption(path: string, name: string, names: readonly string[]): CronceError {
+  const meant = didYouMean(name, names)
+  const hint = meant === undefined ? `The options here are ${names.join(', ')}.` : `Did you mean ${meant}?`
+  return new CronceError('OPTION_UNKNOWN', `There is no option ${show(path)}.`, { hint })
+}
+
+/** What was found, in a few words: never the whole of somebody's data. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value)
+  }
+  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') {
+    return String(value)
+  }
+  if (typeof value === 'bigint') return 'a bigint'
+  if (Array.isArray(value)) return 'an array'
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}
+
+/** `retry.attempts`, `3` becomes `retry: { attempts: 3 }`. */
+function nest(path: string, sample: string): string {
+  if (path === '') return sample
+  const [last, ...outer] = path.split('.').reverse()
+  return outer.reduce((inner, name) => `${name}: { ${inner} }`, `${last}: ${sample}`)
+}
+
+function sampleDuration(min: number, max: number): string {
+  const fits = [5 * MINUTE_MS, 10_000, DAY_MS].find((ms) => ms >= min && ms <= max) ?? max
+  return `'${spell(fits)}'`
+}
+
+function spell(ms: number): string {
+  const units = [
+    [DAY_MS, 'd'],
+    [3_600_000, 'h'],
+    [MINUTE_MS, 'm'],
+    [1_000, 's'],
+  ] as const
+  const [size, unit] = units.find(([unitMs]) => ms >= unitMs && ms % unitMs === 0) ?? [1, 'ms']
+  return `${ms / size}${unit}`
+}
+
+function grouped(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
+}

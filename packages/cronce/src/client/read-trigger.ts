@@ -1,0 +1,98 @@
+import { CronceError } from '../errors.ts'
+import { cron } from '../trigger/cron.ts'
+import { every } from '../trigger/every.ts'
+import type { CronOptions, TriggerData } from '../trigger/trigger.ts'
+import {
+  invalid,
+  isRecord,
+  optionConflict,
+  optionInvalid,
+  readDuration,
+  readFields,
+  readInstant,
+  YEAR_MS,
+} from './read-option.ts'
+import type { TriggerOptions } from './schedule-options.ts'
+
+const CRON_ONLY = ['tz', 'dst', 'dialect', 'days', 'seed'] as const satisfies readonly (keyof TriggerOptions)[]
+const TRIGGERS = ['cron', 'every', 'at'] as const satisfies readonly (keyof TriggerOptions)[]
+
+export const TRIGGER_NAMES = [...TRIGGERS, ...CRON_ONLY] as const
+
+type Fields = Readonly<Partial<Record<keyof TriggerOptions, unknown>>>
+
+/** When it is due, as data; `null`: only when triggered. */
+export function readTrigger(name: string, fields: Fields): TriggerData | null {
+  const [kind, ...others] = TRIGGERS.filter((trigger) => fields[trigger] !== undefined)
+  if (others.length > 0) {
+    throw optionConflict(
+      `A schedule has one trigger, and this one has ${[kind, ...others].join(' and ')}.`,
+      'Make a schedule for each.',
+    )
+  }
+  const cronOnly = CRON_ONLY.find((option) => fields[option] !== undefined)
+  if (kind !== 'cron' && cronOnly !== undefined) {
+    throw optionConflict(`The option ${cronOnly} means nothing without cron.`, `Leave out ${cronOnly}, or add cron.`)
+  }
+  switch (kind) {
+    case 'cron':
+      return readCron(name, fields)
+    case 'every':
+      return readEvery(fields.every)
+    case 'at':
+      return { kind: 'at', at: readInstant('at', fields.at) }
+  }
+  return null
+}
+
+function readCron(name: string, fields: Fields): TriggerData {
+  const { expression, options } = readCronSpec(fields)
+  const trigger = parse(name, expression, options)
+  if (!trigger.never) return trigger.toJSON()
+  const hint =
+    trigger.kind === 'cron' && trigger.timing === 'event'
+      ? 'Do it where the application starts, or leave out cron and trigger the schedule there.'
+      : 'Look at the day and the month: 30 February does not come.'
+  throw optionInvalid('cron', expression, 'an expression that fires at some time', hint)
+}
+
+/** The seed is stored only where `H` needs it: expressions without one are shared by all schedules that use them. */
+function parse(name: string, expression: string, options: CronOptions): ReturnType<typeof cron> {
+  try {
+    return cron(expression, options)
+  } catch (error) {
+    if (!(error instanceof CronceError) || error.code !== 'SEED_MISSING') throw error
+    return cron(expression, { ...options, seed: name })
+  }
+}
+
+function readCronSpec(fields: Fields): { readonly expression: string; readonly options: CronOptions } {
+  const given = fields.cron
+  // Their values are for cron() to judge, which says what is wrong and where.
+  const beside: CronOptions = Object.fromEntries(
+    CRON_ONLY.filter((option) => fields[option] !== undefined).map((option) => [option, fields[option]]),
+  )
+  if (typeof given === 'string') return { expression: given, options: beside }
+  const sample = "{ expression: '0 3 * * *', tz: 'Europe/London' }"
+  if (!isRecord(given)) {
+    throw invalid('cron', given, 'an expression, or an object with one', "'0 3 * * *'")
+  }
+  const names = ['expression', ...CRON_ONLY, 'gap', 'overlap', 'wrap'] as const
+  const { expression, ...within } = readFields('cron', given, names, sample)
+  if (typeof expression !== 'string') throw invalid('cron.expression', expression, 'an expression', "'0 3 * * *'")
+  const twice = CRON_ONLY.find((option) => option in beside && option in within)
+  if (twice === undefined) return { expression, options: { ...beside, ...(within as CronOptions) } }
+  throw optionConflict(`The option ${twice} stands both in cron and beside it.`, 'Leave out one of them.')
+}
+
+/** Faster than this, the record of the fires would be all that the fleet does. */
+const FASTEST_MS = 10
+
+function readEvery(value: unknown): TriggerData {
+  const isSpec = isRecord(value)
+  const { interval, anchor } = isSpec
+    ? readFields('every', value, ['interval', 'anchor'], "{ interval: '15m', anchor: '2027-01-01T00:05:00Z' }")
+    : { interval: value, anchor: undefined }
+  const everyMs = readDuration(isSpec ? 'every.interval' : 'every', interval, { min: FASTEST_MS, max: 100 * YEAR_MS })
+  return every(everyMs, anchor === undefined ? {} : { anchor: readInstant('every.anchor', anchor) }).toJSON()
+}

@@ -1,0 +1,153 @@
+import type { Json } from '../model/json.ts'
+import type { Outcome } from '../model/outcome.ts'
+import type { Guarantee, MisfirePolicy, OverlapPolicy } from '../model/policy.ts'
+import type { CronOptions } from '../trigger/trigger.ts'
+
+/** `'5m'`, `'1h30m'`, or milliseconds. */
+export type Duration = string | number
+
+/** A Date, epoch milliseconds, or an ISO text with Z or an offset. */
+export type When = string | number | Date
+
+/** What to do when things are not simple. All of it holds for the fleet, not per process. */
+export interface PolicyOptions {
+  /** `at-most-once` never starts twice, `exactly-once` needs a store with transactions. @default 'at-least-once' */
+  readonly guarantee?: Guarantee | undefined
+  /**
+   * When a fire is due while an earlier one is active. `limit`: of `allow`, active at a time; of `queue-all`, waiting.
+   * @default 'skip'; limit 100 for `allow`, 1,000 for `queue-all`
+   */
+  readonly overlap?: OverlapPolicy['kind'] | OverlapOptions | undefined
+  /** When a fire is noticed late. @default 'latest' */
+  readonly misfire?: MisfirePolicy['late'] | MisfireOptions | undefined
+  /** Further runs after a failed one: how many, or how. @default 0 */
+  readonly retry?: number | RetryOptions | undefined
+  /** How long a run may take. @default none */
+  readonly timeout?: Duration | TimeoutOptions | undefined
+  /** Start up to so much later, so that not everything starts at once. @default 0 */
+  readonly jitter?: Duration | JitterOptions | undefined
+  /** Pause the schedule after so many failed fires in a row. @default never */
+  readonly pauseAfter?: number | undefined
+  /** How long ended fires are kept. At least the misfire window and a day: the record prevents a second run. @default '30d' */
+  readonly retention?: Duration | RetentionOptions | undefined
+  /** Runs of the job at a time in the whole fleet, over all its schedules. @default no limit */
+  readonly concurrency?: number | undefined
+  /** A limit shared by everything that names the same group. @default none */
+  readonly group?: GroupOptions | undefined
+  /** What `run.once` does with a step that an earlier run began and never ended. @default 'fail' */
+  readonly unknownStep?: 'fail' | 'rerun' | undefined
+}
+
+/** When it is due: at most one of `cron`, `every` and `at`. None: only when triggered. */
+export interface TriggerOptions {
+  /** An expression, or one with all options of cron (`gap` and `overlap` stand only here). */
+  readonly cron?: string | CronSpec | undefined
+  /** A steady interval of elapsed time, from 10 ms on. */
+  readonly every?: Duration | EverySpec | undefined
+  /** Once, at this instant. The schedule goes when it has ended. */
+  readonly at?: When | undefined
+  /** Zone of the cron expression. @default 'UTC' */
+  readonly tz?: string | undefined
+  /** What a zone change does to local times. @default 'auto' */
+  readonly dst?: CronOptions['dst']
+  /** Whose grammar the expression is written in. @default 'default' */
+  readonly dialect?: CronOptions['dialect']
+  /** How day of month and day of week combine when both are restricted. @default 'or' */
+  readonly days?: CronOptions['days']
+  /** What `H` is hashed from. @default the schedule's name */
+  readonly seed?: string | undefined
+}
+
+/** A schedule as users write it. */
+export interface ScheduleOptions extends TriggerOptions, PolicyOptions {
+  /** What the handler is given, as JSON of at most 64 KB. @default null */
+  readonly input?: Json | undefined
+  /** The first instant it may be due. @default none */
+  readonly start?: When | undefined
+  /** It is not due from this instant on. @default none */
+  readonly end?: When | undefined
+  /** So many fires in all, then it is finished. @default no limit */
+  readonly limit?: number | undefined
+  /** Whose data it is, so that it can be exported and erased. @default none */
+  readonly tenant?: string | undefined
+}
+
+/** A schedule made at run time: it names the job that it is for. */
+export interface NewSchedule extends ScheduleOptions {
+  readonly job: string
+}
+
+export interface CronSpec extends CronOptions {
+  readonly expression: string
+}
+
+export interface EverySpec {
+  readonly interval: Duration
+  /** An instant of the series. @default the Unix epoch */
+  readonly anchor?: When | undefined
+}
+
+export interface OverlapOptions {
+  readonly kind: OverlapPolicy['kind']
+  /** 1 to 1,000. */
+  readonly limit?: number | undefined
+}
+
+export interface MisfireOptions {
+  /** So late is still on time; up to the window. @default '10s' */
+  readonly grace?: Duration | undefined
+  /** What becomes of what is later. @default 'latest' */
+  readonly late?: MisfirePolicy['late'] | undefined
+  /** At most so many late fires run when `late` is `all`, 1 to 1,000. @default 100 */
+  readonly limit?: number | undefined
+  /** How far back to look, up to a year. @default '1d' */
+  readonly window?: Duration | undefined
+}
+
+export interface RetryOptions {
+  /** Further runs after failed ones, 0 to 1,000. @default 0 */
+  readonly attempts?: number | undefined
+  readonly backoff?: BackoffOptions | undefined
+  /** Further runs after runs whose instance died, 0 to 100. @default 2 */
+  readonly crashes?: number | undefined
+  /** No run begins later than this after the due time, up to a year. @default the misfire window */
+  readonly deadline?: Duration | undefined
+}
+
+export interface BackoffOptions {
+  /** Before the first retry, up to a day. @default '1s' */
+  readonly base?: Duration | undefined
+  /** What each delay is multiplied with for the next, 1 to 100. @default 2 */
+  readonly factor?: number | undefined
+  /** The longest delay, up to a week. @default '5m', or `base` if that is longer */
+  readonly cap?: Duration | undefined
+  /** Part of the delay that is random, 0 to 1. @default 0.5 */
+  readonly jitter?: number | undefined
+}
+
+export interface TimeoutOptions {
+  /** How long a run may take, up to a year. @default none */
+  readonly run?: Duration | undefined
+  /** Between the signal and the end of a run that was timed out, cancelled or replaced; up to a day. @default '10s' */
+  readonly grace?: Duration | undefined
+}
+
+export interface JitterOptions {
+  /** Up to a week. */
+  readonly within: Duration
+  /** `fixed`: the same for every fire of a schedule. `random`: another for each. @default 'fixed' */
+  readonly kind?: 'fixed' | 'random' | undefined
+}
+
+export interface RetentionOptions {
+  /** Of all ended fires, or by outcome; up to ten years. @default '30d' */
+  readonly keep?: Duration | Readonly<Partial<Record<Outcome, Duration>>> | undefined
+  /** Beyond so many the oldest go, 1 to 1,000,000. @default 1000 */
+  readonly count?: number | undefined
+}
+
+export interface GroupOptions {
+  readonly name: string
+  /** Runs at a time in the whole fleet, 1 to 100,000. */
+  readonly limit: number
+}
