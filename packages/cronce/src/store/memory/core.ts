@@ -1,0 +1,73 @@
+import type { Json } from '../../model/json.ts'
+import type { Instant } from '../../model/schedule.ts'
+import { emptyNamespace, type MemoryData } from './data.ts'
+import type { Journal } from './journal.ts'
+import { makeSpace, type Space } from './space.ts'
+
+/** What all stores opened from one source share. */
+export interface Core {
+  readonly data: MemoryData
+  readonly journal: Journal
+  now(): Instant
+  space(namespace: string): Space
+  restore(data: MemoryData): void
+  setEffect(key: string, value: Json | undefined): void
+  watch(namespace: string, listener: () => void): () => void
+  wake(namespace: string): void
+}
+
+export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
+  let data = given
+  /** Made when first used, from the data as it is then. */
+  let spaces = new Map<string, Space>()
+  const journal: Journal = { undo: null }
+  const listeners = new Map<string, Set<() => void>>()
+  const core: Core = {
+    get data() {
+      return data
+    },
+    journal,
+    now: () => Math.floor(clock.wall()),
+    space(namespace) {
+      let space = spaces.get(namespace)
+      if (space === undefined) {
+        space = makeSpace(namespaceIn(data, namespace), journal)
+        spaces.set(namespace, space)
+      }
+      return space
+    },
+    restore(other) {
+      data = other
+      spaces = new Map()
+    },
+    setEffect(key, value) {
+      const old = data.effects.get(key)
+      if (value === undefined) data.effects.delete(key)
+      else data.effects.set(key, value)
+      journal.undo?.push(() => core.setEffect(key, old))
+    },
+    watch(namespace, listener) {
+      const all = listeners.get(namespace) ?? new Set()
+      // Of its own, so that one listener may watch twice and stop once.
+      const told = () => {
+        if (all.has(told)) listener()
+      }
+      listeners.set(namespace, all.add(told))
+      return () => all.delete(told)
+    },
+    wake(namespace) {
+      // Later: whoever wrote is not to be called back from within.
+      for (const told of listeners.get(namespace) ?? []) queueMicrotask(told)
+    },
+  }
+  return core
+}
+
+function namespaceIn({ namespaces }: MemoryData, name: string) {
+  let namespace = namespaces.get(name)
+  if (namespace === undefined) {
+    namespace = emptyNamespace()
+    namespaces.set(name, namespace)
+  }
+  return namespace
+}

@@ -1,0 +1,85 @@
+import type { AppRecord } from '../../model/app.ts'
+import type { InstanceRecord } from '../../model/instance.ts'
+import type { Json } from '../../model/json.ts'
+import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+
+/**
+ * All that a store in memory knows, as plain data: what is not in here does not outlive a `restore`. The order of the maps
+ * means nothing. The values are the very objects that callers handed in: nobody changes them, a new one takes their place.
+ */
+export interface MemoryData {
+  /** Upper part of every token. A restored copy that stands for a lossy failover has a higher one. */
+  readonly epoch: number
+  readonly namespaces: Map<string, NamespaceData>
+  /** What transactions wrote: the tables of the user, so to speak. */
+  readonly effects: Map<string, Json>
+}
+
+export interface NamespaceData {
+  readonly schedules: Map<string, ScheduleState>
+  /** By `fireKeyText`. */
+  readonly fires: Map<string, FireRecord>
+  /** By `runKeyText`; so are the notes. */
+  readonly runs: Map<string, RunRecord>
+  readonly notes: Map<string, RunNotes>
+  /** By `stepKeyText`. */
+  readonly steps: Map<string, StepRecord>
+  readonly instances: Map<string, StoredInstance>
+  readonly apps: Map<string, AppRecord>
+  /** The highest counter of any schedule that was removed: new ones count on from it, in case they have the same name. */
+  tokensFloor: number
+}
+
+export interface StoredInstance {
+  /** Its `expired` means nothing: that is judged when somebody asks. */
+  readonly record: InstanceRecord
+  readonly leaseMs: number
+  readonly leaseUntil: Instant
+  /** When it left or was declared dead. */
+  readonly goneAt: Instant | null
+}
+
+export function emptyData(): MemoryData {
+  return { epoch: 1, namespaces: new Map(), effects: new Map() }
+}
+
+export function emptyNamespace(): NamespaceData {
+  return {
+    schedules: new Map(),
+    fires: new Map(),
+    runs: new Map(),
+    notes: new Map(),
+    steps: new Map(),
+    instances: new Map(),
+    apps: new Map(),
+    tokensFloor: 0,
+  }
+}
+
+// Names may contain any character, so no separator is safe: lengths are.
+
+export function fireKeyText({ schedule, dueAt, nonce }: FireKey): string {
+  return `${dueAt}:${schedule.length}:${schedule}${nonce}`
+}
+
+export function runKeyText(schedule: string, token: string): string {
+  return `${schedule.length}:${schedule}${token}`
+}
+
+export function stepKeyText(fireKey: string, step: string): string {
+  return `${fireKey.length}:${fireKey}${step}`
+}
+
+/** A deep copy: nothing is shared with the original, so either may go its own way. */
+export function copyData(data: MemoryData): MemoryData {
+  return copy(data) as MemoryData
+}
+
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copy)
+  if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, copy(item)]))
+  // Not by assignment: a key of somebody's input may be `__proto__`.
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item)]))
+}

@@ -1,0 +1,93 @@
+import type { InstanceRecord } from '../../model/instance.ts'
+import type { Instant } from '../../model/schedule.ts'
+import type { ApplyOptions, Beat, BeatAnswer, HeldRun, Store } from '../store.ts'
+import type { StoredInstance } from './data.ts'
+import { ascend, compareText } from './sorted.ts'
+import { type Space, setInstance } from './space.ts'
+
+type Claimant = NonNullable<ApplyOptions<unknown>['claimant']>
+
+export function beat(space: Space, now: Instant, given: Beat): BeatAnswer {
+  const alive = takeBeat(space, now, given)
+  clampLeases(space, now)
+  return {
+    alive,
+    now,
+    held: alive ? heldBy(space, given.instance.id) : [],
+    instances: [...ascend(space.present)].map((id) => view(space.data.instances.get(id)!, now)),
+  }
+}
+
+function takeBeat(space: Space, now: Instant, { instance, join, leaseMs }: Beat): boolean {
+  const known = space.data.instances.get(instance.id)
+  // A second joining beat of a live one is the first one again, whose answer was lost.
+  if (known === undefined ? !join : known.goneAt !== null) return false
+  setInstance(space, instance.id, {
+    record: {
+      ...instance,
+      startedAt: known?.record.startedAt ?? now,
+      renewals: known === undefined ? 0 : known.record.renewals + 1,
+      renewedAt: now,
+      drain: known?.record.drain ?? false,
+      expired: false,
+    },
+    leaseMs,
+    leaseUntil: now + leaseMs,
+    goneAt: instance.state === 'left' ? now : null,
+  })
+  return true
+}
+
+/** What a claim does besides: false if this instance is over. A lease that has run out is renewed like any other. */
+export function renew(space: Space, now: Instant, { instance, leaseMs }: Claimant): boolean {
+  const known = space.data.instances.get(instance)
+  if (known === undefined || known.goneAt !== null) return false
+  const record = { ...known.record, renewals: known.record.renewals + 1, renewedAt: now }
+  setInstance(space, instance, { record, leaseMs, leaseUntil: now + leaseMs, goneAt: null })
+  return true
+}
+
+/** When the clock was set back, a lease may seem to end hours from now. It ends as if it were renewed now, at the latest. */
+function clampLeases(space: Space, now: Instant): void {
+  for (const id of ascend(space.present)) {
+    const known = space.data.instances.get(id)!
+    if (known.leaseUntil > now + known.leaseMs) setInstance(space, id, { ...known, leaseUntil: now + known.leaseMs })
+  }
+}
+
+export function bury(space: Space, now: Instant, { instance, renewals, hint }: Parameters<Store['bury']>[0]): boolean {
+  clampLeases(space, now)
+  const known = space.data.instances.get(instance)
+  if (known === undefined || known.goneAt !== null) return known?.record.state === 'dead'
+  if (known.record.renewals !== renewals || !(hint || isExpired(known, now))) return false
+  setInstance(space, instance, { ...known, record: { ...known.record, state: 'dead' }, goneAt: now })
+  return true
+}
+
+export function drain(space: Space, instance: string, isWanted: boolean): boolean {
+  const known = space.data.instances.get(instance)
+  if (known === undefined || known.goneAt !== null) return false
+  setInstance(space, instance, { ...known, record: { ...known.record, drain: isWanted } })
+  return true
+}
+
+export function listInstances(space: Space, now: Instant): InstanceRecord[] {
+  return [...space.data.instances.values()]
+    .map((known) => view(known, now))
+    .sort((one, other) => compareText(one.id, other.id))
+}
+
+function heldBy(space: Space, instance: string): HeldRun[] {
+  return [...(space.records.openRuns.get(instance) ?? [])]
+    .sort(space.records.runs.compare)
+    .map(({ key }) => space.data.runs.get(key)!)
+    .map(({ schedule, token, request, cancel }) => ({ schedule, token, request, cancel }))
+}
+
+function view(known: StoredInstance, now: Instant): InstanceRecord {
+  return isExpired(known, now) ? { ...known.record, expired: true } : known.record
+}
+
+function isExpired({ leaseUntil }: StoredInstance, now: Instant): boolean {
+  return leaseUntil <= now
+}

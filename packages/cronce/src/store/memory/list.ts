@@ -1,0 +1,245 @@
+import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
+import { fireKeyText, runKeyText } from './data.ts'
+import { notApplied } from './not-applied.ts'
+import type { RecordIndex, RunEntry, RunKey, Shelf } from './record-index.ts'
+import { ascend, compareText, descend, type Sorted } from './sorted.ts'
+import type { Space } from './space.ts'
+
+const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
+
+/** A cursor is the place of the last item of its page, so what comes and goes in between disturbs nothing. */
+export function listSchedules(space: Space, now: Instant, query: ScheduleQuery): Page<ScheduleState> {
+  const { job, prefix = '' } = query
+  const names = job === undefined ? space.wakes.names : space.wakes.jobs.get(job)?.names
+  const after = query.after === null ? null : readCursor(query.after, ['string'])[0]
+  const isFirst = after === null || after < prefix
+  const found = function* (): Generator<ScheduleState> {
+    for (const name of names === undefined ? [] : ascend(names, isFirst ? prefix : after, isFirst)) {
+      if (!name.startsWith(prefix)) return
+      const state = space.data.schedules.get(name)!
+      if (matchesSchedule(state, query)) yield state
+    }
+  }
+  return page(now, found(), query.limit, ({ id }) => [id])
+}
+
+function matchesSchedule(state: ScheduleState, { tenant, app, state: status }: ScheduleQuery): boolean {
+  const { definition, source } = state
+  return (
+    (tenant === undefined || definition.tenant === tenant) &&
+    (app === undefined || (source.kind === 'code' && source.app === app)) &&
+    (status === undefined || statusOf(state) === status)
+  )
+}
+
+/** What is only triggered by hand has no next instant, and is active all the same. */
+function statusOf(state: ScheduleState): NonNullable<ScheduleQuery['state']> {
+  if (state.retiredAt !== null) return 'retired'
+  if (state.pause !== null) return 'paused'
+  const isOver = state.nextAt === null && state.open.length === 0 && state.backfills.length === 0
+  return isOver && state.definition.trigger !== null ? 'finished' : 'active'
+}
+
+export function listFires(space: Space, now: Instant, query: FireQuery): Page<FireRecord> {
+  const after = query.after === null ? null : fireCursor(query.after)
+  const found = function* (): Generator<FireRecord> {
+    for (const key of fireKeys(space.records, query, after)) {
+      const fire = space.data.fires.get(fireKeyText(key))!
+      if (matchesFire(fire, query)) yield fire
+    }
+  }
+  return page(now, found(), query.limit, ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce])
+}
+
+function fireCursor(text: string): FireKey {
+  const [dueAt, schedule, nonce] = readCursor(text, ['number', 'string', 'string'])
+  return { dueAt, schedule, nonce }
+}
+
+/** All that can match, in order, from behind `after` on. */
+function* fireKeys(index: RecordIndex, query: FireQuery, after: FireKey | null): Generator<FireKey> {
+  const { schedule, outcome, nonce = '', from = -Infinity, to = Infinity, order = 'latest' } = query
+  const shelf = schedule === undefined ? index : index.schedules.get(schedule)
+  if (shelf === undefined) return
+  const { compare } = shelf.fires
+  const sign = order === 'latest' ? -1 : 1
+  const few = fewFires(index, schedule, nonce, outcome)
+  if (few !== undefined) {
+    const isBehind = (key: FireKey) => after === null || sign * compare(key, after) > 0
+    yield* few.filter(isBehind).sort((one, other) => sign * compare(one, other))
+    return
+  }
+  yield* order === 'latest' ? latestFires(shelf, from, to, after) : earliestFires(shelf, from, to, after)
+}
+
+function fewFires(
+  index: RecordIndex,
+  schedule: string | undefined,
+  nonce: string,
+  outcome: FireQuery['outcome'],
+): FireKey[] | undefined {
+  if (schedule !== undefined && nonce !== '') {
+    const key = index.schedules.get(schedule)?.nonces.get(nonce)
+    return key === undefined ? [] : [index.fireEntries.get(key)!]
+  }
+  return schedule === undefined && outcome === 'open' ? [...index.openFires] : undefined
+}
+
+/** Ranges that begin before `from` may reach into it: they are looked at besides. */
+function* latestFires({ fires, ranges }: Shelf, from: Instant, to: Instant, after: FireKey | null): Generator<FireKey> {
+  const end = firstAt(to)
+  const before = after !== null && fires.compare(after, end) < 0 ? after : end
+  for (const key of descend(fires, before)) {
+    if (key.dueAt < from) break
+    yield key
+  }
+  yield* descend(ranges, before.dueAt < from ? before : firstAt(from))
+}
+
+function* earliestFires(
+  { fires, ranges }: Shelf,
+  from: Instant,
+  to: Instant,
+  after: FireKey | null,
+): Generator<FireKey> {
+  const start = firstAt(from)
+  for (const key of ascend(ranges, after)) {
+    if (key.dueAt >= from) break
+    yield key
+  }
+  const isBehind = after !== null && fires.compare(after, start) >= 0
+  for (const key of ascend(fires, isBehind ? after : start, !isBehind)) {
+    if (key.dueAt >= to) return
+    yield key
+  }
+}
+
+/** Before every fire of this instant. */
+function firstAt(dueAt: Instant): FireKey {
+  return { dueAt, schedule: '', nonce: '' }
+}
+
+function matchesFire(fire: FireRecord, { job, outcome, nonce, from, to }: FireQuery): boolean {
+  return (
+    (job === undefined || fire.job === job) &&
+    (outcome === undefined || (fire.ending?.outcome ?? 'open') === outcome) &&
+    (nonce === undefined || fire.nonce === nonce) &&
+    (from === undefined || (fire.range?.untilAt ?? fire.dueAt) >= from) &&
+    (to === undefined || fire.dueAt < to)
+  )
+}
+
+export function listRuns(space: Space, now: Instant, query: RunQuery): Page<RunRecord & RunNotes> {
+  const after = query.after === null ? null : runCursor(query.after)
+  const found = function* (): Generator<RunRecord & RunNotes> {
+    for (const { key } of runEntries(space.records, query, after)) {
+      const run = space.data.runs.get(key)!
+      if (matchesRun(run, query)) yield { ...run, ...(space.data.notes.get(key) ?? UNTOLD) }
+    }
+  }
+  return page(now, found(), query.limit, ({ startedAt, schedule, token }) => [startedAt, schedule, token])
+}
+
+function runCursor(text: string): RunKey {
+  const [startedAt, schedule, token] = readCursor(text, ['number', 'string', 'string'])
+  return { startedAt, schedule, token }
+}
+
+/** All that can match, the latest first: the few where few can, else in the order of the shelf. */
+function* runEntries(index: RecordIndex, query: RunQuery, after: RunKey | null): Generator<RunEntry> {
+  const { compare } = index.runs
+  const few = fewRuns(index, query)
+  if (few !== undefined) {
+    const behind = few.filter((entry) => after === null || compare(entry, after) < 0)
+    yield* behind.sort((one, other) => compare(other, one))
+    return
+  }
+  const { schedule, from = -Infinity, to = Infinity } = query
+  const runs = schedule === undefined ? index.runs : index.schedules.get(schedule)?.runs
+  if (runs === undefined) return
+  const end: RunKey = { startedAt: to, schedule: '', token: '' }
+  for (const entry of descend(
+    runs as Sorted<RunKey, RunEntry>,
+    after !== null && compare(after, end) < 0 ? after : end,
+  )) {
+    if (entry.startedAt < from) return
+    yield entry
+  }
+}
+
+function fewRuns(index: RecordIndex, { schedule, token, fire, instance, outcome }: RunQuery): RunEntry[] | undefined {
+  if (schedule !== undefined && token !== undefined) {
+    const entry = index.runEntries.get(runKeyText(schedule, token))
+    return entry === undefined ? [] : [entry]
+  }
+  if (fire !== undefined) {
+    const keys = index.fireEntries.get(fireKeyText(fire))?.runs ?? []
+    return keys.map((key) => index.runEntries.get(key)!)
+  }
+  if (outcome !== 'open') return undefined
+  if (instance !== undefined) return [...(index.openRuns.get(instance) ?? [])]
+  return schedule === undefined ? [...index.openRuns.values()].flatMap((runs) => [...runs]) : undefined
+}
+
+function matchesRun(run: RunRecord, query: RunQuery): boolean {
+  const { schedule, job, instance, outcome, fire, token, from, to } = query
+  return (
+    (schedule === undefined || run.schedule === schedule) &&
+    (job === undefined || run.job === job) &&
+    (instance === undefined || run.instance === instance) &&
+    (outcome === undefined || (run.ending?.outcome ?? 'open') === outcome) &&
+    (fire === undefined || fireKeyText(run) === fireKeyText(fire)) &&
+    (token === undefined || run.token === token) &&
+    (from === undefined || run.startedAt >= from) &&
+    (to === undefined || run.startedAt < to)
+  )
+}
+
+/** In the order in which they were begun. */
+export function listSteps(space: Space, fire: FireKey): StepRecord[] {
+  return [...(space.records.fireEntries.get(fireKeyText(fire))?.steps ?? [])]
+    .map((key) => space.data.steps.get(key)!)
+    .sort((one, other) => one.begunAt - other.begunAt || compareText(one.step, other.step))
+}
+
+function page<Item>(
+  now: Instant,
+  found: Iterable<Item>,
+  limit: number,
+  cursorOf: (item: Item) => readonly (string | number)[],
+): Page<Item> {
+  const items: Item[] = []
+  for (const item of found) {
+    const last = items.at(-1)
+    // One more than the page holds: there is a next one.
+    if (last !== undefined && items.length >= limit) return { now, items, next: JSON.stringify(cursorOf(last)) }
+    items.push(item)
+  }
+  return { now, items, next: null }
+}
+
+type Parts<Kinds extends readonly ('string' | 'number')[]> = {
+  [Index in keyof Kinds]: Kinds[Index] extends 'string' ? string : number
+}
+
+function readCursor<const Kinds extends readonly ('string' | 'number')[]>(text: string, kinds: Kinds): Parts<Kinds> {
+  const parts = parse(text)
+  const isOurs =
+    Array.isArray(parts) && parts.length === kinds.length && kinds.every((kind, at) => typeof parts[at] === kind)
+  if (!isOurs) {
+    throw notApplied('CURSOR_INVALID', `This is no cursor of a list: ${text.slice(0, 100)}`, {
+      hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
+    })
+  }
+  return parts as unknown as Parts<Kinds>
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

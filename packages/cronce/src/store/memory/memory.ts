@@ -1,0 +1,53 @@
+import type { StoreSource } from '../store.ts'
+import { makeCore } from './core.ts'
+import { emptyData, type MemoryData } from './data.ts'
+import { openStore } from './store.ts'
+import { beginTransaction, commit, type MemoryTransaction } from './transaction.ts'
+
+export interface MemoryOptions {
+  /** The store's clock. @default the process's */
+  readonly clock?: { wall(): number } | undefined
+  /** What it begins with, and keeps writing to. @default nothing */
+  readonly data?: MemoryData | undefined
+}
+
+/**
+ * A store that lives as long as this object: all that is opened from it shares its data, as several processes would share a
+ * database.
+ */
+export interface MemorySource extends StoreSource<MemoryTransaction> {
+  /** As it is now, and changing; to keep a moment, take a copy. To be read only. */
+  readonly data: MemoryData
+  /** Go on with other data, which is the store's from now on. Open transactions are lost. */
+  restore(data: MemoryData): void
+  /** A transaction of one's own: committed when the function ends, rolled back if it throws. */
+  transaction<Value>(work: (tx: MemoryTransaction) => Value | Promise<Value>): Promise<Value>
+}
+
+/**
+ * The reference store: in this process only, and gone with it. For tests, simulations and applications with one instance
+ * that need no memory of what ran before a restart.
+ *
+ * What is handed in is kept as it is, not copied, and is what later answers contain: neither side changes it.
+ */
+export function memory({ clock = { wall: Date.now }, data = emptyData() }: MemoryOptions = {}): MemorySource {
+  const core = makeCore(data, clock)
+  return {
+    name: 'memory',
+    get data() {
+      return core.data
+    },
+    restore: core.restore,
+    open: async ({ namespace }) => openStore(core, namespace),
+    async transaction(work) {
+      const open = beginTransaction(core)
+      try {
+        const value = await work(open.tx)
+        commit(core, open)
+        return value
+      } finally {
+        open.isOver = true
+      }
+    },
+  }
+}

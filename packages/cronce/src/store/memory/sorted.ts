@@ -1,0 +1,93 @@
+/**
+ * A list that is always in order, in chunks: adding and removing move a few hundred items at most, however long the list is,
+ * and adding at the end, which is what time does, moves none.
+ */
+export interface Sorted<Key, Item extends Key = Key> {
+  readonly compare: (one: Key, other: Key) => number
+  /** None is empty. */
+  readonly chunks: Item[][]
+}
+
+const CHUNK = 256
+
+export function sorted<Key, Item extends Key = Key>(compare: (one: Key, other: Key) => number): Sorted<Key, Item> {
+  return { compare, chunks: [] }
+}
+
+export function insert<Key, Item extends Key>(list: Sorted<Key, Item>, item: Item): void {
+  const { chunks } = list
+  const { chunkIndex, index } = seek(list, item, false)
+  if (chunkIndex === chunks.length) {
+    const last = chunks.at(-1)
+    if (last === undefined || last.length >= CHUNK) chunks.push([item])
+    else last.push(item)
+    return
+  }
+  const chunk = chunks[chunkIndex]!
+  chunk.splice(index, 0, item)
+  if (chunk.length > 2 * CHUNK) chunks.splice(chunkIndex + 1, 0, chunk.splice(CHUNK))
+}
+
+/** The item that compares as equal, if there is one. */
+export function remove<Key, Item extends Key>(list: Sorted<Key, Item>, item: Key): void {
+  const { chunkIndex, index } = seek(list, item, false)
+  const chunk = list.chunks[chunkIndex]
+  if (chunk === undefined || list.compare(chunk[index]!, item) !== 0) return
+  if (chunk.length === 1) list.chunks.splice(chunkIndex, 1)
+  else chunk.splice(index, 1)
+}
+
+/** Upwards from the first item behind `after` (or at it, if `including`), or from the first of all. */
+export function* ascend<Key, Item extends Key>(
+  list: Sorted<Key, Item>,
+  after: Key | null = null,
+  including = false,
+): Generator<Item> {
+  let { chunkIndex, index } = after === null ? { chunkIndex: 0, index: 0 } : seek(list, after, !including)
+  for (; chunkIndex < list.chunks.length; chunkIndex++, index = 0) {
+    const chunk = list.chunks[chunkIndex]!
+    for (; index < chunk.length; index++) yield chunk[index]!
+  }
+}
+
+/** Downwards from the last item before `before`, or from the last of all. */
+export function* descend<Key, Item extends Key>(list: Sorted<Key, Item>, before: Key | null = null): Generator<Item> {
+  const { chunks } = list
+  let { chunkIndex, index } = before === null ? { chunkIndex: chunks.length, index: 0 } : seek(list, before, false)
+  for (; chunkIndex >= 0; chunkIndex--, index = chunks[chunkIndex]?.length ?? 0) {
+    const chunk = chunks[chunkIndex]
+    for (let at = index - 1; at >= 0; at--) yield chunk![at]!
+  }
+}
+
+/** Where the first item stands that is not before the key, or (`behind`) is after it. */
+function seek<Key, Item extends Key>(
+  { chunks, compare }: Sorted<Key, Item>,
+  key: Key,
+  behind: boolean,
+): { chunkIndex: number; index: number } {
+  const least = behind ? 1 : 0
+  let low = 0
+  let high = chunks.length
+  // What comes in order belongs at the end: look there first.
+  if (high > 0 && compare(chunks[high - 1]!.at(-1)!, key) < least) return { chunkIndex: high, index: 0 }
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compare(chunks[middle]!.at(-1)!, key) < least) low = middle + 1
+    else high = middle
+  }
+  const chunk = chunks[low]
+  if (chunk === undefined) return { chunkIndex: low, index: 0 }
+  let from = 0
+  let to = chunk.length
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (compare(chunk[middle]!, key) < least) from = middle + 1
+    else to = middle
+  }
+  return { chunkIndex: low, index: from }
+}
+
+export function compareText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

@@ -1,0 +1,111 @@
+import type { AppRecord } from '../../model/app.ts'
+import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import { fireKeyText, type NamespaceData, runKeyText, type StoredInstance, stepKeyText } from './data.ts'
+import type { Journal } from './journal.ts'
+import { indexFire, indexRun, indexStep, type RecordIndex, recordIndex } from './record-index.ts'
+import { compareText, insert, remove, type Sorted, sorted } from './sorted.ts'
+import { indexSchedule, type WakeIndex, wakeIndex } from './wake-index.ts'
+
+/**
+ * A namespace at work: its data, and what is derived from it. All writing goes through the functions below, one value at a
+ * time: they keep the indexes true, and tell an open journal how to take it back.
+ */
+export interface Space {
+  readonly data: NamespaceData
+  readonly wakes: WakeIndex
+  readonly records: RecordIndex
+  /** Ids of instances that are neither dead nor have left. */
+  readonly present: Sorted<string>
+  readonly journal: Journal
+}
+
+export function makeSpace(data: NamespaceData, journal: Journal): Space {
+  const space = { data, wakes: wakeIndex(), records: recordIndex(), present: sorted(compareText), journal }
+  for (const [id, state] of data.schedules) indexSchedule(space.wakes, id, state)
+  for (const fire of data.fires.values()) indexFire(space.records, fire, fire)
+  for (const [key, run] of data.runs) indexRun(space.records, key, run)
+  for (const [key, step] of data.steps) indexStep(space.records, step, key, true)
+  for (const [id, { goneAt }] of data.instances) if (goneAt === null) insert(space.present, id)
+  return space
+}
+
+export function setSchedule(space: Space, id: string, state: ScheduleState | undefined): void {
+  const old = put(space.data.schedules, id, state)
+  indexSchedule(space.wakes, id, state)
+  space.journal.undo?.push(() => setSchedule(space, id, old))
+}
+
+export function setTokensFloor(space: Space, floor: number): void {
+  const old = space.data.tokensFloor
+  space.data.tokensFloor = floor
+  space.journal.undo?.push(() => setTokensFloor(space, old))
+}
+
+export function setFire(space: Space, key: FireKey, record: FireRecord | undefined): void {
+  const old = put(space.data.fires, fireKeyText(key), record)
+  indexFire(space.records, key, record)
+  space.journal.undo?.push(() => setFire(space, key, old))
+}
+
+export function setRun(space: Space, key: string, record: RunRecord | undefined): void {
+  const old = put(space.data.runs, key, record)
+  indexRun(space.records, key, record)
+  space.journal.undo?.push(() => setRun(space, key, old))
+}
+
+export function setNotes(space: Space, key: string, notes: RunNotes | undefined): void {
+  const old = put(space.data.notes, key, notes)
+  space.journal.undo?.push(() => setNotes(space, key, old))
+}
+
+export function setStep(space: Space, fire: FireKey, key: string, record: StepRecord | undefined): void {
+  const old = put(space.data.steps, key, record)
+  indexStep(space.records, fire, key, record !== undefined)
+  space.journal.undo?.push(() => setStep(space, fire, key, old))
+}
+
+export function setInstance(space: Space, id: string, instance: StoredInstance | undefined): void {
+  const old = put(space.data.instances, id, instance)
+  const wasPresent = old?.goneAt === null
+  const isPresent = instance?.goneAt === null
+  if (isPresent && !wasPresent) insert(space.present, id)
+  if (wasPresent && !isPresent) remove(space.present, id)
+  space.journal.undo?.push(() => setInstance(space, id, old))
+}
+
+export function setApp(space: Space, app: AppRecord): void {
+  space.data.apps.set(app.name, app)
+}
+
+function put<Value>(map: Map<string, Value>, key: string, value: Value | undefined): Value | undefined {
+  const old = map.get(key)
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+  return old
+}
+
+/** The run of this token, if it is open and its instance has neither been declared dead nor left. */
+export function liveRun(space: Space, schedule: string, token: string): RunRecord | undefined {
+  const run = space.data.runs.get(runKeyText(schedule, token))
+  const isLive = run?.ending === null && space.data.instances.get(run.instance)?.goneAt === null
+  return isLive ? run : undefined
+}
+
+/** The fire's record, and all that hangs on it. */
+export function deleteFire(space: Space, fire: FireKey): void {
+  const entry = space.records.fireEntries.get(fireKeyText(fire))
+  if (entry === undefined) return
+  for (const key of [...entry.runs]) deleteRun(space, key)
+  for (const key of [...(entry.steps ?? [])]) setStep(space, fire, key, undefined)
+  if (entry.recorded) setFire(space, fire, undefined)
+}
+
+export function deleteRun(space: Space, key: string): void {
+  if (space.data.notes.has(key)) setNotes(space, key, undefined)
+  setRun(space, key, undefined)
+}
+
+export function stepKey(fire: FireKey, step: string): string {
+  return stepKeyText(fireKeyText(fire), step)
+}

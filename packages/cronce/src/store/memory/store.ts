@@ -1,0 +1,115 @@
+import type { Store, Transacted, Transaction } from '../store.ts'
+import { applyChanges } from './apply.ts'
+import type { Core } from './core.ts'
+import { findDue } from './due.ts'
+import { beat, bury, drain, listInstances } from './instances.ts'
+import { listFires, listRuns, listSchedules, listSteps } from './list.ts'
+import { notApplied } from './not-applied.ts'
+import { erase, prune } from './prune.ts'
+import { liveRun, type Space, setApp } from './space.ts'
+import { annotate, step } from './steps.ts'
+import {
+  applyWithin,
+  beginTransaction,
+  commit,
+  conflictError,
+  findTransaction,
+  type MemoryTransaction,
+  within,
+} from './transaction.ts'
+
+/** One opening of a namespace. Every method does its work in one go before it first waits: that is all its atomicity. */
+export function openStore(core: Core, namespace: string): Store<MemoryTransaction> {
+  let isClosed = false
+  const watches = new Set<() => void>()
+  const space = (): Space => {
+    if (isClosed) throw notApplied('STORE_CLOSED', 'This store was closed.', { hint: 'Open it again.' })
+    return core.space(namespace)
+  }
+  return {
+    get info() {
+      return { name: 'memory', epoch: core.data.epoch, transactions: true, probes: false }
+    },
+    async load(ids, { tx } = {}) {
+      const look = () => loadFrom(space(), ids)
+      return { now: core.now(), schedules: tx === undefined ? look() : within(core, findTransaction(core, tx), look) }
+    },
+    due: async (query) => findDue(space(), core.now(), query),
+    async apply(changes, { tx, claimant, wake = false } = {}) {
+      const own = space()
+      if (tx !== undefined) {
+        return applyWithin(core, findTransaction(core, tx), { namespace, changes, claimant, wake })
+      }
+      const now = core.now()
+      const results = applyChanges(own, now, changes, claimant)
+      if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
+      return { now, results }
+    },
+    beat: async (given) => beat(space(), core.now(), given),
+    bury: async (burial) => bury(space(), core.now(), burial),
+    drain: async (instance, isWanted) => drain(space(), instance, isWanted),
+    step: async (command) => step(space(), core.now(), command),
+    annotate: async (notes) => ({ stale: annotate(space(), notes) }),
+    transact: (transaction) => transact(core, space, transaction),
+    loadApp: async (name) => ({ now: core.now(), app: space().data.apps.get(name) ?? null }),
+    async saveApp(app) {
+      const isNext = (space().data.apps.get(app.name)?.version ?? 0) === app.version - 1
+      if (isNext) setApp(space(), app)
+      return isNext
+    },
+    listSchedules: async (query) => listSchedules(space(), core.now(), query),
+    listFires: async (query) => listFires(space(), core.now(), query),
+    listRuns: async (query) => listRuns(space(), core.now(), query),
+    listSteps: async (fire) => listSteps(space(), fire),
+    listInstances: async () => ({ now: core.now(), instances: listInstances(space(), core.now()) }),
+    prune: async (limit) => ({ deleted: prune(space(), core.now(), limit) }),
+    erase: async (schedule, limit) => erase(space(), schedule, limit),
+    watch(listener) {
+      const stop = core.watch(namespace, listener)
+      watches.add(stop)
+      return () => {
+        watches.delete(stop)
+        stop()
+      }
+    },
+    probe: async () => [],
+    async close() {
+      isClosed = true
+      for (const stop of watches) stop()
+      watches.clear()
+    },
+  }
+}
+
+function loadFrom({ data }: Space, ids: readonly string[]) {
+  const states = ids.length === 1 ? ids : [...new Set(ids)]
+  return states.map((id) => data.schedules.get(id)).filter((state) => state !== undefined)
+}
+
+async function transact<Value>(
+  core: Core,
+  space: () => Space,
+  { schedule, token, work, settle }: Transaction<MemoryTransaction, Value>,
+): Promise<Transacted<Value>> {
+  if (liveRun(space(), schedule, token) === undefined) return { kind: 'stale' }
+  const open = beginTransaction(core)
+  let value: Value
+  try {
+    value = await work(open.tx)
+  } catch (error) {
+    open.isOver = true
+    throw error
+  }
+  const now = core.now()
+  // Others have moved on while it worked, so all is asked again, and from here on nobody can come in between.
+  const isCommitted = commit(core, open, () => {
+    const state = space().data.schedules.get(schedule)
+    if (state === undefined || liveRun(space(), schedule, token) === undefined) return false
+    const change = settle(state, now, value)
+    if (change === null) return false
+    const [result] = applyChanges(space(), now, [change], undefined)
+    if (result!.kind !== 'applied') throw conflictError()
+    return true
+  })
+  return isCommitted ? { kind: 'committed', value, now } : { kind: 'stale' }
+}

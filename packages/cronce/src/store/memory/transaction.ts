@@ -1,0 +1,138 @@
+import type { Change } from '../../model/change.ts'
+import type { Json } from '../../model/json.ts'
+import type { Instant } from '../../model/schedule.ts'
+import type { ApplyOptions, ChangeResult } from '../store.ts'
+import { applyChanges } from './apply.ts'
+import type { Core } from './core.ts'
+import { attempt } from './journal.ts'
+import { notApplied } from './not-applied.ts'
+
+/**
+ * What `run.transaction` hands to its function on this store: a table of the user's, by key. What is read is what was
+ * committed before, and what this transaction wrote itself; `undefined` is what nobody wrote.
+ */
+export interface MemoryTransaction {
+  get(key: string): Json | undefined
+  set(key: string, value: Json): void
+}
+
+/**
+ * Nothing is locked while a transaction is open. What it read is compared when it commits, and what it decided is decided
+ * again: if somebody was faster, nothing of it is written.
+ */
+export interface OpenTransaction {
+  readonly tx: MemoryTransaction
+  readonly reads: Map<string, Json | undefined>
+  readonly writes: Map<string, Json>
+  /** Changes of schedules that are to be made with it. */
+  readonly calls: Call[]
+  readonly core: Core
+  /** The data it was begun on: a `restore` in between ends it. */
+  readonly data: Core['data']
+  isOver: boolean
+}
+
+interface Call {
+  readonly namespace: string
+  readonly changes: readonly Change[]
+  readonly claimant: ApplyOptions<unknown>['claimant']
+  readonly wake: boolean
+}
+
+const transactions = new WeakMap<MemoryTransaction, OpenTransaction>()
+
+export function beginTransaction(core: Core): OpenTransaction {
+  const check = () => {
+    if (open.isOver) throw overError()
+  }
+  const open: OpenTransaction = {
+    tx: {
+      get(key) {
+        check()
+        if (open.writes.has(key)) return open.writes.get(key)
+        if (!open.reads.has(key)) open.reads.set(key, open.data.effects.get(key))
+        return open.reads.get(key)
+      },
+      set(key, value) {
+        check()
+        open.writes.set(key, value)
+      },
+    },
+    reads: new Map(),
+    writes: new Map(),
+    calls: [],
+    core,
+    data: core.data,
+    isOver: false,
+  }
+  transactions.set(open.tx, open)
+  return open
+}
+
+/** The transaction behind what a caller passes as `tx`. */
+export function findTransaction(core: Core, tx: MemoryTransaction): OpenTransaction {
+  const open = transactions.get(tx)
+  if (open === undefined || open.core !== core) {
+    throw notApplied('TRANSACTION_UNKNOWN', 'This is no transaction of this store.', {
+      hint: 'Pass what the function given to transaction() was called with.',
+    })
+  }
+  if (open.isOver) throw overError()
+  return open
+}
+
+/** Look at the store as the transaction sees it: with its own changes made, which are taken back afterwards. */
+export function within<Value>(core: Core, open: OpenTransaction, look: () => Value): Value {
+  let answer: { readonly value: Value } | undefined
+  attempt(core.journal, () => {
+    replay(core, open)
+    answer = { value: look() }
+    return false
+  })
+  return answer!.value
+}
+
+export function applyWithin(
+  core: Core,
+  open: OpenTransaction,
+  { changes, ...call }: Call,
+): { readonly now: Instant; readonly results: readonly ChangeResult[] } {
+  const now = core.now()
+  const results = within(core, open, () => applyChanges(core.space(call.namespace), now, changes, call.claimant))
+  // Refused ones are not tried again: the caller was told.
+  open.calls.push({ ...call, changes: changes.filter((_, index) => results[index]!.kind === 'applied') })
+  return { now, results }
+}
+
+/** All of it, and what `last` writes, or nothing: `last` may still call it off. */
+export function commit(core: Core, open: OpenTransaction, last: () => boolean = () => true): boolean {
+  open.isOver = true
+  const isCommitted = attempt(core.journal, () => {
+    replay(core, open)
+    for (const [key, value] of open.reads) if (core.data.effects.get(key) !== value) throw conflictError()
+    for (const [key, value] of open.writes) core.setEffect(key, value)
+    return last()
+  })
+  if (isCommitted) for (const { namespace, wake } of open.calls) if (wake) core.wake(namespace)
+  return isCommitted
+}
+
+function replay(core: Core, open: OpenTransaction): void {
+  if (open.data !== core.data) throw conflictError()
+  for (const { namespace, changes, claimant } of open.calls) {
+    const results = applyChanges(core.space(namespace), core.now(), changes, claimant)
+    if (results.some(({ kind }) => kind !== 'applied')) throw conflictError()
+  }
+}
+
+export function conflictError(): Error {
+  return notApplied('TRANSACTION_CONFLICT', 'What this transaction read was changed before it was committed.', {
+    hint: 'Begin it again.',
+  })
+}
+
+function overError(): Error {
+  return notApplied('TRANSACTION_OVER', 'This transaction is over.', {
+    hint: 'Use it only within the function that it was given to, and await everything there.',
+  })
+}
