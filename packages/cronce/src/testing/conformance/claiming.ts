@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import type { ScheduleState } from '../../model/schedule.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  applyAll,
+  applyOne,
+  bury,
+  create,
+  firesOf,
+  join,
+  loadOne,
+  type Rule,
+  renewalsOf,
+  running,
+  runsOf,
+} from './bench.ts'
+import { after, beat, claim, creation, HOUR_MS, LEASE_MS, NOON, runOf, schedule, settlement } from './samples.ts'
+
+function claimant(instance: string): { claimant: { instance: string; leaseMs: number } } {
+  return { claimant: { instance, leaseMs: LEASE_MS } }
+}
+
+/** Claim all of them for this instance, in batches; answers the ids that it won. */
+async function claimAll(
+  store: Store,
+  states: readonly ScheduleState[],
+  instance: string,
+  more: { slots?: readonly string[]; limit?: number } = {},
+): Promise<string[]> {
+  const won: string[] = []
+  for (let start = 0; start < states.length; start += 25) {
+    const changes = states.slice(start, start + 25).map((state) => claim(state, { instance, ...more }))
+    const { results } = await store.apply(changes, claimant(instance))
+    won.push(...changes.filter((_, index) => results[index]?.kind === 'applied').map(({ id }) => id))
+  }
+  return won
+}
+
+export function claimingRules(rule: Rule): void {
+  rule('only a live instance claims', async ({ store }) => {
+    await join(store, 'live', 'left', 'dead')
+    await store.beat(beat('left', { state: 'left' }))
+    await bury(store, 'dead')
+    const state = await create(store, schedule('s'))
+    for (const instance of ['unknown', 'left', 'dead']) {
+      const result = await applyOne(store, claim(state, { instance }), claimant(instance))
+      assert.deepEqual(result, { kind: 'not-live' }, instance)
+    }
+    assert.deepEqual([await loadOne(store, 's'), await firesOf(store), await runsOf(store)], [state, [], []])
+    assert.deepEqual(await applyOne(store, claim(state, { instance: 'live' }), claimant('live')), { kind: 'applied' })
+  })
+
+  rule('all changes of a claimant that is not live are refused', async ({ store }) => {
+    const states = await Promise.all(['a', 'b'].map((id) => create(store, schedule(id))))
+    const changes = states.map((state) => claim(state, { instance: 'unknown' }))
+    const { results } = await store.apply(changes, claimant('unknown'))
+    assert.deepEqual(results, [{ kind: 'not-live' }, { kind: 'not-live' }])
+  })
+
+  rule('a claim renews the lease, so that nobody is buried over an older look', async ({ store }) => {
+    await join(store, 'i')
+    const seen = await renewalsOf(store, 'i')
+    const state = await create(store, schedule('s'))
+    await applyAll(store, [claim(state, { instance: 'i' })], claimant('i'))
+    assert.ok((await renewalsOf(store, 'i')) > seen)
+    assert.equal(await store.bury({ instance: 'i', renewals: seen, hint: true }), false)
+    assert.equal((await store.beat(beat('i'))).alive, true)
+  })
+
+  rule('an instance whose lease ran out claims, unless somebody declared it dead', async (bench) => {
+    const { store, pass, eventually } = bench
+    await store.beat(beat('i', { join: true, leaseMs: 20 }))
+    const expired = async () => (await store.listInstances()).instances[0]?.expired === true
+    await pass(21)
+    await eventually('the lease has run out', expired)
+    const state = await create(store, schedule('s'))
+    await applyAll(store, [claim(state, { instance: 'i' })], claimant('i'))
+    assert.equal(await expired(), false, 'the claim renewed it')
+  })
+
+  rule('of many who claim at once, from different openings, exactly one gets each fire', async ({ store, open }) => {
+    const stores = [store, await open()]
+    const claimants = ['a', 'b', 'c', 'd']
+    await join(store, ...claimants)
+    const states = Array.from({ length: 200 }, (_, number) => schedule(`s${number}`))
+    await applyAll(
+      store,
+      states.map((state) => creation(state)),
+    )
+    const { schedules } = await store.load(states.map(({ id }) => id))
+    const won = await Promise.all(
+      claimants.map((instance, index) => {
+        // Everybody begins elsewhere, or one of them would win every race.
+        const turned = [...schedules.slice(index * 50), ...schedules.slice(0, index * 50)]
+        return claimAll(stores[index % 2]!, turned, instance)
+      }),
+    )
+    assert.deepEqual(won.flat().sort(), states.map(({ id }) => id).sort())
+    const holders = new Map(claimants.flatMap((instance, index) => won[index]!.map((id) => [id, instance])))
+    const runs = await runsOf(store, { outcome: 'open' })
+    assert.deepEqual(new Map(runs.map((run) => [run.schedule, run.instance])), holders)
+    assert.equal(runs.length, states.length)
+    const { schedules: claimed } = await store.load(states.map(({ id }) => id))
+    assert.deepEqual(new Map(claimed.map((state) => [state.id, state.open[0]?.run?.instance])), holders)
+  })
+
+  rule('of many who create the same schedule at once, exactly one does', async ({ store, open }) => {
+    const stores = [store, await open(), await open(), await open()]
+    const authors = stores.map((_, fired) => schedule('s', { fired }))
+    const results = await Promise.all(stores.map((opened, index) => applyOne(opened, creation(authors[index]!))))
+    const winners = authors.filter((_, index) => results[index]?.kind === 'applied')
+    assert.equal(winners.length, 1)
+    assert.equal((await loadOne(store, 's'))?.fired, winners[0]?.fired)
+  })
+
+  rule('a limit holds for the fleet, and the refused claim writes nothing', async ({ store }) => {
+    await join(store, 'i', 'j')
+    const slots = ['job:report']
+    await running(store, 'a', { instance: 'i', slots, limit: 2 })
+    await running(store, 'b', { instance: 'j', slots, limit: 2 })
+    const third = await create(store, schedule('c'))
+    const result = await applyOne(store, claim(third, { instance: 'i', slots, limit: 2 }), claimant('i'))
+    assert.deepEqual(result, { kind: 'full', slot: 'job:report' })
+    assert.deepEqual(await loadOne(store, 'c'), third)
+    assert.deepEqual(await firesOf(store, { schedule: 'c' }), [])
+  })
+
+  rule('a limit counts open runs: the end of one makes room', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['group:mail']
+    const { state, run } = await running(store, 'a', { instance: 'i', slots })
+    const second = await create(store, schedule('b'))
+    const wanted = claim(second, { instance: 'i', slots })
+    assert.deepEqual(await applyOne(store, wanted), { kind: 'full', slot: 'group:mail' })
+    await applyAll(store, [settlement(state, run)])
+    assert.deepEqual(await applyOne(store, wanted), { kind: 'applied' })
+  })
+
+  rule('a run that ends makes room for one that begins in the same change', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['job:report']
+    const { state, run } = await running(store, 's', { instance: 'i', slots })
+    const settled = settlement(state, run)
+    const next = claim(state, { instance: 'i', slots, dueAt: NOON + HOUR_MS })
+    const both = {
+      ...next,
+      state: { ...after(settled), tokens: after(next).tokens, open: after(next).open.slice(1) },
+      updates: settled.updates,
+      runs: [...next.runs, ...settled.runs],
+    }
+    assert.deepEqual(await applyOne(store, both), { kind: 'applied' })
+  })
+
+  rule('the runs of a dead instance fill their slots until somebody ends them', async ({ store }) => {
+    await join(store, 'i', 'j')
+    const slots = ['job:report']
+    await running(store, 'a', { instance: 'i', slots })
+    await bury(store, 'i')
+    const second = await create(store, schedule('b'))
+    assert.equal((await applyOne(store, claim(second, { instance: 'j', slots }))).kind, 'full')
+  })
+
+  rule('every limit of a run must have room, and each slot is counted by itself', async ({ store }) => {
+    await join(store, 'i')
+    await running(store, 'a', { instance: 'i', slots: ['job:x', 'group:g'], limit: 2 })
+    await running(store, 'b', { instance: 'i', slots: ['group:g'], limit: 2 })
+    const third = await create(store, schedule('c'))
+    const both = claim(third, { instance: 'i', slots: ['job:x', 'group:g'], limit: 2 })
+    assert.deepEqual(await applyOne(store, both), { kind: 'full', slot: 'group:g' })
+    await applyAll(store, [claim(third, { instance: 'i', slots: ['job:x'], limit: 2 })])
+  })
+
+  rule(
+    'a limit that was lowered holds from the next claim on, and one that was raised makes room',
+    async ({ store }) => {
+      await join(store, 'i')
+      const slots = ['job:report']
+      for (const id of ['a', 'b', 'c']) await running(store, id, { instance: 'i', slots, limit: 3 })
+      const fourth = await create(store, schedule('d'))
+      assert.equal((await applyOne(store, claim(fourth, { instance: 'i', slots, limit: 1 }))).kind, 'full')
+      assert.equal((await applyOne(store, claim(fourth, { instance: 'i', slots, limit: 3 }))).kind, 'full')
+      assert.equal((await applyOne(store, claim(fourth, { instance: 'i', slots, limit: 4 }))).kind, 'applied')
+    },
+  )
+
+  rule('a batch fills a limit in order', async ({ store }) => {
+    await join(store, 'i')
+    const states = await Promise.all(['a', 'b', 'c'].map((id) => create(store, schedule(id))))
+    const changes = states.map((state) => claim(state, { instance: 'i', slots: ['job:report'], limit: 2 }))
+    const { results } = await store.apply(changes, claimant('i'))
+    assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'applied' }, { kind: 'full', slot: 'job:report' }])
+  })
+
+  rule('of many who claim at once, no more get in than the limit allows', async ({ store, open }) => {
+    const stores = [store, await open()]
+    const claimants = ['a', 'b', 'c', 'd']
+    await join(store, ...claimants)
+    const states = Array.from({ length: 40 }, (_, number) => schedule(`s${number}`))
+    await applyAll(
+      store,
+      states.map((state) => creation(state)),
+    )
+    const { schedules } = await store.load(states.map(({ id }) => id))
+    const won = await Promise.all(
+      claimants.map((instance, index) => {
+        const own = schedules.slice(index * 10, index * 10 + 10)
+        return claimAll(stores[index % 2]!, own, instance, { slots: ['job:report'], limit: 5 })
+      }),
+    )
+    assert.equal(won.flat().length, 5)
+    assert.equal((await runsOf(store, { outcome: 'open' })).length, 5)
+  })
+
+  rule('two runs of one schedule may be open, each under its own token', async ({ store }) => {
+    await join(store, 'i')
+    const first = await running(store, 's', { instance: 'i' })
+    const second = claim(first.state, { instance: 'i', dueAt: NOON + HOUR_MS })
+    await applyAll(store, [second], claimant('i'))
+    await applyAll(store, [settlement(after(second), first.run)])
+    assert.deepEqual(
+      (await runsOf(store, { outcome: 'open' })).map(({ token }) => token),
+      [runOf(second).token],
+    )
+  })
+}

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import type { Json } from '../../model/json.ts'
+import { ending } from '../../model/outcome.ts'
+import type { RunRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import { makeToken } from '../../model/token.ts'
+import { applyAll, applyOne, collect, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
+import {
+  after,
+  app,
+  beat,
+  change,
+  claim,
+  creation,
+  definition,
+  endedFire,
+  fire,
+  keyOf,
+  NOON,
+  runOf,
+  schedule,
+  settlement,
+} from './samples.ts'
+
+/** Names that were somebody's bug once. Without U+0000, which some databases can't keep in a text. */
+const NAMES: readonly string[] = [
+  "Robert'); DROP TABLE schedules;--",
+  '"double" `back` \\ slash',
+  '%_*?[a-z]{}',
+  'a:b|c/d\te\nf\rg',
+  ' leading and trailing ',
+  'Ünïcödé ñandú',
+  '日本語 العربية עברית',
+  '👩‍👩‍👧‍👦 🏳️‍🌈',
+  'e\u0301 and \u00e9',
+  '\u200b\u202e\ufeff',
+  '__proto__',
+  'constructor',
+  'null',
+  '0',
+  '007',
+  '7',
+  '-1',
+  '1e3',
+  'x'.repeat(200),
+]
+
+function deep(levels: number): Json {
+  let value: Json = 'bottom'
+  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { in: value }
+  return value
+}
+
+const VALUES: readonly Json[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  0.1 + 0.2,
+  5e-324,
+  1.7976931348623157e308,
+  Number.MAX_SAFE_INTEGER,
+  Number.MIN_SAFE_INTEGER,
+  '',
+  'null',
+  '0',
+  '{"not":"parsed"}',
+  "it's",
+  '\\u0000 \\ " \u2028 \u2029',
+  'a\u0000b\u0001\u001f\u007f',
+  '👩‍👩‍👧‍👦',
+  [],
+  {},
+  [[], {}, [null]],
+  { '': 1, ' ': 2, 'a.b': 3, $c: 4, "d'": 5, é: 6, '0': 7 },
+  JSON.parse('{"__proto__":{"admin":true},"constructor":1,"toString":null}') as Json,
+  [null, [null, { a: null }]],
+  '2026-01-01T00:00:00.000Z',
+]
+
+const EXTREMES = [0, -1, 1, -8.64e15, 8.64e15, NOON]
+
+/** What was written comes back exactly, to the last own property. */
+function same(actual: unknown, expected: unknown, what?: string): void {
+  assert.deepStrictEqual(actual, expected, what)
+}
+
+export function dataRules(rule: Rule): void {
+  rule(
+    'any text is a name: of a schedule, a job, a tenant, a nonce, a step, an instance, an app',
+    async ({ store }) => {
+      for (const name of NAMES) {
+        await join(store, name)
+        const state = await create(store, schedule(name, { definition: definition({ job: name, tenant: name }) }))
+        same([state.id, state.definition.job, state.definition.tenant], [name, name, name])
+        const claimed = claim(state, { instance: name, nonce: name, request: name, slots: [name] })
+        await applyAll(store, [claimed], { claimant: { instance: name, leaseMs: 60_000 } })
+        const { token } = runOf(claimed)
+        same(await firesOf(store, { schedule: name, nonce: name, job: name }), claimed.creates, name)
+        same(
+          (await runsOf(store, { instance: name, job: name })).map((run) => run.slots),
+          [[name]],
+          name,
+        )
+        const key = keyOf(runOf(claimed))
+        same(await store.step({ kind: 'begin', fire: key, step: name, token, rerun: false }), { kind: 'applied' }, name)
+        same(
+          (await store.listSteps(key)).map(({ step }) => step),
+          [name],
+        )
+        same(
+          (await store.beat(beat(name))).held.map((run) => run.schedule),
+          [name],
+        )
+        same(await store.saveApp(app(name)), true)
+        same((await store.loadApp(name)).app?.name, name)
+        const other = await create(store, schedule(`${name}+`))
+        const full = await applyOne(store, claim(other, { instance: name, slots: [name] }))
+        same(full, { kind: 'full', slot: name })
+      }
+      const listed = await collect((page) => store.listSchedules(page), 3)
+      same(listed.map(({ id }) => id).sort(), NAMES.flatMap((name) => [name, `${name}+`]).sort())
+      for (const name of NAMES) {
+        const found = await collect((page) => store.listSchedules({ tenant: name, prefix: name, ...page }))
+        same(
+          found.map(({ id }) => id),
+          [name],
+        )
+      }
+    },
+  )
+
+  rule('names that look alike are different names', async ({ store }) => {
+    const alike = ['a', 'A', 'a ', ' a', 'á', 'a\u0301', 'ａ', '1', '01', '1.0']
+    await applyAll(
+      store,
+      alike.map((id, fired) => creation(schedule(id, { fired }))),
+    )
+    for (const [fired, id] of alike.entries()) assert.equal((await loadOne(store, id))?.fired, fired, id)
+  })
+
+  rule('any JSON is an input, a result and a step, and comes back exactly', async ({ store }) => {
+    await join(store, 'i')
+    for (const [index, value] of VALUES.entries()) {
+      const what = JSON.stringify(value)
+      const state = await create(store, schedule(`s${index}`, { definition: definition({ input: value }) }))
+      same(state.definition.input, value, what)
+      const claimed = claim(state, { instance: 'i' })
+      const own = { input: value, policy: {} }
+      const open = after(claimed).open.map((opened) => ({ ...opened, own }))
+      const creates = claimed.creates.map((record) => ({ ...record, input: value }))
+      await applyAll(store, [{ ...claimed, state: { ...after(claimed), open }, creates }])
+      same((await loadOne(store, state.id))?.open[0]?.own, own, what)
+      same(await firesOf(store, { schedule: state.id }), creates, what)
+      const { token } = runOf(claimed)
+      const step = { fire: keyOf(runOf(claimed)), step: 'a', token }
+      await store.step({ kind: 'begin', rerun: false, ...step })
+      await store.step({ kind: 'end', failed: false, result: value, ...step })
+      same(await store.step({ kind: 'begin', rerun: false, ...step }), { kind: 'done', result: value }, what)
+      const settled = settlement(after(claimed), runOf(claimed))
+      await applyAll(store, [{ ...settled, runs: settled.runs.map((run) => ({ ...run, result: value })) }])
+      same(
+        (await runsOf(store, { schedule: state.id })).map(({ result }) => result),
+        [value],
+        what,
+      )
+    }
+  })
+
+  rule('big and deep data comes back whole', async ({ store }) => {
+    await join(store, 'i')
+    const big = Array.from({ length: 64 }, (_, line) => `${line} ${'ß→'.repeat(500)}`).join('\n')
+    for (const [id, input] of [
+      ['big', big],
+      ['deep', deep(500)],
+      ['wide', Object.fromEntries(Array.from({ length: 2_000 }, (_, key) => [`key ${key}`, key]))],
+    ] as const) {
+      const { definition: loaded } = await create(store, schedule(id, { definition: definition({ input }) }))
+      assert.ok(JSON.stringify(loaded.input) === JSON.stringify(input), `${id} came back as it was`)
+    }
+    const { run } = await running(store, 's', { instance: 'i' })
+    const log = Array.from({ length: 500 }, (_, at) => ({
+      at,
+      level: 'warn' as const,
+      message: `line ${at} ${'x'.repeat(100)}`,
+    }))
+    await store.annotate([{ schedule: 's', token: run.token, progress: null, log, logCut: false }])
+    same((await runsOf(store))[0]?.log, log)
+  })
+
+  rule('a schedule with a thousand open fires comes back whole', async ({ store }) => {
+    await join(store, 'i')
+    const { state } = await running(store, 's', { instance: 'i' })
+    const [first] = state.open
+    const open = Array.from({ length: 1_000 }, (_, index) => ({ ...first!, dueAt: NOON + index, run: null }))
+    const full = change(state, { open })
+    await applyAll(store, [full])
+    same(await loadOne(store, 's'), after(full))
+  })
+
+  rule('every instant that a date can be is kept', async ({ store }) => {
+    for (const at of EXTREMES) {
+      const over: Partial<ScheduleState> = {
+        createdAt: at,
+        updatedAt: at,
+        nextAt: at,
+        wakeAt: at,
+        trimmedBefore: at,
+        last: { dueAt: at, succeededDueAt: at, succeededAt: at },
+        definition: definition({ start: at, end: at, trigger: { kind: 'at', at } }),
+      }
+      const id = `at ${at}`
+      const state = await create(store, schedule(id, over))
+      same({ ...state, tokens: 0 }, schedule(id, over))
+      const record = endedFire(id, at, { number: 1, expiresAt: at, plannedAt: at, readyAt: at, endedAt: at })
+      await applyAll(store, [change(state, {}, { creates: [record] })])
+      same(await firesOf(store, { schedule: id }), [record])
+      same(await firesOf(store, { schedule: id, from: at, to: at + 1 }), [record])
+    }
+    const order = (await firesOf(store, { order: 'earliest' })).map(({ dueAt }) => dueAt)
+    same(
+      order,
+      [...EXTREMES].sort((one, two) => one - two),
+    )
+  })
+
+  rule('tokens beyond 2^53 are told apart to the last digit', async ({ store }) => {
+    await join(store, 'i')
+    const tokens = [
+      '9007199254740992',
+      '9007199254740993',
+      '9223372036854775806',
+      '9223372036854775807',
+      makeToken(2 ** 18, 1),
+    ]
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const runs: RunRecord[] = tokens.map((token, index) => ({ ...run, token, dueAt: NOON + index }))
+    await applyAll(store, [change(state, {}, { runs })])
+    for (const { token, dueAt } of runs) {
+      same(
+        (await runsOf(store, { token })).map((found) => [found.token, found.dueAt]),
+        [[token, dueAt]],
+      )
+      await store.annotate([
+        { schedule: 's', token, progress: { fraction: 0, message: token, at: 1 }, log: [], logCut: false },
+      ])
+    }
+    for (const { token } of runs) same((await runsOf(store, { token }))[0]?.progress?.message, token)
+    const { held } = await store.beat(beat('i'))
+    same(held.map((found) => found.token).sort(), [run.token, ...tokens].sort())
+  })
+
+  rule('counters hold as much as a token can count', async ({ store }) => {
+    const most = 2 ** 44 - 1
+    const before = await create(store, schedule('s'))
+    const counted = change(before, { tokens: most, fired: most, ended: most, failedInRow: 2 ** 31 })
+    await applyAll(store, [counted])
+    same(await loadOne(store, 's'), after(counted))
+  })
+
+  rule('errors, notes and endings come back as they were told', async ({ store }) => {
+    await join(store, 'i')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const settled = settlement(state, run, { how: ending('error', 'it\'s "broken"\n👎') })
+    const error = { name: '', message: '', code: null, stack: 'at a\n  at b' }
+    await applyAll(store, [{ ...settled, runs: settled.runs.map((ended) => ({ ...ended, error })) }])
+    const [ended] = await runsOf(store)
+    same([ended?.error, ended?.ending], [error, settled.runs[0]?.ending])
+    same(await firesOf(store), settled.updates)
+  })
+
+  rule('a store changes nothing of what it is handed', async ({ store }) => {
+    await join(store, 'i')
+    const created = frozen(creation(schedule('s'), { creates: [fire('s', NOON - 1)] }))
+    await applyAll(store, [created])
+    const claimed = frozen(claim((await loadOne(store, 's'))!, { instance: 'i' }))
+    await applyAll(store, [claimed], frozen({ claimant: { instance: 'i', leaseMs: 60_000 }, wake: true }))
+    await applyAll(store, [frozen(settlement(after(claimed), runOf(claimed)))])
+    await store.beat(frozen(beat('i')))
+    same((await runsOf(store)).length, 1)
+  })
+}
+
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) for (const item of Object.values(Object.freeze(value))) frozen(item)
+  return value
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import type { InstanceRecord } from '../../model/instance.ts'
+import type { Store } from '../../store/store.ts'
+import { applyAll, type Bench, bury, join, type Rule, renewalsOf, running } from './bench.ts'
+import { after, beat, cancellation, HOUR_MS, NOON, settlement } from './samples.ts'
+
+async function instanceOf(store: Store, id: string): Promise<InstanceRecord | undefined> {
+  return (await store.listInstances()).instances.find((instance) => instance.id === id)
+}
+
+/** Joins with a lease that is over at once. */
+async function joinAndExpire({ store, pass, eventually }: Bench, id: string): Promise<void> {
+  await store.beat(beat(id, { join: true, leaseMs: 20 }))
+  await pass(21)
+  await eventually('the lease has run out', async () => (await instanceOf(store, id))?.expired === true)
+}
+
+export function instanceRules(rule: Rule): void {
+  rule('an instance joins as it describes itself', async ({ store, now }) => {
+    const at = await now()
+    const sent = beat('i', { join: true, jobs: ['a', 'b'], host: 'h', pid: 7, clockOffsetMs: -12, running: 3 })
+    const { alive, instances, held } = await store.beat(sent)
+    assert.deepEqual([alive, held], [true, []])
+    const [record, ...others] = instances
+    assert.ok(record !== undefined && record.startedAt >= at && record.renewedAt >= at && record.renewals >= 0)
+    const { renewals, renewedAt, startedAt } = record
+    const expected = { ...sent.instance, renewals, renewedAt, startedAt, expired: false, drain: false }
+    assert.deepEqual(record, expected)
+    assert.deepEqual(others, [])
+    assert.deepEqual((await store.listInstances()).instances, [expected])
+  })
+
+  rule('every beat renews, and tells what has changed since', async ({ store }) => {
+    await join(store, 'i')
+    const first = await instanceOf(store, 'i')
+    await store.beat(beat('i', { running: 9, clockOffsetMs: 50, state: 'draining' }))
+    const second = await instanceOf(store, 'i')
+    assert.ok(first !== undefined && second !== undefined)
+    assert.ok(second.renewals > first.renewals && second.renewedAt >= first.renewedAt)
+    assert.equal(second.startedAt, first.startedAt)
+    assert.deepEqual([second.running, second.clockOffsetMs, second.state], [9, 50, 'draining'])
+  })
+
+  rule('a beat of an id that never joined is refused, and leaves no trace', async ({ store }) => {
+    assert.equal((await store.beat(beat('stranger'))).alive, false)
+    assert.deepEqual((await store.listInstances()).instances, [])
+  })
+
+  rule('a join that is sent twice is one instance', async ({ store }) => {
+    await join(store, 'i', 'i')
+    assert.equal((await store.listInstances()).instances.length, 1)
+  })
+
+  rule('a beat is told of all that are live or draining, also of those whose lease ran out', async (bench) => {
+    const { store } = bench
+    await join(store, 'live', 'draining', 'left', 'dead')
+    await joinAndExpire(bench, 'expired')
+    await store.beat(beat('draining', { state: 'draining' }))
+    await store.beat(beat('left', { state: 'left' }))
+    await bury(store, 'dead')
+    const { instances } = await store.beat(beat('live'))
+    const seen = instances.map(({ id, expired }) => `${id}${expired ? ' (expired)' : ''}`)
+    assert.deepEqual(seen.sort(), ['draining', 'expired (expired)', 'live'])
+  })
+
+  rule('an instance that left or was declared dead never comes back under its id', async ({ store }) => {
+    await join(store, 'left', 'dead')
+    await store.beat(beat('left', { state: 'left' }))
+    await bury(store, 'dead')
+    for (const [id, state] of [
+      ['left', 'left'],
+      ['dead', 'dead'],
+    ] as const) {
+      assert.equal((await store.beat(beat(id))).alive, false, `${id} beats`)
+      assert.equal((await store.beat(beat(id, { join: true }))).alive, false, `${id} joins`)
+      assert.equal((await instanceOf(store, id))?.state, state)
+    }
+  })
+
+  rule('a lease that ran out is renewed by a beat, if nobody was faster', async (bench) => {
+    const { store } = bench
+    await joinAndExpire(bench, 'i')
+    assert.equal((await store.beat(beat('i'))).alive, true)
+    assert.equal((await instanceOf(store, 'i'))?.expired, false)
+  })
+
+  rule(
+    "a lease ends by the store's clock, to the millisecond, counted from the last beat",
+    async ({ store, pass }) => {
+      const expired = async () => (await instanceOf(store, 'i'))?.expired
+      await store.beat(beat('i', { join: true, leaseMs: 1_000 }))
+      await pass(900)
+      await store.beat(beat('i', { leaseMs: 500 }))
+      await pass(499)
+      assert.equal(await expired(), false)
+      await pass(2)
+      assert.equal(await expired(), true)
+    },
+    'clock',
+  )
+
+  rule('nobody is buried while the lease lasts', async ({ store }) => {
+    await join(store, 'i')
+    const renewals = await renewalsOf(store, 'i')
+    assert.equal(await store.bury({ instance: 'i', renewals, hint: false }), false)
+    assert.equal((await store.beat(beat('i'))).alive, true)
+  })
+
+  rule('whoever let the lease run out is buried, and once is enough', async (bench) => {
+    const { store } = bench
+    await joinAndExpire(bench, 'i')
+    const renewals = await renewalsOf(store, 'i')
+    assert.equal(await store.bury({ instance: 'i', renewals, hint: false }), true)
+    assert.equal((await instanceOf(store, 'i'))?.state, 'dead')
+    assert.equal(await store.bury({ instance: 'i', renewals, hint: false }), true, 'dead already')
+  })
+
+  rule('a hint buries while the lease lasts', async ({ store }) => {
+    await join(store, 'i')
+    const renewals = await renewalsOf(store, 'i')
+    assert.equal(await store.bury({ instance: 'i', renewals, hint: true }), true)
+    assert.equal((await store.beat(beat('i'))).alive, false)
+  })
+
+  rule('whoever has renewed since is not buried, neither by expiry nor by a hint', async (bench) => {
+    const { store, pass, eventually } = bench
+    await join(store, 'i')
+    const seen = await renewalsOf(store, 'i')
+    await store.beat(beat('i', { leaseMs: 20 }))
+    await pass(21)
+    await eventually('the lease has run out', async () => (await instanceOf(store, 'i'))?.expired === true)
+    for (const hint of [true, false]) {
+      assert.equal(await store.bury({ instance: 'i', renewals: seen, hint }), false)
+    }
+    assert.equal((await store.beat(beat('i'))).alive, true)
+  })
+
+  rule('the burial of one leaves the others alone', async ({ store }) => {
+    await join(store, 'i', 'j')
+    await bury(store, 'i')
+    assert.equal((await store.beat(beat('j'))).alive, true)
+  })
+
+  rule('of many who bury and one who renews, all agree who came first', async ({ store, open }) => {
+    const other = await open()
+    for (let round = 0; round < 20; round++) {
+      const instance = `i${round}`
+      await join(store, instance)
+      const burial = { instance, renewals: await renewalsOf(store, instance), hint: true }
+      const [first, { alive }, second] = await Promise.all([
+        other.bury(burial),
+        store.beat(beat(instance)),
+        other.bury(burial),
+      ])
+      assert.equal((await instanceOf(store, instance))?.state, alive && !first && !second ? 'live' : 'dead')
+      assert.equal((await store.beat(beat(instance))).alive, !(first || second))
+    }
+  })
+
+  rule('a drain is asked for, seen at the next beat, and taken back', async ({ store }) => {
+    await join(store, 'i', 'j')
+    const drains = async () => {
+      const { instances } = await store.beat(beat('i'))
+      return Object.fromEntries(instances.map(({ id, drain }) => [id, drain]))
+    }
+    assert.equal(await store.drain('i', true), true)
+    assert.deepEqual(await drains(), { i: true, j: false })
+    assert.deepEqual(await drains(), { i: true, j: false }, 'a beat does not take it back')
+    assert.equal(await store.drain('i', false), true)
+    assert.deepEqual(await drains(), { i: false, j: false })
+  })
+
+  rule('who is not live is not drained', async ({ store }) => {
+    await join(store, 'left', 'dead')
+    await store.beat(beat('left', { state: 'left' }))
+    await bury(store, 'dead')
+    for (const id of ['stranger', 'left', 'dead']) assert.equal(await store.drain(id, true), false, id)
+  })
+
+  rule('a beat is told which open runs the store says it holds', async ({ store }) => {
+    await join(store, 'i', 'j')
+    const a = await running(store, 'a', { instance: 'i', request: 'r1' })
+    const b = await running(store, 'b', { instance: 'i', request: 'r2' })
+    await running(store, 'c', { instance: 'j' })
+    const held = async (id: string) => {
+      const answer = await store.beat(beat(id))
+      return [...answer.held].sort((one, two) => (one.schedule < two.schedule ? -1 : 1))
+    }
+    const runOfA = { schedule: 'a', token: a.run.token, request: 'r1', cancel: null }
+    const runOfB = { schedule: 'b', token: b.run.token, request: 'r2', cancel: null }
+    assert.deepEqual(await held('i'), [runOfA, runOfB])
+    const cancelled = cancellation(b.state, b.run)
+    await applyAll(store, [settlement(a.state, a.run), cancelled])
+    const { cancel } = cancelled.runs[0]!
+    assert.deepEqual(await held('i'), [{ ...runOfB, cancel }])
+    await applyAll(store, [settlement(after(cancelled), b.run)])
+    assert.deepEqual(await held('i'), [])
+    assert.deepEqual(
+      (await held('j')).map(({ schedule }) => schedule),
+      ['c'],
+    )
+  })
+
+  rule('both runs of one schedule are held, if both are open', async ({ store }) => {
+    await join(store, 'i')
+    const first = await running(store, 's', { instance: 'i' })
+    const second = await running(store, 's', { instance: 'i', dueAt: NOON + HOUR_MS })
+    const { held } = await store.beat(beat('i'))
+    assert.deepEqual(held.map(({ token }) => token).sort(), [first.run.token, second.run.token].sort())
+  })
+
+  rule('a probe never names an instance whose store is open', async ({ store, open }) => {
+    await join(store, 'i')
+    assert.deepEqual(await (await open()).probe(['i']), [])
+    assert.deepEqual(await store.probe([]), [])
+  })
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { ending } from '../../model/outcome.ts'
+import type { FireRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import type { FireQuery, RunQuery, ScheduleQuery, Store } from '../../store/store.ts'
+import { applyAll, collect, create, firesOf, join, type Rule, running, runsOf } from './bench.ts'
+import {
+  after,
+  change,
+  claim,
+  creation,
+  definition,
+  endedFire,
+  fire,
+  HOUR_MS,
+  JOB,
+  keyOf,
+  missedRange,
+  NOON,
+  runOf,
+  schedule,
+  settlement,
+} from './samples.ts'
+
+const PAGE_SIZES = [1, 2, 3, 7, 100]
+
+type Unpaged<Query> = Omit<Query, 'after' | 'limit'>
+
+async function names(store: Store, query: Unpaged<ScheduleQuery> = {}, limit = 100): Promise<string[]> {
+  const states = await collect((page) => store.listSchedules({ ...query, ...page }), limit)
+  return states.map(({ id }) => id)
+}
+
+async function writeFires(store: Store, id: string, fires: readonly FireRecord[], job = JOB): Promise<void> {
+  const state = await create(store, schedule(id, { definition: definition({ job }) }))
+  await applyAll(store, [change(state, {}, { creates: fires })])
+}
+
+/** Fires of two schedules and two jobs, of every outcome, due at the same instants, with ranges among them. */
+async function manyFires(store: Store): Promise<readonly FireRecord[]> {
+  const reasons = ['completed', 'error', 'overlap', 'late', 'crashed', 'replaced'] as const
+  const of = (id: string, job: string): FireRecord[] => [
+    ...reasons.map((reason, index) => {
+      const over = { job, number: index + 1, expiresAt: NOON, ending: ending(reason) }
+      return endedFire(id, NOON + index * HOUR_MS, over)
+    }),
+    ...[0, 1, 2].map((index) => fire(id, NOON + index * HOUR_MS, { job, nonce: `n${index}`, kind: 'manual' })),
+    { ...missedRange(id, NOON + 10 * HOUR_MS, 10, 7), job },
+    fire(id, NOON + 30 * HOUR_MS, { job }),
+  ]
+  const [first, second] = [of('first', JOB), of('second', 'other')]
+  await writeFires(store, 'first', first)
+  await writeFires(store, 'second', second, 'other')
+  return [...first, ...second]
+}
+
+function inRange({ dueAt, range }: FireRecord, from: number, to: number): boolean {
+  return dueAt < to && (range?.untilAt ?? dueAt) >= from
+}
+
+const FIRE_FILTERS: readonly (readonly [query: Unpaged<FireQuery>, fits: (fire: FireRecord) => boolean])[] = [
+  [{}, () => true],
+  [{ schedule: 'first' }, (fire) => fire.schedule === 'first'],
+  [{ schedule: 'nobody' }, () => false],
+  [{ job: 'other' }, (fire) => fire.job === 'other'],
+  [{ outcome: 'open' }, (fire) => fire.ending === null],
+  [{ outcome: 'missed' }, (fire) => fire.ending?.outcome === 'missed'],
+  [{ outcome: 'succeeded', schedule: 'second' }, (f) => f.ending?.outcome === 'succeeded' && f.schedule === 'second'],
+  [{ nonce: 'n1' }, (fire) => fire.nonce === 'n1'],
+  [{ nonce: '' }, (fire) => fire.nonce === ''],
+  [{ nonce: 'n2', schedule: 'first', outcome: 'open' }, (fire) => fire.nonce === 'n2' && fire.schedule === 'first'],
+  [{ from: NOON + HOUR_MS }, (fire) => inRange(fire, NOON + HOUR_MS, Number.POSITIVE_INFINITY)],
+  [{ to: NOON + HOUR_MS }, (fire) => inRange(fire, Number.NEGATIVE_INFINITY, NOON + HOUR_MS)],
+  [{ from: NOON + HOUR_MS, to: NOON + 3 * HOUR_MS }, (fire) => inRange(fire, NOON + HOUR_MS, NOON + 3 * HOUR_MS)],
+  // The range reaches from hour 10 to hour 19, both included.
+  [{ from: NOON + 15 * HOUR_MS, to: NOON + 16 * HOUR_MS }, (fire) => fire.range !== null],
+  [{ from: NOON + 19 * HOUR_MS, to: NOON + 20 * HOUR_MS }, (fire) => fire.range !== null],
+  [{ from: NOON + 19 * HOUR_MS + 1, to: NOON + 20 * HOUR_MS }, () => false],
+  [{ from: NOON + 9 * HOUR_MS, to: NOON + 10 * HOUR_MS }, () => false],
+  [{ job: JOB, outcome: 'missed', from: NOON + 12 * HOUR_MS }, (fire) => fire.job === JOB && fire.range !== null],
+]
+
+export function listingRules(rule: Rule): void {
+  rule(
+    'schedules are listed by name, complete and without repetition, whatever the size of a page',
+    async ({ store }) => {
+      const ids = ['a', 'B', 'b-1', 'b_1', 'b1', 'ba', 'Z', 'zz', '0', 'é', 'a b', "a'b", 'a%b', 'ab', 'A']
+      await applyAll(
+        store,
+        ids.map((id) => creation(schedule(id))),
+      )
+      const sorted = [...ids].sort()
+      for (const limit of PAGE_SIZES) assert.deepEqual(await names(store, {}, limit), sorted, `pages of ${limit}`)
+      const page = await store.listSchedules({ after: null, limit: 3 })
+      assert.deepEqual(
+        page.items,
+        (await Promise.all(sorted.slice(0, 3).map((id) => store.load([id])))).flatMap(({ schedules }) => schedules),
+      )
+    },
+  )
+
+  rule('schedules are found by job, tenant, app and prefix, and by all of them together', async ({ store }) => {
+    const code = { kind: 'code', app: 'shop', term: 1 } as const
+    const of = (id: string, over: Partial<ScheduleState>): ScheduleState => schedule(id, over)
+    await applyAll(
+      store,
+      [
+        of('a/1', { definition: definition({ tenant: 'acme' }) }),
+        of('a/2', { definition: definition({ job: 'other', tenant: 'acme' }), source: code }),
+        of('b/1', { definition: definition({ job: 'other' }), source: code }),
+        of('b/2', { source: { ...code, app: 'other shop' } }),
+      ].map((state) => creation(state)),
+    )
+    assert.deepEqual(await names(store, { job: 'other' }), ['a/2', 'b/1'])
+    assert.deepEqual(await names(store, { tenant: 'acme' }), ['a/1', 'a/2'])
+    assert.deepEqual(await names(store, { app: 'shop' }, 1), ['a/2', 'b/1'])
+    assert.deepEqual(await names(store, { prefix: 'b/' }), ['b/1', 'b/2'])
+    assert.deepEqual(await names(store, { prefix: 'a/', job: 'other', tenant: 'acme', app: 'shop' }), ['a/2'])
+    assert.deepEqual(await names(store, { prefix: 'a/', job: JOB, app: 'shop' }), [])
+  })
+
+  rule('a prefix is taken literally', async ({ store }) => {
+    await applyAll(
+      store,
+      ['a%b', 'a_b', 'axb', 'A%b', 'a\\b', 'a%'].map((id) => creation(schedule(id))),
+    )
+    assert.deepEqual(await names(store, { prefix: 'a%' }), ['a%', 'a%b'])
+    assert.deepEqual(await names(store, { prefix: 'a_' }), ['a_b'])
+    assert.deepEqual(await names(store, { prefix: 'a\\' }), ['a\\b'])
+    assert.equal((await names(store, { prefix: '' })).length, 6)
+    assert.deepEqual(await names(store, { prefix: 'a%' }, 1), ['a%', 'a%b'])
+  })
+
+  rule('schedules are found by their state', async ({ store }) => {
+    const pause = { at: NOON, until: null, note: null, author: null, missed: 'skip' } as const
+    await applyAll(
+      store,
+      [
+        schedule('active'),
+        schedule('paused', { pause }),
+        schedule('retired', { retiredAt: NOON, wakeAt: null }),
+        schedule('finished', { nextAt: null, wakeAt: null }),
+      ].map((state) => creation(state)),
+    )
+    for (const state of ['active', 'paused', 'retired', 'finished'] as const) {
+      assert.deepEqual(await names(store, { state }), [state])
+    }
+  })
+
+  rule('a change of what a schedule is found by counts at once', async ({ store }) => {
+    const before = await create(store, schedule('s'))
+    const pause = { at: NOON, until: null, note: null, author: null, missed: 'skip' } as const
+    const first = change(before, { pause })
+    await applyAll(store, [first])
+    assert.deepEqual([await names(store, { state: 'active' }), await names(store, { state: 'paused' })], [[], ['s']])
+    const moved = definition({ job: 'other', tenant: 'acme' })
+    await applyAll(store, [change(after(first), { pause: null, revision: 2, definition: moved })])
+    assert.deepEqual(await names(store, { state: 'active', job: 'other', tenant: 'acme' }), ['s'])
+    assert.deepEqual(await names(store, { job: JOB }), [])
+  })
+
+  rule(
+    'fires are found by every filter, complete, without repetition and in order, in pages of any size',
+    async (bench) => {
+      const { store } = bench
+      const all = await manyFires(store)
+      for (const [query, fits] of FIRE_FILTERS) {
+        const expected = all.filter(fits)
+        for (const order of ['latest', 'earliest'] as const) {
+          for (const limit of PAGE_SIZES) {
+            const found = await collect((page) => store.listFires({ ...query, order, ...page }), limit)
+            const what = `${JSON.stringify({ ...query, order })} in pages of ${limit}`
+            assert.equal(found.length, expected.length, what)
+            assert.deepEqual(new Set(found), new Set(expected), what)
+            const due = found.map(({ dueAt }) => dueAt)
+            const sorted = [...due].sort((one, two) => (order === 'latest' ? two - one : one - two))
+            assert.deepEqual(due, sorted, what)
+          }
+        }
+      }
+    },
+  )
+
+  rule('the latest fires come first unless asked otherwise', async ({ store }) => {
+    await writeFires(
+      store,
+      's',
+      [0, 2, 1].map((hour) => fire('s', NOON + hour * HOUR_MS)),
+    )
+    assert.deepEqual(
+      (await firesOf(store)).map(({ dueAt }) => dueAt),
+      [2, 1, 0].map((hour) => NOON + hour * HOUR_MS),
+    )
+  })
+
+  rule('what is written or deleted while somebody pages makes nothing come twice or be left out', async ({ store }) => {
+    const old = [0, 1, 2, 3, 4].map((index) => missedRange('s', NOON + index * 10 * HOUR_MS, 2, index + 1))
+    const state = await create(store, schedule('s'))
+    const first = change(state, {}, { creates: old })
+    await applyAll(store, [first])
+    const { items, next } = await store.listFires({ after: null, limit: 2 })
+    assert.deepEqual(items, [old[4], old[3]])
+    const newer = fire('s', NOON + 100 * HOUR_MS)
+    await applyAll(store, [change(after(first), {}, { creates: [newer], deletes: [keyOf(old[3]!)] })])
+    const rest = await store.listFires({ after: next, limit: 10 })
+    assert.deepEqual([rest.items, rest.next], [[old[2], old[1], old[0]], null])
+  })
+
+  rule('runs are found by every filter, the latest started first, in pages of any size', async ({ store }) => {
+    await join(store, 'i', 'j')
+    for (let index = 0; index < 6; index++) {
+      const chosen = {
+        instance: index % 2 === 0 ? 'i' : 'j',
+        startedAt: NOON + (index % 3) * HOUR_MS,
+        epoch: index + 1,
+      }
+      const { state, run } = await running(store, `s${index}`, chosen)
+      const open = claim(state, { instance: 'j', dueAt: NOON + 9, startedAt: NOON - index, epoch: index + 1 })
+      await applyAll(store, [open, settlement(after(open), run, { how: ending(index < 3 ? 'completed' : 'error') })])
+    }
+    const all = await runsOf(store)
+    assert.equal(all.length, 12)
+    const sample = all.find((run) => run.schedule === 's4' && run.ending !== null)!
+    const filters: readonly (readonly [query: Unpaged<RunQuery>, fits: (run: (typeof all)[number]) => boolean])[] = [
+      [{}, () => true],
+      [{ schedule: 's1' }, (run) => run.schedule === 's1'],
+      [{ job: JOB }, () => true],
+      [{ job: 'other' }, () => false],
+      [{ instance: 'i' }, (run) => run.instance === 'i'],
+      [{ outcome: 'open' }, (run) => run.ending === null],
+      [{ outcome: 'failed' }, (run) => run.ending?.outcome === 'failed'],
+      [{ outcome: 'failed', instance: 'j' }, (run) => run.ending?.outcome === 'failed' && run.instance === 'j'],
+      [{ fire: keyOf(sample) }, (run) => run.schedule === 's4' && run.dueAt === sample.dueAt],
+      [{ token: sample.token }, (run) => run.token === sample.token],
+      [{ schedule: 's4', token: sample.token }, (run) => run.token === sample.token],
+      [{ schedule: 's3', token: sample.token }, () => false],
+      [{ from: NOON + HOUR_MS }, (run) => run.startedAt >= NOON + HOUR_MS],
+      [{ from: NOON, to: NOON + HOUR_MS }, (run) => run.startedAt >= NOON && run.startedAt < NOON + HOUR_MS],
+    ]
+    for (const [query, fits] of filters) {
+      const expected = all.filter(fits)
+      for (const limit of PAGE_SIZES) {
+        const found = await collect((page) => store.listRuns({ ...query, ...page }), limit)
+        const what = `${JSON.stringify(query)} in pages of ${limit}`
+        assert.equal(found.length, expected.length, what)
+        assert.deepEqual(new Set(found), new Set(expected), what)
+        const started = found.map(({ startedAt }) => startedAt)
+        assert.deepEqual(
+          started,
+          [...started].sort((one, two) => two - one),
+          what,
+        )
+      }
+    }
+  })
+
+  rule('runs of different fires are told apart by nonce and by due instant', async ({ store }) => {
+    await join(store, 'i')
+    const first = await running(store, 's', { instance: 'i' })
+    const manual = claim(first.state, { instance: 'i', nonce: 'n' })
+    const later = claim(after(manual), { instance: 'i', dueAt: NOON + 1 })
+    await applyAll(store, [manual, later])
+    for (const run of [first.run, runOf(manual), runOf(later)]) {
+      assert.deepEqual(
+        (await runsOf(store, { fire: keyOf(run) })).map(({ token }) => token),
+        [run.token],
+      )
+    }
+  })
+
+  rule('an empty store lists nothing, and says that this was all', async ({ store }) => {
+    const page = { after: null, limit: 10 }
+    for (const listed of [await store.listSchedules(page), await store.listFires(page), await store.listRuns(page)]) {
+      assert.deepEqual([listed.items, listed.next], [[], null])
+    }
+  })
+}

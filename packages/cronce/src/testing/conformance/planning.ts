@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { BUCKET_COUNT, bucketOf } from '../../model/bucket.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import type { Due, DueQuery, Store } from '../../store/store.ts'
+import { applyAll, create, loadOne, type Rule } from './bench.ts'
+import { change, creation, definition, HOUR_MS, JOB, removal, schedule } from './samples.ts'
+
+const ALL = '1'.repeat(BUCKET_COUNT)
+const NONE = '0'.repeat(BUCKET_COUNT)
+const MINUTE_MS = 60_000
+
+/** Own buckets: those of these schedules. */
+function bucketsOf(...ids: readonly string[]): string {
+  const own = new Set(ids.map(bucketOf))
+  return Array.from({ length: BUCKET_COUNT }, (_, bucket) => (own.has(bucket) ? '1' : '0')).join('')
+}
+
+function ask(store: Store, query: Partial<DueQuery> = {}): Promise<Due> {
+  return store.due({ jobs: [{ job: JOB, buckets: ALL }], patienceMs: MINUTE_MS, limit: 100, ...query })
+}
+
+function ids({ schedules }: Due): string[] {
+  return schedules.map(({ id }) => id)
+}
+
+function waking(id: string, wakeAt: Instant | null, over: Partial<ScheduleState> = {}): ScheduleState {
+  return schedule(id, { wakeAt, nextAt: wakeAt, ...over })
+}
+
+/** Names that fall into as many different buckets. */
+function apart(count: number): string[] {
+  const found = new Map<number, string>()
+  for (let number = 0; found.size < count; number++) found.set(bucketOf(`apart-${number}`), `apart-${number}`)
+  return [...found.values()]
+}
+
+export function planningRules(rule: Rule): void {
+  rule('what was created is loaded as it was written', async ({ store }) => {
+    const state = schedule('daily')
+    await create(store, state)
+    const loaded = await loadOne(store, 'daily')
+    assert.ok(loaded !== null)
+    assert.ok(loaded.tokens >= state.tokens, 'a new schedule may start its tokens higher, never lower')
+    assert.deepEqual({ ...loaded, tokens: 0 }, { ...state, tokens: 0 })
+  })
+
+  rule('load leaves out what does not exist, and answers each schedule once', async ({ store }) => {
+    await applyAll(
+      store,
+      ['a', 'b', 'c'].map((id) => creation(schedule(id))),
+    )
+    const { schedules } = await store.load(['c', 'nobody', 'a', 'c'])
+    assert.deepEqual(schedules.map(({ id }) => id).sort(), ['a', 'c'])
+    assert.deepEqual((await store.load([])).schedules, [])
+  })
+
+  rule('hundreds of schedules are loaded at once', async ({ store }) => {
+    const names = Array.from({ length: 600 }, (_, number) => `s${number}`)
+    await applyAll(
+      store,
+      names.map((id) => creation(schedule(id))),
+    )
+    const { schedules } = await store.load(names)
+    assert.deepEqual(new Set(schedules.map(({ id }) => id)), new Set(names))
+    assert.equal(schedules.length, names.length)
+  })
+
+  rule('due answers whole schedules whose wakeAt the clock has reached, and no others', async ({ store, now }) => {
+    const at = await now()
+    const past = waking('past', at - 1_000, { fired: 7 })
+    await applyAll(
+      store,
+      [past, waking('future', at + HOUR_MS), waking('never', null)].map((state) => creation(state)),
+    )
+    const due = await ask(store)
+    assert.deepEqual(due.schedules, (await store.load(['past'])).schedules)
+    assert.equal(due.schedules[0]?.fired, 7)
+    assert.ok(due.now >= at)
+  })
+
+  rule(
+    "a schedule becomes due when the store's clock reaches its wakeAt, to the millisecond",
+    async (bench) => {
+      const { store, now, pass } = bench
+      const at = await now()
+      await create(store, waking('soon', at + 1_000))
+      await pass(999)
+      assert.deepEqual(ids(await ask(store)), [])
+      await pass(1)
+      const due = await ask(store)
+      assert.deepEqual(ids(due), ['soon'])
+      assert.equal(due.now, at + 1_000)
+    },
+    'clock',
+  )
+
+  rule('the longest waiting come first, also when the limit cuts the rest', async ({ store, now }) => {
+    const at = await now()
+    const late = [5, 3, 9, 1, 7]
+    await applyAll(
+      store,
+      late.map((minutes) => creation(waking(`late-${minutes}`, at - minutes * MINUTE_MS))),
+    )
+    assert.deepEqual(ids(await ask(store)), ['late-9', 'late-7', 'late-5', 'late-3', 'late-1'])
+    const cut = await ask(store, { limit: 2 })
+    assert.deepEqual(ids(cut), ['late-9', 'late-7'])
+    assert.equal(cut.mineAt, at - 5 * MINUTE_MS, 'the earliest of those that were cut off')
+  })
+
+  rule('only schedules of the jobs asked for are due or waited for', async ({ store, now }) => {
+    const at = await now()
+    const other = { definition: definition({ job: 'other' }) }
+    await applyAll(store, [
+      creation(waking('due of another', at - 1_000, other)),
+      creation(waking('soon of another', at + 1_000, other)),
+      creation(waking('mine', at + HOUR_MS)),
+    ])
+    const due = await ask(store)
+    assert.deepEqual([ids(due), due.mineAt, due.othersAt], [[], at + HOUR_MS, null])
+    const both = await ask(store, { jobs: [JOB, 'other'].map((job) => ({ job, buckets: ALL })) })
+    assert.deepEqual([ids(both), both.mineAt], [['due of another'], at + 1_000])
+    const none = await ask(store, { jobs: [] })
+    assert.deepEqual([ids(none), none.mineAt, none.othersAt], [[], null, null])
+  })
+
+  rule("others' buckets are left to them until patience has run out", async ({ store, now }) => {
+    const at = await now()
+    const [mine, fresh, stale] = apart(3) as [string, string, string]
+    await applyAll(store, [
+      creation(waking(mine, at - 1_000)),
+      creation(waking(fresh, at - 2_000)),
+      creation(waking(stale, at - HOUR_MS)),
+    ])
+    const jobs = [{ job: JOB, buckets: bucketsOf(mine) }]
+    const due = await ask(store, { jobs })
+    assert.deepEqual(ids(due), [stale, mine])
+    assert.deepEqual([due.mineAt, due.othersAt], [null, at - 2_000])
+    assert.deepEqual(ids(await ask(store, { jobs, patienceMs: 0 })), [stale, fresh, mine])
+    const patient = await ask(store, { jobs, patienceMs: 2 * HOUR_MS })
+    assert.deepEqual([ids(patient), patient.othersAt], [[mine], at - HOUR_MS])
+  })
+
+  rule('each job has buckets of its own', async ({ store, now }) => {
+    const at = await now()
+    const states = [JOB, 'other'].map((job) => waking(`of ${job}`, at - 1_000, { definition: definition({ job }) }))
+    await applyAll(
+      store,
+      states.map((state) => creation(state)),
+    )
+    const jobs = [
+      { job: JOB, buckets: NONE },
+      { job: 'other', buckets: ALL },
+    ]
+    const due = await ask(store, { jobs })
+    assert.deepEqual([ids(due), due.mineAt, due.othersAt], [['of other'], null, at - 1_000])
+  })
+
+  rule('mineAt and othersAt are the earliest wakeAt of what is not yet due', async ({ store, now }) => {
+    const at = await now()
+    const [mine, mineLater, other, otherLater] = apart(4) as [string, string, string, string]
+    await applyAll(store, [
+      creation(waking(mineLater, at + 3 * HOUR_MS)),
+      creation(waking(mine, at + 2 * HOUR_MS)),
+      creation(waking(otherLater, at + 4 * HOUR_MS)),
+      creation(waking(other, at + HOUR_MS)),
+    ])
+    const due = await ask(store, { jobs: [{ job: JOB, buckets: bucketsOf(mine, mineLater) }] })
+    assert.deepEqual([ids(due), due.mineAt, due.othersAt], [[], at + 2 * HOUR_MS, at + HOUR_MS])
+  })
+
+  rule('what is answered as due is not waited for', async ({ store, now }) => {
+    const at = await now()
+    await create(store, waking('due', at - 1_000))
+    const due = await ask(store)
+    assert.deepEqual([ids(due), due.mineAt, due.othersAt], [['due'], null, null])
+  })
+
+  rule('a change of wakeAt counts at once, and a removed schedule is never due', async ({ store, now }) => {
+    const at = await now()
+    const moved = await create(store, waking('moved', at - 1_000))
+    const gone = await create(store, waking('gone', at - 1_000))
+    await applyAll(store, [change(moved, { wakeAt: at + HOUR_MS }), removal(gone)])
+    const due = await ask(store)
+    assert.deepEqual([ids(due), due.mineAt], [[], at + HOUR_MS])
+  })
+
+  rule('a schedule that moves to another job is due for that one', async ({ store, now }) => {
+    const at = await now()
+    const before = await create(store, waking('moving', at - 1_000))
+    await applyAll(store, [change(before, { revision: 2, definition: definition({ job: 'other' }) })])
+    assert.deepEqual(ids(await ask(store)), [])
+    assert.deepEqual(ids(await ask(store, { jobs: [{ job: 'other', buckets: ALL }] })), ['moving'])
+  })
+}

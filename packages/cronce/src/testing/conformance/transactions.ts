@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import type { RunRecord } from '../../model/record.ts'
+import type { Transaction } from '../../store/store.ts'
+import { applyAll, applyOne, type Bench, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
+import { after, change, creation, fire, HOUR_MS, NOON, schedule, settlement } from './samples.ts'
+
+/** Write the text, then settle as told. */
+function writing(
+  { under }: Bench,
+  run: RunRecord,
+  text: string,
+  over: Partial<Transaction<unknown, string>> = {},
+): Transaction<unknown, string> {
+  return {
+    schedule: run.schedule,
+    token: run.token,
+    work: (tx) => {
+      const written = under.database?.write(tx, text)
+      return written instanceof Promise ? written.then(() => text) : text
+    },
+    settle: (state) => settlement(state, run),
+    ...over,
+  }
+}
+
+/** Texts of this rule only: the user's table knows no namespaces. */
+async function written(bench: Bench): Promise<string[]> {
+  const texts = (await bench.under.database?.read()) ?? []
+  return texts.filter((text) => text.startsWith(bench.namespace))
+}
+
+export function transactionRules(rule: Rule): void {
+  rule(
+    'a store without transactions says so',
+    async ({ store }) => {
+      await join(store, 'i')
+      const { run } = await running(store, 's', { instance: 'i' })
+      const worked: string[] = []
+      const { schedule, token } = run
+      const transaction = { schedule, token, work: () => worked.push('no'), settle: () => null }
+      await assert.rejects(store.transact(transaction), { code: 'STORE_CANNOT_TRANSACT' })
+      assert.deepEqual(worked, [])
+    },
+    'no-transactions',
+  )
+
+  rule(
+    'work and settlement are committed together',
+    async (bench) => {
+      const { store, namespace, now } = bench
+      await join(store, 'i')
+      const { state, run } = await running(store, 's', { instance: 'i' })
+      const at = await now()
+      const answer = await store.transact(writing(bench, run, `${namespace} paid`))
+      assert.ok(answer.kind === 'committed')
+      assert.equal(answer.value, `${namespace} paid`)
+      assert.ok(answer.now >= at)
+      const settled = settlement(state, run)
+      assert.deepEqual(await loadOne(store, 's'), after(settled))
+      assert.deepEqual(await firesOf(store), settled.updates)
+      assert.equal((await runsOf(store))[0]?.ending?.outcome, 'succeeded')
+    },
+    'transactions',
+  )
+
+  rule(
+    'settle is handed the state as it is, the time, and what the work came to',
+    async (bench) => {
+      const { store, now } = bench
+      await join(store, 'i')
+      const { state, run } = await running(store, 's', { instance: 'i' })
+      const moved = change(state, { fired: 7 })
+      await applyAll(store, [moved])
+      const at = await now()
+      const seen: unknown[] = []
+      await store.transact(
+        writing(bench, run, 'text', {
+          settle: (current, time, value) => {
+            seen.push(current, value)
+            assert.ok(time >= at)
+            return settlement(current, run)
+          },
+        }),
+      )
+      assert.deepEqual(seen, [after(moved), 'text'])
+      assert.equal((await loadOne(store, 's'))?.version, after(moved).version + 1)
+    },
+    'transactions',
+  )
+
+  rule(
+    'work that throws leaves nothing behind, and its error arrives as it was thrown',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const { state, run } = await running(store, 's', { instance: 'i' })
+      const thrown = new Error('declined')
+      const settles: string[] = []
+      const transaction = writing(bench, run, 'text', {
+        work: () => {
+          throw thrown
+        },
+        settle: () => {
+          settles.push('settled')
+          return null
+        },
+      })
+      await assert.rejects(store.transact(transaction), (error) => error === thrown)
+      assert.deepEqual([await loadOne(store, 's'), settles], [state, []])
+      assert.equal((await store.transact(writing(bench, run, 'text'))).kind, 'committed', 'the store goes on')
+    },
+    'transactions',
+  )
+
+  rule(
+    'a settlement that is refused is stale, and nothing is written',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const { state, run } = await running(store, 's', { instance: 'i' })
+      assert.deepEqual(await store.transact(writing(bench, run, 'text', { settle: () => null })), { kind: 'stale' })
+      assert.deepEqual(await loadOne(store, 's'), state)
+    },
+    'transactions',
+  )
+
+  rule(
+    'a run is settled by one transaction, sent twice',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const { run } = await running(store, 's', { instance: 'i' })
+      assert.equal((await store.transact(writing(bench, run, 'text'))).kind, 'committed')
+      const before = await loadOne(store, 's')
+      assert.deepEqual(await store.transact(writing(bench, run, 'text')), { kind: 'stale' })
+      assert.deepEqual(await loadOne(store, 's'), before)
+    },
+    'transactions',
+  )
+
+  rule(
+    'a run of a removed schedule or of no schedule is stale',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const { run } = await running(store, 's', { instance: 'i' })
+      const ghost = { ...run, schedule: 'ghost' }
+      assert.deepEqual(await store.transact(writing(bench, ghost, 'text')), { kind: 'stale' })
+    },
+    'transactions',
+  )
+
+  rule(
+    "the user's own writes are committed with the settlement, or not at all",
+    async (bench) => {
+      const { store, namespace } = bench
+      await join(store, 'i')
+      const { run } = await running(store, 's', { instance: 'i' })
+      await store.transact(writing(bench, run, `${namespace} refused`, { settle: () => null }))
+      const failing = writing(bench, run, `${namespace} thrown`, {
+        settle: () => {
+          throw new Error('no')
+        },
+      })
+      await assert.rejects(store.transact(failing))
+      assert.deepEqual(await written(bench), [])
+      await store.transact(writing(bench, run, `${namespace} committed`))
+      await store.transact(writing(bench, run, `${namespace} stale`))
+      assert.deepEqual(await written(bench), [`${namespace} committed`])
+    },
+    'database',
+  )
+
+  rule(
+    "changes in the user's own transaction are committed by its owner",
+    async (bench) => {
+      const { store, open, namespace } = bench
+      const database = bench.under.database!
+      const before = await create(store, schedule('s'))
+      const triggered = change(before, { fired: 1 }, { creates: [fire('s', NOON, { nonce: 'order' })] })
+      await database.transaction(async (tx) => {
+        await database.write(tx, `${namespace} order`)
+        const { results } = await store.apply([creation(schedule('new')), triggered], { tx })
+        assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'applied' }])
+        const { schedules } = await store.load(['new', 's'], { tx })
+        const fired = Object.fromEntries(schedules.map((state) => [state.id, state.fired]))
+        assert.deepEqual(fired, { new: 0, s: 1 }, 'it sees what it wrote')
+      })
+      assert.deepEqual(await written(bench), [`${namespace} order`])
+      const other = await open()
+      assert.equal((await loadOne(other, 's'))?.fired, 1)
+      assert.notEqual(await loadOne(other, 'new'), null)
+      assert.equal((await firesOf(other)).length, 1)
+    },
+    'database',
+  )
+
+  rule(
+    "changes in the user's own transaction go when it is rolled back",
+    async (bench) => {
+      const { store, namespace } = bench
+      const database = bench.under.database!
+      const before = await create(store, schedule('s'))
+      const thrown = new Error('rolled back')
+      const failing = database.transaction(async (tx) => {
+        await database.write(tx, `${namespace} order`)
+        await applyAll(store, [creation(schedule('new')), change(before, { fired: 1 })], { tx })
+        throw thrown
+      })
+      await assert.rejects(failing, (error) => error === thrown)
+      assert.deepEqual(await written(bench), [])
+      assert.deepEqual((await store.load(['new', 's'])).schedules, [before])
+    },
+    'database',
+  )
+
+  rule(
+    "a change that is refused in the user's own transaction leaves it usable",
+    async (bench) => {
+      const { store, now } = bench
+      const before = await create(store, schedule('s'))
+      const at = await now()
+      await bench.under.database!.transaction(async (tx) => {
+        const stale = { ...change(before), version: 7 }
+        const early = change(before, {}, { notBefore: at + HOUR_MS })
+        const { results } = await store.apply([stale, early, creation(schedule('new'))], { tx })
+        assert.deepEqual(results, [{ kind: 'conflict' }, { kind: 'early' }, { kind: 'applied' }])
+      })
+      assert.notEqual(await loadOne(store, 'new'), null)
+      assert.deepEqual(await applyOne(store, change(before)), { kind: 'applied' })
+    },
+    'database',
+  )
+
+  rule(
+    'changes may also be made in the transaction of a run, and go with it',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const { run } = await running(store, 's', { instance: 'i' })
+      // Not awaited by the work: where transactions are synchronous, all of it has been done when apply returns.
+      const pending: Promise<unknown>[] = []
+      const creating = (id: string, over: Partial<Transaction<unknown, string>>) =>
+        writing(bench, run, 'text', {
+          work: (tx) => {
+            const applied = applyAll(store, [creation(schedule(id))], { tx })
+            pending.push(applied)
+            return bench.under.database!.isSynchronous ? 'text' : applied.then(() => 'text')
+          },
+          ...over,
+        })
+      assert.deepEqual(await store.transact(creating('lost', { settle: () => null })), { kind: 'stale' })
+      assert.equal((await store.transact(creating('kept', {}))).kind, 'committed')
+      await Promise.all(pending)
+      assert.equal(await loadOne(store, 'lost'), null)
+      assert.notEqual(await loadOne(store, 'kept'), null)
+    },
+    'database',
+  )
+}
