@@ -1,0 +1,1 @@
+export { type SqliteOptions, sqlite, sqliteFromUrl } from './store/sqlite/sqlite.ts'

@@ -1,0 +1,157 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Change } from '../../model/change.ts'
+import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
+import type { Instant } from '../../model/schedule.ts'
+import type { ChangeResult } from '../store.ts'
+import { type Row, statement } from './driver.ts'
+import { deleteFires } from './prune.ts'
+import { fireKeyOf, fireOf } from './rows.ts'
+import { headOf, writeSchedule } from './schedules.ts'
+
+const FIRE = 'select record from cronce_fires where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
+const FIRE_BY_NONCE = `
+select record
+  from cronce_fires indexed by cronce_fires_nonce
+ where namespace = ? and schedule = ? and nonce = ? and nonce <> ''`
+const PUT_FIRE = `
+insert into cronce_fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, number, expires_at, until_at, record)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (namespace, schedule, due_at, nonce) do update
+   set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number,
+       expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record`
+const DELETE_FIRE = 'delete from cronce_fires where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
+const PUT_RUN = `
+insert into cronce_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (namespace, schedule, token) do update set outcome = excluded.outcome, record = excluded.record`
+const COUNT_SLOT = 'select count(*) as runs from cronce_run_slots where namespace = ? and slot = ?'
+const HOLDS_SLOT = 'select 1 from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
+const TAKE_SLOT = 'insert or ignore into cronce_run_slots (namespace, slot, schedule, token) values (?, ?, ?, ?)'
+const FREE_SLOT = 'delete from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
+/** Those of the oldest that are old enough. */
+export const TRIM = `
+select schedule, due_at, nonce
+  from cronce_fires indexed by cronce_fires_number
+ where namespace = ? and schedule = ? and number is not null and number < ? and ended_at < ?
+ order by number
+ limit 200`
+
+/** The changes of one call, within one transaction. */
+export interface Batch {
+  readonly db: DatabaseSync
+  readonly namespace: string
+  readonly now: Instant
+  /** Open runs by slot, counted once: a slot may be full of thousands. */
+  readonly slots: Map<string, number>
+}
+
+/** All of the change, or nothing of it: whatever could be in the way is looked for before anything is written. */
+export function applyChange(batch: Batch, change: Change): ChangeResult {
+  const head = headOf(batch.db, batch.namespace, change.id)
+  const obstacle = obstacleTo(batch, head, change)
+  if (obstacle !== null) return obstacle
+  const { db, namespace } = batch
+  writeSchedule(db, namespace, head, change)
+  for (const { schedule, dueAt, nonce } of change.deletes) {
+    statement(db, DELETE_FIRE).run(namespace, schedule, dueAt, nonce)
+  }
+  for (const fire of change.updates) putFire(batch, fire)
+  for (const fire of change.creates) putFire(batch, fire)
+  for (const run of change.runs) putRun(batch, run)
+  if (change.trim !== null) {
+    const { belowNumber, endedBefore } = change.trim
+    const old = statement(db, TRIM).all(namespace, change.id, belowNumber, endedBefore)
+    deleteFires(db, namespace, old.map(fireKeyOf))
+  }
+  return { kind: 'applied' }
+}
+
+function obstacleTo(batch: Batch, head: Row | undefined, change: Change): ChangeResult | null {
+  if (Number(head?.version ?? 0) !== change.version) return { kind: 'conflict' }
+  if (change.notBefore !== null && batch.now < change.notBefore) return { kind: 'early' }
+  const fire = findExisting(batch, change)
+  if (fire !== null) return { kind: 'exists', fire }
+  const full = change.limits.find(({ slot, limit }) => slotAfter(batch, slot, change) > limit)
+  return full === undefined ? null : { kind: 'full', slot: full.slot }
+}
+
+/** A fire on record, or earlier in the same change, that is one of `creates`; what the change deletes does not count. */
+function findExisting({ db, namespace }: Batch, { creates, deletes }: Change): FireRecord | null {
+  for (const [index, fire] of creates.entries()) {
+    const earlier = creates.slice(0, index).find((other) => isSame(other, fire))
+    if (earlier !== undefined) return earlier
+    const { schedule, dueAt, nonce } = fire
+    const row =
+      nonce === ''
+        ? statement(db, FIRE).get(namespace, schedule, dueAt, nonce)
+        : statement(db, FIRE_BY_NONCE).get(namespace, schedule, nonce)
+    if (row === undefined) continue
+    const existing = fireOf(row)
+    if (!deletes.some((key) => isSame(key, existing))) return existing
+  }
+  return null
+}
+
+function isSame(one: FireKey, other: FireKey): boolean {
+  return one.nonce === other.nonce && one.schedule === other.schedule && (one.nonce !== '' || one.dueAt === other.dueAt)
+}
+
+/** How many open runs the slot would have. */
+function slotAfter(batch: Batch, slot: string, { runs }: Change): number {
+  const { db, namespace } = batch
+  let count = slotNow(batch, slot)
+  for (const { schedule, token, slots, ending } of runs) {
+    if (!slots.includes(slot)) continue
+    const holds = statement(db, HOLDS_SLOT).get(namespace, slot, schedule, token) !== undefined
+    if (ending === null && !holds) count++
+    if (ending !== null && holds) count--
+  }
+  return count
+}
+
+function slotNow({ db, namespace, slots }: Batch, slot: string): number {
+  let count = slots.get(slot)
+  if (count === undefined) {
+    count = Number(statement(db, COUNT_SLOT).get(namespace, slot)?.runs)
+    slots.set(slot, count)
+  }
+  return count
+}
+
+function putFire({ db, namespace }: Batch, fire: FireRecord): void {
+  statement(db, PUT_FIRE).run(
+    namespace,
+    fire.schedule,
+    fire.dueAt,
+    fire.nonce,
+    fire.job,
+    fire.ending?.outcome ?? 'open',
+    fire.endedAt,
+    fire.number,
+    fire.expiresAt,
+    fire.range?.untilAt ?? null,
+    JSON.stringify(fire),
+  )
+}
+
+function putRun(batch: Batch, run: RunRecord): void {
+  const { db, namespace } = batch
+  const { schedule, token } = run
+  statement(db, PUT_RUN).run(
+    namespace,
+    schedule,
+    token,
+    run.dueAt,
+    run.nonce,
+    run.job,
+    run.instance,
+    run.startedAt,
+    run.ending?.outcome ?? 'open',
+    JSON.stringify(run),
+  )
+  for (const slot of run.slots) {
+    const before = slotNow(batch, slot)
+    const { changes } = statement(db, run.ending === null ? TAKE_SLOT : FREE_SLOT).run(namespace, slot, schedule, token)
+    batch.slots.set(slot, before + (run.ending === null ? Number(changes) : -Number(changes)))
+  }
+}

@@ -1,0 +1,23 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { AppRecord } from '../../model/app.ts'
+import { statement } from './driver.ts'
+import { json } from './rows.ts'
+
+const GET = 'select record from cronce_apps where namespace = ? and name = ?'
+const INSERT = 'insert or ignore into cronce_apps (namespace, name, version, record) values (?, ?, ?, ?)'
+const UPDATE = 'update cronce_apps set version = ?, record = ? where namespace = ? and name = ? and version = ?'
+
+export function loadApp(db: DatabaseSync, namespace: string, name: string): AppRecord | null {
+  const row = statement(db, GET).get(namespace, name)
+  return row === undefined ? null : json(row.record)
+}
+
+export function saveApp(db: DatabaseSync, namespace: string, app: AppRecord): boolean {
+  const { name, version } = app
+  const record = JSON.stringify(app)
+  const { changes } =
+    version === 1
+      ? statement(db, INSERT).run(namespace, name, version, record)
+      : statement(db, UPDATE).run(version, record, namespace, name, version - 1)
+  return changes > 0
+}

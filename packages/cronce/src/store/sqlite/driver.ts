@@ -1,0 +1,69 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+
+/** Loaded when a store is opened: who uses another store need not have it, and is not warned that it is young. */
+export type Driver = typeof import('node:sqlite')
+
+export function loadDriver(): Promise<Driver> {
+  return import('node:sqlite')
+}
+
+/** Columns that statements here answer; each statement has some of them. */
+export type Row = { readonly [Name in Column]?: SQLOutputValue }
+
+type Column =
+  | 'application_id'
+  | 'begun_at'
+  | 'boot'
+  | 'definition'
+  | 'drain'
+  | 'due_at'
+  | 'ended_at'
+  | 'format'
+  | 'id'
+  | 'instance'
+  | 'journal_mode'
+  | 'key'
+  | 'lease_ms'
+  | 'nonce'
+  | 'notes'
+  | 'outcome'
+  | 'record'
+  | 'renewals'
+  | 'renewed_at'
+  | 'renewed_mono'
+  | 'result'
+  | 'revision'
+  | 'runs'
+  | 'schedule'
+  | 'started_at'
+  | 'state'
+  | 'step'
+  | 'token'
+  | 'tokens'
+  | 'value'
+  | 'version'
+  | 'wake_at'
+
+/** A prepared statement, as far as it is used here. */
+export interface Statement {
+  get(...values: SQLInputValue[]): Row | undefined
+  all(...values: SQLInputValue[]): Row[]
+  run(...values: SQLInputValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
+}
+
+const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>()
+
+/** The statement of this text, prepared once for each connection. Texts are constants or made of a few, so this is bounded. */
+export function statement(db: DatabaseSync, sql: string): Statement {
+  let statements = prepared.get(db)
+  if (statements === undefined) {
+    statements = new Map()
+    prepared.set(db, statements)
+  }
+  let found = statements.get(sql)
+  if (found === undefined) {
+    found = db.prepare(sql)
+    statements.set(sql, found)
+  }
+  return found
+}

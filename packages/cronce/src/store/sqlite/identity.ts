@@ -1,0 +1,81 @@
+import type { BigIntStats } from 'node:fs'
+import { chmod, stat } from 'node:fs/promises'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { OpenOptions } from '../store.ts'
+import { SqliteStoreError } from './errors.ts'
+import type { Host } from './host.ts'
+import { getMeta, setMeta } from './meta.ts'
+
+/** What tells a file from its copy. `born` is `null` where the file system does not say. */
+export interface FileIdentity {
+  readonly inode: string
+  readonly born: string | null
+}
+
+export async function identify(file: string): Promise<FileIdentity> {
+  let found = await stat(file, { bigint: true })
+  // Where a file has no time of birth, Node answers with its last change. To tell, change it (not really), and look again.
+  for (let look = 0; look < 3 && isBornAtLastChange(found); look++) {
+    const born = found.birthtimeNs
+    await sleep(look * 10)
+    await chmod(file, Number(found.mode & 0o7777n))
+    found = await stat(file, { bigint: true })
+    if (found.birthtimeNs !== born) break
+  }
+  return {
+    inode: String(found.ino),
+    born: isBornAtLastChange(found) || found.birthtimeNs === 0n ? null : String(found.birthtimeNs),
+  }
+}
+
+function isBornAtLastChange(found: BigIntStats): boolean {
+  return found.birthtimeNs === found.ctimeNs
+}
+
+export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
+  return one.inode === other.inode && (one.born === null || other.born === null || one.born === other.born)
+}
+
+/**
+ * The epoch of the store. A copy is refused: it knows all schedules of the original, and would run them a second time.
+ * Adopted, it goes on in a new epoch, above every token of the original, and without the original's instances.
+ */
+export function settleIdentity(
+  db: DatabaseSync,
+  file: string,
+  current: FileIdentity,
+  host: Host,
+  { adopt, warn, now }: Pick<OpenOptions, 'adopt' | 'warn'> & { readonly now: number },
+): number {
+  const stored = getMeta(db, '', 'identity')
+  let epoch = Number(getMeta(db, '', 'epoch') ?? 1)
+  if (stored !== null && !isSameFile(JSON.parse(stored) as FileIdentity, current)) {
+    if (!adopt) throw copied(file)
+    epoch += 1
+    db.prepare("update cronce_instances set state = 'dead', ended_at = ? where state in ('live', 'draining')").run(now)
+    setMeta(db, '', 'identity', JSON.stringify(current))
+  } else if (stored === null) {
+    setMeta(db, '', 'identity', JSON.stringify(current))
+  }
+  setMeta(db, '', 'epoch', String(epoch))
+  noticeMachine(db, file, host, warn)
+  return epoch
+}
+
+function noticeMachine(db: DatabaseSync, file: string, { machineId }: Host, warn: OpenOptions['warn']): void {
+  if (machineId === null) return
+  const stored = getMeta(db, '', 'machine')
+  if (stored === machineId) return
+  setMeta(db, '', 'machine', machineId)
+  if (stored === null) return
+  warn('STORE_MACHINE_CHANGED', `${file} was last used on another machine. If that one still has it, jobs run twice.`)
+}
+
+function copied(file: string): SqliteStoreError {
+  return new SqliteStoreError(
+    'STORE_COPIED',
+    `${file} is a copy of another store, or was restored from one: its schedules may be running elsewhere.`,
+    { hint: 'If the original is gone for good, open it once with adopt; else start with a new file.' },
+  )
+}

@@ -1,0 +1,126 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
+import type { Instant } from '../../model/schedule.ts'
+import type { Beat, BeatAnswer, HeldRun } from '../store.ts'
+import { type Row, statement } from './driver.ts'
+import type { Host } from './host.ts'
+import { json, runOf } from './rows.ts'
+
+const GET = 'select * from cronce_instances where namespace = ? and id = ?'
+const ALL = 'select * from cronce_instances where namespace = ? order by id'
+const INSERT = `
+insert into cronce_instances
+  (namespace, id, state, drain, renewals, started_at, renewed_at, boot, renewed_mono, lease_ms, ended_at, record)
+values (?, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?)`
+const RENEW = `
+update cronce_instances
+   set renewals = renewals + 1, renewed_at = ?, boot = ?, renewed_mono = ?, lease_ms = ?
+ where namespace = ? and id = ? and state in ('live', 'draining')`
+const DESCRIBE = 'update cronce_instances set state = ?, ended_at = ?, record = ? where namespace = ? and id = ?'
+const BURY = "update cronce_instances set state = 'dead', ended_at = ? where namespace = ? and id = ?"
+const DRAIN = `
+update cronce_instances
+   set drain = ?
+ where namespace = ? and id = ? and state in ('live', 'draining')`
+export const HELD = `
+select record
+  from cronce_runs indexed by cronce_runs_held
+ where namespace = ? and instance = ? and outcome = 'open'`
+
+/** The instances of a namespace, by the clocks of the host, within one transaction. */
+export interface Fleet {
+  readonly db: DatabaseSync
+  readonly namespace: string
+  readonly host: Host
+  readonly now: Instant
+}
+
+/** Renew the lease of an instance that is not over. False: it is, or was never there. */
+export function renew({ db, namespace, host, now }: Fleet, instance: string, leaseMs: number): boolean {
+  return statement(db, RENEW).run(now, host.bootId, host.mono(), leaseMs, namespace, instance).changes > 0
+}
+
+export function beat(fleet: Fleet, { instance, join, leaseMs }: Beat): BeatAnswer {
+  const { db, namespace, now } = fleet
+  const alive = renewOrJoin(fleet, instance, join, leaseMs)
+  const instances = listInstances(fleet).filter(({ state }) => isLive(state))
+  if (!alive) return { alive, now, held: [], instances }
+  const held = statement(db, HELD).all(namespace, instance.id).map(heldOf)
+  return { alive, now, held, instances }
+}
+
+function renewOrJoin(fleet: Fleet, instance: Beat['instance'], join: boolean, leaseMs: number): boolean {
+  const { db, namespace, host, now } = fleet
+  const { id, state, ...described } = instance
+  const endedAt = state === 'left' ? now : null
+  const record = JSON.stringify(described)
+  if (renew(fleet, id, leaseMs)) {
+    statement(db, DESCRIBE).run(state, endedAt, record, namespace, id)
+    return true
+  }
+  if (!join || statement(db, GET).get(namespace, id) !== undefined) return false
+  statement(db, INSERT).run(namespace, id, state, now, now, host.bootId, host.mono(), leaseMs, endedAt, record)
+  return true
+}
+
+function heldOf(row: Row): HeldRun {
+  const { schedule, token, request, cancel } = runOf(row)
+  return { schedule, token, request, cancel }
+}
+
+export function bury(
+  fleet: Fleet,
+  { instance, renewals, hint }: { readonly instance: string; readonly renewals: number; readonly hint: boolean },
+): boolean {
+  const { db, namespace, now } = fleet
+  const row = statement(db, GET).get(namespace, instance)
+  if (row === undefined) return false
+  const found = instanceOf(row, fleet.host)
+  if (found.state === 'dead') return true
+  if (found.state === 'left' || found.renewals !== renewals || !(hint || found.expired)) return false
+  statement(db, BURY).run(now, namespace, instance)
+  return true
+}
+
+export function drain({ db, namespace }: Fleet, instance: string, wanted: boolean): boolean {
+  return statement(db, DRAIN).run(wanted ? 1 : 0, namespace, instance).changes > 0
+}
+
+export function listInstances({ db, namespace, host }: Fleet): InstanceRecord[] {
+  return statement(db, ALL)
+    .all(namespace)
+    .map((row) => instanceOf(row, host))
+}
+
+/** An instance that the store no longer has, or never had, was not declared dead. */
+export function isOver(db: DatabaseSync, namespace: string, instance: string): boolean {
+  const row = statement(db, GET).get(namespace, instance)
+  return row !== undefined && !isLive(String(row.state) as InstanceState)
+}
+
+function isLive(state: InstanceState): boolean {
+  return state === 'live' || state === 'draining'
+}
+
+function instanceOf(row: Row, host: Host): InstanceRecord {
+  return {
+    ...json<Omit<Beat['instance'], 'id' | 'state'>>(row.record),
+    id: String(row.id),
+    state: String(row.state) as InstanceState,
+    startedAt: Number(row.started_at),
+    renewals: Number(row.renewals),
+    renewedAt: Number(row.renewed_at),
+    expired: isExpired(row, host),
+    drain: row.drain === 1,
+  }
+}
+
+/**
+ * Since the last start of the machine all its processes share one clock that never steps. Renewals from before that start,
+ * or from its future, are of processes that are gone; so no lease ever ends later than one TTL from now.
+ */
+function isExpired(row: Row, host: Host): boolean {
+  const mono = host.mono()
+  const renewed = Number(row.renewed_mono)
+  return row.boot !== host.bootId || renewed > mono || renewed + Number(row.lease_ms) <= mono
+}

@@ -1,0 +1,90 @@
+import { statSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import type { DatabaseSync } from 'node:sqlite'
+import type { OpenOptions } from '../store.ts'
+import { type Driver, loadDriver, statement } from './driver.ts'
+import { SqliteStoreError, translate } from './errors.ts'
+import type { Host } from './host.ts'
+import { identify, settleIdentity } from './identity.ts'
+import { migrate } from './migrations.ts'
+import { placeOf } from './place.ts'
+import { whileBusy } from './retry.ts'
+import { rollback } from './writer.ts'
+
+/** Two processes may make the file at once, and a large log is recovered by whoever comes first. */
+const OPEN_PATIENCE_MS = 15_000
+
+export interface OpenedFile {
+  readonly driver: Driver
+  readonly db: DatabaseSync
+  /** Where it really is. */
+  readonly file: string
+  /** Of locks and signals, beside the file. */
+  readonly folder: string
+  readonly epoch: number
+  /** As `fileId` says it. */
+  readonly id: string
+}
+
+export async function openFile(
+  path: string,
+  ephemeral: boolean,
+  host: Host,
+  options: OpenOptions,
+): Promise<OpenedFile> {
+  const driver = await loadDriver()
+  const file = await placeOf(path, ephemeral, host, options)
+  const folder = `${file}-cronce`
+  let db: DatabaseSync | undefined
+  try {
+    db = await whileBusy(() => connect(driver, file), OPEN_PATIENCE_MS)
+    const epoch = await prepare(db, file, host, options)
+    await mkdir(folder, { recursive: true })
+    return { driver, db, file, folder, epoch, id: fileId(file) }
+  } catch (error) {
+    db?.close()
+    throw translate(error, file, true)
+  }
+}
+
+/** A connection that never waits for a lock by itself, and whose commits outlive a power cut. */
+export function connect(driver: Driver, file: string): DatabaseSync {
+  const db = new driver.DatabaseSync(file, { timeout: 0 })
+  try {
+    const mode = statement(db, 'pragma journal_mode = wal').get()?.journal_mode
+    if (mode !== 'wal') {
+      throw new SqliteStoreError('STORE_NO_LOG', `${file} can't have a write-ahead log where it is.`, {
+        hint: 'Put the file on a local disk.',
+      })
+    }
+    // The log is cut after it was long once, or a busy hour would keep its size for ever.
+    db.exec('pragma synchronous = full; pragma journal_size_limit = 67108864; pragma cache_size = -16384')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** What the path leads to now: it may be another file by now. */
+export function fileId(file: string): string {
+  const { dev, ino } = statSync(file, { bigint: true })
+  return `${dev}:${ino}`
+}
+
+/** Bring the tables up to date and see whose file it is, in one transaction. Answers the epoch. */
+async function prepare(db: DatabaseSync, file: string, host: Host, options: OpenOptions): Promise<number> {
+  const identity = await identify(file)
+  return whileBusy(() => {
+    db.exec('begin immediate')
+    try {
+      migrate(db, file)
+      const epoch = settleIdentity(db, file, identity, host, { ...options, now: host.wall() })
+      db.exec('commit')
+      return epoch
+    } catch (error) {
+      rollback(db)
+      throw error
+    }
+  }, OPEN_PATIENCE_MS)
+}

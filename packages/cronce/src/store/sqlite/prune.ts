@@ -1,0 +1,77 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { FireKey } from '../../model/record.ts'
+import type { Instant } from '../../model/schedule.ts'
+import { statement } from './driver.ts'
+import { SqliteStoreError } from './errors.ts'
+import { fireKeyOf } from './rows.ts'
+import { headOf } from './schedules.ts'
+
+const DAY_MS = 86_400_000
+
+export const EXPIRED = `
+select schedule, due_at, nonce
+  from cronce_fires indexed by cronce_fires_expiry
+ where namespace = ? and expires_at is not null and expires_at <= ?
+ order by expires_at
+ limit ?`
+
+/** An instance whose runs nobody has ended yet must stay: it is how they are found. */
+export const GONE = `
+select id
+  from cronce_instances indexed by cronce_instances_ended
+ where namespace = ? and ended_at is not null and ended_at <= ?
+   and not exists (
+     select 1
+       from cronce_runs indexed by cronce_runs_held
+      where cronce_runs.namespace = cronce_instances.namespace and instance = cronce_instances.id and outcome = 'open'
+   )
+ limit ?`
+
+export const FIRES_OF = 'select schedule, due_at, nonce from cronce_fires where namespace = ? and schedule = ? limit ?'
+/** What may have been written without a fire, or outlived it. */
+export const RUNS_OF = 'select schedule, due_at, nonce from cronce_runs where namespace = ? and schedule = ? limit ?'
+export const STEPS_OF = 'select schedule, due_at, nonce from cronce_steps where namespace = ? and schedule = ? limit ?'
+
+const DELETE_INSTANCE = 'delete from cronce_instances where namespace = ? and id = ?'
+
+/** All that hangs on a fire, and then the fire. */
+export const DELETE_FIRE = [
+  `delete from cronce_run_notes
+    where namespace = ?1 and schedule = ?2 and token in (
+      select token
+        from cronce_runs indexed by cronce_runs_fire
+       where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4
+    )`,
+  'delete from cronce_runs indexed by cronce_runs_fire where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4',
+  'delete from cronce_steps where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4',
+  'delete from cronce_fires where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4',
+] as const
+
+export function deleteFires(db: DatabaseSync, namespace: string, fires: readonly FireKey[]): void {
+  for (const { schedule, dueAt, nonce } of fires) {
+    for (const sql of DELETE_FIRE) statement(db, sql).run(namespace, schedule, dueAt, nonce)
+  }
+}
+
+/** Answers how many records went: fires and instances. */
+export function prune(db: DatabaseSync, namespace: string, limit: number, now: Instant): number {
+  const fires = statement(db, EXPIRED).all(namespace, now, limit).map(fireKeyOf)
+  deleteFires(db, namespace, fires)
+  const gone = statement(db, GONE).all(namespace, now - DAY_MS, limit)
+  for (const row of gone) statement(db, DELETE_INSTANCE).run(namespace, String(row.id))
+  return fires.length
+}
+
+export function erase(db: DatabaseSync, namespace: string, schedule: string, limit: number): boolean {
+  if (headOf(db, namespace, schedule) !== undefined) {
+    throw new SqliteStoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
+      hint: 'Remove it first: its records are what keeps it from running twice.',
+    })
+  }
+  for (const sql of [FIRES_OF, RUNS_OF, STEPS_OF]) {
+    const found = statement(db, sql).all(namespace, schedule, limit).map(fireKeyOf)
+    deleteFires(db, namespace, found)
+    if (found.length > 0) return false
+  }
+  return true
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isBusy } from './errors.ts'
+
+/** How long a call tries to get the lock. Well below a lease, so that a renewal that fails can be tried again. */
+export const LOCK_PATIENCE_MS = 5_000
+
+/**
+ * The lock of SQLite is unfair, and waiting for it inside SQLite stops the event loop: ask without waiting, and again after
+ * a moment of random length, so that of many that ask everybody gets a turn.
+ */
+export function lockPause(): Promise<void> {
+  return sleep(1 + Math.random() * 7)
+}
+
+/** Try until nobody is in the way, or for as long as the patience lasts: then the last error is thrown. */
+export async function whileBusy<Value>(attempt: () => Value, patienceMs: number = LOCK_PATIENCE_MS): Promise<Value> {
+  const end = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= end) throw error
+    }
+    await lockPause()
+  }
+}

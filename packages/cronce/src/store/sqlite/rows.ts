@@ -1,0 +1,54 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import type { Row } from './driver.ts'
+
+// Where the rows of the tables meet the model.
+
+/** The format of `state` that this version writes. Rows with a higher one were written by a newer version, and are left alone. */
+export const FORMAT = 1
+
+/** `state` is kept without the definition, which has a row of its own. */
+export function scheduleOf(row: Row): ScheduleState {
+  return { ...json<ScheduleState>(row.state), definition: json(row.definition) }
+}
+
+export function stateText(state: ScheduleState): string {
+  const { definition: _, ...hot } = state
+  return JSON.stringify(hot)
+}
+
+export function fireOf(row: Row): FireRecord {
+  return json(row.record)
+}
+
+export function runOf(row: Row): RunRecord {
+  return json(row.record)
+}
+
+const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
+
+/** `notes` is null for a run that told nothing. */
+export function notedRunOf(row: Row): RunRecord & RunNotes {
+  return { ...runOf(row), ...(row.notes === null ? UNTOLD : json<RunNotes>(row.notes)) }
+}
+
+export function stepOf(row: Row): StepRecord {
+  return {
+    ...fireKeyOf(row),
+    step: String(row.step),
+    state: String(row.state) as StepRecord['state'],
+    token: String(row.token),
+    result: json(row.result),
+    begunAt: Number(row.begun_at),
+    endedAt: row.ended_at === null ? null : Number(row.ended_at),
+  }
+}
+
+export function fireKeyOf(row: Row): FireKey {
+  return { schedule: String(row.schedule), dueAt: Number(row.due_at), nonce: String(row.nonce) }
+}
+
+export function json<Value>(text: SQLOutputValue | undefined): Value {
+  return JSON.parse(String(text)) as Value
+}

@@ -1,0 +1,167 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { bucketOf } from '../../model/bucket.ts'
+import type { Change } from '../../model/change.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { stateOf } from '../../model/state-of.ts'
+import type { Due, DueQuery } from '../store.ts'
+import { type Row, statement } from './driver.ts'
+import { raiseTokenFloor, tokenFloor } from './meta.ts'
+import { FORMAT, scheduleOf, stateText } from './rows.ts'
+
+export const LOAD = `
+select format, state, definition
+  from cronce_schedules join cronce_definitions using (key)
+ where namespace = ? and id = ?`
+
+/** All that is asked for stands in the index, so that no row is read in vain. */
+export const DUE = `
+select wake_at, id
+  from cronce_schedules indexed by cronce_schedules_due
+ where namespace = ? and job = ? and wake_at is not null and wake_at <= ? and substr(?, bucket + 1, 1) = ? and format <= ${FORMAT}
+ order by wake_at
+ limit ?`
+
+export const NEXT = `
+select wake_at
+  from cronce_schedules indexed by cronce_schedules_due
+ where namespace = ? and job = ? and wake_at is not null and wake_at > ? and substr(?, bucket + 1, 1) = ? and format <= ${FORMAT}
+ order by wake_at
+ limit 1`
+
+export const NEWER = `
+select id
+  from cronce_schedules indexed by cronce_schedules_format
+ where namespace = ? and format > ${FORMAT}
+ limit 1`
+
+export const HEAD = 'select key, version, revision, format from cronce_schedules where namespace = ? and id = ?'
+
+const INSERT = `
+insert into cronce_schedules (namespace, id, format, version, revision, job, bucket, wake_at, tenant, app, status, state)
+values (?, ?, ${FORMAT}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_DEFINITION = 'insert into cronce_definitions (key, definition) values (?, ?)'
+
+export const UPDATE =
+  'update cronce_schedules set version = ?, wake_at = ?, app = ?, status = ?, state = ? where key = ?'
+const REDEFINE = 'update cronce_schedules set revision = ?, job = ?, tenant = ? where key = ?'
+const UPDATE_DEFINITION = 'update cronce_definitions set definition = ? where key = ?'
+
+const TOKENS = "select json_extract(state, '$.tokens') as tokens from cronce_schedules where key = ?"
+const DELETE = 'delete from cronce_schedules where key = ?'
+const DELETE_DEFINITION = 'delete from cronce_definitions where key = ?'
+
+/** What exists of these, each once. `newer` is told of what a newer version wrote, and this one can't read. */
+export function loadSchedules(
+  db: DatabaseSync,
+  namespace: string,
+  ids: Iterable<string>,
+  newer: (id: string) => void,
+): ScheduleState[] {
+  const load = statement(db, LOAD)
+  const found: ScheduleState[] = []
+  for (const id of new Set(ids)) {
+    const row = load.get(namespace, id)
+    if (row === undefined) continue
+    if (Number(row.format) > FORMAT) newer(id)
+    else found.push(scheduleOf(row))
+  }
+  return found
+}
+
+/** The name of a schedule that a newer version wrote, if there is one. */
+export function findNewer(db: DatabaseSync, namespace: string): string | null {
+  const row = statement(db, NEWER).get(namespace)
+  return row === undefined ? null : String(row.id)
+}
+
+interface Waiting {
+  readonly id: string
+  readonly wakeAt: Instant
+  readonly mine: boolean
+}
+
+/** One seek for each job and side. What is cut off by the limit counts as what comes next. */
+export function findDue(
+  db: DatabaseSync,
+  namespace: string,
+  { jobs, patienceMs, limit }: DueQuery,
+  now: Instant,
+): { readonly ids: readonly string[] } & Pick<Due, 'mineAt' | 'othersAt'> {
+  const waiting: Waiting[] = []
+  const later: Omit<Waiting, 'id'>[] = []
+  for (const { job, buckets } of jobs) {
+    for (const mine of [true, false]) {
+      const digit = mine ? '1' : '0'
+      // Looking for what can't be there would read everything that the job has.
+      if (!buckets.includes(digit)) continue
+      const until = mine ? now : now - patienceMs
+      const rows = statement(db, DUE).all(namespace, job, until, buckets, digit, limit + 1)
+      for (const row of rows) waiting.push({ id: String(row.id), wakeAt: Number(row.wake_at), mine })
+      if (rows.length > limit) continue
+      const next = statement(db, NEXT).get(namespace, job, until, buckets, digit)
+      if (next !== undefined) later.push({ wakeAt: Number(next.wake_at), mine })
+    }
+  }
+  waiting.sort((one, other) => one.wakeAt - other.wakeAt)
+  later.push(...waiting.slice(limit))
+  return {
+    ids: waiting.slice(0, limit).map(({ id }) => id),
+    mineAt: earliest(later.filter(({ mine }) => mine)),
+    othersAt: earliest(later.filter(({ mine }) => !mine)),
+  }
+}
+
+function earliest(waiting: readonly { readonly wakeAt: Instant }[]): Instant | null {
+  return waiting.reduce<Instant | null>(
+    (least, { wakeAt }) => (least === null || wakeAt < least ? wakeAt : least),
+    null,
+  )
+}
+
+export function headOf(db: DatabaseSync, namespace: string, id: string): Row | undefined {
+  return statement(db, HEAD).get(namespace, id)
+}
+
+/** Write what the schedule becomes; `head` is what it was. */
+export function writeSchedule(db: DatabaseSync, namespace: string, head: Row | undefined, change: Change): void {
+  if (head === undefined) {
+    if (change.state !== null) insertSchedule(db, namespace, change.state)
+    return
+  }
+  const key = Number(head.key)
+  if (change.state === null) {
+    raiseTokenFloor(db, namespace, Number(statement(db, TOKENS).get(key)?.tokens ?? 0))
+    statement(db, DELETE).run(key)
+    statement(db, DELETE_DEFINITION).run(key)
+    return
+  }
+  const state = { ...change.state, version: change.version + 1 }
+  const { wakeAt, revision, definition } = state
+  statement(db, UPDATE).run(state.version, wakeAt, appOf(state), stateOf(state), stateText(state), key)
+  if (revision === Number(head.revision)) return
+  statement(db, REDEFINE).run(revision, definition.job, definition.tenant, key)
+  statement(db, UPDATE_DEFINITION).run(JSON.stringify(definition), key)
+}
+
+function insertSchedule(db: DatabaseSync, namespace: string, created: ScheduleState): void {
+  const state = { ...created, tokens: Math.max(created.tokens, tokenFloor(db, namespace)) }
+  const { id, version, revision, definition, wakeAt } = state
+  const { lastInsertRowid } = statement(db, INSERT).run(
+    namespace,
+    id,
+    version,
+    revision,
+    definition.job,
+    bucketOf(id),
+    wakeAt,
+    definition.tenant,
+    appOf(state),
+    stateOf(state),
+    stateText(state),
+  )
+  statement(db, INSERT_DEFINITION).run(lastInsertRowid, JSON.stringify(definition))
+}
+
+function appOf({ source }: ScheduleState): string | null {
+  return source.kind === 'code' ? source.app : null
+}

@@ -1,0 +1,221 @@
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Change } from '../../model/change.ts'
+import type { Instant } from '../../model/schedule.ts'
+import type { Applied, ApplyOptions, Beat, BeatAnswer, OpenOptions, Store, Transacted, Transaction } from '../store.ts'
+import { applyChange } from './apply.ts'
+import { loadApp, saveApp } from './apps.ts'
+import { SqliteStoreError, translate } from './errors.ts'
+import type { Host } from './host.ts'
+import { beat, bury, drain, type Fleet, listInstances, renew } from './instances.ts'
+import { listFires, listRuns, listSchedules } from './lists.ts'
+import { hash, Liveness } from './liveness.ts'
+import { requireCompatible } from './migrations.ts'
+import { fileId, type OpenedFile } from './open.ts'
+import { erase, prune } from './prune.ts'
+import { whileBusy } from './retry.ts'
+import { findDue, findNewer, loadSchedules } from './schedules.ts'
+import { annotate, doStep, listSteps } from './steps.ts'
+import { type Ended, requireTransaction, transactOn, UserConnection, withinTransaction } from './transact.ts'
+import { WakeUp } from './wake-up.ts'
+import { rollback, Writer } from './writer.ts'
+
+/** One opening of a namespace. */
+export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: OpenOptions): Store<DatabaseSync> {
+  const { driver, db, file, folder, epoch } = opened
+  const writer = new Writer(db, file)
+  const user = new UserConnection(driver, file)
+  const liveness = new Liveness(driver, folder, namespace)
+  const wakeUp = new WakeUp(join(folder, `${hash(namespace)}.wake`))
+  const newer = warnOnce(warn, file)
+  let closing: Promise<void> | null = null
+
+  const requireOpen = (): void => {
+    if (closing === null) return
+    throw new SqliteStoreError('STORE_CLOSED', `${file} was closed.`, { hint: 'Open it again.' })
+  }
+  const write: Writer['write'] = async (work, options) => {
+    requireOpen()
+    return writer.write(work, options)
+  }
+  /** What is read is of one moment. */
+  const read = async <Value>(work: (db: DatabaseSync, now: Instant) => Value): Promise<Value> => {
+    requireOpen()
+    try {
+      return await whileBusy(() => {
+        requireOpen()
+        return reading(db, () => work(db, host.wall()))
+      })
+    } catch (error) {
+      throw translate(error, file, true)
+    }
+  }
+  const fleetOf = (on: DatabaseSync): Fleet => ({ db: on, namespace, host, now: host.wall() })
+
+  const applyOn = (on: DatabaseSync, changes: readonly Change[], claimant: ApplyOptions<DatabaseSync>['claimant']) => {
+    const fleet = fleetOf(on)
+    const { now } = fleet
+    const isLive = claimant === undefined || renew(fleet, claimant.instance, claimant.leaseMs)
+    const batch = { db: on, namespace, now, slots: new Map() }
+    const results = changes.map((change) => (isLive ? applyChange(batch, change) : ({ kind: 'not-live' } as const)))
+    return { now, results }
+  }
+
+  const apply = async (
+    changes: readonly Change[],
+    { tx, claimant, wake = false }: ApplyOptions<DatabaseSync> = {},
+  ): Promise<Applied> => {
+    if (tx !== undefined) {
+      requireOpen()
+      const own = requireTransaction(driver, tx, opened.id)
+      const applied = withinTransaction(own, file, () => applyOn(own, changes, claimant))
+      if (wake) ringAfter(own, wakeUp)
+      return applied
+    }
+    const applied = await write((on) => applyOn(on, changes, claimant), { weight: changes.length })
+    if (wake && applied.results.some(({ kind }) => kind === 'applied')) wakeUp.ring()
+    return applied
+  }
+
+  /** The file may have been replaced under us, or migrated by a version that we would misunderstand. */
+  const beatOnce = async (given: Beat): Promise<BeatAnswer> => {
+    requireOpen()
+    requireSameFile(opened)
+    const { id, state } = given.instance
+    if (given.join) await hold(liveness, id, warn)
+    const answer = await write((on) => {
+      requireCompatible(on, file)
+      return beat(fleetOf(on), given)
+    })
+    if (!answer.alive || state === 'left') await liveness.release(id)
+    return answer
+  }
+
+  const transact = async <Value>(transaction: Transaction<DatabaseSync, Value>): Promise<Transacted<Value>> => {
+    const ended: Ended<Value> = await write((on) => transactOn(on, user, namespace, transaction, () => host.wall()), {
+      connection: user.open,
+    })
+    if (ended.kind === 'threw') throw ended.error
+    return ended
+  }
+
+  const close = async (): Promise<void> => {
+    await writer.idle()
+    wakeUp.close()
+    await liveness.releaseAll()
+    user.close()
+    db.close()
+  }
+
+  const unreadable = findNewer(db, namespace)
+  if (unreadable !== null) newer(unreadable)
+
+  return {
+    info: { name: `sqlite:${file}`, epoch, transactions: true, probes: true },
+    async load(ids, { tx } = {}) {
+      if (tx === undefined) {
+        return read((on, now) => ({ now, schedules: loadSchedules(on, namespace, ids, newer) }))
+      }
+      requireOpen()
+      const own = requireTransaction(driver, tx, opened.id)
+      return withinTransaction(own, file, () => ({
+        now: host.wall(),
+        schedules: loadSchedules(own, namespace, ids, newer),
+      }))
+    },
+    due: (query) =>
+      read((on, now) => {
+        const { ids, mineAt, othersAt } = findDue(on, namespace, query, now)
+        return { now, schedules: loadSchedules(on, namespace, ids, newer), mineAt, othersAt }
+      }),
+    apply,
+    beat: beatOnce,
+    async bury(burial) {
+      const dead = await write((on) => bury(fleetOf(on), burial))
+      if (dead) await liveness.remove(burial.instance)
+      return dead
+    },
+    drain: (instance, wanted) => write((on) => drain(fleetOf(on), instance, wanted)),
+    step: (command) => write((on) => doStep(on, namespace, command, host.wall())),
+    annotate: (notes) => write((on) => ({ stale: annotate(on, namespace, notes) }), { weight: notes.length }),
+    transact,
+    loadApp: (name) => read((on, now) => ({ now, app: loadApp(on, namespace, name) })),
+    saveApp: (app) => write((on) => saveApp(on, namespace, app)),
+    listSchedules: (query) => read((on, now) => listSchedules(on, namespace, query, now)),
+    listFires: (query) => read((on, now) => listFires(on, namespace, query, now)),
+    listRuns: (query) => read((on, now) => listRuns(on, namespace, query, now)),
+    listSteps: (fire) => read((on) => listSteps(on, namespace, fire)),
+    listInstances: () => read((on, now) => ({ now, instances: listInstances(fleetOf(on)) })),
+    async prune(limit) {
+      const deleted = await write((on) => prune(on, namespace, limit, host.wall()), { weight: limit })
+      const instances = await read((on) => listInstances(fleetOf(on)))
+      const live = instances.filter(({ state }) => state === 'live' || state === 'draining')
+      await liveness.sweep(live.map(({ id }) => id))
+      return { deleted }
+    },
+    erase: (schedule, limit) => write((on) => erase(on, namespace, schedule, limit), { weight: limit }),
+    watch(listener) {
+      requireOpen()
+      return wakeUp.watch(listener)
+    },
+    async probe(instances) {
+      requireOpen()
+      return liveness.probe(instances)
+    },
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+function reading<Value>(db: DatabaseSync, work: () => Value): Value {
+  db.exec('begin')
+  try {
+    const value = work()
+    db.exec('commit')
+    return value
+  } catch (error) {
+    rollback(db)
+    throw error
+  }
+}
+
+function requireSameFile({ file, id }: OpenedFile): void {
+  let found: string | null = null
+  try {
+    found = fileId(file)
+  } catch {
+    // It is gone.
+  }
+  if (found === id) return
+  throw new SqliteStoreError('STORE_REPLACED', `${file} was removed or replaced while it was in use.`, {
+    hint: 'Restart all instances: others may use another file of this name.',
+  })
+}
+
+async function hold(liveness: Liveness, instance: string, warn: OpenOptions['warn']): Promise<void> {
+  try {
+    await liveness.hold(instance)
+  } catch (error) {
+    warn('STORE_NO_LOCK', `The death of this process will be noticed late, by its lease: ${(error as Error).message}`)
+  }
+}
+
+function warnOnce(warn: OpenOptions['warn'], file: string): (schedule: string) => void {
+  let told = false
+  return (schedule) => {
+    if (told) return
+    told = true
+    warn(
+      'STORE_ROW_NEWER',
+      `${file} has schedules that a newer version wrote, ${schedule} for one. This one leaves them alone.`,
+    )
+  }
+}
+
+/** The others see nothing before the user's transaction is over. A hint: it is looked for during a few seconds only. */
+function ringAfter(tx: DatabaseSync, wakeUp: WakeUp, looks = 500): void {
+  if (looks === 0 || !tx.isOpen || !tx.isTransaction) wakeUp.ring()
+  else setTimeout(() => ringAfter(tx, wakeUp, looks - 1), 10).unref()
+}

@@ -1,0 +1,158 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Instant } from '../../model/schedule.ts'
+import type { Transacted, Transaction } from '../store.ts'
+import { applyChange } from './apply.ts'
+import type { Driver } from './driver.ts'
+import { SqliteStoreError, translate } from './errors.ts'
+import { connect, fileId } from './open.ts'
+import { loadSchedules } from './schedules.ts'
+import { liveRun } from './steps.ts'
+import { Rollback } from './writer.ts'
+
+/**
+ * The connection that users get in a transaction: not the store's own, so that nothing they leave behind there (settings,
+ * temporary tables, a closed connection) is the store's.
+ */
+export class UserConnection {
+  readonly #driver: Driver
+  readonly #file: string
+  #db: DatabaseSync | null = null
+  #working = false
+
+  constructor(driver: Driver, file: string) {
+    this.#driver = driver
+    this.#file = file
+  }
+
+  readonly open = (): DatabaseSync => {
+    if (this.#db?.isOpen) return this.#db
+    const db = connect(this.#driver, this.#file)
+    const { SQLITE_DENY, SQLITE_OK, SQLITE_TRANSACTION } = this.#driver.constants
+    // Not in every version of Node. Where it is missing, a commit by the user is noticed, but only afterwards.
+    db.setAuthorizer?.((action) => (this.#working && action === SQLITE_TRANSACTION ? SQLITE_DENY : SQLITE_OK))
+    this.#db = db
+    return db
+  }
+
+  /** While it works, the user can neither begin nor end a transaction. */
+  work<Value>(work: () => Value): Value {
+    this.#working = true
+    try {
+      return work()
+    } finally {
+      this.#working = false
+    }
+  }
+
+  /** Whoever still has it can do nothing more with it. */
+  close(): void {
+    if (this.#db?.isOpen) this.#db.close()
+    this.#db = null
+  }
+}
+
+/** What a transaction came to. The user's own error is not ours to reword. */
+export type Ended<Value> = Transacted<Value> | { readonly kind: 'threw'; readonly error: unknown }
+
+/** The user's work and the settlement, on a connection with an open transaction. Throws a `Rollback` to write nothing. */
+export function transactOn<Value>(
+  db: DatabaseSync,
+  connection: UserConnection,
+  namespace: string,
+  { schedule, token, work, settle }: Transaction<DatabaseSync, Value>,
+  clock: () => Instant,
+): Ended<Value> {
+  if (liveRun(db, namespace, schedule, token) === null) throw new Rollback({ kind: 'stale' })
+  db.exec('savepoint cronce_work')
+  let value: Value | Promise<Value>
+  try {
+    value = connection.work(() => work(db))
+  } catch (error) {
+    throw new Rollback({ kind: 'threw', error })
+  }
+  if (isPromise(value)) {
+    // It is nobody's any more: what it will come to is not asked.
+    value.then(undefined, () => {})
+    // And what it still wants to write would be written at once, outside every transaction.
+    connection.close()
+    throw new Rollback({ kind: 'threw', error: asyncError() })
+  }
+  requireSameTransaction(db)
+  const now = clock()
+  const [state] = loadSchedules(db, namespace, [schedule], () => {})
+  const change = state === undefined ? null : settle(state, now, value)
+  if (change === null) throw new Rollback({ kind: 'stale' })
+  const result = applyChange({ db, namespace, now, slots: new Map() }, change)
+  if (result.kind !== 'applied') {
+    throw new SqliteStoreError('TRANSACTION_CONFLICT', `The settlement of ${schedule} was refused: ${result.kind}.`, {
+      hint: 'Run it again.',
+    })
+  }
+  return { kind: 'committed', value, now }
+}
+
+/** A savepoint ends with its transaction, also when another one was begun. */
+function requireSameTransaction(db: DatabaseSync): void {
+  try {
+    db.exec('release cronce_work')
+  } catch (cause) {
+    throw new SqliteStoreError(
+      'TRANSACTION_ENDED',
+      'The function given to transaction() ended the transaction itself.',
+      {
+        hint: 'Leave begin, commit and rollback to cronce; throw to roll back.',
+        cause,
+        notApplied: false,
+      },
+    )
+  }
+}
+
+function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function asyncError(): SqliteStoreError {
+  return new SqliteStoreError(
+    'TRANSACTION_ASYNC',
+    'The function given to transaction() returned a promise; on SQLite it must do its work at once. All was rolled back.',
+    { hint: 'Do what takes time before transaction(), and only write in it.' },
+  )
+}
+
+const known = new WeakSet<DatabaseSync>()
+
+/** The user's own connection to the same file, with a transaction open on it. */
+export function requireTransaction(driver: Driver, tx: unknown, id: string): DatabaseSync {
+  if (!(tx instanceof driver.DatabaseSync) || !tx.isOpen || !tx.isTransaction) {
+    throw new SqliteStoreError('TRANSACTION_NOT_OPEN', 'tx is no DatabaseSync with an open transaction.', {
+      hint: 'Begin a transaction with "begin immediate" on a connection of node:sqlite, and pass that connection.',
+    })
+  }
+  if (known.has(tx)) return tx
+  const location = tx.location()
+  if (location === null || fileId(location) !== id) {
+    throw new SqliteStoreError('TRANSACTION_ELSEWHERE', 'tx is a transaction on another database than the store.', {
+      hint: "Pass a connection to the store's own file.",
+    })
+  }
+  known.add(tx)
+  return tx
+}
+
+/** All of it or nothing, within a transaction that goes on. */
+export function withinTransaction<Value>(tx: DatabaseSync, file: string, work: () => Value): Value {
+  try {
+    tx.exec('savepoint cronce_call')
+    try {
+      return work()
+    } catch (error) {
+      if (tx.isTransaction) tx.exec('rollback to cronce_call')
+      throw error
+    } finally {
+      if (tx.isTransaction) tx.exec('release cronce_call')
+    }
+  } catch (error) {
+    throw translate(error, file, true)
+  }
+}

@@ -1,0 +1,90 @@
+import { type FSWatcher, type Stats, unwatchFile, watch, watchFile, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+
+/** Where the system can't tell of changes, somebody looks for them this often. */
+const POLL_MS = 1_000
+
+/**
+ * Lets one process wake the others: it writes a file that they watch. Only a hint. Watching keeps no process from ending.
+ */
+export class WakeUp {
+  readonly #file: string
+  readonly #listeners = new Set<() => void>()
+  #watcher: FSWatcher | null = null
+  #polling = false
+  #rings = 0
+
+  constructor(file: string) {
+    this.#file = file
+  }
+
+  /** Tell everybody who watches, in this process or another. */
+  ring(): void {
+    try {
+      writeFileSync(this.#file, `${process.pid}.${++this.#rings}\n`)
+    } catch {
+      // A full disk, for example. The others look by themselves when something is due.
+    }
+    for (const listener of this.#listeners) tell(listener)
+  }
+
+  watch(listener: () => void): () => void {
+    // The same function may be handed in twice.
+    const own = () => listener()
+    this.#listeners.add(own)
+    this.#start()
+    return () => {
+      this.#listeners.delete(own)
+      if (this.#listeners.size === 0) this.close()
+    }
+  }
+
+  close(): void {
+    this.#listeners.clear()
+    this.#watcher?.close()
+    this.#watcher = null
+    if (this.#polling) unwatchFile(this.#file, this.#onPoll)
+    this.#polling = false
+  }
+
+  #start(): void {
+    if (this.#watcher !== null || this.#polling) return
+    try {
+      // The folder, since the file need not be there yet.
+      this.#watcher = watch(dirname(this.#file), { persistent: false })
+      this.#watcher.on('change', (_, name) => {
+        if (name === null || name === basename(this.#file)) this.#tellAll()
+      })
+      this.#watcher.on('error', () => this.#poll())
+    } catch {
+      this.#poll()
+    }
+  }
+
+  #poll(): void {
+    this.#watcher?.close()
+    this.#watcher = null
+    if (this.#polling || this.#listeners.size === 0) return
+    this.#polling = true
+    watchFile(this.#file, { persistent: false, interval: POLL_MS }, this.#onPoll)
+  }
+
+  readonly #onPoll = (now: Stats, before: Stats): void => {
+    if (now.mtimeMs !== before.mtimeMs) this.#tellAll()
+  }
+
+  #tellAll(): void {
+    for (const listener of this.#listeners) tell(listener)
+  }
+}
+
+/** In a turn of its own: what a listener throws must not come up in somebody else's write. */
+function tell(listener: () => void): void {
+  setImmediate(() => {
+    try {
+      listener()
+    } catch {
+      // A listener that fails has been told all the same, and nothing here may end the process.
+    }
+  })
+}

@@ -1,0 +1,173 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
+import { isBusy, RESULT, resultOf, translate } from './errors.ts'
+import { LOCK_PATIENCE_MS, lockPause } from './retry.ts'
+
+/** One call that writes. Its work is synchronous: no transaction is open while anybody waits for anything. */
+interface Job {
+  /** How much of a transaction it fills. */
+  readonly weight: number
+  /** Another connection than the store's own. Such a job shares its transaction with nobody, and is run once at most. */
+  readonly connection: (() => DatabaseSync) | null
+  readonly work: (db: DatabaseSync) => unknown
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  readonly giveUpAt: number
+  alone: boolean
+}
+
+/** Thrown by work that wants nothing of it written, and this as its answer. */
+export class Rollback extends Error {
+  readonly value: unknown
+
+  constructor(value: unknown) {
+    super('rolled back')
+    this.value = value
+  }
+}
+
+/** One commit carries at most so much: it blocks the event loop, and everybody else's writes. */
+const FULL_TRANSACTION = 1_000
+
+/**
+ * All writes of a store go through here, one transaction at a time. Calls that have piled up share a transaction, since it is
+ * the commit that costs; each keeps its own answer.
+ */
+export class Writer {
+  readonly #db: DatabaseSync
+  readonly #file: string
+  readonly #queue: Job[] = []
+  #draining: Promise<void> | null = null
+
+  constructor(db: DatabaseSync, file: string) {
+    this.#db = db
+    this.#file = file
+  }
+
+  write<Value>(
+    work: (db: DatabaseSync) => Value,
+    { weight = 1, connection = null }: { weight?: number; connection?: (() => DatabaseSync) | null } = {},
+  ): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({
+        weight,
+        connection,
+        work,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        giveUpAt: performance.now() + LOCK_PATIENCE_MS,
+        alone: connection !== null,
+      })
+      this.#draining ??= this.#drain()
+    })
+  }
+
+  /** Resolves when nothing is left to write. */
+  async idle(): Promise<void> {
+    while (this.#draining !== null) await this.#draining
+  }
+
+  async #drain(): Promise<void> {
+    // Whoever calls in the same turn joins the first transaction.
+    await turn()
+    while (this.#queue.length > 0) {
+      if (this.#begin()) await turn()
+      else await lockPause()
+    }
+    this.#draining = null
+  }
+
+  /** One transaction, unless somebody else has the lock: then false. Never throws. */
+  #begin(): boolean {
+    const first = this.#queue[0]!
+    let db: DatabaseSync
+    try {
+      db = first.connection === null ? this.#db : first.connection()
+      db.exec('begin immediate')
+    } catch (error) {
+      if (isBusy(error) && performance.now() < first.giveUpAt) return false
+      this.#queue.shift()
+      first.reject(translate(error, this.#file, true))
+      return true
+    }
+    const group = this.#takeGroup()
+    if (group.length === 1) this.#runOne(db, first)
+    else this.#runGroup(db, group)
+    return true
+  }
+
+  #takeGroup(): Job[] {
+    let count = 1
+    let weight = this.#queue[0]!.weight
+    if (this.#queue[0]!.alone) return this.#queue.splice(0, 1)
+    for (; count < this.#queue.length; count++) {
+      const next = this.#queue[count]!
+      weight += next.weight
+      if (next.alone || weight > FULL_TRANSACTION) break
+    }
+    return this.#queue.splice(0, count)
+  }
+
+  #runOne(db: DatabaseSync, job: Job): void {
+    try {
+      const value = job.work(db)
+      this.#commit(db)
+      job.resolve(value)
+    } catch (error) {
+      rollback(db)
+      if (error instanceof Rollback) job.resolve(error.value)
+      else job.reject(error instanceof Uncertain ? error.error : translate(error, this.#file, true))
+    }
+  }
+
+  #runGroup(db: DatabaseSync, group: readonly Job[]): void {
+    const values: unknown[] = []
+    try {
+      for (const job of group) values.push(job.work(db))
+    } catch {
+      // One of them can't be written, and must not take the others with it: each on its own then.
+      rollback(db)
+      for (const job of group) job.alone = true
+      this.#queue.unshift(...group)
+      return
+    }
+    try {
+      this.#commit(db)
+    } catch (error) {
+      rollback(db)
+      const reason = error instanceof Uncertain ? error.error : translate(error, this.#file, true)
+      for (const job of group) job.reject(reason)
+      return
+    }
+    for (const [index, job] of group.entries()) job.resolve(values[index])
+  }
+
+  #commit(db: DatabaseSync): void {
+    try {
+      db.exec('commit')
+    } catch (error) {
+      // Full and busy: it was rolled back, or is now. A failing disk: what it has kept shows only when it is read again.
+      const known = resultOf(error) === RESULT.full || isBusy(error)
+      throw new Uncertain(translate(error, this.#file, known))
+    }
+  }
+}
+
+/** An error of the commit, which alone can leave open whether it was written. */
+class Uncertain extends Error {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    super('commit failed')
+    this.error = error
+  }
+}
+
+/** SQLite may have done it by itself, after a full disk for example. */
+export function rollback(db: DatabaseSync): void {
+  try {
+    if (db.isOpen && db.isTransaction) db.exec('rollback')
+  } catch {
+    // What can't be rolled back is no longer there: the next transaction begins with what was committed.
+  }
+}
