@@ -1,2 +1,17 @@
-/** The published entry `cronce`: for now the triggers alone. */
+/** The published entry `cronce`. Stores and the test kit have entries of their own. */
+export { type Connection, connect } from './app/connect.ts'
+export { type Cronce, cronce, type RunDueSummary } from './app/cronce.ts'
+export type { Listener } from './app/emitter.ts'
+export type { Handler, InputOf, JobOptions, JobRetryOptions, Middleware } from './app/job.ts'
+export type { Logger } from './app/logger.ts'
+export type { CronceOptions } from './app/options.ts'
+export type { Fire, Previous, Run, RunLog } from './app/run.ts'
+export type { Client } from './client/client.ts'
+export type * from './client/schedule-options.ts'
+export type { StandardSchema } from './client/standard-schema.ts'
+export type * from './client/views.ts'
 export * from './cron.ts'
+export type { CronceEvent, EventOf, EventType } from './model/event.ts'
+export type { Json } from './model/json.ts'
+export { OUTCOMES, type Outcome, REASONS, type Reason } from './model/outcome.ts'
+export type { Store, StoreSource } from './store/store.ts'

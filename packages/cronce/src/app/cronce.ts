@@ -1,0 +1,239 @@
+import { hostname } from 'node:os'
+import { type Client, createClient } from '../client/client.ts'
+import type { StandardSchema } from '../client/standard-schema.ts'
+import { systemClock } from '../clock.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import type { EngineParts, EngineSettings } from '../engine/parts.ts'
+import { CronceError } from '../errors.ts'
+import type { CronceEvent, EventType } from '../model/event.ts'
+import { emitter, type Listener } from './emitter.ts'
+import { hashDeclarations, newId, packageName } from './identity.ts'
+import {
+  type DeclaredJob,
+  declareJob,
+  engineJob,
+  type Handler,
+  type InputOf,
+  type JobOptions,
+  type Middleware,
+} from './job.ts'
+import { lazyStore } from './lazy-store.ts'
+import { logEvent } from './logger.ts'
+import { storeSource } from './open-store.ts'
+import { type CronceOptions, resolveOptions } from './options.ts'
+import { stopOnSignals } from './signals.ts'
+import { type Surroundings, surroundingsOf } from './surroundings.ts'
+import { VERSION } from './version.ts'
+
+/** An application's jobs, and the client for everything in its store. */
+export interface Cronce<Tx = unknown> extends Client<Tx> {
+  /** Declare a job that runs by a cron expression. */
+  job(name: string, cron: string, handler: Handler<null, Tx>): this
+  /** Declare a job. Before `start()`. */
+  job<Schema extends StandardSchema | undefined = undefined>(
+    name: string,
+    options: JobOptions<Schema>,
+    handler: Handler<InputOf<Schema>, Tx>,
+  ): this
+  /** Something around every run, the first one outermost. Before `start()`. */
+  use(middleware: Middleware<Tx>): this
+  /** Be told what happens here. `'*'` for everything. Returns how to stop. */
+  on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
+  /** Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them. */
+  start(): Promise<void>
+  /** Take nothing new, let runs finish, hand back the rest, leave. Never rejects. */
+  stop(): Promise<void>
+  /** Without `start()`: run what is due now, wait for it, and leave. For serverless functions. */
+  runDue(): Promise<RunDueSummary>
+  /** This instance's id, once it has started. */
+  readonly instance: string | null
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface RunDueSummary {
+  readonly started: number
+  readonly succeeded: number
+  readonly failed: number
+}
+
+/** How long an aborted run may take to notice, when the instance stops. */
+const STOP_GRACE_MS = 2_000
+
+export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
+  const resolved = resolveOptions(options)
+  const source = storeSource(options.store)
+  const around = { ...ownSurroundings(resolved.keepAlive), ...surroundingsOf(source) }
+  const { logger } = resolved
+  const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${String(error)}`))
+  const jobs = new Map<string, DeclaredJob<Tx>>()
+  const middleware: Middleware<Tx>[] = []
+  let engine: Engine | null = null
+  let stopping: Promise<void> | null = null
+  let ignoreSignals: () => void = () => {}
+
+  const emit = (event: CronceEvent): void => {
+    logEvent(logger, event)
+    events.emit(event)
+  }
+  const lazy = lazyStore<Tx>(() =>
+    source.open({
+      namespace: resolved.namespace,
+      adopt: resolved.adopt,
+      production: around.production,
+      warn: (code, message) => logger.warn(`${message} (${code})`),
+    }),
+  )
+  const client = createClient<Tx>({
+    store: lazy.store,
+    context: () => ({ zoneData: around.zoneData, random: around.random, newId: around.newId }),
+    emit,
+    inputSchemaOf: (job) => jobs.get(job)?.schema,
+    defaultsOf: (job) => jobs.get(job)?.defaults,
+  })
+
+  const createOne = async (): Promise<Engine> => {
+    const store = await lazy.open()
+    for (const { name, definition } of jobs.values()) {
+      if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
+        throw noTransactions(name, store.info.name)
+    }
+    const { CRONCE_APP, CRONCE_DEPLOYMENT } = around.environment
+    const declared = [...jobs.values()].map(({ name, definition }) => ({ id: name, definition }))
+    const settings: EngineSettings = {
+      app: resolved.app ?? CRONCE_APP ?? packageName(around.program) ?? 'default',
+      deployment: resolved.deployment ?? CRONCE_DEPLOYMENT ?? hashDeclarations(declared, [...jobs.keys()]),
+      host: hostname(),
+      pid: process.pid,
+      version: VERSION,
+      zoneData: around.zoneData,
+      concurrency: resolved.concurrency,
+      leaseMs: resolved.leaseMs,
+      storeDeadlineMs: Math.min(10_000, resolved.leaseMs * 2),
+      patienceMs: 250,
+      probeMs: 250,
+      holdDownMs: resolved.holdDownMs,
+      stuckMs: 3_600_000,
+      declared,
+      ...around.settings,
+    }
+    const engineJobs = [...jobs.values()].map((job) => engineJob(job, middleware, resolved.namespace))
+    const { clock, random, sync } = around
+    const parts: EngineParts<Tx> = {
+      store,
+      clock,
+      random,
+      newId: around.newId,
+      emit,
+      sync,
+      jobs: new Map(engineJobs.map((job) => [job.name, job])),
+    }
+    return createEngine(parts, settings)
+  }
+
+  const demandStopped = (what: string): void => {
+    if (engine === null) return
+    throw new CronceError('ALREADY_STARTED', `${what} comes too late: the app has started.`, {
+      hint: 'Declare jobs and middleware before start(), and start once.',
+    })
+  }
+
+  const stop = async (): Promise<void> => {
+    const running = engine
+    ignoreSignals()
+    await running?.stop({ drainMs: resolved.drainMs, graceMs: STOP_GRACE_MS })
+    engine = null
+    try {
+      await lazy.close()
+    } catch (error) {
+      logger.warn(`The store could not be closed: ${String(error)}`)
+    }
+    stopping = null
+  }
+
+  const app: Cronce<Tx> = {
+    ...client,
+    job(name: string, jobOptions: unknown, handler: unknown) {
+      demandStopped('job()')
+      const job = declareJob<Tx>(name, jobOptions, handler)
+      if (jobs.has(job.name)) {
+        throw new CronceError('JOB_EXISTS', `Job ${JSON.stringify(job.name)} is declared twice.`, {
+          hint: 'Give the second one another name; more schedules for one job are made with app.schedules.create.',
+        })
+      }
+      for (const warning of job.warnings) logger.warn(`${job.name}: ${warning}`)
+      jobs.set(job.name, job)
+      return app
+    },
+    use(around) {
+      demandStopped('use()')
+      middleware.push(around)
+      return app
+    },
+    on: (type, listener) => events.on(type, listener),
+    async start() {
+      demandStopped('start()')
+      const created = await createOne()
+      engine = created
+      try {
+        await created.start()
+      } catch (error) {
+        engine = null
+        throw error
+      }
+      if (resolved.signals) ignoreSignals = stopOnSignals(() => app.stop())
+    },
+    stop() {
+      stopping ??= stop()
+      return stopping
+    },
+    async runDue() {
+      demandStopped('runDue()')
+      const count = { started: 0, succeeded: 0, failed: 0 }
+      const unlisten = events.on('*', (event) => {
+        if (event.type === 'run.started') count.started++
+        else if (event.type === 'run.ended' && event.outcome === 'succeeded') count.succeeded++
+        else if (event.type === 'run.ended' && event.outcome === 'failed') count.failed++
+      })
+      const created = await createOne()
+      engine = created
+      try {
+        await created.runDue()
+      } finally {
+        engine = null
+        unlisten()
+      }
+      return count
+    },
+    get instance() {
+      return engine?.instance ?? null
+    },
+    [Symbol.asyncDispose]: () => app.stop(),
+  }
+  return app
+}
+
+function ownSurroundings(keepAlive: boolean): Surroundings {
+  const { NODE_ENV } = process.env
+  const { tz = '' } = process.versions
+  return {
+    clock: systemClock({ keepAlive }),
+    random: Math.random,
+    newId,
+    zoneData: tz,
+    production: NODE_ENV === 'production',
+    environment: process.env,
+    program: process.argv[1],
+    settings: {},
+    sync: () => {},
+  }
+}
+
+function noTransactions(job: string, store: string): CronceError {
+  return new CronceError(
+    'STORE_CANNOT_TRANSACT',
+    `Job ${JSON.stringify(job)} is exactly-once, which ${store} can't do.`,
+    {
+      hint: 'Use SQLite or PostgreSQL; or at-least-once with run.once and run.idempotencyKey.',
+    },
+  )
+}

@@ -1,0 +1,37 @@
+import type { CronceEvent, EventOf, EventType } from '../model/event.ts'
+
+export interface Emitter {
+  emit(event: CronceEvent): void
+  on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
+}
+
+export type Listener<Type extends EventType | '*'> = (
+  event: Type extends EventType ? EventOf<Type> : CronceEvent,
+) => void
+
+/** Synchronous, in the order of listening. A listener that throws is told about and hurts nobody else. */
+export function emitter(onThrow: (error: unknown, event: CronceEvent) => void): Emitter {
+  const listeners = new Map<EventType | '*', Set<(event: CronceEvent) => void>>()
+  const call = (listener: (event: CronceEvent) => unknown, event: CronceEvent): void => {
+    try {
+      const returned = listener(event)
+      if (returned instanceof Promise) returned.catch((error: unknown) => onThrow(error, event))
+    } catch (error) {
+      onThrow(error, event)
+    }
+  }
+  return {
+    emit(event) {
+      for (const type of [event.type, '*'] as const) {
+        for (const listener of listeners.get(type) ?? []) call(listener, event)
+      }
+    },
+    on(type, listener) {
+      const all = listeners.get(type) ?? new Set()
+      listeners.set(type, all)
+      const own = listener as (event: CronceEvent) => void
+      all.add(own)
+      return () => void all.delete(own)
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { readDefinition } from '../client/read-definition.ts'
+import { readName } from '../client/read-name.ts'
+import { POLICY_NAMES } from '../client/read-policy.ts'
+import type { PolicyOptions, RetryOptions, ScheduleOptions } from '../client/schedule-options.ts'
+import {
+  type InferInput,
+  type InferOutput,
+  isStandardSchema,
+  type StandardSchema,
+  validateInput,
+} from '../client/standard-schema.ts'
+import type { Job } from '../engine/parts.ts'
+import type { RunHandle } from '../engine/run-handle.ts'
+import { CronceError } from '../errors.ts'
+import type { Json } from '../model/json.ts'
+import type { Definition } from '../model/schedule.ts'
+import { createRun, type Run } from './run.ts'
+
+/** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
+export interface JobOptions<Schema extends StandardSchema | undefined = undefined>
+  extends Omit<ScheduleOptions, 'retry' | 'input'> {
+  /** Any Standard Schema (Zod, Valibot, ArkType …) for the input of the job's schedules. */
+  readonly schema?: Schema
+  /** The input of the job's own schedule. */
+  readonly input?: Schema extends StandardSchema ? InferInput<Schema> : Json | undefined
+  readonly retry?: number | JobRetryOptions | undefined
+}
+
+export interface JobRetryOptions extends RetryOptions {
+  /** Which errors are worth another run. An error with `retryable: false` never is. @default all */
+  readonly if?: ((error: unknown) => boolean) | undefined
+}
+
+export type InputOf<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : Json
+
+export type Handler<Input, Tx> = (run: Run<Input, Tx>) => unknown
+
+/** Around every run: call `next()` once, or throw. */
+export type Middleware<Tx = unknown> = (run: Run<unknown, Tx>, next: () => Promise<unknown>) => Promise<unknown>
+
+export interface DeclaredJob<Tx> {
+  readonly name: string
+  readonly definition: Definition
+  readonly warnings: readonly string[]
+  readonly schema: StandardSchema | undefined
+  /** Hold for the job's other schedules where they say nothing. */
+  readonly defaults: PolicyOptions
+  readonly handler: Handler<unknown, Tx>
+  readonly retryIf: (error: unknown) => boolean
+}
+
+export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
+  const id = readName('job', name)
+  if (typeof handler !== 'function') {
+    throw new CronceError('HANDLER_MISSING', `Job ${JSON.stringify(id)} has no handler.`, {
+      hint: `Write app.job(${JSON.stringify(id)}, '0 3 * * *', async (run) => { … }).`,
+    })
+  }
+  const { schema, retry, ...rest } = (
+    typeof options === 'string' ? { cron: options } : (options ?? {})
+  ) as JobOptions<StandardSchema>
+  if (schema !== undefined && !isStandardSchema(schema)) {
+    throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is no Standard Schema.`, {
+      hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
+    })
+  }
+  const { if: retryIf, ...retryOptions } = typeof retry === 'object' && retry !== null ? retry : {}
+  const scheduled = {
+    ...rest,
+    ...(retry === undefined ? {} : { retry: typeof retry === 'object' ? retryOptions : retry }),
+  }
+  const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions)
+  return {
+    name: id,
+    definition: { ...definition, job: id },
+    warnings,
+    schema,
+    defaults: Object.fromEntries(POLICY_NAMES.map((policy) => [policy, (scheduled as PolicyOptions)[policy]])),
+    handler: handler as Handler<unknown, Tx>,
+    retryIf: readRetryIf(id, retryIf),
+  }
+}
+
+function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean {
+  if (retryIf !== undefined && typeof retryIf !== 'function') {
+    throw new CronceError('OPTION_INVALID', `The option retry.if of job ${JSON.stringify(job)} must be a function.`, {
+      hint: 'Write retry: { attempts: 3, if: (error) => error.code !== 404 }.',
+    })
+  }
+  const wanted = (retryIf ?? (() => true)) as (error: unknown) => boolean
+  return (error) => (error as { retryable?: unknown } | null | undefined)?.retryable !== false && wanted(error)
+}
+
+/** The job as the engine sees it: validates the input, wraps the middleware around the handler. */
+export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middleware<Tx>[], namespace: string): Job<Tx> {
+  return {
+    name: job.name,
+    retryable: job.retryIf,
+    async execute(handle: RunHandle<Tx>) {
+      const run = createRun(handle, await readInput(job, handle.started.input), namespace)
+      const chain = middleware.reduceRight<() => Promise<unknown>>(
+        (next, around) => async () => around(run, next),
+        async () => job.handler(run),
+      )
+      return chain()
+    },
+  }
+}
+
+/** Validated when it was stored, and again here: the schema may have changed since. */
+async function readInput<Tx>(job: DeclaredJob<Tx>, input: Json): Promise<unknown> {
+  if (job.schema === undefined) return input
+  const validated = await validateInput(job.schema, input)
+  if (validated.ok) return validated.value
+  throw new CronceError('INPUT_INVALID', `The input does not fit the schema of job ${job.name}: ${validated.message}`, {
+    hint: "Replace the schedule's input, or widen the schema.",
+  })
+}

@@ -1,0 +1,84 @@
+import type { CronceEvent } from '../model/event.ts'
+
+/** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
+export interface Logger {
+  error(message: string): void
+  warn(message: string): void
+  info?(message: string): void
+  debug?(message: string): void
+}
+
+/** Failures and what endangers fires, on stderr. The rest is in the events and in the store. */
+export const stderrLogger: Logger = {
+  error: (message) => write('error', message),
+  warn: (message) => write('warning', message),
+}
+
+function write(level: string, message: string): void {
+  process.stderr.write(`cronce ${level}: ${message}\n`)
+}
+
+/** A logger is the user's code: what it throws must not reach the engine. */
+export function logEvent(logger: Logger, event: CronceEvent): void {
+  try {
+    const warning = warningOf(event)
+    const failure = failureOf(event)
+    if (failure !== null) logger.error(failure)
+    else if (warning !== null) logger.warn(warning)
+    else logger.debug?.(JSON.stringify(event))
+  } catch {
+    // There is nobody left to tell.
+  }
+}
+
+function failureOf(event: CronceEvent): string | null {
+  switch (event.type) {
+    case 'run.ended': {
+      if (event.outcome !== 'failed') return null
+      return `${about(event)} failed: ${event.error?.stack ?? event.error?.message ?? event.reason}`
+    }
+    case 'fire.ended':
+      return event.outcome === 'abandoned' ? `${about(event)} was abandoned: ${event.reason}.` : null
+    default:
+      return null
+  }
+}
+
+function warningOf(event: CronceEvent): string | null {
+  switch (event.type) {
+    case 'fire.missed':
+      return `${event.schedule} missed ${event.count} from ${iso(event.dueAt)} on: ${event.reason}.`
+    case 'run.stuck':
+      return `${about(event)} has been running for ${Math.round(event.runningMs / 60_000)} minutes.`
+    case 'run.overran':
+      return `${about(event)} ignored its signal and was given up; its handler may still be computing.`
+    case 'run.fenced':
+      return `${about(event)} was overtaken: its ${event.refused} was refused (token ${event.token}).`
+    case 'run.lost':
+      return `${about(event)} was lost with instance ${event.instance}.`
+    case 'lease.lost':
+      return `The lease of instance ${event.instance} ran out; ${event.runs} runs are aborted.`
+    case 'instance.fenced':
+      return `Instance ${event.instance} was declared dead; it goes on as ${event.successor}.`
+    case 'instance.died':
+      return `Instance ${event.instance} died (its ${event.by === 'probe' ? 'process is gone' : 'lease ran out'}).`
+    case 'schedule.paused':
+      return event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null
+    case 'store.failed':
+      return `The store failed (${event.operation}): ${event.error.message}`
+    case 'store.recovered':
+      return 'The store answers again.'
+    case 'clock.skewed':
+      return `This machine's clock is ${event.offsetMs} ms off the store's.`
+    default:
+      return null
+  }
+}
+
+function about({ schedule, dueAt }: { readonly schedule: string; readonly dueAt: number }): string {
+  return `${schedule} (due ${iso(dueAt)})`
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString()
+}

@@ -1,0 +1,30 @@
+import { CronceError } from '../errors.ts'
+import { memory } from '../store/memory/memory.ts'
+import { sqliteFromUrl } from '../store/sqlite/sqlite.ts'
+import type { StoreSource } from '../store/store.ts'
+
+/** A store by its URL, or as it was made. `undefined` is an error: a forgotten variable must not mean another database. */
+export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): StoreSource<Tx> {
+  if (typeof store === 'object' && store !== null && typeof store.open === 'function') return store
+  if (store === undefined || store === null || store === '') {
+    throw new CronceError('STORE_MISSING', 'There is no store.', {
+      hint: "Write cronce({ store: 'sqlite:./cronce.db' }), or check that the variable with the store's URL is set.",
+    })
+  }
+  if (typeof store !== 'string') {
+    throw new CronceError('STORE_INVALID', `A ${typeof store} is not a store.`, {
+      hint: "Write a URL such as 'sqlite:./cronce.db', or what sqlite() or memory() returns.",
+    })
+  }
+  return byUrl(store) as StoreSource<Tx>
+}
+
+function byUrl(url: string): StoreSource {
+  if (url === 'memory:') return memory()
+  if (url.startsWith('sqlite:')) return sqliteFromUrl(url)
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
+  // Nothing of the rest: it may hold a password.
+  throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme === undefined ? 'this text' : scheme}`, {
+    hint: "Stores are 'sqlite:FILE' and 'memory:'.",
+  })
+}

@@ -1,0 +1,95 @@
+import { readName } from '../client/read-name.ts'
+import { readBoolean, readDuration, readFields, readInteger } from '../client/read-option.ts'
+import type { Duration } from '../client/schedule-options.ts'
+import { CronceError } from '../errors.ts'
+import type { StoreSource } from '../store/store.ts'
+import { type Logger, stderrLogger } from './logger.ts'
+
+export interface CronceOptions<Tx = unknown> {
+  /** A URL (`sqlite:FILE`, `memory:`), or what `sqlite()` or `memory()` returns. `undefined` is an error, never a fallback. */
+  readonly store: string | StoreSource<Tx> | undefined
+  /** Applications in different namespaces of a store never meet. @default 'default' */
+  readonly namespace?: string | undefined
+  /**
+   * Whose declarations these are: a job that this app's active deployment no longer declares is retired.
+   * @default CRONCE_APP, or the name in the program's package.json, or 'default'
+   */
+  readonly app?: string | undefined
+  /** The version of the code. @default CRONCE_DEPLOYMENT, or a hash of what is declared */
+  readonly deployment?: string | undefined
+  /** Runs at a time on this instance, 1 to 10,000. @default 20 */
+  readonly concurrency?: number | undefined
+  /** How long the fleet waits for a silent instance before it takes over, 1 s to 10 m. @default '15s' */
+  readonly lease?: Duration | undefined
+  /** How long `stop()` lets runs finish, up to a day. @default '30s' */
+  readonly drain?: Duration | undefined
+  /** How long a deployment must be gone before an older one counts again, up to a day. @default '60s' */
+  readonly holdDown?: Duration | undefined
+  /** Stop on SIGTERM and SIGINT, then let the process end. @default true */
+  readonly signals?: boolean | undefined
+  /** Whether a started app keeps the process from ending. @default true */
+  readonly keepAlive?: boolean | undefined
+  /** Where failures are told, `false` for nowhere. @default stderr */
+  readonly logger?: Logger | false | undefined
+  /** Take over a store that was copied or restored from elsewhere. @default false */
+  readonly adopt?: boolean | undefined
+}
+
+export interface ResolvedOptions {
+  readonly namespace: string
+  readonly app: string | undefined
+  readonly deployment: string | undefined
+  readonly concurrency: number
+  readonly leaseMs: number
+  readonly drainMs: number
+  readonly holdDownMs: number
+  readonly signals: boolean
+  readonly keepAlive: boolean
+  readonly logger: Logger
+  readonly adopt: boolean
+}
+
+const NAMES = [
+  'store',
+  'namespace',
+  'app',
+  'deployment',
+  'concurrency',
+  'lease',
+  'drain',
+  'holdDown',
+  'signals',
+  'keepAlive',
+  'logger',
+  'adopt',
+] as const satisfies readonly (keyof CronceOptions)[]
+
+const DAY_MS = 86_400_000
+const SILENT: Logger = { error: () => {}, warn: () => {} }
+
+export function resolveOptions(options: unknown): ResolvedOptions {
+  const given = readFields('', options, NAMES, "{ store: 'sqlite:./cronce.db' }")
+  return Object.freeze({
+    namespace: readName('namespace', given.namespace ?? 'default'),
+    app: given.app === undefined ? undefined : readName('app', given.app),
+    deployment: given.deployment === undefined ? undefined : readName('deployment', given.deployment),
+    concurrency: readInteger('concurrency', given.concurrency ?? 20, { min: 1, max: 10_000 }),
+    leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
+    drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
+    holdDownMs: readDuration('holdDown', given.holdDown ?? 60_000, { min: 1_000, max: DAY_MS }),
+    signals: readBoolean('signals', given.signals ?? true),
+    keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
+    logger: readLogger(given.logger),
+    adopt: readBoolean('adopt', given.adopt ?? false),
+  })
+}
+
+function readLogger(logger: unknown): Logger {
+  if (logger === undefined) return stderrLogger
+  if (logger === false) return SILENT
+  const { error, warn } = (logger ?? {}) as Partial<Logger>
+  if (typeof error === 'function' && typeof warn === 'function') return logger as Logger
+  throw new CronceError('OPTION_INVALID', 'The option logger must have the methods error and warn.', {
+    hint: 'Write logger: console, hand in your own logger, or false for none.',
+  })
+}

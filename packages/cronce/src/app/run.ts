@@ -1,0 +1,83 @@
+import type { RunHandle, StepOptions } from '../engine/run-handle.ts'
+import type { FireKind, Instant } from '../model/schedule.ts'
+import { idempotencyKey } from './identity.ts'
+
+/** What a handler gets. */
+export interface Run<Input = unknown, Tx = unknown> {
+  readonly fire: Fire<Input>
+  /** 1 for the first run of the fire. */
+  readonly attempt: number
+  /** The fencing token: higher than that of every earlier run of the schedule. For resources that can check it. */
+  readonly token: bigint
+  /** Aborted on timeout, cancel, replace, when the instance stops, and when the lease can't be trusted any more. */
+  readonly signal: AbortSignal
+  readonly instance: string
+  /** Of the schedule, before this fire: for work that goes on where the last one ended. */
+  readonly previous: Previous
+  /**
+   * A durable step: `work` is called by one run of the fire, and its result kept; later runs get that and do not call it.
+   * If an earlier run began it and nobody knows how it ended, it throws STEP_UNKNOWN, unless `rerun` allows it again.
+   */
+  once<Value>(step: string, work: () => Value | Promise<Value>, options?: StepOptions): Promise<Value>
+  /** Stable for the fire, whatever attempt asks; for payment gateways and others that take one. */
+  idempotencyKey(step?: string): string
+  /** 0 to 1. Kept with the run, written at most once a second. */
+  progress(fraction: number, message?: string): void
+  /** Kept with the run, up to 64 KB. */
+  readonly log: RunLog
+  /** Work in a transaction of the store's own database, which also settles the fire: both happen or neither. Once per run. */
+  transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
+}
+
+export interface Fire<Input> {
+  readonly schedule: string
+  readonly job: string
+  /** The instant it stands for, in epoch milliseconds, however late it runs. */
+  readonly dueAt: Instant
+  /** Empty, but for fires that somebody triggered. */
+  readonly nonce: string
+  readonly kind: FireKind
+  readonly input: Input
+}
+
+export interface Previous {
+  /** Of the last fire that ended, and of the last that succeeded; `null`: there was none. */
+  readonly dueAt: Instant | null
+  readonly succeededDueAt: Instant | null
+  readonly succeededAt: Instant | null
+  /** From the last success's dueAt to this one's. */
+  readonly sinceSuccessMs: number | null
+}
+
+export interface RunLog {
+  (message: string): void
+  debug(message: string): void
+  info(message: string): void
+  warn(message: string): void
+  error(message: string): void
+}
+
+export function createRun<Tx>(handle: RunHandle<Tx>, input: unknown, namespace: string): Run<unknown, Tx> {
+  const { record, kind, previous } = handle.started
+  const { schedule, job, dueAt, nonce, attempt, token, instance } = record
+  const log = Object.assign((message: string) => handle.log('info', String(message)), {
+    debug: (message: string) => handle.log('debug', String(message)),
+    info: (message: string) => handle.log('info', String(message)),
+    warn: (message: string) => handle.log('warn', String(message)),
+    error: (message: string) => handle.log('error', String(message)),
+  })
+  const since = previous.succeededDueAt === null ? null : dueAt - previous.succeededDueAt
+  return {
+    fire: { schedule, job, dueAt, nonce, kind, input },
+    attempt,
+    token: BigInt(token),
+    signal: handle.signal,
+    instance,
+    previous: { ...previous, sinceSuccessMs: since },
+    once: (step, work, options) => handle.once(step, work, options),
+    idempotencyKey: (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step]),
+    progress: (fraction, message) => handle.progress(fraction, message ?? null),
+    log,
+    transaction: (work) => handle.transaction(work),
+  }
+}

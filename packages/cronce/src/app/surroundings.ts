@@ -1,0 +1,31 @@
+import type { Clock } from '../clock.ts'
+import type { EngineParts, EngineSettings } from '../engine/parts.ts'
+import type { StoreSource } from '../store/store.ts'
+
+/** What an app takes from the process it runs in. Tests and simulations bring their own. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly newId: () => string
+  readonly zoneData: string
+  readonly production: boolean
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly program: string | undefined
+  readonly settings: Partial<EngineSettings>
+  readonly sync: EngineParts['sync']
+}
+
+const KNOWN = new WeakMap<object, Partial<Surroundings>>()
+
+/** Whatever opens this store gets these surroundings: an application's own code can be tested without options for it. */
+export function surround<Source extends StoreSource<never>>(
+  source: Source,
+  surroundings: Partial<Surroundings>,
+): Source {
+  KNOWN.set(source, surroundings)
+  return source
+}
+
+export function surroundingsOf(source: object): Partial<Surroundings> {
+  return KNOWN.get(source) ?? {}
+}

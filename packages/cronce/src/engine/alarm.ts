@@ -1,0 +1,26 @@
+import type { Clock } from '../clock.ts'
+
+/** A sleep that others can cut short. A ring while nobody sleeps is not lost: the next wait returns at once. */
+export interface Alarm {
+  ring(): void
+  wait(ms: number): Promise<void>
+}
+
+export function alarm(clock: Clock): Alarm {
+  let rung = false
+  let sleeping: AbortController | null = null
+  return {
+    ring() {
+      rung = true
+      sleeping?.abort()
+    },
+    async wait(ms) {
+      if (!rung && ms > 0) {
+        sleeping = new AbortController()
+        await clock.sleep(ms, sleeping.signal)
+        sleeping = null
+      }
+      rung = false
+    },
+  }
+}

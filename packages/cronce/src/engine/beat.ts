@@ -1,0 +1,160 @@
+import type { InstanceState } from '../model/instance.ts'
+import type { BeatAnswer, HeldRun } from '../store/store.ts'
+import type { Core } from './core.ts'
+import { describeError } from './describe-error.ts'
+import { callStore, pauseAfter, persist } from './store-calls.ts'
+
+/** Membership in the fleet: joining, renewing the one lease of all runs, noticing that it is lost, leaving. */
+export interface Member {
+  /** Until the store has said yes, or the engine is stopped. */
+  join(): Promise<void>
+  /** Until the engine stops. Never rejects. */
+  loop(): Promise<void>
+  /** Aborts all signals when the lease can't be trusted any more. Until the engine stops. */
+  watchTrust(): Promise<void>
+  /** One beat in this state. Throws when the store does. */
+  beat(state: Exclude<InstanceState, 'dead'>): Promise<void>
+}
+
+/** Clocks further apart are told about, at most once a minute. */
+const SKEW_MS = 100
+const SKEW_PAUSE_MS = 60_000
+/** A store that does not answer is asked again soon: what counts is the end of the lease. */
+const RETRY_LONGEST_MS = 1_000
+const SHORTEST_MS = 200
+
+export function member(
+  core: Core,
+  onHeld: (held: readonly HeldRun[], sentAt: number) => void,
+  onPeers: () => void,
+): Member {
+  const { leaseMs } = core.settings
+  let renewedAt = core.parts.clock.mono()
+  let skewToldAt = Number.NEGATIVE_INFINITY
+  let isLost = false
+
+  const send = async (state: Exclude<InstanceState, 'dead'>, join: boolean): Promise<void> => {
+    const { instance } = core
+    const sent = core.lease.times()
+    await core.parts.sync('beat:sent')
+    const answer = await callStore(core, 'beat', () =>
+      core.parts.store.beat({ instance: describe(core, state), join, leaseMs }),
+    )
+    // Another incarnation by now: this answer is about the past.
+    if (instance !== core.instance || core.stopped.aborted) return
+    core.storeAnswered()
+    core.time.observe(answer.now, sent.mono)
+    if (!answer.alive) return void (await rejoin())
+    if (state === 'left') return
+    renewed(answer, sent)
+  }
+
+  const renewed = (answer: BeatAnswer, sent: { mono: number; wall: number }): void => {
+    const wasInTime = core.lease.trusted() && sent.mono - renewedAt < leaseMs
+    renewedAt = sent.mono
+    core.lease.renewed(sent, leaseMs)
+    if (wasInTime) core.admission.renewedInTime()
+    if (isLost) {
+      isLost = false
+      core.parts.emit({ type: 'lease.regained', instance: core.instance })
+    }
+    const own = answer.instances.find(({ id }) => id === core.instance)
+    core.drained = own?.drain === true
+    const changed = peersKey(core.peers) !== peersKey(answer.instances)
+    core.peers = answer.instances
+    onPeers()
+    onHeld(answer.held, sent.mono)
+    tellSkew()
+    if (changed || !wasInTime) core.claimAlarm.ring()
+  }
+
+  /** Declared dead: whatever was held is somebody else's now. Go on as someone new. */
+  const rejoin = async (): Promise<void> => {
+    const old = core.instance
+    core.lease.end()
+    core.admission.lostLease()
+    core.instance = core.parts.newId()
+    for (const run of core.runs.all()) run.abort('fenced', null)
+    core.parts.emit({ type: 'instance.fenced', instance: old, successor: core.instance })
+    await join()
+  }
+
+  const join = async (): Promise<void> => {
+    await persist(
+      core,
+      'join',
+      () => send('live', true).then(() => null),
+      () => core.stopped.aborted,
+    )
+    const { app, deployment } = core.settings
+    core.parts.emit({ type: 'instance.joined', instance: core.instance, app, deployment })
+  }
+
+  const tellSkew = (): void => {
+    const offsetMs = core.time.wallOffsetMs()
+    const now = core.parts.clock.mono()
+    if (Math.abs(offsetMs) <= SKEW_MS || now - skewToldAt < SKEW_PAUSE_MS) return
+    skewToldAt = now
+    core.parts.emit({ type: 'clock.skewed', instance: core.instance, offsetMs })
+  }
+
+  const loop = async (): Promise<void> => {
+    for (let failures = 0; !core.stopped.aborted; ) {
+      // Half as often while it holds nothing: nobody would miss it.
+      const waitMs = renewedAt + (core.runs.size > 0 ? leaseMs / 3 : (leaseMs * 2) / 3) - core.parts.clock.mono()
+      const dueAt = core.parts.clock.mono() + Math.max(0, waitMs)
+      if (failures === 0) await core.beatAlarm.wait(waitMs)
+      // However often people make us look.
+      await core.parts.clock.sleep(renewedAt + SHORTEST_MS - core.parts.clock.mono(), core.stopped)
+      if (core.stopped.aborted) return
+      core.admission.lagged(core.parts.clock.mono() - dueAt)
+      try {
+        await send(core.stopping ? 'draining' : 'live', false)
+        failures = 0
+      } catch (error) {
+        const pauseMs = Math.min(RETRY_LONGEST_MS, pauseAfter(failures++, core.parts.random))
+        core.storeFailed('beat', describeError(error), pauseMs)
+        if (failures === 1) core.parts.emit({ type: 'lease.doubted', instance: core.instance })
+        await core.parts.clock.sleep(pauseMs, core.stopped)
+      }
+    }
+  }
+
+  const watchTrust = async (): Promise<void> => {
+    while (!core.stopped.aborted) {
+      const leftMs = core.lease.trustedUntil() - core.parts.clock.mono()
+      if (core.lease.trusted() || isLost) {
+        await core.parts.clock.sleep(isLost ? leaseMs / 3 : Math.min(leftMs, leaseMs / 3), core.stopped)
+        continue
+      }
+      isLost = true
+      core.admission.lostLease()
+      core.parts.emit({ type: 'lease.lost', instance: core.instance, runs: core.runs.size })
+      for (const run of core.runs.all()) run.abort('lease-lost', null)
+    }
+  }
+
+  return { join, loop, watchTrust, beat: (state) => send(state, false) }
+}
+
+function describe(core: Core, state: Exclude<InstanceState, 'dead'>) {
+  const { app, deployment, host, pid, version, zoneData, concurrency } = core.settings
+  return {
+    id: core.instance,
+    app,
+    deployment,
+    host,
+    pid,
+    version,
+    zoneData,
+    concurrency,
+    jobs: [...core.parts.jobs.keys()],
+    state,
+    clockOffsetMs: core.time.wallOffsetMs(),
+    running: core.runs.size,
+  }
+}
+
+function peersKey(peers: Core['peers']): string {
+  return peers.map(({ id, state, drain }) => `${id} ${state} ${drain}`).join()
+}

@@ -1,0 +1,250 @@
+import type { FireRecord } from '../model/record.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { advance } from '../policy/advance.ts'
+import { nextBackfillStretch } from '../policy/backfill.ts'
+import type { Decision, StartedRun } from '../policy/decision.ts'
+import { mayPlan, moveZone } from '../policy/move-zone.ts'
+import type { ChangeResult, Due } from '../store/store.ts'
+import type { Core } from './core.ts'
+import { describeError } from './describe-error.ts'
+import { bucketsOf } from './spread.ts'
+import { callStore, pauseAfter } from './store-calls.ts'
+
+/** Plans and claims what is due: the loop that looks, and one look for those who do without the loop. */
+export interface Claimer {
+  /** Until the engine stops. Never rejects. */
+  loop(): Promise<void>
+  /** One look. Answers how long there is nothing more to do, 0 if there may be more. Throws when the store does. */
+  look(): Promise<number>
+}
+
+/** What a look with nothing to come waits for: a ring. Bounded, so that a lost one costs time and nothing else. */
+const LONG_MS = 3_600_000
+const BATCH = 500
+const FULL_MS = 250
+/** Between two looks at the schedules of others, times the number of instances: the fleet looks as often as one would. */
+const SWEEP_MS = 500
+const RACES = 3
+const FRUITLESS_MS = 100
+const FRUITLESS_LONGEST_MS = 1_000
+const EXISTING_LIMIT = 1_000
+
+export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
+  const askFor = dealer(core)
+  let sweptAt = Number.NEGATIVE_INFINITY
+  let fruitless = 0
+  /** Due, but not for us: asked for in addition, so that they do not hide what is behind them. */
+  let passedOver = 0
+  /** Fires found on record although their schedule had not got to them. */
+  const onRecord = new Map<string, FireRecord[]>()
+
+  const look = async (): Promise<number> => {
+    const room = roomOf(core)
+    const jobs = askFor()
+    if (room === 0 || jobs.length === 0) return untilNotFull(core)
+    const sentAt = core.parts.clock.mono()
+    await core.parts.sync('due:sent')
+    const limit = Math.min(BATCH, room + passedOver)
+    const query = { jobs, patienceMs: core.settings.patienceMs, limit }
+    const due = await callStore(core, 'due', () => core.parts.store.due(query))
+    core.time.observe(due.now, sentAt)
+    sweptAt = sentAt
+    if (due.schedules.length === 0) {
+      passedOver = 0
+      fruitless = 0
+      return waitMs(core, due, sweptAt)
+    }
+    const results = await claim(due, room)
+    const isApplied = results.some(({ kind }) => kind === 'applied')
+    // Others who were faster have changed what is due; a few looks later that is no explanation any more.
+    const isRace = results.some(({ kind }) => kind === 'conflict') && fruitless < RACES
+    passedOver = isApplied || isRace ? 0 : due.schedules.length
+    fruitless = isApplied ? 0 : fruitless + 1
+    return isApplied || isRace ? 0 : Math.min(FRUITLESS_LONGEST_MS, FRUITLESS_MS * fruitless)
+  }
+
+  const claim = async (due: Due, room: number): Promise<readonly ChangeResult[]> => {
+    const request = core.parts.newId()
+    const decisions = await decide(due, request, room)
+    if (decisions.length === 0) return []
+    core.claiming.add(request)
+    try {
+      const results = await send(core, decisions, request)
+      follow(decisions, results)
+      return results
+    } finally {
+      core.claiming.delete(request)
+    }
+  }
+
+  const decide = async (due: Due, request: string, room: number): Promise<Decision[]> => {
+    const context = core.context(due.now)
+    const newest = newestZoneData(core)
+    const decisions: Decision[] = []
+    let left = room
+    let idle = core.runs.size === 0
+    for (const state of due.schedules) {
+      if (left === 0) break
+      if (!mayPlan(state, core.settings.zoneData, newest)) continue
+      const claimant = { instance: core.instance, request, room: left, idle }
+      const existing =
+        state.backfills.length > 0 ? await existingOf(core, state, onRecord) : (onRecord.get(state.id) ?? [])
+      const decision = moveZone(state, context) ?? advance(state, context, claimant, existing)
+      if (decision === null) continue
+      decisions.push(decision)
+      left -= decision.started.length
+      if (decision.started.length > 0) idle = false
+      // It runs alone: whatever else is due waits, or is somebody else's.
+      if (decision.started.some(({ suspect }) => suspect)) break
+    }
+    return decisions
+  }
+
+  const follow = (decisions: readonly Decision[], results: readonly ChangeResult[]): void => {
+    for (const [index, decision] of decisions.entries()) {
+      const result = results[index]!
+      onRecord.delete(decision.change.id)
+      if (result.kind === 'applied') {
+        for (const event of decision.events) core.parts.emit(event)
+        for (const run of decision.started) start(run)
+      } else if (result.kind === 'full') {
+        core.fullUntil.set(decision.started[0]!.record.job, core.parts.clock.mono() + FULL_MS)
+      } else if (result.kind === 'exists') {
+        onRecord.set(decision.change.id, [result.fire])
+      } else if (result.kind === 'not-live') {
+        core.beatAlarm.ring()
+      }
+      // `conflict` and `early`: somebody else was faster, or the store's clock went back. The next look tells.
+    }
+  }
+
+  return {
+    look,
+    async loop() {
+      for (let failures = 0; !core.stopped.aborted; ) {
+        try {
+          const ms = await look()
+          failures = 0
+          await core.claimAlarm.wait(ms)
+        } catch (error) {
+          const pauseMs = pauseAfter(failures++, core.parts.random)
+          core.storeFailed('claim', describeError(error), pauseMs)
+          await core.parts.clock.sleep(pauseMs, core.stopped)
+        }
+      }
+    },
+  }
+}
+
+/** How many runs may begin here. None while the lease is in doubt, or while a suspect runs alone. */
+function roomOf(core: Core): number {
+  if (core.stopping || core.drained || !core.lease.trusted()) return 0
+  if (core.runs.all().some(({ started }) => started.suspect)) return 0
+  return Math.max(0, core.admission.capacity() - core.runs.size)
+}
+
+/** Of which job which buckets are this instance's: computed when the fleet changes, asked at every look. */
+function dealer(core: Core): () => { job: string; buckets: string }[] {
+  let peers: Core['peers'] | null = null
+  let instance = ''
+  let dealt: { job: string; buckets: string }[] = []
+  const deal = (): { job: string; buckets: string }[] => {
+    const masks = new Map<string, string>()
+    return [...core.parts.jobs.keys()].map((job) => {
+      const able = core.peers.filter(({ state, drain, jobs }) => state === 'live' && !drain && jobs.includes(job))
+      const ids = able.map(({ id }) => id)
+      const key = ids.join()
+      const buckets = masks.get(key) ?? bucketsOf(core.instance, ids)
+      masks.set(key, buckets)
+      return { job, buckets }
+    })
+  }
+  return () => {
+    if (peers !== core.peers || instance !== core.instance) {
+      dealt = deal()
+      peers = core.peers
+      instance = core.instance
+    }
+    if (core.fullUntil.size === 0) return dealt
+    const now = core.parts.clock.mono()
+    for (const [job, until] of core.fullUntil) if (until <= now) core.fullUntil.delete(job)
+    return dealt.filter(({ job }) => !core.fullUntil.has(job))
+  }
+}
+
+function untilNotFull(core: Core): number {
+  const ends = [...core.fullUntil.values()]
+  return ends.length === 0 ? LONG_MS : Math.max(1, Math.min(...ends) - core.parts.clock.mono())
+}
+
+/** Until the next instant of one's own; and until somebody must have looked after what the others should have done. */
+function waitMs(core: Core, { mineAt, othersAt }: Due, sweptAt: number): number {
+  const mine = mineAt === null ? LONG_MS : core.time.until(mineAt)
+  const full = untilNotFull(core)
+  if (othersAt === null) return Math.min(mine, full)
+  const spacing = SWEEP_MS * core.peers.length * (0.5 + core.parts.random())
+  const sweepIn = sweptAt + spacing - core.parts.clock.mono()
+  const others = Math.max(core.time.until(othersAt + core.settings.patienceMs), sweepIn)
+  return Math.max(0, Math.min(mine, others, full))
+}
+
+function newestZoneData(core: Core): string {
+  return core.peers.reduce((newest, { zoneData }) => (zoneData > newest ? zoneData : newest), core.settings.zoneData)
+}
+
+async function existingOf(
+  core: Core,
+  state: ScheduleState,
+  onRecord: ReadonlyMap<string, FireRecord[]>,
+): Promise<readonly FireRecord[]> {
+  const found = onRecord.get(state.id) ?? []
+  const stretch = nextBackfillStretch(state)
+  if (stretch === null) return found
+  const query = { schedule: state.id, from: stretch.from, to: stretch.to + 1, order: 'earliest' as const }
+  const page = await callStore(core, 'backfill', () =>
+    core.parts.store.listFires({ ...query, after: null, limit: EXISTING_LIMIT }),
+  )
+  return [...page.items, ...found]
+}
+
+async function send(core: Core, decisions: readonly Decision[], request: string): Promise<readonly ChangeResult[]> {
+  const { leaseMs } = core.settings
+  const claimant = { instance: core.instance, leaseMs }
+  const changes = decisions.map(({ change }) => change)
+  const sent = core.lease.times()
+  await core.parts.sync('claim:sent')
+  try {
+    const { now, results } = await callStore(core, 'claim', () => core.parts.store.apply(changes, { claimant }))
+    await core.parts.sync('claim:answered')
+    core.storeAnswered()
+    core.time.observe(now, sent.mono)
+    const isLive = results.every(({ kind }) => kind !== 'not-live')
+    if (isLive && claimant.instance === core.instance) core.lease.renewed(sent, leaseMs)
+    return results
+  } catch (error) {
+    core.storeFailed('claim', describeError(error), 0)
+    return findClaimed(core, decisions, request)
+  }
+}
+
+/**
+ * The answer was lost. What the store says this request holds is ours; for the rest, a claim that arrives after all is handed
+ * back when a beat finds it.
+ */
+async function findClaimed(
+  core: Core,
+  decisions: readonly Decision[],
+  request: string,
+): Promise<readonly ChangeResult[]> {
+  const ids = decisions.map(({ change }) => change.id)
+  const { schedules } = await callStore(core, 'claim (look)', () => core.parts.store.load(ids))
+  const held = new Set(
+    schedules.flatMap(({ id, open }) =>
+      open.filter(({ run }) => run?.request === request).map(({ run }) => `${run!.token} ${id}`),
+    ),
+  )
+  return decisions.map(({ started, change }) => {
+    const isApplied = started.length > 0 && started.every(({ record }) => held.has(`${record.token} ${change.id}`))
+    return { kind: isApplied ? 'applied' : 'conflict' }
+  })
+}

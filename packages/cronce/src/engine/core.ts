@@ -1,0 +1,80 @@
+import type { InstanceRecord } from '../model/instance.ts'
+import type { ErrorRecord } from '../model/record.ts'
+import type { Instant } from '../model/schedule.ts'
+import type { Context } from '../policy/decision.ts'
+import { type Admission, admission } from './admission.ts'
+import { type Alarm, alarm } from './alarm.ts'
+import { type Lease, lease } from './lease.ts'
+import type { EngineParts, EngineSettings } from './parts.ts'
+import { type RunTable, runTable } from './run-table.ts'
+import { type StoreTime, storeTime } from './store-time.ts'
+
+/** What the loops of one engine share. */
+export interface Core<Tx = unknown> {
+  readonly parts: EngineParts<Tx>
+  readonly settings: EngineSettings
+  /** Aborted when the loops must end. */
+  readonly stopped: AbortSignal
+  readonly stop: () => void
+  readonly time: StoreTime
+  readonly lease: Lease
+  readonly admission: Admission
+  readonly runs: RunTable
+  /** Wakes the loop that claims. */
+  readonly claimAlarm: Alarm
+  /** Wakes the loop that renews. */
+  readonly beatAlarm: Alarm
+  /** Of this incarnation. */
+  instance: string
+  /** As of the last beat: live or draining, this one included. */
+  peers: readonly InstanceRecord[]
+  /** Claims that were sent and not answered yet, by request. */
+  readonly claiming: Set<string>
+  /** Jobs whose fleet-wide limit was found used up, and until when (monotonic) that is believed. */
+  readonly fullUntil: Map<string, number>
+  /** Takes nothing new: it is about to stop. */
+  stopping: boolean
+  /** Takes nothing new: an operator said so. */
+  drained: boolean
+  readonly context: (now: Instant) => Context
+  readonly storeFailed: (operation: string, error: ErrorRecord, retryInMs: number) => void
+  readonly storeAnswered: () => void
+}
+
+export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Core<Tx> {
+  const stopping = new AbortController()
+  let failing = false
+  return {
+    parts,
+    settings,
+    stopped: stopping.signal,
+    stop: () => stopping.abort(),
+    time: storeTime(parts.clock),
+    lease: lease(parts.clock),
+    admission: admission(settings.concurrency),
+    runs: runTable(),
+    claimAlarm: alarm(parts.clock),
+    beatAlarm: alarm(parts.clock),
+    instance: parts.newId(),
+    peers: [],
+    claiming: new Set(),
+    fullUntil: new Map(),
+    stopping: false,
+    drained: false,
+    context: (now) => ({
+      now,
+      epoch: parts.store.info.epoch,
+      zoneData: settings.zoneData,
+      random: parts.random,
+    }),
+    storeFailed(operation, error, retryInMs) {
+      failing = true
+      parts.emit({ type: 'store.failed', operation, error, retryInMs })
+    },
+    storeAnswered() {
+      if (!failing) return
+      failing = false
+      parts.emit({ type: 'store.recovered' })
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import type { ScheduleState } from '../model/schedule.ts'
+import { define } from '../policy/define.ts'
+import { decideDeployment } from '../policy/deployment.ts'
+import { retire } from '../policy/retire.ts'
+import type { Page, ScheduleQuery } from '../store/store.ts'
+import { changeSchedules } from './change-schedules.ts'
+import type { Core } from './core.ts'
+import { callStore } from './store-calls.ts'
+
+/** Deployments: whose declarations count, and writing them once. */
+export interface Deployer {
+  /** See who is active; declare what the code says if it is this deployment's turn. Throws when the store does. */
+  keep(): Promise<void>
+}
+
+const BATCH = 200
+const TRIES = 10
+
+export function deployer(core: Core): Deployer {
+  const { app, deployment, declared, holdDownMs } = core.settings
+  /** The term under which this process has written its declarations. */
+  let declaredTerm = -1
+
+  const keep = async (): Promise<void> => {
+    const record = await activate()
+    if (record === null || record.active !== deployment || record.term === declaredTerm) return
+    await declare(record.term)
+    await retireOthers(record.term)
+    declaredTerm = record.term
+  }
+
+  const activate = async () => {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const { now, app: known } = await callStore(core, 'deploy (read)', () => core.parts.store.loadApp(app))
+      const ready = core.peers.filter((peer) => peer.app === app && !peer.expired)
+      const liveIds = [...new Set([deployment, ...ready.map((peer) => peer.deployment)])]
+      const wanted = decideDeployment(known, app, { now, me: deployment, liveIds, holdDownMs })
+      if (wanted === null) return known
+      if (!(await callStore(core, 'deploy', () => core.parts.store.saveApp(wanted)))) continue
+      if (wanted.active !== null && wanted.active !== known?.active) {
+        core.parts.emit({ type: 'deployment.activated', app, deployment: wanted.active, term: wanted.term })
+      }
+      return wanted
+    }
+    // Others decide at the same time, on what we see too: the next round will find it done.
+    return null
+  }
+
+  const declare = async (term: number): Promise<void> => {
+    const source = { kind: 'code' as const, app, term }
+    for (let start = 0; start < declared.length; start += BATCH) {
+      const wanted = new Map(declared.slice(start, start + BATCH).map(({ id, definition }) => [id, definition]))
+      await core.parts.sync('declare:sent')
+      await changeSchedules(core, 'declare', [...wanted.keys()], (id, state, context) => {
+        const decision = define(state, id, { definition: wanted.get(id)!, source }, context)
+        if (decision === null || !('refused' in decision)) return decision
+        // A newer term is nobody's fault; a name that belongs to somebody else is said by whoever declares it.
+        return null
+      })
+    }
+    core.claimAlarm.ring()
+  }
+
+  const retireOthers = async (term: number): Promise<void> => {
+    const own = new Set(declared.map(({ id }) => id))
+    for (let after: string | null = null; ; ) {
+      const query: ScheduleQuery = { app, after, limit: BATCH }
+      const page: Page<ScheduleState> = await callStore(core, 'retire (list)', () =>
+        core.parts.store.listSchedules(query),
+      )
+      const gone = page.items.filter(({ id, retiredAt }) => retiredAt === null && !own.has(id)).map(({ id }) => id)
+      await changeSchedules(core, 'retire', gone, (_, state, context) =>
+        state === null ? null : retire(state, { app, term }, context),
+      )
+      if (page.next === null) return
+      after = page.next
+    }
+  }
+
+  return { keep }
+}

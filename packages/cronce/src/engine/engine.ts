@@ -1,0 +1,161 @@
+import { member } from './beat.ts'
+import { claimer } from './claim.ts'
+import { createCore } from './core.ts'
+import { deployer } from './deploy.ts'
+import { describeError } from './describe-error.ts'
+import { execute } from './execute.ts'
+import { noteKeeper } from './notes.ts'
+import type { EngineParts, EngineSettings } from './parts.ts'
+import { peerWatch } from './peers.ts'
+import { reconciler } from './reconcile.ts'
+import { settler as createSettler } from './settle.ts'
+
+/** One instance: joins the fleet, plans, claims, executes and settles, until it is stopped. */
+export interface Engine {
+  /** Joins and begins. Resolves once this instance is live and its declarations are written, if they are to be. */
+  start(): Promise<void>
+  /** Takes nothing new, lets runs finish until the deadline, hands back the rest, leaves. Never rejects. */
+  stop(options: StopOptions): Promise<void>
+  /** Instead of `start`: does all that is due now, waits for it, and leaves. */
+  runDue(): Promise<void>
+  /** Resolves when nothing is being executed or settled. */
+  quiet(): Promise<void>
+  readonly instance: string
+  readonly running: number
+}
+
+export interface StopOptions {
+  readonly drainMs: number
+  /** How long an aborted run may take to notice. */
+  readonly graceMs: number
+}
+
+const KEEP_MS = 30_000
+const PRUNE_BATCH = 500
+const PRUNE_ROUNDS = 20
+const LEAVE_MS = 5_000
+
+export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Engine {
+  const core = createCore(parts, settings)
+  // The loops do not care what a transaction looks like; only the handle of a run does.
+  const plain = core as ReturnType<typeof createCore<unknown>>
+  const settler = createSettler(plain)
+  const notes = noteKeeper(plain)
+  const peers = peerWatch(plain)
+  const fleet = member(plain, reconciler(plain, settler), peers.observe)
+  const deploys = deployer(plain)
+  const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
+  let unwatch: () => void = () => {}
+
+  const onWake = (): void => {
+    core.claimAlarm.ring()
+    core.beatAlarm.ring()
+  }
+
+  /** Slow duties. All keep deployments; one of the fleet prunes and looks for orphans. */
+  const keep = async (): Promise<void> => {
+    await deploys.keep()
+    const eldest = core.peers.map(({ id }) => id).sort()[0]
+    if (eldest !== core.instance) return
+    await peers.recoverOrphans()
+    for (let round = 0; round < PRUNE_ROUNDS; round++) {
+      const { deleted } = await parts.store.prune(PRUNE_BATCH)
+      if (deleted < PRUNE_BATCH) return
+    }
+  }
+
+  const keepLoop = async (): Promise<void> => {
+    while (!core.stopped.aborted) {
+      await parts.clock.sleep(Math.min(KEEP_MS, settings.holdDownMs / 2), core.stopped)
+      if (!core.stopped.aborted) await attempt('keep', keep)
+    }
+  }
+
+  const attempt = async (operation: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      core.storeFailed(operation, describeError(error), KEEP_MS)
+    }
+  }
+
+  const joinFleet = async (): Promise<void> => {
+    await fleet.join()
+    await attempt('keep', async () => {
+      await deploys.keep()
+      await peers.recoverOrphans()
+    })
+    unwatch = parts.store.watch(onWake)
+    // Caught inside, each of them: a loop ends when the engine is stopped, and never otherwise.
+    void fleet.loop()
+    void fleet.watchTrust()
+    void peers.watchLeases()
+    void peers.watchProcesses()
+    void keepLoop()
+  }
+
+  const leave = async (): Promise<void> => {
+    unwatch()
+    await settledWithin(LEAVE_MS)
+    // The loops first: a renewal that crosses the farewell would be told that this instance is no more.
+    core.stop()
+    core.claimAlarm.ring()
+    core.beatAlarm.ring()
+    try {
+      await fleet.beat('left')
+    } catch (error) {
+      // The others find out by the lease.
+      core.storeFailed('leave', describeError(error), 0)
+    }
+    parts.emit({ type: 'instance.left', instance: core.instance })
+  }
+
+  const settledWithin = async (ms: number): Promise<void> => {
+    const waited = new AbortController()
+    await Promise.race([settler.empty(), parts.clock.sleep(ms, waited.signal)])
+    waited.abort()
+  }
+
+  const runsWithin = async (ms: number): Promise<void> => {
+    const waited = new AbortController()
+    await Promise.race([core.runs.empty(), parts.clock.sleep(ms, waited.signal)])
+    waited.abort()
+  }
+
+  return {
+    async start() {
+      await joinFleet()
+      void claims.loop()
+    },
+    async stop({ drainMs, graceMs }) {
+      core.stopping = true
+      parts.emit({ type: 'instance.draining', instance: core.instance, runs: core.runs.size })
+      core.beatAlarm.ring()
+      await runsWithin(drainMs)
+      for (const run of core.runs.all()) run.abort('stopping', null)
+      await runsWithin(graceMs)
+      for (const run of core.runs.all()) run.giveUp()
+      await leave()
+    },
+    async runDue() {
+      await joinFleet()
+      for (let waitMs = 0; ; ) {
+        waitMs = await claims.look()
+        if (waitMs === 0) continue
+        if (core.runs.size === 0) break
+        await core.runs.empty()
+      }
+      await leave()
+    },
+    async quiet() {
+      await core.runs.empty()
+      await settler.empty()
+    },
+    get instance() {
+      return core.instance
+    },
+    get running() {
+      return core.runs.size
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import type { LogLine, Progress } from '../model/record.ts'
+import type { Annotation } from '../store/store.ts'
+import type { Core } from './core.ts'
+import { cutText, describeError } from './describe-error.ts'
+import type { LocalRun } from './run-table.ts'
+import { callStore } from './store-calls.ts'
+
+/** Keeps what runs tell, and writes it at most once a second, all runs together. */
+export interface NoteKeeper {
+  progress(run: LocalRun, fraction: number, message: string | null): void
+  log(run: LocalRun, level: LogLine['level'], message: string): void
+  /** Write what this run has told: its last chance, right before it settles. */
+  flush(run: LocalRun): Promise<void>
+}
+
+interface Notes {
+  readonly run: LocalRun
+  progress: Progress | null
+  readonly log: LogLine[]
+  size: number
+  cut: boolean
+  dirty: boolean
+}
+
+const LOG_LIMIT = 65_536
+const LINE_LIMIT = 4_096
+const PROGRESS_LIMIT = 1_000
+const PAUSE_MS = 1_000
+
+export function noteKeeper(core: Core): NoteKeeper {
+  const all = new Map<LocalRun, Notes>()
+  let writing = false
+
+  const of = (run: LocalRun): Notes => {
+    const known = all.get(run)
+    if (known !== undefined) return known
+    const notes: Notes = { run, progress: null, log: [], size: 0, cut: false, dirty: false }
+    all.set(run, notes)
+    return notes
+  }
+
+  const touch = (notes: Notes): void => {
+    notes.dirty = true
+    if (!writing) void writeSoon()
+  }
+
+  // Caught inside: a note that can't be written now is written with the next one, or before the run settles.
+  const writeSoon = async (): Promise<void> => {
+    writing = true
+    await core.parts.clock.sleep(PAUSE_MS, core.stopped)
+    writing = false
+    await write([...all.values()].filter(({ dirty }) => dirty))
+  }
+
+  const write = async (notes: readonly Notes[]): Promise<void> => {
+    if (notes.length === 0) return
+    for (const note of notes) note.dirty = false
+    try {
+      const { stale } = await callStore(core, 'annotate', () => core.parts.store.annotate(notes.map(toAnnotation)))
+      for (const { run } of notes) if (stale.includes(run.started.record.token)) refuse(run)
+    } catch (error) {
+      for (const note of notes) note.dirty = true
+      core.storeFailed('annotate', describeError(error), PAUSE_MS)
+    }
+  }
+
+  const refuse = (run: LocalRun): void => {
+    if (run.settling || run.signal.aborted) return
+    const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
+    const about = { schedule, job, dueAt, nonce, token, attempt, instance }
+    core.parts.emit({ type: 'run.fenced', refused: 'progress', ...about })
+    run.abort('fenced', null)
+  }
+
+  return {
+    progress(run, fraction, message) {
+      const notes = of(run)
+      const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
+      const text = message === null ? null : cutText(message, PROGRESS_LIMIT)
+      notes.progress = { fraction: bounded, message: text, at: core.time.estimate() }
+      touch(notes)
+    },
+    log(run, level, message) {
+      const notes = of(run)
+      if (notes.cut) return
+      const text = cutText(message, LINE_LIMIT)
+      notes.size += text.length
+      notes.cut = notes.size > LOG_LIMIT
+      if (!notes.cut) notes.log.push({ at: core.time.estimate(), level, message: text })
+      touch(notes)
+    },
+    async flush(run) {
+      const notes = all.get(run)
+      all.delete(run)
+      if (notes?.dirty === true) await write([notes])
+    },
+  }
+}
+
+function toAnnotation({ run, progress, log, cut }: Notes): Annotation {
+  const { schedule, token } = run.started.record
+  return { schedule, token, progress, log: [...log], logCut: cut }
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../clock.ts'
+import type { CronceEvent } from '../model/event.ts'
+import type { Definition } from '../model/schedule.ts'
+import type { Store } from '../store/store.ts'
+import type { RunHandle } from './run-handle.ts'
+
+/** All that an engine is made of. It reads no clock, no randomness and no identity but these. */
+export interface EngineParts<Tx = unknown> {
+  readonly store: Store<Tx>
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  /** A new id that nobody else has. */
+  readonly newId: () => string
+  readonly emit: (event: CronceEvent) => void
+  /** Jobs that this instance can run, by name. */
+  readonly jobs: ReadonlyMap<string, Job<Tx>>
+  /** Named moments at which a test may hold or crash the engine. Does nothing in production. */
+  readonly sync: (point: SyncPoint) => Promise<void> | void
+}
+
+export type SyncPoint =
+  | 'due:sent'
+  | 'claim:sent'
+  | 'claim:answered'
+  | 'run:starting'
+  | 'run:returned'
+  | 'settle:sent'
+  | 'settle:answered'
+  | 'beat:sent'
+  | 'step:sent'
+  | 'step:answered'
+  | 'transaction:sent'
+  | 'recover:sent'
+  | 'declare:sent'
+
+export interface Job<Tx = unknown> {
+  readonly name: string
+  /** Calls the target. Whatever it throws becomes the run's error. */
+  readonly execute: (run: RunHandle<Tx>) => Promise<unknown>
+  /** Whether an error is worth another run. */
+  readonly retryable: (error: unknown) => boolean
+}
+
+export interface EngineSettings {
+  readonly app: string
+  readonly deployment: string
+  readonly host: string
+  readonly pid: number
+  readonly version: string
+  readonly zoneData: string
+  /** Runs at a time on this instance. */
+  readonly concurrency: number
+  readonly leaseMs: number
+  /** Longest wait for an answer of the store. */
+  readonly storeDeadlineMs: number
+  /** How long the preferred instance of a schedule goes first. */
+  readonly patienceMs: number
+  /** Between two looks at whether the processes of others still live, where the store can tell. */
+  readonly probeMs: number
+  /** How long a deployment must be gone before an older one counts again. */
+  readonly holdDownMs: number
+  /** Without a timeout, a run is reported as stuck after this. */
+  readonly stuckMs: number
+  /** Schedules that the code declares. */
+  readonly declared: readonly Declared[]
+}
+
+export interface Declared {
+  readonly id: string
+  readonly definition: Definition
+}

@@ -1,0 +1,168 @@
+import type { InstanceRecord } from '../model/instance.ts'
+import { STALE } from '../policy/decision.ts'
+import { recover } from '../policy/recover.ts'
+import { changeSchedules } from './change-schedules.ts'
+import type { Core } from './core.ts'
+import { describeError } from './describe-error.ts'
+import { callStore, pauseAfter } from './store-calls.ts'
+
+/** Notices which instances have died, says so in the store, and gives their fires back to the fleet. */
+export interface PeerWatch {
+  /** After every beat: who has renewed, who is gone. */
+  observe(): void
+  /** By the lease: until the engine stops. Never rejects. */
+  watchLeases(): Promise<void>
+  /** By the process, where the store can tell. */
+  watchProcesses(): Promise<void>
+  /** Fires that dead instances still hold because whoever declared them dead died too. Throws when the store does. */
+  recoverOrphans(): Promise<void>
+}
+
+/** Seen alive, by this process's own monotonic clock. */
+interface Seen {
+  readonly renewals: number
+  readonly at: number
+}
+
+const GRACE_MS = 100
+const BATCH = 500
+const ROUNDS = 1_000
+/** How many others each instance probes: enough that two deaths at once are noticed. */
+const PROBED = 2
+
+export function peerWatch(core: Core): PeerWatch {
+  const { clock, store, emit } = core.parts
+  const { leaseMs, probeMs } = core.settings
+  const seen = new Map<string, Seen>()
+  const recovered = new Set<string>()
+
+  const observe = (): void => {
+    const now = clock.mono()
+    for (const { id, renewals } of core.peers) {
+      if (seen.get(id)?.renewals !== renewals) seen.set(id, { renewals, at: now })
+    }
+    const live = new Set(core.peers.map(({ id }) => id))
+    for (const id of seen.keys()) {
+      if (live.has(id)) continue
+      seen.delete(id)
+      if (id !== core.instance) void afterGone(id)
+    }
+  }
+
+  // Caught inside; whatever fails here is done by `recoverOrphans` later.
+  const afterGone = async (id: string): Promise<void> => {
+    try {
+      await recoverRuns(id)
+    } catch (error) {
+      core.storeFailed('recover', describeError(error), 0)
+    }
+  }
+
+  const bury = async (peer: InstanceRecord, by: 'probe' | 'lease'): Promise<void> => {
+    const burial = { instance: peer.id, renewals: peer.renewals, hint: by === 'probe' }
+    if (!(await callStore(core, 'bury', () => store.bury(burial)))) return
+    emit({ type: 'instance.died', instance: peer.id, by })
+    core.peers = core.peers.filter(({ id }) => id !== peer.id)
+    seen.delete(peer.id)
+    await recoverRuns(peer.id)
+  }
+
+  /** Each round takes one run of each schedule; others may do the same at the same time, and the versions sort it out. */
+  const recoverRuns = async (instance: string): Promise<void> => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
+      const { items } = await callStore(core, 'recover (list)', () => store.listRuns(query))
+      if (items.length === 0) break
+      const tokens = new Map(items.map(({ schedule, token }) => [schedule, token]))
+      await core.parts.sync('recover:sent')
+      const changed = await changeSchedules(core, 'recover', [...tokens.keys()], (id, state, context) => {
+        const decision = state === null ? STALE : recover(state, tokens.get(id)!, context)
+        return decision === STALE ? null : decision
+      })
+      if ([...changed.values()].every(({ kind }) => kind !== 'applied')) break
+    }
+    recovered.add(instance)
+    core.claimAlarm.ring()
+  }
+
+  const watchLeases = async (): Promise<void> => {
+    for (let failures = 0; !core.stopped.aborted; ) {
+      const deadline = Math.min(
+        ...[...seen.entries()].filter(([id]) => id !== core.instance).map(([, { at }]) => at + leaseMs),
+      )
+      const waitMs = Number.isFinite(deadline) ? deadline - clock.mono() : leaseMs
+      if (waitMs > 0) {
+        await clock.sleep(Math.min(waitMs, leaseMs), core.stopped)
+        continue
+      }
+      try {
+        await lookAtLeases()
+        failures = 0
+      } catch (error) {
+        const pauseMs = pauseAfter(failures++, core.parts.random)
+        core.storeFailed('watch', describeError(error), pauseMs)
+        await clock.sleep(pauseMs, core.stopped)
+      }
+    }
+  }
+
+  /** Dead only if the store says so *and* we have seen no renewal for a whole lease ourselves: store clocks jump. */
+  const lookAtLeases = async (): Promise<void> => {
+    const { instances } = await callStore(core, 'watch', () => store.listInstances())
+    core.peers = instances.filter(({ state }) => state === 'live' || state === 'draining')
+    observe()
+    const now = clock.mono()
+    for (const peer of core.peers) {
+      const last = seen.get(peer.id)
+      if (peer.id === core.instance || last === undefined || now - last.at < leaseMs) continue
+      if (peer.expired) await bury(peer, 'lease')
+      // It renews without being seen to, or the store's clock is behind: look again in a while.
+      else seen.set(peer.id, { renewals: peer.renewals, at: now - leaseMs / 2 })
+    }
+  }
+
+  const watchProcesses = async (): Promise<void> => {
+    for (let failures = 0; store.info.probes && !core.stopped.aborted; ) {
+      await clock.sleep(probeMs, core.stopped)
+      if (core.stopped.aborted) return
+      try {
+        await probeNeighbours()
+        failures = 0
+      } catch (error) {
+        const pauseMs = pauseAfter(failures++, core.parts.random)
+        core.storeFailed('probe', describeError(error), pauseMs)
+        await clock.sleep(pauseMs, core.stopped)
+      }
+    }
+  }
+
+  /** In a ring, so that the work does not grow with the square of the fleet. */
+  const probeNeighbours = async (): Promise<void> => {
+    const ids = core.peers.map(({ id }) => id).sort()
+    const own = ids.indexOf(core.instance)
+    if (own < 0 || ids.length < 2) return
+    const neighbours = Array.from(
+      { length: Math.min(PROBED, ids.length - 1) },
+      (_, index) => ids[(own + 1 + index) % ids.length]!,
+    )
+    const gone = await store.probe(neighbours)
+    if (gone.length === 0) return
+    const { instances } = await callStore(core, 'watch', () => store.listInstances())
+    await clock.sleep(GRACE_MS, core.stopped)
+    const stillGone = new Set(await store.probe(gone))
+    for (const peer of instances) {
+      if (stillGone.has(peer.id) && (peer.state === 'live' || peer.state === 'draining')) await bury(peer, 'probe')
+    }
+  }
+
+  const recoverOrphans = async (): Promise<void> => {
+    const { instances } = await callStore(core, 'watch', () => store.listInstances())
+    for (const { id, state } of instances) {
+      if ((state === 'dead' || state === 'left') && !recovered.has(id)) await recoverRuns(id)
+    }
+    const known = new Set(instances.map(({ id }) => id))
+    for (const id of recovered) if (!known.has(id)) recovered.delete(id)
+  }
+
+  return { observe, watchLeases, watchProcesses, recoverOrphans }
+}

@@ -1,0 +1,51 @@
+import type { Change } from '../model/change.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import type { Core } from './core.ts'
+import type { LocalRun } from './run-table.ts'
+import { persist } from './store-calls.ts'
+
+/** More rounds than others could plausibly win in a row. */
+const ROUNDS = 50
+
+/**
+ * Did a transaction commit whose answer was lost? First make sure that it can't any more, by moving the schedule's version
+ * under it; then look. Throws if the engine is stopped before the store answers.
+ */
+export async function resolveTransaction(core: Core, run: LocalRun, error: unknown): Promise<boolean> {
+  if ((error as { notApplied?: unknown } | null)?.notApplied === true) return false
+  const { schedule, token } = run.started.record
+  const giveUp = (): boolean => core.stopped.aborted
+  for (let round = 0; round < ROUNDS; round++) {
+    const { schedules } = await persist(core, 'transaction (look)', () => core.parts.store.load([schedule]), giveUp)
+    const state = schedules[0]
+    const isOpen = state?.open.some((fire) => fire.run?.token === token) === true
+    if (!isOpen) return isSucceeded(core, run)
+    const touch = () => core.parts.store.apply([unchanged(state)])
+    const { results } = await persist(core, 'transaction (fence)', touch, giveUp)
+    if (results[0]!.kind === 'applied') return false
+  }
+  return false
+}
+
+async function isSucceeded(core: Core, run: LocalRun): Promise<boolean> {
+  const { schedule, token } = run.started.record
+  const ask = () => core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
+  const { items } = await persist(core, 'transaction (look)', ask, () => core.stopped.aborted)
+  return items[0]?.ending?.outcome === 'succeeded'
+}
+
+/** The same state under a new version: whatever was decided on the old one can't be written any more. */
+function unchanged(state: ScheduleState): Change {
+  return {
+    id: state.id,
+    version: state.version,
+    state: { ...state, version: state.version + 1 },
+    notBefore: null,
+    creates: [],
+    updates: [],
+    deletes: [],
+    runs: [],
+    limits: [],
+    trim: null,
+  }
+}

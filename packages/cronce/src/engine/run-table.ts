@@ -1,0 +1,53 @@
+import type { StartedRun } from '../policy/decision.ts'
+
+/** A run that this instance has begun and not got rid of. */
+export interface LocalRun {
+  readonly started: StartedRun
+  readonly instance: string
+  /** By the monotonic clock. */
+  readonly begunAt: number
+  readonly signal: AbortSignal
+  /** Why it is to end. The first reason counts. */
+  readonly abort: (reason: AbortReason, detail: string | null) => void
+  /** It is over for the fleet, whatever its handler does: it ignored its signal, or was overtaken. */
+  readonly giveUp: () => void
+  /** Settled by its own transaction, or about to be settled: nobody hands it back. */
+  settling: boolean
+}
+
+export type AbortReason = 'timeout' | 'cancelled-by-operator' | 'replaced' | 'stopping' | 'lease-lost' | 'fenced'
+
+/** What this instance is doing, by run. */
+export interface RunTable {
+  add(run: LocalRun): void
+  remove(run: LocalRun): void
+  find(schedule: string, token: string): LocalRun | undefined
+  all(): readonly LocalRun[]
+  readonly size: number
+  /** Resolves when there is none. */
+  empty(): Promise<void>
+}
+
+export function runTable(): RunTable {
+  const runs = new Map<string, LocalRun>()
+  let waiting: (() => void)[] = []
+  return {
+    add: (run) => void runs.set(keyOf(run.started.record.schedule, run.started.record.token), run),
+    remove(run) {
+      runs.delete(keyOf(run.started.record.schedule, run.started.record.token))
+      if (runs.size > 0) return
+      for (const resolve of waiting) resolve()
+      waiting = []
+    },
+    find: (schedule, token) => runs.get(keyOf(schedule, token)),
+    all: () => [...runs.values()],
+    get size() {
+      return runs.size
+    },
+    empty: () => (runs.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  }
+}
+
+function keyOf(schedule: string, token: string): string {
+  return `${token} ${schedule}`
+}

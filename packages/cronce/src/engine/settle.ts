@@ -1,0 +1,107 @@
+import { STALE } from '../policy/decision.ts'
+import type { Settlement } from '../policy/settle.ts'
+import { settle } from '../policy/settle.ts'
+import { changeSchedules } from './change-schedules.ts'
+import type { Core } from './core.ts'
+import { describeError } from './describe-error.ts'
+import { pauseAfter } from './store-calls.ts'
+
+/** The one place where outcomes leave this instance: in batches, again and again until they are acknowledged or fenced. */
+export interface Settler {
+  /** Resolves to how it went, once the store has said so; `lost` if the engine was stopped before that. */
+  add(schedule: string, settlement: Settlement): Promise<'settled' | 'stale' | 'lost'>
+  /** Resolves when nothing is left to settle. */
+  empty(): Promise<void>
+}
+
+interface Item {
+  readonly schedule: string
+  readonly settlement: Settlement
+  readonly resolve: (result: 'settled' | 'stale' | 'lost') => void
+}
+
+/** So many in one write: enough to share a commit, little enough to keep the event loop free. */
+const BATCH = 500
+
+export function settler(core: Core): Settler {
+  let queue: Item[] = []
+  let working: Promise<void> | null = null
+
+  const work = async (): Promise<void> => {
+    for (let failures = 0; queue.length > 0; ) {
+      const batch = takeBatch()
+      try {
+        await settleBatch(core, batch)
+        core.storeAnswered()
+        failures = 0
+      } catch (error) {
+        queue = [...batch, ...queue]
+        if (core.stopped.aborted) return drop()
+        const pauseMs = pauseAfter(failures++, core.parts.random)
+        core.storeFailed('settle', describeError(error), pauseMs)
+        await core.parts.clock.sleep(pauseMs, core.stopped)
+      }
+    }
+  }
+
+  /** One for each schedule, since a decision is about a whole schedule; the others follow in the next batch. */
+  const takeBatch = (): Item[] => {
+    const batch = new Map<string, Item>()
+    const rest: Item[] = []
+    for (const item of queue) {
+      if (batch.size < BATCH && !batch.has(item.schedule)) batch.set(item.schedule, item)
+      else rest.push(item)
+    }
+    queue = rest
+    return [...batch.values()]
+  }
+
+  const kick = (): void => {
+    if (working !== null || queue.length === 0) return
+    working = work().finally(() => {
+      working = null
+      // What was added after the last look, while the promise was ending.
+      kick()
+    })
+  }
+
+  const drop = (): void => {
+    for (const item of queue) item.resolve('lost')
+    queue = []
+  }
+
+  return {
+    add(schedule, settlement) {
+      return new Promise((resolve) => {
+        queue.push({ schedule, settlement, resolve })
+        kick()
+      })
+    },
+    async empty() {
+      while (working !== null) await working
+    },
+  }
+}
+
+async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
+  const items = new Map(batch.map((item) => [item.schedule, item]))
+  await core.parts.sync('settle:sent')
+  const changed = await changeSchedules(core, 'settle', [...items.keys()], (id, state, context) => {
+    const decision = state === null ? STALE : settle(state, items.get(id)!.settlement, context)
+    return decision === STALE ? null : decision
+  })
+  await core.parts.sync('settle:answered')
+  for (const item of batch) {
+    const kind = changed.get(item.schedule)?.kind
+    if (kind === undefined) throw new Error(`Too many others change ${item.schedule}.`)
+    // Whoever sent it before and got no answer finds it settled now; only the record can tell that from being overtaken.
+    item.resolve(kind === 'applied' || (kind === 'unchanged' && (await isOnRecord(core, item))) ? 'settled' : 'stale')
+  }
+}
+
+async function isOnRecord(core: Core, { schedule, settlement }: Item): Promise<boolean> {
+  const { token } = settlement
+  const { items } = await core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
+  const ending = items[0]?.ending
+  return ending !== null && ending !== undefined && ending.reason === settlement.ending.reason
+}

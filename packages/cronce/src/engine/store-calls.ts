@@ -1,0 +1,60 @@
+import { CronceError } from '../errors.ts'
+import type { Core } from './core.ts'
+import { describeError } from './describe-error.ts'
+
+/** Of whatever kind the store's transactions are. */
+type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed'> & {
+  readonly parts: Pick<Core['parts'], 'clock' | 'random'>
+}
+
+/**
+ * A call to the store with a deadline. A call that throws or gets no answer in time has an unknown outcome, and whoever made
+ * it finds out by reading; an answer that comes after all is not looked at.
+ */
+export async function callStore<Answer>(core: Caller, operation: string, call: () => Promise<Answer>): Promise<Answer> {
+  const waiting = new AbortController()
+  const answer = call()
+  const late = core.parts.clock.sleep(core.settings.storeDeadlineMs, waiting.signal).then((): typeof LATE => LATE)
+  try {
+    const first = await Promise.race([answer, late])
+    if (first !== LATE) return first
+    // Whoever looks at this answer later would be wrong to believe it.
+    answer.catch(() => {})
+    throw new CronceError('STORE_SILENT', `The store did not answer ${operation} in time.`, {
+      hint: 'Check that the store is reachable and not overloaded; cronce goes on when it answers.',
+    })
+  } finally {
+    waiting.abort()
+  }
+}
+
+const LATE: unique symbol = Symbol('late')
+
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+
+/** Until it works or `giveUp` says so; each failure is told. Pauses grow to five seconds, with jitter. */
+export async function persist<Answer>(
+  core: Caller,
+  operation: string,
+  call: () => Promise<Answer>,
+  giveUp: () => boolean,
+): Promise<Answer> {
+  for (let failures = 0; ; failures++) {
+    try {
+      const answer = await callStore(core, operation, call)
+      core.storeAnswered()
+      return answer
+    } catch (error) {
+      if (giveUp()) throw error
+      const pauseMs = pauseAfter(failures, core.parts.random)
+      core.storeFailed(operation, describeError(error), pauseMs)
+      await core.parts.clock.sleep(pauseMs, core.stopped)
+    }
+  }
+}
+
+export function pauseAfter(failures: number, random: () => number): number {
+  const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10))
+  return Math.ceil(longest * (0.5 + random() / 2))
+}

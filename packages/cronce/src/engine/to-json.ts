@@ -1,0 +1,19 @@
+import type { Json } from '../model/json.ts'
+
+export type JsonResult =
+  | { readonly kind: 'json'; readonly json: Json }
+  | { readonly kind: 'problem'; readonly problem: string }
+
+/** A value as it will be read back: what JSON makes of it, within a size. `undefined` is `null`. */
+export function toJson(value: unknown, limit: number): JsonResult {
+  if (value === undefined || value === null) return { kind: 'json', json: null }
+  try {
+    const text = JSON.stringify(value)
+    if (text === undefined) return { kind: 'problem', problem: `a ${typeof value} is no JSON` }
+    if (text.length > limit)
+      return { kind: 'problem', problem: `it has ${text.length} characters, at most ${limit} are kept` }
+    return { kind: 'json', json: JSON.parse(text) as Json }
+  } catch (error) {
+    return { kind: 'problem', problem: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,90 @@
+import { type Cronce, cronce } from '../app/cronce.ts'
+import type { CronceOptions } from '../app/options.ts'
+import { surround } from '../app/surroundings.ts'
+import type { Duration } from '../client/schedule-options.ts'
+import { parseDuration } from '../duration.ts'
+import { CronceError } from '../errors.ts'
+import type { CronceEvent } from '../model/event.ts'
+import { type MemorySource, memory } from '../store/memory/memory.ts'
+import type { MemoryTransaction } from '../store/memory/transaction.ts'
+import { at } from '../trigger/at.ts'
+import { turn, type VirtualClock, virtualClock } from './virtual-clock.ts'
+
+/** Schedules without waiting: a store in memory, and a clock that moves when it is told to. */
+export interface TestKit {
+  /** Hand it to your own code: whatever `cronce({ store })` is made with it lives in virtual time. */
+  readonly store: MemorySource
+  readonly clock: VirtualClock
+  /** An app on this store; or make your own. Several are several instances of a fleet. */
+  app(options?: Omit<CronceOptions<MemoryTransaction>, 'store'>): Cronce<MemoryTransaction>
+  /** Epoch milliseconds of now. */
+  now(): number
+  /** Let time pass, and everything that becomes due run, in its order. */
+  advance(duration: Duration): Promise<void>
+  /** Let time pass until then: a Date, epoch milliseconds, or an ISO text with a zone. */
+  advanceTo(instant: Date | number | string): Promise<void>
+  /** What happened so far in the apps that `app()` made. */
+  readonly events: readonly CronceEvent[]
+}
+
+export interface TestKitOptions {
+  /** When the test begins. @default 2027-01-01T00:00:00Z, a Friday */
+  readonly now?: Date | number | string | undefined
+  /** How long a handler that waits for something real (a file, a socket) may take before time goes on, in ms. @default 1000 */
+  readonly patience?: number | undefined
+}
+
+const FIRST_DAY = Date.UTC(2027, 0, 1)
+
+export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = {}): TestKit {
+  const running = new Set<string>()
+  const events: CronceEvent[] = []
+  const clock = virtualClock(at(now).at, () => settled(running, patience))
+  const store = surround(memory({ clock }), { clock, production: false, environment: {}, program: undefined })
+  const follow = (event: CronceEvent): void => {
+    events.push(event)
+    if (event.type === 'run.started') running.add(`${event.token} ${event.schedule}`)
+    else if (event.type === 'run.ended' || event.type === 'run.fenced')
+      running.delete(`${event.token} ${event.schedule}`)
+  }
+  return {
+    store,
+    clock,
+    events,
+    app(options = {}) {
+      const app = cronce({ logger: false, signals: false, ...options, store })
+      app.on('*', follow)
+      return app
+    },
+    now: () => clock.wall(),
+    async advance(duration) {
+      const ms = parseDuration(duration)
+      if (ms === null) throw badDuration(duration)
+      await clock.advance(ms)
+    },
+    async advanceTo(instant) {
+      const ms = at(instant).at - clock.wall()
+      if (ms < 0) throw intoThePast(instant)
+      await clock.advance(ms)
+    },
+  }
+}
+
+/** Until nothing runs; or nothing moves for as long as patience lasts, since a handler may well wait for virtual time. */
+async function settled(running: ReadonlySet<string>, patience: number): Promise<void> {
+  await turn()
+  const end = performance.now() + patience
+  while (running.size > 0 && performance.now() < end) await turn()
+}
+
+function badDuration(duration: Duration): CronceError {
+  return new CronceError('DURATION_INVALID', `${JSON.stringify(duration)} is not a duration.`, {
+    hint: "Write advance('1d'), advance('90m'), or milliseconds.",
+  })
+}
+
+function intoThePast(instant: Date | number | string): CronceError {
+  return new CronceError('INSTANT_PAST', `${String(instant)} lies before the test's now: time only goes on.`, {
+    hint: 'Begin the test earlier: testKit({ now }).',
+  })
+}
