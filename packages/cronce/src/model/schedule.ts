@@ -45,6 +45,8 @@ export interface ScheduleState {
   readonly retiredAt: Instant | null
   /** The high-water mark: every instant before it is on record, none from it on. `null`: there will be no more. */
   readonly nextAt: Instant | null
+  /** Up to here everything is settled: `nextAt` is the first instant after it, whatever the time zone data says later. */
+  readonly plannedTo?: Instant
   /** Version of the time zone data that `nextAt` was computed with; `null` where zones do not matter. */
   readonly zoneData: string | null
   /** When somebody must look at it again; `null`: only when something happens to it. */

@@ -1,0 +1,29 @@
+import type { ScheduleState } from '../model/schedule.ts'
+
+/** So many are written one by one; more become one range, and no more backfilled fires are open at a time. */
+export const HANDFUL = 5
+/** Instants that one step settles. More are left to the next step. */
+export const MAX_PLANNED = 10_000
+/** Steps that a command takes at once where it can't be left half done: a million instants, a fraction of a second. */
+export const MAX_STEPS = 100
+/** Fires of a schedule that have not ended. */
+export const MAX_OPEN = 1_000
+export const MAX_BACKFILLS = 10
+
+/** Whether the next instants of a backfill can become fires. */
+export function canMaterialise(state: ScheduleState): boolean {
+  if (state.backfills.length === 0 || state.open.length >= MAX_OPEN) return false
+  return state.open.filter((fire) => fire.kind === 'backfill').length < HANDFUL
+}
+
+/** No instant of it is left to come or to end. */
+export function isFinished(state: ScheduleState): boolean {
+  const isOver = state.definition.trigger !== null && state.nextAt === null && state.backfills.length === 0
+  return isOver && state.open.every((fire) => fire.kind === 'manual')
+}
+
+/** Made at run time for one instant, which has ended: such schedules clean up after themselves. */
+export function isSpent(state: ScheduleState): boolean {
+  const isOnce = state.source.kind === 'client' && state.definition.trigger?.kind === 'at'
+  return isOnce && isFinished(state) && state.open.length === 0
+}

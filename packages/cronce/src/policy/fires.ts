@@ -1,0 +1,152 @@
+import type { Json } from '../model/json.ts'
+import { type Ending, ending, type Outcome } from '../model/outcome.ts'
+import { policyOf } from '../model/policy.ts'
+import type { ErrorRecord, FireRecord } from '../model/record.ts'
+import type { CancelRequest, Instant, Last, OpenFire, Pause } from '../model/schedule.ts'
+import { type Draft, policyOfFire, putRecord, set } from './draft.ts'
+import { aboutFire, aboutRun, aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
+import { keepMs } from './retention.ts'
+
+/** The fire whose current run has this token. Any other token is an old one. */
+export function findRunning(draft: Draft, token: string): RunningFire | undefined {
+  return draft.open.filter(isRunning).find((fire) => fire.run.token === token)
+}
+
+export function newFire(fire: Pick<OpenFire, 'dueAt' | 'readyAt' | 'plannedAt' | 'kind'>): OpenFire {
+  return {
+    dueAt: fire.dueAt,
+    nonce: '',
+    kind: fire.kind,
+    round: 1,
+    plannedAt: fire.plannedAt,
+    readyAt: fire.readyAt,
+    queued: false,
+    ignoresOverlap: false,
+    attempt: 0,
+    failures: 0,
+    crashes: 0,
+    run: null,
+    own: null,
+  }
+}
+
+export function openFire(draft: Draft, fire: OpenFire, isNew = true): void {
+  draft.open.push(fire)
+  putRecord(draft, recordOf(draft, fire), isNew)
+  draft.events.push({ type: 'fire.planned', ...aboutFire(draft, fire) })
+}
+
+export function changeFire<Patch extends Partial<OpenFire>>(
+  draft: Draft,
+  fire: OpenFire,
+  patch: Patch,
+): OpenFire & Patch {
+  const changed = { ...fire, ...patch }
+  draft.open[draft.open.indexOf(fire)] = changed
+  putRecord(draft, recordOf(draft, changed), false)
+  return changed
+}
+
+/** The fire is over: on record, counted, and told. */
+export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
+  draft.open.splice(draft.open.indexOf(fire), 1)
+  const record = recordOf(draft, { ...fire, run: null })
+  putRecord(draft, ended(draft, record, end), false)
+  set(draft, { last: lastAfter(draft, fire, end.outcome) })
+  draft.events.push({ type: 'fire.ended', ...aboutFire(draft, fire), ...end, attempt: fire.attempt })
+  countFailure(draft, end.outcome)
+}
+
+/** An instant, or a range of them, that ends without having been run. */
+export function endUnrun(draft: Draft, record: FireRecord, end: Ending): void {
+  putRecord(draft, ended(draft, record, end), true)
+  const { schedule, job, dueAt, nonce, range } = record
+  draft.events.push({
+    type: end.outcome === 'missed' ? 'fire.missed' : 'fire.skipped',
+    ...{ schedule, job, dueAt, nonce },
+    reason: end.reason,
+    detail: end.detail,
+    count: range?.count ?? 1,
+    untilAt: range?.untilAt ?? dueAt,
+  })
+}
+
+/** Only the run ends; what becomes of its fire is decided by the caller. */
+export function endRun(
+  draft: Draft,
+  fire: RunningFire,
+  end: Ending,
+  left: { readonly error: ErrorRecord | null; readonly result: Json } = { error: null, result: null },
+): void {
+  const { now } = draft.context
+  draft.runs.set(fire.run.token, { ...runRecordOf(draft, fire), ending: end, endedAt: now, ...left })
+  draft.events.push({
+    type: 'run.ended',
+    ...aboutRun(draft, fire),
+    outcome: end.outcome,
+    reason: end.reason,
+    durationMs: Math.max(0, now - fire.run.startedAt),
+    error: left.error,
+  })
+}
+
+/** Ask a run to end. An earlier request stands: it was promised when the run would be over. */
+export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelRequest, 'reason' | 'detail'>): void {
+  const known = fire.run.cancel
+  if (known !== null && (known.reason !== 'timeout' || why.reason === 'timeout')) return
+  const { now } = draft.context
+  const revokeAt = Math.min(known?.revokeAt ?? Infinity, now + policyOfFire(draft, fire).timeout.graceMs)
+  const cancel = { at: now, reason: why.reason, detail: why.detail, revokeAt }
+  const changed = changeFire(draft, fire, { run: { ...fire.run, cancel } })
+  draft.runs.set(fire.run.token, runRecordOf(draft, changed))
+  draft.events.push({ type: 'run.cancelled', ...aboutRun(draft, changed), reason: why.reason })
+}
+
+/** How a run ends, and its fire with it, when nobody waits for it any longer. */
+export function cancelEnding(cancel: CancelRequest): Ending {
+  return ending(cancel.reason, cancel.detail)
+}
+
+export function pauseFires(draft: Draft, pause: Pause): void {
+  // What waits is not late when the pause ends: it queues.
+  draft.open = draft.open.map((fire) => (fire.run === null && !fire.queued ? { ...fire, queued: true } : fire))
+  set(draft, { pause })
+  const { note, author, until } = pause
+  draft.events.push({ type: 'schedule.paused', ...aboutSchedule(draft), note, author, until })
+}
+
+function ended(draft: Draft, record: FireRecord, end: Ending): FireRecord {
+  const { now } = draft.context
+  const number = draft.state.ended + 1
+  set(draft, { ended: number })
+  // Retention is the schedule's, not the fire's: what may be backfilled is judged by the schedule's.
+  const keptMs = keepMs(policyOf(draft.state.definition.policy), end.outcome)
+  // An instant that is skipped ahead of time is kept from when it would have been.
+  const expiresAt = Math.max(now, record.range?.untilAt ?? record.dueAt) + keptMs
+  return { ...record, ending: end, endedAt: now, number, expiresAt }
+}
+
+/** Never back: a backfill of last year must not make an incremental job start over. */
+function lastAfter(draft: Draft, fire: OpenFire, outcome: Outcome): Last {
+  const { last } = draft.state
+  if (fire.attempt === 0) return last
+  const dueAt = later(last.dueAt, fire.dueAt)
+  if (outcome !== 'succeeded') return { ...last, dueAt }
+  const succeededDueAt = later(last.succeededDueAt, fire.dueAt)
+  return { dueAt, succeededDueAt, succeededAt: later(last.succeededAt, draft.context.now) }
+}
+
+function later(known: Instant | null, at: Instant): Instant {
+  return known === null ? at : Math.max(known, at)
+}
+
+function countFailure(draft: Draft, outcome: Outcome): void {
+  if (outcome === 'succeeded' && draft.state.failedInRow > 0) set(draft, { failedInRow: 0 })
+  if (outcome !== 'failed' && outcome !== 'abandoned') return
+  const failedInRow = draft.state.failedInRow + 1
+  set(draft, { failedInRow })
+  const { pauseAfter } = policyOf(draft.state.definition.policy)
+  if (pauseAfter === null || failedInRow < pauseAfter || draft.state.pause !== null) return
+  const note = `paused after ${failedInRow} failed fires in a row`
+  pauseFires(draft, { at: draft.context.now, until: null, note, author: 'cronce', missed: 'skip' })
+}

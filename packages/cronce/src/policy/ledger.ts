@@ -1,0 +1,70 @@
+import type { FireRecord } from '../model/record.ts'
+import type { Instant } from '../model/schedule.ts'
+import { trigger } from '../trigger/from-data.ts'
+import type { Trigger } from '../trigger/trigger.ts'
+
+/** What is on record about the instants of a stretch. */
+export interface Ledger {
+  find(dueAt: Instant): FireRecord | undefined
+  /** These stand where the first one stood. */
+  replace(record: FireRecord, by: readonly FireRecord[]): void
+}
+
+export function ledgerOf(existing: readonly FireRecord[]): Ledger {
+  const singles = new Map<Instant, FireRecord>()
+  const ranges: FireRecord[] = []
+  const add = (record: FireRecord): void => {
+    if (record.nonce !== '') return
+    if (record.range === null) singles.set(record.dueAt, record)
+    else ranges.push(record)
+  }
+  existing.forEach(add)
+  return {
+    find: (dueAt) => singles.get(dueAt) ?? ranges.find((record) => covers(record, dueAt)),
+    replace(record, by) {
+      const index = ranges.indexOf(record)
+      if (index >= 0) ranges.splice(index, 1)
+      by.forEach(add)
+    },
+  }
+}
+
+/** Whether an instant is the record's, or one of its range's: not every instant between two of a range is. */
+export function covers(record: FireRecord, dueAt: Instant): boolean {
+  if (record.range === null) return record.dueAt === dueAt
+  if (dueAt < record.dueAt || dueAt > record.range.untilAt) return false
+  return trigger(record.range.trigger).matches(dueAt)
+}
+
+/** What is left of a range before and after one of its instants. Together they count one less. */
+export function splitRange(
+  record: FireRecord,
+  dueAt: Instant,
+): { readonly before: FireRecord | null; readonly after: FireRecord | null } {
+  const { range } = record
+  if (range === null) return { before: null, after: null }
+  const timeline = trigger(range.trigger)
+  const next = timeline.next(dueAt)
+  const firstAfter = next !== null && next <= range.untilAt ? next : null
+  const rest = range.count - 1
+  const countBefore = dueAt === record.dueAt ? 0 : firstAfter === null ? rest : countTo(timeline, record, dueAt, rest)
+  const countAfter = rest - countBefore
+  const untilBefore = Math.max(timeline.prev(dueAt) ?? record.dueAt, record.dueAt)
+  return {
+    before: countBefore === 0 ? null : part(record, record.dueAt, untilBefore, countBefore),
+    after: countAfter === 0 || firstAfter === null ? null : part(record, firstAfter, range.untilAt, countAfter),
+  }
+}
+
+/** Newer zone data may count otherwise than what was written; the sum must stay what it was, hence the bounds. */
+function countTo(timeline: Trigger, record: FireRecord, dueAt: Instant, most: number): number {
+  let count = 1
+  for (let at = timeline.next(record.dueAt); at !== null && at < dueAt && count < most; at = timeline.next(at)) count++
+  return count
+}
+
+function part(record: FireRecord, dueAt: Instant, untilAt: Instant, count: number): FireRecord {
+  const readyAt = record.readyAt - record.dueAt + dueAt
+  const range = count === 1 || record.range === null ? null : { ...record.range, untilAt, count }
+  return { ...record, dueAt, readyAt, range }
+}

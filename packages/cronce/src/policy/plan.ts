@@ -1,0 +1,172 @@
+import { type Ending, ending } from '../model/outcome.ts'
+import { type Policy, policyOf } from '../model/policy.ts'
+import type { Instant, MissedChoice } from '../model/schedule.ts'
+import { HANDFUL, MAX_OPEN, MAX_PLANNED } from './bounds.ts'
+import { type Draft, demandTime, set } from './draft.ts'
+import { endFire, endUnrun, newFire, openFire } from './fires.ts'
+import type { Ledger } from './ledger.ts'
+import { decideLate, isOnTime, keepCount } from './misfire.ts'
+import { openOnTime, type Step, stepOf } from './on-time.ts'
+import { recordOf } from './records.ts'
+import { nextOf, type Series, seriesOf, zoneDataOf } from './series.ts'
+
+/** `ready`: what may start by now. `due`: also what its jitter still holds back, since what follows will not plan it. */
+export type Reach = 'ready' | 'due'
+
+interface DueInstant {
+  readonly dueAt: Instant
+  readonly readyAt: Instant
+  /** The instant before it is on record already: no range may span the two. */
+  readonly isApart: boolean
+}
+
+interface Stretch {
+  readonly instants: readonly DueInstant[]
+  readonly series: Series
+  /** The last one looked at. */
+  readonly to: Instant | null
+  readonly nextAt: Instant | null
+  /** Due instants beyond the bound of a step. */
+  readonly more: boolean
+}
+
+/** Settle the instants whose time has come: run, skip or miss each. True: more are due than one step settles. */
+export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean {
+  const stretch = dueStretch(draft, reach, ledger)
+  if (stretch.to === null) return false
+  const { misfire } = policyOf(draft.state.definition.policy)
+  const { now } = draft.context
+  const lateness = stretch.instants.map(({ readyAt }) => now - readyAt)
+  const lateCount = lateness.findIndex((ms) => isOnTime(misfire, ms))
+  const late = lateCount < 0 ? lateness : lateness.slice(0, lateCount)
+  const newer = stretch.more || late.length < lateness.length
+  const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, reach, misfire.limit) : 0
+  const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
+  const step = stepOf(draft)
+  write(draft, stretch, (instant, index) => {
+    const verdict = verdicts[index]
+    if (verdict === undefined) return openOnTime(draft, step, fireOf(draft, instant))
+    if (verdict !== 'run') return ending(verdict)
+    return openLate(draft, step, instant)
+  })
+  return stretch.more
+}
+
+/** Settle the instants of a pause as chosen. True: there are more than one step settles. */
+export function planPaused(draft: Draft, choice: MissedChoice): boolean {
+  const stretch = dueStretch(draft, 'ready', null)
+  if (stretch.to === null) return false
+  const { limit } = policyOf(draft.state.definition.policy).misfire
+  const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, 'ready', limit) : 0
+  const beyond = { newer: stretch.more, ahead, room: MAX_OPEN - draft.open.length }
+  const firstKept = stretch.instants.length - keepCount(choice, limit, beyond)
+  const step = stepOf(draft)
+  write(draft, stretch, (instant, index) => (index < firstKept ? ending('paused') : openLate(draft, step, instant)))
+  return stretch.more
+}
+
+/** Fires that could have started but that nobody had room for get late, too: the policy judges their first claim. */
+export function missWaiting(draft: Draft): void {
+  const { now } = draft.context
+  const waiting = draft.open.filter((fire) => fire.kind === 'scheduled' && fire.run === null && fire.attempt === 0)
+  const latest = waiting.reduce((dueAt, fire) => Math.max(dueAt, fire.dueAt), Number.NEGATIVE_INFINITY)
+  for (const fire of waiting) {
+    const { misfire }: Policy = policyOf(fire.own?.policy ?? draft.state.definition.policy)
+    if (fire.queued || isOnTime(misfire, now - fire.readyAt)) continue
+    const beyond = { newer: latest > fire.dueAt, ahead: 0, room: 1 }
+    const [verdict] = decideLate(misfire, [now - fire.readyAt], beyond)
+    if (verdict !== undefined && verdict !== 'run') endFire(draft, fire, ending(verdict))
+  }
+}
+
+function openLate(draft: Draft, step: Step, instant: DueInstant): null {
+  openFire(draft, { ...fireOf(draft, instant), queued: true })
+  step.opened++
+  return null
+}
+
+function fireOf(draft: Draft, { dueAt, readyAt }: DueInstant) {
+  return newFire({ dueAt, readyAt, plannedAt: draft.context.now, kind: 'scheduled' })
+}
+
+function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null): Stretch {
+  const { state, context } = draft
+  const series = seriesOf(state.id, state.definition)
+  const instants: DueInstant[] = []
+  let isApart = false
+  let to: Instant | null = null
+  let at = state.nextAt
+  for (let looked = 0; at !== null && isDue(series, at, reach, context.now); looked++) {
+    if (looked === MAX_PLANNED) return { instants, series, to, nextAt: at, more: true }
+    to = at
+    if (ledger?.find(at) === undefined) {
+      instants.push({ dueAt: at, readyAt: series.readyAt(at), isApart })
+      isApart = false
+    } else {
+      isApart = true
+    }
+    at = nextOf(series, state.definition, state.fired + instants.length, at)
+  }
+  return { instants, series, to, nextAt: at, more: false }
+}
+
+function isDue(series: Series, at: Instant, reach: Reach, now: Instant): boolean {
+  return at <= now && (reach === 'due' || series.readyAt(at) <= now)
+}
+
+/** How many due instants come after the stretch, up to `most`. */
+function countAhead(draft: Draft, stretch: Stretch, reach: Reach, most: number): number {
+  const { state, context } = draft
+  const bound = Math.min(most, MAX_OPEN)
+  let count = 0
+  let at = stretch.nextAt
+  while (at !== null && count < bound && isDue(stretch.series, at, reach, context.now)) {
+    count++
+    at = nextOf(stretch.series, state.definition, state.fired + stretch.instants.length + count, at)
+  }
+  return count
+}
+
+/** Let `judge` open or end each instant, record what ends, and move the mark. */
+function write(draft: Draft, stretch: Stretch, judge: (instant: DueInstant, index: number) => Ending | null): void {
+  let alike: DueInstant[] = []
+  let end: Ending | null = null
+  const flush = (): void => {
+    if (end !== null) recordAlike(draft, alike, end)
+    alike = []
+  }
+  stretch.instants.forEach((instant, index) => {
+    const judged = judge(instant, index)
+    if (judged === null || instant.isApart || !isAlike(judged, end)) flush()
+    end = judged
+    if (judged !== null) alike.push(instant)
+  })
+  flush()
+  const { state, context } = draft
+  for (const { dueAt, readyAt } of stretch.instants.slice(-1)) {
+    demandTime(draft, readyAt <= context.now ? readyAt : dueAt)
+  }
+  set(draft, {
+    nextAt: stretch.nextAt,
+    plannedTo: stretch.to!,
+    fired: state.fired + stretch.instants.length,
+    zoneData: zoneDataOf(state.definition, context.zoneData),
+  })
+}
+
+/** A few one by one; more as one range. */
+function recordAlike(draft: Draft, instants: readonly DueInstant[], end: Ending): void {
+  const [first] = instants
+  const { trigger } = draft.state.definition
+  if (first === undefined || trigger === null) return
+  if (instants.length <= HANDFUL) {
+    for (const instant of instants) endUnrun(draft, recordOf(draft, fireOf(draft, instant)), end)
+    return
+  }
+  const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger }
+  endUnrun(draft, { ...recordOf(draft, fireOf(draft, first)), range }, end)
+}
+
+function isAlike(a: Ending, b: Ending | null): boolean {
+  return b !== null && a.reason === b.reason && a.detail === b.detail
+}

@@ -1,0 +1,77 @@
+import type { Policy } from '../model/policy.ts'
+import type { FireRecord, RunRecord } from '../model/record.ts'
+import type { OpenFire, OpenRun } from '../model/schedule.ts'
+import { type Draft, policyOfFire } from './draft.ts'
+
+export interface RunningFire extends OpenFire {
+  readonly run: OpenRun
+}
+
+export function isRunning(fire: OpenFire): fire is RunningFire {
+  return fire.run !== null
+}
+
+export function recordOf(draft: Draft, fire: OpenFire): FireRecord {
+  const { id, definition } = draft.state
+  return {
+    schedule: id,
+    dueAt: fire.dueAt,
+    nonce: fire.nonce,
+    job: definition.job,
+    kind: fire.kind,
+    round: fire.round,
+    plannedAt: fire.plannedAt,
+    readyAt: fire.readyAt,
+    attempt: fire.attempt,
+    input: fire.own === null ? null : fire.own.input,
+    ending: null,
+    endedAt: null,
+    number: null,
+    expiresAt: null,
+    range: null,
+  }
+}
+
+export function runRecordOf(draft: Draft, fire: RunningFire): RunRecord {
+  const { run } = fire
+  return {
+    schedule: draft.state.id,
+    dueAt: fire.dueAt,
+    nonce: fire.nonce,
+    token: run.token,
+    job: draft.state.definition.job,
+    round: fire.round,
+    attempt: fire.attempt,
+    instance: run.instance,
+    request: run.request,
+    startedAt: run.startedAt,
+    readyAt: fire.readyAt,
+    slots: slotsOf(draft.state.definition.job, policyOfFire(draft, fire)).map(({ slot }) => slot),
+    cancel: run.cancel,
+    ending: null,
+    endedAt: null,
+    error: null,
+    result: null,
+  }
+}
+
+/** Names of the fleet-wide limits that a run counts against. */
+export function slotsOf(job: string, { limits }: Policy): readonly { readonly slot: string; readonly limit: number }[] {
+  const slots = []
+  if (limits.job !== null) slots.push({ slot: `job:${job}`, limit: limits.job })
+  if (limits.group !== null) slots.push({ slot: `group:${limits.group.name}`, limit: limits.group.limit })
+  return slots
+}
+
+export function aboutFire(draft: Draft, { dueAt, nonce }: OpenFire) {
+  return { schedule: draft.state.id, job: draft.state.definition.job, dueAt, nonce }
+}
+
+export function aboutRun(draft: Draft, fire: RunningFire) {
+  const { token, instance } = fire.run
+  return { ...aboutFire(draft, fire), token, attempt: fire.attempt, instance }
+}
+
+export function aboutSchedule(draft: Draft) {
+  return { schedule: draft.state.id, job: draft.state.definition.job }
+}

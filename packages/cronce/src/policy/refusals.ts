@@ -1,0 +1,23 @@
+import type { ScheduleState } from '../model/schedule.ts'
+import { MAX_OPEN } from './bounds.ts'
+import type { Refusal } from './decision.ts'
+
+export function refuseRetired(state: ScheduleState): Refusal {
+  return {
+    refused: 'SCHEDULE_RETIRED',
+    message: `The schedule ${state.id} is retired: its job left the code.`,
+    hint: 'Deploy code that declares the job.',
+  }
+}
+
+export function refuseFull(state: ScheduleState): Refusal {
+  return {
+    refused: 'QUEUE_FULL',
+    message: `The schedule ${state.id} has ${MAX_OPEN} fires that have not ended.`,
+    hint: 'Wait until some have ended, or cancel some.',
+  }
+}
+
+export function isRefusal(answer: object): answer is Refusal {
+  return 'refused' in answer
+}

@@ -1,0 +1,48 @@
+import type { FireRecord } from '../model/record.ts'
+import type { FireKind, Instant, OpenFire } from '../model/schedule.ts'
+import { type Draft, putRecord, set } from './draft.ts'
+import { newFire, openFire } from './fires.ts'
+import { splitRange } from './ledger.ts'
+
+/**
+ * Open another round of a fire that has ended. Taken out of a range, the instant gets a record of its own, and the range is
+ * split around it. Answers what is left of the range.
+ */
+export function openRound(
+  draft: Draft,
+  record: FireRecord,
+  wanted: { readonly dueAt: Instant; readonly kind: FireKind; readonly readyAt: Instant },
+): readonly FireRecord[] {
+  const { before, after } = splitRange(record, wanted.dueAt)
+  const left: FireRecord[] = []
+  if (before !== null) {
+    left.push(before)
+    putRecord(draft, before, false)
+  }
+  if (after !== null) {
+    // A record of its own, so with a number of its own; it goes when the range it was part of would have gone.
+    const tail = { ...after, number: draft.state.ended + 1 }
+    left.push(tail)
+    set(draft, { ended: tail.number })
+    putRecord(draft, tail, true)
+  }
+  // The key of the range is that of its first instant: if that is the one wanted, its key is on record.
+  openFire(draft, roundOf(draft, record, wanted), wanted.dueAt !== record.dueAt)
+  return left
+}
+
+function roundOf(
+  draft: Draft,
+  record: FireRecord,
+  wanted: { readonly dueAt: Instant; readonly kind: FireKind; readonly readyAt: Instant },
+): OpenFire {
+  const { input } = record
+  return {
+    ...newFire({ ...wanted, plannedAt: draft.context.now }),
+    nonce: record.nonce,
+    round: record.round + 1,
+    attempt: record.attempt,
+    queued: true,
+    own: input === null ? null : { input, policy: draft.state.definition.policy },
+  }
+}

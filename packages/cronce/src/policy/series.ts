@@ -1,0 +1,47 @@
+import { policyOf } from '../model/policy.ts'
+import type { Definition, Instant, ScheduleState } from '../model/schedule.ts'
+import { trigger } from '../trigger/from-data.ts'
+import { jittered } from './jitter.ts'
+
+/** The instants of a schedule within its start and end. */
+export interface Series {
+  /** The first instant after `after`. */
+  next(after: Instant): Instant | null
+  has(at: Instant): boolean
+  /** When the fire of an instant may start. */
+  readyAt(dueAt: Instant): Instant
+}
+
+/** Does not know of the limit: that depends on how many were counted. */
+export function seriesOf(id: string, definition: Definition): Series {
+  const { start, end } = definition
+  const { jitter } = policyOf(definition.policy)
+  const timeline = definition.trigger === null ? null : trigger(definition.trigger)
+  const next = (after: Instant): Instant | null => {
+    const at = timeline?.next(start === null ? after : Math.max(after, start - 1)) ?? null
+    return at === null || (end !== null && at >= end) ? null : at
+  }
+  return {
+    next,
+    has: (at) => next(at - 1) === at,
+    readyAt: (dueAt) => (jitter.ms === 0 ? dueAt : jittered(jitter, id, dueAt, next(dueAt))),
+  }
+}
+
+/** The instant that follows, unless the schedule's limit is used up. */
+export function nextOf(series: Series, definition: Definition, fired: number, after: Instant): Instant | null {
+  return definition.limit !== null && fired >= definition.limit ? null : series.next(after)
+}
+
+/** Up to where everything is settled. */
+export function markOf(state: ScheduleState): Instant {
+  return state.plannedTo ?? (state.nextAt ?? state.updatedAt + 1) - 1
+}
+
+/** The version of zone data that the instants of a definition depend on; `null`: none. */
+export function zoneDataOf(definition: Definition, zoneData: string): string | null {
+  if (definition.trigger === null) return null
+  const timeline = trigger(definition.trigger)
+  const isZoned = timeline.kind === 'cron' && timeline.tz !== 'UTC' && !/^[+-]/.test(timeline.tz)
+  return isZoned ? zoneData : null
+}

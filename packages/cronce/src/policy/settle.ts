@@ -1,0 +1,95 @@
+import type { Json } from '../model/json.ts'
+import { type Ending, ending } from '../model/outcome.ts'
+import type { ErrorRecord } from '../model/record.ts'
+import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts'
+import { type Context, type Decision, STALE, type Stale } from './decision.ts'
+import { begin, type Draft, finish, policyOfFire } from './draft.ts'
+import { cancelEnding, changeFire, endFire, endRun, findRunning } from './fires.ts'
+import { aboutRun, type RunningFire } from './records.ts'
+import { backoffMs, deadlineOf } from './retry.ts'
+
+/** What a run came to. */
+export interface Settlement {
+  readonly token: string
+  /** Of no meaning when the run is handed back. */
+  readonly ending: Ending
+  readonly error: ErrorRecord | null
+  readonly result: Json
+  readonly retryable: boolean
+  /** Its instance gives it back, and whether the handler had begun. */
+  readonly handBack: 'started' | 'not-started' | null
+}
+
+/** End a run, and decide whether its fire ends with it. */
+export function settle(state: ScheduleState, settlement: Settlement, context: Context): Decision | Stale {
+  const draft = begin(state, context)
+  const fire = findRunning(draft, settlement.token)
+  if (fire === undefined) return STALE
+  if (settlement.handBack !== null) handBack(draft, fire, settlement.handBack)
+  else settleRun(draft, fire, settlement)
+  return finish(draft)
+}
+
+function settleRun(draft: Draft, fire: RunningFire, settlement: Settlement): void {
+  const { error, result } = settlement
+  const wish = wishOf(fire.run.cancel)
+  // It was asked to end and did, however it says so; but what it finished is finished.
+  if (wish !== null && settlement.ending.outcome !== 'succeeded') {
+    const end = cancelEnding(wish)
+    endRun(draft, fire, end, { error, result })
+    endFire(draft, fire, end)
+    return
+  }
+  const end = isTimedOut(fire, settlement.ending) ? ending('timeout', settlement.ending.detail) : settlement.ending
+  endRun(draft, fire, end, { error, result })
+  if (end.outcome === 'failed') failFire(draft, fire, end, settlement.retryable)
+  else endFire(draft, fire, end)
+}
+
+/** A run of the fire has failed and ended: the fire waits for another one, or ends. */
+export function failFire(draft: Draft, fire: RunningFire, end: Ending, retryable: boolean): void {
+  const { now, random } = draft.context
+  const policy = policyOfFire(draft, fire)
+  const failures = fire.failures + 1
+  const isRetried = retryable && policy.guarantee !== 'at-most-once' && failures <= policy.retry.attempts
+  // Nobody would run it again once the job has left the code.
+  if (!isRetried || draft.state.retiredAt !== null) {
+    endFire(draft, fire, end)
+    return
+  }
+  const readyAt = now + backoffMs(policy.retry, failures, random())
+  if (readyAt < deadlineOf(fire, policy)) waitAgain(draft, fire, { failures, readyAt }, end)
+  else endFire(draft, fire, ending('retry-too-late', end.detail))
+}
+
+/** The fire is to be run again, from `readyAt` on. */
+export function waitAgain(
+  draft: Draft,
+  fire: RunningFire,
+  patch: { readonly readyAt: Instant; readonly failures?: number; readonly crashes?: number },
+  { reason }: Ending,
+): void {
+  changeFire(draft, fire, { ...patch, run: null })
+  draft.events.push({ type: 'run.retried', ...aboutRun(draft, fire), readyAt: patch.readyAt, reason })
+}
+
+function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started'): void {
+  const wish = wishOf(fire.run.cancel)
+  const mustNotRepeat = how === 'started' && policyOfFire(draft, fire).guarantee === 'at-most-once'
+  const end = mustNotRepeat ? ending('stopped') : ending('handed-back')
+  endRun(draft, fire, end)
+  if (mustNotRepeat) endFire(draft, fire, end)
+  else if (wish !== null) endFire(draft, fire, cancelEnding(wish))
+  else if (draft.state.retiredAt !== null) endFire(draft, fire, ending('retired'))
+  // At no cost: neither a failure nor a crash.
+  else waitAgain(draft, fire, { readyAt: draft.context.now }, end)
+}
+
+/** Somebody wanted the run to end, for another reason than that its time was up. */
+export function wishOf(cancel: CancelRequest | null): CancelRequest | null {
+  return cancel === null || cancel.reason === 'timeout' ? null : cancel
+}
+
+function isTimedOut(fire: RunningFire, end: Ending): boolean {
+  return fire.run.cancel?.reason === 'timeout' && end.outcome !== 'succeeded'
+}

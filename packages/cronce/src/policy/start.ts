@@ -1,0 +1,48 @@
+import type { OpenFire } from '../model/schedule.ts'
+import { makeToken } from '../model/token.ts'
+import type { Claimant } from './decision.ts'
+import { type Draft, demandTime, policyOfFire, set } from './draft.ts'
+import { changeFire } from './fires.ts'
+import { aboutRun, runRecordOf, slotsOf } from './records.ts'
+import { byDueAt, takeTurns } from './turn.ts'
+import { isFrozen, isOutOfPatience, isSuspect } from './wake.ts'
+
+/** Give the claimant what may start now, in order, while it has room. */
+export function startFires(draft: Draft, claimant: Claimant): void {
+  let { room } = claimant
+  const { now } = draft.context
+  takeTurns(draft.open.toSorted(byDueAt), draft.state.definition.policy, (fire, mayStart) => {
+    if (!mayStart || room <= 0 || fire.readyAt > now || isFrozen(draft.state, fire)) return false
+    const isLoner = isSuspect(fire)
+    const isAlone = claimant.idle && draft.started.length === 0
+    if (isLoner && !isAlone && !isOutOfPatience(fire, now)) return false
+    // Nothing beside a fire that may take its instance down.
+    room = isLoner ? 0 : room - 1
+    startFire(draft, fire, claimant)
+    return true
+  })
+}
+
+function startFire(draft: Draft, fire: OpenFire, { instance, request }: Claimant): void {
+  const { now, epoch } = draft.context
+  const tokens = draft.state.tokens + 1
+  set(draft, { tokens })
+  const run = { token: makeToken(epoch, tokens), instance, request, startedAt: now, cancel: null }
+  const changed = changeFire(draft, fire, { attempt: fire.attempt + 1, run })
+  const record = runRecordOf(draft, changed)
+  const policy = policyOfFire(draft, changed)
+  draft.runs.set(run.token, record)
+  for (const { slot, limit } of slotsOf(record.job, policy)) {
+    draft.limits.set(slot, Math.min(draft.limits.get(slot) ?? limit, limit))
+  }
+  demandTime(draft, fire.readyAt)
+  draft.started.push({
+    record,
+    kind: fire.kind,
+    input: fire.own === null ? draft.state.definition.input : fire.own.input,
+    policy,
+    previous: draft.state.last,
+    suspect: isSuspect(fire),
+  })
+  draft.events.push({ type: 'run.started', ...aboutRun(draft, changed), latenessMs: now - fire.readyAt })
+}

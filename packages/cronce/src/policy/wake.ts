@@ -1,0 +1,57 @@
+import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
+import { canMaterialise, isSpent } from './bounds.ts'
+import { seriesOf } from './series.ts'
+import { takeTurns } from './turn.ts'
+
+/** From its second crash on a fire runs alone on its instance. */
+const SUSPECT_CRASHES = 2
+/** So long it waits for an instance that runs nothing; then it takes any. */
+const SUSPECT_PATIENCE_MS = 60_000
+/** Busy instances that look at it in the meantime look again so much later. */
+const SUSPECT_PAUSE_MS = 1_000
+
+export function isSuspect(fire: OpenFire): boolean {
+  return fire.crashes >= SUSPECT_CRASHES
+}
+
+export function isOutOfPatience(fire: OpenFire, now: Instant): boolean {
+  return now - fire.readyAt > SUSPECT_PATIENCE_MS
+}
+
+/** Whether a pause or the end of its job keeps a fire from starting. */
+export function isFrozen(state: ScheduleState, fire: OpenFire): boolean {
+  return state.retiredAt !== null || (state.pause !== null && fire.kind !== 'manual')
+}
+
+/** When somebody must look at the schedule again, if nothing happens to it; `null`: never. */
+export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
+  let earliest = Number.POSITIVE_INFINITY
+  const add = (at: Instant): void => {
+    earliest = Math.min(earliest, at)
+  }
+  for (const { run } of state.open) {
+    if (run?.cancel) add(run.cancel.revokeAt)
+  }
+  takeTurns(state.open, state.definition.policy, (fire, mayStart) => {
+    if (mayStart && !isFrozen(state, fire)) add(startableAt(fire, now))
+    return false
+  })
+  if (state.retiredAt !== null) return finite(earliest)
+  if (state.pause !== null) {
+    if (state.pause.until !== null) add(state.pause.until)
+    return finite(earliest)
+  }
+  if (state.nextAt !== null) add(seriesOf(state.id, state.definition).readyAt(state.nextAt))
+  if (canMaterialise(state) || isSpent(state)) add(now)
+  return finite(earliest)
+}
+
+function startableAt(fire: OpenFire, now: Instant): Instant {
+  if (!isSuspect(fire) || now <= fire.readyAt) return fire.readyAt
+  const patientUntil = fire.readyAt + SUSPECT_PATIENCE_MS + 1
+  return now >= patientUntil ? fire.readyAt : Math.min(now + SUSPECT_PAUSE_MS, patientUntil)
+}
+
+function finite(at: number): Instant | null {
+  return at === Number.POSITIVE_INFINITY ? null : at
+}
