@@ -1,5 +1,5 @@
 import type { Change } from '../../model/change.ts'
-import type { FireRecord, RunRecord } from '../../model/record.ts'
+import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { ApplyOptions, ChangeResult } from '../store.ts'
 import { fireKeyText, runKeyText } from './data.ts'
@@ -28,7 +28,8 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
   // Everything is asked before anything is written: what is refused leaves no trace.
   if ((current?.version ?? 0) !== change.version) return CONFLICT
   if (change.notBefore !== null && now < change.notBefore) return EARLY
-  const refusal = findExisting(space, change) ?? findFull(space, change)
+  const created = change.creates.map(fireKeyText)
+  const refusal = findExisting(space, change, created) ?? findFull(space, change)
   if (refusal !== undefined) return refusal
   if (change.state !== null) setSchedule(space, change.id, nextState(space, current, change, change.state))
   else if (current !== undefined) {
@@ -36,8 +37,11 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
     setSchedule(space, change.id, undefined)
   }
   for (const key of change.deletes) deleteFire(space, key)
-  for (const fire of change.creates) setFire(space, fire, fire)
-  for (const fire of change.updates) setFire(space, fire, fire)
+  for (let index = 0; index < created.length; index++) {
+    const fire = change.creates[index]!
+    setFire(space, created[index]!, fire, fire)
+  }
+  for (const fire of change.updates) setFire(space, fireKeyText(fire), fire, fire)
   for (const run of change.runs) setRun(space, runKeyText(run.schedule, run.token), run)
   if (change.trim !== null) trim(space, change.id, change.trim)
   return APPLIED
@@ -56,35 +60,47 @@ function nextState(
   return isAsGiven ? state : { ...state, version, definition, tokens }
 }
 
-function findExisting({ data, records }: Space, { creates, deletes }: Change): ChangeResult | undefined {
-  if (creates.length === 0) return undefined
-  const gone = new Set(deletes.map(fireKeyText))
-  // Two of one change may not be the same either.
+function findExisting(space: Space, { creates, deletes }: Change, keys: readonly string[]): ChangeResult | undefined {
+  const { data, records } = space
+  for (let index = 0; index < creates.length; index++) {
+    const { schedule, nonce } = creates[index]!
+    const twin = nonce === '' ? undefined : records.schedules.get(schedule)?.nonces.get(nonce)?.key
+    const fire = data.fires.get(keys[index]!) ?? (twin === undefined ? undefined : data.fires.get(twin))
+    if (fire !== undefined && !deletes.some((key) => isSameFire(key, fire))) return { kind: 'exists', fire }
+  }
+  const fire = creates.length < 2 ? undefined : findTwice(creates, keys)
+  return fire && { kind: 'exists', fire }
+}
+
+function isSameFire(one: FireKey, other: FireKey): boolean {
+  return one.dueAt === other.dueAt && one.nonce === other.nonce && one.schedule === other.schedule
+}
+
+/** Two fires of one change may not be the same either. */
+function findTwice(creates: readonly FireRecord[], keys: readonly string[]): FireRecord | undefined {
   const made = new Map<string, FireRecord>()
-  for (const fire of creates) {
-    const key = fireKeyText(fire)
+  for (const [index, fire] of creates.entries()) {
     const { schedule, nonce } = fire
-    const twin = nonce === '' ? undefined : records.schedules.get(schedule)?.nonces.get(nonce)
-    const onRecord = [key, twin].find((other) => other !== undefined && data.fires.has(other) && !gone.has(other))
-    const name = nonce === '' ? key : `nonce ${schedule.length}:${schedule}${nonce}`
-    const existing = onRecord === undefined ? made.get(name) : data.fires.get(onRecord)
-    if (existing !== undefined) return { kind: 'exists', fire: existing }
-    made.set(name, fire)
+    const names = nonce === '' ? [keys[index]!] : [keys[index]!, `nonce ${schedule.length}:${schedule}${nonce}`]
+    const first = names.map((name) => made.get(name)).find((other) => other !== undefined)
+    if (first !== undefined) return first
+    for (const name of names) made.set(name, fire)
   }
   return undefined
 }
 
 function findFull({ data, records }: Space, { limits, runs }: Change): ChangeResult | undefined {
-  for (const { slot, limit } of limits) {
-    let count = records.slots.get(slot) ?? 0
-    for (const run of runs) {
-      count += openIn(slot, run) - openIn(slot, data.runs.get(runKeyText(run.schedule, run.token)))
-    }
-    if (count > limit) return { kind: 'full', slot }
-  }
-  return undefined
+  if (limits.length === 0) return undefined
+  const before = runs.map((run) => data.runs.get(runKeyText(run.schedule, run.token)))
+  const full = limits.find(({ slot, limit }) => {
+    const count = (records.slots.get(slot) ?? 0) + countOpen(slot, runs) - countOpen(slot, before)
+    return count > limit
+  })
+  return full && { kind: 'full', slot: full.slot }
 }
 
-function openIn(slot: string, run: RunRecord | undefined): number {
-  return run?.ending === null && run.slots.includes(slot) ? 1 : 0
+function countOpen(slot: string, runs: readonly (RunRecord | undefined)[]): number {
+  let count = 0
+  for (const run of runs) if (run?.ending === null && run.slots.includes(slot)) count++
+  return count
 }

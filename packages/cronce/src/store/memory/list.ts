@@ -3,8 +3,8 @@ import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { fireKeyText, runKeyText } from './data.ts'
 import { notApplied } from './not-applied.ts'
-import type { RecordIndex, RunEntry, RunKey, Shelf } from './record-index.ts'
-import { ascend, compareText, descend, type Sorted } from './sorted.ts'
+import { type FireEntry, findFire, type RecordIndex, type RunEntry, type RunKey, type Shelf } from './record-index.ts'
+import { ascend, compareText, descend } from './sorted.ts'
 import type { Space } from './space.ts'
 
 const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
@@ -45,9 +45,9 @@ function statusOf(state: ScheduleState): NonNullable<ScheduleQuery['state']> {
 export function listFires(space: Space, now: Instant, query: FireQuery): Page<FireRecord> {
   const after = query.after === null ? null : fireCursor(query.after)
   const found = function* (): Generator<FireRecord> {
-    for (const key of fireKeys(space.records, query, after)) {
-      const fire = space.data.fires.get(fireKeyText(key))!
-      if (matchesFire(fire, query)) yield fire
+    for (const { key } of fireEntries(space.records, query, after)) {
+      const fire = space.data.fires.get(key)
+      if (fire !== undefined && matchesFire(fire, query)) yield fire
     }
   }
   return page(now, found(), query.limit, ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce])
@@ -59,7 +59,7 @@ function fireCursor(text: string): FireKey {
 }
 
 /** All that can match, in order, from behind `after` on. */
-function* fireKeys(index: RecordIndex, query: FireQuery, after: FireKey | null): Generator<FireKey> {
+function* fireEntries(index: RecordIndex, query: FireQuery, after: FireKey | null): Generator<FireEntry> {
   const { schedule, outcome, nonce = '', from = -Infinity, to = Infinity, order = 'latest' } = query
   const shelf = schedule === undefined ? index : index.schedules.get(schedule)
   if (shelf === undefined) return
@@ -79,16 +79,21 @@ function fewFires(
   schedule: string | undefined,
   nonce: string,
   outcome: FireQuery['outcome'],
-): FireKey[] | undefined {
+): FireEntry[] | undefined {
   if (schedule !== undefined && nonce !== '') {
-    const key = index.schedules.get(schedule)?.nonces.get(nonce)
-    return key === undefined ? [] : [index.fireEntries.get(key)!]
+    const entry = index.schedules.get(schedule)?.nonces.get(nonce)
+    return entry === undefined ? [] : [entry]
   }
   return schedule === undefined && outcome === 'open' ? [...index.openFires] : undefined
 }
 
 /** Ranges that begin before `from` may reach into it: they are looked at besides. */
-function* latestFires({ fires, ranges }: Shelf, from: Instant, to: Instant, after: FireKey | null): Generator<FireKey> {
+function* latestFires(
+  { fires, ranges }: Shelf,
+  from: Instant,
+  to: Instant,
+  after: FireKey | null,
+): Generator<FireEntry> {
   const end = firstAt(to)
   const before = after !== null && fires.compare(after, end) < 0 ? after : end
   for (const key of descend(fires, before)) {
@@ -103,7 +108,7 @@ function* earliestFires(
   from: Instant,
   to: Instant,
   after: FireKey | null,
-): Generator<FireKey> {
+): Generator<FireEntry> {
   const start = firstAt(from)
   for (const key of ascend(ranges, after)) {
     if (key.dueAt >= from) break
@@ -134,7 +139,7 @@ function matchesFire(fire: FireRecord, { job, outcome, nonce, from, to }: FireQu
 export function listRuns(space: Space, now: Instant, query: RunQuery): Page<RunRecord & RunNotes> {
   const after = query.after === null ? null : runCursor(query.after)
   const found = function* (): Generator<RunRecord & RunNotes> {
-    for (const { key } of runEntries(space.records, query, after)) {
+    for (const { key } of runEntries(space, query, after)) {
       const run = space.data.runs.get(key)!
       if (matchesRun(run, query)) yield { ...run, ...(space.data.notes.get(key) ?? UNTOLD) }
     }
@@ -148,9 +153,10 @@ function runCursor(text: string): RunKey {
 }
 
 /** All that can match, the latest first: the few where few can, else in the order of the shelf. */
-function* runEntries(index: RecordIndex, query: RunQuery, after: RunKey | null): Generator<RunEntry> {
+function* runEntries(space: Space, query: RunQuery, after: RunKey | null): Generator<RunEntry> {
+  const index = space.records
   const { compare } = index.runs
-  const few = fewRuns(index, query)
+  const few = fewRuns(space, query)
   if (few !== undefined) {
     const behind = few.filter((entry) => after === null || compare(entry, after) < 0)
     yield* behind.sort((one, other) => compare(other, one))
@@ -160,23 +166,22 @@ function* runEntries(index: RecordIndex, query: RunQuery, after: RunKey | null):
   const runs = schedule === undefined ? index.runs : index.schedules.get(schedule)?.runs
   if (runs === undefined) return
   const end: RunKey = { startedAt: to, schedule: '', token: '' }
-  for (const entry of descend(
-    runs as Sorted<RunKey, RunEntry>,
-    after !== null && compare(after, end) < 0 ? after : end,
-  )) {
+  for (const entry of descend(runs, after !== null && compare(after, end) < 0 ? after : end)) {
     if (entry.startedAt < from) return
     yield entry
   }
 }
 
-function fewRuns(index: RecordIndex, { schedule, token, fire, instance, outcome }: RunQuery): RunEntry[] | undefined {
+function fewRuns(
+  { data, records: index }: Space,
+  { schedule, token, fire, instance, outcome }: RunQuery,
+): readonly RunEntry[] | undefined {
   if (schedule !== undefined && token !== undefined) {
-    const entry = index.runEntries.get(runKeyText(schedule, token))
-    return entry === undefined ? [] : [entry]
+    const run = data.runs.get(runKeyText(schedule, token))
+    return run === undefined ? [] : findFire(index, run)!.runs
   }
   if (fire !== undefined) {
-    const keys = index.fireEntries.get(fireKeyText(fire))?.runs ?? []
-    return keys.map((key) => index.runEntries.get(key)!)
+    return findFire(index, fire)?.runs ?? []
   }
   if (outcome !== 'open') return undefined
   if (instance !== undefined) return [...(index.openRuns.get(instance) ?? [])]
@@ -199,7 +204,7 @@ function matchesRun(run: RunRecord, query: RunQuery): boolean {
 
 /** In the order in which they were begun. */
 export function listSteps(space: Space, fire: FireKey): StepRecord[] {
-  return [...(space.records.fireEntries.get(fireKeyText(fire))?.steps ?? [])]
+  return [...(findFire(space.records, fire)?.steps ?? [])]
     .map((key) => space.data.steps.get(key)!)
     .sort((one, other) => one.begunAt - other.begunAt || compareText(one.step, other.step))
 }

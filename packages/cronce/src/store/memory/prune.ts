@@ -2,8 +2,8 @@ import type { Change } from '../../model/change.ts'
 import type { FireKey } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { notApplied } from './not-applied.ts'
-import { ascend, type Sorted } from './sorted.ts'
-import { deleteFire, deleteRun, type Space, setInstance } from './space.ts'
+import { ascend } from './sorted.ts'
+import { deleteFire, type Space, setInstance } from './space.ts'
 
 const TRIM_LIMIT = 200
 /** Ended later than its number says (the clock was set back): look past it, but not for ever. */
@@ -47,20 +47,11 @@ export function erase(space: Space, schedule: string, limit: number): boolean {
   }
   const shelf = space.records.schedules.get(schedule)
   if (shelf === undefined) return true
-  for (const fire of firstOf(shelf.fires, limit)) deleteFire(space, fire)
-  if (shelf.fires.chunks.length > 0) return false
-  for (const { key, fire } of firstOf(shelf.runs, limit)) {
-    deleteRun(space, key)
-    deleteFire(space, fire)
+  const found: FireKey[] = []
+  for (const entry of ascend(shelf.fires)) {
+    if (found.length >= limit) break
+    found.push(entry)
   }
-  return shelf.runs.chunks.length === 0
-}
-
-function firstOf<Key, Item extends Key>(list: Sorted<Key, Item>, limit: number): Item[] {
-  const items: Item[] = []
-  for (const item of ascend(list)) {
-    if (items.length >= limit) break
-    items.push(item)
-  }
-  return items
+  for (const fire of found) deleteFire(space, fire)
+  return !space.records.schedules.has(schedule)
 }

@@ -1,12 +1,10 @@
 import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { fireKeyText } from './data.ts'
-import { compareText, insert, remove, type Sorted, sorted } from './sorted.ts'
+import { compareText, find, insert, remove, type Sorted, sorted } from './sorted.ts'
 
 /** Fires, runs and steps in the orders in which somebody looks for them: derived from the records. */
 export interface RecordIndex extends Shelf {
-  readonly fireEntries: Map<string, FireEntry>
-  readonly runEntries: Map<string, RunEntry>
   readonly openFires: Set<FireEntry>
   /** By instance. */
   readonly openRuns: Map<string, Set<RunEntry>>
@@ -25,18 +23,19 @@ export interface Shelf {
   readonly runs: Sorted<RunKey, RunEntry>
 }
 
+/** `fires` contains also what is not recorded itself, as long as a run or a step hangs on it. */
 interface ScheduleShelf extends Shelf {
   /** Ended fires in the order in which they ended. */
   readonly numbers: Sorted<Numbered, FireEntry>
-  /** Key of the fire that has this nonce; empty nonces are not in it. */
-  readonly nonces: Map<string, string>
+  /** Fires that have a nonce. */
+  readonly nonces: Map<string, FireEntry>
 }
 
 export interface FireEntry extends FireKey {
+  /** `fireKeyText` */
   readonly key: string
-  /** What hangs on it: `runKeyText`, `stepKeyText`. May be there before the fire's own record, or without. */
-  readonly runs: string[]
-  /** Most fires have none, and a set is no small thing. */
+  readonly runs: RunEntry[]
+  /** `stepKeyText` of each. Most fires have none, and a set is no small thing. */
   steps: Set<string> | null
   recorded: boolean
   range: boolean
@@ -51,6 +50,7 @@ export interface RunKey {
 }
 
 export interface RunEntry extends RunKey {
+  /** `runKeyText` */
   readonly key: string
   readonly fire: FireEntry
   readonly instance: string
@@ -64,8 +64,6 @@ type Numbered = Pick<FireEntry, 'number' | 'key'>
 export function recordIndex(): RecordIndex {
   return {
     ...shelf(),
-    fireEntries: new Map(),
-    runEntries: new Map(),
     openFires: new Set(),
     openRuns: new Map(),
     slots: new Map(),
@@ -76,6 +74,11 @@ export function recordIndex(): RecordIndex {
 
 function shelf(): Shelf {
   return { fires: sorted(compareFires), ranges: sorted(compareFires), runs: sorted(compareRuns) }
+}
+
+/** Of one schedule. */
+function compareOwnFires(one: FireKey, other: FireKey): number {
+  return one.dueAt - other.dueAt || compareText(one.nonce, other.nonce)
 }
 
 function compareFires(one: FireKey, other: FireKey): number {
@@ -96,9 +99,14 @@ function compareNumbers(one: Numbered, other: Numbered): number {
   return one.number - other.number || compareText(one.key, other.key)
 }
 
-export function indexFire(index: RecordIndex, key: FireKey, record: FireRecord | undefined): void {
-  const entry = fireEntry(index, key, fireKeyText(key))
-  const own = scheduleShelf(index, key.schedule)
+export function findFire(index: RecordIndex, fire: FireKey): FireEntry | undefined {
+  const own = index.schedules.get(fire.schedule)
+  return own === undefined ? undefined : find(own.fires, fire)
+}
+
+export function indexFire(index: RecordIndex, key: string, fire: FireKey, record: FireRecord | undefined): void {
+  const own = scheduleShelf(index, fire.schedule)
+  const entry = fireEntry(own, fire, key)
   const isRange = record !== undefined && record.range !== null
   if (entry.recorded !== (record !== undefined) || entry.range !== isRange) {
     if (entry.recorded) unlist(index, own, entry)
@@ -118,15 +126,14 @@ export function indexFire(index: RecordIndex, key: FireKey, record: FireRecord |
   }
   if (record !== undefined && record.ending === null) index.openFires.add(entry)
   else index.openFires.delete(entry)
-  dropIfIdle(index, entry)
+  dropIfIdle(index, own, entry)
 }
 
 function list(index: RecordIndex, own: ScheduleShelf, entry: FireEntry, isRange: boolean): void {
   entry.recorded = true
   entry.range = isRange
   insert(index.fires, entry)
-  insert(own.fires, entry)
-  if (entry.nonce !== '') own.nonces.set(entry.nonce, entry.key)
+  if (entry.nonce !== '') own.nonces.set(entry.nonce, entry)
   if (!isRange) return
   insert(index.ranges, entry)
   insert(own.ranges, entry)
@@ -134,8 +141,7 @@ function list(index: RecordIndex, own: ScheduleShelf, entry: FireEntry, isRange:
 
 function unlist(index: RecordIndex, own: ScheduleShelf, entry: FireEntry): void {
   remove(index.fires, entry)
-  remove(own.fires, entry)
-  if (own.nonces.get(entry.nonce) === entry.key) own.nonces.delete(entry.nonce)
+  if (own.nonces.get(entry.nonce) === entry) own.nonces.delete(entry.nonce)
   if (entry.range) {
     remove(index.ranges, entry)
     remove(own.ranges, entry)
@@ -144,23 +150,20 @@ function unlist(index: RecordIndex, own: ScheduleShelf, entry: FireEntry): void 
   entry.range = false
 }
 
-export function indexRun(index: RecordIndex, key: string, record: RunRecord | undefined): void {
-  const old = index.runEntries.get(key)
+export function indexRun(
+  index: RecordIndex,
+  key: string,
+  old: RunRecord | undefined,
+  record: RunRecord | undefined,
+): void {
+  const entry = old && findFire(index, old)?.runs.find(({ token }) => token === old.token)
   const isOpen = record !== undefined && record.ending === null
-  if (old !== undefined && record !== undefined && isSameRun(old, record)) {
-    if (old.open !== isOpen) setOpen(index, old, isOpen)
+  if (entry !== undefined && record !== undefined && isSameRun(entry, record)) {
+    if (entry.open !== isOpen) setOpen(index, entry, isOpen)
     return
   }
-  if (old !== undefined) unlistRun(index, old)
-  if (record === undefined) return
-  const { schedule, token, startedAt, instance, slots } = record
-  const fire = fireEntry(index, record, fireKeyText(record))
-  const entry: RunEntry = { key, schedule, token, startedAt, instance, slots, fire, open: false }
-  index.runEntries.set(key, entry)
-  fire.runs.push(key)
-  insert(index.runs, entry)
-  insert(scheduleShelf(index, schedule).runs, entry)
-  if (isOpen) setOpen(index, entry, true)
+  if (entry !== undefined) unlistRun(index, entry)
+  if (record !== undefined) listRun(index, key, record, isOpen)
 }
 
 /** The rest of a run never changes; if somebody does it all the same, the index follows. */
@@ -175,13 +178,24 @@ function isSameRun(entry: RunEntry, record: RunRecord): boolean {
   )
 }
 
+function listRun(index: RecordIndex, key: string, record: RunRecord, isOpen: boolean): void {
+  const { schedule, token, startedAt, instance, slots } = record
+  const own = scheduleShelf(index, schedule)
+  const fire = findFire(index, record) ?? fireEntry(own, record, fireKeyText(record))
+  const entry: RunEntry = { key, schedule, token, startedAt, instance, slots, fire, open: false }
+  fire.runs.push(entry)
+  insert(index.runs, entry)
+  insert(own.runs, entry)
+  if (isOpen) setOpen(index, entry, true)
+}
+
 function unlistRun(index: RecordIndex, entry: RunEntry): void {
   if (entry.open) setOpen(index, entry, false)
+  const own = scheduleShelf(index, entry.schedule)
   remove(index.runs, entry)
-  remove(scheduleShelf(index, entry.schedule).runs, entry)
-  index.runEntries.delete(entry.key)
-  entry.fire.runs.splice(entry.fire.runs.indexOf(entry.key), 1)
-  dropIfIdle(index, entry.fire)
+  remove(own.runs, entry)
+  entry.fire.runs.splice(entry.fire.runs.indexOf(entry), 1)
+  dropIfIdle(index, own, entry.fire)
 }
 
 function setOpen(index: RecordIndex, entry: RunEntry, open: boolean): void {
@@ -199,47 +213,45 @@ function setOpen(index: RecordIndex, entry: RunEntry, open: boolean): void {
 }
 
 export function indexStep(index: RecordIndex, fire: FireKey, key: string, exists: boolean): void {
-  const entry = fireEntry(index, fire, fireKeyText(fire))
+  const own = scheduleShelf(index, fire.schedule)
+  const entry = fireEntry(own, fire, fireKeyText(fire))
   entry.steps ??= new Set()
   if (exists) entry.steps.add(key)
   else entry.steps.delete(key)
   if (entry.steps.size === 0) entry.steps = null
-  dropIfIdle(index, entry)
+  dropIfIdle(index, own, entry)
 }
 
-function fireEntry(index: RecordIndex, { schedule, dueAt, nonce }: FireKey, key: string): FireEntry {
-  let entry = index.fireEntries.get(key)
-  if (entry === undefined) {
-    entry = {
-      schedule,
-      dueAt,
-      nonce,
-      key,
-      runs: [],
-      steps: null,
-      recorded: false,
-      range: false,
-      number: Infinity,
-      expiresAt: Infinity,
-    }
-    index.fireEntries.set(key, entry)
+function fireEntry(own: ScheduleShelf, fire: FireKey, key: string): FireEntry {
+  const known = find(own.fires, fire)
+  if (known !== undefined) return known
+  const { schedule, dueAt, nonce } = fire
+  const entry: FireEntry = {
+    schedule,
+    dueAt,
+    nonce,
+    key,
+    runs: [],
+    steps: null,
+    recorded: false,
+    range: false,
+    number: Infinity,
+    expiresAt: Infinity,
   }
+  insert(own.fires, entry)
   return entry
 }
 
-function dropIfIdle(index: RecordIndex, entry: FireEntry): void {
+function dropIfIdle(index: RecordIndex, own: ScheduleShelf, entry: FireEntry): void {
   if (entry.recorded || entry.runs.length > 0 || entry.steps !== null) return
-  index.fireEntries.delete(entry.key)
-  const own = index.schedules.get(entry.schedule)
-  if (own !== undefined && own.fires.chunks.length === 0 && own.runs.chunks.length === 0) {
-    index.schedules.delete(entry.schedule)
-  }
+  remove(own.fires, entry)
+  if (own.fires.chunks.length === 0) index.schedules.delete(entry.schedule)
 }
 
 function scheduleShelf(index: RecordIndex, schedule: string): ScheduleShelf {
   let own = index.schedules.get(schedule)
   if (own === undefined) {
-    own = { ...shelf(), numbers: sorted(compareNumbers), nonces: new Map() }
+    own = { ...shelf(), fires: sorted(compareOwnFires), numbers: sorted(compareNumbers), nonces: new Map() }
     index.schedules.set(schedule, own)
   }
   return own

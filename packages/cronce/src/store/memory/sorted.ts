@@ -37,6 +37,13 @@ export function remove<Key, Item extends Key>(list: Sorted<Key, Item>, item: Key
   else chunk.splice(index, 1)
 }
 
+/** The item that compares as equal. */
+export function find<Key, Item extends Key>(list: Sorted<Key, Item>, key: Key): Item | undefined {
+  const { chunkIndex, index } = seek(list, key, false)
+  const item = list.chunks[chunkIndex]?.[index]
+  return item !== undefined && list.compare(item, key) === 0 ? item : undefined
+}
+
 /** Upwards from the first item behind `after` (or at it, if `including`), or from the first of all. */
 export function* ascend<Key, Item extends Key>(
   list: Sorted<Key, Item>,
@@ -89,5 +96,5 @@ function seek<Key, Item extends Key>(
 }
 
 export function compareText(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0
+  return one === other ? 0 : one < other ? -1 : 1
 }

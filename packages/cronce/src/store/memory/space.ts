@@ -3,7 +3,7 @@ import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../..
 import type { ScheduleState } from '../../model/schedule.ts'
 import { fireKeyText, type NamespaceData, runKeyText, type StoredInstance, stepKeyText } from './data.ts'
 import type { Journal } from './journal.ts'
-import { indexFire, indexRun, indexStep, type RecordIndex, recordIndex } from './record-index.ts'
+import { findFire, indexFire, indexRun, indexStep, type RecordIndex, recordIndex } from './record-index.ts'
 import { compareText, insert, remove, type Sorted, sorted } from './sorted.ts'
 import { indexSchedule, type WakeIndex, wakeIndex } from './wake-index.ts'
 
@@ -23,8 +23,8 @@ export interface Space {
 export function makeSpace(data: NamespaceData, journal: Journal): Space {
   const space = { data, wakes: wakeIndex(), records: recordIndex(), present: sorted(compareText), journal }
   for (const [id, state] of data.schedules) indexSchedule(space.wakes, id, state)
-  for (const fire of data.fires.values()) indexFire(space.records, fire, fire)
-  for (const [key, run] of data.runs) indexRun(space.records, key, run)
+  for (const [key, fire] of data.fires) indexFire(space.records, key, fire, fire)
+  for (const [key, run] of data.runs) indexRun(space.records, key, undefined, run)
   for (const [key, step] of data.steps) indexStep(space.records, step, key, true)
   for (const [id, { goneAt }] of data.instances) if (goneAt === null) insert(space.present, id)
   return space
@@ -42,15 +42,15 @@ export function setTokensFloor(space: Space, floor: number): void {
   space.journal.undo?.push(() => setTokensFloor(space, old))
 }
 
-export function setFire(space: Space, key: FireKey, record: FireRecord | undefined): void {
-  const old = put(space.data.fires, fireKeyText(key), record)
-  indexFire(space.records, key, record)
-  space.journal.undo?.push(() => setFire(space, key, old))
+export function setFire(space: Space, key: string, fire: FireKey, record: FireRecord | undefined): void {
+  const old = put(space.data.fires, key, record)
+  indexFire(space.records, key, fire, record)
+  space.journal.undo?.push(() => setFire(space, key, fire, old))
 }
 
 export function setRun(space: Space, key: string, record: RunRecord | undefined): void {
   const old = put(space.data.runs, key, record)
-  indexRun(space.records, key, record)
+  indexRun(space.records, key, old, record)
   space.journal.undo?.push(() => setRun(space, key, old))
 }
 
@@ -94,14 +94,14 @@ export function liveRun(space: Space, schedule: string, token: string): RunRecor
 
 /** The fire's record, and all that hangs on it. */
 export function deleteFire(space: Space, fire: FireKey): void {
-  const entry = space.records.fireEntries.get(fireKeyText(fire))
+  const entry = findFire(space.records, fire)
   if (entry === undefined) return
-  for (const key of [...entry.runs]) deleteRun(space, key)
+  for (const { key } of [...entry.runs]) deleteRun(space, key)
   for (const key of [...(entry.steps ?? [])]) setStep(space, fire, key, undefined)
-  if (entry.recorded) setFire(space, fire, undefined)
+  if (entry.recorded) setFire(space, entry.key, fire, undefined)
 }
 
-export function deleteRun(space: Space, key: string): void {
+function deleteRun(space: Space, key: string): void {
   if (space.data.notes.has(key)) setNotes(space, key, undefined)
   setRun(space, key, undefined)
 }
