@@ -62,7 +62,11 @@ export function readDuration(path: string, value: unknown, { min, max }: Bounds)
   throw invalid(path, value, `a duration ${range}, such as 5m, 1h30m, or whole milliseconds`, sampleDuration(min, max))
 }
 
-export function readChoice<Choice extends string>(path: string, value: unknown, choices: readonly Choice[]): Choice {
+export function readChoice<const Choice extends string>(
+  path: string,
+  value: unknown,
+  choices: readonly Choice[],
+): Choice {
   const found = choices.find((choice) => choice === value)
   if (found !== undefined) return found
   const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined

@@ -1,0 +1,36 @@
+import { CronceError } from '../errors.ts'
+
+const UNCHANGED = 'Nothing was changed: try again when the store answers.'
+const UNKNOWN =
+  'Look whether the change was made before you try again: the answer was lost, and the change perhaps was not.'
+
+/** A read: when it fails, nothing has changed. */
+export async function readStore<Value>(operation: string, call: () => Promise<Value>): Promise<Value> {
+  try {
+    return await call()
+  } catch (cause) {
+    throw storeFailed(operation, cause, true)
+  }
+}
+
+/** A write: when it fails, nobody knows whether it was made, unless the store says that it was not. */
+export async function writeStore<Value>(operation: string, call: () => Promise<Value>): Promise<Value> {
+  try {
+    return await call()
+  } catch (cause) {
+    throw storeFailed(operation, cause, isNotApplied(cause))
+  }
+}
+
+function storeFailed(operation: string, cause: unknown, notApplied: boolean): CronceError {
+  // What a store refuses in our own words (it is closed, it can't do transactions) it says best itself.
+  if (cause instanceof CronceError && isNotApplied(cause)) return cause
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const message = `The store failed to ${operation}: ${why.slice(0, 500)}`
+  const error = new CronceError('STORE_FAILED', message, { hint: notApplied ? UNCHANGED : UNKNOWN, cause })
+  return Object.assign(error, { notApplied })
+}
+
+function isNotApplied(cause: unknown): boolean {
+  return typeof cause === 'object' && cause !== null && 'notApplied' in cause && cause.notApplied === true
+}

@@ -1,0 +1,60 @@
+import type { FireRecord } from '../model/record.ts'
+import { BACKFILL_PAGE, type BackfillPreview, previewBackfill, requestBackfill } from '../policy/backfill.ts'
+import type { FireQuery } from '../store/store.ts'
+import { readStore } from './ask-store.ts'
+import { changeSchedule, refusalError } from './change-schedule.ts'
+import type { ClientParts } from './parts.ts'
+import { readAuthored, readCommand } from './read-command.ts'
+import { optionConflict, readBoolean, readInstant } from './read-option.ts'
+import type { When } from './schedule-options.ts'
+
+export interface BackfillOptions {
+  /** The first instant that counts. */
+  readonly from: When
+  /** The last instant that counts. */
+  readonly to: When
+  /** @default none */
+  readonly author?: string | undefined
+  /** Only say what would happen. @default false */
+  readonly dryRun?: boolean | undefined
+}
+
+export interface BackfillAnswer {
+  /** `null` after a dry run. */
+  readonly id: string | null
+  readonly preview: BackfillPreview
+}
+
+export async function backfill<Tx>(
+  parts: ClientParts<Tx>,
+  schedule: string,
+  options: BackfillOptions,
+): Promise<BackfillAnswer> {
+  const fields = readCommand(options, ['from', 'to', 'author', 'dryRun'])
+  const from = readInstant('from', fields.from)
+  const to = readInstant('to', fields.to)
+  if (to < from) throw optionConflict('The stretch ends before it begins.', 'Make to later than from.')
+  const isDry = readBoolean('dryRun', fields.dryRun ?? false)
+  const { author } = readAuthored(fields)
+  const id = parts.context().newId()
+  let preview: BackfillPreview | undefined
+  await changeSchedule(parts, schedule, async (state, context) => {
+    const decision = requestBackfill(state, { from, to, id, author }, context)
+    if ('refused' in decision) throw refusalError(decision)
+    preview = previewBackfill(state, { from, to }, await recordsBetween(parts, schedule, from, to), context)
+    return isDry ? null : decision
+  })
+  return { id: isDry ? null : id, preview: preview! }
+}
+
+/** The first page: a preview counts no further than it reaches, and says that there is more. */
+async function recordsBetween<Tx>(
+  { store }: ClientParts<Tx>,
+  schedule: string,
+  from: number,
+  to: number,
+): Promise<readonly FireRecord[]> {
+  const stretch = { schedule, nonce: '', from, to: to + 1 }
+  const query: FireQuery = { ...stretch, order: 'earliest', limit: BACKFILL_PAGE, after: null }
+  return (await readStore('list fires', () => store.listFires(query))).items
+}

@@ -1,0 +1,126 @@
+import { CronceError } from '../errors.ts'
+import { OUTCOMES, type Outcome } from '../model/outcome.ts'
+import type { FireKey, FireRecord } from '../model/record.ts'
+import { cancelFire } from '../policy/cancel.ts'
+import { covers } from '../policy/ledger.ts'
+import { retryFire } from '../policy/retry-fire.ts'
+import type { FireQuery } from '../store/store.ts'
+import { readStore } from './ask-store.ts'
+import { changeSchedule } from './change-schedule.ts'
+import { viewFire } from './make-view.ts'
+import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
+import type { ClientParts } from './parts.ts'
+import {
+  type Authored,
+  type FireRef,
+  optionalInstant,
+  optionalText,
+  readAuthored,
+  readCommand,
+  readFireKey,
+} from './read-command.ts'
+import { readBoolean, readChoice } from './read-option.ts'
+import type { When } from './schedule-options.ts'
+import type { FireView } from './views.ts'
+
+export interface FireListOptions extends FireFilter, PageOptions {}
+
+export interface FireFilter {
+  readonly schedule?: string | undefined
+  readonly job?: string | undefined
+  readonly outcome?: Outcome | 'open' | undefined
+  /** Of a manual fire: its dedupe key or id. */
+  readonly nonce?: string | undefined
+  /** Due from this instant on. */
+  readonly from?: When | undefined
+  /** Due before this instant. */
+  readonly to?: When | undefined
+  /** @default 'latest' */
+  readonly order?: 'latest' | 'earliest' | undefined
+}
+
+export interface Fires {
+  /** The latest due first. Many missed instants are one item with a `range`. */
+  list(options?: FireListOptions): Promise<Page<FireView>>
+  /** The same without pages. */
+  all(filter?: FireFilter): AsyncIterable<FireView>
+  /** The fire, or the range that its instant is in. FIRE_NOT_FOUND if there is no record of it. */
+  get(fire: FireRef): Promise<FireView>
+  /**
+   * Run a fire that has ended once more, as another round of it. One that succeeded, or was started at most once, needs
+   * `force`.
+   */
+  retry(fire: FireRef, options?: { readonly force?: boolean | undefined }): Promise<FireView>
+  /** End a fire that waits, or ask its run to end. */
+  cancel(fire: FireRef, options?: Authored): Promise<FireView>
+}
+
+const FILTERS = ['schedule', 'job', 'outcome', 'nonce', 'from', 'to', 'order'] as const
+
+export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
+  const list = async (query: FireQuery): Promise<Page<FireView>> => {
+    const { items, next } = await readStore('list fires', () => parts.store.listFires(query))
+    return { items: items.map(viewFire), next }
+  }
+  return {
+    async list(options) {
+      const fields = readCommand(options, [...FILTERS, ...PAGE_NAMES])
+      return list({ ...readFilter(fields), ...readPage(fields) })
+    },
+    all(filter) {
+      const fields = readFilter(readCommand(filter, FILTERS))
+      return everyItem((after, limit) => list({ ...fields, after, limit }))
+    },
+    get: async (fire) => viewFire(await demandFire(parts, readFireKey(fire))),
+    async retry(fire, options) {
+      const key = readFireKey(fire)
+      const { force = false } = readCommand(options, ['force'])
+      const command = { force: readBoolean('force', force), dueAt: key.dueAt }
+      await changeSchedule(parts, key.schedule, async (state, context) =>
+        // Read after the state: whatever changes the record changes the state's version, too, and is noticed.
+        retryFire(state, await demandFire(parts, key), command, context),
+      )
+      return viewFire(await demandFire(parts, key))
+    },
+    async cancel(fire, options) {
+      const key = readFireKey(fire)
+      const authored = readAuthored(readCommand(options, ['author', 'note']))
+      await changeSchedule(parts, key.schedule, (state, context) => cancelFire(state, key, authored, context))
+      return viewFire(await demandFire(parts, key))
+    },
+  }
+}
+
+export async function demandFire<Tx>(parts: ClientParts<Tx>, key: FireKey): Promise<FireRecord> {
+  const found = await findFire(parts, key)
+  if (found !== null) return found
+  const nonce = key.nonce === '' ? '' : ` (${key.nonce})`
+  const message = `There is no record of a fire of ${JSON.stringify(key.schedule)} at ${key.dueAt}${nonce}.`
+  throw new CronceError('FIRE_NOT_FOUND', message, {
+    hint: 'List the fires of the schedule: the instant must be exactly its due time, and records go after a while.',
+  })
+}
+
+async function findFire<Tx>({ store }: ClientParts<Tx>, key: FireKey): Promise<FireRecord | null> {
+  const { schedule, dueAt, nonce } = key
+  // The fire itself, and ranges around it, of which a handful at most overlap.
+  const query: FireQuery = { schedule, nonce, from: dueAt, to: dueAt + 1, limit: 100, after: null }
+  const { items } = await readStore('look for a fire', () => store.listFires(query))
+  const single = items.find(({ range }) => range === null)
+  return single ?? items.find((record) => covers(record, dueAt)) ?? null
+}
+
+type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>
+
+function readFilter(fields: Filter): Omit<FireQuery, 'limit' | 'after'> {
+  const { outcome, order } = fields
+  return {
+    schedule: optionalText('schedule', fields.schedule),
+    job: optionalText('job', fields.job),
+    outcome: outcome === undefined ? undefined : readChoice('outcome', outcome, [...OUTCOMES, 'open']),
+    nonce: optionalText('nonce', fields.nonce),
+    from: optionalInstant('from', fields.from),
+    to: optionalInstant('to', fields.to),
+    order: order === undefined ? undefined : readChoice('order', order, ['latest', 'earliest']),
+  }
+}

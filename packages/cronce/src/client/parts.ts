@@ -1,0 +1,31 @@
+import type { CronceEvent } from '../model/event.ts'
+import type { Context } from '../policy/decision.ts'
+import type { Store } from '../store/store.ts'
+import type { PolicyOptions } from './schedule-options.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+/** What a client is made of: all of it handed in, so that tests and simulations can bring their own. */
+export interface ClientParts<Tx = unknown> {
+  readonly store: Store<Tx>
+  readonly context: () => ClientContext
+  /** Is told what a change brought about, once it is applied. Must not throw. */
+  readonly emit: (event: CronceEvent) => void
+  /** The schema of a job that this process knows. */
+  readonly inputSchemaOf?: ((job: string) => StandardSchema | undefined) | undefined
+  /** The policies of a job that this process knows: they hold where a schedule says nothing. */
+  readonly defaultsOf?: ((job: string) => PolicyOptions | undefined) | undefined
+}
+
+export interface ClientContext {
+  /** Version of this process's time zone data. */
+  readonly zoneData: string
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  /** Made at random, unique. */
+  readonly newId: () => string
+}
+
+export function contextAt<Tx>({ store, context }: ClientParts<Tx>, now: number): Context {
+  const { zoneData, random } = context()
+  return { now, epoch: store.info.epoch, zoneData, random }
+}

@@ -1,0 +1,117 @@
+import { CronceError } from '../errors.ts'
+import { OUTCOMES, type Outcome } from '../model/outcome.ts'
+import { requestCancel } from '../policy/cancel.ts'
+import { STALE } from '../policy/decision.ts'
+import type { RunQuery } from '../store/store.ts'
+import { readStore } from './ask-store.ts'
+import { changeSchedule } from './change-schedule.ts'
+import { viewRun } from './make-view.ts'
+import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
+import type { ClientParts } from './parts.ts'
+import {
+  type Authored,
+  type FireRef,
+  optionalInstant,
+  optionalText,
+  readAuthored,
+  readCommand,
+  readFireKey,
+} from './read-command.ts'
+import { readName } from './read-name.ts'
+import { invalid, readChoice } from './read-option.ts'
+import type { When } from './schedule-options.ts'
+import type { RunView } from './views.ts'
+
+export interface RunListOptions extends RunFilter, PageOptions {}
+
+export interface RunFilter {
+  readonly schedule?: string | undefined
+  readonly job?: string | undefined
+  readonly instance?: string | undefined
+  readonly outcome?: Outcome | 'open' | undefined
+  /** Runs of one fire. */
+  readonly fire?: FireRef | undefined
+  /** Started from this instant on. */
+  readonly from?: When | undefined
+  /** Started before this instant. */
+  readonly to?: When | undefined
+}
+
+/** A run is named by its token; a bigint, as the handler knows it, will do as well. */
+export type TokenRef = string | bigint
+
+export interface Runs {
+  /** The latest started first. */
+  list(options?: RunListOptions): Promise<Page<RunView>>
+  /** The same without pages. */
+  all(filter?: RunFilter): AsyncIterable<RunView>
+  /** RUN_NOT_FOUND if there is no record of it. */
+  get(schedule: string, token: TokenRef): Promise<RunView>
+  /**
+   * Ask a run to end: its signal is aborted, and it is over for the fleet when the grace of its timeout has passed.
+   * RUN_NOT_OPEN if it has ended.
+   */
+  cancel(schedule: string, token: TokenRef, options?: Authored): Promise<RunView>
+}
+
+const FILTERS = ['schedule', 'job', 'instance', 'outcome', 'fire', 'from', 'to'] as const
+
+export function makeRuns<Tx>(parts: ClientParts<Tx>): Runs {
+  const { store } = parts
+  const list = async (query: RunQuery): Promise<Page<RunView>> => {
+    const { items, next } = await readStore('list runs', () => store.listRuns(query))
+    return { items: items.map(viewRun), next }
+  }
+  const get = async (schedule: string, token: string): Promise<RunView> => {
+    const { items } = await list({ schedule, token, limit: 1, after: null })
+    if (items[0] !== undefined) return items[0]
+    throw new CronceError('RUN_NOT_FOUND', `There is no record of run ${token} of ${JSON.stringify(schedule)}.`, {
+      hint: 'List the runs of the schedule: records go after a while.',
+    })
+  }
+  return {
+    async list(options) {
+      const fields = readCommand(options, [...FILTERS, ...PAGE_NAMES])
+      return list({ ...readFilter(fields), ...readPage(fields) })
+    },
+    all(filter) {
+      const fields = readFilter(readCommand(filter, FILTERS))
+      return everyItem((after, limit) => list({ ...fields, after, limit }))
+    },
+    get: async (schedule, token) => get(readName('schedule', schedule), readToken(token)),
+    async cancel(schedule, token, options) {
+      const id = readName('schedule', schedule)
+      const text = readToken(token)
+      const authored = readAuthored(readCommand(options, ['author', 'note']))
+      await changeSchedule(parts, id, (state, context) => {
+        const decision = requestCancel(state, text, authored, context)
+        if (decision !== STALE) return decision
+        throw new CronceError('RUN_NOT_OPEN', `Run ${text} of ${JSON.stringify(id)} is not going on.`, {
+          hint: 'Look at the run: it has ended, or the token is of another schedule.',
+        })
+      })
+      return get(id, text)
+    },
+  }
+}
+
+function readToken(token: unknown): string {
+  const text = typeof token === 'bigint' ? String(token) : token
+  if (typeof text === 'string' && /^\d{1,19}$/.test(text)) return text
+  throw invalid('token', token, 'the token of a run: a decimal text or a bigint', "'17592186044417'")
+}
+
+type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>
+
+function readFilter(fields: Filter): Omit<RunQuery, 'limit' | 'after'> {
+  const { outcome, fire } = fields
+  return {
+    schedule: optionalText('schedule', fields.schedule),
+    job: optionalText('job', fields.job),
+    instance: optionalText('instance', fields.instance),
+    outcome: outcome === undefined ? undefined : readChoice('outcome', outcome, [...OUTCOMES, 'open']),
+    fire: fire === undefined ? undefined : readFireKey(fire as FireRef),
+    from: optionalInstant('from', fields.from),
+    to: optionalInstant('to', fields.to),
+  }
+}

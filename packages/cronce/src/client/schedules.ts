@@ -1,0 +1,184 @@
+import type { MissedChoice } from '../model/schedule.ts'
+import { SCHEDULE_STATES } from '../model/state-of.ts'
+import { pause, resume } from '../policy/pause.ts'
+import { remove } from '../policy/remove.ts'
+import { skipNext } from '../policy/skip-next.ts'
+import type { InTransaction, ScheduleQuery } from '../store/store.ts'
+import { readStore } from './ask-store.ts'
+import { type BackfillAnswer, type BackfillOptions, backfill } from './backfill.ts'
+import { type Changed, changeSchedule, scheduleNotFound } from './change-schedule.ts'
+import { type CreatedMany, type CreateManyOptions, createMany, type Entries } from './create-many.ts'
+import { viewSchedule } from './make-view.ts'
+import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
+import type { ClientParts } from './parts.ts'
+import { type Authored, optionalInstant, optionalText, readAuthored, readCommand } from './read-command.ts'
+import { readName } from './read-name.ts'
+import { optionInvalid, readBoolean, readChoice, readInstant } from './read-option.ts'
+import type { NewSchedule, When } from './schedule-options.ts'
+import { type Triggered, type TriggerNowOptions, triggerSchedule } from './trigger-schedule.ts'
+import type { ScheduleView } from './views.ts'
+import { type WrittenSchedule, writeSchedule } from './write-schedule.ts'
+
+export interface ScheduleListOptions extends ScheduleFilter, PageOptions {}
+
+export interface ScheduleFilter {
+  readonly job?: string | undefined
+  readonly state?: ScheduleView['state'] | undefined
+  /** Names that begin with this. */
+  readonly prefix?: string | undefined
+  readonly tenant?: string | undefined
+  /** Declared in the code of this app. */
+  readonly app?: string | undefined
+}
+
+export interface PauseOptions extends Authored {
+  /** It ends by itself then. @default when somebody resumes it */
+  readonly until?: When | undefined
+  /** What becomes of the instants that fall into it: none, the latest, or all of them run. @default 'skip' */
+  readonly missed?: MissedChoice | undefined
+}
+
+export interface Schedules<Tx = unknown> {
+  /** SCHEDULE_EXISTS if there is one of this name. In a transaction nothing is told to listeners, since it may not commit. */
+  create(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  /** Create it, or replace its definition; its pause, its counters and its open fires stay. */
+  put(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  /** SCHEDULE_NOT_FOUND if there is none. */
+  replace(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  /** Any number, in batches of 500. What is refused does not keep the others from being created. */
+  createMany(entries: Entries, options?: CreateManyOptions): Promise<CreatedMany>
+  /** SCHEDULE_NOT_FOUND if there is none. */
+  get(name: string): Promise<ScheduleView>
+  /** `null` if there is none. */
+  find(name: string): Promise<ScheduleView | null>
+  /** By name, ascending. */
+  list(options?: ScheduleListOptions): Promise<Page<ScheduleView>>
+  /** The same without pages, however many there are. */
+  all(filter?: ScheduleFilter): AsyncIterable<ScheduleView>
+  /**
+   * Its records stay for their time. Needs `force` while it runs, whose run is then fenced, and while an app's code declares
+   * it, which would make it again.
+   */
+  remove(name: string, options?: { readonly force?: boolean | undefined }): Promise<void>
+  /** What is due by now is still run; what comes later, and retries, wait. Pausing again replaces note and end. */
+  pause(name: string, options?: PauseOptions): Promise<ScheduleView>
+  /** @default missed: what was chosen when it was paused */
+  resume(name: string, options?: { readonly missed?: MissedChoice | undefined }): Promise<ScheduleView>
+  /** Run it now, besides its instants. With a `dedupe` key that is on record, the fire of that key is the answer. */
+  trigger(name: string, options?: TriggerNowOptions<Tx>): Promise<Triggered>
+  /** Skip the next instant, which must be `dueAt`: if it is another by now, NEXT_CHANGED. */
+  skipNext(name: string, options: { readonly dueAt: When }): Promise<ScheduleView>
+  /** Run what was missed or skipped between two instants, both included. Never repeats what was run. */
+  backfill(name: string, options: BackfillOptions): Promise<BackfillAnswer>
+}
+
+const MISSED: readonly MissedChoice[] = ['skip', 'latest', 'all']
+const FILTERS = ['job', 'state', 'prefix', 'tenant', 'app'] as const
+
+export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
+  const { store } = parts
+  const find = async (name: string): Promise<ScheduleView | null> => {
+    const id = readName('schedule', name)
+    const { schedules } = await readStore('load a schedule', () => store.load([id]))
+    return schedules[0] === undefined ? null : viewSchedule(schedules[0])
+  }
+  const list = async (query: ScheduleQuery): Promise<Page<ScheduleView>> => {
+    const { items, next } = await readStore('list schedules', () => store.listSchedules(query))
+    return { items: items.map(viewSchedule), next }
+  }
+  return {
+    create: async (name, options, more) => writeSchedule(parts, 'create', name, options, readTransaction(more)),
+    put: async (name, options, more) => writeSchedule(parts, 'put', name, options, readTransaction(more)),
+    replace: async (name, options, more) => writeSchedule(parts, 'replace', name, options, readTransaction(more)),
+    createMany: (entries, { onResult } = {}) => createMany(parts, entries, onResult),
+    async get(name) {
+      const found = await find(name)
+      if (found === null) throw await scheduleNotFound(parts, name)
+      return found
+    },
+    find,
+    async list(options) {
+      const fields = readCommand(options, [...FILTERS, ...PAGE_NAMES])
+      return list({ ...readFilter(fields), ...readPage(fields) })
+    },
+    all(filter) {
+      const fields = readFilter(readCommand(filter, FILTERS))
+      return everyItem((after, limit) => list({ ...fields, after, limit }))
+    },
+    async remove(name, options) {
+      const { force = false } = readCommand(options, ['force'])
+      const command = { force: readBoolean('force', force) }
+      await changeSchedule(parts, readName('schedule', name), (state, context) => remove(state, command, context))
+    },
+    async pause(name, options) {
+      const { until, missed = 'skip', ...authored } = readCommand(options, ['author', 'note', 'until', 'missed'])
+      const command = {
+        ...readAuthored(authored),
+        until: optionalInstant('until', until) ?? null,
+        missed: readChoice('missed', missed, MISSED),
+      }
+      const id = readName('schedule', name)
+      const changed = await changeSchedule(parts, id, (state, context) => {
+        demandFuture('until', command.until, context.now)
+        return pause(state, command, context)
+      })
+      return viewChanged(changed)
+    },
+    async resume(name, options) {
+      const { missed } = readCommand(options, ['missed'])
+      const chosen = missed === undefined ? undefined : readChoice('missed', missed, MISSED)
+      return resumeSchedule(parts, readName('schedule', name), chosen)
+    },
+    trigger: async (name, options) => triggerSchedule(parts, readName('schedule', name), options),
+    async skipNext(name, options) {
+      const dueAt = readInstant('dueAt', readCommand(options, ['dueAt']).dueAt)
+      const id = readName('schedule', name)
+      return viewChanged(await changeSchedule(parts, id, (state, context) => skipNext(state, dueAt, context)))
+    },
+    backfill: async (name, options) => backfill(parts, readName('schedule', name), options),
+  }
+}
+
+/** A long pause is settled in steps; an instance goes on with what would take even longer. */
+const RESUME_STEPS = 100
+
+async function resumeSchedule<Tx>(
+  parts: ClientParts<Tx>,
+  id: string,
+  missed: MissedChoice | undefined,
+): Promise<ScheduleView> {
+  for (let step = 1; ; step++) {
+    const changed = await changeSchedule(parts, id, (state, context) =>
+      resume(state, missed ?? state.pause?.missed ?? 'skip', context),
+    )
+    const view = viewChanged(changed)
+    if (view.pause === null || changed.kind === 'unchanged' || step === RESUME_STEPS) return view
+  }
+}
+
+function demandFuture(path: string, at: number | null, now: number): void {
+  if (at !== null && at <= now) {
+    throw optionInvalid(path, at, 'an instant that is yet to come', "Look at the store's clock, or leave it out.")
+  }
+}
+
+function viewChanged(changed: Changed): ScheduleView {
+  if (changed.kind === 'exists' || changed.state === null) throw new Error('This command leaves the schedule there.')
+  return viewSchedule(changed.state)
+}
+
+function readTransaction<Tx>(more: InTransaction<Tx> | undefined): InTransaction<Tx> {
+  return { tx: readCommand(more, ['tx']).tx as Tx | undefined }
+}
+
+type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>
+
+function readFilter({ job, state, prefix, tenant, app }: Filter): Omit<ScheduleQuery, 'limit' | 'after'> {
+  return {
+    job: optionalText('job', job),
+    state: state === undefined ? undefined : readChoice('state', state, SCHEDULE_STATES),
+    prefix: optionalText('prefix', prefix),
+    tenant: optionalText('tenant', tenant),
+    app: optionalText('app', app),
+  }
+}

@@ -1,0 +1,85 @@
+import type { Json } from '../model/json.ts'
+import { LIMITS } from '../model/limits.ts'
+import type { FireRecord } from '../model/record.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { triggerNow } from '../policy/trigger-now.ts'
+import { readStore } from './ask-store.ts'
+import { changeSchedule, refusalError } from './change-schedule.ts'
+import { viewFire } from './make-view.ts'
+import type { ClientParts } from './parts.ts'
+import { readCommand } from './read-command.ts'
+import { readInput } from './read-input.ts'
+import { readName } from './read-name.ts'
+import { readChoice } from './read-option.ts'
+import { demandInput } from './standard-schema.ts'
+import type { FireView } from './views.ts'
+
+export interface TriggerNowOptions<Tx = unknown> {
+  /** @default the schedule's input */
+  readonly input?: Json | undefined
+  /** At most one fire per key, as long as its record is kept. @default none */
+  readonly dedupe?: string | undefined
+  /** `ignore`: start whatever else is active. @default 'honour' */
+  readonly overlap?: 'honour' | 'ignore' | undefined
+  /** The user's own transaction on the same database. Nothing is told to listeners, since it may not commit. */
+  readonly tx?: Tx | undefined
+}
+
+export interface Triggered {
+  readonly fire: FireView
+  /** False: a fire of this dedupe key was on record, and is the answer. */
+  readonly created: boolean
+}
+
+export async function triggerSchedule<Tx>(
+  parts: ClientParts<Tx>,
+  id: string,
+  options: TriggerNowOptions<Tx> | undefined,
+): Promise<Triggered> {
+  const { input: givenInput, dedupe, overlap, tx } = readCommand(options, ['input', 'dedupe', 'overlap', 'tx'])
+  const key = dedupe === undefined ? undefined : readName('dedupe key', dedupe, LIMITS.dedupeKey)
+  const input = givenInput === undefined ? undefined : readInput(givenInput)
+  const command = {
+    nonce: key ?? parts.context().newId(),
+    input,
+    overlap: overlap === undefined ? 'honour' : readChoice('overlap', overlap, ['honour', 'ignore']),
+  } as const
+  let known: FireRecord | null = null
+  const changed = await changeSchedule(
+    parts,
+    id,
+    async (state, context) => {
+      await demandFittingInput(parts, state, input)
+      const decision = triggerNow(state, command, context)
+      if (!('refused' in decision)) return decision
+      // What was asked for may have been done before whatever is in the way now.
+      known = key === undefined ? null : await findByNonce(parts, id, key)
+      if (known === null) throw refusalError(decision)
+      return null
+    },
+    { tx: tx as Tx | undefined },
+  )
+  if (changed.kind === 'exists') return { fire: viewFire(changed.fire), created: false }
+  if (changed.kind === 'unchanged') return { fire: viewFire(known!), created: false }
+  const { creates } = changed.decision.change
+  return { fire: viewFire(creates.find(({ nonce }) => nonce === command.nonce)!), created: true }
+}
+
+async function demandFittingInput<Tx>(
+  { inputSchemaOf }: ClientParts<Tx>,
+  { definition }: ScheduleState,
+  input: Json | undefined,
+): Promise<void> {
+  const schema = inputSchemaOf?.(definition.job)
+  if (schema !== undefined) await demandInput(schema, definition.job, input === undefined ? definition.input : input)
+}
+
+async function findByNonce<Tx>(
+  { store }: ClientParts<Tx>,
+  schedule: string,
+  nonce: string,
+): Promise<FireRecord | null> {
+  const query = { schedule, nonce, limit: 1, after: null }
+  const { items } = await readStore('look for a fire', () => store.listFires(query))
+  return items[0] ?? null
+}

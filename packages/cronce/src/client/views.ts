@@ -1,0 +1,178 @@
+import type { Json } from '../model/json.ts'
+import type { Outcome, Reason } from '../model/outcome.ts'
+import type { Policy } from '../model/policy.ts'
+import type { ErrorRecord, LogLine, Progress } from '../model/record.ts'
+import type { FireKind, MissedChoice } from '../model/schedule.ts'
+import type { TriggerData } from '../trigger/trigger.ts'
+
+/** What users see: plain data. Instants are epoch milliseconds (`…At`), durations milliseconds (`…Ms`), tokens texts. */
+
+export interface ScheduleView {
+  readonly name: string
+  readonly job: string
+  /** `retired`: its job left the code. `finished`: it had instants, and all are over. */
+  readonly state: 'active' | 'paused' | 'retired' | 'finished'
+  /** `null`: fires only when triggered. */
+  readonly trigger: TriggerData | null
+  readonly input: Json
+  /** With all defaults filled in. */
+  readonly policy: Policy
+  /** The window of its instants: `startAt` included, `endAt` not. */
+  readonly startAt: number | null
+  readonly endAt: number | null
+  /** Fires in all, and how many of them there were. */
+  readonly limit: number | null
+  readonly fired: number
+  readonly tenant: string | null
+  /** The app whose code declares it; `null`: it was made by a client. */
+  readonly app: string | null
+  /** How often it was defined. */
+  readonly revision: number
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly retiredAt: number | null
+  readonly pause: PauseView | null
+  /** When it is due next; frozen while it is paused. `null`: never again, or only when triggered. */
+  readonly nextAt: number | null
+  /** The latest fire that was run to its end, and the latest that succeeded. */
+  readonly last: {
+    readonly dueAt: number | null
+    readonly succeededDueAt: number | null
+    readonly succeededAt: number | null
+  }
+  readonly failedInRow: number
+  /** Fires that have not ended, by `dueAt`: at most 1,000. */
+  readonly open: readonly OpenFireView[]
+  /** Stretches that are being filled in. */
+  readonly backfills: readonly BackfillView[]
+}
+
+export interface PauseView {
+  readonly at: number
+  /** It ends by itself then; `null`: when somebody resumes it. */
+  readonly untilAt: number | null
+  readonly note: string | null
+  readonly author: string | null
+  /** What becomes of the instants that fell into it. */
+  readonly missed: MissedChoice
+}
+
+export interface OpenFireView {
+  readonly dueAt: number
+  readonly nonce: string
+  readonly kind: FireKind
+  /** `cancelling`: it runs, and was asked to end. */
+  readonly state: 'waiting' | 'running' | 'cancelling'
+  /** Not to be started before: the due time with jitter, or the time of the retry. */
+  readonly readyAt: number
+  /** Runs so far. */
+  readonly attempt: number
+  /** The run that is going on. */
+  readonly token: string | null
+  readonly instance: string | null
+  readonly startedAt: number | null
+}
+
+export interface BackfillView {
+  readonly id: string
+  /** What is left of it: from here, to there, both included. */
+  readonly fromAt: number
+  readonly toAt: number
+  readonly askedAt: number
+  readonly author: string | null
+}
+
+export interface FireView {
+  readonly schedule: string
+  readonly dueAt: number
+  /** Empty, or the dedupe key or a random id of a manual fire. */
+  readonly nonce: string
+  readonly job: string
+  readonly kind: FireKind
+  /** `open`, or how it ended. */
+  readonly state: 'open' | Outcome
+  readonly reason: Reason | null
+  /** The reason in words for people. */
+  readonly detail: string | null
+  /** 1, and one more for each retry by an operator or backfill. */
+  readonly round: number
+  /** Runs so far. */
+  readonly attempt: number
+  readonly plannedAt: number
+  readonly readyAt: number
+  readonly endedAt: number | null
+  /** When the record goes. */
+  readonly expiresAt: number | null
+  /** Its own input; `null` if it has its schedule's. */
+  readonly input: Json
+  /** This stands for so many instants, from `dueAt` to `untilAt`, that ended alike. `null`: for one. */
+  readonly range: { readonly untilAt: number; readonly count: number } | null
+}
+
+export interface RunView {
+  readonly schedule: string
+  readonly dueAt: number
+  readonly nonce: string
+  /** The fencing token: unique in the schedule, a decimal text. */
+  readonly token: string
+  readonly job: string
+  readonly round: number
+  /** Which try at its fire it is. */
+  readonly attempt: number
+  readonly instance: string
+  /** `cancelling`: it runs, and was asked to end. */
+  readonly state: 'running' | 'cancelling' | Outcome
+  readonly reason: Reason | null
+  readonly detail: string | null
+  readonly startedAt: number
+  /** How long after it could have. */
+  readonly latenessMs: number
+  readonly endedAt: number | null
+  /** `null` while it runs. */
+  readonly durationMs: number | null
+  readonly cancel: { readonly at: number; readonly reason: string; readonly detail: string | null } | null
+  readonly error: ErrorRecord | null
+  readonly result: Json
+  readonly progress: Progress | null
+  readonly log: readonly LogLine[]
+  /** The log was longer than what is kept of it. */
+  readonly logCut: boolean
+}
+
+export interface StepView {
+  readonly schedule: string
+  readonly dueAt: number
+  readonly nonce: string
+  readonly step: string
+  /** `begun`: it is going on, or nobody knows how it ended. */
+  readonly state: 'begun' | 'done' | 'failed'
+  /** Of the run that began it. */
+  readonly token: string
+  readonly result: Json
+  readonly begunAt: number
+  readonly endedAt: number | null
+}
+
+export interface InstanceView {
+  readonly id: string
+  readonly app: string
+  readonly deployment: string
+  /** Jobs it can run. */
+  readonly jobs: readonly string[]
+  readonly host: string
+  readonly pid: number
+  readonly version: string
+  /** Version of its time zone data. */
+  readonly zoneData: string
+  /** `silent`: its lease has run out, and nobody has declared it dead yet. */
+  readonly state: 'live' | 'draining' | 'silent' | 'left' | 'dead'
+  readonly startedAt: number
+  readonly renewedAt: number
+  /** How far its wall clock is from the store's, as it measured. */
+  readonly clockOffsetMs: number
+  readonly running: number
+  /** Runs it takes at a time. */
+  readonly concurrency: number
+  /** An operator wants it to take nothing new. */
+  readonly drain: boolean
+}

@@ -1,0 +1,87 @@
+import { CronceError } from '../errors.ts'
+import type { Definition, ScheduleState } from '../model/schedule.ts'
+import type { Context, Decision, Refusal } from '../policy/decision.ts'
+import { define } from '../policy/define.ts'
+import type { InTransaction } from '../store/store.ts'
+import { changeAny, scheduleNotFound } from './change-schedule.ts'
+import { viewSchedule } from './make-view.ts'
+import type { ClientParts } from './parts.ts'
+import { type ReadDefinition, readDefinition } from './read-definition.ts'
+import { invalid, isRecord } from './read-option.ts'
+import type { NewSchedule } from './schedule-options.ts'
+import { demandInput } from './standard-schema.ts'
+import type { ScheduleView } from './views.ts'
+
+/** A schedule as it was written, and what was changed about it on the way. */
+export interface WrittenSchedule extends ScheduleView {
+  readonly warnings: readonly string[]
+}
+
+export type WriteMode = 'create' | 'put' | 'replace'
+
+export async function writeSchedule<Tx>(
+  parts: ClientParts<Tx>,
+  mode: WriteMode,
+  name: string,
+  options: NewSchedule,
+  inTransaction: InTransaction<Tx>,
+): Promise<WrittenSchedule> {
+  const { definition, warnings } = await readSchedule(parts, name, options)
+  const changed = await changeAny(
+    parts,
+    name,
+    async (state, context) => {
+      if (mode === 'create' && state !== null) throw scheduleExists(state)
+      if (mode === 'replace' && state === null) throw await scheduleNotFound(parts, name)
+      return defineByClient(state, name, definition, context)
+    },
+    inTransaction,
+  )
+  // A definition creates nothing with a nonce and removes nothing.
+  if (changed.kind === 'exists' || changed.state === null) throw new Error('A definition leaves a schedule behind.')
+  return { ...viewSchedule(changed.state), warnings }
+}
+
+/** Reads the options as this process knows the job, and holds the input against its schema. */
+export async function readSchedule<Tx>(
+  { store, defaultsOf, inputSchemaOf }: ClientParts<Tx>,
+  name: string,
+  options: NewSchedule,
+): Promise<ReadDefinition> {
+  if (isRecord(options) && options.job === undefined) {
+    throw invalid('job', undefined, 'the name of the job that the schedule is for', "'billing'")
+  }
+  const job: unknown = (options as NewSchedule | null | undefined)?.job
+  const read = readDefinition(name, options, typeof job === 'string' ? defaultsOf?.(job) : undefined)
+  const { definition } = read
+  if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions) {
+    throw new CronceError(
+      'STORE_CANNOT_TRANSACT',
+      `${store.info.name} has no transactions, which exactly-once needs.`,
+      {
+        hint: 'Use PostgreSQL or SQLite, or at-least-once with an idempotent handler.',
+      },
+    )
+  }
+  const schema = inputSchemaOf?.(definition.job)
+  // A manual schedule may leave the input to whoever triggers it.
+  const isNeeded = definition.trigger !== null || definition.input !== null
+  if (schema !== undefined && isNeeded) await demandInput(schema, definition.job, definition.input)
+  return read
+}
+
+export function defineByClient(
+  state: ScheduleState | null,
+  name: string,
+  definition: Definition,
+  context: Context,
+): Decision | Refusal | null {
+  return define(state, name, { definition, source: { kind: 'client' } }, context)
+}
+
+export function scheduleExists({ id, source }: ScheduleState): CronceError {
+  const owner = source.kind === 'code' ? `, declared in the code of ${source.app}` : ''
+  return new CronceError('SCHEDULE_EXISTS', `There is a schedule ${JSON.stringify(id)} already${owner}.`, {
+    hint: source.kind === 'code' ? 'Choose another name.' : 'Use put to replace it, or choose another name.',
+  })
+}

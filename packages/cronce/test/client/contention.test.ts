@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
+import type { Applied, Store } from '../../src/store/store.ts'
+import { openClient } from './open-client.ts'
+
+type Apply = Store<MemoryTransaction>['apply']
+
+/** A client whose writes go through `apply` once it is set. */
+async function openWith() {
+  const hook: { apply: ((next: Apply) => Apply) | null } = { apply: null }
+  const bench = await openClient({
+    wrap: (store) => ({
+      ...store,
+      apply: (changes, options) => (hook.apply?.(store.apply) ?? store.apply)(changes, options),
+    }),
+  })
+  return { ...bench, hook }
+}
+
+test('a client that lost a race looks again, and both changes are made', async () => {
+  const { client, hook } = await openWith()
+  await client.schedules.create('acme', { job: 'billing', cron: '30 * * * *' })
+  hook.apply = (next) => async (changes, options) => {
+    hook.apply = null
+    await client.schedules.pause('acme', { note: 'first' })
+    return next(changes, options)
+  }
+  const view = await client.schedules.put('acme', { job: 'billing', cron: '45 * * * *' })
+  assert.equal(view.pause?.note, 'first')
+  assert.equal(view.revision, 2)
+})
+
+test('two that create the same schedule at once: one does, the other is told', async () => {
+  const { client } = await openWith()
+  const both = await Promise.allSettled([
+    client.schedules.create('acme', { job: 'billing' }),
+    client.schedules.create('acme', { job: 'billing' }),
+  ])
+  assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  const lost = both.find((result) => result.status === 'rejected')
+  assert.equal(lost?.reason.code, 'SCHEDULE_EXISTS')
+})
+
+test('fifty lost races in a row are an error, and no more', async () => {
+  const { client, hook } = await openWith()
+  await client.schedules.create('acme', { job: 'billing' })
+  let tries = 0
+  hook.apply = () => async (): Promise<Applied> => {
+    tries++
+    return { now: 0, results: [{ kind: 'conflict' }] }
+  }
+  await assert.rejects(client.schedules.pause('acme'), { code: 'CONTENTION' })
+  assert.equal(tries, 50)
+})
+
+test('an answer that was lost is said to be unknown, and nothing is tried again', async () => {
+  const { client, hook, events } = await openWith()
+  let tries = 0
+  hook.apply = (next) => async (changes, options) => {
+    tries++
+    await next(changes, options)
+    throw new Error('socket hang up')
+  }
+  await assert.rejects(client.schedules.create('acme', { job: 'billing' }), {
+    code: 'STORE_FAILED',
+    message: /socket hang up/,
+    hint: /Look whether the change was made/,
+    notApplied: false,
+  })
+  assert.equal(tries, 1)
+  assert.deepEqual(events, [])
+  hook.apply = null
+  await assert.rejects(client.schedules.create('acme', { job: 'billing' }), { code: 'SCHEDULE_EXISTS' })
+})
+
+test('a write that the store did not make is said not to be made', async () => {
+  const { client, hook } = await openWith()
+  hook.apply = () => () => Promise.reject(Object.assign(new Error('refused'), { notApplied: true }))
+  await assert.rejects(client.schedules.create('acme', { job: 'billing' }), {
+    code: 'STORE_FAILED',
+    hint: /Nothing was changed/,
+    notApplied: true,
+  })
+})
+
+test('what the store refuses in its own words is passed on', async () => {
+  const { client, store } = await openWith()
+  await store.close()
+  await assert.rejects(client.schedules.list(), { code: 'STORE_CLOSED' })
+})

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ending } from '../../src/model/outcome.ts'
+import { STALE } from '../../src/policy/decision.ts'
+import { settle } from '../../src/policy/settle.ts'
+import { type Bench, DAY, MINUTE, NOON, openClient, toArray } from './open-client.ts'
+
+const HOUR = 60 * MINUTE
+
+async function openHourly(options: Parameters<typeof openClient>[0] = {}): Promise<Bench> {
+  const bench = await openClient(options)
+  await bench.client.schedules.create('acme', { job: 'billing', cron: '0 * * * *', tenant: 'acme' })
+  return bench
+}
+
+async function settleRun({ decide }: Bench, token: string, reason: 'completed' | 'error'): Promise<void> {
+  const error = reason === 'error' ? { name: 'Error', message: 'no', code: null, stack: null } : null
+  const settlement = { token, ending: ending(reason), error, result: { done: true }, retryable: true, handBack: null }
+  await decide('acme', (state, context) => {
+    const decision = settle(state, settlement, context)
+    assert.notEqual(decision, STALE)
+    return decision as Exclude<typeof decision, typeof STALE>
+  })
+}
+
+describe('fires and runs', () => {
+  test('are told as they are, from open to ended', async () => {
+    const bench = await openHourly()
+    const { client, clock } = bench
+    clock.now += 250
+    const [started] = await bench.work('acme')
+    const { token } = started!.record
+    const running = await client.runs.get('acme', token)
+    assert.deepEqual([running.state, running.attempt, running.latenessMs], ['running', 1, 250])
+    assert.equal(running.durationMs, null)
+    assert.equal((await client.fires.get({ schedule: 'acme', dueAt: NOON })).state, 'open')
+    const [open] = (await client.schedules.get('acme')).open
+    assert.deepEqual([open?.state, open?.token, open?.instance], ['running', token, 'worker'])
+
+    clock.now += 1_000
+    await settleRun(bench, token, 'completed')
+    const ended = await client.runs.get('acme', BigInt(token))
+    assert.deepEqual([ended.state, ended.reason, ended.durationMs], ['succeeded', 'completed', 1_000])
+    assert.deepEqual(ended.result, { done: true })
+    const fire = await client.fires.get({ schedule: 'acme', dueAt: new Date(NOON) })
+    assert.deepEqual([fire.state, fire.attempt, fire.endedAt], ['succeeded', 1, clock.now])
+    assert.deepEqual((await client.fires.list({ outcome: 'succeeded' })).items, [fire])
+    assert.deepEqual(await toArray(client.runs.all({ fire })), [ended])
+    assert.deepEqual(JSON.parse(JSON.stringify(ended)), ended)
+  })
+
+  test('that are not on record are an error with a code', async () => {
+    const { client } = await openHourly()
+    await assert.rejects(client.fires.get({ schedule: 'acme', dueAt: 0 }), { code: 'FIRE_NOT_FOUND' })
+    await assert.rejects(client.runs.get('acme', '7'), { code: 'RUN_NOT_FOUND' })
+    await assert.rejects(client.runs.cancel('acme', '7'), { code: 'RUN_NOT_OPEN' })
+    await assert.rejects(client.fires.cancel({ schedule: 'acme', dueAt: 0 }), { code: 'FIRE_NOT_OPEN' })
+    await assert.rejects(client.fires.retry({ schedule: 'acme', dueAt: 0 }), { code: 'FIRE_NOT_FOUND' })
+  })
+
+  test('are cancelled by token or by fire', async () => {
+    const bench = await openHourly()
+    const { client } = bench
+    const [started] = await bench.work('acme')
+    const run = await client.runs.cancel('acme', started!.record.token, { author: 'ann', note: 'wrong month' })
+    assert.equal(run.state, 'cancelling')
+    assert.match(run.cancel!.detail!, /ann.*wrong month/)
+    assert.equal((await client.schedules.get('acme')).open[0]?.state, 'cancelling')
+
+    const { fire } = await client.schedules.trigger('acme', { overlap: 'ignore' })
+    const cancelled = await client.fires.cancel(fire, { note: 'not now' })
+    assert.deepEqual([cancelled.state, cancelled.reason], ['cancelled', 'cancelled-by-operator'])
+    await assert.rejects(client.fires.cancel(fire), { code: 'FIRE_NOT_OPEN' })
+  })
+
+  test('that have ended are run again as another round', async () => {
+    const bench = await openHourly()
+    const { client } = bench
+    const fire = { schedule: 'acme', dueAt: NOON }
+    const [first] = await bench.work('acme')
+    await assert.rejects(client.fires.retry(fire), { code: 'FIRE_OPEN' })
+    await settleRun(bench, first!.record.token, 'error')
+    const again = await client.fires.retry(fire)
+    assert.deepEqual([again.state, again.round], ['open', 2])
+    const [second] = await bench.work('acme')
+    await settleRun(bench, second!.record.token, 'completed')
+    await assert.rejects(client.fires.retry(fire), (error: { code: string; hint: string }) => /force/.test(error.hint))
+    assert.equal((await client.fires.retry(fire, { force: true })).round, 3)
+    assert.equal((await toArray(client.runs.all({ schedule: 'acme' }))).length, 2)
+  })
+
+  test('that were missed as a range are found by each of their instants, and taken out one by one', async () => {
+    const bench = await openHourly()
+    const { client, clock, work } = bench
+    clock.now += 20 * HOUR + MINUTE
+    await work('acme')
+    const dueAt = NOON + 7 * HOUR
+    const range = await client.fires.get({ schedule: 'acme', dueAt })
+    assert.equal(range.state, 'missed')
+    assert.ok(range.range!.count > 5)
+    await assert.rejects(client.fires.get({ schedule: 'acme', dueAt: dueAt + 1 }), { code: 'FIRE_NOT_FOUND' })
+
+    const taken = await client.fires.retry({ schedule: 'acme', dueAt })
+    assert.deepEqual([taken.dueAt, taken.state, taken.range], [dueAt, 'open', null])
+    const all = await toArray(client.fires.all({ schedule: 'acme', order: 'earliest' }))
+    assert.equal(
+      all.reduce((sum, fire) => sum + (fire.range?.count ?? 1), 0),
+      21,
+    )
+  })
+})
+
+describe('a backfill', () => {
+  test('says what it would do, and does it only when it is meant', async () => {
+    const { client, clock, work } = await openHourly()
+    clock.now += 10 * HOUR + MINUTE
+    await work('acme')
+    const stretch = { from: NOON, to: NOON + 5 * HOUR }
+    const dry = await client.schedules.backfill('acme', { ...stretch, dryRun: true })
+    assert.equal(dry.id, null)
+    assert.deepEqual((await client.schedules.get('acme')).backfills, [])
+
+    const asked = await client.schedules.backfill('acme', { ...stretch, author: 'ann' })
+    assert.deepEqual(asked.preview, dry.preview)
+    const [backfill] = (await client.schedules.get('acme')).backfills
+    assert.deepEqual([backfill?.id, backfill?.author, backfill?.fromAt], [asked.id, 'ann', NOON])
+  })
+
+  test('that is too old is refused, dry or not', async () => {
+    const { client } = await openHourly()
+    const old = { from: NOON - 400 * DAY, to: NOON - 399 * DAY }
+    for (const dryRun of [true, false]) {
+      await assert.rejects(client.schedules.backfill('acme', { ...old, dryRun }), { code: 'BACKFILL_TOO_OLD' })
+    }
+  })
+})
+
+describe('steps', () => {
+  test('of unknown end are resolved by an operator, once', async () => {
+    const bench = await openHourly()
+    const { client, store } = bench
+    const [started] = await bench.work('acme')
+    const { token } = started!.record
+    const fire = { schedule: 'acme', dueAt: NOON, nonce: '' }
+    await store.step({ kind: 'begin', fire, step: 'charge', token, rerun: false })
+    await assert.rejects(client.steps.resolve(fire, 'charge', { result: 1 }), { code: 'STEP_RUNNING' })
+    await settleRun(bench, token, 'error')
+
+    await assert.rejects(client.steps.resolve(fire, 'charg', { result: 1 }), { code: 'STEP_NOT_FOUND' })
+    for (const wrong of [{}, { failed: false }, { failed: true, result: 1 }, { result: undefined }]) {
+      await assert.rejects(client.steps.resolve(fire, 'charge', wrong as never), { code: 'OPTION_CONFLICT' })
+    }
+    await assert.rejects(client.steps.resolve(fire, 'charge', { result: 'x'.repeat(70_000) }), {
+      code: 'INPUT_TOO_LARGE',
+    })
+    await client.steps.resolve(fire, 'charge', { result: { id: 'ch_1' } })
+    const [step] = await client.steps.list(fire)
+    assert.deepEqual([step?.state, step?.result], ['done', { id: 'ch_1' }])
+    await assert.rejects(client.steps.resolve(fire, 'charge', { failed: true }), { code: 'STEP_ENDED' })
+  })
+})
+
+describe('instances', () => {
+  test('are listed, and drained on demand', async () => {
+    const { client } = await openHourly()
+    const [before] = await client.instances.list()
+    assert.deepEqual([before?.id, before?.state, before?.drain], ['worker', 'live', false])
+    await client.instances.drain('worker')
+    assert.equal((await client.instances.list())[0]?.drain, true)
+    await client.instances.drain('worker', false)
+    assert.equal((await client.instances.list())[0]?.drain, false)
+    await assert.rejects(client.instances.drain('nobody'), { code: 'INSTANCE_NOT_FOUND' })
+  })
+
+  test('whose lease has run out are silent until somebody declares them dead', async () => {
+    const { client, clock } = await openHourly()
+    clock.now += 400 * DAY
+    assert.equal((await client.instances.list())[0]?.state, 'silent')
+  })
+})
+
+describe('deployments', () => {
+  test('are activated by command', async () => {
+    const { client, store, events } = await openHourly()
+    await assert.rejects(client.deployments.get('shop'), { code: 'APP_NOT_FOUND' })
+    const seen = { firstReadyAt: NOON, lastReadyAt: NOON }
+    await store.saveApp({
+      name: 'shop',
+      version: 1,
+      term: 4,
+      active: 'v2',
+      activeGoneAt: null,
+      deployments: [
+        { id: 'v1', number: 1, ...seen },
+        { id: 'v2', number: 2, ...seen },
+      ],
+    })
+    const rolledBack = await client.deployments.activate('shop', 'v1')
+    assert.deepEqual([rolledBack.active, rolledBack.term], ['v1', 5])
+    assert.deepEqual(await client.deployments.get('shop'), rolledBack)
+    assert.deepEqual(events.at(-1), { type: 'deployment.activated', app: 'shop', deployment: 'v1', term: 5 })
+    await assert.rejects(client.deployments.activate('shop', 'v9'), { code: 'DEPLOYMENT_NOT_FOUND' })
+  })
+})
+
+describe('a tenant', () => {
+  test('is exported with all that is stored about it, and nothing else', async () => {
+    const bench = await openHourly()
+    const { client, store, work } = bench
+    await client.schedules.create('other', { job: 'billing', cron: '0 * * * *', tenant: 'other' })
+    const [started] = await work('acme')
+    const fire = { schedule: 'acme', dueAt: NOON, nonce: '' }
+    await store.step({ kind: 'begin', fire, step: 'charge', token: started!.record.token, rerun: false })
+    const records = await toArray(client.tenants.export('acme'))
+    assert.deepEqual(
+      records.map(({ type }) => type),
+      ['schedule', 'fire', 'step', 'run'],
+    )
+    assert.equal(JSON.stringify(records).includes('other'), false)
+  })
+
+  test('is erased with all that is stored about it, running or not, and nothing else', async () => {
+    const bench = await openHourly()
+    const { client, work } = bench
+    await client.schedules.create('other', { job: 'billing', cron: '0 * * * *', tenant: 'other' })
+    await work('acme')
+    await work('other')
+    assert.deepEqual(await client.tenants.erase('acme'), { schedules: 1 })
+    assert.deepEqual(await toArray(client.tenants.export('acme')), [])
+    assert.deepEqual(await toArray(client.fires.all({ schedule: 'acme' })), [])
+    assert.deepEqual(await toArray(client.runs.all({ schedule: 'acme' })), [])
+    assert.equal((await toArray(client.tenants.export('other'))).length, 3)
+    assert.deepEqual(await client.tenants.erase('acme'), { schedules: 0 })
+  })
+})
