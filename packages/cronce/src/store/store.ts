@@ -70,7 +70,10 @@ export interface Store<Tx = unknown> {
   listSteps(fire: FireKey): Promise<readonly StepRecord[]>
   listInstances(): Promise<{ readonly now: Instant; readonly instances: readonly InstanceRecord[] }>
 
-  /** Delete up to `limit` ended fires whose time is up, with their runs and steps, and instances gone for a day. */
+  /**
+   * Delete up to `limit` ended fires whose time is up, with their runs and steps, and instances gone for a day. One that still
+   * has open runs stays: they are found by it.
+   */
   prune(limit: number): Promise<{ readonly deleted: number }>
   /** Delete all records of a schedule that no longer exists. True when nothing is left; call again until then. */
   erase(schedule: string, limit: number): Promise<boolean>

@@ -44,7 +44,7 @@ export interface Bench {
   eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void>
 }
 
-type Need = 'clock' | 'transactions' | 'no-transactions' | 'database'
+type Need = 'clock' | 'transactions' | 'no-transactions' | 'database' | 'waiting-transactions'
 export type Rule = (title: string, body: (bench: Bench) => Promise<void>, needs?: Need) => void
 
 const POLL_MS = 10
@@ -81,7 +81,9 @@ function lackOf(need: Need, under: StoreUnderTest, store: Store): string | null 
   if (need === 'clock') return under.clock === undefined ? "the store's clock can't be set" : null
   if (need === 'no-transactions') return store.info.transactions ? 'the store has transactions' : null
   if (!store.info.transactions) return 'the store has no transactions'
-  return need === 'database' && under.database === undefined ? 'no way into the database was given' : null
+  if (need === 'transactions') return null
+  if (under.database === undefined) return 'no way into the database was given'
+  return need === 'waiting-transactions' && under.database.isSynchronous === true ? 'transactions do not wait' : null
 }
 
 async function nowOf(store: Store): Promise<Instant> {
@@ -93,6 +95,11 @@ function passFor({ clock }: StoreUnderTest): (ms: number) => Promise<void> {
     if (clock === undefined) await wait(ms)
     else clock.advance(ms)
   }
+}
+
+/** Whether it is done by then. Some stores hold it up until something else is over. */
+export async function isDoneSoon(work: Promise<unknown>): Promise<boolean> {
+  return Promise.race([work.then(() => true), wait(300).then(() => false)])
 }
 
 async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {

@@ -51,6 +51,7 @@ export function changingRules(rule: Rule): void {
       retiredAt: NOON + 2,
       updatedAt: NOON + 3,
       nextAt: null,
+      plannedTo: NOON + 4,
       zoneData: '2025b',
       wakeAt: null,
       tokens: before.tokens + 5,
@@ -167,6 +168,18 @@ export function changingRules(rule: Rule): void {
     assert.deepEqual(await firesOf(store, { order: 'earliest' }), [opened, rest])
   })
 
+  rule('what a change deletes is gone, and its key may be used again', async ({ store }) => {
+    const [first, second] = [missedRange('s', NOON, 3), missedRange('s', NOON + 3 * HOUR_MS, 3, 2)]
+    const written = creation(schedule('s'), { creates: [first, second] })
+    await applyAll(store, [written])
+    const joined = missedRange('s', NOON, 6)
+    const join = change(after(written), {}, { deletes: [keyOf(second)], updates: [joined] })
+    await applyAll(store, [join])
+    assert.deepEqual(await firesOf(store), [joined])
+    await applyAll(store, [change(after(join), {}, { creates: [second] })])
+    assert.deepEqual(await firesOf(store, { order: 'earliest' }), [joined, second])
+  })
+
   rule('deletes of a refused change delete nothing', async ({ store }) => {
     const range = missedRange('s', NOON, 10)
     const before = await create(store, schedule('s'))
@@ -260,7 +273,8 @@ export function changingRules(rule: Rule): void {
     const before = await create(store, schedule('s'))
     const counted = change(before, { tokens: before.tokens + 1_000 })
     await applyAll(store, [counted])
-    await applyAll(store, [removal(after(counted))])
+    const other = await create(store, schedule('other'))
+    await applyAll(store, [removal(after(counted)), removal(other)])
     const again = await create(store, schedule('s'))
     assert.ok(again.tokens >= after(counted).tokens, `${again.tokens} is below ${after(counted).tokens}`)
     assert.equal(again.fired, 0)

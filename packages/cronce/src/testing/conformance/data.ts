@@ -140,6 +140,48 @@ export function dataRules(rule: Rule): void {
     for (const [fired, id] of alike.entries()) assert.equal((await loadOne(store, id))?.fired, fired, id)
   })
 
+  rule('names that run together are different names', async ({ store }) => {
+    await join(store, 'i')
+    const { run } = await running(store, 'a', { instance: 'i' })
+    const twins = [
+      { schedule: 'a', nonce: 'b1', token: '1' },
+      { schedule: 'ab', nonce: '1', token: '11' },
+      { schedule: 'ab1', nonce: '', token: '1' },
+      { schedule: 'ab', nonce: '', token: '111' },
+      { schedule: 'ab11', nonce: '', token: '1' },
+    ].map((over, number) => ({ ...run, ...over, attempt: number }))
+    for (const { schedule: id, nonce, attempt } of twins) {
+      const before = (await loadOne(store, id)) ?? (await create(store, schedule(id)))
+      const runs = twins.filter((twin) => twin.schedule === id && twin.attempt === attempt)
+      await applyAll(store, [
+        change(before, {}, { runs, creates: id === 'a' && nonce === '' ? [] : [fire(id, NOON, { nonce, attempt })] }),
+      ])
+      for (const { token } of runs) {
+        await store.annotate([
+          { schedule: id, token, progress: { fraction: 0, message: `${attempt}`, at: 1 }, log: [], logCut: false },
+        ])
+        for (const step of ['1', '11', `x`]) {
+          same(
+            await store.step({ kind: 'begin', fire: { schedule: id, dueAt: NOON, nonce }, step, token, rerun: false }),
+            { kind: 'applied' },
+          )
+        }
+      }
+    }
+    for (const twin of twins) {
+      const [found, ...others] = await runsOf(store, { schedule: twin.schedule, token: twin.token })
+      same([found?.attempt, found?.progress?.message, others], [twin.attempt, `${twin.attempt}`, []])
+      same(
+        (await firesOf(store, { schedule: twin.schedule, nonce: twin.nonce })).map(({ attempt }) => attempt),
+        [twin.attempt],
+      )
+      same(
+        (await store.listSteps(keyOf(twin))).map(({ step, token }) => [step, token]).sort(),
+        ['1', '11', 'x'].map((step) => [step, twin.token]),
+      )
+    }
+  })
+
   rule('any JSON is an input, a result and a step, and comes back exactly', async ({ store }) => {
     await join(store, 'i')
     for (const [index, value] of VALUES.entries()) {

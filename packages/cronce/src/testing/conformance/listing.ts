@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { ending } from '../../model/outcome.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
+import { SCHEDULE_STATES, stateOf } from '../../model/state-of.ts'
 import type { FireQuery, RunQuery, ScheduleQuery, Store } from '../../store/store.ts'
 import { applyAll, collect, create, firesOf, join, type Rule, running, runsOf } from './bench.ts'
 import {
@@ -64,6 +65,8 @@ const FIRE_FILTERS: readonly (readonly [query: Unpaged<FireQuery>, fits: (fire: 
   [{ schedule: 'nobody' }, () => false],
   [{ job: 'other' }, (fire) => fire.job === 'other'],
   [{ outcome: 'open' }, (fire) => fire.ending === null],
+  [{ schedule: 'first', outcome: 'open' }, (fire) => fire.schedule === 'first' && fire.ending === null],
+  [{ job: JOB, outcome: 'open' }, (fire) => fire.job === JOB && fire.ending === null],
   [{ outcome: 'missed' }, (fire) => fire.ending?.outcome === 'missed'],
   [{ outcome: 'succeeded', schedule: 'second' }, (f) => f.ending?.outcome === 'succeeded' && f.schedule === 'second'],
   [{ nonce: 'n1' }, (fire) => fire.nonce === 'n1'],
@@ -133,17 +136,27 @@ export function listingRules(rule: Rule): void {
 
   rule('schedules are found by their state', async ({ store }) => {
     const pause = { at: NOON, until: null, note: null, author: null, missed: 'skip' } as const
+    const over = { nextAt: null, wakeAt: null } as const
+    const open = after(claim(schedule('x'), { instance: 'i' })).open
+    const states = [
+      schedule('active'),
+      schedule('active, by hand', { ...over, definition: definition({ trigger: null }) }),
+      schedule('active, at its last', { ...over, open }),
+      schedule('active, filling in', { ...over, backfills: [{ id: 'b', from: 1, to: 2, askedAt: 3, author: null }] }),
+      schedule('paused', { pause }),
+      schedule('paused at its end', { ...over, pause }),
+      schedule('retired', { retiredAt: NOON, wakeAt: null }),
+      schedule('retired in a pause', { ...over, pause, retiredAt: NOON }),
+      schedule('finished', over),
+    ]
     await applyAll(
       store,
-      [
-        schedule('active'),
-        schedule('paused', { pause }),
-        schedule('retired', { retiredAt: NOON, wakeAt: null }),
-        schedule('finished', { nextAt: null, wakeAt: null }),
-      ].map((state) => creation(state)),
+      states.map((state) => creation(state)),
     )
-    for (const state of ['active', 'paused', 'retired', 'finished'] as const) {
-      assert.deepEqual(await names(store, { state }), [state])
+    for (const state of SCHEDULE_STATES) {
+      const expected = states.filter((one) => stateOf(one) === state).map(({ id }) => id)
+      assert.ok(expected.length > 0)
+      assert.deepEqual(await names(store, { state }), expected.sort())
     }
   })
 
@@ -234,6 +247,10 @@ export function listingRules(rule: Rule): void {
       [{ token: sample.token }, (run) => run.token === sample.token],
       [{ schedule: 's4', token: sample.token }, (run) => run.token === sample.token],
       [{ schedule: 's3', token: sample.token }, () => false],
+      [{ schedule: 's4', token: sample.token, fire: { ...keyOf(sample), dueAt: NOON + 9 } }, () => false],
+      [{ schedule: 's3', fire: keyOf(sample) }, () => false],
+      [{ instance: 'j', outcome: 'open' }, (run) => run.instance === 'j' && run.ending === null],
+      [{ schedule: 's4', outcome: 'open' }, (run) => run.schedule === 's4' && run.ending === null],
       [{ from: NOON + HOUR_MS }, (run) => run.startedAt >= NOON + HOUR_MS],
       [{ from: NOON, to: NOON + HOUR_MS }, (run) => run.startedAt >= NOON && run.startedAt < NOON + HOUR_MS],
     ]

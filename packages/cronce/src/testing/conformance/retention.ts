@@ -7,6 +7,7 @@ import {
   after,
   beat,
   change,
+  creation,
   DAY_MS,
   endedFire,
   fire,
@@ -25,6 +26,8 @@ const MANY = 1_000
 async function ranFire(store: Store, id: string, expiresAt: Instant): Promise<void> {
   const { state, run } = await running(store, id, { instance: 'i' })
   await store.step({ kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false })
+  const progress = { fraction: 0.5, message: 'secret', at: NOON }
+  await store.annotate([{ schedule: id, token: run.token, progress, log: [], logCut: false }])
   const settled = settlement(state, run)
   await applyAll(store, [{ ...settled, updates: settled.updates.map((record) => ({ ...record, expiresAt })) }])
 }
@@ -90,6 +93,17 @@ export function retentionRules(rule: Rule): void {
     'clock',
   )
 
+  rule('a nonce is free again once its record is gone', async ({ store, now }) => {
+    const over = { number: 1, expiresAt: (await now()) - 1, nonce: 'n', kind: 'manual' } as const
+    const written = creation(schedule('s'), { creates: [endedFire('s', NOON, over)] })
+    await applyAll(store, [written])
+    await store.prune(MANY)
+    assert.deepEqual(await firesOf(store, { schedule: 's', nonce: 'n' }), [])
+    const again = fire('s', NOON + 1, { nonce: 'n', kind: 'manual' })
+    await applyAll(store, [change(after(written), {}, { creates: [again] })])
+    assert.deepEqual(await firesOf(store, { schedule: 's', nonce: 'n' }), [again])
+  })
+
   rule('a range is pruned like any other record', async ({ store, now }) => {
     const at = await now()
     const range = { ...missedRange('s', NOON, 10), expiresAt: at - 1 }
@@ -117,7 +131,7 @@ export function retentionRules(rule: Rule): void {
   )
 
   rule(
-    'a run of a dead instance is not live again when the instance is forgotten, and can still be ended',
+    'an instance is not forgotten while it has runs that nobody has ended: they are found by it',
     async ({ store, pass }) => {
       await join(store, 'dead')
       const { state, run } = await running(store, 's', { instance: 'dead' })
@@ -126,8 +140,13 @@ export function retentionRules(rule: Rule): void {
       await store.prune(MANY)
       const begin = { kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false } as const
       assert.deepEqual(await store.step(begin), { kind: 'stale' })
-      assert.equal((await runsOf(store, { outcome: 'open' })).length, 1)
+      assert.deepEqual(
+        (await store.listInstances()).instances.map(({ id }) => id),
+        ['dead'],
+      )
       await applyAll(store, [settlement(state, run, { how: ending('crashed') })])
+      await store.prune(MANY)
+      assert.deepEqual((await store.listInstances()).instances, [])
     },
     'clock',
   )
@@ -192,6 +211,8 @@ export function retentionRules(rule: Rule): void {
       await join(store, 'i')
       await ranFire(store, 's', NOON)
       await ranFire(store, 'other', NOON)
+      const [run] = await runsOf(store, { schedule: 's' })
+      assert.ok(run !== undefined)
       const more = Array.from({ length: 6 }, (_, index) =>
         endedFire('s', NOON + (index + 1) * HOUR_MS, { number: index + 2, expiresAt: NOON + DAY_MS }),
       )
@@ -208,6 +229,12 @@ export function retentionRules(rule: Rule): void {
       assert.equal((await runsOf(store)).length, 1)
       assert.equal((await store.listSteps({ schedule: 'other', dueAt: NOON, nonce: '' })).length, 1)
       assert.equal(await store.erase('s', 3), true, 'again')
+      // Under the same token, which nobody gives again: what the old one told is gone with it.
+      await applyAll(store, [creation(schedule('s'), { runs: [run] })])
+      assert.deepEqual(
+        (await runsOf(store, { schedule: 's' })).map(({ progress }) => progress),
+        [null],
+      )
     },
   )
 

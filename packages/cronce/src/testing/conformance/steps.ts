@@ -161,6 +161,18 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(await store.listSteps({ ...keyOf(run), schedule: 'other' }), [])
   })
 
+  rule('a run begins steps of its own fire only', async ({ store }) => {
+    await join(store, 'i')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const other = claim(state, { instance: 'i', dueAt: NOON + 1 })
+    const manual = claim(after(other), { instance: 'i', nonce: 'n' })
+    await applyAll(store, [other, manual])
+    for (const stranger of [runOf(other), runOf(manual)]) {
+      assert.deepEqual(await begin(store, { ...stranger, token: run.token }), { kind: 'stale' })
+      assert.deepEqual(await store.listSteps(keyOf(stranger)), [])
+    }
+  })
+
   rule('of two runs that begin a step at once, one does', async ({ store, open }) => {
     await join(store, 'i', 'j')
     const { state, run } = await running(store, 's', { instance: 'i' })

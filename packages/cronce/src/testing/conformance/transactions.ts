@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict'
 import type { RunRecord } from '../../model/record.ts'
-import type { Transaction } from '../../store/store.ts'
-import { applyAll, applyOne, type Bench, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
+import type { Store, Transaction } from '../../store/store.ts'
+import {
+  applyAll,
+  applyOne,
+  type Bench,
+  bury,
+  create,
+  firesOf,
+  isDoneSoon,
+  join,
+  loadOne,
+  type Rule,
+  running,
+  runsOf,
+} from './bench.ts'
 import { after, change, creation, fire, HOUR_MS, NOON, schedule, settlement } from './samples.ts'
 
 /** Write the text, then settle as told. */
@@ -170,6 +183,38 @@ export function transactionRules(rule: Rule): void {
     },
     'database',
   )
+
+  for (const [how, stop] of [
+    ['its instance is declared dead', (store: Store) => bury(store, 'i')],
+    [
+      'its run is ended',
+      async (store: Store, run: RunRecord) => applyAll(store, [settlement((await loadOne(store, 's'))!, run)]),
+    ],
+  ] as const) {
+    rule(
+      `work in progress is not committed if ${how} meanwhile`,
+      async (bench) => {
+        const { store, open, namespace } = bench
+        const other = await open()
+        await join(store, 'i')
+        const { run } = await running(store, 's', { instance: 'i' })
+        let stopping: Promise<void> | undefined
+        let isStopped = false
+        const work = async (tx: unknown) => {
+          await bench.under.database!.write(tx, `${namespace} late`)
+          stopping = stop(other, run)
+          isStopped = await isDoneSoon(stopping)
+          return 'text'
+        }
+        const answer = await store.transact(writing(bench, run, 'text', { work }))
+        await stopping?.catch(() => {})
+        // A store may also let the transaction go first, and keep the others waiting.
+        assert.equal(answer.kind, isStopped ? 'stale' : 'committed')
+        assert.deepEqual(await written(bench), isStopped ? [] : [`${namespace} late`])
+      },
+      'waiting-transactions',
+    )
+  }
 
   rule(
     "changes in the user's own transaction are committed by its owner",
