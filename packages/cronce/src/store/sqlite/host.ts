@@ -10,6 +10,8 @@ export interface Host {
   /** Another one after every start of the machine: `mono` counts anew. */
   readonly bootId: string
   readonly machineId: string | null
+  /** How long a call tries to get the lock. Well below a lease, so that a renewal that fails can be tried again. */
+  readonly lockPatienceMs: number
   /** The type number of the file system that a path is on. */
   fileSystem(path: string): Promise<number>
 }
@@ -21,6 +23,7 @@ export function systemHost(): Host {
     // Where there is none, a renewal that lies in the future of `mono` gives an earlier start away.
     bootId: textOf('/proc/sys/kernel/random/boot_id') ?? 'unknown',
     machineId: textOf('/etc/machine-id'),
+    lockPatienceMs: 5_000,
     // The number is signed on some machines.
     fileSystem: async (path) => (await statfs(path)).type >>> 0,
   }

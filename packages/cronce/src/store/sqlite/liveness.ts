@@ -9,6 +9,9 @@ import { whileBusy } from './retry.ts'
 
 const SUFFIX = '.lock'
 
+/** Somebody who probes holds the lock for a moment. */
+const HOLD_PATIENCE_MS = 1_000
+
 /**
  * Tells whether the process of an instance still lives: it keeps a lock on a file of its own, which the system releases with
  * the process, however that ends. Process ids would not do, since every container counts its own. Node can't lock files, so
@@ -35,7 +38,7 @@ export class Liveness {
     await mkdir(this.#folder, { recursive: true })
     // Somebody who sweeps may take a file that nobody has locked yet; then there is none at its path any more.
     for (let tries = 0; tries < 10; tries++) {
-      const db = await whileBusy(() => lock(this.#driver, file))
+      const db = await whileBusy(() => lock(this.#driver, file), HOLD_PATIENCE_MS)
       if (existsSync(file)) {
         this.#held.set(instance, db)
         return

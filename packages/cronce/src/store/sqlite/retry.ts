@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isBusy } from './errors.ts'
 
-/** How long a call tries to get the lock. Well below a lease, so that a renewal that fails can be tried again. */
-export const LOCK_PATIENCE_MS = 5_000
-
 /**
  * The lock of SQLite is unfair, and waiting for it inside SQLite stops the event loop: ask without waiting, and again after
  * a moment of random length, so that of many that ask everybody gets a turn.
@@ -13,7 +10,7 @@ export function lockPause(): Promise<void> {
 }
 
 /** Try until nobody is in the way, or for as long as the patience lasts: then the last error is thrown. */
-export async function whileBusy<Value>(attempt: () => Value, patienceMs: number = LOCK_PATIENCE_MS): Promise<Value> {
+export async function whileBusy<Value>(attempt: () => Value, patienceMs: number): Promise<Value> {
   const end = performance.now() + patienceMs
   for (;;) {
     try {

@@ -25,7 +25,9 @@ export function sqlite(options: string | SqliteOptions): StoreSource<DatabaseSyn
 
 /** On a machine that says what a test wants it to say. */
 export function sqliteOn(options: string | SqliteOptions, host: Host): StoreSource<DatabaseSync> {
-  const { file, ephemeral, adopt } = resolveOptions(typeof options === 'string' ? { file: options } : options)
+  const { file, ephemeral, adopt } = resolveOptions(
+    typeof options === 'object' && options !== null ? options : { file: options },
+  )
   return {
     name: `sqlite:${file}`,
     async open(given) {

@@ -23,7 +23,7 @@ import { rollback, Writer } from './writer.ts'
 /** One opening of a namespace. */
 export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: OpenOptions): Store<DatabaseSync> {
   const { driver, db, file, folder, epoch } = opened
-  const writer = new Writer(db, file)
+  const writer = new Writer(db, file, host.lockPatienceMs)
   const user = new UserConnection(driver, file)
   const liveness = new Liveness(driver, folder, namespace)
   const wakeUp = new WakeUp(join(folder, `${hash(namespace)}.wake`))
@@ -45,7 +45,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
       return await whileBusy(() => {
         requireOpen()
         return reading(db, () => work(db, host.wall()))
-      })
+      }, host.lockPatienceMs)
     } catch (error) {
       throw translate(error, file, true)
     }

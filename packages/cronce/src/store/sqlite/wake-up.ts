@@ -25,7 +25,7 @@ export class WakeUp {
     } catch {
       // A full disk, for example. The others look by themselves when something is due.
     }
-    for (const listener of this.#listeners) tell(listener)
+    this.#tellAll()
   }
 
   watch(listener: () => void): () => void {
@@ -73,18 +73,16 @@ export class WakeUp {
     if (now.mtimeMs !== before.mtimeMs) this.#tellAll()
   }
 
+  /** In a turn of its own: what a listener throws must not come up in somebody else's write. */
   #tellAll(): void {
-    for (const listener of this.#listeners) tell(listener)
+    setImmediate(() => {
+      for (const listener of this.#listeners) {
+        try {
+          listener()
+        } catch {
+          // It has been told all the same, and nothing here may end the process.
+        }
+      }
+    })
   }
-}
-
-/** In a turn of its own: what a listener throws must not come up in somebody else's write. */
-function tell(listener: () => void): void {
-  setImmediate(() => {
-    try {
-      listener()
-    } catch {
-      // A listener that fails has been told all the same, and nothing here may end the process.
-    }
-  })
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { isBusy, RESULT, resultOf, translate } from './errors.ts'
-import { LOCK_PATIENCE_MS, lockPause } from './retry.ts'
+import { lockPause } from './retry.ts'
 
 /** One call that writes. Its work is synchronous: no transaction is open while anybody waits for anything. */
 interface Job {
@@ -36,12 +36,14 @@ const FULL_TRANSACTION = 1_000
 export class Writer {
   readonly #db: DatabaseSync
   readonly #file: string
+  readonly #patienceMs: number
   readonly #queue: Job[] = []
   #draining: Promise<void> | null = null
 
-  constructor(db: DatabaseSync, file: string) {
+  constructor(db: DatabaseSync, file: string, patienceMs: number) {
     this.#db = db
     this.#file = file
+    this.#patienceMs = patienceMs
   }
 
   write<Value>(
@@ -55,7 +57,7 @@ export class Writer {
         work,
         resolve: resolve as (value: unknown) => void,
         reject,
-        giveUpAt: performance.now() + LOCK_PATIENCE_MS,
+        giveUpAt: performance.now() + this.#patienceMs,
         alone: connection !== null,
       })
       this.#draining ??= this.#drain()

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import * as apply from '../../src/store/sqlite/apply.ts'
+import { HELD } from '../../src/store/sqlite/instances.ts'
+import { type Select, selectFires, selectRuns, selectSchedules } from '../../src/store/sqlite/lists.ts'
+import * as prune from '../../src/store/sqlite/prune.ts'
+import * as schedules from '../../src/store/sqlite/schedules.ts'
+import { LIST_STEPS } from '../../src/store/sqlite/steps.ts'
+import { afterwards, openStore, tempFolder } from './sqlite-kit.ts'
+
+/** All ways to choose some of these. */
+function choices<Item extends object>(filters: { readonly [Name in keyof Item]: Item[Name] }): Partial<Item>[] {
+  return Object.entries(filters).reduce<Partial<Item>[]>(
+    (made, [name, value]) => made.flatMap((item) => [item, { ...item, [name]: value }]),
+    [{}],
+  )
+}
+
+const FIRE = { schedule: 's', dueAt: 1, nonce: '' }
+const PAGES = [null, JSON.stringify([1, 's', 'n'])].map((after) => ({ after, limit: 10 }))
+const SCHEDULE_FILTERS = { job: 'j', prefix: 'p', tenant: 't', app: 'a', state: 'paused' as const }
+const FIRE_FILTERS = { schedule: 's', job: 'j', outcome: 'failed' as const, nonce: 'n', from: 1, to: 9 }
+const RUN_FILTERS = { schedule: 's', job: 'j', instance: 'i', outcome: 'failed' as const, fire: FIRE, from: 1, to: 9 }
+const ORDERS = ['latest', 'earliest'] as const
+
+const STATEMENTS: readonly string[] = [
+  schedules.LOAD,
+  schedules.DUE,
+  schedules.NEXT,
+  schedules.NEWER,
+  schedules.HEAD,
+  schedules.UPDATE,
+  apply.TRIM,
+  HELD,
+  LIST_STEPS,
+  prune.EXPIRED,
+  prune.GONE,
+  prune.FIRES_OF,
+  prune.RUNS_OF,
+  prune.STEPS_OF,
+  ...prune.DELETE_FIRE,
+]
+
+const LISTS: readonly Select[] = [
+  ...[null, JSON.stringify(['s'])].flatMap((after) =>
+    choices(SCHEDULE_FILTERS).map((filter) => selectSchedules('default', { ...filter, after, limit: 10 })),
+  ),
+  ...PAGES.flatMap((page) =>
+    choices(FIRE_FILTERS).flatMap((filter) =>
+      ORDERS.flatMap((order) => selectFires('default', { ...filter, ...page, order })),
+    ),
+  ),
+  ...PAGES.flatMap((page) => choices(RUN_FILTERS).map((filter) => selectRuns('default', { ...filter, ...page }))),
+  ...PAGES.map((page) => selectRuns('default', { ...page, schedule: 's', token: '1' })),
+  ...PAGES.map((page) => selectRuns('default', { ...page, instance: 'i', outcome: 'open' })),
+]
+
+test('nothing is found by reading through a table', async (context) => {
+  const file = join(await tempFolder(context), 'plans.db')
+  await (await openStore(file)).close()
+  const db = new DatabaseSync(file)
+  afterwards(context, () => db.close())
+  const plan = (sql: string, values: Select['values'] = []) =>
+    db
+      .prepare(`explain query plan ${sql}`)
+      .all(...values)
+      .map((row) => String(Object.values(row).at(-1)))
+  const bad: string[] = []
+  const look = (sql: string, steps: readonly string[]) => {
+    if (steps.some((step) => step.startsWith('SCAN'))) bad.push(`${sql}\n  ${steps.join('\n  ')}`)
+  }
+  for (const sql of STATEMENTS) look(sql, plan(sql))
+  for (const { sql, values } of LISTS) look(sql, plan(sql, values))
+  assert.deepEqual(bad, [])
+  assert.ok(LISTS.length > 300)
+})
+
+test('what is due, and pages by one filter, come in order out of an index: nothing is sorted', async (context) => {
+  const file = join(await tempFolder(context), 'order.db')
+  await (await openStore(file)).close()
+  const db = new DatabaseSync(file)
+  afterwards(context, () => db.close())
+  const page = { after: null, limit: 10 }
+  const lists = [
+    ...Object.entries(SCHEDULE_FILTERS).map(([name, value]) => selectSchedules('n', { ...page, [name]: value })),
+    ...['schedule', 'job', 'outcome', 'to'].flatMap((name) =>
+      ORDERS.flatMap((order) =>
+        selectFires('n', { ...page, order, [name]: FIRE_FILTERS[name as keyof typeof FIRE_FILTERS] }),
+      ),
+    ),
+    ...Object.entries(RUN_FILTERS).map(([name, value]) => selectRuns('n', { ...page, [name]: value })),
+    selectSchedules('n', page),
+    ...selectFires('n', page),
+    selectRuns('n', page),
+  ].map(({ sql }) => sql)
+  for (const sql of [schedules.DUE, schedules.NEXT, prune.EXPIRED, apply.TRIM, ...lists]) {
+    const steps = db
+      .prepare(`explain query plan ${sql}`)
+      .all()
+      .map((row) => String(Object.values(row).at(-1)))
+    assert.ok(!steps.some((step) => step.includes('TEMP B-TREE')), `${sql}\n  ${steps.join('\n  ')}`)
+  }
+})
