@@ -73,7 +73,7 @@ async function createBatch<Tx>(
   for (const [index, [name, options]] of batch.entries()) {
     try {
       candidates.set(index, { name, options, ...(await readSchedule(parts, name, options)) })
-      // A name that comes twice is decided once the first has been written.
+      // A name that comes twice is decided once the first has been written: no store is asked to write one twice at once.
       if (seen.has(name)) later.push(index)
       seen.add(name)
     } catch (error) {
@@ -130,6 +130,7 @@ async function createFresh<Tx>(
 
 /** What is wrong with one does not concern the others; what is wrong with the store concerns all. */
 function refused(name: string, error: unknown): CreateResult {
-  if (!(error instanceof CronceError) || error.code === 'STORE_FAILED') throw error
+  // Whatever comes from a store says whether it was applied.
+  if (!(error instanceof CronceError) || 'notApplied' in error) throw error
   return { name, created: false, error }
 }

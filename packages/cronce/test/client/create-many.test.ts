@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CreateResult } from '../../src/client/create-many.ts'
 import type { NewSchedule } from '../../src/client/schedule-options.ts'
-import { openClient } from './open-client.ts'
+import { openClient, toArray } from './open-client.ts'
 
 const DAILY: NewSchedule = { job: 'billing', cron: 'H H * * *' }
 
@@ -35,11 +35,20 @@ test('many are created in batches, from anything that can be iterated', async ()
   // Nothing is pulled that the batch at hand does not hold.
   assert.equal(ahead, 0)
   assert.equal(events.length, 1_203)
+  assert.equal((await toArray(client.schedules.all())).length, 1_203)
   assert.equal((await client.schedules.get('tenant-777')).nextAt === null, false)
 })
 
 test('what is refused does not keep the others from being created', async () => {
-  const { client } = await openClient()
+  const { client } = await openClient({
+    wrap: (store) => ({
+      ...store,
+      apply: (changes, options) => {
+        assert.equal(new Set(changes.map(({ id }) => id)).size, changes.length)
+        return store.apply(changes, options)
+      },
+    }),
+  })
   await client.schedules.create('there', DAILY)
   const results: CreateResult[] = []
   const entries: [string, NewSchedule][] = [
@@ -93,6 +102,21 @@ test('one that somebody else got in the way of is looked at again', async () => 
   const { created, problems } = await client.schedules.createMany(tenants(3))
   assert.equal(created, 2)
   assert.equal(problems[0]?.error.code, 'SCHEDULE_EXISTS')
+})
+
+test('a store that fails while one is looked at again ends it as well', async () => {
+  let loads = 0
+  const { client } = await openClient({
+    wrap: (store) => ({
+      ...store,
+      apply: async (changes) => ({ now: 0, results: changes.map(() => ({ kind: 'conflict' })) }),
+      load: async (ids, options) => {
+        if (++loads > 1) await store.close()
+        return store.load(ids, options)
+      },
+    }),
+  })
+  await assert.rejects(client.schedules.createMany(tenants(3)), { code: 'STORE_CLOSED' })
 })
 
 test('a store that fails ends it, and what was created stays', async () => {

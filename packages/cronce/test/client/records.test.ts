@@ -199,6 +199,9 @@ describe('deployments', () => {
     assert.deepEqual([rolledBack.active, rolledBack.term], ['v1', 5])
     assert.deepEqual(await client.deployments.get('shop'), rolledBack)
     assert.deepEqual(events.at(-1), { type: 'deployment.activated', app: 'shop', deployment: 'v1', term: 5 })
+    events.length = 0
+    assert.equal((await client.deployments.activate('shop', 'v1')).term, 5)
+    assert.deepEqual(events, [])
     await assert.rejects(client.deployments.activate('shop', 'v9'), { code: 'DEPLOYMENT_NOT_FOUND' })
   })
 })

@@ -53,6 +53,18 @@ describe('a schedule', () => {
     )
   })
 
+  test('is told to the instances at once', async () => {
+    const { client, store } = await openClient()
+    let told = 0
+    const stop = store.watch(() => told++)
+    await client.schedules.create('acme', HOURLY)
+    await client.schedules.createMany([['other', HOURLY]])
+    await client.schedules.trigger('acme')
+    await new Promise(setImmediate)
+    stop()
+    assert.equal(told, 3)
+  })
+
   test('is replaced only if it is there, and the answer says which was meant', async () => {
     const { client } = await openClient()
     await client.schedules.create('acme-billing', HOURLY)
@@ -228,6 +240,17 @@ describe('a pause', () => {
       [{ dueAt: NOON + 30 * MINUTE, state: 'skipped', reason: 'paused' }],
     )
     assert.equal((await client.schedules.resume('acme')).state, 'active')
+  })
+
+  test('ends as it was meant to when it was begun, unless told otherwise', async () => {
+    const { client, clock } = await openClient()
+    for (const name of ['as-meant', 'otherwise']) {
+      await client.schedules.create(name, { ...HOURLY, cron: '30 * * * *' })
+      await client.schedules.pause(name, { missed: 'latest' })
+    }
+    clock.now += HOUR
+    assert.equal((await client.schedules.resume('as-meant')).open.length, 1)
+    assert.equal((await client.schedules.resume('otherwise', { missed: 'skip' })).open.length, 0)
   })
 
   test('that was long is resumed however many instants fell into it', async () => {
