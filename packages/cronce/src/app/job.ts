@@ -9,8 +9,7 @@ import {
   type StandardSchema,
   validateInput,
 } from '../client/standard-schema.ts'
-import type { Job } from '../engine/parts.ts'
-import type { RunHandle } from '../engine/run-handle.ts'
+import type { Job, RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'

@@ -1,4 +1,4 @@
-import type { RunHandle, StepOptions } from '../engine/run-handle.ts'
+import type { RunHandle, StepOptions } from '../engine/parts.ts'
 import type { FireKind, Instant } from '../model/schedule.ts'
 import { idempotencyKey } from './identity.ts'
 

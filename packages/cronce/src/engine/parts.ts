@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { CronceEvent } from '../model/event.ts'
+import type { LogLine } from '../model/record.ts'
 import type { Definition } from '../model/schedule.ts'
+import type { StartedRun } from '../policy/decision.ts'
 import type { Store } from '../store/store.ts'
-import type { RunHandle } from './run-handle.ts'
 
 /** All that an engine is made of. It reads no clock, no randomness and no identity but these. */
 export interface EngineParts<Tx = unknown> {
@@ -40,6 +41,23 @@ export interface Job<Tx = unknown> {
   readonly execute: (run: RunHandle<Tx>) => Promise<unknown>
   /** Whether an error is worth another run. */
   readonly retryable: (error: unknown) => boolean
+}
+
+/** What a target gets to work with. */
+export interface RunHandle<Tx = unknown> {
+  readonly started: StartedRun
+  readonly signal: AbortSignal
+  /** A durable step: done by one run, known to all later ones. */
+  once<Value>(step: string, work: () => Value | Promise<Value>, options?: StepOptions): Promise<Value>
+  /** Work and the fire's settlement in one transaction of the store's database. */
+  transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
+  progress(fraction: number, message: string | null): void
+  log(level: LogLine['level'], message: string): void
+}
+
+export interface StepOptions {
+  /** Also when an earlier run began it and nobody knows how it ended. */
+  readonly rerun?: boolean | undefined
 }
 
 export interface EngineSettings {

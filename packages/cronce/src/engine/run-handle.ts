@@ -1,32 +1,15 @@
 import { CronceError } from '../errors.ts'
 import { ending } from '../model/outcome.ts'
-import type { LogLine } from '../model/record.ts'
-import { type Decision, STALE, type StartedRun } from '../policy/decision.ts'
+import { type Decision, STALE } from '../policy/decision.ts'
 import { type Settlement, settle } from '../policy/settle.ts'
 import type { StepAnswer, StepCommand } from '../store/store.ts'
 import type { Core } from './core.ts'
 import type { NoteKeeper } from './notes.ts'
+import type { RunHandle, StepOptions } from './parts.ts'
 import { resolveTransaction } from './resolve-transaction.ts'
 import type { LocalRun } from './run-table.ts'
 import { persist } from './store-calls.ts'
 import { toJson } from './to-json.ts'
-
-/** What a target gets to work with. */
-export interface RunHandle<Tx = unknown> {
-  readonly started: StartedRun
-  readonly signal: AbortSignal
-  /** A durable step: done by one run, known to all later ones. */
-  once<Value>(step: string, work: () => Value | Promise<Value>, options?: StepOptions): Promise<Value>
-  /** Work and the fire's settlement in one transaction of the store's database. */
-  transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
-  progress(fraction: number, message: string | null): void
-  log(level: LogLine['level'], message: string): void
-}
-
-export interface StepOptions {
-  /** Also when an earlier run began it and nobody knows how it ended. */
-  readonly rerun?: boolean | undefined
-}
 
 export const STEP_RESULT_LIMIT = 65_536
 export const RESULT_LIMIT = 16_384
