@@ -18,7 +18,7 @@ export interface Core {
 
 export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
   let data = given
-  /** Made when first used, from the data as it is then. */
+  /** Made when first used, from the data as it is then; that of a store, when it is opened. */
   let spaces = new Map<string, Space>()
   const journal: Journal = { undo: null }
   const listeners = new Map<string, Set<() => void>>()
@@ -38,6 +38,8 @@ export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
     },
     restore(other) {
       data = other
+      // Now, so that no mere reading changes the data.
+      for (const namespace of spaces.keys()) namespaceIn(data, namespace)
       spaces = new Map()
     },
     setEffect(key, value) {

@@ -21,6 +21,7 @@ import {
 /** One opening of a namespace. Every method does its work in one go before it first waits: that is all its atomicity. */
 export function openStore(core: Core, namespace: string): Store<MemoryTransaction> {
   let isClosed = false
+  core.space(namespace)
   const watches = new Set<() => void>()
   const space = (): Space => {
     if (isClosed) throw notApplied('STORE_CLOSED', 'This store was closed.', { hint: 'Open it again.' })

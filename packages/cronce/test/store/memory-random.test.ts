@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { copyData, hashData, type MemoryData, memory, type NamespaceData } from '../../src/memory.ts'
+import { bucketOf } from '../../src/model/bucket.ts'
+import type { Change } from '../../src/model/change.ts'
+import type { FireRecord, RunRecord } from '../../src/model/record.ts'
+import type { ScheduleState } from '../../src/model/schedule.ts'
+import { ascend, descend, find, insert, remove, sorted } from '../../src/store/memory/sorted.ts'
+import type { Applied, Due, DueQuery, FireQuery, RunQuery, ScheduleQuery, Store } from '../../src/store/store.ts'
+import {
+  beat,
+  change,
+  claim,
+  creation,
+  definition,
+  endedFire,
+  fire,
+  keyOf,
+  missedRange,
+  NOON,
+  removal,
+  schedule,
+  settlement,
+} from '../../src/testing/conformance/samples.ts'
+
+// Whatever was done, and however it was taken back: the derived indexes answer as a plain look through the data would, and
+// as indexes that are made anew. CRONCE_CASES=50 makes a long run of it, CRONCE_SEED picks another one.
+const { CRONCE_CASES = '1', CRONCE_SEED = '20261101' } = process.env
+const ROUNDS = Math.ceil(40 * Number(CRONCE_CASES))
+const STEPS = 120
+const SCHEDULES = ['a', 'b', 'c', 'd', 'e', 'f']
+const INSTANCES = ['i', 'j', 'k']
+const JOBS = ['mail', 'report']
+const SLOTS = [[], ['job:mail'], ['job:mail', 'group:g']]
+const NAMESPACE = 'default'
+
+type Random = (below: number) => number
+
+function randomFrom(seed: number): Random {
+  let state = seed >>> 0
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+function oneOf<Item>(random: Random, items: readonly Item[]): Item {
+  return items[random(items.length)]!
+}
+
+function dataOf({ namespaces }: MemoryData): NamespaceData {
+  return namespaces.get(NAMESPACE)!
+}
+
+/** Any change that the schedule's state allows, and some that are refused. */
+function anyChange(random: Random, data: NamespaceData, id: string): Change {
+  const state = data.schedules.get(id)
+  const job = oneOf(random, JOBS)
+  const wakeAt = random(4) === 0 ? null : NOON + random(60)
+  if (state === undefined) return creation(schedule(id, { wakeAt, definition: definition({ job }) }))
+  const dueAt = NOON + random(40)
+  const runs = [...data.runs.values()].filter((run) => run.schedule === id && run.ending === null)
+  const fires = [...data.fires.values()].filter((record) => record.schedule === id)
+  const ended = fires.filter((record) => record.ending !== null)
+  const number = state.ended + 1
+  switch (random(9)) {
+    case 0:
+      return change(state, { wakeAt, revision: state.revision + 1, definition: definition({ job }) })
+    case 1:
+      return runs.length > 0 ? settlement(state, oneOf(random, runs)) : removal(state)
+    case 2: {
+      const over = { nonce: oneOf(random, ['', 'n', 'm']), number, expiresAt: NOON + random(100), endedAt: NOON }
+      return change(state, { ended: number }, { creates: [endedFire(id, dueAt, over)] })
+    }
+    case 3:
+      return change(state, { ended: number }, { creates: [missedRange(id, dueAt, 1 + random(3), number)] })
+    case 4: {
+      if (ended.length === 0) return change(state, { wakeAt })
+      const reopened = {
+        ...oneOf(random, ended),
+        ending: null,
+        endedAt: null,
+        number: null,
+        expiresAt: null,
+        range: null,
+      }
+      return change(state, {}, { updates: [reopened] })
+    }
+    case 5: {
+      const ranges = fires.filter((record) => record.range !== null)
+      const deletes = ranges.slice(0, 1).map(keyOf)
+      return change(state, {}, { deletes, creates: deletes.map((key) => fire(id, key.dueAt, { job })) })
+    }
+    case 6:
+      return change(state, {}, { trim: { belowNumber: random(number + 1), endedBefore: NOON + random(60) } })
+    default: {
+      const slots = oneOf(random, SLOTS)
+      const chosen = { instance: oneOf(random, INSTANCES), dueAt, nonce: oneOf(random, ['', 'n', 'o']), slots }
+      const claimed = claim(state, { ...chosen, startedAt: NOON + random(40), limit: 1 + random(3) })
+      return { ...claimed, state: { ...claimed.state!, wakeAt } }
+    }
+  }
+}
+
+async function anyStep(
+  random: Random,
+  store: Store,
+  source: ReturnType<typeof memory>,
+  note: (applied: Applied) => void,
+): Promise<void> {
+  const data = dataOf(source.data)
+  const instance = oneOf(random, INSTANCES)
+  const run = [...data.runs.values()].at(random(Math.max(1, data.runs.size)))
+  const changes = () => [oneOf(random, SCHEDULES), oneOf(random, SCHEDULES)].map((id) => anyChange(random, data, id))
+  switch (random(12)) {
+    case 0:
+      await store.beat(beat(instance, { join: true, leaseMs: 1 + random(50) }))
+      return
+    case 1:
+      if (random(4) > 0) return
+      await store.bury({ instance, renewals: data.instances.get(instance)?.record.renewals ?? 0, hint: true })
+      return
+    case 2:
+      if (run === undefined) return
+      await store.step({ kind: 'begin', fire: keyOf(run), step: `step ${random(3)}`, token: run.token, rerun: true })
+      await store.annotate([{ ...run, progress: null, log: [], logCut: true }])
+      return
+    case 3:
+      await store.prune(1 + random(3))
+      return
+    case 4: {
+      const gone = SCHEDULES.filter((id) => !data.schedules.has(id))
+      if (gone.length > 0) await store.erase(oneOf(random, gone), 1 + random(3))
+      return
+    }
+    case 5: {
+      const hash = hashData(source.data)
+      const failing = source.transaction(async (tx) => {
+        tx.set('a', random(9))
+        await store.apply(changes(), { tx, claimant: { instance, leaseMs: 10 } })
+        await store.apply(changes(), { tx })
+        throw new RangeError('rolled back')
+      })
+      await assert.rejects(failing, RangeError)
+      assert.equal(hashData(source.data), hash, 'a rollback leaves no trace')
+      return
+    }
+    case 6:
+      await source.transaction((tx) => store.apply(changes(), { tx }))
+      return
+    default:
+      return note(await store.apply(changes(), random(2) === 0 ? {} : { claimant: { instance, leaseMs: 10 } }))
+  }
+}
+
+test(`indexes answer as a look through the data would (seed ${CRONCE_SEED})`, async () => {
+  const seen = new Set<string>()
+  for (let round = 0; round < ROUNDS; round++) {
+    const random = randomFrom(Number(CRONCE_SEED) + round)
+    let now = NOON
+    const clock = { wall: () => now }
+    const source = memory({ clock })
+    const options = { namespace: NAMESPACE, adopt: false, production: false, warn: () => {} }
+    const store = await source.open(options)
+    for (let step = 0; step < STEPS; step++) {
+      await anyStep(random, store, source, ({ results }) => {
+        for (const { kind } of results) seen.add(kind)
+      })
+      if (random(6) === 0) now = NOON + random(100)
+    }
+    const anew = await memory({ clock, data: copyData(source.data) }).open(options)
+    await compareAll(random, now, dataOf(source.data), [store, anew])
+    for (const instance of INSTANCES) {
+      assert.deepEqual(await anew.beat(beat(instance)), await store.beat(beat(instance)))
+    }
+    for (const [name, map] of Object.entries(dataOf(source.data))) if (map.size > 0) seen.add(name)
+  }
+  const interesting = ['applied', 'conflict', 'exists', 'full', 'not-live', 'fires', 'runs', 'steps', 'notes']
+  assert.deepEqual(
+    interesting.filter((name) => !seen.has(name)),
+    [],
+    'what never happened was not tested',
+  )
+})
+
+test('a sorted list is in order at any length', () => {
+  const random = randomFrom(Number(CRONCE_SEED))
+  const list = sorted<number>((one, other) => one - other)
+  const plain = new Set<number>()
+  for (const [adds, spread] of [
+    [3_000, 20_000],
+    [500, 20_000],
+    [0, 20_000],
+  ] as const) {
+    for (let step = 0; step < 3_000; step++) {
+      const number = random(spread)
+      const isAdded = random(3_000) < adds
+      if (isAdded && !plain.has(number)) insert(list, number)
+      if (isAdded) plain.add(number)
+      else {
+        remove(list, number)
+        plain.delete(number)
+      }
+      assert.equal(find(list, number), isAdded ? number : undefined)
+    }
+    for (let number = 20_000; adds === 3_000 && number < 21_000; number++) {
+      insert(list, number)
+      plain.add(number)
+    }
+    const all = [...plain].sort((one, other) => one - other)
+    assert.deepEqual([...ascend(list)], all)
+    assert.deepEqual([...descend(list)], all.toReversed())
+    for (let probe = 0; probe < 200; probe++) {
+      const at = random(22_000) - 500
+      const behind = all.filter((number) => number > at)
+      assert.deepEqual([...ascend(list, at)], behind)
+      assert.deepEqual([...ascend(list, at, true)], plain.has(at) ? [at, ...behind] : behind)
+      const before = all.filter((number) => number < at)
+      assert.deepEqual([...descend(list, at)], before.toReversed())
+    }
+  }
+})
+
+async function compareAll(random: Random, now: number, data: NamespaceData, stores: readonly Store[]): Promise<void> {
+  const maybe = <Value>(value: Value): Value | undefined => (random(3) === 0 ? value : undefined)
+  for (let query = 0; query < 30; query++) {
+    const about = { schedule: maybe(oneOf(random, SCHEDULES)), job: maybe(oneOf(random, JOBS)) }
+    const outcome = maybe(oneOf(random, ['open', 'succeeded', 'missed'] as const))
+    const stretch = { from: maybe(NOON + random(60)), to: maybe(NOON + random(60)) }
+    const nonce = maybe(oneOf(random, ['', 'n']))
+    const order = maybe(oneOf(random, ['latest', 'earliest'] as const))
+    const fires = { ...about, ...stretch, outcome, nonce, order }
+    const [run] = [...data.runs.values()].filter(() => random(4) === 0)
+    const runs = { ...about, ...stretch, outcome, instance: maybe(oneOf(random, INSTANCES)) }
+    const named = { ...runs, token: maybe(run?.token), fire: run && maybe(keyOf(run)) }
+    const schedules = { job: about.job, prefix: maybe(oneOf(random, SCHEDULES)) }
+    const buckets = Array.from({ length: 256 }, () => random(2)).join('')
+    const due = { jobs: JOBS.map((job) => ({ job, buckets })), patienceMs: random(40), limit: 1 + random(8) }
+    for (const store of stores) {
+      const limit = 1 + random(5)
+      assert.deepEqual(await all((after) => store.listFires({ ...fires, after, limit })), plainFires(data, fires))
+      assert.deepEqual(await all((after) => store.listRuns({ ...named, after, limit })), plainRuns(data, named))
+      assert.deepEqual(
+        await all((after) => store.listSchedules({ ...schedules, after, limit })),
+        plainSchedules(data, schedules),
+      )
+      assert.deepEqual(await store.due(due), plainDue(data, now, due))
+    }
+  }
+}
+
+async function all<Item>(
+  list: (after: string | null) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for (let after: string | null = null, pages = 0; pages < 1_000; pages++) {
+    const page: { readonly items: readonly Item[]; readonly next: string | null } = await list(after)
+    items.push(...page.items)
+    if (page.next === null) return items
+    after = page.next
+  }
+  return assert.fail('paging does not end')
+}
+
+function compare(one: readonly (string | number)[], other: readonly (string | number)[]): number {
+  const at = one.findIndex((part, index) => part !== other[index])
+  return at < 0 ? 0 : one[at]! < other[at]! ? -1 : 1
+}
+
+function plainFires(data: NamespaceData, query: Omit<FireQuery, 'after' | 'limit'>): FireRecord[] {
+  const { schedule, job, outcome, nonce, from = -Infinity, to = Infinity, order } = query
+  const place = (record: FireRecord) => [record.dueAt, record.schedule, record.nonce]
+  return [...data.fires.values()]
+    .filter((record) => schedule === undefined || record.schedule === schedule)
+    .filter((record) => job === undefined || record.job === job)
+    .filter((record) => outcome === undefined || (record.ending?.outcome ?? 'open') === outcome)
+    .filter((record) => nonce === undefined || record.nonce === nonce)
+    .filter((record) => record.dueAt < to && (record.range?.untilAt ?? record.dueAt) >= from)
+    .sort((one, other) => (order === 'earliest' ? 1 : -1) * compare(place(one), place(other)))
+}
+
+function plainRuns(data: NamespaceData, query: Omit<RunQuery, 'after' | 'limit'>): RunRecord[] {
+  const { schedule, job, instance, outcome, fire: key, token, from = -Infinity, to = Infinity } = query
+  const place = (run: RunRecord) => [run.startedAt, run.schedule, run.token]
+  return [...data.runs.entries()]
+    .filter(([, run]) => schedule === undefined || run.schedule === schedule)
+    .filter(([, run]) => job === undefined || run.job === job)
+    .filter(([, run]) => instance === undefined || run.instance === instance)
+    .filter(([, run]) => outcome === undefined || (run.ending?.outcome ?? 'open') === outcome)
+    .filter(([, run]) => key === undefined || JSON.stringify(keyOf(run)) === JSON.stringify(key))
+    .filter(([, run]) => token === undefined || run.token === token)
+    .filter(([, run]) => run.startedAt >= from && run.startedAt < to)
+    .map(([text, run]) => ({ ...run, ...(data.notes.get(text) ?? { progress: null, log: [], logCut: false }) }))
+    .sort((one, other) => -compare(place(one), place(other)))
+}
+
+function plainSchedules(data: NamespaceData, query: Omit<ScheduleQuery, 'after' | 'limit'>): ScheduleState[] {
+  const { job, prefix = '' } = query
+  return [...data.schedules.values()]
+    .filter((state) => job === undefined || state.definition.job === job)
+    .filter((state) => state.id.startsWith(prefix))
+    .sort((one, other) => compare([one.id], [other.id]))
+}
+
+function plainDue(data: NamespaceData, now: number, { jobs, patienceMs, limit }: DueQuery): Due {
+  const bucketsOf = new Map(jobs.map(({ job, buckets }) => [job, buckets]))
+  const isMine = (state: ScheduleState) => bucketsOf.get(state.definition.job)?.[bucketOf(state.id)] === '1'
+  const waiting = [...data.schedules.values()]
+    .filter((state) => state.wakeAt !== null && bucketsOf.has(state.definition.job))
+    .sort((one, other) => compare([one.wakeAt!, one.id], [other.wakeAt!, other.id]))
+  const schedules = waiting.filter((state) => state.wakeAt! <= now - (isMine(state) ? 0 : patienceMs)).slice(0, limit)
+  const rest = waiting.filter((state) => !schedules.includes(state))
+  const earliest = (mine: boolean) => rest.find((state) => isMine(state) === mine)?.wakeAt ?? null
+  return { now, schedules, mineAt: earliest(true), othersAt: earliest(false) }
+}
