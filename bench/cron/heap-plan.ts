@@ -1,4 +1,4 @@
-import { runFresh } from './children.ts'
+import { runFresh } from '../shared/processes.ts'
 import type { LibraryName } from './library.ts'
 
 /** What one heap process reports, in bytes per schedule. */
@@ -49,7 +49,8 @@ function scheduleCount(library: LibraryName): number {
 }
 
 async function figures(library: LibraryName, kind: 'distinct' | 'repeated', count: number): Promise<HeapFigures> {
-  const run = (mode: string) => runFresh<HeapResult>('./heap.ts', [library, kind, mode, String(count)], 8_000)
+  const run = (mode: string) =>
+    runFresh<HeapResult>(new URL('./heap.ts', import.meta.url), [library, kind, mode, String(count)], 8_000)
   const kept = await run('strings kept')
   const counted = await run('strings counted')
   return { bytes: kept.bytes, withStrings: counted.bytes, onceAsked: counted.bytesOnceAsked }

@@ -1,3 +1,4 @@
+import { grouped, table } from '../shared/table.ts'
 import type { Bar } from './bars.ts'
 import type { HeapRow } from './heap-plan.ts'
 import { type LibraryName, shortName } from './library.ts'
@@ -91,18 +92,6 @@ function notes(rows: readonly TimingRow[]): string {
     lines.push(`- ${row.name}: answers other than ours: ${shares.join(', ')}`)
   }
   return lines.join('\n')
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, 3, ...rows.map((row) => row[column]!.length)))
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join(' | ')} |`
-  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
-  return [line(head), rule, ...rows.map(line)].join('\n')
-}
-
-function grouped(value: number | undefined): string {
-  return value === undefined ? '-' : Math.round(value).toLocaleString('en-US')
 }
 
 function times(value: number | undefined): string {

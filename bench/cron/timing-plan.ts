@@ -1,8 +1,8 @@
+import { median } from '../shared/statistics.ts'
 import type { Child } from './children.ts'
 import { alone, type Comparison, compareAnswers } from './cross-check.ts'
 import { type LibraryName, OURS, shortName } from './library.ts'
 import type { Prepared } from './protocol.ts'
-import { median } from './statistics.ts'
 import { PARSE_WORKLOADS, type ParseWorkload, WORKLOADS, type Workload } from './workloads.ts'
 
 interface Effort {

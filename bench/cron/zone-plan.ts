@@ -1,5 +1,5 @@
-import { runFresh } from './children.ts'
-import { median } from './statistics.ts'
+import { runFresh } from '../shared/processes.ts'
+import { median } from '../shared/statistics.ts'
 import type { ZoneTables } from './zone-tables.ts'
 
 /** First use of a zone, over several fresh processes: each figure is the median of theirs. */
@@ -14,7 +14,8 @@ export interface ZoneTimes {
 
 export async function measureZones(processes: number): Promise<ZoneTimes> {
   const runs: ZoneTables[] = []
-  for (let i = 0; i < processes; i++) runs.push(await runFresh<ZoneTables>('./zone-tables.ts', [], 1_000))
+  for (let i = 0; i < processes; i++)
+    runs.push(await runFresh<ZoneTables>(new URL('./zone-tables.ts', import.meta.url), [], 1_000))
   return {
     zones: runs[0]!.each.length + 1,
     processes,
