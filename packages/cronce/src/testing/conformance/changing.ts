@@ -159,13 +159,15 @@ export function changingRules(rule: Rule): void {
   rule('a range is split in one change: deleted, and replaced by its parts', async ({ store }) => {
     const range = missedRange('s', NOON, 10)
     const before = await create(store, schedule('s'))
-    const first = change(before, {}, { creates: [range] })
+    const other = missedRange('s', NOON - 20 * HOUR_MS, 10, 2)
+    const first = change(before, {}, { creates: [range, other] })
     await applyAll(store, [first])
+    const shorter = missedRange('s', NOON - 20 * HOUR_MS, 9, 2)
     const opened = fire('s', NOON, { kind: 'backfill', round: 2 })
     const rest = missedRange('s', NOON + HOUR_MS, 9)
-    const split = change(after(first), {}, { deletes: [keyOf(range)], creates: [opened, rest] })
+    const split = change(after(first), {}, { deletes: [keyOf(range)], creates: [opened, rest], updates: [shorter] })
     await applyAll(store, [split])
-    assert.deepEqual(await firesOf(store, { order: 'earliest' }), [opened, rest])
+    assert.deepEqual(await firesOf(store, { order: 'earliest' }), [shorter, opened, rest])
   })
 
   rule('what a change deletes is gone, and its key may be used again', async ({ store }) => {

@@ -7,6 +7,7 @@ import { dataRules } from './data.ts'
 import { fencingRules } from './fencing.ts'
 import { instanceRules } from './instances.ts'
 import { listingRules } from './listing.ts'
+import { nameRules } from './names.ts'
 import { namespaceRules } from './namespaces.ts'
 import { planningRules } from './planning.ts'
 import { retentionRules } from './retention.ts'
@@ -28,6 +29,7 @@ const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   transactions: transactionRules,
   wake: wakeRules,
   namespaces: namespaceRules,
+  names: nameRules,
   data: dataRules,
   'unknown answers': unknownRules,
 }

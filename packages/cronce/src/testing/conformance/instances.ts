@@ -154,8 +154,9 @@ export function instanceRules(rule: Rule): void {
         store.beat(beat(instance)),
         other.bury(burial),
       ])
-      assert.equal((await instanceOf(store, instance))?.state, alive && !first && !second ? 'live' : 'dead')
-      assert.equal((await store.beat(beat(instance))).alive, !(first || second))
+      assert.deepEqual([first, second], [!alive, !alive])
+      assert.equal((await instanceOf(store, instance))?.state, alive ? 'live' : 'dead')
+      assert.equal((await store.beat(beat(instance))).alive, alive)
     }
   })
 

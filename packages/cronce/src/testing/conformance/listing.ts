@@ -249,6 +249,7 @@ export function listingRules(rule: Rule): void {
       [{ schedule: 's3', token: sample.token }, () => false],
       [{ schedule: 's4', token: sample.token, fire: { ...keyOf(sample), dueAt: NOON + 9 } }, () => false],
       [{ schedule: 's3', fire: keyOf(sample) }, () => false],
+      [{ schedule: 's4', token: sample.token, fire: { ...keyOf(sample), schedule: 's3' } }, () => false],
       [{ instance: 'j', outcome: 'open' }, (run) => run.instance === 'j' && run.ending === null],
       [{ schedule: 's4', outcome: 'open' }, (run) => run.schedule === 's4' && run.ending === null],
       [{ from: NOON + HOUR_MS }, (run) => run.startedAt >= NOON + HOUR_MS],
