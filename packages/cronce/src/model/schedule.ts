@@ -47,6 +47,8 @@ export interface ScheduleState {
   readonly nextAt: Instant | null
   /** Up to here everything is settled: `nextAt` is the first instant after it, whatever the time zone data says later. */
   readonly plannedTo?: Instant
+  /** Instants still to come that an operator skipped: on record already, whatever the rule becomes until then. */
+  readonly skipped?: readonly Instant[]
   /** Version of the time zone data that `nextAt` was computed with; `null` where zones do not matter. */
   readonly zoneData: string | null
   /** When somebody must look at it again; `null`: only when something happens to it. */

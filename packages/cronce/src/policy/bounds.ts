@@ -9,6 +9,8 @@ export const MAX_STEPS = 100
 /** Fires of a schedule that have not ended. */
 export const MAX_OPEN = 1_000
 export const MAX_BACKFILLS = 10
+/** Instants that an operator skipped ahead of time. */
+export const MAX_SKIPPED = 100
 
 /** Whether the next instants of a backfill can become fires. */
 export function canMaterialise(state: ScheduleState): boolean {

@@ -7,7 +7,7 @@ import { isEqual } from './equal.ts'
 import { planPaused } from './plan.ts'
 import { aboutSchedule } from './records.ts'
 import { shortestKeepMs } from './retention.ts'
-import { markOf, nextOf, type Series, seriesOf, zoneDataOf } from './series.ts'
+import { markOf, nextOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 import { planUpToNow } from './up-to-now.ts'
 
 export interface DefineWish {
@@ -80,7 +80,7 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
   const hadReached = markOf(draft.state)
   if (isMoved || wasRetired) {
     const plannedTo = isMoved ? now : Math.max(hadReached, now)
-    const nextAt = firstNew(draft, seriesOf(state.id, definition), plannedTo)
+    const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }
   draft.events.push({ type: 'schedule.changed', ...aboutSchedule(draft) })
@@ -100,15 +100,6 @@ function settleOldRule(draft: Draft, isMoved: boolean): boolean {
 function hasSameTiming(a: Definition, b: Definition): boolean {
   const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end
   return isSame && a.limit === b.limit
-}
-
-/** Of the new rule, after the mark, and not on record: an operator may have skipped instants of the old rule ahead of time. */
-function firstNew(draft: Draft, series: Series, mark: Instant): Instant | null {
-  const { before, state } = draft
-  const old = seriesOf(before.id, before.definition)
-  let at = nextOf(series, state.definition, state.fired, mark)
-  while (at !== null && before.nextAt !== null && at < before.nextAt && old.has(at)) at = series.next(at)
-  return at
 }
 
 /** What is open keeps what it was planned with. */

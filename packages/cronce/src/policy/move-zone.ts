@@ -2,7 +2,7 @@ import type { ScheduleState } from '../model/schedule.ts'
 import type { Context, Decision } from './decision.ts'
 import { begin, finish, set } from './draft.ts'
 import { aboutSchedule } from './records.ts'
-import { markOf, nextOf, seriesOf, zoneDataOf } from './series.ts'
+import { markOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 
 /**
  * Newer time zone data: find the first instant after what is settled again. It may have passed by now; then it is late, and
@@ -13,7 +13,7 @@ export function moveZone(state: ScheduleState, context: Context): Decision | nul
   if (zoneData === null || context.zoneData <= zoneData || state.retiredAt !== null) return null
   if (zoneDataOf(definition, context.zoneData) === null) return null
   const draft = begin(state, context)
-  const nextAt = nextOf(seriesOf(state.id, definition), definition, state.fired, markOf(state))
+  const nextAt = nextUnskipped(state, seriesOf(state.id, definition), markOf(state))
   set(draft, { nextAt, zoneData: context.zoneData })
   if (nextAt !== state.nextAt) {
     draft.events.push({ type: 'schedule.moved', ...aboutSchedule(draft), from: state.nextAt, to: nextAt })

@@ -99,7 +99,7 @@ function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null): Stretch 
   for (let looked = 0; at !== null && isDue(series, at, reach, context.now); looked++) {
     if (looked === MAX_PLANNED) return { instants, series, to, nextAt: at, more: true }
     to = at
-    if (ledger?.find(at) === undefined) {
+    if (ledger?.find(at) === undefined && !state.skipped?.includes(at)) {
       instants.push({ dueAt: at, readyAt: series.readyAt(at), isApart })
       isApart = false
     } else {
@@ -107,6 +107,7 @@ function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null): Stretch 
     }
     at = nextOf(series, state.definition, state.fired + instants.length, at)
   }
+  while (at !== null && state.skipped?.includes(at)) at = series.next(at)
   return { instants, series, to, nextAt: at, more: false }
 }
 
@@ -146,6 +147,9 @@ function write(draft: Draft, stretch: Stretch, judge: (instant: DueInstant, inde
   for (const { dueAt, readyAt } of stretch.instants.slice(-1)) {
     demandTime(draft, readyAt <= context.now ? readyAt : dueAt)
   }
+  // Those that were skipped ahead of time matter until their time has come, and the mark with it.
+  const isAhead = (at: Instant): boolean => at > context.now || at > stretch.to!
+  if (state.skipped?.length) set(draft, { skipped: state.skipped.filter(isAhead) })
   set(draft, {
     nextAt: stretch.nextAt,
     plannedTo: stretch.to!,

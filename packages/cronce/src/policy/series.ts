@@ -33,6 +33,13 @@ export function nextOf(series: Series, definition: Definition, fired: number, af
   return definition.limit !== null && fired >= definition.limit ? null : series.next(after)
 }
 
+/** The instant that the schedule will fire at next: what was skipped ahead of time is on record. */
+export function nextUnskipped(state: ScheduleState, series: Series, after: Instant): Instant | null {
+  let at = nextOf(series, state.definition, state.fired, after)
+  while (at !== null && state.skipped?.includes(at)) at = series.next(at)
+  return at
+}
+
 /** Up to where everything is settled. */
 export function markOf(state: ScheduleState): Instant {
   return state.plannedTo ?? (state.nextAt ?? state.updatedAt + 1) - 1

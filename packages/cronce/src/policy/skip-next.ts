@@ -1,11 +1,12 @@
 import { ending } from '../model/outcome.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
+import { MAX_SKIPPED } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, finish, set } from './draft.ts'
 import { endUnrun, newFire } from './fires.ts'
 import { recordOf } from './records.ts'
 import { refuseRetired } from './refusals.ts'
-import { nextOf, seriesOf, zoneDataOf } from './series.ts'
+import { nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 
 /** Leave out the next instant: the one that the operator saw, or none. */
 export function skipNext(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal {
@@ -18,17 +19,18 @@ export function skipNext(state: ScheduleState, dueAt: Instant, context: Context)
       hint: 'Look again, then skip that one.',
     }
   }
+  if ((state.skipped?.length ?? 0) >= MAX_SKIPPED) {
+    const message = `${MAX_SKIPPED} fires to come are skipped already.`
+    return { refused: 'SKIPS_FULL', message, hint: 'Pause the schedule until a given time instead.' }
+  }
   const draft = begin(state, context)
   const series = seriesOf(state.id, state.definition)
   const fire = newFire({ dueAt, readyAt: series.readyAt(dueAt), plannedAt: context.now, kind: 'scheduled' })
   endUnrun(draft, recordOf(draft, fire), ending('skipped-by-operator'))
-  const fired = state.fired + 1
-  set(draft, {
-    fired,
-    plannedTo: dueAt,
-    nextAt: nextOf(series, state.definition, fired, dueAt),
-    zoneData: zoneDataOf(state.definition, context.zoneData),
-  })
+  const skipped = [...(state.skipped ?? []), dueAt].filter((at) => at > context.now)
+  const zoneData = zoneDataOf(state.definition, context.zoneData)
+  set(draft, { fired: state.fired + 1, plannedTo: dueAt, skipped, zoneData })
+  set(draft, { nextAt: nextUnskipped(draft.state, series, dueAt) })
   return finish(draft)
 }
 

@@ -1,0 +1,430 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { DEFAULT_POLICY, type PolicyChoices, policyOf } from '../../src/model/policy.ts'
+import type { FireRecord } from '../../src/model/record.ts'
+import type { Definition, Instant, ScheduleState } from '../../src/model/schedule.ts'
+import { advance } from '../../src/policy/advance.ts'
+import { previewBackfill, requestBackfill } from '../../src/policy/backfill.ts'
+import { cancelFire, requestCancel } from '../../src/policy/cancel.ts'
+import type { Context, Decision, Refusal, Stale, StartedRun } from '../../src/policy/decision.ts'
+import { define } from '../../src/policy/define.ts'
+import { pause, resume } from '../../src/policy/pause.ts'
+import { recover } from '../../src/policy/recover.ts'
+import { retire } from '../../src/policy/retire.ts'
+import { retryFire } from '../../src/policy/retry-fire.ts'
+import { seriesOf } from '../../src/policy/series.ts'
+import { skipNext } from '../../src/policy/skip-next.ts'
+import { triggerNow } from '../../src/policy/trigger-now.ts'
+import { wakeAtOf } from '../../src/policy/wake.ts'
+import { trigger } from '../../src/trigger/from-data.ts'
+import { seededRandom } from '../oracle/generate-case.ts'
+import { CLIENT, DAY, definition, HOUR, Keeper, MINUTE, NOON, OnRecord, SECOND } from './keeper.ts'
+
+const KINDS = [
+  ...['advance', 'advance', 'advance', 'plan', 'busy', 'settle', 'settle', 'settle', 'settle', 'recover', 'recover'],
+  ...['pause', 'resume', 'resume', 'trigger', 'redefine', 'skipNext', 'cancel', 'cancelFire', 'backfill', 'retryFire'],
+  ...['retire', 'settleOld'],
+] as const
+
+export interface Act {
+  readonly kind: (typeof KINDS)[number]
+  readonly afterMs: number
+  /** Three numbers that the command makes of what it needs. */
+  readonly picks: readonly [number, number, number]
+}
+
+const pick = fc.nat({ max: 1_000_000 })
+
+const policies: fc.Arbitrary<PolicyChoices> = fc
+  .record({
+    guarantee: fc.constantFrom('at-least-once', 'at-least-once', 'at-most-once', 'exactly-once'),
+    overlap: fc.record({
+      kind: fc.constantFrom('skip', 'queue', 'queue-all', 'allow', 'replace'),
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
+    misfire: fc.record({
+      graceMs: fc.constantFrom(0, 10 * SECOND, 5 * MINUTE),
+      late: fc.constantFrom('skip', 'latest', 'all'),
+      limit: fc.constantFrom(1, 3, 40),
+      windowMs: fc.constantFrom(30 * SECOND, HOUR, DAY),
+    }),
+    retry: fc.record({
+      attempts: fc.integer({ min: 0, max: 2 }),
+      crashes: fc.integer({ min: 0, max: 3 }),
+      deadlineMs: fc.constantFrom(null, 3 * SECOND, 5 * MINUTE),
+    }),
+    jitter: fc.record({ kind: fc.constantFrom('fixed', 'random'), ms: fc.constantFrom(0, 0, 700, 40 * SECOND) }),
+    pauseAfter: fc.constantFrom(null, null, 2),
+    count: fc.constantFrom(5, 1_000),
+  })
+  .map(({ retry, count, ...choices }) => ({
+    ...choices,
+    retry: { ...DEFAULT_POLICY.retry, ...retry },
+    retention: { ...DEFAULT_POLICY.retention, count },
+  }))
+
+const triggers: fc.Arbitrary<Definition['trigger']> = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(MINUTE, 10 * SECOND, 7 * MINUTE, HOUR).map(every) },
+  { weight: 1, arbitrary: fc.constant(every(SECOND)) },
+  { weight: 3, arbitrary: fc.constant({ kind: 'cron', expression: '*/3 12-16 * * *', tz: 'Europe/Berlin' } as const) },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 1, max: 90 }).map((n) => ({ kind: 'at', at: NOON + n * MINUTE }) as const),
+  },
+  { weight: 1, arbitrary: fc.constant(null) },
+)
+
+const definitions: fc.Arbitrary<Definition> = fc
+  .record({
+    trigger: triggers,
+    policy: policies,
+    input: fc.constantFrom(null, { tenant: 1 }, { tenant: 2 }),
+    start: fc.constantFrom(null, null, null, NOON + 20 * MINUTE),
+    end: fc.constantFrom(null, null, null, NOON + 5 * HOUR),
+    limit: fc.constantFrom(null, null, null, 30),
+  })
+  .map((parts) => JSON.parse(JSON.stringify(definition(parts))) as Definition)
+
+const acts: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom(...KINDS),
+  afterMs: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(0, 1, SECOND) },
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 2 * MINUTE }) },
+    { weight: 1, arbitrary: fc.constantFrom(HOUR, 3 * HOUR) },
+  ),
+  picks: fc.tuple(pick, pick, pick),
+})
+
+export const plays = fc.record({
+  seed: pick,
+  definitions: fc.array(definitions, { minLength: 1, maxLength: 3 }),
+  acts: fc.array(acts, { minLength: 5, maxLength: 60 }),
+})
+
+function every(everyMs: number) {
+  return { kind: 'every', everyMs, anchor: 0 } as const
+}
+
+/** Plays commands on one schedule, and keeps account of the instants that must be on record. */
+export class Play {
+  readonly keeper = new Keeper()
+  readonly reached = new Set<string>()
+  readonly #definitions: readonly Definition[]
+  readonly #expected = new Set<Instant>()
+  readonly #tokens: string[] = []
+  #nonces = 0
+  #term = 1
+
+  constructor(seed: number, given: readonly Definition[]) {
+    this.keeper.random = seededRandom(seed)
+    this.#definitions = given
+    // Every second play is of a schedule in code, which can be retired.
+    this.#inCode = seed % 2 === 0
+    this.keeper.now = NOON + 1
+    this.#do(() => define(null, this.keeper.id, { definition: given[0]!, source: this.#source() }, this.keeper.context))
+  }
+
+  readonly #inCode: boolean
+
+  act({ kind, afterMs, picks }: Act): void {
+    const { keeper } = this
+    if (keeper.state === null) return
+    keeper.now += afterMs
+    const [a, b, c] = picks
+    const running = keeper.it.open.filter(({ run }) => run !== null)
+    const token = running[a % Math.max(1, running.length)]?.run?.token
+    const on =
+      <Answer>(decide: (state: ScheduleState, context: Context) => Answer) =>
+      () =>
+        decide(keeper.it, keeper.context)
+    const commands: Record<Act['kind'], () => void> = {
+      advance: () => this.#advanceFully(),
+      plan: () => this.#advance(null),
+      busy: () => this.#advance({ room: a % 3, idle: false }),
+      settle: () => token !== undefined && this.#settle(token, b, c),
+      settleOld: () => this.#settleOld(a),
+      recover: () => token !== undefined && this.#crash(token, b % 4),
+      pause: () => this.#pause(a, b, c),
+      resume: () => this.#do(on((state, context) => resume(state, MISSED[a % 3]!, context))),
+      trigger: () => this.#trigger(a),
+      redefine: () => this.#redefine(a),
+      skipNext: () => this.#do(on((state, context) => skipNext(state, state.nextAt ?? NOON, context))),
+      cancel: () => token !== undefined && this.#do(on((state, context) => requestCancel(state, token, WISH, context))),
+      cancelFire: () => this.#cancelFire(a),
+      backfill: () => this.#backfill(a, b, c),
+      retryFire: () => this.#retryFire(a, b, c),
+      // Seldom: nothing happens to a retired schedule until it is declared again.
+      retire: () =>
+        a % 3 === 0 && this.#do(on((state, context) => retire(state, { app: 'shop', term: this.#term }, context))),
+    }
+    commands[kind]()
+  }
+
+  /** Let everything come to its end: no fire may be stuck. */
+  end(): void {
+    const { keeper } = this
+    for (let round = 0; keeper.state !== null && round < 3_000; round++) {
+      if (keeper.it.pause !== null) this.#do(() => resume(keeper.it, 'skip', keeper.context))
+      if (keeper.state !== null) this.#advanceFully()
+      for (const { run } of keeper.state === null ? [] : keeper.it.open) {
+        if (run === null || keeper.state === null) continue
+        keeper.settle(run.token, 'completed')
+        this.#account()
+      }
+      if (keeper.state === null || (keeper.it.open.length === 0 && keeper.it.backfills.length === 0)) break
+      const wakeAt = keeper.it.open.length === 0 ? null : earliestReady(keeper.it)
+      if (wakeAt !== null && wakeAt > keeper.now) keeper.now = wakeAt
+    }
+    if (keeper.state !== null) {
+      assert.deepEqual([keeper.it.open, keeper.it.backfills], [[], []], 'everything comes to its end')
+    }
+    this.#account()
+    this.#balance()
+  }
+
+  #source() {
+    return this.#inCode ? ({ kind: 'code', app: 'shop', term: this.#term } as const) : CLIENT
+  }
+
+  /** Do as the client does: decide, write, and let the engine go first where something is on record already. */
+  #do(decide: () => Decision | Refusal | Stale | null): void {
+    try {
+      this.keeper.take(decide())
+    } catch (error) {
+      if (!(error instanceof OnRecord) || error.fire.nonce !== '') throw error
+      this.reached.add('on record')
+      this.#advanceOver([error.fire])
+      if (this.keeper.state !== null) this.keeper.take(decide())
+    }
+    this.#account()
+  }
+
+  #advanceOver(found: readonly FireRecord[]): void {
+    const decision = advance(this.keeper.it, this.keeper.context, null, [...this.keeper.existing(), ...found])
+    this.keeper.take(decision)
+    this.#account()
+  }
+
+  #advance(claim: { readonly room: number; readonly idle: boolean } | null): void {
+    this.#see(this.keeper.advance(claim))
+    this.#account()
+  }
+
+  /** With room for everything, what is due now is done in a few steps: then there is nothing to wake up for. */
+  #advanceFully(): void {
+    const { keeper } = this
+    for (let step = 0; step < 40; step++) {
+      this.#see(keeper.advance({ room: 1_000, idle: true }))
+      this.#account()
+      if (keeper.state === null) return
+      const { wakeAt } = keeper.it
+      if (wakeAt === null || wakeAt > keeper.now) {
+        assert.equal(keeper.advance({ room: 1_000, idle: true }).length, 0)
+        return
+      }
+    }
+    assert.fail(`spins: ${JSON.stringify(keeper.state)}`)
+  }
+
+  #see(started: readonly StartedRun[]): void {
+    if (this.keeper.passedOver > 0) this.reached.add('on record')
+    for (const { record, suspect } of started) {
+      this.#tokens.push(record.token)
+      if (suspect) this.reached.add('suspect')
+    }
+  }
+
+  #settle(token: string, b: number, c: number): void {
+    const { keeper } = this
+    if (b % 6 === 5) keeper.settle(token, 'completed', { handBack: c % 2 === 0 ? 'started' : 'not-started' })
+    else keeper.settle(token, b % 6 < 3 ? 'completed' : c % 2 === 0 ? 'error' : 'timeout', { retryable: c % 5 > 0 })
+    this.#account()
+  }
+
+  /** Its instance dies, and perhaps the next ones that run the same fire. */
+  #crash(token: string, more: number): void {
+    const { keeper } = this
+    this.#do(() => recover(keeper.it, token, keeper.context))
+    if (more === 0 || keeper.state === null) return
+    this.#advanceFully()
+    const [next] = keeper.state === null ? [] : keeper.it.open.filter(({ run }) => run !== null)
+    if (next?.run) this.#crash(next.run.token, more - 1)
+  }
+
+  #settleOld(a: number): void {
+    const { keeper } = this
+    const current = keeper.it.open.map(({ run }) => run?.token)
+    const old = this.#tokens.filter((token) => !current.includes(token))
+    if (old.length === 0) return
+    assert.equal(keeper.settle(old[a % old.length]!, 'completed'), 'stale', 'an old token writes nothing')
+    assert.equal(keeper.recover(old[a % old.length]!), 'stale')
+  }
+
+  #pause(a: number, b: number, c: number): void {
+    const { keeper } = this
+    const until = a % 2 === 0 ? null : keeper.now + (b % (10 * MINUTE))
+    const wish = { note: 'why', author: 'ann', until, missed: MISSED[c % 3]! }
+    this.#do(() => pause(keeper.it, wish, keeper.context))
+  }
+
+  #trigger(a: number): void {
+    const { keeper } = this
+    const nonce = `by-hand-${++this.#nonces}`
+    const wish = { nonce, input: a % 2 === 0 ? undefined : a, overlap: a % 5 === 0 ? 'ignore' : 'honour' } as const
+    this.#do(() => triggerNow(keeper.it, wish, keeper.context))
+  }
+
+  #redefine(a: number): void {
+    const { keeper } = this
+    this.#term++
+    const wish = { definition: this.#definitions[a % this.#definitions.length]!, source: this.#source() }
+    this.#do(() => define(keeper.it, keeper.id, wish, keeper.context))
+  }
+
+  #cancelFire(a: number): void {
+    const { keeper } = this
+    const fire = keeper.it.open[a % Math.max(1, keeper.it.open.length)]
+    if (fire !== undefined) this.#do(() => cancelFire(keeper.it, fire, WISH, keeper.context))
+  }
+
+  #backfill(a: number, b: number, c: number): void {
+    const { keeper } = this
+    const from = keeper.now - (a % (c % 3 === 0 ? 3 * HOUR : 20 * MINUTE))
+    const range = { from, to: Math.min(from + (b % (30 * MINUTE)), keeper.now + MINUTE) }
+    const preview = previewBackfill(keeper.it, range, keeper.list(range.from, range.to), keeper.context)
+    assert.equal(preview.instants, preview.toRun + preview.alreadyRun)
+    this.#do(() => requestBackfill(keeper.it, { ...range, id: `b${a}`, author: null }, keeper.context))
+  }
+
+  #retryFire(a: number, b: number, c: number): void {
+    const { keeper } = this
+    const records = keeper.list()
+    const record = records[a % Math.max(1, records.length)]
+    if (record === undefined) return
+    const dueAt = record.range === null ? record.dueAt : someOf(record, b)
+    this.#do(() => retryFire(keeper.it, record, { force: c % 3 === 0, dueAt }, keeper.context))
+  }
+
+  /** What the last changes settled is expected on record from now on. */
+  #account(): void {
+    const { keeper } = this
+    for (const decision of keeper.decisions.splice(0)) {
+      const before = this.#before
+      const { state } = decision.change
+      this.#before = state
+      this.#note(decision)
+      if (before !== null) this.#expectSettled(before, state)
+      if (state !== null) this.#judgeWake(state)
+    }
+  }
+
+  #before: ScheduleState | null = null
+
+  #expectSettled(before: ScheduleState, after: ScheduleState | null): void {
+    const series = seriesOf(before.id, before.definition)
+    const isSameRule = after !== null && after.revision === before.revision
+    // Under the old rule everything up to now, unless the limit or the retirement ended it before.
+    const changedAt = before.retiredAt === null ? this.keeper.now : -Infinity
+    const to = after === null ? Number.POSITIVE_INFINITY : isSameRule ? after.plannedTo! : changedAt
+    const isMoved = !isSameRule && after !== null && after.plannedTo === this.keeper.now
+    let left = isSameRule || after === null ? Number.POSITIVE_INFINITY : after.fired - before.fired
+    if (!isSameRule && !isMoved && after !== null && before.pause !== null) return
+    for (let at = series.next(before.plannedTo!); at !== null && at <= to; at = series.next(at)) {
+      if (before.definition.limit === null && !isSameRule) left = Number.POSITIVE_INFINITY
+      if (left-- <= 0) break
+      this.#expected.add(at)
+    }
+  }
+
+  /** Judged by what can be done, not by how the instant to wake up is found. */
+  #judgeWake(state: ScheduleState): void {
+    const { now } = this.keeper
+    assert.equal(wakeAtOf(state, now), state.wakeAt)
+    const by = (at: Instant, why: string) => assert.ok(state.wakeAt !== null && state.wakeAt <= at, why)
+    for (const { run } of state.open) if (run?.cancel) by(run.cancel.revokeAt, 'wakes to revoke')
+    if (state.retiredAt !== null) {
+      assert.ok(
+        state.open.every(({ run }) => run !== null),
+        'nothing waits in a retired schedule',
+      )
+      return
+    }
+    if (state.pause !== null) {
+      if (state.pause.until !== null) by(state.pause.until, 'wakes to resume')
+      return
+    }
+    if (state.nextAt !== null) by(seriesOf(state.id, state.definition).readyAt(state.nextAt), 'wakes for the next')
+    const isIdle = state.open.every(({ run }) => run === null)
+    if (isIdle && state.open.length > 0) {
+      by(Math.max(now + SECOND, ...state.open.map(({ readyAt }) => readyAt)), 'wakes for what waits')
+    }
+    if (isIdle && state.open.length === 0 && state.backfills.length > 0) by(now, 'wakes to backfill')
+  }
+
+  #note(decision: Decision): void {
+    const { change, events } = decision
+    const { reached } = this
+    for (const { ending, range } of [...change.creates, ...change.updates]) {
+      if (ending !== null) reached.add(`${ending.outcome} ${ending.reason}`)
+      if (range !== null) reached.add('range')
+    }
+    for (const { ending, cancel } of change.runs) {
+      if (ending !== null) reached.add(`${ending.outcome} ${ending.reason}`)
+      if (cancel !== null && ending !== null && cancel.revokeAt <= this.keeper.now) reached.add('revoked')
+    }
+    if (change.updates.some(({ kind, round, attempt }) => kind === 'backfill' && round > 1 && attempt === 0)) {
+      reached.add('round of a backfill')
+    }
+    if (change.creates.some(({ kind, round }) => kind === 'backfill' && round === 1)) {
+      reached.add('backfill of nothing on record')
+    }
+    if (change.creates.some(({ round, kind }) => round > 1 && kind !== 'manual')) reached.add('split range')
+    if (change.creates.some(({ range }) => range?.count === 10_000)) reached.add('chunk')
+    if (change.trim !== null) reached.add('trim')
+    if (change.state === null) reached.add('removed')
+    for (const { type } of events) if (type === 'schedule.changed') reached.add('redefined')
+    if (change.state?.pause?.author === 'cronce') reached.add('paused by failures')
+  }
+
+  /** Every instant that was settled is on record exactly once, and what else is on record was asked for. */
+  #balance(): void {
+    const seen = new Set<Instant>()
+    const backfilled = new Set<Instant>()
+    for (const record of this.keeper.list()) {
+      if (record.nonce !== '') continue
+      const instants = instantsOf(record)
+      assert.equal(instants.length, record.range?.count ?? 1, 'a range counts its instants')
+      for (const at of instants) {
+        assert.ok(!seen.has(at), `on record once: ${at}`)
+        seen.add(at)
+        if (record.kind === 'backfill') backfilled.add(at)
+      }
+    }
+    for (const at of this.#expected) assert.ok(seen.has(at), `on record: ${new Date(at).toISOString()}`)
+    for (const at of seen) assert.ok(this.#expected.has(at) || backfilled.has(at), `due: ${new Date(at).toISOString()}`)
+  }
+}
+
+const MISSED = ['skip', 'latest', 'all'] as const
+const WISH = { author: 'ann', note: null }
+
+function instantsOf(record: FireRecord): Instant[] {
+  if (record.range === null) return [record.dueAt]
+  const timeline = trigger(record.range.trigger)
+  const found: Instant[] = []
+  for (let at: Instant | null = record.dueAt; at !== null && at <= record.range.untilAt; at = timeline.next(at)) {
+    found.push(at)
+  }
+  return found
+}
+
+function someOf(record: FireRecord, b: number): Instant {
+  const instants = instantsOf(record)
+  return instants[b % instants.length]!
+}
+
+function earliestReady(state: ScheduleState): Instant {
+  const { misfire } = policyOf(state.definition.policy)
+  assert.ok(misfire.windowMs > 0)
+  return Math.min(...state.open.map(({ readyAt, run }) => (run === null ? readyAt : Number.POSITIVE_INFINITY)))
+}

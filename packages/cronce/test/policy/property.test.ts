@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { Play, plays } from './play.ts'
+
+// CRONCE_CASES=50 multiplies the number of cases for a long run; CRONCE_SEED picks other ones.
+const { CRONCE_CASES = '1', CRONCE_SEED = '20261101' } = process.env
+const SCALE = Number(CRONCE_CASES)
+const SEED = Number(CRONCE_SEED)
+
+const reached = new Map<string, number>()
+
+test('whatever happens to a schedule, nothing is lost, doubled, early, stuck or out of bounds', () => {
+  fc.assert(
+    fc.property(plays, ({ seed, definitions, acts }) => {
+      const play = new Play(seed, definitions)
+      for (const act of acts) play.act(act)
+      play.end()
+      for (const what of play.reached) reached.set(what, (reached.get(what) ?? 0) + 1)
+    }),
+    { numRuns: Math.ceil(400 * SCALE), seed: SEED, endOnFailure: SCALE > 1 },
+  )
+})
+
+test('what the random commands reached is worth the name', () => {
+  // A property over commands that all come to nothing would hold as well.
+  const wanted = [
+    ...['succeeded completed', 'failed error', 'failed timeout', 'failed retry-too-late'],
+    ...['skipped overlap', 'skipped queue-full', 'skipped paused', 'skipped skipped-by-operator'],
+    ...['missed late', 'missed superseded', 'missed too-late'],
+    ...['abandoned crashed', 'abandoned crash-budget', 'abandoned stopped', 'abandoned recovery-too-late'],
+    ...['cancelled cancelled-by-operator', 'cancelled replaced', 'cancelled retired', 'cancelled handed-back'],
+    ...['range', 'split range', 'round of a backfill', 'backfill of nothing on record', 'chunk', 'revoked'],
+    ...['removed', 'redefined', 'paused by failures', 'suspect', 'trim'],
+  ]
+  const missing = wanted.filter((what) => !reached.has(what))
+  assert.deepEqual(missing, [], `reached: ${JSON.stringify(Object.fromEntries(reached))}`)
+})
+
+test('the same commands with the same seed come to the same', () => {
+  const [given] = fc.sample(plays, { numRuns: 1, seed: SEED })
+  const tell = () => {
+    const play = new Play(given!.seed, given!.definitions)
+    for (const act of given!.acts) play.act(act)
+    return JSON.stringify([play.keeper.state, play.keeper.list(), [...play.keeper.runs.values()]])
+  }
+  assert.equal(tell(), tell())
+})
