@@ -170,11 +170,14 @@ test(`indexes answer as a look through the data would (seed ${CRONCE_SEED})`, as
       })
       if (random(6) === 0) now = NOON + random(100)
     }
-    const anew = await memory({ clock, data: copyData(source.data) }).open(options)
+    const copied = copyData(source.data)
+    const anew = await memory({ clock, data: copied }).open(options)
     await compareAll(random, now, dataOf(source.data), [store, anew])
     for (const instance of INSTANCES) {
       assert.deepEqual(await anew.beat(beat(instance)), await store.beat(beat(instance)))
     }
+    for (const one of [store, anew]) await clearAway(one, dataOf(source.data))
+    assert.equal(hashData(copied), hashData(source.data), 'both forget the same')
     for (const [name, map] of Object.entries(dataOf(source.data))) if (map.size > 0) seen.add(name)
   }
   const interesting = ['applied', 'conflict', 'exists', 'full', 'not-live', 'fires', 'runs', 'steps', 'notes']
@@ -222,6 +225,16 @@ test('a sorted list is in order at any length', () => {
     }
   }
 })
+
+/** What has a time or a number goes, a few at a time. */
+async function clearAway(store: Store, data: NamespaceData): Promise<void> {
+  for (const id of SCHEDULES) {
+    const [state] = (await store.load([id])).schedules
+    const trim = { belowNumber: 1 + ((data.schedules.get(id)?.ended ?? 0) >> 1), endedBefore: NOON + 30 }
+    if (state !== undefined) await store.apply([change(state, {}, { trim })])
+  }
+  await store.prune(3)
+}
 
 async function compareAll(random: Random, now: number, data: NamespaceData, stores: readonly Store[]): Promise<void> {
   const maybe = <Value>(value: Value): Value | undefined => (random(3) === 0 ? value : undefined)

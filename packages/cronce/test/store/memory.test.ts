@@ -207,8 +207,9 @@ test('new schedules count tokens from the highest counter of any that was remove
     ['a', 7],
     ['b', 5],
   ] as const) {
-    await store.apply([creation(schedule(name, { tokens })), removal(schedule(name))])
+    await store.apply([creation(schedule(name, { tokens }))])
   }
+  await store.apply([removal(schedule('a')), removal(schedule('b'))])
   const made = async (at: Store, tokens: number) => {
     await at.apply([creation(schedule(`with ${tokens}`, { tokens }))])
     return (await at.load([`with ${tokens}`])).schedules[0]?.tokens
@@ -448,6 +449,50 @@ test('a trim takes the lowest numbers first and 200 at most, even if the clock w
     items.map(({ number }) => number),
     [1, ...Array.from({ length: 99 }, (_, index) => index + 202)],
   )
+  const [state] = (await store.load(['s'])).schedules
+  await store.apply([change(state!, {}, { trim: { belowNumber: 203, endedBefore: NOON + HOUR_MS } })])
+  const { items: left } = await store.listFires({ after: null, limit: 3 })
+  assert.deepEqual(
+    left.map(({ number }) => number),
+    [1, 203, 204],
+  )
+})
+
+test('a trim that is rolled back brings back the fire with its runs, notes and steps', async () => {
+  const { source, store } = await openAt()
+  const { state, run } = await openRun(store)
+  await store.step({ kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false })
+  await store.annotate([{ schedule: 's', token: run.token, progress: null, log: [], logCut: true }])
+  const settled = settlement(state, run)
+  await store.apply([settled])
+  const hash = hashData(source.data)
+  const trim = { belowNumber: 9, endedBefore: NOON + DAY_MS }
+  const failing = source.transaction(async (tx) => {
+    assert.deepEqual((await store.apply([change(after(settled), {}, { trim })], { tx })).results, [{ kind: 'applied' }])
+    throw new RangeError('rolled back')
+  })
+  await assert.rejects(failing, RangeError)
+  assert.equal(hashData(source.data), hash)
+  assert.equal((await store.listSteps(keyOf(run))).length, 1)
+  await store.apply([change(after(settled), {}, { trim })])
+  const { fires, runs, notes, steps } = source.data.namespaces.get('default')!
+  assert.deepEqual([fires.size, runs.size, notes.size, steps.size], [0, 0, 0, 0])
+})
+
+test('runs whose fire was never recorded are erased like the others', async () => {
+  const { source, store } = await openAt()
+  const begun = claim(schedule('s'), { instance: 'i' })
+  await store.apply([creation(schedule('s')), { ...begun, creates: [] }, removal(after(begun))])
+  assert.equal(await store.erase('s', 1), true)
+  assert.equal(source.data.namespaces.get('default')!.runs.size, 0)
+})
+
+test('the transaction of a run is over when it is committed', async () => {
+  const { store } = await openAt()
+  const { state, run } = await openRun(store)
+  const answer = await store.transact({ ...settling(state, run), work: (tx) => tx })
+  assert.ok(answer.kind === 'committed')
+  assert.throws(() => answer.value.set('late', 1), { code: 'TRANSACTION_OVER' })
 })
 
 test('a dead instance is remembered as long as it has runs, since they are recovered by it', async () => {
