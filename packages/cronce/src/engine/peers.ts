@@ -1,5 +1,6 @@
 import type { InstanceRecord } from '../model/instance.ts'
-import { STALE } from '../policy/decision.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { type Context, type Decision, STALE } from '../policy/decision.ts'
 import { recover } from '../policy/recover.ts'
 import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
@@ -75,10 +76,12 @@ export function peerWatch(core: Core): PeerWatch {
       if (items.length === 0) break
       const tokens = new Map(items.map(({ schedule, token }) => [schedule, token]))
       await core.parts.sync('recover:sent')
-      const changed = await changeSchedules(core, 'recover', [...tokens.keys()], (id, state, context) => {
+      const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
         const decision = state === null ? STALE : recover(state, tokens.get(id)!, context)
         return decision === STALE ? null : decision
-      })
+      }
+      // All are told: this instance may have no room for what it recovers.
+      const changed = await changeSchedules(core, 'recover', [...tokens.keys()], decide, { wake: true })
       if ([...changed.values()].every(({ kind }) => kind !== 'applied')) break
     }
     recovered.add(instance)

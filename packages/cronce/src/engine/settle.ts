@@ -1,4 +1,5 @@
-import { STALE } from '../policy/decision.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { type Context, type Decision, STALE } from '../policy/decision.ts'
 import type { Settlement } from '../policy/settle.ts'
 import { settle } from '../policy/settle.ts'
 import { changeSchedules } from './change-schedules.ts'
@@ -86,10 +87,13 @@ export function settler(core: Core): Settler {
 async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
   const items = new Map(batch.map((item) => [item.schedule, item]))
   await core.parts.sync('settle:sent')
-  const changed = await changeSchedules(core, 'settle', [...items.keys()], (id, state, context) => {
+  const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
     const decision = state === null ? STALE : settle(state, items.get(id)!.settlement, context)
     return decision === STALE ? null : decision
-  })
+  }
+  // Who hands back does not want to run it, and the others may be asleep until something of their own is due.
+  const wake = batch.some(({ settlement }) => settlement.handBack !== null)
+  const changed = await changeSchedules(core, 'settle', [...items.keys()], decide, { wake })
   await core.parts.sync('settle:answered')
   for (const item of batch) {
     const kind = changed.get(item.schedule)?.kind
