@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { collect, type Member, startFleet, until } from './fleet.ts'
+import { fireName } from './order.ts'
+
+const SCHEDULES = 20
+const FIRES = 10
+const KILLS = 4
+
+test('200 fires insert one row each into the table of the user, however often processes are killed', async (context) => {
+  const fleet = await startFleet(context)
+  const user = new DatabaseSync(fleet.file, { timeout: 5_000 })
+  context.after(() => user.close())
+  user.exec('create table effects (schedule text not null, due_at integer not null)')
+  const rows = (): string[] =>
+    user
+      .prepare('select schedule, due_at from effects')
+      .all()
+      .map(({ schedule, due_at }) => fireName({ schedule: String(schedule), dueAt: Number(due_at) }))
+  const start = (number: number): Member =>
+    fleet.start({ name: `p${number}`, jobs: { insert: { does: 'insert', guarantee: 'exactly-once' } } })
+  let members = [start(0), start(1), start(2)]
+  await Promise.all(members.map(({ started }) => started))
+  const firstAt = Math.ceil(Date.now() / 100) * 100
+  const names = Array.from({ length: SCHEDULES }, (_, number) => `insert-${number}`)
+  const policy = {
+    guarantee: 'exactly-once',
+    overlap: 'queue-all',
+    misfire: 'all',
+    retry: { crashes: 100 },
+  } as const
+  await fleet.client.schedules.createMany(
+    names.map((name) => [name, { job: 'insert', every: '100ms', start: firstAt, limit: FIRES, ...policy }]),
+  )
+
+  for (let kills = 0; kills < KILLS; kills++) {
+    const enough = (kills + 1) * ((SCHEDULES * FIRES) / (KILLS + 2))
+    await until('more is done', () => rows().length >= enough)
+    const victim = members[kills % members.length]!
+    await until('it is in the middle of a run', () => {
+      const lines = fleet.witnesses().filter(({ process }) => process === victim.name)
+      return lines.length % 2 === 1 || lines.length === 0 || rows().length === SCHEDULES * FIRES
+    })
+    await victim.kill()
+    members = members.map((member) => (member === victim ? start(3 + kills) : member))
+  }
+  await until('all is done', async () => {
+    const { items } = await fleet.client.schedules.list({ prefix: 'insert-', limit: SCHEDULES })
+    return items.every(({ state }) => state === 'finished')
+  })
+
+  const due = names
+    .flatMap((schedule) =>
+      Array.from({ length: FIRES }, (_, index) => fireName({ schedule, dueAt: firstAt + index * 100 })),
+    )
+    .sort()
+  assert.deepEqual(rows().sort(), due)
+  const fires = await collect(fleet.client.fires.all({ job: 'insert' }))
+  assert.deepEqual(fires.map(fireName).sort(), due)
+  assert.deepEqual(new Set(fires.map(({ state }) => state)), new Set(['succeeded']))
+  const crashed = await collect(fleet.client.runs.all({ job: 'insert', outcome: 'abandoned' }))
+  assert.ok(crashed.length > 0, 'the kills hit runs')
+})

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CronceOptions } from '../../src/app/options.ts'
+import type { ScheduleOptions } from '../../src/client/schedule-options.ts'
+
+/** What a child process is started with; see `worker.ts`. */
+export interface Order {
+  readonly name: string
+  /** Of the store, the witnesses and the gate. */
+  readonly folder: string
+  readonly options?: Omit<CronceOptions, 'store' | 'logger'>
+  readonly jobs: Readonly<Record<string, OrderedJob>>
+}
+
+export interface OrderedJob extends ScheduleOptions {
+  /**
+   * `note`: nothing but tell the witness. `hold`: wait until the gate is open, or its signal says stop. `ignore`: wait until
+   * the gate is open, whatever the signal says. `insert`: a row of the user's own table, in one transaction with the settlement.
+   */
+  readonly does: 'note' | 'hold' | 'ignore' | 'insert'
+}
+
+export const STORE = 'store.db'
+/** Runs that hold wait until there is such a file. */
+export const GATE = 'gate'
+
+/** What a handler wrote down with write(2), outside of the store: it outlives its process, however that ends. */
+export interface Line {
+  readonly what: 'started' | 'ended'
+  readonly process: string
+  readonly schedule: string
+  readonly dueAt: number
+  readonly attempt: number
+  readonly token: string
+}
+
+const SUFFIX = '.witness'
+
+export function witnessFile(folder: string, process: string): string {
+  return join(folder, `${process}${SUFFIX}`)
+}
+
+export function readWitnesses(folder: string): Line[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(SUFFIX))
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line)
+}
+
+/** Of one fire, for counting. */
+export function fireName({ schedule, dueAt }: { readonly schedule: string; readonly dueAt: number }): string {
+  return `${schedule} ${new Date(dueAt).toISOString()}`
+}

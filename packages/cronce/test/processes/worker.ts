@@ -1,0 +1,57 @@
+import { existsSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cronce } from '../../src/app/cronce.ts'
+import type { Run } from '../../src/app/run.ts'
+import { sqlite } from '../../src/store/sqlite/sqlite.ts'
+import { GATE, type Line, type Order, type OrderedJob, STORE, witnessFile } from './order.ts'
+
+/** One process of a fleet: an application as users write it. Tells its parent every event, until that is gone. */
+const { name, folder, options, jobs } = JSON.parse(process.argv[2]!) as Order
+const witness = openSync(witnessFile(folder, name), 'a')
+const app = cronce<DatabaseSync>({ ...options, store: sqlite(join(folder, STORE)), logger: false })
+
+const GATE_LOOK_MS = 10
+const WORK_MS = 20
+
+const HANDLERS: Record<OrderedJob['does'], (run: Run<unknown, DatabaseSync>) => Promise<void>> = {
+  note: async () => {},
+  hold: async ({ signal }) => {
+    while (!existsSync(join(folder, GATE))) await sleep(GATE_LOOK_MS, undefined, { signal })
+  },
+  ignore: async () => {
+    while (!existsSync(join(folder, GATE))) await sleep(GATE_LOOK_MS)
+  },
+  insert: async (run) => {
+    // Somewhere in here the process is killed.
+    await sleep(Math.random() * WORK_MS)
+    await run.transaction((tx) => {
+      tx.prepare('insert into effects (schedule, due_at) values (?, ?)').run(run.fire.schedule, run.fire.dueAt)
+    })
+  },
+}
+
+for (const [job, { does, ...schedule }] of Object.entries(jobs)) {
+  app.job(job, schedule, async (run) => {
+    note('started', run)
+    await HANDLERS[does](run)
+    note('ended', run)
+  })
+}
+
+function note(what: Line['what'], { fire, attempt, token }: Run<unknown, DatabaseSync>): void {
+  const { schedule, dueAt } = fire
+  const line: Line = { what, process: name, schedule, dueAt, attempt, token: String(token) }
+  writeSync(witness, `${JSON.stringify(line)}\n`)
+}
+
+function tell(message: unknown): void {
+  // Without a callback an answer that can't be delivered any more would be an error of this process.
+  if (process.connected) process.send!(message, () => {})
+}
+
+process.once('disconnect', () => process.exit())
+app.on('*', (event) => tell(event))
+await app.start()
+tell({ type: 'started', instance: app.instance })
