@@ -148,16 +148,20 @@ function dealer(core: Core): () => { job: string; buckets: string }[] {
   let peers: Core['peers'] | null = null
   let instance = ''
   let dealt: { job: string; buckets: string }[] = []
+  /** By the instances that share the buckets: every beat brings a new list of peers, and mostly the same ones. */
+  let masks = new Map<string, string>()
   const deal = (): { job: string; buckets: string }[] => {
-    const masks = new Map<string, string>()
-    return [...core.parts.jobs.keys()].map((job) => {
+    const used = new Map<string, string>()
+    const all = [...core.parts.jobs.keys()].map((job) => {
       const able = core.peers.filter(({ state, drain, jobs }) => state === 'live' && !drain && jobs.includes(job))
       const ids = able.map(({ id }) => id)
-      const key = ids.join()
-      const buckets = masks.get(key) ?? bucketsOf(core.instance, ids)
-      masks.set(key, buckets)
+      const key = [core.instance, ...ids].join()
+      const buckets = used.get(key) ?? masks.get(key) ?? bucketsOf(core.instance, ids)
+      used.set(key, buckets)
       return { job, buckets }
     })
+    masks = used
+    return all
   }
   return () => {
     if (peers !== core.peers || instance !== core.instance) {

@@ -1,6 +1,7 @@
 import { CronceError } from '../errors.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
+import { QUIETLY } from './quietly.ts'
 
 /** Of whatever kind the store's transactions are. */
 type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed'> & {
@@ -24,11 +25,13 @@ export async function callStore<Answer>(core: Caller, operation: string, call: (
       hint: 'Check that the store is reachable and not overloaded; cronce goes on when it answers.',
     })
   } finally {
-    waiting.abort()
+    // With a reason, or every call would make an error with a stack for nobody.
+    waiting.abort(ANSWERED)
   }
 }
 
 const LATE: unique symbol = Symbol('late')
+const ANSWERED = 'answered'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000

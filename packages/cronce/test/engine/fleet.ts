@@ -1,0 +1,215 @@
+import { type Cronce, cronce } from '../../src/app/cronce.ts'
+import type { CronceOptions } from '../../src/app/options.ts'
+import type { Run } from '../../src/app/run.ts'
+import { surround } from '../../src/app/surroundings.ts'
+import { parseDuration } from '../../src/duration.ts'
+import type { EngineSettings, SyncPoint } from '../../src/engine/parts.ts'
+import type { CronceEvent, EventOf, EventType } from '../../src/model/event.ts'
+import { type MemorySource, memory } from '../../src/store/memory/memory.ts'
+import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
+import type { StoreSource } from '../../src/store/store.ts'
+import { checkPromises } from './check-promises.ts'
+import { createLink, type Fault, type Link, type StoreCall } from './link.ts'
+import { type ClockFaults, createProcess, never, type Process } from './process.ts'
+import { createWorld, seededRandom, type World } from './world.ts'
+
+export type Tx = MemoryTransaction
+export type App = Cronce<Tx>
+
+/** Several instances on one store, in one virtual time, each with its own clock, randomness and connection. */
+export interface Fleet {
+  readonly world: World
+  readonly source: MemorySource
+  /** A client of the store whose connection never fails. It runs no jobs. */
+  readonly operator: App
+  /** Instances made so far, gone ones included. */
+  readonly members: readonly Member[]
+  /** What the instances told, in order. */
+  readonly told: readonly Told[]
+  /** Every call of a handler, in order. */
+  readonly handled: readonly Handled[]
+  /** An instance that has joined. */
+  add(declare: Declare, options?: MemberOptions): Promise<Member>
+  addMany(count: number, declare: Declare, options?: MemberOptions): Promise<Member[]>
+  /** What the store's clock shows. */
+  now(): number
+  /** Set the store's clock. */
+  stepStore(ms: number): void
+  advance(duration: string | number): Promise<void>
+  /** The store fails for everybody, until the returned function is called. */
+  outage(fault: Fault | ((call: StoreCall) => Fault | null)): () => void
+  events<Type extends EventType>(type: Type, of?: Member): EventOf<Type>[]
+  /** Check the promises on all that is on record, and end all instances as if by kill -9. */
+  end(): void
+}
+
+export type Declare = (app: App, member: Member) => unknown
+
+export interface MemberOptions extends ClockFaults, Omit<CronceOptions<Tx>, 'store'> {
+  readonly name?: string
+  readonly settings?: Partial<EngineSettings>
+  readonly zoneData?: string
+}
+
+export interface Member extends Process {
+  readonly name: string
+  readonly app: App
+  readonly link: Link
+  /** Do this when the engine gets there, this often: hold it (a promise), or crash it. */
+  at(point: SyncPoint, happen: () => Promise<void> | void, times?: number): void
+}
+
+export interface Told {
+  readonly at: number
+  readonly member: Member
+  readonly event: CronceEvent
+}
+
+export interface Handled {
+  readonly member: Member
+  readonly instance: string
+  readonly schedule: string
+  readonly dueAt: number
+  readonly nonce: string
+  readonly kind: Run['fire']['kind']
+  readonly attempt: number
+  readonly token: bigint
+  readonly signal: AbortSignal
+  /** By the store's clock. */
+  readonly startedAt: number
+  endedAt: number | null
+  how: 'runs' | 'returned' | 'threw'
+}
+
+export interface FleetOptions {
+  readonly seed?: number
+  /** Between sending and applying, and between applying and the answer, for all calls. */
+  readonly latency?: (random: () => number) => { readonly requestMs: number; readonly answerMs: number }
+}
+
+/** 2027-01-01T00:00:00Z, a Friday. */
+export const NEW_YEAR = Date.UTC(2027, 0, 1)
+
+const OPENING = { namespace: 'default', adopt: false, production: false, warn: () => {} }
+
+export async function createFleet({ seed = 1, latency }: FleetOptions = {}): Promise<Fleet> {
+  const world = createWorld()
+  let stepped = 0
+  const storeNow = (): number => NEW_YEAR + Math.floor(world.now()) + stepped
+  const source = memory({ clock: { wall: storeNow } })
+  const inner = await source.open(OPENING)
+  const members: Member[] = []
+  const told: Told[] = []
+  const handled: Handled[] = []
+  const operatorIds = seededRandom(seed - 1)
+  const around = { production: false, environment: {}, program: undefined, zoneData: '2027a' }
+  const operatorSource: StoreSource<Tx> = { name: 'memory', open: async () => inner }
+  const operator = cronce<Tx>({
+    logger: false,
+    store: surround(operatorSource, { ...around, random: operatorIds, newId: idsFrom('op', operatorIds) }),
+  })
+
+  const make = (declare: Declare, options: MemberOptions): Member => {
+    const number = members.length + 1
+    const { name = `m${number}`, skewMs, rate, settings = {}, zoneData = '2027a', ...appOptions } = options
+    const random = seededRandom(seed * 1_000 + number)
+    const process = createProcess(world, NEW_YEAR, { skewMs, rate })
+    const link = createLink(world, process)
+    if (latency !== undefined) link.disturb(() => ({ kind: 'slow', ...latency(random) }))
+    const points = new Map<SyncPoint, { happen: () => Promise<void> | void; left: number }>()
+    const sync = async (point: SyncPoint): Promise<void> => {
+      const wanted = points.get(point)
+      if (wanted !== undefined && wanted.left-- > 0) await wanted.happen()
+      // A crash or a pause that happened right here.
+      if (process.state === 'crashed') await never()
+      else if (process.state === 'paused') await process.delivered()
+    }
+    const own: StoreSource<Tx> = { name: 'memory', open: async () => link.store(await source.open(OPENING)) }
+    const app = cronce<Tx>({
+      logger: false,
+      signals: false,
+      app: 'shop',
+      deployment: 'v1',
+      ...appOptions,
+      store: surround(own, {
+        ...around,
+        ...{ clock: process.clock, random, newId: idsFrom(name, random), zoneData, settings, sync },
+      }),
+    })
+    const member: Member = Object.assign(process as Member, {
+      ...{ name, app, link },
+      at: (point: SyncPoint, happen: () => Promise<void> | void, times = 1) =>
+        void points.set(point, { happen, left: times }),
+    })
+    app.on('*', (event) => told.push({ at: storeNow(), member, event }))
+    app.use(async (run, next) => {
+      const entry = handledBy(member, run, storeNow())
+      handled.push(entry)
+      try {
+        const value = await next()
+        entry.how = 'returned'
+        return value
+      } catch (error) {
+        entry.how = 'threw'
+        throw error
+      } finally {
+        entry.endedAt = storeNow()
+      }
+    })
+    members.push(member)
+    declare(app, member)
+    return member
+  }
+
+  const fleet: Fleet = {
+    ...{ world, source, operator, members, told, handled },
+    async add(declare, options = {}) {
+      const member = make(declare, options)
+      await world.until(member.app.start())
+      return member
+    },
+    async addMany(count, declare, options = {}) {
+      const added: Member[] = []
+      for (let index = 0; index < count; index++) added.push(await fleet.add(declare, options))
+      return added
+    },
+    now: storeNow,
+    stepStore(ms) {
+      stepped += ms
+    },
+    async advance(duration) {
+      const ms = parseDuration(duration)
+      if (ms === null) throw new Error(`${duration} is no duration.`)
+      await world.advance(ms)
+    },
+    outage(fault) {
+      const ends = members.map(({ link }) => link.disturb(typeof fault === 'function' ? fault : () => fault))
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+    events: (type, of) =>
+      told
+        .filter(({ member, event }) => event.type === type && (of === undefined || member === of))
+        .map(({ event }) => event as EventOf<typeof type>),
+    end() {
+      for (const member of members) member.crash()
+      checkPromises(fleet)
+    },
+  }
+  return fleet
+}
+
+function handledBy(member: Member, run: Run<unknown, Tx>, startedAt: number): Handled {
+  const { fire, attempt, token, signal, instance } = run
+  const { schedule, dueAt, nonce, kind } = fire
+  return {
+    ...{ member, instance, schedule, dueAt, nonce, kind, attempt, token, signal, startedAt },
+    ...{ endedAt: null, how: 'runs' },
+  }
+}
+
+function idsFrom(name: string, random: () => number): () => string {
+  let count = 0
+  return () => `${name}.${++count}.${Math.floor(random() * 2 ** 32).toString(36)}`
+}

@@ -1,0 +1,113 @@
+import type { Clock } from '../../src/clock.ts'
+import type { World } from './world.ts'
+
+/** How the clocks of a process differ from the world's. */
+export interface ClockFaults {
+  /** How far its wall clock is ahead. */
+  readonly skewMs?: number | undefined
+  /** How fast its clocks run: 1.01 gains a second in a hundred. */
+  readonly rate?: number | undefined
+}
+
+/**
+ * A process as the outside sees it: things are delivered to it (the end of a sleep, an answer), unless it is paused, when they
+ * wait, or has crashed, when they are lost.
+ */
+export interface Process {
+  readonly clock: Clock
+  readonly state: 'runs' | 'paused' | 'crashed'
+  /** Stop delivering, as SIGSTOP does. `suspended`: its monotonic clock stands still meanwhile, as in a suspended machine. */
+  pause(how?: 'stopped' | 'suspended'): void
+  resume(): void
+  crash(): void
+  /** Hold the event loop for so long, then go on before anything that came in meanwhile. For handlers. */
+  block(ms: number): Promise<void>
+  /** Set its wall clock. */
+  step(ms: number): void
+  /** Resolves when this can be delivered: at once, when it is resumed, or never. */
+  delivered(): Promise<void>
+  /** Called when this can be delivered. */
+  deliver(happen: () => void): void
+}
+
+const NEVER = new Promise<never>(() => {})
+
+export function never(): Promise<never> {
+  return NEVER
+}
+
+export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 1 }: ClockFaults = {}): Process {
+  let state: Process['state'] = 'runs'
+  let stepped = 0
+  let suspendedAt: number | null = null
+  let suspendedMs = 0
+  let waiting: (() => void)[] = []
+
+  const deliver = (happen: () => void): void => {
+    if (state === 'runs') happen()
+    else if (state === 'paused') waiting.push(happen)
+  }
+  const mono = (): number => ((suspendedAt ?? world.now()) - suspendedMs) * rate
+  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+    if (state === 'crashed') return NEVER
+    if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
+    const end = mono() + ms
+    return new Promise((resolve) => {
+      let isOver = false
+      let callOff = (): void => {}
+      const wake = (): void => {
+        isOver = true
+        callOff()
+        signal?.removeEventListener('abort', wake)
+        resolve()
+      }
+      const arm = (): void => {
+        callOff = world.at(world.now() + Math.ceil((end - mono()) / rate), () => deliver(ring))
+      }
+      const ring = (): void => {
+        if (isOver) return
+        if (mono() < end) arm()
+        else wake()
+      }
+      signal?.addEventListener('abort', wake, { once: true })
+      arm()
+    })
+  }
+  const resume = (): void => {
+    if (state !== 'paused') return
+    state = 'runs'
+    if (suspendedAt !== null) suspendedMs += world.now() - suspendedAt
+    suspendedAt = null
+    const held = waiting
+    waiting = []
+    // One after the other, as an event loop would; whatever pauses it again in between holds the rest.
+    for (const happen of held) world.at(world.now(), () => deliver(happen))
+  }
+  return {
+    clock: { wall: () => Math.floor(epoch + skewMs + stepped + world.now() * rate), mono, sleep },
+    get state() {
+      return state
+    },
+    pause(how = 'stopped') {
+      if (state !== 'runs') return
+      state = 'paused'
+      if (how === 'suspended') suspendedAt = world.now()
+    },
+    resume,
+    crash() {
+      state = 'crashed'
+      waiting = []
+    },
+    async block(ms) {
+      if (state !== 'runs') return
+      state = 'paused'
+      await world.after(ms)
+      resume()
+    },
+    step(ms) {
+      stepped += ms
+    },
+    delivered: () => (state === 'runs' ? Promise.resolve() : new Promise((resolve) => deliver(resolve))),
+    deliver,
+  }
+}
