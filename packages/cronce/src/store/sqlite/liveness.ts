@@ -57,8 +57,10 @@ export class Liveness {
     db.close()
   }
 
-  async releaseAll(): Promise<void> {
-    for (const instance of [...this.#held.keys()]) await this.release(instance)
+  /** Let go of all. The files stay: who goes without having left is to be found gone, as if its process had ended. */
+  close(): void {
+    for (const db of this.#held.values()) db.close()
+    this.#held.clear()
   }
 
   /** Those whose process is gone: the file is there, and nobody holds its lock. No file says nothing. */

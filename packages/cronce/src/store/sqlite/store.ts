@@ -102,7 +102,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   const close = async (): Promise<void> => {
     await writer.idle()
     wakeUp.close()
-    await liveness.releaseAll()
+    liveness.close()
     user.close()
     db.close()
   }
