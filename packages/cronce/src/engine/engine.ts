@@ -7,8 +7,10 @@ import { execute } from './execute.ts'
 import { noteKeeper } from './notes.ts'
 import type { EngineParts, EngineSettings } from './parts.ts'
 import { peerWatch } from './peers.ts'
+import { QUIETLY } from './quietly.ts'
 import { reconciler } from './reconcile.ts'
 import { settler as createSettler } from './settle.ts'
+import { watchStuck } from './stuck.ts'
 
 /** One instance: joins the fleet, plans, claims, executes and settles, until it is stopped. */
 export interface Engine {
@@ -91,6 +93,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     void fleet.watchTrust()
     void peers.watchLeases()
     void peers.watchProcesses()
+    void watchStuck(plain)
     void keepLoop()
   }
 
@@ -113,13 +116,13 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
   const settledWithin = async (ms: number): Promise<void> => {
     const waited = new AbortController()
     await Promise.race([settler.empty(), parts.clock.sleep(ms, waited.signal)])
-    waited.abort()
+    waited.abort(QUIETLY)
   }
 
   const runsWithin = async (ms: number): Promise<void> => {
     const waited = new AbortController()
     await Promise.race([core.runs.empty(), parts.clock.sleep(ms, waited.signal)])
-    waited.abort()
+    waited.abort(QUIETLY)
   }
 
   return {

@@ -6,6 +6,7 @@ import type { Settlement } from '../policy/settle.ts'
 import type { Core } from './core.ts'
 import { cutText, describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
+import { QUIETLY } from './quietly.ts'
 import { RESULT_LIMIT, runHandle } from './run-handle.ts'
 import type { AbortReason, LocalRun } from './run-table.ts'
 import type { Settler } from './settle.ts'
@@ -20,6 +21,11 @@ type Ended =
 interface Local extends LocalRun {
   aborted: { readonly reason: AbortReason; readonly detail: string | null } | null
   readonly givenUp: Promise<Ended>
+  /** Wait, but not longer than the handler takes. True: so long it took. */
+  readonly outlasts: (ms: number) => Promise<boolean>
+  /** The handler has ended: whatever waits for it need not. */
+  readonly end: () => void
+  ended: boolean
 }
 
 /** The whole life of a run on this instance, from the applied claim to the acknowledged settlement. Never rejects. */
@@ -29,8 +35,7 @@ export async function execute<Tx>(
   settler: Settler,
   notes: NoteKeeper,
 ): Promise<void> {
-  const done = new AbortController()
-  const run = localRun(core as Core, started, done.signal)
+  const run = localRun(core as Core, started)
   core.runs.add(run)
   try {
     await core.parts.sync('run:starting')
@@ -40,29 +45,30 @@ export async function execute<Tx>(
       await settler.add(started.record.schedule, handBack(started.record.token, 'not-started'))
       return
     }
-    watchTimeout(core as Core, run, done.signal)
-    watchStuck(core as Core, run, done.signal)
+    watchTimeout(run)
     const handler = callHandler(() => job.execute(runHandle(core, run, notes)))
     const ended = await Promise.race([handler, run.givenUp])
-    done.abort()
+    run.end()
     await core.parts.sync('run:returned')
     await notes.flush(run)
     if (run.settling) return
     run.settling = true
-    if (ended.kind === 'gave-up') tellAbout(core as Core, run, 'run.overran')
+    if (ended.kind === 'gave-up') tellOverran(core as Core, run)
     const settlement = settlementOf(run, ended, job.retryable)
     const result = await settler.add(started.record.schedule, settlement)
     if (result === 'stale') tellFenced(core as Core, run)
   } finally {
-    done.abort()
+    run.end()
     core.runs.remove(run)
     if (started.record.slots.length > 0) core.fullUntil.clear()
     core.claimAlarm.ring()
   }
 }
 
-function localRun(core: Core, started: StartedRun, done: AbortSignal): Local {
+function localRun(core: Core, started: StartedRun): Local {
   const controller = new AbortController()
+  // Most runs end before anybody waits for that.
+  let waiting: AbortController | null = null
   const { promise, resolve } = Promise.withResolvers<Ended>()
   const run: Local = {
     started,
@@ -70,6 +76,7 @@ function localRun(core: Core, started: StartedRun, done: AbortSignal): Local {
     begunAt: core.parts.clock.mono(),
     signal: controller.signal,
     settling: false,
+    ended: false,
     aborted: null,
     givenUp: promise,
     abort(reason, detail) {
@@ -77,9 +84,19 @@ function localRun(core: Core, started: StartedRun, done: AbortSignal): Local {
       run.aborted = { reason, detail }
       controller.abort(abortError(reason, detail))
       // Nobody awaits it: sleeps never reject. A run that has ended by then is given up without effect.
-      void core.parts.clock.sleep(started.policy.timeout.graceMs, done).then(() => run.giveUp())
+      void run.outlasts(started.policy.timeout.graceMs).then(() => run.giveUp())
     },
     giveUp: () => resolve({ kind: 'gave-up' }),
+    async outlasts(ms) {
+      if (run.ended) return false
+      waiting ??= new AbortController()
+      await core.parts.clock.sleep(ms, waiting.signal)
+      return !run.ended
+    },
+    end() {
+      run.ended = true
+      waiting?.abort(QUIETLY)
+    },
   }
   return run
 }
@@ -110,23 +127,12 @@ function abortError(reason: AbortReason, detail: string | null): CronceError {
 }
 
 // Not awaited by anybody: sleeps never reject, and they end with the run.
-function watchTimeout(core: Core, run: Local, done: AbortSignal): void {
+function watchTimeout(run: Local): void {
   const { runMs } = run.started.policy.timeout
   if (runMs === null) return
-  void core.parts.clock.sleep(runMs, done).then(() => {
-    if (!done.aborted) run.abort('timeout', null)
+  void run.outlasts(runMs).then((isLate) => {
+    if (isLate) run.abort('timeout', null)
   })
-}
-
-function watchStuck(core: Core, run: Local, done: AbortSignal): void {
-  if (run.started.policy.timeout.runMs !== null) return
-  const watch = async (): Promise<void> => {
-    while (!done.aborted) {
-      await core.parts.clock.sleep(core.settings.stuckMs, done)
-      if (!done.aborted) tellAbout(core, run, 'run.stuck')
-    }
-  }
-  void watch()
 }
 
 function settlementOf(run: Local, ended: Ended, retryable: (error: unknown) => boolean): Settlement {
@@ -191,11 +197,9 @@ function handBack(token: string, started: 'started' | 'not-started'): Settlement
   return { token, ending: ending('handed-back'), error: null, result: null, retryable: false, handBack: started }
 }
 
-function tellAbout(core: Core, run: LocalRun, type: 'run.overran' | 'run.stuck'): void {
+function tellOverran(core: Core, run: LocalRun): void {
   const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-  const about = { schedule, job, dueAt, nonce, token, attempt, instance }
-  if (type === 'run.overran') core.parts.emit({ type, ...about })
-  else core.parts.emit({ type, ...about, runningMs: Math.round(core.parts.clock.mono() - run.begunAt) })
+  core.parts.emit({ type: 'run.overran', schedule, job, dueAt, nonce, token, attempt, instance })
 }
 
 function tellFenced(core: Core, run: LocalRun): void {

@@ -11,6 +11,8 @@ export interface LocalRun {
   readonly abort: (reason: AbortReason, detail: string | null) => void
   /** It is over for the fleet, whatever its handler does: it ignored its signal, or was overtaken. */
   readonly giveUp: () => void
+  /** Its handler has returned, thrown, or been given up. */
+  readonly ended: boolean
   /** Settled by its own transaction, or about to be settled: nobody hands it back. */
   settling: boolean
 }

@@ -59,11 +59,14 @@ export function settler(core: Core): Settler {
 
   const kick = (): void => {
     if (working !== null || queue.length === 0) return
-    working = work().finally(() => {
-      working = null
-      // What was added after the last look, while the promise was ending.
-      kick()
-    })
+    // In a moment: runs that were started together tend to end together, and one write is enough for all of them.
+    working = Promise.resolve()
+      .then(work)
+      .finally(() => {
+        working = null
+        // What was added after the last look, while the promise was ending.
+        kick()
+      })
   }
 
   const drop = (): void => {

@@ -25,13 +25,11 @@ export async function callStore<Answer>(core: Caller, operation: string, call: (
       hint: 'Check that the store is reachable and not overloaded; cronce goes on when it answers.',
     })
   } finally {
-    // With a reason, or every call would make an error with a stack for nobody.
-    waiting.abort(ANSWERED)
+    waiting.abort(QUIETLY)
   }
 }
 
 const LATE: unique symbol = Symbol('late')
-const ANSWERED = 'answered'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
