@@ -41,7 +41,7 @@ export interface Cronce<Tx = unknown> extends Client<Tx> {
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
   /** Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them. */
   start(): Promise<void>
-  /** Take nothing new, let runs finish, hand back the rest, leave. Never rejects. */
+  /** Take nothing new, let runs finish, hand back the rest, leave. Never rejects. A handler must not await it: it waits for that. */
   stop(): Promise<void>
   /** Without `start()`: run what is due now, wait for it, and leave. For serverless functions. */
   runDue(): Promise<RunDueSummary>
@@ -73,6 +73,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
 
   const emit = (event: CronceEvent): void => {
     logEvent(logger, event)
+    around.told(event)
     events.emit(event)
   }
   const lazy = lazyStore<Tx>(() =>
@@ -225,6 +226,7 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     program: process.argv[1],
     settings: {},
     sync: () => {},
+    told: () => {},
   }
 }
 

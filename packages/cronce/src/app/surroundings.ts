@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
+import type { CronceEvent } from '../model/event.ts'
 import type { StoreSource } from '../store/store.ts'
 
 /** What an app takes from the process it runs in. Tests and simulations bring their own. */
@@ -13,6 +14,8 @@ export interface Surroundings {
   readonly program: string | undefined
   readonly settings: Partial<EngineSettings>
   readonly sync: EngineParts['sync']
+  /** Is told every event, whoever made the app. */
+  readonly told: (event: CronceEvent) => void
 }
 
 const KNOWN = new WeakMap<object, Partial<Surroundings>>()

@@ -68,7 +68,9 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
 
   const keepLoop = async (): Promise<void> => {
     while (!core.stopped.aborted) {
-      await parts.clock.sleep(Math.min(KEEP_MS, settings.holdDownMs / 2), core.stopped)
+      // Who renews only now and then has time for these, too.
+      const pauseMs = Math.min(Math.max(KEEP_MS, settings.leaseMs), settings.holdDownMs / 2)
+      await parts.clock.sleep(pauseMs, core.stopped)
       if (!core.stopped.aborted) await attempt('keep', keep)
     }
   }

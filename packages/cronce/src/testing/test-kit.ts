@@ -23,7 +23,7 @@ export interface TestKit {
   advance(duration: Duration): Promise<void>
   /** Let time pass until then: a Date, epoch milliseconds, or an ISO text with a zone. */
   advanceTo(instant: Date | number | string): Promise<void>
-  /** What happened so far in the apps that `app()` made. */
+  /** What happened so far in all apps on this store. */
   readonly events: readonly CronceEvent[]
 }
 
@@ -35,26 +35,29 @@ export interface TestKitOptions {
 }
 
 const FIRST_DAY = Date.UTC(2027, 0, 1)
+const HOUR_MS = 3_600_000
+
+/** Renewing leases every few seconds is most of what an idle week would consist of, and no process can die here. */
+const QUIET = { leaseMs: 6 * HOUR_MS, holdDownMs: 12 * HOUR_MS }
 
 export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = {}): TestKit {
   const running = new Set<string>()
   const events: CronceEvent[] = []
   const clock = virtualClock(at(now).at, () => settled(running, patience))
-  const store = surround(memory({ clock }), { clock, production: false, environment: {}, program: undefined })
-  const follow = (event: CronceEvent): void => {
+  const told = (event: CronceEvent): void => {
     events.push(event)
     if (event.type === 'run.started') running.add(`${event.token} ${event.schedule}`)
     else if (event.type === 'run.ended' || event.type === 'run.fenced')
       running.delete(`${event.token} ${event.schedule}`)
   }
+  const around = { clock, told, settings: QUIET, production: false, environment: {}, program: undefined }
+  const store = surround(memory({ clock }), around)
   return {
     store,
     clock,
     events,
     app(options = {}) {
-      const app = cronce({ logger: false, signals: false, ...options, store })
-      app.on('*', follow)
-      return app
+      return cronce({ logger: false, signals: false, ...options, store })
     },
     now: () => clock.wall(),
     async advance(duration) {
