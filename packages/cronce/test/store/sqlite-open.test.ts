@@ -6,8 +6,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { sqlite, sqliteFromUrl } from '../../src/sqlite.ts'
+import { loadDriver } from '../../src/store/sqlite/driver.ts'
 import { identify, isSameFile } from '../../src/store/sqlite/identity.ts'
 import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
+import { connect } from '../../src/store/sqlite/open.ts'
 import { applyAll, create, join as joinFleet, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, claim, creation, runOf, schedule } from '../../src/testing/conformance/samples.ts'
 import { afterwards, openFor, openStore, tempFolder } from './sqlite-kit.ts'
@@ -225,6 +227,15 @@ describe('what the file is', () => {
 })
 
 describe('tables', () => {
+  test('a commit is on the disk when it is answered', async (context) => {
+    const file = await makeStore(context)
+    const db = connect(await loadDriver(), file)
+    afterwards(context, () => db.close())
+    const FULL = 2
+    assert.deepEqual(db.prepare('pragma synchronous').get(), row({ synchronous: FULL }))
+    assert.deepEqual(db.prepare('pragma journal_mode').get(), row({ journal_mode: 'wal' }))
+  })
+
   test('tables are made once, however often the file is opened', async (context) => {
     const file = await makeStore(context)
     const schemaOf = () => {
@@ -287,7 +298,8 @@ describe('tables', () => {
       (await store.load(['s', 'known'])).schedules.map(({ id }) => id),
       ['known'],
     )
-    const due = await store.due({ jobs: [{ job: 'report', buckets: '1'.repeat(256) }], patienceMs: 0, limit: 10 })
+    // The limit is not used up by what is left alone.
+    const due = await store.due({ jobs: [{ job: 'report', buckets: '1'.repeat(256) }], patienceMs: 0, limit: 1 })
     assert.deepEqual([due.schedules.map(({ id }) => id), due.mineAt], [['known'], null])
     assert.deepEqual(
       (await store.listSchedules({ after: null, limit: 10 })).items.map(({ id }) => id),

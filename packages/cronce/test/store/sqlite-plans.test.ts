@@ -77,6 +77,25 @@ test('nothing is found by reading through a table', async (context) => {
   assert.ok(LISTS.length > 300)
 })
 
+test('what is asked for most is found by all that is known of it', async (context) => {
+  const file = join(await tempFolder(context), 'seeks.db')
+  await (await openStore(file)).close()
+  const db = new DatabaseSync(file)
+  afterwards(context, () => db.close())
+  for (const [sql, seek] of [
+    [schedules.DUE, 'COVERING INDEX cronce_schedules_due (namespace=? AND job=? AND wake_at>? AND wake_at<?)'],
+    [schedules.NEXT, 'COVERING INDEX cronce_schedules_due (namespace=? AND job=? AND wake_at>?)'],
+    [schedules.LOAD, '(namespace=? AND id=?)'],
+    [HELD, 'INDEX cronce_runs_held (namespace=? AND instance=?)'],
+    [prune.EXPIRED, 'cronce_fires_expiry (namespace=? AND expires_at>? AND expires_at<?)'],
+    [apply.TRIM, 'cronce_fires_number (namespace=? AND schedule=? AND number>? AND number<?)'],
+  ] as const) {
+    const [step] = db.prepare(`explain query plan ${sql}`).all()
+    const found = String(Object.values(step!).at(-1))
+    assert.ok(found.includes(seek), found)
+  }
+})
+
 test('what is due, and pages by one filter, come in order out of an index: nothing is sorted', async (context) => {
   const file = join(await tempFolder(context), 'order.db')
   await (await openStore(file)).close()

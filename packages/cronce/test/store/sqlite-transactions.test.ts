@@ -39,6 +39,13 @@ async function prepare(context: TestContext): Promise<Stage> {
   }
 }
 
+/** What can't be written. */
+function circular(): unknown {
+  const value: { self?: unknown } = {}
+  value.self = value
+  return value
+}
+
 for (const statement of ['commit', 'rollback', 'commit; begin', 'rollback; begin immediate']) {
   test(`the user's function can't end the transaction: ${statement}`, async (context) => {
     const { store, run, orders, transact } = await prepare(context)
@@ -159,6 +166,18 @@ test("a user's transaction that somebody else's write has overtaken is busy, and
   assert.deepEqual(orders(), [])
 })
 
+test("a call that fails leaves nothing of itself in the user's transaction, which goes on", async (context) => {
+  const { file, store, orders } = await prepare(context)
+  const tx = new DatabaseSync(file)
+  afterwards(context, () => tx.close())
+  tx.exec('begin immediate; insert into orders values (1)')
+  const changes = [creation(schedule('first')), creation(schedule('second', { last: circular() as never }))]
+  await assert.rejects(store.apply(changes, { tx }), TypeError)
+  tx.exec('commit')
+  assert.deepEqual(orders(), [1])
+  assert.deepEqual((await store.load(['first', 'second'])).schedules, [])
+})
+
 test("others are told when the user's transaction is over", async (context) => {
   const { file, store } = await prepare(context)
   const tx = new DatabaseSync(file)
@@ -185,9 +204,7 @@ test("others are told when the user's transaction is over", async (context) => {
 test('calls that come together are committed together, and one that fails spoils none of the others', async (context) => {
   const { store } = await prepare(context)
   const states = await Promise.all(['a', 'b', 'c'].map((id) => create(store as Store, schedule(id))))
-  const circular: { self?: unknown } = {}
-  circular.self = circular
-  const impossible = change(states[1]!, { last: circular as never })
+  const impossible = change(states[1]!, { last: circular() as never })
   const [first, second, third] = await Promise.allSettled([
     store.apply([change(states[0]!, { fired: 1 })]),
     store.apply([impossible]),
