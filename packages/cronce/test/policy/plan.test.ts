@@ -184,15 +184,14 @@ test('a fire that nobody had room for in time is judged when it is late, like on
 
 test('an instant that is on record already is passed over', () => {
   const keeper = given()
+  const older = keeper.it
   keeper.now = NOON + MINUTE
-  keeper.advance()
-  const record = keeper.list()[0]!
-  // As a store that came back with an older schedule would have it.
-  keeper.state = { ...keeper.it, nextAt: NOON + MINUTE, plannedTo: NOON, open: [], version: keeper.it.version }
-  keeper.fires.set(`${record.dueAt} `, { ...record, ending: { outcome: 'failed', reason: 'error', detail: null } })
+  keeper.settle(keeper.advance()[0]!, 'completed')
+  // As if the store had come back with an older schedule.
+  keeper.state = { ...older, version: keeper.it.version }
   assert.deepEqual(keeper.advance(), [])
-  assert.deepEqual(story(keeper), ['12:01 failed error'])
-  assert.equal(keeper.it.nextAt, NOON + 2 * MINUTE)
+  assert.deepEqual(story(keeper), ['12:01 succeeded completed'])
+  assert.deepEqual([keeper.it.nextAt, keeper.passedOver], [NOON + 2 * MINUTE, 1])
 })
 
 test('one instant made at run time cleans up after itself, one declared in code says that it is finished', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { DEFAULT_POLICY, type PolicyChoices, policyOf } from '../../src/model/policy.ts'
+import { DEFAULT_POLICY, type PolicyChoices } from '../../src/model/policy.ts'
 import type { FireRecord } from '../../src/model/record.ts'
 import type { Definition, Instant, ScheduleState } from '../../src/model/schedule.ts'
 import { advance } from '../../src/policy/advance.ts'
@@ -172,8 +172,7 @@ export class Play {
         this.#account()
       }
       if (keeper.state === null || (keeper.it.open.length === 0 && keeper.it.backfills.length === 0)) break
-      const wakeAt = keeper.it.open.length === 0 ? null : earliestReady(keeper.it)
-      if (wakeAt !== null && wakeAt > keeper.now) keeper.now = wakeAt
+      keeper.now = Math.max(keeper.now, keeper.it.wakeAt ?? keeper.now)
     }
     if (keeper.state !== null) {
       assert.deepEqual([keeper.it.open, keeper.it.backfills], [[], []], 'everything comes to its end')
@@ -421,10 +420,4 @@ function instantsOf(record: FireRecord): Instant[] {
 function someOf(record: FireRecord, b: number): Instant {
   const instants = instantsOf(record)
   return instants[b % instants.length]!
-}
-
-function earliestReady(state: ScheduleState): Instant {
-  const { misfire } = policyOf(state.definition.policy)
-  assert.ok(misfire.windowMs > 0)
-  return Math.min(...state.open.map(({ readyAt, run }) => (run === null ? readyAt : Number.POSITIVE_INFINITY)))
 }

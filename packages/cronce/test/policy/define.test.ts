@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { DEFAULT_POLICY } from '../../src/model/policy.ts'
+import { define } from '../../src/policy/define.ts'
+import { pause } from '../../src/policy/pause.ts'
+import { remove } from '../../src/policy/remove.ts'
+import { retire } from '../../src/policy/retire.ts'
+import { skipNext } from '../../src/policy/skip-next.ts'
+import { triggerNow } from '../../src/policy/trigger-now.ts'
+import { CLIENT, definition, given, HOUR, Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
+
+const CODE = { kind: 'code', app: 'shop', term: 3 } as const
+const every = (everyMs: number) => ({ kind: 'every', everyMs, anchor: 0 }) as const
+
+test('a new schedule begins with the first instant that is not over, and makes up for nothing', () => {
+  const sharp = new Keeper()
+  sharp.now = NOON
+  sharp.define({ trigger: every(HOUR) })
+  assert.equal(sharp.it.nextAt, NOON)
+  const later = new Keeper()
+  later.now = NOON + 1
+  later.define({ trigger: every(HOUR) })
+  assert.equal(later.it.nextAt, NOON + HOUR)
+  assert.deepEqual([later.it.version, later.it.revision], [1, 1])
+})
+
+test('one instant that has passed is refused to a client, who would wait for it for ever', () => {
+  const answer = define(
+    null,
+    'once',
+    { definition: definition({ trigger: { kind: 'at', at: NOON } }), source: CLIENT },
+    {
+      ...new Keeper().context,
+      now: NOON + 1,
+    },
+  )
+  assert.equal(refusalOf(answer), 'INSTANT_PAST')
+})
+
+test('the same definition changes nothing, however its fields are ordered', () => {
+  const keeper = given({ input: { a: 1, b: [2] } })
+  assert.equal(keeper.define({ input: { b: [2], a: 1 } }), null)
+})
+
+test('the same definition of a newer deployment moves the term up, and nothing else', () => {
+  const keeper = given({}, CODE)
+  const answer = keeper.define({}, { ...CODE, term: 4 })
+  assert.ok(answer !== null)
+  assert.deepEqual([keeper.it.source, keeper.it.revision], [{ ...CODE, term: 4 }, 1])
+  assert.equal(refusalOf(keeper.define({ input: 1 }, CODE)), 'DEPLOYMENT_SUPERSEDED')
+  assert.equal(refusalOf(keeper.define({}, CODE)), 'DEPLOYMENT_SUPERSEDED')
+})
+
+test('code and clients do not take schedules from each other, nor do apps', () => {
+  assert.equal(refusalOf(given({}, CODE).define({ input: 1 })), 'SCHEDULE_IN_CODE')
+  assert.equal(refusalOf(given({}).define({ input: 1 }, CODE)), 'SCHEDULE_NAME_TAKEN')
+  assert.equal(refusalOf(given({}, CODE).define({}, { ...CODE, app: 'other' })), 'SCHEDULE_NAME_TAKEN')
+})
+
+test('a change first settles what is due under the old rule, then begins after now', () => {
+  const keeper = given({ trigger: every(MINUTE) })
+  keeper.now = NOON + 3 * MINUTE
+  keeper.define({ trigger: every(90 * SECOND) })
+  assert.deepEqual(story(keeper), ['12:01 missed superseded', '12:02 missed superseded', '12:03 open'])
+  assert.equal(keeper.it.nextAt, NOON + 270 * SECOND, '12:03 is an instant of both, and has been')
+  assert.equal(keeper.it.revision, 2)
+})
+
+test('an instant that jitter still holds back is planned before its rule goes', () => {
+  const keeper = given({ policy: { jitter: { kind: 'fixed', ms: 50 * SECOND } } })
+  const readyAt = keeper.it.wakeAt!
+  keeper.now = NOON + MINUTE
+  assert.ok(readyAt > keeper.now)
+  keeper.define({ trigger: every(HOUR) })
+  assert.deepEqual(story(keeper), ['12:01 open'])
+  assert.equal(keeper.it.wakeAt, readyAt)
+  assert.deepEqual(keeper.advance(), [])
+  keeper.now = readyAt
+  assert.equal(keeper.advance().length, 1)
+})
+
+test('what is open keeps the input and the policies it was planned with', () => {
+  const keeper = given({ input: 'old', policy: { retry: { ...DEFAULT_POLICY.retry, attempts: 1, baseMs: 0 } } })
+  keeper.now = NOON + MINUTE
+  const [run] = keeper.advance()
+  keeper.define({ input: 'new' })
+  keeper.settle(run!, 'error')
+  const [again] = keeper.advance()
+  assert.deepEqual([again?.input, again?.policy.retry.attempts], ['old', 1])
+  keeper.settle(again!, 'completed')
+  keeper.now = NOON + 2 * MINUTE
+  const [next] = keeper.advance()
+  assert.deepEqual([next?.input, next?.policy.retry.attempts], ['new', 0])
+})
+
+test('a change leaves an operator’s pause, the counters and open fires alone', () => {
+  const keeper = given({ trigger: every(MINUTE) })
+  keeper.now = NOON + MINUTE
+  keeper.advance()
+  keeper.take(pause(keeper.it, { note: 'x', author: 'ann', until: null, missed: 'skip' }, keeper.context))
+  const before = keeper.it
+  keeper.define({ input: 2 })
+  assert.deepEqual(
+    [keeper.it.pause, keeper.it.tokens, keeper.it.fired, keeper.it.open.length, keeper.it.nextAt],
+    [before.pause, before.tokens, before.fired, 1, before.nextAt],
+  )
+})
+
+test('the instants of a pause are on record when the rule changes in the middle of it', () => {
+  const keeper = given()
+  keeper.take(pause(keeper.it, { note: null, author: null, until: null, missed: 'skip' }, keeper.context))
+  keeper.now = NOON + 2 * MINUTE
+  keeper.define({ trigger: every(HOUR) })
+  assert.deepEqual(story(keeper), ['12:01 skipped paused', '12:02 skipped paused'])
+})
+
+test('what was skipped ahead of time stays skipped when the rule changes', () => {
+  const keeper = given({ trigger: every(HOUR) })
+  keeper.take(skipNext(keeper.it, NOON + HOUR, keeper.context))
+  keeper.define({ trigger: every(30 * MINUTE) })
+  assert.equal(keeper.it.nextAt, NOON + 30 * MINUTE)
+  keeper.now = NOON + 30 * MINUTE
+  keeper.settle(keeper.advance()[0]!, 'completed')
+  assert.equal(keeper.it.nextAt, NOON + 90 * MINUTE)
+  assert.deepEqual(story(keeper), ['12:30 succeeded completed', '13:00 skipped skipped-by-operator'])
+})
+
+test('another job has to wait until the fires of the old one have ended', () => {
+  const keeper = given()
+  keeper.now = NOON + MINUTE
+  const [run] = keeper.advance()
+  assert.equal(refusalOf(keeper.define({ job: 'other' })), 'SCHEDULE_BUSY')
+  keeper.settle(run!, 'completed')
+  keeper.define({ job: 'other' })
+  assert.equal(keeper.it.definition.job, 'other')
+})
+
+test('a longer retention does not bring back records that a shorter one let go', () => {
+  const retention = { keepMs: 48 * HOUR, keepMsBy: {}, count: 1_000 }
+  const keeper = given({ policy: { retention } })
+  keeper.define({})
+  assert.equal(keeper.it.trimmedBefore, keeper.now)
+})
+
+test('retire: what waits ends, what runs goes on, and nothing more comes', () => {
+  const keeper = given({ policy: { overlap: { kind: 'queue', limit: 1 } } }, CODE)
+  keeper.now = NOON + MINUTE
+  const [run] = keeper.advance()
+  keeper.now = NOON + 2 * MINUTE
+  keeper.take(retire(keeper.it, { app: 'shop', term: 4 }, keeper.context))
+  assert.deepEqual(story(keeper), ['12:01 open', '12:02 cancelled retired'])
+  assert.equal(keeper.it.wakeAt, null)
+  keeper.now = NOON + 9 * MINUTE
+  keeper.advance()
+  keeper.settle(run!, 'completed')
+  assert.deepEqual(story(keeper), ['12:01 succeeded completed', '12:02 cancelled retired'])
+})
+
+test('retire: no retry, no recovery and no hand-back, since nobody would run it', () => {
+  const policy = { retry: { ...DEFAULT_POLICY.retry, attempts: 5 } }
+  const endings = (['fail', 'crash', 'hand back'] as const).map((how) => {
+    const keeper = given({ policy }, CODE)
+    keeper.now = NOON + MINUTE
+    const [run] = keeper.advance()
+    keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
+    if (how === 'fail') keeper.settle(run!, 'error')
+    else if (how === 'crash') keeper.recover(run!)
+    else keeper.settle(run!, 'completed', { handBack: 'started' })
+    return story(keeper)[0]
+  })
+  assert.deepEqual(endings, ['12:01 failed error', '12:01 cancelled retired', '12:01 cancelled retired'])
+})
+
+test('retire: only by its own app, and not by an older deployment', () => {
+  const keeper = given({}, CODE)
+  assert.equal(retire(keeper.it, { app: 'other', term: 9 }, keeper.context), null)
+  assert.equal(retire(keeper.it, { app: 'shop', term: 2 }, keeper.context), null)
+  assert.equal(retire(given().it, { app: 'shop', term: 9 }, keeper.context), null)
+})
+
+test('a retired schedule that is declared again goes on from now, and may change hands', () => {
+  const keeper = given({}, CODE)
+  keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
+  keeper.now = NOON + 5 * MINUTE + 1
+  keeper.define({}, { kind: 'code', app: 'other', term: 1 })
+  assert.deepEqual([keeper.it.retiredAt, keeper.it.nextAt], [null, NOON + 6 * MINUTE])
+  assert.deepEqual(story(keeper), [])
+})
+
+test('a retired schedule takes no commands', () => {
+  const keeper = given({}, CODE)
+  keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
+  const wish = { nonce: 'n', input: undefined, overlap: 'honour' } as const
+  assert.equal(refusalOf(triggerNow(keeper.it, wish, keeper.context)), 'SCHEDULE_RETIRED')
+  assert.equal(refusalOf(skipNext(keeper.it, NOON + MINUTE, keeper.context)), 'SCHEDULE_RETIRED')
+})
+
+test('remove: not while a run is open, unless forced; records say what became of it', () => {
+  const keeper = given({ policy: { overlap: { kind: 'queue', limit: 1 } } })
+  keeper.now = NOON + MINUTE
+  keeper.advance()
+  keeper.now = NOON + 2 * MINUTE
+  assert.equal(refusalOf(remove(keeper.it, { force: false }, keeper.context)), 'SCHEDULE_BUSY')
+  keeper.take(remove(keeper.it, { force: true }, keeper.context))
+  assert.equal(keeper.state, null)
+  assert.deepEqual(story(keeper), ['12:01 cancelled removed', '12:02 cancelled removed'])
+  assert.equal([...keeper.runs.values()][0]?.ending?.reason, 'removed')
+})
+
+test('remove: what the code declares is removed from the code', () => {
+  assert.equal(refusalOf(remove(given({}, CODE).it, { force: false }, new Keeper().context)), 'SCHEDULE_IN_CODE')
+})
