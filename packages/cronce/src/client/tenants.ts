@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { remove } from '../policy/remove.ts'
 import { readStore, writeStore } from './ask-store.ts'
@@ -16,12 +17,9 @@ export type TenantRecord =
   | { readonly type: 'step'; readonly step: StepView }
 
 export interface Tenants {
-  /** All that is stored about a tenant: its schedules, each with its fires, their runs and steps. */
+  /** All that is stored about a tenant: its schedules; then its fires, each with its steps and runs. */
   export(tenant: string): AsyncIterable<TenantRecord>
-  /**
-   * Remove all schedules of a tenant and everything on record about them, running or not. Schedules that were removed before
-   * are no longer known to be the tenant's: their records go when their time is up.
-   */
+  /** Remove all schedules of a tenant, running or not, and everything on record about these and those it had before. */
   erase(tenant: string): Promise<{ readonly schedules: number }>
 }
 
@@ -35,6 +33,7 @@ export function makeTenants<Tx>(parts: ClientParts<Tx>): Tenants {
         await eraseSchedule(parts, id, name)
         schedules++
       }
+      await eraseRemoved(parts, name)
       return { schedules }
     },
   }
@@ -49,22 +48,31 @@ async function* exportTenant<Tx>(
   tenant: string,
 ): AsyncGenerator<TenantRecord, void, undefined> {
   const { store } = parts
-  for await (const state of schedulesOf(parts, tenant)) {
-    const schedule = state.id
-    yield { type: 'schedule', schedule: viewSchedule(state) }
-    const fires = everyItem((after, limit) =>
-      readStore('list fires', () => store.listFires({ schedule, order: 'earliest', after, limit })),
-    )
-    for await (const fire of fires) {
-      yield { type: 'fire', fire: viewFire(fire) }
-      // Only a run begins steps.
-      if (fire.attempt === 0) continue
-      for (const step of await readStore('list steps', () => store.listSteps(fire))) {
-        yield { type: 'step', step: viewStep(step) }
-      }
+  for await (const state of schedulesOf(parts, tenant)) yield { type: 'schedule', schedule: viewSchedule(state) }
+  for await (const fire of firesOf(parts, tenant)) {
+    yield { type: 'fire', fire: viewFire(fire) }
+    // Only a run begins steps.
+    if (fire.attempt === 0) continue
+    for (const step of await readStore('list steps', () => store.listSteps(fire))) {
+      yield { type: 'step', step: viewStep(step) }
     }
-    const runs = everyItem((after, limit) => readStore('list runs', () => store.listRuns({ schedule, after, limit })))
+    const runs = everyItem((after, limit) => readStore('list runs', () => store.listRuns({ fire, after, limit })))
     for await (const run of runs) yield { type: 'run', run: viewRun(run) }
+  }
+}
+
+function firesOf<Tx>({ store }: ClientParts<Tx>, tenant: string): AsyncIterable<FireRecord> {
+  return everyItem((after, limit) =>
+    readStore('list fires', () => store.listFires({ tenant, order: 'earliest', after, limit })),
+  )
+}
+
+/** Records that schedules left behind which are gone: each was the tenant's when it was written. */
+async function eraseRemoved<Tx>(parts: ClientParts<Tx>, tenant: string): Promise<void> {
+  for await (const { schedule } of firesOf(parts, tenant)) {
+    const { schedules } = await readStore('load a schedule', () => parts.store.load([schedule]))
+    // Somebody else's by now, who has the name: their records are under the same one.
+    if (schedules.length === 0) await eraseRecords(parts, schedule)
   }
 }
 
@@ -79,6 +87,10 @@ async function eraseSchedule<Tx>(parts: ClientParts<Tx>, id: string, tenant: str
     state === null || state.definition.tenant !== tenant ? null : remove(state, { force: true }, context),
   )
   if (changed.kind === 'unchanged' && changed.state !== null) return
+  await eraseRecords(parts, id)
+}
+
+async function eraseRecords<Tx>(parts: ClientParts<Tx>, id: string): Promise<void> {
   for (let step = 0; step < ERASE_STEPS; step++) {
     if (await writeStore('erase records', () => parts.store.erase(id, ERASE_BATCH))) return
   }

@@ -3,13 +3,14 @@ import type { Instant, ScheduleState } from './schedule.ts'
 
 /**
  * One decision about one schedule: nothing of it is written unless all of it can be.
- * The store keeps `state.definition` as it was while `revision` is unchanged, and may start a new schedule's `tokens` higher.
+ * The store keeps `state.definition` as it was while `revision` is unchanged. It starts a new schedule's `version` and `tokens`
+ * above those of every schedule that was removed: what was decided on a removed one must not fit its successor.
  */
 export interface Change {
   readonly id: string
   /** The version it was decided on; 0: the schedule must not exist. */
   readonly version: number
-  /** What it becomes, with `version` one higher; `null`: it is removed. Records stay. */
+  /** What it becomes, with `version` one higher (or more, if it is new); `null`: it is removed. Records stay. */
   readonly state: ScheduleState | null
   /** The store's clock must have reached this. `null`: no matter. */
   readonly notBefore: Instant | null

@@ -13,6 +13,8 @@ export interface FireKey {
 /** What is on record about a fire, or about a range of instants that were never run. */
 export interface FireRecord extends FireKey {
   readonly job: string
+  /** Whose data it is: the schedule's tenant when it was planned. */
+  readonly tenant: string | null
   readonly kind: FireKind
   readonly round: number
   readonly plannedAt: Instant

@@ -18,6 +18,7 @@ export function recordOf(draft: Draft, fire: OpenFire): FireRecord {
     dueAt: fire.dueAt,
     nonce: fire.nonce,
     job: definition.job,
+    tenant: definition.tenant,
     kind: fire.kind,
     round: fire.round,
     plannedAt: fire.plannedAt,

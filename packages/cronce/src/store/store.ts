@@ -30,7 +30,8 @@ export interface Store<Tx = unknown> {
   due(query: DueQuery): Promise<Due>
 
   /**
-   * Write decisions. Each change is all or nothing and independent of the others; see `Change` and `ChangeResult`.
+   * Write decisions. Each change is all or nothing, and refused or written whatever becomes of the others; they are written in
+   * order, and each sees those before it. The version is judged first. See `Change` and `ChangeResult`.
    * With `claimant`, every change also demands that this instance is live, and renews its lease.
    */
   apply(changes: readonly Change[], options?: ApplyOptions<Tx>): Promise<Applied>
@@ -194,7 +195,7 @@ export interface HeldRun {
 
 /** A run is live if it is open in the store and its instance has not been declared dead (or left). */
 export type StepCommand =
-  /** Begin a step, if the run is live and the step is neither done nor begun by another run. */
+  /** Begin a step, if the run is live and the step is neither done nor begun by another run. A failed one may begin again. */
   | {
       readonly kind: 'begin'
       readonly fire: FireKey
@@ -212,7 +213,7 @@ export type StepCommand =
       readonly failed: boolean
       readonly result: Json
     }
-  /** An operator says how it ended. */
+  /** An operator says how it ended, if it has not. */
   | {
       readonly kind: 'resolve'
       readonly fire: FireKey
@@ -277,6 +278,7 @@ export interface ScheduleQuery extends PageQuery {
 export interface FireQuery extends PageQuery {
   readonly schedule?: string | undefined
   readonly job?: string | undefined
+  readonly tenant?: string | undefined
   readonly outcome?: Outcome | 'open' | undefined
   readonly nonce?: string | undefined
   readonly from?: Instant | undefined
@@ -284,7 +286,7 @@ export interface FireQuery extends PageQuery {
   readonly order?: 'latest' | 'earliest' | undefined
 }
 
-/** The latest started first. */
+/** The latest started first. `from` and `to` are about when they started. */
 export interface RunQuery extends PageQuery {
   readonly schedule?: string | undefined
   readonly job?: string | undefined

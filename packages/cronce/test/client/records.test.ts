@@ -235,4 +235,18 @@ describe('a tenant', () => {
     assert.equal((await toArray(client.tenants.export('other'))).length, 3)
     assert.deepEqual(await client.tenants.erase('acme'), { schedules: 0 })
   })
+
+  test('is exported and erased also of what schedules left behind that it had before', async () => {
+    const { client, work } = await openHourly()
+    await work('acme')
+    await client.schedules.remove('acme', { force: true })
+    const left = await toArray(client.tenants.export('acme'))
+    assert.deepEqual(
+      left.map(({ type }) => type),
+      ['fire', 'run'],
+    )
+    await client.tenants.erase('acme')
+    assert.deepEqual(await toArray(client.tenants.export('acme')), [])
+    assert.deepEqual(await toArray(client.fires.all({ schedule: 'acme' })), [])
+  })
 })

@@ -5,7 +5,7 @@ import type { ApplyOptions, ChangeResult } from '../store.ts'
 import { fireKeyText, runKeyText } from './data.ts'
 import { renew } from './instances.ts'
 import { trim } from './prune.ts'
-import { deleteFire, type Space, setFire, setRun, setSchedule, setTokensFloor } from './space.ts'
+import { deleteFire, type Space, setFire, setFloor, setRun, setSchedule } from './space.ts'
 
 const APPLIED: ChangeResult = { kind: 'applied' }
 const CONFLICT: ChangeResult = { kind: 'conflict' }
@@ -33,7 +33,7 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
   if (refusal !== undefined) return refusal
   if (change.state !== null) setSchedule(space, change.id, nextState(space, current, change, change.state))
   else if (current !== undefined) {
-    setTokensFloor(space, Math.max(space.data.tokensFloor, current.tokens))
+    setFloor(space, Math.max(space.data.floor, current.tokens, current.version))
     setSchedule(space, change.id, undefined)
   }
   for (const key of change.deletes) deleteFire(space, key)
@@ -53,9 +53,9 @@ function nextState(
   change: Change,
   state: ScheduleState,
 ): ScheduleState {
-  const version = change.version + 1
+  const version = (current === undefined ? data.floor : change.version) + 1
   const definition = current?.revision === state.revision ? current.definition : state.definition
-  const tokens = current === undefined ? Math.max(state.tokens, data.tokensFloor) : state.tokens
+  const tokens = current === undefined ? Math.max(state.tokens, data.floor) : state.tokens
   const isAsGiven = state.version === version && state.definition === definition && state.tokens === tokens
   return isAsGiven ? state : { ...state, version, definition, tokens }
 }

@@ -27,8 +27,8 @@ export interface NamespaceData {
   readonly steps: Map<string, StepRecord>
   readonly instances: Map<string, StoredInstance>
   readonly apps: Map<string, AppRecord>
-  /** The highest counter of any schedule that was removed: new ones count on from it, in case they have the same name. */
-  tokensFloor: number
+  /** The highest version or counter of any schedule that was removed: new ones go on from it, in case they have its name. */
+  floor: number
 }
 
 export interface StoredInstance {
@@ -53,7 +53,7 @@ export function emptyNamespace(): NamespaceData {
     steps: new Map(),
     instances: new Map(),
     apps: new Map(),
-    tokensFloor: 0,
+    floor: 0,
   }
 }
 

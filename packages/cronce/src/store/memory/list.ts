@@ -1,5 +1,6 @@
 import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { stateOf } from '../../model/state-of.ts'
 import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { fireKeyText, runKeyText } from './data.ts'
 import { notApplied } from './not-applied.ts'
@@ -30,16 +31,8 @@ function matchesSchedule(state: ScheduleState, { tenant, app, state: status }: S
   return (
     (tenant === undefined || definition.tenant === tenant) &&
     (app === undefined || (source.kind === 'code' && source.app === app)) &&
-    (status === undefined || statusOf(state) === status)
+    (status === undefined || stateOf(state) === status)
   )
-}
-
-/** What is only triggered by hand has no next instant, and is active all the same. */
-function statusOf(state: ScheduleState): NonNullable<ScheduleQuery['state']> {
-  if (state.retiredAt !== null) return 'retired'
-  if (state.pause !== null) return 'paused'
-  const isOver = state.nextAt === null && state.open.length === 0 && state.backfills.length === 0
-  return isOver && state.definition.trigger !== null ? 'finished' : 'active'
 }
 
 export function listFires(space: Space, now: Instant, query: FireQuery): Page<FireRecord> {
@@ -126,9 +119,10 @@ function firstAt(dueAt: Instant): FireKey {
   return { dueAt, schedule: '', nonce: '' }
 }
 
-function matchesFire(fire: FireRecord, { job, outcome, nonce, from, to }: FireQuery): boolean {
+function matchesFire(fire: FireRecord, { job, tenant, outcome, nonce, from, to }: FireQuery): boolean {
   return (
     (job === undefined || fire.job === job) &&
+    (tenant === undefined || fire.tenant === tenant) &&
     (outcome === undefined || (fire.ending?.outcome ?? 'open') === outcome) &&
     (nonce === undefined || fire.nonce === nonce) &&
     (from === undefined || (fire.range?.untilAt ?? fire.dueAt) >= from) &&

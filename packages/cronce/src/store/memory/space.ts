@@ -36,10 +36,10 @@ export function setSchedule(space: Space, id: string, state: ScheduleState | und
   space.journal.undo?.push(() => setSchedule(space, id, old))
 }
 
-export function setTokensFloor(space: Space, floor: number): void {
-  const old = space.data.tokensFloor
-  space.data.tokensFloor = floor
-  space.journal.undo?.push(() => setTokensFloor(space, old))
+export function setFloor(space: Space, floor: number): void {
+  const old = space.data.floor
+  space.data.floor = floor
+  space.journal.undo?.push(() => setFloor(space, old))
 }
 
 export function setFire(space: Space, key: string, fire: FireKey, record: FireRecord | undefined): void {

@@ -14,8 +14,8 @@ select record
   from cronce_fires indexed by cronce_fires_nonce
  where namespace = ? and schedule = ? and nonce = ? and nonce <> ''`
 const PUT_FIRE = `
-insert into cronce_fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, number, expires_at, until_at, record)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+insert into cronce_fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, number, expires_at, until_at, tenant, record)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, schedule, due_at, nonce) do update
    set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number,
        expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record`
@@ -130,6 +130,7 @@ function putFire({ db, namespace }: Batch, fire: FireRecord): void {
     fire.number,
     fire.expiresAt,
     fire.range?.untilAt ?? null,
+    fire.tenant,
     JSON.stringify(fire),
   )
 }

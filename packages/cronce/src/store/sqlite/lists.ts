@@ -95,6 +95,7 @@ export function selectFires(namespace: string, query: FireQuery): readonly Selec
     ['namespace = ?', namespace],
     when('schedule = ?', schedule),
     when('job = ?', query.job),
+    when('tenant = ?', query.tenant),
     when('outcome = ?', query.outcome),
     // Said twice: the index of nonces is known by what it leaves out.
     hasNonce(query) ? ["nonce = ? and nonce <> ''", query.nonce!] : when('nonce = ?', query.nonce),
@@ -123,11 +124,12 @@ function hasNonce({ nonce }: FireQuery): boolean {
 }
 
 function fireIndex(query: FireQuery): string {
-  const { schedule, job, outcome } = query
+  const { schedule, job, tenant, outcome } = query
   if (hasNonce(query)) return 'indexed by cronce_fires_nonce'
   // The primary key: all fires of the schedule by time.
   if (schedule !== undefined) return ''
   if (outcome === 'open') return 'indexed by cronce_fires_outcome'
+  if (tenant !== undefined) return 'indexed by cronce_fires_tenant'
   if (job !== undefined) return 'indexed by cronce_fires_job'
   return outcome === undefined ? 'indexed by cronce_fires_time' : 'indexed by cronce_fires_outcome'
 }

@@ -15,11 +15,11 @@ export function setMeta(db: DatabaseSync, namespace: string, key: string, value:
   statement(db, SET).run(namespace, key, value)
 }
 
-/** Where tokens of a new schedule begin: above those of every schedule that was removed. */
-export function tokenFloor(db: DatabaseSync, namespace: string): number {
-  return Number(getMeta(db, namespace, 'token-floor') ?? 0)
+/** Where the version and the tokens of a new schedule begin: above those of every schedule that was removed. */
+export function floorOf(db: DatabaseSync, namespace: string): number {
+  return Number(getMeta(db, namespace, 'floor') ?? 0)
 }
 
-export function raiseTokenFloor(db: DatabaseSync, namespace: string, tokens: number): void {
-  if (tokens > tokenFloor(db, namespace)) setMeta(db, namespace, 'token-floor', String(tokens))
+export function raiseFloor(db: DatabaseSync, namespace: string, reached: number): void {
+  if (reached > floorOf(db, namespace)) setMeta(db, namespace, 'floor', String(reached))
 }

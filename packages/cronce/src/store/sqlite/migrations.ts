@@ -63,6 +63,7 @@ create table cronce_fires (
   number integer,
   expires_at integer,
   until_at integer,
+  tenant text,
   record text not null,
   primary key (namespace, schedule, due_at, nonce)
 ) strict, without rowid;
@@ -70,6 +71,7 @@ create unique index cronce_fires_nonce on cronce_fires (namespace, nonce, schedu
 create index cronce_fires_time on cronce_fires (namespace, due_at, schedule, nonce);
 create index cronce_fires_job on cronce_fires (namespace, job, due_at, schedule, nonce);
 create index cronce_fires_outcome on cronce_fires (namespace, outcome, due_at, schedule, nonce);
+create index cronce_fires_tenant on cronce_fires (namespace, tenant, due_at, schedule, nonce) where tenant is not null;
 create index cronce_fires_number on cronce_fires (namespace, schedule, number, ended_at) where number is not null;
 create index cronce_fires_expiry on cronce_fires (namespace, expires_at) where expires_at is not null;
 create index cronce_fires_range on cronce_fires (namespace, until_at) where until_at is not null;

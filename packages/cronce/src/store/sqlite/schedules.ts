@@ -5,7 +5,7 @@ import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { stateOf } from '../../model/state-of.ts'
 import type { Due, DueQuery } from '../store.ts'
 import { type Row, statement } from './driver.ts'
-import { raiseTokenFloor, tokenFloor } from './meta.ts'
+import { floorOf, raiseFloor } from './meta.ts'
 import { FORMAT, scheduleOf, stateText } from './rows.ts'
 
 export const LOAD = `
@@ -130,7 +130,8 @@ export function writeSchedule(db: DatabaseSync, namespace: string, head: Row | u
   }
   const key = Number(head.key)
   if (change.state === null) {
-    raiseTokenFloor(db, namespace, Number(statement(db, TOKENS).get(key)?.tokens ?? 0))
+    const tokens = Number(statement(db, TOKENS).get(key)?.tokens ?? 0)
+    raiseFloor(db, namespace, Math.max(tokens, change.version))
     statement(db, DELETE).run(key)
     statement(db, DELETE_DEFINITION).run(key)
     return
@@ -144,7 +145,8 @@ export function writeSchedule(db: DatabaseSync, namespace: string, head: Row | u
 }
 
 function insertSchedule(db: DatabaseSync, namespace: string, created: ScheduleState): void {
-  const state = { ...created, tokens: Math.max(created.tokens, tokenFloor(db, namespace)) }
+  const floor = floorOf(db, namespace)
+  const state = { ...created, version: floor + 1, tokens: Math.max(created.tokens, floor) }
   const { id, version, revision, definition, wakeAt } = state
   const { lastInsertRowid } = statement(db, INSERT).run(
     namespace,

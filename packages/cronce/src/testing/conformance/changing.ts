@@ -296,4 +296,15 @@ export function changingRules(rule: Rule): void {
     assert.ok(BigInt(runOf(again).token) > BigInt(run.token))
     assert.equal((await runsOf(store)).length, 2)
   })
+
+  rule('what was decided on a schedule that was removed does not fit the one that took its name', async ({ store }) => {
+    await join(store, 'i')
+    const old = await create(store, schedule('s'))
+    const late = claim(old, { instance: 'i' })
+    await applyAll(store, [removal(old)])
+    const again = await create(store, schedule('s'))
+    assert.ok(again.version > old.version)
+    assert.deepEqual(await applyOne(store, late), { kind: 'conflict' })
+    assert.deepEqual(await loadOne(store, 's'), again)
+  })
 }

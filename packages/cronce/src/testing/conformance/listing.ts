@@ -42,7 +42,8 @@ async function manyFires(store: Store): Promise<readonly FireRecord[]> {
   const reasons = ['completed', 'error', 'overlap', 'late', 'crashed', 'replaced'] as const
   const of = (id: string, job: string): FireRecord[] => [
     ...reasons.map((reason, index) => {
-      const over = { job, number: index + 1, expiresAt: NOON, ending: ending(reason) }
+      const tenant = index % 2 === 0 ? 'acme' : null
+      const over = { job, tenant, number: index + 1, expiresAt: NOON, ending: ending(reason) }
       return endedFire(id, NOON + index * HOUR_MS, over)
     }),
     ...[0, 1, 2].map((index) => fire(id, NOON + index * HOUR_MS, { job, nonce: `n${index}`, kind: 'manual' })),
@@ -64,6 +65,9 @@ const FIRE_FILTERS: readonly (readonly [query: Unpaged<FireQuery>, fits: (fire: 
   [{ schedule: 'first' }, (fire) => fire.schedule === 'first'],
   [{ schedule: 'nobody' }, () => false],
   [{ job: 'other' }, (fire) => fire.job === 'other'],
+  [{ tenant: 'acme' }, (fire) => fire.tenant === 'acme'],
+  [{ tenant: 'acme', outcome: 'failed' }, () => false],
+  [{ tenant: 'acme', from: NOON + HOUR_MS }, (f) => f.tenant === 'acme' && f.dueAt >= NOON + HOUR_MS],
   [{ outcome: 'open' }, (fire) => fire.ending === null],
   [{ schedule: 'first', outcome: 'open' }, (fire) => fire.schedule === 'first' && fire.ending === null],
   [{ job: JOB, outcome: 'open' }, (fire) => fire.job === JOB && fire.ending === null],

@@ -95,6 +95,7 @@ export function fire(schedule: string, dueAt: Instant, over: Partial<FireRecord>
     dueAt,
     nonce: '',
     job: JOB,
+    tenant: null,
     kind: 'scheduled',
     round: 1,
     plannedAt: dueAt,
