@@ -51,7 +51,7 @@ export async function openFor(context: TestContext, file: string, opening?: Open
 
 /** What a child process does; see `sqlite-worker.ts`. */
 export interface Order {
-  readonly task: 'create' | 'claim' | 'hold' | 'write'
+  readonly task: 'create' | 'claim' | 'hold' | 'idle' | 'write'
   readonly file: string
   readonly name: string
 }

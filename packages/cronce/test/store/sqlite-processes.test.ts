@@ -175,6 +175,15 @@ test('pruning sweeps up locks of processes that nobody knows any more, and spare
   assert.deepEqual(await store.probe(['known', 'unknown']), ['known'])
 })
 
+test('a store that is open, holds a lock and watches keeps no process from ending', async (context) => {
+  const file = join(await tempFolder(context), 'idle.db')
+  const worker = startWorker(context, { task: 'idle', file, name: 'idle' })
+  await worker.ended
+  assert.deepEqual([worker.told, worker.process.exitCode], [['idle'], 0])
+  const store = await openFor(context, file)
+  assert.deepEqual(await store.probe(['idle']), ['idle'])
+})
+
 test('where the system can not tell of changes, the file is looked at', async (context) => {
   // Nothing can be watched where there is nothing.
   const file = join(await tempFolder(context), 'later', 'signal.wake')

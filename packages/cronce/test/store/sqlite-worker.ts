@@ -41,6 +41,12 @@ const TASKS: Record<Order['task'], (store: Store) => Promise<void>> = {
     await tell('joined')
     setInterval(() => {}, 1_000)
   },
+  /** Do all that an instance does while it has nothing to do, and leave the rest to the end of the process. */
+  idle: async () => {
+    await store.beat(beat(name, { join: true }))
+    store.watch(() => {})
+    await tell('idle')
+  },
   /** Count up, telling each number once it is committed, until killed. */
   write: async () => {
     await store.beat(beat(name, { join: true }))
@@ -66,4 +72,4 @@ function tell(message: unknown): Promise<void> {
 
 await TASKS[task](store)
 // What was told has arrived; the channel alone would keep the process.
-if (task === 'create' || task === 'claim') process.disconnect()
+if (task !== 'hold') process.disconnect()
