@@ -53,6 +53,7 @@ export function member(
     const wasInTime = core.lease.trusted() && sent.mono - renewedAt < leaseMs
     renewedAt = sent.mono
     core.lease.renewed(sent, leaseMs)
+    const hadCapacity = core.admission.capacity()
     if (wasInTime) core.admission.renewedInTime()
     if (isLost) {
       isLost = false
@@ -65,7 +66,8 @@ export function member(
     onPeers()
     onHeld(answer.held, sent.mono)
     tellSkew()
-    if (changed || !wasInTime) core.claimAlarm.ring()
+    // Whoever found no room sleeps until something changes: this is something.
+    if (changed || !wasInTime || core.admission.capacity() > hadCapacity) core.claimAlarm.ring()
   }
 
   /** Declared dead: whatever was held is somebody else's now. Go on as someone new. */

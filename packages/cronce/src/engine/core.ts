@@ -36,6 +36,8 @@ export interface Core<Tx = unknown> {
   stopping: boolean
   /** Takes nothing new: an operator said so. */
   drained: boolean
+  /** When the store last failed, by the monotonic clock. */
+  readonly failedAt: () => number
   readonly context: (now: Instant) => Context
   readonly storeFailed: (operation: string, error: ErrorRecord, retryInMs: number) => void
   readonly storeAnswered: () => void
@@ -44,6 +46,7 @@ export interface Core<Tx = unknown> {
 export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Core<Tx> {
   const stopping = new AbortController()
   let failing = false
+  let failedAt = Number.NEGATIVE_INFINITY
   return {
     parts,
     settings,
@@ -61,6 +64,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     fullUntil: new Map(),
     stopping: false,
     drained: false,
+    failedAt: () => failedAt,
     context: (now) => ({
       now,
       epoch: parts.store.info.epoch,
@@ -69,6 +73,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     }),
     storeFailed(operation, error, retryInMs) {
       failing = true
+      failedAt = parts.clock.mono()
       parts.emit({ type: 'store.failed', operation, error, retryInMs })
     },
     storeAnswered() {

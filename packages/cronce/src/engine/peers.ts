@@ -30,15 +30,24 @@ const BATCH = 500
 const ROUNDS = 1_000
 /** How many others each instance probes: enough that two deaths at once are noticed. */
 const PROBED = 2
+/** After so many leases another failure may count as an outage again. */
+const FORGIVEN_LEASES = 3
 
 export function peerWatch(core: Core): PeerWatch {
   const { clock, store, emit } = core.parts
   const { leaseMs, probeMs } = core.settings
   const seen = new Map<string, Seen>()
   const recovered = new Set<string>()
+  let lookedAt = clock.mono()
+  let forgivenAt = Number.NEGATIVE_INFINITY
 
   const observe = (): void => {
     const now = clock.mono()
+    if (wasBlind(now)) {
+      for (const [id, { renewals }] of seen) seen.set(id, { renewals, at: now })
+      forgivenAt = now
+    }
+    lookedAt = now
     for (const { id, renewals } of core.peers) {
       if (seen.get(id)?.renewals !== renewals) seen.set(id, { renewals, at: now })
     }
@@ -49,6 +58,13 @@ export function peerWatch(core: Core): PeerWatch {
       if (id !== core.instance) void afterGone(id)
     }
   }
+
+  /**
+   * Whoever could not look has not seen that nobody renewed: after an outage everybody gets a whole lease to come back. Not
+   * every failure counts as an outage, or one call in ten that fails would keep the dead alive for ever.
+   */
+  const wasBlind = (now: number): boolean =>
+    now - lookedAt >= leaseMs || (core.failedAt() >= lookedAt && now - forgivenAt >= FORGIVEN_LEASES * leaseMs)
 
   // Caught inside; whatever fails here is done by `recoverOrphans` later.
   const afterGone = async (id: string): Promise<void> => {
@@ -148,11 +164,11 @@ export function peerWatch(core: Core): PeerWatch {
       { length: Math.min(PROBED, ids.length - 1) },
       (_, index) => ids[(own + 1 + index) % ids.length]!,
     )
-    const gone = await store.probe(neighbours)
+    const gone = await callStore(core, 'probe', () => store.probe(neighbours))
     if (gone.length === 0) return
     const { instances } = await callStore(core, 'watch', () => store.listInstances())
     await clock.sleep(GRACE_MS, core.stopped)
-    const stillGone = new Set(await store.probe(gone))
+    const stillGone = new Set(await callStore(core, 'probe', () => store.probe(gone)))
     for (const peer of instances) {
       if (stillGone.has(peer.id) && (peer.state === 'live' || peer.state === 'draining')) await bury(peer, 'probe')
     }

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, NEW_YEAR } from './fleet.ts'
+
+const MINUTE = 60_000
+
+for (const kind of ['throws', 'request-lost'] as const) {
+  test(`while the store is down (${kind}) nothing ends, and afterwards all is caught up with as the policy says`, async () => {
+    const fleet = await createFleet()
+    await fleet.addMany(3, (app) =>
+      app.job('latest', '* * * * *', () => {}).job('all', { cron: '* * * * *', misfire: 'all' }, () => {}),
+    )
+    await fleet.advance('5m30s')
+    const end = fleet.outage({ kind })
+    await fleet.advance('30m')
+    const before = fleet.handled.length
+    assert.equal(before, 12)
+    end()
+    await fleet.advance('30s')
+    const caughtUp = fleet.handled.slice(before)
+    assert.deepEqual(
+      caughtUp.filter(({ schedule }) => schedule === 'latest').map(({ dueAt }) => dueAt),
+      [NEW_YEAR + 35 * MINUTE, NEW_YEAR + 36 * MINUTE],
+    )
+    assert.equal(caughtUp.filter(({ schedule }) => schedule === 'all').length, 31)
+    assert.deepEqual(
+      fleet.members.map(({ app }) => fleet.events('store.recovered').length > 0 && app.instance !== null),
+      [true, true, true],
+    )
+    fleet.end()
+  })
+
+  test(`after an outage (${kind}) nobody is robbed within a lease of the store's return`, async () => {
+    for (const outageMs of [11_000, 20_000, 31_000, 45_000, 600_000]) {
+      const fleet = await createFleet({ seed: outageMs })
+      await fleet.addMany(4, (app, { clock }) => {
+        for (let job = 0; job < 8; job++) app.job(`job-${job}`, '0 0 * * *', () => clock.sleep(3_600_000))
+      })
+      await fleet.advance('1m')
+      const end = fleet.outage({ kind })
+      await fleet.advance(outageMs)
+      end()
+      await fleet.advance('2m')
+      assert.deepEqual(fleet.events('instance.died'), [], `${outageMs}`)
+      assert.deepEqual(fleet.events('instance.fenced'), [], `${outageMs}`)
+      fleet.end()
+    }
+  })
+}
+
+test('an instance that stays away after an outage is declared dead all the same', async () => {
+  const fleet = await createFleet()
+  const [one, other] = await fleet.addMany(2, (app) => app.job('bill', '* * * * *', () => {}))
+  await fleet.advance('30s')
+  const end = fleet.outage({ kind: 'throws' })
+  await fleet.advance('5m')
+  other!.crash()
+  end()
+  await fleet.advance('40s')
+  assert.deepEqual(
+    fleet.events('instance.died', one).map(({ by }) => by),
+    ['lease'],
+  )
+  fleet.end()
+})
+
+test('where one call in ten fails all the time, a dead instance is declared dead all the same', async () => {
+  const fleet = await createFleet()
+  const [, other] = await fleet.addMany(2, (app) => app.job('bill', { every: '1s' }, () => {}))
+  let calls = 0
+  fleet.outage(() => (calls++ % 10 === 0 ? { kind: 'throws' } : null))
+  await fleet.advance('30s')
+  other!.crash()
+  await fleet.advance('90s')
+  assert.equal(fleet.events('instance.died').length, 1)
+  fleet.end()
+})
+
+test('a run whose lease can not be renewed hears so before anybody else may begin', async () => {
+  const fleet = await createFleet()
+  const aborted: number[] = []
+  await fleet.addMany(2, (app, { clock }) =>
+    app.job('bill', { cron: '1 0 * * *', timeout: { grace: '1s' } }, async (run) => {
+      run.signal.addEventListener('abort', () => aborted.push(fleet.now()))
+      await clock.sleep(120_000, run.signal)
+      run.signal.throwIfAborted()
+    }),
+  )
+  await fleet.advance('1m1s')
+  const { member } = fleet.handled[0]!
+  member.link.disturb(() => ({ kind: 'request-lost' }))
+  await fleet.advance('5m')
+  assert.equal(fleet.handled.length, 2)
+  assert.ok(aborted[0]! < fleet.handled[1]!.startedAt)
+  assert.equal(fleet.handled[0]!.signal.reason.code, 'LEASE_LOST')
+  assert.equal(fleet.events('lease.lost', member).length, 1)
+  fleet.end()
+})
+
+test('what ended during an outage is settled after it, once', async () => {
+  const fleet = await createFleet()
+  const declare: Declare = (app, { clock }) => app.job('bill', '1 0 * * *', () => clock.sleep(5_000).then(() => 'paid'))
+  await fleet.addMany(2, declare)
+  await fleet.advance('1m1s')
+  const end = fleet.outage({ kind: 'throws' })
+  await fleet.advance('20m')
+  end()
+  await fleet.advance('1m')
+  const { items } = await fleet.operator.runs.list()
+  assert.deepEqual(
+    items.map(({ reason, result }) => [reason, result]),
+    [['completed', 'paid']],
+  )
+  fleet.end()
+})
+
+test('an app that is started while the store is down joins and declares when it is back', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app) => app.job('old', '* * * * *', () => {}))
+  await fleet.advance('1s')
+  member.crash()
+  let isDown = true
+  const starting = fleet.add((app, { link }) => {
+    app.job('new', '* * * * *', () => {})
+    link.disturb(() => (isDown ? { kind: 'throws' } : null))
+  })
+  fleet.world.at(fleet.world.now() + 120_000, () => {
+    isDown = false
+  })
+  await starting
+  assert.equal((await fleet.operator.schedules.get('new')).state, 'active')
+  fleet.end()
+})
+
+test('declarations that fail once are written before the app has started', async () => {
+  for (const name of ['loadApp', 'saveApp', 'apply'] as const) {
+    const fleet = await createFleet()
+    await fleet.add((app, { link }) => {
+      app.job('bill', '* * * * *', () => {})
+      link.fail(name, { kind: 'throws' })
+    })
+    assert.equal((await fleet.operator.schedules.get('bill')).state, 'active', name)
+    fleet.end()
+  }
+})
+
+test('slow answers in every direction cost time and nothing else', async () => {
+  const latency = (random: () => number) => ({ requestMs: random() * 300, answerMs: random() * 300 })
+  const fleet = await createFleet({ seed: 5, latency })
+  await fleet.addMany(4, (app, { clock }) =>
+    app.job('bill', { every: '7s', overlap: 'queue-all', misfire: 'all' }, () => clock.sleep(1_000)),
+  )
+  await fleet.advance('5m')
+  const { items } = await fleet.operator.fires.list({ outcome: 'succeeded', limit: 100 })
+  assert.ok(items.length >= 41, `${items.length}`)
+  assert.deepEqual(fleet.events('instance.died'), [])
+  fleet.end()
+})
