@@ -15,7 +15,9 @@ export interface Claimer {
   /** Until the engine stops. Never rejects. */
   loop(): Promise<void>
   /** One look. Answers how long there is nothing more to do, 0 if there may be more. Throws when the store does. */
-  look(): Promise<number>
+  look(options?: { readonly patienceMs: number }): Promise<number>
+  /** Resolves when no claim is under way. */
+  answered(): Promise<void>
 }
 
 /** What a look with nothing to come waits for: a ring. Bounded, so that a lost one costs time and nothing else. */
@@ -37,24 +39,28 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let passedOver = 0
   /** Fires found on record although their schedule had not got to them. */
   const onRecord = new Map<string, FireRecord[]>()
+  let claiming: Promise<unknown> = Promise.resolve()
 
-  const look = async (): Promise<number> => {
+  const look = async ({ patienceMs } = core.settings): Promise<number> => {
     const room = roomOf(core)
     const jobs = askFor()
     if (room === 0 || jobs.length === 0) return untilNotFull(core)
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
     const limit = Math.min(BATCH, room + passedOver)
-    const query = { jobs, patienceMs: core.settings.patienceMs, limit }
+    const query = { jobs, patienceMs, limit }
     const due = await callStore(core, 'due', () => core.parts.store.due(query))
     core.time.observe(due.now, sentAt)
     sweptAt = sentAt
+    if (core.stopping) return LONG_MS
     if (due.schedules.length === 0) {
       passedOver = 0
       fruitless = 0
       return waitMs(core, due, sweptAt)
     }
-    const results = await claim(due, room)
+    const claimed = claim(due, room)
+    claiming = claimed.catch(() => {})
+    const results = await claimed
     const isApplied = results.some(({ kind }) => kind === 'applied')
     // Others who were faster have changed what is due; a few looks later that is no explanation any more.
     const isRace = results.some(({ kind }) => kind === 'conflict') && fruitless < RACES
@@ -120,6 +126,9 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
 
   return {
     look,
+    async answered() {
+      await claiming
+    },
     async loop() {
       for (let failures = 0; !core.stopped.aborted; ) {
         try {

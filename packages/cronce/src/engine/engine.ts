@@ -10,6 +10,7 @@ import { peerWatch } from './peers.ts'
 import { QUIETLY } from './quietly.ts'
 import { reconciler } from './reconcile.ts'
 import { settler as createSettler } from './settle.ts'
+import { callStore, pauseAfter } from './store-calls.ts'
 import { watchStuck } from './stuck.ts'
 
 /** One instance: joins the fleet, plans, claims, executes and settles, until it is stopped. */
@@ -61,7 +62,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     if (eldest !== core.instance) return
     await peers.recoverOrphans()
     for (let round = 0; round < PRUNE_ROUNDS; round++) {
-      const { deleted } = await parts.store.prune(PRUNE_BATCH)
+      const { deleted } = await callStore(plain, 'prune', () => parts.store.prune(PRUNE_BATCH))
       if (deleted < PRUNE_BATCH) return
     }
   }
@@ -83,15 +84,27 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     }
   }
 
+  /** Whoever has started can rely on what it declares being there, however often the store fails meanwhile. */
+  const declare = async (): Promise<void> => {
+    for (let failures = 0; !core.stopped.aborted; ) {
+      try {
+        return await deploys.keep()
+      } catch (error) {
+        const pauseMs = pauseAfter(failures++, parts.random)
+        core.storeFailed('declare', describeError(error), pauseMs)
+        await parts.clock.sleep(pauseMs, core.stopped)
+      }
+    }
+  }
+
   const joinFleet = async (): Promise<void> => {
     await fleet.join()
-    await attempt('keep', async () => {
-      await deploys.keep()
-      await peers.recoverOrphans()
-    })
+    // Before anything that may take long: this instance is live, and must stay so.
+    void fleet.loop()
+    await declare()
+    await attempt('keep', peers.recoverOrphans)
     unwatch = parts.store.watch(onWake)
     // Caught inside, each of them: a loop ends when the engine is stopped, and never otherwise.
-    void fleet.loop()
     void fleet.watchTrust()
     void peers.watchLeases()
     void peers.watchProcesses()
@@ -101,7 +114,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
 
   const leave = async (): Promise<void> => {
     unwatch()
-    await settledWithin(LEAVE_MS)
+    await within(LEAVE_MS, settler.empty())
     // The loops first: a renewal that crosses the farewell would be told that this instance is no more.
     core.stop()
     core.claimAlarm.ring()
@@ -115,15 +128,9 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     parts.emit({ type: 'instance.left', instance: core.instance })
   }
 
-  const settledWithin = async (ms: number): Promise<void> => {
+  const within = async (ms: number, done: Promise<void>): Promise<void> => {
     const waited = new AbortController()
-    await Promise.race([settler.empty(), parts.clock.sleep(ms, waited.signal)])
-    waited.abort(QUIETLY)
-  }
-
-  const runsWithin = async (ms: number): Promise<void> => {
-    const waited = new AbortController()
-    await Promise.race([core.runs.empty(), parts.clock.sleep(ms, waited.signal)])
+    await Promise.race([done, parts.clock.sleep(ms, waited.signal)])
     waited.abort(QUIETLY)
   }
 
@@ -136,21 +143,27 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       core.stopping = true
       parts.emit({ type: 'instance.draining', instance: core.instance, runs: core.runs.size })
       core.beatAlarm.ring()
-      await runsWithin(drainMs)
+      // What is being claimed will be ours, and must be handed back before we are gone.
+      await within(settings.storeDeadlineMs * 2, claims.answered())
+      await within(drainMs, core.runs.empty())
       for (const run of core.runs.all()) run.abort('stopping', null)
-      await runsWithin(graceMs)
+      await within(graceMs, core.runs.empty())
       for (const run of core.runs.all()) run.giveUp()
       await leave()
     },
     async runDue() {
-      await joinFleet()
-      for (let waitMs = 0; ; ) {
-        waitMs = await claims.look()
-        if (waitMs === 0) continue
-        if (core.runs.size === 0) break
-        await core.runs.empty()
+      try {
+        await joinFleet()
+        for (;;) {
+          // Nobody else may be there to run what is theirs, and we are not going to be here when it turns out.
+          const waitMs = await claims.look({ patienceMs: 0 })
+          if (waitMs === 0) continue
+          if (core.runs.size === 0) break
+          await core.runs.empty()
+        }
+      } finally {
+        await leave()
       }
-      await leave()
     },
     async quiet() {
       await core.runs.empty()

@@ -7,10 +7,11 @@ import type { Core } from './core.ts'
 import { cutText, describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
 import { QUIETLY } from './quietly.ts'
-import { RESULT_LIMIT, runHandle } from './run-handle.ts'
+import { runHandle } from './run-handle.ts'
 import type { AbortReason, LocalRun } from './run-table.ts'
 import type { Settler } from './settle.ts'
 import { toJson } from './to-json.ts'
+import { RESULT_LIMIT } from './transact.ts'
 
 /** How a handler ended, as seen from here. `gave-up`: it ignored its signal, and may still be at it. */
 type Ended =
@@ -48,15 +49,18 @@ export async function execute<Tx>(
     watchTimeout(run)
     const handler = callHandler(() => job.execute(runHandle(core, run, notes)))
     const ended = await Promise.race([handler, run.givenUp])
+    // A handler that does not wait for its own transaction: that settles the fire, or leaves it to us.
+    if (run.transaction !== null) await Promise.race([run.transaction, run.givenUp])
     run.end()
     await core.parts.sync('run:returned')
     await notes.flush(run)
-    if (run.settling) return
+    if (run.committed) return
     run.settling = true
     if (ended.kind === 'gave-up') tellOverran(core as Core, run)
     const settlement = settlementOf(run, ended, job.retryable)
     const result = await settler.add(started.record.schedule, settlement)
-    if (result === 'stale') tellFenced(core as Core, run)
+    // A transaction that was given up may have been committed after all: then nobody overtook it.
+    if (result === 'stale' && !run.committed) tellFenced(core as Core, run)
   } finally {
     run.end()
     core.runs.remove(run)
@@ -76,6 +80,8 @@ function localRun(core: Core, started: StartedRun): Local {
     begunAt: core.parts.clock.mono(),
     signal: controller.signal,
     settling: false,
+    transaction: null,
+    committed: false,
     ended: false,
     aborted: null,
     givenUp: promise,

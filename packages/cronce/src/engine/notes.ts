@@ -9,7 +9,9 @@ import { callStore } from './store-calls.ts'
 export interface NoteKeeper {
   progress(run: LocalRun, fraction: number, message: string | null): void
   log(run: LocalRun, level: LogLine['level'], message: string): void
-  /** Write what this run has told: its last chance, right before it settles. */
+  /** Write what this run has told so far. */
+  save(run: LocalRun): Promise<void>
+  /** The same, and forget it: its last chance, right before it settles. */
   flush(run: LocalRun): Promise<void>
 }
 
@@ -64,6 +66,11 @@ export function noteKeeper(core: Core): NoteKeeper {
     }
   }
 
+  const save = async (run: LocalRun): Promise<void> => {
+    const notes = all.get(run)
+    if (notes?.dirty === true) await write([notes])
+  }
+
   const refuse = (run: LocalRun): void => {
     if (run.settling || run.signal.aborted) return
     const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
@@ -89,10 +96,10 @@ export function noteKeeper(core: Core): NoteKeeper {
       if (!notes.cut) notes.log.push({ at: core.time.estimate(), level, message: text })
       touch(notes)
     },
+    save,
     async flush(run) {
-      const notes = all.get(run)
+      await save(run)
       all.delete(run)
-      if (notes?.dirty === true) await write([notes])
     },
   }
 }

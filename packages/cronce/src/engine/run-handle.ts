@@ -1,18 +1,16 @@
 import { CronceError } from '../errors.ts'
-import { ending } from '../model/outcome.ts'
-import { type Decision, STALE } from '../policy/decision.ts'
-import { type Settlement, settle } from '../policy/settle.ts'
 import type { StepAnswer, StepCommand } from '../store/store.ts'
 import type { Core } from './core.ts'
 import type { NoteKeeper } from './notes.ts'
 import type { RunHandle, StepOptions } from './parts.ts'
-import { resolveTransaction } from './resolve-transaction.ts'
 import type { LocalRun } from './run-table.ts'
 import { persist } from './store-calls.ts'
 import { toJson } from './to-json.ts'
+import { transact } from './transact.ts'
+import { demandTrust, fenced } from './trust.ts'
 
-export const STEP_RESULT_LIMIT = 65_536
-export const RESULT_LIMIT = 16_384
+const STEP_RESULT_LIMIT = 65_536
+const STEP_NAME_LIMIT = 200
 
 export function runHandle<Tx>(core: Core<Tx>, run: LocalRun, notes: NoteKeeper): RunHandle<Tx> {
   const steps = new Map<string, Promise<unknown>>()
@@ -27,7 +25,7 @@ export function runHandle<Tx>(core: Core<Tx>, run: LocalRun, notes: NoteKeeper):
       steps.set(step, doing)
       return doing
     },
-    transaction: (work) => transact(core, run, work),
+    transaction: (work) => transact(core, run, notes, work),
     progress: (fraction, message) => notes.progress(run, fraction, message),
     log: (level, message) => notes.log(run, level, message),
   }
@@ -42,6 +40,7 @@ async function doStep<Value>(
 ): Promise<Value> {
   const { schedule, dueAt, nonce, token } = run.started.record
   const about = { fire: { schedule, dueAt, nonce }, step, token }
+  if (typeof step !== 'string' || step === '' || step.length > STEP_NAME_LIMIT) throw stepNameInvalid(step)
   demandTrust(core, run, 'once')
   const begun = await send(core, run, {
     kind: 'begin',
@@ -79,98 +78,10 @@ async function send(core: Core, run: LocalRun, command: StepCommand): Promise<St
   return answer
 }
 
-async function transact<Tx, Value>(
-  core: Core<Tx>,
-  run: LocalRun,
-  work: (tx: Tx) => Value | Promise<Value>,
-): Promise<Value> {
-  if (run.settling) {
-    throw new CronceError('TRANSACTION_REPEATED', 'This run has had its transaction.', {
-      hint: 'Call run.transaction once, at the end of the handler: it settles the fire.',
-    })
-  }
-  demandTrust(core, run, 'transaction')
-  const { schedule, token } = run.started.record
-  const doing: { settled: Decision | null; value: Value | null; thrown: boolean } = {
-    settled: null,
-    value: null,
-    thrown: false,
-  }
-  run.settling = true
-  try {
-    await core.parts.sync('transaction:sent')
-    const answer = await core.parts.store.transact<Value>({
-      schedule,
-      token,
-      work: noticingThrows(work, () => {
-        doing.thrown = true
-      }),
-      settle(state, now, value) {
-        const decision = core.lease.trusted() ? settle(state, succeeded(token, value), core.context(now)) : STALE
-        if (decision === STALE) return null
-        doing.settled = decision
-        doing.value = value
-        return decision.change
-      },
-    })
-    if (answer.kind === 'stale') throw fenced(core as Core, run, 'transaction')
-  } catch (error) {
-    // What the work throws is rolled back for certain. What the store throws may mean that nobody knows.
-    const isOpen = !doing.thrown && doing.settled !== null
-    if (!isOpen || !(await resolveTransaction(core as Core, run, error))) {
-      run.settling = false
-      throw error
-    }
-  }
-  for (const event of doing.settled?.events ?? []) core.parts.emit(event)
-  return doing.value as Value
-}
-
-function succeeded(token: string, value: unknown): Settlement {
-  const result = toJson(value, RESULT_LIMIT)
-  const kept = result.kind === 'json' ? result.json : null
-  return { token, ending: ending('completed'), error: null, result: kept, retryable: false, handBack: null }
-}
-
-/** Synchronous work stays synchronous: some stores can't have it otherwise. */
-function noticingThrows<Tx, Value>(
-  work: (tx: Tx) => Value | Promise<Value>,
-  notice: () => void,
-): (tx: Tx) => Value | Promise<Value> {
-  return (tx) => {
-    try {
-      const value = work(tx)
-      if (!(value instanceof Promise)) return value
-      return value.catch((error: unknown) => {
-        notice()
-        throw error
-      })
-    } catch (error) {
-      notice()
-      throw error
-    }
-  }
-}
-
-function demandTrust<Tx>(core: Core<Tx>, run: LocalRun, wanted: 'once' | 'transaction'): void {
-  if (run.signal.aborted) throw run.signal.reason
-  if (core.instance === run.instance && core.lease.trusted()) return
-  run.abort('lease-lost', null)
-  throw new CronceError(
-    'LEASE_LOST',
-    `The lease of this run can not be trusted any more, so ${wanted} was not begun.`,
-    {
-      hint: 'Stop working; the fire will be run again, or is being run by another instance.',
-    },
-  )
-}
-
-function fenced(core: Core, run: LocalRun, refused: 'once' | 'transaction'): CronceError {
-  const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-  core.parts.emit({ type: 'run.fenced', refused, schedule, job, dueAt, nonce, token, attempt, instance })
-  run.abort('fenced', null)
-  return new CronceError('RUN_FENCED', `This run was overtaken: its token ${token} is no longer current.`, {
-    hint: 'Stop working. Another run of the fire has begun, or it was cancelled.',
+function stepNameInvalid(step: unknown): CronceError {
+  const what = typeof step === 'string' ? `one of ${step.length} characters` : `a ${typeof step}`
+  return new CronceError('STEP_INVALID', `A step needs a name of 1 to ${STEP_NAME_LIMIT} characters, not ${what}.`, {
+    hint: "Write run.once('charge', () => …), with a name that no other step of the job has.",
   })
 }
 

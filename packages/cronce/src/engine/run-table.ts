@@ -13,8 +13,12 @@ export interface LocalRun {
   readonly giveUp: () => void
   /** Its handler has returned, thrown, or been given up. */
   readonly ended: boolean
-  /** Settled by its own transaction, or about to be settled: nobody hands it back. */
+  /** About to be settled, by its own transaction or without one: nobody hands it back. */
   settling: boolean
+  /** Its transaction, once it has begun one: resolves when it is known how that ended. */
+  transaction: Promise<void> | null
+  /** That transaction has settled the fire. */
+  committed: boolean
 }
 
 export type AbortReason = 'timeout' | 'cancelled-by-operator' | 'replaced' | 'stopping' | 'lease-lost' | 'fenced'

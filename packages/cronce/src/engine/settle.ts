@@ -5,7 +5,7 @@ import { settle } from '../policy/settle.ts'
 import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
-import { pauseAfter } from './store-calls.ts'
+import { callStore, pauseAfter } from './store-calls.ts'
 
 /** The one place where outcomes leave this instance: in batches, again and again until they are acknowledged or fenced. */
 export interface Settler {
@@ -19,6 +19,8 @@ interface Item {
   readonly schedule: string
   readonly settlement: Settlement
   readonly resolve: (result: 'settled' | 'stale' | 'lost') => void
+  /** What was written last, perhaps: its answer may have been lost. */
+  sent: Decision | null
 }
 
 /** So many in one write: enough to share a commit, little enough to keep the event loop free. */
@@ -77,7 +79,7 @@ export function settler(core: Core): Settler {
   return {
     add(schedule, settlement) {
       return new Promise((resolve) => {
-        queue.push({ schedule, settlement, resolve })
+        queue.push({ schedule, settlement, resolve, sent: null })
         kick()
       })
     },
@@ -91,8 +93,11 @@ async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
   const items = new Map(batch.map((item) => [item.schedule, item]))
   await core.parts.sync('settle:sent')
   const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
-    const decision = state === null ? STALE : settle(state, items.get(id)!.settlement, context)
-    return decision === STALE ? null : decision
+    const item = items.get(id)!
+    const decision = state === null ? STALE : settle(state, item.settlement, context)
+    if (decision === STALE) return null
+    item.sent = decision
+    return decision
   }
   // Who hands back does not want to run it, and the others may be asleep until something of their own is due.
   const wake = batch.some(({ settlement }) => settlement.handBack !== null)
@@ -101,14 +106,25 @@ async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
   for (const item of batch) {
     const kind = changed.get(item.schedule)?.kind
     if (kind === undefined) throw new Error(`Too many others change ${item.schedule}.`)
-    // Whoever sent it before and got no answer finds it settled now; only the record can tell that from being overtaken.
-    item.resolve(kind === 'applied' || (kind === 'unchanged' && (await isOnRecord(core, item))) ? 'settled' : 'stale')
+    if (kind === 'applied') item.resolve('settled')
+    else item.resolve(kind === 'unchanged' && (await wasSettled(core, item)) ? 'settled' : 'stale')
   }
 }
 
-async function isOnRecord(core: Core, { schedule, settlement }: Item): Promise<boolean> {
-  const { token } = settlement
-  const { items } = await core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
-  const ending = items[0]?.ending
-  return ending !== null && ending !== undefined && ending.reason === settlement.ending.reason
+/**
+ * Whoever sent it before and got no answer finds it settled now, and tells what was not told then. Only the record can say
+ * whether that was us or somebody who overtook us.
+ */
+async function wasSettled(core: Core, item: Item): Promise<boolean> {
+  const { schedule, sent } = item
+  const { token } = item.settlement
+  const wanted = sent?.change.runs.find((run) => run.token === token)
+  if (sent === null || wanted === undefined) return false
+  const ask = () => core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
+  const { items } = await callStore(core, 'settle (look)', ask)
+  const found = items[0]
+  if (found?.ending?.reason !== wanted.ending?.reason || found?.endedAt !== wanted.endedAt) return false
+  item.sent = null
+  for (const event of sent.events) core.parts.emit(event)
+  return true
 }

@@ -13,23 +13,48 @@ type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed
  * it finds out by reading; an answer that comes after all is not looked at.
  */
 export async function callStore<Answer>(core: Caller, operation: string, call: () => Promise<Answer>): Promise<Answer> {
-  const waiting = new AbortController()
   const answer = call()
-  const late = core.parts.clock.sleep(core.settings.storeDeadlineMs, waiting.signal).then((): typeof LATE => LATE)
+  const deadline = storeDeadline(core, operation)
   try {
-    const first = await Promise.race([answer, late])
-    if (first !== LATE) return first
+    return await Promise.race([answer, deadline.passed])
+  } finally {
+    deadline.end()
     // Whoever looks at this answer later would be wrong to believe it.
     answer.catch(() => {})
-    throw new CronceError('STORE_SILENT', `The store did not answer ${operation} in time.`, {
-      hint: 'Check that the store is reachable and not overloaded; cronce goes on when it answers.',
-    })
-  } finally {
-    waiting.abort(QUIETLY)
   }
 }
 
-const LATE: unique symbol = Symbol('late')
+/** The longest wait for an answer, which does not count while it is paused. */
+export interface Deadline {
+  /** Rejects when it has passed. Never resolves. */
+  readonly passed: Promise<never>
+  readonly pause: () => void
+  readonly resume: () => void
+  readonly end: () => void
+}
+
+export function storeDeadline(core: Caller, operation: string): Deadline {
+  const { promise, reject } = Promise.withResolvers<never>()
+  let waiting = new AbortController()
+  const resume = (): void => {
+    const { signal } = waiting
+    void core.parts.clock.sleep(core.settings.storeDeadlineMs, signal).then(() => {
+      if (!signal.aborted) reject(storeSilent(operation))
+    })
+  }
+  const pause = (): void => {
+    waiting.abort(QUIETLY)
+    waiting = new AbortController()
+  }
+  resume()
+  return { passed: promise, pause, resume, end: pause }
+}
+
+function storeSilent(operation: string): CronceError {
+  return new CronceError('STORE_SILENT', `The store did not answer ${operation} in time.`, {
+    hint: 'Check that the store is reachable and not overloaded; cronce goes on when it answers.',
+  })
+}
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Run } from '../../src/app/run.ts'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR, type Tx } from './fleet.ts'
+
+const DUE = NEW_YEAR + 60_000
+
+/** One instance and one fire, a minute from now. */
+async function one(
+  disturb: (member: Member) => void,
+  handle: (run: Run<unknown, Tx>, member: Member) => unknown = () => 'paid',
+  options: object = {},
+): Promise<Fleet> {
+  const fleet = await createFleet()
+  const declare: Declare = (app, member) =>
+    app.job('bill', { cron: '1 0 * * *', ...options }, (run) => handle(run, member))
+  const member = await fleet.add(declare)
+  await fleet.advance('30s')
+  disturb(member)
+  await fleet.advance('5m')
+  return fleet
+}
+
+for (const kind of ['applied-then-throws', 'answer-lost'] as const) {
+  test(`a claim that was applied but not answered (${kind}) is found by reading, and runs once`, async () => {
+    const fleet = await one(({ link }) => link.fail('claim', { kind }))
+    assert.equal(fleet.handled.length, 1)
+    assert.deepEqual(await reasons(fleet), ['completed'])
+    assert.deepEqual(
+      fleet.events('run.started').map(({ attempt }) => attempt),
+      [1],
+    )
+    fleet.end()
+  })
+
+  test(`a settlement that was applied but not answered (${kind}) is settled once and told once`, async () => {
+    const fleet = await one(({ link }) =>
+      link.disturb(({ name }) => (name === 'apply' && fleetIsFirst(link) ? { kind } : null)),
+    )
+    assert.deepEqual(await reasons(fleet), ['completed'])
+    assert.deepEqual(
+      fleet.events('run.ended').map(({ outcome }) => outcome),
+      ['succeeded'],
+    )
+    assert.deepEqual(
+      fleet.events('fire.ended').map(({ outcome }) => outcome),
+      ['succeeded'],
+    )
+    assert.deepEqual(fleet.events('run.fenced'), [])
+    fleet.end()
+  })
+}
+
+test('an answer about a run that was cancelled meanwhile, lost, is no fencing', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app, { clock }) =>
+    app.job('bill', '1 0 * * *', async (run) => {
+      await clock.sleep(600_000, run.signal)
+      run.signal.throwIfAborted()
+    }),
+  )
+  await fleet.advance('1m1s')
+  await fleet.operator.runs.cancel('bill', fleet.handled[0]!.token)
+  member.link.fail('apply', { kind: 'applied-then-throws' })
+  await fleet.advance('1m')
+  assert.deepEqual(await reasons(fleet), ['cancelled-by-operator'])
+  assert.deepEqual(
+    fleet.events('run.ended').map(({ reason }) => reason),
+    ['cancelled-by-operator'],
+  )
+  assert.deepEqual(fleet.events('run.fenced'), [])
+  fleet.end()
+})
+
+test('a claim that lands after its sender has given up is handed back by the beats, at no cost, and run once', async () => {
+  const fleet = await one(({ link }) => link.fail('claim', { kind: 'slow', requestMs: 10_050 }))
+  // The look after the deadline found nothing, and the next claim went its own way: whichever of them was first, it ran once.
+  assert.equal(fleet.handled.length, 1)
+  const fire = await fleet.operator.fires.get({ schedule: 'bill', dueAt: DUE })
+  assert.equal(fire.state, 'succeeded')
+  fleet.end()
+})
+
+test('a claim that lands when nobody expects it any more is found by the beats and handed back', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app) =>
+    app.job('pay', { cron: '1 0 * * *', guarantee: 'at-most-once' }, () => 'paid'),
+  )
+  await fleet.advance('30s')
+  // The claim is on its way for twelve seconds; meanwhile nothing else of this instance gets through but its beats.
+  let isDown = false
+  let isDone = false
+  member.link.disturb(({ name }) => {
+    if (name === 'claim' && !isDone) {
+      isDone = true
+      isDown = true
+      fleet.world.at(fleet.world.now() + 14_000, () => {
+        isDown = false
+      })
+      return { kind: 'slow', requestMs: 12_000 }
+    }
+    return isDown && name !== 'beat' ? { kind: 'throws' } : null
+  })
+  await fleet.advance('5m')
+  assert.deepEqual(await reasons(fleet), ['handed-back', 'completed'])
+  assert.equal(fleet.handled.length, 1)
+  fleet.end()
+})
+
+test('a lost answer to a claim does not hold a fire when its instance dies of it', async () => {
+  const fleet = await createFleet()
+  const declare: Declare = (app) => app.job('bill', '1 0 * * *', () => {})
+  const members = await fleet.addMany(2, declare)
+  await fleet.advance('30s')
+  for (const member of members) {
+    member.link.disturb(({ name }) => {
+      if (name !== 'claim' || members.some(({ state }) => state === 'crashed')) return null
+      fleet.world.at(fleet.world.now(), () => member.crash())
+      return { kind: 'answer-lost' }
+    })
+  }
+  await fleet.advance('5m')
+  assert.deepEqual(
+    fleet.handled.map(({ attempt }) => attempt),
+    [2],
+  )
+  fleet.end()
+})
+
+for (const kind of ['applied-then-throws', 'answer-lost'] as const) {
+  test(`a transaction that was committed but not answered (${kind}) is known to be`, async () => {
+    const fleet = await one(
+      ({ link }) => link.fail('transact', { kind }),
+      (run) => run.transaction((tx) => tx.set('paid', ((tx.get('paid') as number | undefined) ?? 0) + 1)),
+      { guarantee: 'exactly-once' },
+    )
+    assert.equal(fleet.source.data.effects.get('paid'), 1)
+    assert.deepEqual(await reasons(fleet), ['completed'])
+    assert.deepEqual(
+      fleet.events('fire.ended').map(({ outcome }) => outcome),
+      ['succeeded'],
+    )
+    fleet.end()
+  })
+}
+
+for (const fault of [{ kind: 'throws' }, { kind: 'request-lost' }] as const) {
+  test(`a transaction that never reached the store (${fault.kind}) failed, and its retry commits once`, async () => {
+    const fleet = await one(
+      ({ link }) => link.fail('transact', fault),
+      (run) => run.transaction((tx) => tx.set('paid', ((tx.get('paid') as number | undefined) ?? 0) + 1)),
+      { guarantee: 'exactly-once', retry: 1 },
+    )
+    assert.equal(fleet.source.data.effects.get('paid'), 1)
+    assert.deepEqual(await reasons(fleet), ['error', 'completed'])
+    fleet.end()
+  })
+}
+
+test('a transaction that lands after its run was given up changes nothing', async () => {
+  const fleet = await one(
+    ({ link }) => link.fail('transact', { kind: 'slow', requestMs: 60_000 }),
+    (run) => run.transaction((tx) => tx.set(`paid by attempt ${run.attempt}`, true)),
+    { guarantee: 'exactly-once', retry: 1 },
+  )
+  assert.deepEqual([...fleet.source.data.effects.keys()], ['paid by attempt 2'])
+  assert.deepEqual(await reasons(fleet), ['error', 'completed'])
+  fleet.end()
+})
+
+test('a lost answer to the beginning of a step does not make the step unknown', async () => {
+  let charged = 0
+  const fleet = await one(
+    ({ link }) => link.fail('step', { kind: 'applied-then-throws' }, 1),
+    (run) => run.once('charge', () => ++charged),
+  )
+  assert.equal(charged, 1)
+  assert.deepEqual(await reasons(fleet), ['completed'])
+  fleet.end()
+})
+
+test('a lost answer to the end of a step does not repeat the step', async () => {
+  let charged = 0
+  const fleet = await one(
+    () => {},
+    async (run, { link }) => {
+      await run.once('charge', () => {
+        link.fail('step', { kind: 'answer-lost' })
+        return ++charged
+      })
+      assert.equal(await run.once('charge', () => ++charged), 1)
+    },
+  )
+  assert.equal(charged, 1)
+  assert.deepEqual(await reasons(fleet), ['completed'])
+  fleet.end()
+})
+
+test('a silent store, whatever it is silent about, is asked again', async () => {
+  for (const name of [
+    'beat',
+    'due',
+    'claim',
+    'load',
+    'apply',
+    'listRuns',
+    'listInstances',
+    'loadApp',
+    'prune',
+  ] as const) {
+    const fleet = await createFleet()
+    const [first] = await fleet.addMany(2, (app) => app.job('bill', '* * * * *', () => {}))
+    await fleet.advance('30s')
+    first!.link.fail(name, { kind: 'request-lost' }, 3)
+    await fleet.advance('10m')
+    const before = fleet.handled.length
+    // Alone, so that it has to do everything itself.
+    fleet.members[1]!.crash()
+    await fleet.advance('10m')
+    assert.equal(fleet.handled.length - before, 10, name)
+    fleet.end()
+  }
+})
+
+async function reasons(fleet: Fleet): Promise<unknown[]> {
+  const { items } = await fleet.operator.runs.list()
+  return items.map(({ reason }) => reason).reverse()
+}
+
+/** Whether this is the first write after the fire was claimed: its settlement. */
+function fleetIsFirst({ calls }: Member['link']): boolean {
+  return calls.get('claim') === 1 && calls.get('apply') === 2
+}
