@@ -21,7 +21,7 @@ function choices<Item extends object>(filters: { readonly [Name in keyof Item]: 
 const FIRE = { schedule: 's', dueAt: 1, nonce: '' }
 const PAGES = [null, JSON.stringify([1, 's', 'n'])].map((after) => ({ after, limit: 10 }))
 const SCHEDULE_FILTERS = { job: 'j', prefix: 'p', tenant: 't', app: 'a', state: 'paused' as const }
-const FIRE_FILTERS = { schedule: 's', job: 'j', outcome: 'failed' as const, nonce: 'n', from: 1, to: 9 }
+const FIRE_FILTERS = { schedule: 's', job: 'j', tenant: 't', outcome: 'failed' as const, nonce: 'n', from: 1, to: 9 }
 const RUN_FILTERS = { schedule: 's', job: 'j', instance: 'i', outcome: 'failed' as const, fire: FIRE, from: 1, to: 9 }
 const ORDERS = ['latest', 'earliest'] as const
 
@@ -104,7 +104,7 @@ test('what is due, and pages by one filter, come in order out of an index: nothi
   const page = { after: null, limit: 10 }
   const lists = [
     ...Object.entries(SCHEDULE_FILTERS).map(([name, value]) => selectSchedules('n', { ...page, [name]: value })),
-    ...['schedule', 'job', 'outcome', 'to'].flatMap((name) =>
+    ...['schedule', 'job', 'tenant', 'outcome', 'to'].flatMap((name) =>
       ORDERS.flatMap((order) =>
         selectFires('n', { ...page, order, [name]: FIRE_FILTERS[name as keyof typeof FIRE_FILTERS] }),
       ),
