@@ -1,0 +1,22 @@
+import type { CronceEvent } from 'cronce'
+
+/** What a process of the demo is started with. */
+export interface Order {
+  readonly slot: string
+  readonly file: string
+  readonly witness: string
+  /** Nothing is due before. */
+  readonly startAt: number
+  readonly leaseMs: number
+}
+
+/** What it tells while it lives. Nothing is proven by that: the ledger is made from the witnesses and the store. */
+export type Message = CronceEvent | Refused
+
+/** A handler that wanted to write was not let. */
+export interface Refused {
+  readonly type: 'demo.refused'
+  readonly schedule: string
+  readonly dueAt: number
+  readonly code: string
+}
