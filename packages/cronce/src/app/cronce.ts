@@ -58,6 +58,8 @@ export interface RunDueSummary {
 
 /** How long an aborted run may take to notice, when the instance stops. */
 const STOP_GRACE_MS = 2_000
+/** How long the store may take to close. */
+const CLOSE_MS = 5_000
 
 export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const resolved = resolveOptions(options)
@@ -138,16 +140,22 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     })
   }
 
+  /** A store that can't be reached must not keep the process from ending. */
+  const closeWithin = async (ms: number): Promise<void> => {
+    const waited = new AbortController()
+    const closing = lazy
+      .close()
+      .catch((error: unknown) => logger.warn(`The store could not be closed: ${String(error)}`))
+    await Promise.race([closing, around.clock.sleep(ms, waited.signal)])
+    waited.abort()
+  }
+
   const stop = async (): Promise<void> => {
     const running = engine
     ignoreSignals()
     await running?.stop({ drainMs: resolved.drainMs, graceMs: STOP_GRACE_MS })
     engine = null
-    try {
-      await lazy.close()
-    } catch (error) {
-      logger.warn(`The store could not be closed: ${String(error)}`)
-    }
+    await closeWithin(CLOSE_MS)
     stopping = null
   }
 

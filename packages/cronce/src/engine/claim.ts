@@ -224,10 +224,12 @@ async function send(core: Core, decisions: readonly Decision[], request: string)
   const { leaseMs } = core.settings
   const claimant = { instance: core.instance, leaseMs }
   const changes = decisions.map(({ change }) => change)
+  // Whoever runs what is to be replaced would hear of it with its next beat; the new fire waits for that.
+  const wake = changes.some(({ runs }) => runs.some(({ cancel, ending }) => cancel !== null && ending === null))
   const sent = core.lease.times()
   await core.parts.sync('claim:sent')
   try {
-    const { now, results } = await callStore(core, 'claim', () => core.parts.store.apply(changes, { claimant }))
+    const { now, results } = await callStore(core, 'claim', () => core.parts.store.apply(changes, { claimant, wake }))
     await core.parts.sync('claim:answered')
     core.storeAnswered()
     core.time.observe(now, sent.mono)

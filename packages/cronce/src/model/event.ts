@@ -95,4 +95,11 @@ export type CronceEvent =
   | { readonly type: 'clock.skewed'; readonly instance: string; readonly offsetMs: number }
 
 export type EventType = CronceEvent['type']
-export type EventOf<Type extends EventType> = Extract<CronceEvent, { readonly type: Type }>
+export type EventOf<Type extends EventType> = OfType<CronceEvent, Type>
+
+/** Event by event, since some stand for several types. */
+type OfType<Event, Type> = Event extends { readonly type: infer Types }
+  ? Type extends Types
+    ? Event & { readonly type: Type }
+    : never
+  : never
