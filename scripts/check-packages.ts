@@ -3,11 +3,13 @@
  * require every subpath, compile against its types, run its commands and the README's example.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { blocksOf, expectedOf, judge } from './docs/read-docs.ts'
+import { runProgram } from './docs/run-program.ts'
 
 interface Manifest {
   readonly name: string
@@ -19,7 +21,8 @@ interface Manifest {
 
 const ROOT = resolve(import.meta.dirname, '..')
 const FOLDERS = readdirSync(join(ROOT, 'packages')).sort()
-const STRICT = ['--noEmit', '--strict', '--target', 'es2022', '--types', '']
+const ALONE = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '']
+const STRICT = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', 'node']
 const scratch = mkdtempSync(join(tmpdir(), 'cronce-packages-'))
 
 try {
@@ -31,8 +34,9 @@ try {
   const home = install('all', [...tarballs.values()])
   for (const manifest of manifests) checkImports(home, manifest)
   checkTypes(home, manifests)
+  checkCronTypes(home)
   for (const manifest of manifests) checkCommands(home, manifest)
-  checkReadme(home)
+  await checkReadme(home)
   for (const folder of FOLDERS) await lintPackage(folder)
   console.log(`${manifests.map(({ name, version }) => `${name} ${version}`).join(', ')}: shape is right`)
 } finally {
@@ -126,15 +130,27 @@ function checkImports(home: string, manifest: Manifest): void {
   }
 }
 
-/** Types resolve under both ways of module resolution that people use, without skipping our own declarations. */
+/**
+ * Types resolve under both ways of module resolution that people use, without skipping our own declarations. Who writes
+ * TypeScript for Node has its types.
+ */
 function checkTypes(home: string, manifests: readonly Manifest[]): void {
+  mkdirSync(join(home, 'node_modules', '@types'), { recursive: true })
+  for (const name of ['@types/node', 'undici-types'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name))
   const paths = manifests.flatMap(subpathsOf)
   const code = paths.map(
     (path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`,
   )
   writeFileSync(join(home, 'consumer.ts'), code.join('\n'))
-  run(home, 'tsc', ...STRICT, '--lib', 'es2022', '--module', 'nodenext', 'consumer.ts')
-  run(home, 'tsc', ...STRICT, '--lib', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+  run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'consumer.ts')
+  run(home, 'tsc', ...STRICT, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+}
+
+/** The cron engine runs in browsers, too: it needs nobody's types. */
+function checkCronTypes(home: string): void {
+  writeFileSync(join(home, 'cron.ts'), "export { cron } from 'cronce/cron'")
+  run(home, 'tsc', ...ALONE, '--module', 'nodenext', 'cron.ts')
 }
 
 function checkCommands(home: string, { bin = {}, version }: Manifest): void {
@@ -144,18 +160,18 @@ function checkCommands(home: string, { bin = {}, version }: Manifest): void {
   }
 }
 
-/** What people copy first: the example, the commands; and the test command, which is CI's. */
-function checkReadme(home: string): void {
+/** What people copy first: the example and the commands; and the test command, which is CI's. check-docs.ts does the rest. */
+async function checkReadme(home: string): Promise<void> {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1]
-  demand(example !== undefined, 'README.md shows no example')
-  writeFileSync(join(home, 'example.ts'), example!)
-  run(home, 'tsc', ...STRICT, '--lib', 'es2022,dom', '--module', 'nodenext', 'example.ts')
-  const printed = run(home, 'node', 'example.ts')
-  const told = [...example!.matchAll(/\/\/ (\d{4}-[\d:.TZ-]+Z|\[.*\])/g)].map((match) => match[1]!)
-  demand(told.length > 0, "the README's example tells no result")
-  for (const result of told)
-    demand(printed.includes(result), `the README tells ${result}, its example prints\n${printed}`)
+  const [example] = blocksOf('README.md', readme)
+  demand(example?.runs === true, 'README.md begins with no example that runs')
+  const line = readme.slice(0, readme.indexOf('```ts')).split('\n').length
+  demand(line <= 20, `README.md shows code in line ${line}, not by line 20`)
+  writeFileSync(join(home, 'example.ts'), example!.code)
+  run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'example.ts')
+  const expected = expectedOf(example!.code)
+  const problem = judge(expected, await runProgram('node', ['example.ts'], home, expected))
+  demand(problem === null, `The README's example: ${problem}`)
 
   const commands = [...readme.matchAll(/^npx @cronce\/cli (.+)$/gm)].map((match) => match[1]!)
   demand(commands.length > 0, 'README.md shows no command')

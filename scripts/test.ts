@@ -8,6 +8,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ['types', 'tsc', '-p', 'tsconfig.checks.json'],
   ['unit tests', 'node', '--test', '--test-concurrency=2', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
   ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],
+  ['docs and examples', 'node', 'scripts/check-docs.ts'],
   ['package shape', 'node', 'scripts/check-packages.ts'],
 ]
 

@@ -1,0 +1,118 @@
+/**
+ * What users read is so: every block of TypeScript in the docs compiles, those marked `run` print what they say, every example
+ * does, links lead somewhere, and the tables name all codes, events and options that there are.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { codesInSource, eventsInSource, optionsInSource } from './docs/in-source.ts'
+import { type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
+import { runProgram } from './docs/run-program.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const DOCS = [
+  'README.md',
+  'packages/cronce/README.md',
+  'packages/cli/README.md',
+  'CONTRIBUTING.md',
+  ...list('docs', '.md'),
+]
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'cronce-docs-')))
+// The packages of the checkout are found by their names.
+symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'))
+const AT_A_TIME = 3
+const problems: string[] = []
+
+try {
+  checkLinks()
+  checkTables()
+  const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
+  await compile(blocks)
+  if (problems.length === 0) await runAll(blocks)
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) process.exitCode = 1
+  else console.log(`${blocks.length} blocks, ${list('examples', '').length} examples: all is as the docs say`)
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+function checkLinks(): void {
+  for (const file of DOCS) {
+    for (const link of linksOf(read(file))) {
+      if (!existsSync(join(ROOT, dirname(file), link))) problems.push(`${file}: there is no ${link}`)
+    }
+  }
+}
+
+function checkTables(): void {
+  const api = read('docs/api.md')
+  const source = new Map(list('packages/cronce/src', '.ts').map((file) => [file, read(file)]))
+  compare('error codes', codesInSource(source), tableNames(api, 'Errors', /^[A-Z][A-Z_]+$/))
+  compare('events', eventsInSource(source), tableNames(api, 'Events', /^[a-z]+\.[a-z]+$/))
+  const spans = [...api.matchAll(/`([^`\n]+)`/g)].flatMap((match) => match[1]!.match(/\w+/g) ?? [])
+  const written = new Set(spans)
+  for (const option of optionsInSource(source)) {
+    if (!written.has(option)) problems.push(`docs/api.md does not tell the option ${option}`)
+  }
+}
+
+function compare(what: string, there: ReadonlySet<string>, told: ReadonlySet<string>): void {
+  for (const name of there) if (!told.has(name)) problems.push(`docs/api.md, ${what}: ${name} is missing`)
+  for (const name of told) if (!there.has(name)) problems.push(`docs/api.md, ${what}: there is no ${name}`)
+}
+
+async function compile(blocks: readonly Block[]): Promise<void> {
+  for (const block of blocks) writeFileSync(join(scratch, block.name), block.code)
+  const config = {
+    extends: join(ROOT, 'tsconfig.base.json'),
+    compilerOptions: { noEmit: true, noUnusedLocals: false, noUnusedParameters: false },
+    include: ['*.ts'],
+  }
+  writeFileSync(join(scratch, 'package.json'), '{ "name": "docs", "type": "module" }')
+  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config))
+  const { output, code } = await runProgram('tsc', ['-p', scratch], ROOT)
+  const where = relative(ROOT, scratch)
+  if (code !== 0)
+    problems.push(blocks.reduce((text, { name, place }) => text.replaceAll(join(where, name), place), output))
+}
+
+async function runAll(blocks: readonly Block[]): Promise<void> {
+  const programs = [
+    ...blocks
+      .filter(({ runs }) => runs)
+      .map(({ name, place, code }) => ({ place, path: join(scratch, name), expected: expectedOf(code) })),
+    ...list('examples', '').map((file) => ({ place: file, path: join(ROOT, file), expected: expectedOf(read(file)) })),
+  ]
+  const waiting = programs.entries()
+  const work = async (): Promise<void> => {
+    for (const [index, { place, path, expected }] of waiting) {
+      const home = join(scratch, String(index))
+      mkdirSync(home)
+      const args = path.endsWith('.test.ts') ? ['--test', path] : [path]
+      const problem = judge(expected, await runProgram('node', args, home, expected))
+      if (problem !== null) problems.push(`${place}: ${problem}`)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_A_TIME }, work))
+}
+
+function list(folder: string, ending: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
+}

@@ -1,0 +1,43 @@
+/** What there is to be told, taken from the sources. */
+
+/** Of the cron engine: docs/cron.md tells about expressions, the types tell the codes. */
+const CRON = 'packages/cronce/src/trigger/'
+const SUITE = 'packages/cronce/src/testing/conformance/'
+
+/** Codes of errors and of warnings that people get. A code is the only text in capitals with an underscore. */
+export function codesInSource(source: ReadonlyMap<string, string>): Set<string> {
+  const codes = new Set<string>()
+  for (const [file, text] of source) {
+    if (file.startsWith(CRON) || file.startsWith(SUITE)) continue
+    for (const [, code] of text.matchAll(/'([A-Z]+(?:_[A-Z]+)+|CONTENTION)'/g)) codes.add(code!)
+  }
+  // What SQLite calls its own, and what is only asked of the cron engine.
+  for (const other of ['SEED_MISSING']) codes.delete(other)
+  return codes
+}
+
+export function eventsInSource(source: ReadonlyMap<string, string>): Set<string> {
+  const text = source.get('packages/cronce/src/model/event.ts') ?? ''
+  return new Set([...text.matchAll(/'([a-z]+\.[a-z]+)'/g)].map((match) => match[1]!))
+}
+
+const OPTION_TYPES: Readonly<Record<string, readonly string[]>> = {
+  'packages/cronce/src/app/options.ts': ['CronceOptions'],
+  'packages/cronce/src/client/schedule-options.ts': ['PolicyOptions', 'TriggerOptions', 'ScheduleOptions'],
+  'packages/cronce/src/store/sqlite/sqlite.ts': ['SqliteOptions'],
+  'packages/cronce/src/app/run.ts': ['Run', 'Previous'],
+  'packages/cronce/src/testing/test-kit.ts': [],
+}
+
+/** Names of the options that users write, and of what a run offers. */
+export function optionsInSource(source: ReadonlyMap<string, string>): Set<string> {
+  const names = new Set<string>()
+  for (const [file, types] of Object.entries(OPTION_TYPES)) {
+    for (const type of types) {
+      const body = new RegExp(`interface ${type}\\b[^{]*\\{\\n([\\s\\S]*?)\\n\\}`).exec(source.get(file) ?? '')?.[1]
+      if (body === undefined) throw new Error(`${file} has no interface ${type}`)
+      for (const [, name] of body.matchAll(/^ {2}(?:readonly )?(\w+)[?(<:]/gm)) names.add(name!)
+    }
+  }
+  return names
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { type Expected, judge } from './read-docs.ts'
+
+/** Whatever takes longer does not end. */
+const LONGEST_MS = 60_000
+
+export interface Ended {
+  readonly output: string
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** A program that goes on for ever is stopped as a deploy would stop it, once it has said what it was to say. */
+export function runProgram(command: string, args: readonly string[], cwd: string, expected?: Expected): Promise<Ended> {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const tooLong = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
+  let output = ''
+  const hear = (chunk: string): void => {
+    output += chunk
+    // It has said all that it was to say, and would go on for ever.
+    if (expected?.ends === 'when-told' && judge(expected, { output, code: null, signal: 'SIGTERM' }) === null) {
+      child.kill('SIGTERM')
+    }
+  }
+  child.stdout.setEncoding('utf8').on('data', hear)
+  child.stderr.setEncoding('utf8').on('data', hear)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      clearTimeout(tooLong)
+      resolve({ output, code, signal })
+    })
+  })
+}
