@@ -93,7 +93,7 @@ function settleOldRule(draft: Draft, isMoved: boolean): boolean {
   if (pause === null) return planUpToNow(draft)
   // The stretch of the pause stays as it is while the instants do; else it is settled as the pause would end by itself.
   let hasMore = isMoved
-  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = planPaused(draft, pause.missed)
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = planPaused(draft, pause.missed, 'due')
   return !hasMore
 }
 

@@ -34,7 +34,7 @@ export function resume(state: ScheduleState, missed: MissedChoice, context: Cont
 export function resumeStep(draft: Draft, missed: MissedChoice): void {
   const { pause, retiredAt } = draft.state
   if (pause === null) return
-  const hasMore = retiredAt === null && planPaused(draft, missed)
+  const hasMore = retiredAt === null && planPaused(draft, missed, 'ready')
   if (hasMore) {
     set(draft, { pause: { ...pause, missed, until: draft.context.now } })
     return

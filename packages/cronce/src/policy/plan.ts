@@ -53,11 +53,11 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean
 }
 
 /** Settle the instants of a pause as chosen. True: there are more than one step settles. */
-export function planPaused(draft: Draft, choice: MissedChoice): boolean {
-  const stretch = dueStretch(draft, 'ready', null)
+export function planPaused(draft: Draft, choice: MissedChoice, reach: Reach): boolean {
+  const stretch = dueStretch(draft, reach, null)
   if (stretch.to === null) return false
   const { limit } = policyOf(draft.state.definition.policy).misfire
-  const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, 'ready', limit) : 0
+  const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, reach, limit) : 0
   const beyond = { newer: stretch.more, ahead, room: MAX_OPEN - draft.open.length }
   const firstKept = stretch.instants.length - keepCount(choice, limit, beyond)
   const step = stepOf(draft)

@@ -114,6 +114,15 @@ test('the instants of a pause are on record when the rule changes in the middle 
   assert.deepEqual(story(keeper), ['12:01 skipped paused', '12:02 skipped paused'])
 })
 
+test('an instant of a pause that jitter would have held back is on record, too, when the rule changes', () => {
+  const keeper = given({ policy: { jitter: { kind: 'fixed', ms: 50 * SECOND } } })
+  assert.ok(keeper.it.wakeAt! > NOON + MINUTE)
+  keeper.take(pause(keeper.it, { note: null, author: null, until: null, missed: 'skip' }, keeper.context))
+  keeper.now = NOON + MINUTE
+  keeper.define({ trigger: every(HOUR) })
+  assert.deepEqual(story(keeper), ['12:01 skipped paused'])
+})
+
 test('what was skipped ahead of time stays skipped when the rule changes', () => {
   const keeper = given({ trigger: every(HOUR) })
   keeper.take(skipNext(keeper.it, NOON + HOUR, keeper.context))

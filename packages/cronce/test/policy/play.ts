@@ -326,12 +326,13 @@ export class Play {
     const changedAt = before.retiredAt === null ? this.keeper.now : -Infinity
     const to = after === null ? Number.POSITIVE_INFINITY : isSameRule ? after.plannedTo! : changedAt
     const isMoved = !isSameRule && after !== null && after.plannedTo === this.keeper.now
-    let left = isSameRule || after === null ? Number.POSITIVE_INFINITY : after.fired - before.fired
     if (!isSameRule && !isMoved && after !== null && before.pause !== null) return
-    for (let at = series.next(before.plannedTo!); at !== null && at <= to; at = series.next(at)) {
-      if (before.definition.limit === null && !isSameRule) left = Number.POSITIVE_INFINITY
-      if (left-- <= 0) break
+    // The limit ends a series wherever it is reached; under the same rule the mark says where that was.
+    const { limit } = before.definition
+    let left = isSameRule || limit === null ? Number.POSITIVE_INFINITY : (after?.fired ?? limit) - before.fired
+    for (let at = series.next(before.plannedTo!); at !== null && at <= to && left > 0; at = series.next(at)) {
       this.#expected.add(at)
+      left--
     }
   }
 
