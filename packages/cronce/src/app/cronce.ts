@@ -243,7 +243,7 @@ function noTransactions(job: string, store: string): CronceError {
     'STORE_CANNOT_TRANSACT',
     `Job ${JSON.stringify(job)} is exactly-once, which ${store} can't do.`,
     {
-      hint: 'Use SQLite or PostgreSQL; or at-least-once with run.once and run.idempotencyKey.',
+      hint: 'Use SQLite, or at-least-once with run.once and run.idempotencyKey.',
     },
   )
 }

@@ -63,6 +63,11 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
     })
   }
+  if ('job' in rest) {
+    throw new CronceError('OPTION_UNKNOWN', 'There is no option "job".', {
+      hint: `The job is ${JSON.stringify(id)}; more schedules for a job are made with app.schedules.create.`,
+    })
+  }
   const { if: retryIf, ...retryOptions } = typeof retry === 'object' && retry !== null ? retry : {}
   const scheduled = {
     ...rest,

@@ -2,7 +2,8 @@ import { CronceError } from '../errors.ts'
 import type { Definition, ScheduleState } from '../model/schedule.ts'
 import type { Context, Decision, Refusal } from '../policy/decision.ts'
 import { define } from '../policy/define.ts'
-import type { InTransaction } from '../store/store.ts'
+import type { InTransaction, Store } from '../store/store.ts'
+import { readStore } from './ask-store.ts'
 import { changeAny, scheduleNotFound } from './change-schedule.ts'
 import { viewSchedule } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
@@ -54,20 +55,21 @@ export async function readSchedule<Tx>(
   const job: unknown = (options as NewSchedule | null | undefined)?.job
   const read = readDefinition(name, options, typeof job === 'string' ? defaultsOf?.(job) : undefined)
   const { definition } = read
-  if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions) {
-    throw new CronceError(
-      'STORE_CANNOT_TRANSACT',
-      `${store.info.name} has no transactions, which exactly-once needs.`,
-      {
-        hint: 'Use PostgreSQL or SQLite, or at-least-once with an idempotent handler.',
-      },
-    )
-  }
+  if (definition.policy.guarantee === 'exactly-once') await demandTransactions(store)
   const schema = inputSchemaOf?.(definition.job)
   // A manual schedule may leave the input to whoever triggers it.
   const isNeeded = definition.trigger !== null || definition.input !== null
   if (schema !== undefined && isNeeded) await demandInput(schema, definition.job, definition.input)
   return read
+}
+
+async function demandTransactions<Tx>(store: Store<Tx>): Promise<void> {
+  // It may be the first that is asked of the store, which is opened by being asked.
+  await readStore('open it', () => store.load([]))
+  if (store.info.transactions) return
+  throw new CronceError('STORE_CANNOT_TRANSACT', `${store.info.name} has no transactions, which exactly-once needs.`, {
+    hint: 'Use SQLite, or at-least-once with run.once and run.idempotencyKey.',
+  })
 }
 
 export function defineByClient(
