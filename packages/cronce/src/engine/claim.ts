@@ -7,6 +7,7 @@ import { mayPlan, moveZone } from '../policy/move-zone.ts'
 import type { ChangeResult, Due } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
+import { isPutOff } from './put-off.ts'
 import { bucketsOf } from './spread.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 
@@ -23,11 +24,14 @@ export interface Claimer {
 /** What a look with nothing to come waits for: a ring. Bounded, so that a lost one costs time and nothing else. */
 const LONG_MS = 3_600_000
 const BATCH = 500
+/** Whoever has enough to do, or sees that the others are at it, gives them so many times longer: to help would be to race. */
+const LONG_PATIENCE = 20
 const FULL_MS = 250
 /** Between two looks at the schedules of others, times the number of instances: the fleet looks as often as one would. */
-const SWEEP_MS = 500
+const SWEEP_MS = 1_000
 const RACES = 3
 const FRUITLESS_MS = 100
+const FRUITLESS_SHORTEST_MS = 20
 const FRUITLESS_LONGEST_MS = 1_000
 const EXISTING_LIMIT = 1_000
 
@@ -37,6 +41,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let fruitless = 0
   /** Due, but not for us: asked for in addition, so that they do not hide what is behind them. */
   let passedOver = 0
+  /** The last look left some of our own behind, or met others who were faster. */
+  let isPatient = false
   /** Fires found on record although their schedule had not got to them. */
   const onRecord = new Map<string, FireRecord[]>()
   let claiming: Promise<unknown> = Promise.resolve()
@@ -48,10 +54,11 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
     const limit = Math.min(BATCH, room + passedOver)
-    const query = { jobs, patienceMs, limit }
+    const query = { jobs, patienceMs: patienceMs * (isPatient ? LONG_PATIENCE : 1), limit }
     const due = await callStore(core, 'due', () => core.parts.store.due(query))
     core.time.observe(due.now, sentAt)
     sweptAt = sentAt
+    isPatient = due.mineAt !== null && due.mineAt <= due.now
     if (core.stopping) return LONG_MS
     if (due.schedules.length === 0) {
       passedOver = 0
@@ -63,10 +70,15 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const results = await claimed
     const isApplied = results.some(({ kind }) => kind === 'applied')
     // Others who were faster have changed what is due; a few looks later that is no explanation any more.
-    const isRace = results.some(({ kind }) => kind === 'conflict') && fruitless < RACES
+    const isConflict = results.some(({ kind }) => kind === 'conflict')
+    const isRace = isConflict && fruitless < RACES
+    if (isConflict) isPatient = true
     passedOver = isApplied || isRace ? 0 : due.schedules.length
     fruitless = isApplied ? 0 : fruitless + 1
-    return isApplied || isRace ? 0 : Math.min(FRUITLESS_LONGEST_MS, FRUITLESS_MS * fruitless)
+    if (isApplied || isRace) return 0
+    // What is not for us now must not make what is for us late.
+    const next = Math.max(FRUITLESS_SHORTEST_MS, waitMs(core, due, sweptAt))
+    return Math.min(FRUITLESS_LONGEST_MS, FRUITLESS_MS * fruitless, next)
   }
 
   const claim = async (due: Due, room: number): Promise<readonly ChangeResult[]> => {
@@ -96,7 +108,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       const existing =
         state.backfills.length > 0 ? await existingOf(core, state, onRecord) : (onRecord.get(state.id) ?? [])
       const decision = moveZone(state, context) ?? advance(state, context, claimant, existing)
-      if (decision === null) continue
+      if (decision === null || (!idle && isPutOff(state, decision))) continue
       decisions.push(decision)
       left -= decision.started.length
       if (decision.started.length > 0) idle = false

@@ -57,6 +57,8 @@ export function connect(driver: Driver, file: string): DatabaseSync {
         hint: 'Put the file on a local disk.',
       })
     }
+    // A large batch alone fills a thousand pages, SQLite's own measure, and would move the log into the file at every commit.
+    db.exec('pragma wal_autocheckpoint = 4000')
     // The log is cut after it was long once, or a busy hour would keep its size for ever.
     db.exec('pragma synchronous = full; pragma journal_size_limit = 67108864; pragma cache_size = -16384')
     return db
