@@ -17,7 +17,14 @@ export interface Place {
   readonly instances: string[]
   runs: number
   /** By token and schedule. */
-  readonly running: Map<string, { readonly schedule: string; readonly dueAt: number; readonly since: number }>
+  readonly running: Map<string, Running>
+}
+
+export interface Running {
+  readonly schedule: string
+  readonly dueAt: number
+  readonly attempt: number
+  readonly since: number
 }
 
 export interface Fleet {
@@ -102,9 +109,9 @@ function follow(place: Place, message: Message): void {
       place.status = 'leaving'
       break
     case 'run.started': {
-      const { schedule, dueAt, token } = message
+      const { schedule, dueAt, token, attempt } = message
       place.runs++
-      place.running.set(`${token} ${schedule}`, { schedule, dueAt, since: performance.now() })
+      place.running.set(`${token} ${schedule}`, { schedule, dueAt, attempt, since: performance.now() })
       break
     }
     case 'run.ended':

@@ -22,7 +22,7 @@ import { createStory, type Tell } from './story.ts'
 const FRAME_MS = 100
 const GATHER_MS = 250
 /** What was due in the end has so long to be run; and the faults, on a slow machine, so long to happen. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 90_000
 
 const { seconds, isQuiet } = readArguments()
 const folder = await mkdtemp(join(tmpdir(), 'cronce-demo-'))
@@ -32,7 +32,7 @@ const client = await connect<DatabaseSync>({ store: sqlite(file), logger: false 
 // A whole second, when all three are up.
 const startAt = Math.ceil((Date.now() + 1_000) / 1_000) * 1_000
 // The default is 15 seconds; shorter, so that the pause of a process beyond its lease fits into the demo.
-const leaseMs = seconds >= 15 ? 3_000 : 1_500
+const leaseMs = seconds >= 15 ? 3_000 : 2_000
 
 const screen = createScreen(isQuiet)
 const events: Told[] = []
