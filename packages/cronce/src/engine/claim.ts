@@ -8,7 +8,6 @@ import type { ChangeResult, Due } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { isPutOff } from './put-off.ts'
-import { isPutOff } from './put-off.ts'
 import { bucketsOf } from './spread.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 
@@ -32,7 +31,6 @@ const FULL_MS = 250
 const SWEEP_MS = 1_000
 const RACES = 3
 const FRUITLESS_MS = 100
-const FRUITLESS_SHORTEST_MS = 20
 const FRUITLESS_SHORTEST_MS = 20
 const FRUITLESS_LONGEST_MS = 1_000
 const EXISTING_LIMIT = 1_000
