@@ -36,6 +36,7 @@ const problems: string[] = []
 try {
   checkLinks()
   checkTables()
+  checkNames()
   const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
   await compile(blocks)
   if (problems.length === 0) await runAll(blocks)
@@ -63,6 +64,19 @@ function checkTables(): void {
   const written = new Set(spans)
   for (const option of optionsInSource(source)) {
     if (!written.has(option)) problems.push(`docs/api.md does not tell the option ${option}`)
+  }
+}
+
+/** Tests that prove something exist, and so do commands that people are told to type. */
+function checkNames(): void {
+  for (const [, test] of read('docs/guarantees.md').matchAll(/`(\w+\/[\w-]+\.(?:test\.)?ts)`/g)) {
+    if (!existsSync(join(ROOT, 'packages/cronce/test', test!))) problems.push(`docs/guarantees.md: there is no ${test}`)
+  }
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  for (const file of DOCS) {
+    for (const [, name] of read(file).matchAll(/\bnpm run (?!--)([\w:-]+)/g)) {
+      if (scripts[name!] === undefined) problems.push(`${file}: there is no npm run ${name}`)
+    }
   }
 }
 
