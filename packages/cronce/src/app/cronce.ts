@@ -18,7 +18,7 @@ import {
   type Middleware,
 } from './job.ts'
 import { lazyStore } from './lazy-store.ts'
-import { logEvent } from './logger.ts'
+import { logEvent, tell } from './logger.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
 import { stopOnSignals } from './signals.ts'
@@ -66,10 +66,12 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const source = storeSource(options.store)
   const around = { ...ownSurroundings(resolved.keepAlive), ...surroundingsOf(source) }
   const { logger } = resolved
-  const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${String(error)}`))
+  const events = emitter((error, event) => tell(logger, `A listener of ${event.type} threw: ${String(error)}`))
   const jobs = new Map<string, DeclaredJob<Tx>>()
   const middleware: Middleware<Tx>[] = []
   let engine: Engine | null = null
+  /** From the call of `start()` or `runDue()` on, when there is no engine yet. */
+  let isBegun = false
   let stopping: Promise<void> | null = null
   let ignoreSignals: () => void = () => {}
 
@@ -134,7 +136,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   }
 
   const demandStopped = (what: string): void => {
-    if (engine === null) return
+    if (!isBegun) return
     throw new CronceError('ALREADY_STARTED', `${what} comes too late: the app has started.`, {
       hint: 'Declare jobs and middleware before start(), and start once.',
     })
@@ -155,6 +157,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     ignoreSignals()
     await running?.stop({ drainMs: resolved.drainMs, graceMs: STOP_GRACE_MS })
     engine = null
+    isBegun = false
     await closeWithin(CLOSE_MS)
     stopping = null
   }
@@ -181,15 +184,22 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     on: (type, listener) => events.on(type, listener),
     async start() {
       demandStopped('start()')
-      const created = await createOne()
-      engine = created
+      isBegun = true
       try {
+        const created = await createOne()
+        // Stopped while the store was being opened.
+        if (!isBegun) return
+        engine = created
+        if (resolved.signals) ignoreSignals = stopOnSignals(() => app.stop())
         await created.start()
       } catch (error) {
+        // Stopped while it was starting: then that is all there is to say.
+        if (!isBegun || stopping !== null) return
+        ignoreSignals()
         engine = null
+        isBegun = false
         throw error
       }
-      if (resolved.signals) ignoreSignals = stopOnSignals(() => app.stop())
     },
     stop() {
       stopping ??= stop()
@@ -203,12 +213,14 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         else if (event.type === 'run.ended' && event.outcome === 'succeeded') count.succeeded++
         else if (event.type === 'run.ended' && event.outcome === 'failed') count.failed++
       })
-      const created = await createOne()
-      engine = created
+      isBegun = true
       try {
+        const created = await createOne()
+        engine = created
         await created.runDue()
       } finally {
         engine = null
+        isBegun = false
         unlisten()
       }
       return count

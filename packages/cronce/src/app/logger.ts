@@ -19,6 +19,15 @@ function write(level: string, message: string): void {
 }
 
 /** A logger is the user's code: what it throws must not reach the engine. */
+export function tell(logger: Logger, message: string): void {
+  try {
+    logger.error(message)
+  } catch {
+    // There is nobody left to tell.
+  }
+}
+
+/** The same for what happened, if people should know. */
 export function logEvent(logger: Logger, event: CronceEvent): void {
   try {
     const warning = warningOf(event)

@@ -103,6 +103,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     void fleet.loop()
     await declare()
     await attempt('keep', peers.recoverOrphans)
+    if (core.stopped.aborted) return
     unwatch = parts.store.watch(onWake)
     // Caught inside, each of them: a loop ends when the engine is stopped, and never otherwise.
     void fleet.watchTrust()

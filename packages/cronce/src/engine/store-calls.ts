@@ -76,6 +76,8 @@ export async function persist<Answer>(
       const pauseMs = pauseAfter(failures, core.parts.random)
       core.storeFailed(operation, describeError(error), pauseMs)
       await core.parts.clock.sleep(pauseMs, core.stopped)
+      // Whoever is stopped meanwhile must not join once more, for one.
+      if (giveUp()) throw error
     }
   }
 }

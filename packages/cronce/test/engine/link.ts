@@ -29,6 +29,8 @@ export interface Link {
   fail(name: StoreCall['name'] | '*', fault: Fault, times?: number): void
   /** The same for calls that this function says something about. Returns how to end it. */
   disturb(fault: (call: StoreCall) => Fault | null): () => void
+  /** Wake-ups do not get through. */
+  deaf: boolean
   /** Calls so far that reached the network, by name. */
   readonly calls: ReadonlyMap<StoreCall['name'], number>
 }
@@ -68,6 +70,7 @@ export function createLink(world: World, process: Process): Link {
   }
   const link: Link = {
     calls,
+    deaf: false,
     disturb(fault) {
       disturbances.add(fault)
       return () => void disturbances.delete(fault)
@@ -80,7 +83,7 @@ export function createLink(world: World, process: Process): Link {
         return fault
       })
     },
-    store: (inner) => wrap(inner, process, send),
+    store: (inner) => wrap(inner, process, send, link),
   }
   return link
 }
@@ -103,7 +106,7 @@ async function deliver<Answer>(
 
 type Send = <Answer>(call: StoreCall, perform: () => Promise<Answer>) => Promise<Answer>
 
-function wrap<Tx>(inner: Store<Tx>, process: Process, send: Send): Store<Tx> {
+function wrap<Tx>(inner: Store<Tx>, process: Process, send: Send, link: Link): Store<Tx> {
   const through =
     <Args extends readonly unknown[], Answer>(name: Method, method: (...args: Args) => Promise<Answer>) =>
     (...args: Args): Promise<Answer> =>
@@ -134,7 +137,7 @@ function wrap<Tx>(inner: Store<Tx>, process: Process, send: Send): Store<Tx> {
     listInstances: through('listInstances', inner.listInstances),
     prune: through('prune', inner.prune),
     erase: through('erase', inner.erase),
-    watch: (listener) => inner.watch(() => process.deliver(listener)),
+    watch: (listener) => inner.watch(() => void (link.deaf || process.deliver(listener))),
     probe: through('probe', inner.probe),
     close: through('close', inner.close),
   }

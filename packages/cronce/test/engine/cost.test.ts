@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Fleet } from './fleet.ts'
+
+const MINUTE = 60_000
+const TO_RUN_FIRES = ['due', 'claim', 'load', 'apply'] as const
+
+/** Calls of the whole fleet while this passes, by name. */
+async function callsDuring(fleet: Fleet, pass: () => Promise<void>): Promise<Map<string, number>> {
+  const sum = (): Map<string, number> => {
+    const all = new Map<string, number>()
+    for (const { link } of fleet.members) {
+      for (const [name, count] of link.calls) all.set(name, (all.get(name) ?? 0) + count)
+    }
+    return all
+  }
+  const before = sum()
+  await pass()
+  return new Map([...sum()].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))
+}
+
+test('while nothing is due, an instance looks for something that is once an hour', async (t) => {
+  const fleet = await createFleet()
+  await fleet.addMany(5, (app) => app.job('nightly', '0 3 * * *', () => {}))
+  await fleet.advance('1m')
+  const calls = await callsDuring(fleet, () => fleet.advance('1h'))
+  // A wake-up may be lost: so long it would take to make up for it.
+  assert.equal(calls.get('due'), 5)
+  assert.equal(calls.get('claim') ?? 0, 0)
+  const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
+  const perMinute = all / 60 / 5
+  t.diagnostic(`idle: ${perMinute.toFixed(1)} calls of the store a minute and instance`)
+  // A beat every ten seconds, and a look at the deployments every thirty; one of the fleet does a little more.
+  assert.ok(perMinute < 10, `${perMinute} calls a minute`)
+  fleet.end()
+})
+
+/** Calls for each fire, beats not counted: those cost the same whether anything is due or not. */
+async function costPerFire(instances: number, jobs: number): Promise<number> {
+  const fleet = await createFleet({ seed: 7 })
+  await fleet.addMany(instances, (app) => {
+    for (let job = 0; job < jobs; job++) {
+      const every = { interval: MINUTE, anchor: Math.floor((job * MINUTE) / jobs) }
+      app.job(`job-${job}`, { every }, () => {})
+    }
+  })
+  await fleet.advance('1m')
+  const before = fleet.handled.length
+  const calls = await callsDuring(fleet, () => fleet.advance('1m'))
+  const fires = fleet.handled.length - before
+  assert.equal(fires, jobs)
+  fleet.end()
+  return TO_RUN_FIRES.reduce((sum, name) => sum + (calls.get(name) ?? 0), 0) / fires
+}
+
+for (const [jobs, rate] of [
+  [60, 'one fire a second'],
+  [240, 'four fires a second'],
+] as const) {
+  test(`what a fire costs the store does not grow with the fleet: ${rate}`, async (t) => {
+    const alone = await costPerFire(1, jobs)
+    for (const instances of [2, 8, 32]) {
+      const cost = await costPerFire(instances, jobs)
+      t.diagnostic(`${rate}: ${alone.toFixed(2)} calls a fire on 1 instance, ${cost.toFixed(2)} on ${instances}`)
+      assert.ok(cost <= alone * 1.2, `${cost} instead of ${alone} calls a fire`)
+    }
+  })
+}
+
+test('what the fleet does besides, when fires are rare, is bounded for all instances together', async (t) => {
+  const fleet = await createFleet({ seed: 7 })
+  await fleet.addMany(32, (app) => app.job('bill', { every: '10s' }, () => {}))
+  await fleet.advance('1m')
+  const calls = await callsDuring(fleet, () => fleet.advance('5m'))
+  const perSecond = (calls.get('due') ?? 0) / 300
+  t.diagnostic(`32 instances, one fire in ten seconds: ${perSecond.toFixed(2)} looks a second in all`)
+  assert.ok(perSecond < 1.5, `${perSecond} looks a second`)
+  fleet.end()
+})
+
+test('many fires at one instant share their calls', async (t) => {
+  const fleet = await createFleet()
+  await fleet.add(
+    (app) => {
+      for (let job = 0; job < 200; job++) app.job(`job-${job}`, '5 0 * * *', () => {})
+    },
+    { concurrency: 1_000 },
+  )
+  await fleet.advance('1m')
+  const calls = await callsDuring(fleet, () => fleet.advance('5m'))
+  assert.equal(fleet.handled.length, 200)
+  const all = TO_RUN_FIRES.reduce((sum, name) => sum + (calls.get(name) ?? 0), 0)
+  t.diagnostic(`${all} calls for 200 fires at once`)
+  assert.ok(all <= 12, `${all} calls`)
+  fleet.end()
+})
+
+test('a trigger by a client starts at once on a fleet that sleeps', async () => {
+  const fleet = await createFleet()
+  await fleet.addMany(3, (app) => app.job('report', {}, () => {}))
+  await fleet.advance('30m')
+  await fleet.operator.schedules.trigger('report')
+  // An instance that is not the schedule's own waits a moment for the one that is.
+  await fleet.advance('300ms')
+  assert.equal(fleet.handled.length, 1)
+  fleet.end()
+})
+
+test('a schedule that a client makes is noticed by a fleet that sleeps', async () => {
+  const fleet = await createFleet()
+  await fleet.addMany(3, (app) => app.job('report', {}, () => {}))
+  await fleet.advance('30m')
+  await fleet.operator.schedules.create('soon', { job: 'report', at: fleet.now() + 5_000 })
+  await fleet.advance('5250ms')
+  assert.deepEqual(
+    fleet.handled.map(({ schedule }) => schedule),
+    ['soon'],
+  )
+  fleet.end()
+})
+
+test('a wake-up that is lost costs time and nothing else', async () => {
+  const fleet = await createFleet()
+  const alone = await fleet.add((app) => app.job('report', {}, () => {}))
+  await fleet.advance('30m')
+  alone.link.deaf = true
+  await fleet.operator.schedules.trigger('report')
+  await fleet.advance('61m')
+  assert.equal(fleet.handled.length, 1)
+  fleet.end()
+})
