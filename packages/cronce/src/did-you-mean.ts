@@ -3,7 +3,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   // Nobody mistypes a name of this length, and the table below grows with its square.
   if (word.length > 64) return undefined
   const wanted = word.toLowerCase()
-  let best: string | undefined
+  let best = [...candidates].find((candidate) => hasSameStem(wanted, candidate.toLowerCase()))
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
     // Every letter more or less is a mistake of its own.
@@ -16,6 +16,13 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   }
   return best
 }
+
+/** `retries` for `retry`: endings differ more than the words do. */
+function hasSameStem(word: string, candidate: string): boolean {
+  return candidate.length > STEM && candidate.length <= word.length && word.startsWith(candidate.slice(0, -1))
+}
+
+const STEM = 4
 
 /** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(a: string, b: string): number {

@@ -14,3 +14,9 @@ test('the nearest candidate is meant, whatever its case; a far one is not', () =
 test('swapped neighbours are one mistake', () => {
   assert.equal(didYouMean('dts', ['dst', 'gap']), 'dst')
 })
+
+test('endings differ more than the words do', () => {
+  assert.equal(didYouMean('retries', ['overlap', 'retry', 'jitter']), 'retry')
+  assert.equal(didYouMean('timeouts', ['timeout']), 'timeout')
+  assert.equal(didYouMean('dstOptions', ['dst']), undefined)
+})

@@ -4,8 +4,6 @@ import type { CronceEvent } from '../model/event.ts'
 export interface Logger {
   error(message: string): void
   warn(message: string): void
-  info?(message: string): void
-  debug?(message: string): void
 }
 
 /** Failures and what endangers fires, on stderr. The rest is in the events and in the store. */
@@ -34,7 +32,6 @@ export function logEvent(logger: Logger, event: CronceEvent): void {
     const failure = failureOf(event)
     if (failure !== null) logger.error(failure)
     else if (warning !== null) logger.warn(warning)
-    else logger.debug?.(JSON.stringify(event))
   } catch {
     // There is nobody left to tell.
   }

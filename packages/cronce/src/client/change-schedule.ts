@@ -111,6 +111,9 @@ export async function scheduleNotFound<Tx>({ store }: ClientParts<Tx>, id: strin
     id,
     items.map((state) => state.id),
   )
-  const hint = meant === undefined ? 'List the schedules to see their names.' : `Did you mean ${meant}?`
+  const hint =
+    meant === undefined
+      ? 'List the schedules to see their names; those of jobs are made when an app that declares them has started.'
+      : `Did you mean ${meant}?`
   return new CronceError('SCHEDULE_NOT_FOUND', `There is no schedule ${JSON.stringify(id)}.`, { hint })
 }

@@ -1,3 +1,4 @@
+import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
 import type { Definition, ScheduleState } from '../model/schedule.ts'
 import type { Context, Decision, Refusal } from '../policy/decision.ts'
@@ -28,6 +29,7 @@ export async function writeSchedule<Tx>(
   inTransaction: InTransaction<Tx>,
 ): Promise<WrittenSchedule> {
   const { definition, warnings } = await readSchedule(parts, name, options)
+  const unknown = await warnOfJob(parts, definition.job, inTransaction)
   const changed = await changeAny(
     parts,
     name,
@@ -40,7 +42,25 @@ export async function writeSchedule<Tx>(
   )
   // A definition creates nothing with a nonce and removes nothing.
   if (changed.kind === 'exists' || changed.state === null) throw new Error('A definition leaves a schedule behind.')
-  return { ...viewSchedule(changed.state), warnings }
+  return { ...viewSchedule(changed.state), warnings: [...warnings, ...unknown] }
+}
+
+/** A misspelt job would wait for ever without a word. Not an error: its instances may be about to start. */
+async function warnOfJob<Tx>(
+  { store, defaultsOf }: ClientParts<Tx>,
+  job: string,
+  { tx }: InTransaction<Tx>,
+): Promise<readonly string[]> {
+  // In somebody's transaction nothing is asked that is not needed.
+  if (defaultsOf?.(job) !== undefined || tx !== undefined) return []
+  const { instances } = await readStore('list instances', () => store.listInstances())
+  const live = instances.filter(({ state }) => state === 'live' || state === 'draining')
+  const known = [...new Set(live.flatMap(({ jobs }) => jobs))]
+  if (known.length === 0 || known.includes(job)) return []
+  const meant = didYouMean(job, known)
+  return [
+    `No live instance has the job ${JSON.stringify(job)}${meant === undefined ? '' : `; did you mean ${meant}?`}.`,
+  ]
 }
 
 /** Reads the options as this process knows the job, and holds the input against its schema. */

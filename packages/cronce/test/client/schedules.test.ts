@@ -39,6 +39,12 @@ describe('a schedule', () => {
     assert.equal(warnings.length, 1)
   })
 
+  test('is made with a warning if no live instance has its job', async () => {
+    const { client } = await openClient()
+    const { warnings } = await client.schedules.create('acme', { ...HOURLY, job: 'biling' })
+    assert.deepEqual(warnings, ['No live instance has the job "biling"; did you mean billing?'])
+  })
+
   test('is put whether it is there or not, and stays as it is when nothing differs', async () => {
     const { client, events } = await openClient()
     await client.schedules.put('acme', { ...HOURLY, cron: '30 * * * *' })
