@@ -19,12 +19,12 @@ export async function gather(
   isFinal: boolean,
 ): Promise<Evidence> {
   const window = { from: startAt, to: until + 1 }
+  const isWithin = ({ dueAt }: { readonly dueAt: number }): boolean => dueAt >= startAt && dueAt <= until
   const fires: FireView[] = []
   for await (const fire of client.fires.all(window)) fires.push(fire)
   const runs: RunView[] = []
-  for await (const run of client.runs.all()) if (run.dueAt <= until) runs.push(run)
+  for await (const run of client.runs.all()) if (isWithin(run)) runs.push(run)
   const due = new Map(SCHEDULES.map(({ name, everyMs }) => [name, dueBetween(everyMs, startAt, until)]))
-  const isWithin = ({ dueAt }: { readonly dueAt: number }): boolean => dueAt <= until
   const lines = readWitnesses(folder).filter(isWithin)
   return { due, fires, runs, lines, payments: readPayments(file).filter(isWithin), paying: TARGET, isFinal }
 }

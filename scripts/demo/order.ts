@@ -5,8 +5,6 @@ export interface Order {
   readonly slot: string
   readonly file: string
   readonly witness: string
-  /** Nothing is due before. */
-  readonly startAt: number
   readonly leaseMs: number
 }
 

@@ -37,10 +37,11 @@ const STATUS: Record<Status, StyleName> = {
 const TALL = 30
 const LABEL_WIDTH = 16
 const WIDEST = 100
+const NARROWEST = 60
 
 /** As lines, no wider than the screen and no more than it has. What goes first when there is little room are old events. */
 export function draw(scene: Scene, style: Style, columns: number, rows: number): string[] {
-  const width = Math.min(WIDEST, columns) - 1
+  const width = Math.max(NARROWEST, Math.min(WIDEST, columns)) - 1
   const gap = rows < TALL ? [] : ['']
   const columnLines = columnsOf(scene, style, width, rows < TALL ? 2 : 3)
   const above = [...head(scene, style, width), ...columnLines, ...gap, ...grid(scene, style, width), '']
@@ -127,14 +128,14 @@ export function ledgerLine(ledger: Ledger, style: Style): string {
   const parts = [
     `due ${ledger.due}`,
     `ran ${ledger.ran}`,
-    `skipped ${reasons(ledger.skipped)}`,
-    `missed ${reasons(ledger.missed)}`,
+    `skipped ${totalOf(ledger.skipped)}`,
+    `missed ${totalOf(ledger.missed)}`,
     ...(underWay(ledger) > 0 ? [`under way ${underWay(ledger)}`] : []),
     ...(ledger.failed > 0 ? [style('red', `failed ${ledger.failed}`)] : []),
     zero('duplicates', ledger.duplicates),
     zero('lost', ledger.lost),
   ]
-  return ` ${parts.join('   ')}`
+  return ` ${parts.join('  ')}`
 }
 
 /** Due by now, and not ended: in the end none. */

@@ -13,7 +13,10 @@ export function report(
   style: Style,
 ): string {
   const by = SLOTS.map((slot) => `${slot} ${evidence.runs.filter(({ instance }) => slotOf(instance) === slot).length}`)
-  const seen = `seen to end by their own files${ledger.overtaken > 0 ? `, as were ${ledger.overtaken} runs that had been overtaken` : ''}`
+  const { overtaken } = ledger
+  const late =
+    overtaken === 1 ? ', as was 1 run that had been overtaken' : `, as were ${overtaken} that had been overtaken`
+  const seen = `seen to end by their own files${overtaken === 0 ? '' : late}`
   const why = (counts: ReadonlyMap<string, number>): string => reasons(counts).replace(/^\d+ ?\(?|\)$/g, '')
   const rows: (readonly [name: string, count: number, note: string, isZero?: boolean])[] = [
     ['due', ledger.due, `by arithmetic alone: ${SCHEDULES.length} schedules, every 1, 2 and 5 seconds`],

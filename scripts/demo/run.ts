@@ -16,116 +16,125 @@ import { createFleet, SLOTS } from './fleet.ts'
 import { audit, type Evidence } from './ledger.ts'
 import { draw, ledgerLine, type Told } from './picture.ts'
 import { report, verdict } from './report.ts'
+import { SCHEDULES } from './schedules.ts'
 import { createScreen } from './screen.ts'
 import { createStory, type Tell } from './story.ts'
 
 const FRAME_MS = 100
 const GATHER_MS = 250
-/** What was due in the end has so long to be run; and the faults, on a slow machine, so long to happen. */
+/** How long a slow machine may take for what has to happen, besides the time asked for. */
 const PATIENCE_MS = 90_000
+/** Until this instant everything is new; what was due before is not looked at. */
+const HEAD_START_MS = 300
 
 const { seconds, isQuiet } = readArguments()
+// The default is 15 seconds; shorter, so that a pause beyond the lease fits into the demo.
+const leaseMs = seconds >= 15 ? 3_000 : 2_000
+const screen = createScreen(isQuiet)
 const folder = await mkdtemp(join(tmpdir(), 'cronce-demo-'))
 const file = join(folder, 'demo.db')
+const fleet = createFleet(folder, { file, leaseMs }, (message, place) => story.told(message, place))
+clearWhenEnded()
 createPayments(file)
 const client = await connect<DatabaseSync>({ store: sqlite(file), logger: false })
-// A whole second, when all three are up.
-const startAt = Math.ceil((Date.now() + 1_000) / 1_000) * 1_000
-// The default is 15 seconds; shorter, so that the pause of a process beyond its lease fits into the demo.
-const leaseMs = seconds >= 15 ? 3_000 : 2_000
 
-const screen = createScreen(isQuiet)
+if (!screen.isLive && !isQuiet) screen.print('cronce: every fire runs once. Three processes, one SQLite file.\n')
 const events: Told[] = []
 const tell: Tell = (kind, what, detail) => {
   const told = { kind, what, detail, atMs: Math.max(0, Date.now() - startAt) }
   events.push(told)
   screen.event(told)
 }
-const fleet = createFleet(folder, { file, startAt, leaseMs }, (message, place) => story.told(message, place))
-const plan = {
-  killAt: startAt + seconds * 150,
-  pauseAt: startAt + seconds * 400,
-  restartAfterMs: seconds * 60,
-  leaseMs,
-}
-const story = createStory(fleet, file, plan, tell)
 const slotOf = (instance: string) => fleet.placeOf(instance)?.slot
-const place = { folder, file, client, startAt }
-
-let isCleared = false
-const clear = (): void => {
-  if (isCleared) return
-  isCleared = true
-  screen.end()
-  fleet.killAll()
-  rmSync(folder, { recursive: true, force: true })
-}
-process.on('exit', clear)
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
-  process.on(signal, () => process.exit(code))
-}
-
+let startAt = Number.POSITIVE_INFINITY
 let evidence: Evidence = { due: new Map(), fires: [], runs: [], lines: [], payments: [], paying: '', isFinal: false }
-const frame = (title: string, rows: number): string[] => {
-  const scene = { title, places: fleet.places, events, startAt, now: Date.now(), slotOf }
-  return draw(
-    { ...scene, fires: evidence.fires, runs: evidence.runs, ledger: audit(evidence) },
-    screen.style,
-    screen.columns(),
-    rows,
-  )
+const story = createStory(fleet, file, tell)
+
+for (const slot of SLOTS) fleet.start(slot)
+await watch(() => 'starting', isUp)
+startAt = Math.ceil((Date.now() + HEAD_START_MS) / 1_000) * 1_000
+for (const place of fleet.places) place.runs = 0
+
+const stop = new AbortController()
+const times = { killAt: startAt + seconds * 150, pauseAt: startAt + seconds * 400 }
+// What it throws is thrown below, and what is thrown by stopping it is not of interest.
+const playing = story.play({ ...times, restartAfterMs: seconds * 60, leaseMs }, stop.signal)
+playing.catch(() => {})
+await watch(
+  () => `${elapsed().toFixed(1)} s of ${seconds}`,
+  () => elapsed() >= seconds && story.isDone(),
+)
+const endAt = Date.now()
+if (story.isDone()) await playing
+stop.abort()
+await watch(
+  () => 'the last ones',
+  () => isSettled(client, endAt),
+)
+await fleet.leave()
+evidence = await gather({ folder, file, client, startAt }, endAt, true)
+const { problems, code } = verdict(audit(evidence), story.isDone())
+show(problems)
+await client.close()
+process.exit(code)
+
+function elapsed(): number {
+  return Math.max(0, Date.now() - startAt) / 1_000
+}
+
+async function isUp(): Promise<boolean> {
+  const { items } = await client.schedules.list()
+  return items.length === SCHEDULES.length && fleet.places.every(({ status }) => status === 'live')
 }
 
 /** Until `isDone`, or patience ends; the picture goes on meanwhile. */
 async function watch(title: () => string, isDone: () => boolean | Promise<boolean>): Promise<void> {
-  const endAt = Date.now() + seconds * 1_000 + PATIENCE_MS
-  for (let gatheredAt = 0; !(await isDone()) && Date.now() < endAt; ) {
-    if (Date.now() - gatheredAt > GATHER_MS) {
-      evidence = await gather(place, Date.now(), false)
-      gatheredAt = Date.now()
+  const giveUpAt = performance.now() + seconds * 1_000 + PATIENCE_MS
+  for (let gatheredAt = 0; !(await isDone()) && performance.now() < giveUpAt; ) {
+    if (performance.now() - gatheredAt > GATHER_MS && Number.isFinite(startAt)) {
+      evidence = await gather({ folder, file, client, startAt }, Date.now(), false)
+      gatheredAt = performance.now()
     }
     screen.show(frame(title(), screen.rows()))
     await sleep(FRAME_MS)
   }
 }
 
-if (!screen.isLive && !isQuiet) screen.print('cronce: every fire runs once. Three processes, one SQLite file.\n')
-for (const slot of SLOTS) fleet.start(slot)
-const stopStory = new AbortController()
-const playing = story.play(stopStory.signal).catch((error: unknown) => {
-  if (!stopStory.signal.aborted) throw error
-})
-const elapsed = (): number => Math.max(0, Date.now() - startAt) / 1_000
-await watch(
-  () => (elapsed() === 0 ? 'starting' : `${elapsed().toFixed(1)} s of ${seconds}`),
-  () => elapsed() >= seconds && story.isDone(),
-)
-const endAt = Date.now()
-stopStory.abort()
-await playing
-await watch(
-  () => 'the last ones',
-  () => isSettled(client, endAt),
-)
-await fleet.leave()
-evidence = await gather(place, endAt, true)
-const ledger = audit(evidence)
-const { problems, code } = verdict(ledger, story.isDone())
+function frame(title: string, rows: number): string[] {
+  const { fires, runs } = evidence
+  const scene = {
+    title,
+    places: fleet.places,
+    fires,
+    runs,
+    slotOf,
+    events,
+    ledger: audit(evidence),
+    startAt,
+    now: Date.now(),
+  }
+  return draw(scene, screen.style, screen.columns(), rows)
+}
 
-const last = screen.isLive ? frame('', Number.POSITIVE_INFINITY) : []
-screen.end()
-if (screen.isLive) screen.print(`${last.slice(0, -2).join('\n')}\n`)
-if (!screen.isLive && !isQuiet) screen.print('')
-screen.print(isQuiet ? ledgerLine(ledger, screen.style).trim() : report(ledger, evidence, slotOf, screen.style))
-for (const problem of problems) screen.print(screen.style('red', ` ✗ ${problem}`))
-await client.close()
-clear()
-process.exitCode = code
-// Channels of children that were killed are not waited for.
-process.exit()
+function show(found: readonly string[]): void {
+  const ledger = audit(evidence)
+  const last = screen.isLive ? frame('', Number.POSITIVE_INFINITY).slice(0, -2) : []
+  screen.end()
+  if (!isQuiet) screen.print(screen.isLive ? `${last.join('\n')}\n` : '')
+  screen.print(isQuiet ? ledgerLine(ledger, screen.style).trim() : report(ledger, evidence, slotOf, screen.style))
+  for (const problem of found) screen.print(screen.style('red', ` ✗ ${problem}`))
+}
+
+/** However it ends: the terminal as it was, no process left, no file left. */
+function clearWhenEnded(): void {
+  process.on('exit', () => {
+    screen.end()
+    fleet.killAll()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  process.on('SIGINT', () => process.exit(130))
+  process.on('SIGTERM', () => process.exit(143))
+}
 
 function readArguments(): { seconds: number; isQuiet: boolean } {
   try {

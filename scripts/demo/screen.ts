@@ -28,8 +28,8 @@ export function createScreen(isQuiet: boolean): Screen {
   return {
     style,
     isLive,
-    columns: () => process.stdout.columns ?? 80,
-    rows: () => process.stdout.rows ?? 24,
+    columns: () => process.stdout.columns || 80,
+    rows: () => process.stdout.rows || 24,
     show(lines) {
       if (!isLive) return
       if (!isDrawing) write(ENTER)

@@ -9,7 +9,7 @@ export interface Story {
   /** Whether all of it has happened. */
   readonly isDone: () => boolean
   readonly told: (message: Message, place: Place) => void
-  readonly play: (signal: AbortSignal) => Promise<void>
+  readonly play: (plan: Plan, signal: AbortSignal) => Promise<void>
 }
 
 export type Tell = (kind: 'info' | 'fault' | 'good', what: string, detail: string) => void
@@ -26,11 +26,11 @@ interface Plan {
 const MIDDLE_MS = 300
 const LOOK_MS = 20
 
-export function createStory(fleet: Fleet, file: string, plan: Plan, tell: Tell): Story {
+export function createStory(fleet: Fleet, file: string, tell: Tell): Story {
   const messages: { readonly message: Message; readonly place: Place; readonly at: number }[] = []
   let isDone = false
 
-  const kill = async (until: Wait): Promise<void> => {
+  const kill = async (plan: Plan, until: Wait): Promise<void> => {
     const { place, run } = await until(() => inTheMiddle(fleet))
     const before = messages.length
     const [dead] = place.instances
@@ -43,12 +43,9 @@ export function createStory(fleet: Fleet, file: string, plan: Plan, tell: Tell):
     const died = messages
       .slice(before)
       .find(({ message }) => message.type === 'instance.died' && message.instance === dead)
-    const by =
-      died?.message.type === 'instance.died' && died.message.by === 'probe'
-        ? `its lock was free, long before its lease of ${seconds(plan.leaseMs)}`
-        : 'its lease ran out'
-    const after = seconds(takeover.at - killedAt)
-    tell('good', 'took over', `${takeover.place.slot} runs ${nameOf(run)} again after ${after}: ${by}`)
+    const isProbed = died?.message.type === 'instance.died' && died.message.by === 'probe'
+    const why = isProbed ? `its lock was free; the lease is ${seconds(plan.leaseMs)}` : 'its lease had run out'
+    tell('good', 'took over', `${takeover.place.slot}, after ${seconds(takeover.at - killedAt)}: ${why}`)
     await sleep(plan.restartAfterMs)
     fleet.start(place.slot)
     tell('info', 'restarted', `${place.slot} (pid ${place.pid})`)
@@ -63,12 +60,7 @@ export function createStory(fleet: Fleet, file: string, plan: Plan, tell: Tell):
     tell('fault', 'paused', `${place.slot} (pid ${place.pid}) by SIGSTOP, in the middle of ${nameOf(run)}`)
     const pausedAt = performance.now()
     const takeover = await until(() => successor(before, run.dueAt, place))
-    const after = seconds(takeover.at - pausedAt)
-    tell(
-      'good',
-      'took over',
-      `${takeover.place.slot} runs ${nameOf(run)} again after ${after}: no renewal for a whole lease`,
-    )
+    tell('good', 'took over', `${takeover.place.slot}, after ${seconds(takeover.at - pausedAt)}: its lease had run out`)
     fleet.signal(place, 'SIGCONT')
     tell('fault', 'woke up', `${place.slot} by SIGCONT: a zombie that believes it still has to pay`)
     const refused = await until(() => messages.find((one) => isRefusal(one.message, run.dueAt) && one.place === place))
@@ -79,7 +71,7 @@ export function createStory(fleet: Fleet, file: string, plan: Plan, tell: Tell):
     )
     const fenced = await until(() => messages.find((one) => isFenced(one.message, run.dueAt) && one.place === place))
     const token = fenced.message.type === 'run.fenced' ? fenced.message.token : ''
-    tell('good', 'refused', `${place.slot}'s settlement by the store: token ${token} is no longer current`)
+    tell('good', 'refused', `${place.slot}'s settlement: token ${token} is no longer current`)
     await until(() => (place.instances[0] !== zombie && place.status === 'live') || null)
     tell('info', 'rejoined', `${place.slot} under a new id`)
   }
@@ -95,7 +87,7 @@ export function createStory(fleet: Fleet, file: string, plan: Plan, tell: Tell):
   return {
     isDone: () => isDone,
     told: (message, place) => void messages.push({ message, place, at: performance.now() }),
-    async play(signal) {
+    async play(plan, signal) {
       const until: Wait = async (look) => {
         for (;;) {
           signal.throwIfAborted()
@@ -105,7 +97,7 @@ export function createStory(fleet: Fleet, file: string, plan: Plan, tell: Tell):
         }
       }
       await until(() => Date.now() >= plan.killAt || null)
-      await kill(until)
+      await kill(plan, until)
       await until(() => Date.now() >= plan.pauseAt || null)
       await pause(until)
       isDone = true

@@ -7,13 +7,13 @@ import type { Message, Order } from './order.ts'
 import { type DemoSchedule, SCHEDULES } from './schedules.ts'
 import { type Line, openWitness } from './witness.ts'
 
-const { file, witness, startAt, leaseMs } = JSON.parse(process.argv[2]!) as Order
+const { file, witness, leaseMs } = JSON.parse(process.argv[2]!) as Order
 const write = openWitness(witness)
 const app = cronce<DatabaseSync>({ store: sqlite(file), app: 'demo', lease: leaseMs, drain: '5s', logger: false })
 
 for (const schedule of SCHEDULES) {
   const { name, everyMs, options } = schedule
-  app.job(name, { every: everyMs, start: startAt, ...options }, async (run) => {
+  app.job(name, { every: everyMs, ...options }, async (run) => {
     note('started', run)
     try {
       await work(schedule, run)
