@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type CronceOptions, cronce } from '../../src/index.ts'
+import { testKit } from '../../src/testing/test-kit.ts'
+import { createFleet, NEW_YEAR } from '../engine/fleet.ts'
+
+test('middleware goes around every run, the first one outermost, and sees what the handler returns and throws', async () => {
+  const kit = testKit()
+  const app = kit.app()
+  const seen: unknown[] = []
+  for (const name of ['outer', 'inner']) {
+    app.use(async (run, next) => {
+      seen.push(`${name} before ${run.fire.schedule}`)
+      try {
+        const value = await next()
+        seen.push(`${name} after ${value}`)
+        return `${name}(${value})`
+      } catch (error) {
+        seen.push(`${name} caught ${(error as Error).message}`)
+        throw error
+      }
+    })
+  }
+  app
+    .job('good', '1 0 * * *', () => 'value')
+    .job('bad', '2 0 * * *', () => {
+      throw new Error('no')
+    })
+  await app.start()
+  await kit.advance('3m')
+  assert.deepEqual(seen, [
+    'outer before good',
+    'inner before good',
+    'inner after value',
+    'outer after inner(value)',
+    'outer before bad',
+    'inner before bad',
+    'inner caught no',
+    'outer caught no',
+  ])
+  const { items } = await app.runs.list()
+  assert.deepEqual(
+    items.map(({ state, result }) => [state, result]),
+    [
+      ['failed', null],
+      ['succeeded', 'outer(inner(value))'],
+    ],
+  )
+  await app.stop()
+})
+
+test('a logger gets failures as errors and dangers as warnings, and nothing of what is well', async () => {
+  const kit = testKit()
+  const lines: string[] = []
+  const logger = {
+    error: (message: string) => lines.push(`error ${message}`),
+    warn: (message: string) => lines.push(`warn ${message}`),
+  }
+  const app = kit.app({ logger })
+  app
+    .job('good', '1 0 * * *', () => {})
+    .job('bad', '2 0 * * *', () => {
+      throw new Error('out of paper')
+    })
+  await app.start()
+  await kit.advance('3m')
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, /^error bad \(due 2027-01-01T00:02:00.000Z\) failed: Error: out of paper\n/)
+  await app.stop()
+})
+
+test('a logger that throws, and listeners that throw or reject, hurt nobody', async () => {
+  const kit = testKit()
+  const logger = {
+    error: () => {
+      throw new Error('disk full')
+    },
+    warn: () => {
+      throw new Error('disk full')
+    },
+  }
+  const app = kit.app({ logger })
+  const heard: string[] = []
+  app.on('*', () => {
+    throw new Error('listener')
+  })
+  app.on('run.ended', async () => {
+    throw new Error('listener')
+  })
+  app.on('run.ended', ({ outcome }) => heard.push(outcome))
+  app.job('bad', { every: '1m', retry: 1 }, (run) => {
+    if (run.attempt === 1) throw new Error('no')
+  })
+  await app.start()
+  await kit.advance('30s')
+  assert.deepEqual(heard, ['failed', 'succeeded'])
+  await app.stop()
+})
+
+test('what a listener throws is told to the logger', async () => {
+  const kit = testKit()
+  const errors: string[] = []
+  const app = kit.app({ logger: { error: (message) => errors.push(message), warn: () => {} } })
+  app.on('run.started', () => {
+    throw new Error('listener')
+  })
+  app.job('good', '1 0 * * *', () => {})
+  await app.start()
+  await kit.advance('2m')
+  assert.deepEqual(errors, ['A listener of run.started threw: Error: listener'])
+  await app.stop()
+})
+
+test('a listener that stopped listening hears nothing more', async () => {
+  const kit = testKit()
+  const app = kit.app().job('good', '* * * * *', () => {})
+  let heard = 0
+  const off = app.on('run.started', () => ++heard)
+  await app.start()
+  await kit.advance('10s')
+  off()
+  await kit.advance('5m')
+  assert.equal(heard, 1)
+  await app.stop()
+})
+
+test('an app is started once, and jobs are declared before', async () => {
+  const kit = testKit()
+  const app = kit.app().job('good', '* * * * *', () => {})
+  const starting = app.start()
+  const late = { code: 'ALREADY_STARTED' }
+  await assert.rejects(app.start(), late)
+  assert.throws(() => app.job('late', '* * * * *', () => {}), late)
+  assert.throws(() => app.use((_, next) => next()), late)
+  await starting
+  await assert.rejects(app.runDue(), late)
+  await app.stop()
+  app.job('later', '* * * * *', () => {})
+  assert.throws(() => app.job('later', '* * * * *', () => {}), { code: 'JOB_EXISTS' })
+})
+
+test('an app that is stopped while it starts does not go on', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app) => app.job('bill', '* * * * *', () => {}))
+  await fleet.world.until(member.app.stop())
+  const before = fleet.handled.length
+  const restore = member.link.disturb(() => ({ kind: 'throws' }))
+  const starting = member.app.start()
+  await fleet.advance('30s')
+  const stopping = member.app.stop()
+  await fleet.world.until(stopping)
+  await fleet.world.until(starting)
+  restore()
+  await fleet.advance('5m')
+  assert.equal(fleet.handled.length, before)
+  assert.deepEqual(
+    (await fleet.operator.instances.list()).map(({ state }) => state),
+    ['left'],
+  )
+  fleet.end()
+})
+
+test('without a store there is no app', () => {
+  for (const store of [undefined, '', null]) {
+    assert.throws(() => cronce({ store } as CronceOptions), { code: 'STORE_MISSING' })
+  }
+  assert.throws(
+    () => cronce({ store: 'oracle://user:secret@host' }),
+    (error: Error & { code?: unknown }) => {
+      assert.equal(error.code, 'STORE_UNKNOWN')
+      return !error.message.includes('secret')
+    },
+  )
+})
+
+test('runDue runs what is due, waits for it, and leaves', async () => {
+  const kit = testKit()
+  const declare = () =>
+    kit
+      .app()
+      .job('good', { cron: '* * * * *', misfire: 'all' }, () => {})
+      .job('bad', '*/2 * * * *', () => {
+        throw new Error('no')
+      })
+  // As the first request ever, it declares; what is due at this very moment it runs.
+  assert.deepEqual(await declare().runDue(), { started: 2, succeeded: 1, failed: 1 })
+  await kit.advance('4m30s')
+  const app = declare()
+  assert.deepEqual(await app.runDue(), { started: 5, succeeded: 4, failed: 1 })
+  assert.deepEqual(await app.runDue(), { started: 0, succeeded: 0, failed: 0 })
+  const states = (await app.instances.list()).map(({ state }) => state)
+  assert.deepEqual(new Set(states), new Set(['left']))
+})
+
+test('runDue does not leave what is due to others, who may be gone', async () => {
+  const fleet = await createFleet()
+  const crashed = await fleet.addMany(8, (app) => {
+    for (let job = 0; job < 8; job++) app.job(`job-${job}`, '1 0 * * *', () => {})
+  })
+  await fleet.advance('59s')
+  for (const member of crashed) member.crash()
+  await fleet.advance('1s')
+  const handled: string[] = []
+  const app = fleet.operator
+  for (let job = 0; job < 8; job++) app.job(`job-${job}`, '1 0 * * *', (run) => void handled.push(run.fire.schedule))
+  const summary = await fleet.world.until(app.runDue())
+  assert.equal(summary.succeeded, 8)
+})
+
+test('runDue that fails leaves nothing behind', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app) => app.job('bill', '* * * * *', () => {}))
+  await fleet.world.until(member.app.stop())
+  member.link.fail('due', { kind: 'throws' })
+  await assert.rejects(fleet.world.until(member.app.runDue()), { code: 'ECONNRESET' })
+  await fleet.advance('10m')
+  const states = (await fleet.operator.instances.list()).map(({ state }) => state)
+  assert.deepEqual(new Set(states), new Set(['left']))
+  assert.equal((await fleet.world.until(member.app.runDue())).succeeded, 1)
+  fleet.end()
+})
+
+test('a schedule for one instant cleans up after itself, and its record stays', async () => {
+  const fleet = await createFleet()
+  await fleet.addMany(2, (app) => app.job('remind', {}, () => {}))
+  await fleet.operator.schedules.create('remind-ann', { job: 'remind', at: NEW_YEAR + 60_000, input: { who: 'ann' } })
+  await fleet.advance('2m')
+  assert.equal(fleet.handled.length, 1)
+  assert.equal(await fleet.operator.schedules.find('remind-ann'), null)
+  const { items } = await fleet.operator.fires.list({ schedule: 'remind-ann' })
+  assert.deepEqual(
+    items.map(({ state }) => state),
+    ['succeeded'],
+  )
+  // The name is free, and tokens go on growing.
+  await fleet.operator.schedules.create('remind-ann', { job: 'remind', at: NEW_YEAR + 180_000 })
+  await fleet.advance('2m')
+  assert.ok(fleet.handled[1]!.token > fleet.handled[0]!.token)
+  fleet.end()
+})
+
+test('a job with a schema gets what the schema makes of its input; what does not fit fails without a retry', async () => {
+  const kit = testKit()
+  const schema = {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'test',
+      validate: (value: unknown) =>
+        typeof value === 'number' ? { value: value * 2 } : { issues: [{ message: 'must be a number' }] },
+      types: undefined as unknown as { input: number; output: number },
+    },
+  }
+  const seen: unknown[] = []
+  const app = kit.app().job('double', { schema, input: 21, cron: '1 0 * * *' }, (run) => void seen.push(run.fire.input))
+  await app.start()
+  await kit.advance('2m')
+  assert.deepEqual(seen, [42])
+  await assert.rejects(app.schedules.trigger('double', { input: 'x' }), { code: 'INPUT_INVALID' })
+  await app.stop()
+})
+
+test('the kit goes on when a handler sleeps in virtual time, whose patience it spends once', {
+  timeout: 20_000,
+}, async () => {
+  const kit = testKit({ patience: 100 })
+  const app = kit.app().job('slow', '1 0 * * *', () => kit.clock.sleep(6 * 3_600_000))
+  await app.start()
+  await kit.advance('1d')
+  const { items } = await app.runs.list()
+  assert.deepEqual(
+    items.map(({ durationMs }) => durationMs),
+    [6 * 3_600_000],
+  )
+  await app.stop()
+})

@@ -1,0 +1,30 @@
+/** A program as users write it, for tests that send it signals. Says on stdout what happens; its argument says what it is like. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cronce } from '../../src/index.ts'
+
+const [, , kind] = process.argv
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const app = cronce({ store: 'memory:', app: 'child', keepAlive: kind !== 'fleeting' })
+app.on('instance.draining', () => say('draining'))
+app.on('instance.left', () => say('left'))
+app.job('slow', {}, async () => {
+  say('running')
+  await sleep(kind === 'endless' ? 600_000 : 300)
+  say('finished')
+})
+app.job('often', { every: '100ms' }, () => {
+  if (kind === 'failing') throw new Error('out of paper')
+  if (kind === 'alive') say('fired')
+})
+
+if (kind === 'own') {
+  process.on('SIGTERM', async () => {
+    await app.stop()
+    say('mine')
+    process.exit(7)
+  })
+}
+await app.start()
+if (kind !== 'alive' && kind !== 'fleeting') await app.schedules.trigger('slow')
+say('started')

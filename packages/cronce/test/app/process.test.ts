@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+interface Child {
+  readonly process: ChildProcess
+  readonly output: () => string
+  readonly errors: () => string
+  /** Resolves when it has said this. */
+  readonly said: (line: string) => Promise<void>
+  readonly ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>
+}
+
+function start(kind: string): Child {
+  const path = fileURLToPath(new URL('./child.ts', import.meta.url))
+  const child = spawn(process.execPath, [path, kind], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  let errors = ''
+  let heard: () => void = () => {}
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+    heard()
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+    heard()
+  })
+  const ended = once(child, 'close') as Child['ended']
+  const has = (line: string): boolean => output.includes(`${line}\n`) || errors.includes(line)
+  const said = async (line: string): Promise<void> => {
+    while (!has(line)) {
+      const more = new Promise<void>((resolve) => {
+        heard = resolve
+      })
+      const isOver = await Promise.race([ended.then(() => true), more.then(() => false)])
+      if (isOver && !has(line)) assert.fail(`it ended without having said ${line}:\n${output}${errors}`)
+    }
+  }
+  return { process: child, output: () => output, errors: () => errors, said, ended }
+}
+
+describe('an app in a process', { concurrency: 3, timeout: 60_000 }, () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`${signal} lets runs finish, and the process ends by that signal`, async () => {
+      const child = start('plain')
+      await child.said('running')
+      child.process.kill(signal)
+      assert.deepEqual(await child.ended, [null, signal])
+      const lines = child.output().split('\n')
+      assert.deepEqual(
+        lines.filter((line) => ['draining', 'finished', 'left'].includes(line)),
+        ['draining', 'finished', 'left'],
+      )
+    })
+  }
+
+  test('a second signal does not wait', async () => {
+    const child = start('endless')
+    await child.said('running')
+    child.process.kill('SIGTERM')
+    await child.said('draining')
+    child.process.kill('SIGTERM')
+    assert.deepEqual(await child.ended, [null, 'SIGTERM'])
+    assert.ok(!child.output().includes('finished'))
+  })
+
+  test("a listener of the user's own decides how the process ends", async () => {
+    const child = start('own')
+    await child.said('running')
+    child.process.kill('SIGTERM')
+    assert.deepEqual(await child.ended, [7, null])
+    assert.ok(child.output().includes('finished') && child.output().includes('mine'))
+  })
+
+  test('a started app keeps its process alive', async () => {
+    const child = start('alive')
+    await child.said('started')
+    const before = child.output()
+    await child.said('fired')
+    // Something that happens after the program has come to its end.
+    while (child.output() === before) await once(child.process.stdout!, 'data')
+    assert.equal(child.process.exitCode, null)
+    child.process.kill('SIGTERM')
+    assert.deepEqual(await child.ended, [null, 'SIGTERM'])
+  })
+
+  test('a started app with keepAlive: false lets its process end', async () => {
+    assert.deepEqual(await start('fleeting').ended, [0, null])
+  })
+
+  test('failures are told on stderr, unless there is a logger', async () => {
+    const child = start('failing')
+    await child.said('failed: Error: out of paper')
+    child.process.kill('SIGTERM')
+    await child.ended
+    assert.match(child.errors(), /^cronce error: often \(due [^)]*\) failed: Error: out of paper\n/m)
+  })
+})
