@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from '../shared/statistics.ts'
-import { type FleetOptions, startFleet, withFile } from './fleet.ts'
+import { acquaintMs, callsOf, type FleetOptions, startFleet, withFile } from './fleet.ts'
 import type { Counted } from './protocol.ts'
 
 /** Many fires due at one instant, with the fleet waiting for it. */
@@ -21,15 +21,11 @@ export interface Burst {
   readonly faults: readonly string[]
 }
 
-/** Generous: that all schedules exist and all instances have joined before the instant. */
-function preparationMs(count: number): number {
-  return 4_000 + count / 4
-}
-
 export function measureBurst(options: Omit<FleetOptions, 'file'>, count: number): Promise<Burst> {
   return withFile(async (file) => {
     const fleet = await startFleet({ ...options, file })
-    const at = Date.now() + preparationMs(count)
+    // Generous: all schedules exist by then, and all instances have joined.
+    const at = Date.now() + 4_000 + count / 8 + acquaintMs(options.instances)
     await fleet.create({ kind: 'burst', count, at })
     await fleet.start()
     if (Date.now() >= at) throw new Error(`The burst of ${count} was due before the fleet was ready.`)
@@ -64,7 +60,7 @@ export function measureBurst(options: Omit<FleetOptions, 'file'>, count: number)
 
 function sumOf(counts: readonly Counted[]): { readonly calls: number; readonly cpuMs: number } {
   return {
-    calls: counts.reduce((sum, { calls }) => sum + Object.values(calls).reduce((all, count) => all + count, 0), 0),
+    calls: callsOf(counts),
     cpuMs: counts.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
   }
 }

@@ -26,7 +26,7 @@ export function counted<Tx>(source: StoreSource<Tx>, calls: Calls): StoreSource<
 export async function countStatements(): Promise<() => number> {
   const { DatabaseSync, StatementSync } = await import('node:sqlite')
   let count = 0
-  const count1 = (prototype: object, names: readonly string[]): void => {
+  const countCalls = (prototype: object, names: readonly string[]): void => {
     for (const name of names) {
       const original = Reflect.get(prototype, name) as (...args: unknown[]) => unknown
       Reflect.set(prototype, name, function counting(this: unknown, ...args: unknown[]) {
@@ -35,7 +35,7 @@ export async function countStatements(): Promise<() => number> {
       })
     }
   }
-  count1(DatabaseSync.prototype, ['exec'])
-  count1(StatementSync.prototype, ['get', 'all', 'run', 'iterate'])
+  countCalls(DatabaseSync.prototype, ['exec'])
+  countCalls(StatementSync.prototype, ['get', 'all', 'run', 'iterate'])
   return () => count
 }

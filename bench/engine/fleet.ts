@@ -71,6 +71,15 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
+/** Instances learn of each other with their beats, every ten seconds while they hold nothing. */
+export function acquaintMs(instances: number): number {
+  return instances === 1 ? 0 : 12_000
+}
+
+export function callsOf(counts: readonly Counted[]): number {
+  return counts.flatMap(({ calls }) => Object.values(calls)).reduce((sum, count) => sum + count, 0)
+}
+
 /** A file of its own for SQLite, gone afterwards. On the disk of temporary files, which must not be in memory. */
 export async function withFile<Value>(work: (file: string) => Promise<Value>): Promise<Value> {
   const folder = mkdtempSync(join(tmpdir(), 'cronce-bench-'))
