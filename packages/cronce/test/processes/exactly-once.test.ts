@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { collect, type Member, startFleet, until } from './fleet.ts'
-import { fireName } from './order.ts'
+import { fireName, firstInstants } from './order.ts'
 
 const SCHEDULES = 20
 const FIRES = 10
@@ -22,7 +22,6 @@ test('200 fires insert one row each into the table of the user, however often pr
     fleet.start({ name: `p${number}`, jobs: { insert: { does: 'insert', guarantee: 'exactly-once' } } })
   let members = [start(0), start(1), start(2)]
   await Promise.all(members.map(({ started }) => started))
-  const firstAt = Math.ceil(Date.now() / 100) * 100
   const names = Array.from({ length: SCHEDULES }, (_, number) => `insert-${number}`)
   const policy = {
     guarantee: 'exactly-once',
@@ -31,7 +30,7 @@ test('200 fires insert one row each into the table of the user, however often pr
     retry: { crashes: 100 },
   } as const
   await fleet.client.schedules.createMany(
-    names.map((name) => [name, { job: 'insert', every: '100ms', start: firstAt, limit: FIRES, ...policy }]),
+    names.map((name) => [name, { job: 'insert', every: '100ms', limit: FIRES, ...policy }]),
   )
 
   for (let kills = 0; kills < KILLS; kills++) {
@@ -45,16 +44,17 @@ test('200 fires insert one row each into the table of the user, however often pr
     await victim.kill()
     members = members.map((member) => (member === victim ? start(3 + kills) : member))
   }
-  await until('all is done', async () => {
+  const schedules = await until('all is done', async () => {
     const { items } = await fleet.client.schedules.list({ prefix: 'insert-', limit: SCHEDULES })
-    return items.every(({ state }) => state === 'finished')
+    return items.every(({ state }) => state === 'finished') && items
   })
 
-  const due = names
-    .flatMap((schedule) =>
-      Array.from({ length: FIRES }, (_, index) => fireName({ schedule, dueAt: firstAt + index * 100 })),
+  const due = schedules
+    .flatMap(({ name: schedule, createdAt }) =>
+      firstInstants(createdAt, 100, FIRES).map((dueAt) => fireName({ schedule, dueAt })),
     )
     .sort()
+  assert.equal(due.length, SCHEDULES * FIRES)
   assert.deepEqual(rows().sort(), due)
   const fires = await collect(fleet.client.fires.all({ job: 'insert' }))
   assert.deepEqual(fires.map(fireName).sort(), due)

@@ -48,6 +48,12 @@ export function readWitnesses(folder: string): Line[] {
     .map((line) => JSON.parse(line) as Line)
 }
 
+/** By arithmetic: the first instants of a schedule that was made at that moment, and counts from the epoch. */
+export function firstInstants(createdAt: number, everyMs: number, count: number): number[] {
+  const first = Math.ceil(createdAt / everyMs) * everyMs
+  return Array.from({ length: count }, (_, index) => first + index * everyMs)
+}
+
 /** Of one fire, for counting. */
 export function fireName({ schedule, dueAt }: { readonly schedule: string; readonly dueAt: number }): string {
   return `${schedule} ${new Date(dueAt).toISOString()}`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { collect, startFleet, until } from './fleet.ts'
-import { fireName } from './order.ts'
+import { fireName, firstInstants } from './order.ts'
 
 const SCHEDULES = 60
 const SECONDS = 3
@@ -11,25 +11,22 @@ test('four processes on one file run every second of 60 schedules once', async (
   const jobs = { beat: { does: 'note' as const } }
   const members = ['a', 'b', 'c', 'd'].map((name) => fleet.start({ name, jobs }))
   await Promise.all(members.map(({ started }) => started))
-  const firstAt = (Math.floor(Date.now() / 1_000) + 2) * 1_000
   const names = Array.from({ length: SCHEDULES }, (_, number) => `beat-${number}`)
   await fleet.client.schedules.createMany(
-    names.map((name) => [
-      name,
-      { job: 'beat', every: '1s', start: firstAt, limit: SECONDS, overlap: 'queue-all', misfire: 'all' },
-    ]),
+    names.map((name) => [name, { job: 'beat', every: '1s', limit: SECONDS, overlap: 'queue-all', misfire: 'all' }]),
   )
 
-  await until('all have fired', async () => {
+  const schedules = await until('all have fired', async () => {
     const { items } = await fleet.client.schedules.list({ prefix: 'beat-', limit: SCHEDULES })
-    return items.every(({ state }) => state === 'finished')
+    return items.every(({ state }) => state === 'finished') && items
   })
 
-  const due = names
-    .flatMap((schedule) =>
-      Array.from({ length: SECONDS }, (_, second) => fireName({ schedule, dueAt: firstAt + second * 1_000 })),
+  const due = schedules
+    .flatMap(({ name: schedule, createdAt }) =>
+      firstInstants(createdAt, 1_000, SECONDS).map((dueAt) => fireName({ schedule, dueAt })),
     )
     .sort()
+  assert.equal(due.length, SCHEDULES * SECONDS)
   const lines = fleet.witnesses()
   const started = lines.filter(({ what }) => what === 'started')
   assert.deepEqual(started.map(fireName).sort(), due, 'each was started once')
