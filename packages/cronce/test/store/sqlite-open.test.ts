@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, chown, copyFile, mkdir, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
@@ -12,7 +25,7 @@ import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
 import { connect } from '../../src/store/sqlite/open.ts'
 import { applyAll, create, join as joinFleet, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, claim, creation, runOf, schedule } from '../../src/testing/conformance/samples.ts'
-import { afterwards, openFor, openStore, tempFolder } from './sqlite-kit.ts'
+import { afterwards, openFor, openStore, startWorker, tempFolder } from './sqlite-kit.ts'
 
 const NFS = 0x6969
 const FUSE = 0x65735546
@@ -41,7 +54,7 @@ function edit(file: string, sql: string): void {
 }
 
 describe('where the file is', () => {
-  for (const type of [NFS, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997]) {
+  for (const type of [NFS, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0xc36400, 0xbd00bd0, 0x6b414653]) {
     test(`a network file system is refused: 0x${type.toString(16)}`, async (context) => {
       const file = join(await tempFolder(context), 'store.db')
       const opening = openStore(file, { host: { fileSystem: async () => type }, options: { ephemeral: true } })
@@ -93,14 +106,54 @@ describe('where the file is', () => {
     assert.notEqual(await loadOne(linked, 'new'), null)
   })
 
-  test('a file that was replaced while in use is noticed at the next beat', async (context) => {
+  test('a link that led nowhere until the file was made is the same name as later', async (context) => {
+    const folder = await tempFolder(context)
+    const link = join(folder, 'link.db')
+    await symlink(join(folder, 'made.db'), link)
+    const first = await openFor(context, link)
+    const second = await openFor(context, link)
+    assert.equal(first.info.name, second.info.name)
+    await joinFleet(first, 'i')
+    await stat(join(folder, 'made.db-cronce'))
+  })
+
+  test('two names by a hard link would be two stores on one file: refused', async (context) => {
+    const file = await makeStore(context)
+    const other = `${file}.other`
+    await link(file, other)
+    for (const name of [file, other]) await assert.rejects(openStore(name), { code: 'STORE_LINKED' })
+    await rm(other)
+    await openFor(context, file)
+  })
+
+  test('a file that was replaced while in use is noticed before anything is written', async (context) => {
     const file = await makeStore(context)
     const store = await openFor(context, file)
     await joinFleet(store, 'i')
+    const { token } = runOf(claim((await loadOne(store, 's'))!, { instance: 'i' }))
     await rename(file, `${file}.old`)
-    await assert.rejects(store.beat(beat('i')), { code: 'STORE_REPLACED', notApplied: true })
+    const replaced = { code: 'STORE_REPLACED', notApplied: true }
+    await assert.rejects(store.beat(beat('i')), replaced)
+    await assert.rejects(store.apply([creation(schedule('new'))]), replaced)
+    await assert.rejects(store.transact({ schedule: 's', token, work: () => {}, settle: () => null }), replaced)
+    await assert.rejects(stat(file), { code: 'ENOENT' }, 'no new one was made')
     await writeFile(file, '')
-    await assert.rejects(store.beat(beat('i')), { code: 'STORE_REPLACED' })
+    await assert.rejects(store.beat(beat('i')), replaced)
+    assert.equal(await loadOne(store, 'new'), null)
+  })
+
+  test('a log that another process removed, since the locks of this one were lost, is noticed before anything is written', async (context) => {
+    const file = await makeStore(context)
+    const store = await openFor(context, file)
+    await applyAll(store, [creation(schedule('mine'))])
+    // A file that is opened and closed by other means takes the locks of SQLite with it.
+    for (const name of [file, `${file}-wal`, `${file}-shm`]) await readFile(name)
+    const { ended } = startWorker(context, { task: 'create', file, name: 'other' })
+    await ended
+    const writing = store.apply([creation(schedule('lost'))])
+    await assert.rejects(writing, { code: 'STORE_REPLACED', notApplied: true })
+    const found = await loadOne(await openFor(context, file), 'mine')
+    assert.notEqual(found, null, 'what was answered before is there')
   })
 })
 

@@ -89,6 +89,28 @@ test('a function that closes the connection has rolled back, and the next one ge
   assert.deepEqual(orders(), [2])
 })
 
+test('what a function leaves behind on its connection is gone with the transaction', async (context) => {
+  const { file, store, orders, transact } = await prepare(context)
+  const { run } = await running(store as Store, 'next', { instance: 'i' })
+  const left: { half?: NodeJS.Iterator<unknown>; tx?: DatabaseSync } = {}
+  await transact((tx) => {
+    tx.exec('insert into orders values (1), (2), (3)')
+    left.tx = tx
+    left.half = tx.prepare('select id from orders').iterate()
+    left.half.next()
+  })
+  await applyAll(store as Store, [creation(schedule('meanwhile'))])
+  const { schedule: id, token } = run
+  const next = store.transact({ schedule: id, token, work: () => {}, settle: (state) => settlement(state, run) })
+  assert.equal((await next).kind, 'committed', 'it does not read what was read before')
+  assert.throws(() => left.tx!.exec('begin immediate'))
+  assert.deepEqual(orders(), [1, 2, 3])
+  const other = new DatabaseSync(file)
+  const { busy } = other.prepare('pragma wal_checkpoint(truncate)').get() as { busy: number }
+  other.close()
+  assert.equal(busy, 0, 'nobody reads an old state')
+})
+
 test('a function that waits is refused, and what it still wants to write is not written', async (context) => {
   const { store, orders, transact } = await prepare(context)
   const later: Promise<void>[] = []
@@ -149,6 +171,34 @@ test("a transaction of the user's must be open, and on this file", async (contex
   ] as const) {
     await assert.rejects(store.apply(changes, { tx }), { code, notApplied: true })
     await assert.rejects(store.load(['s'], { tx }), { code })
+  }
+})
+
+test('a connection that was good for one store is not for another', async (context) => {
+  const { file, store } = await prepare(context)
+  const other = await openFor(context, join(file, '..', 'other.db'))
+  const tx = new DatabaseSync(file)
+  afterwards(context, () => tx.close())
+  tx.exec('begin immediate')
+  await store.load(['s'], { tx })
+  await assert.rejects(other.apply([creation(schedule('new'))], { tx }), { code: 'TRANSACTION_ELSEWHERE' })
+})
+
+test("a user's connection may be opened again, and answer in ways of its own", async (context) => {
+  const { file, store } = await prepare(context)
+  for (const options of [{ returnArrays: true }, { readBigInts: true }]) {
+    const tx = new DatabaseSync(file, options)
+    afterwards(context, () => tx.close())
+    for (let opening = 0; opening < 2; opening++) {
+      tx.exec('begin immediate')
+      const { schedules } = await store.load(['s'], { tx })
+      assert.deepEqual(schedules, (await store.load(['s'])).schedules)
+      const { results } = await store.apply([creation(schedule('s'))], { tx })
+      assert.deepEqual(results, [{ kind: 'conflict' }])
+      tx.exec('commit')
+      tx.close()
+      tx.open()
+    }
   }
 })
 

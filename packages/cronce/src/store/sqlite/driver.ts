@@ -63,7 +63,13 @@ export function statement(db: DatabaseSync, sql: string): Statement {
   let found = statements.get(sql)
   if (found === undefined) {
     found = db.prepare(sql)
+    // A connection of the user's own may have been told otherwise.
+    found.setReturnArrays(false)
     statements.set(sql, found)
   }
   return found
+}
+
+export function forgetStatements(db: DatabaseSync): void {
+  prepared.delete(db)
 }

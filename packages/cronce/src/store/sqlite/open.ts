@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import type { OpenOptions } from '../store.ts'
 import { type Driver, loadDriver, statement } from './driver.ts'
@@ -24,6 +24,8 @@ export interface OpenedFile {
   readonly epoch: number
   /** As `fileId` says it. */
   readonly id: string
+  /** Of its log, which stays as long as anybody has the file open. */
+  readonly logId: string
 }
 
 export async function openFile(
@@ -33,17 +35,19 @@ export async function openFile(
   options: OpenOptions,
 ): Promise<OpenedFile> {
   const driver = await loadDriver()
-  const file = await placeOf(path, ephemeral, host, options)
-  const folder = `${file}-cronce`
+  const place = await placeOf(path, ephemeral, host, options)
   let db: DatabaseSync | undefined
   try {
-    db = await whileBusy(() => connect(driver, file), OPEN_PATIENCE_MS)
+    db = await whileBusy(() => connect(driver, place), OPEN_PATIENCE_MS)
+    // A link that led nowhere has led to where the file was made.
+    const file = await realpath(place)
     const epoch = await prepare(db, file, host, options)
+    const folder = `${file}-cronce`
     await mkdir(folder, { recursive: true })
-    return { driver, db, file, folder, epoch, id: fileId(file) }
+    return { driver, db, file, folder, epoch, id: fileId(file), logId: fileId(logOf(file)) }
   } catch (error) {
     db?.close()
-    throw translate(error, file, true)
+    throw translate(error, place, true)
   }
 }
 
@@ -72,6 +76,28 @@ export function connect(driver: Driver, file: string): DatabaseSync {
 export function fileId(file: string): string {
   const { dev, ino } = statSync(file, { bigint: true })
   return `${dev}:${ino}`
+}
+
+function logOf(file: string): string {
+  return `${file}-wal`
+}
+
+/**
+ * What is written to a file that has no name any more, nobody else sees: they would do it all again. The same holds for its
+ * log, which others remove when they close the file if the locks of this process were lost: reading the file by other means
+ * than SQLite, to copy it for example, is enough for that.
+ */
+export function requireSameFile({ file, id, logId }: Pick<OpenedFile, 'file' | 'id' | 'logId'>): void {
+  let isSame = false
+  try {
+    isSame = fileId(file) === id && fileId(logOf(file)) === logId
+  } catch {
+    // It is gone.
+  }
+  if (isSame) return
+  throw new SqliteStoreError('STORE_REPLACED', `${file} or its log was removed or replaced while it was in use.`, {
+    hint: 'Restart all instances: others may use another file of this name. Copy a store with VACUUM INTO only.',
+  })
 }
 
 /** Bring the tables up to date and see whose file it is, in one transaction. Answers the epoch. */

@@ -12,6 +12,16 @@ const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0xff534d42, 'CIFS'],
   [0xfe534d42, 'SMB2'],
   [0x01021997, '9p'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x47504653, 'GPFS'],
+  [0x19830326, 'BeeGFS'],
+  [0x01161970, 'GFS2'],
+  [0x7461636f, 'OCFS2'],
+  [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+  [0x786f4256, 'a folder of VirtualBox'],
+  [0xbacbacbc, 'a folder of VMware'],
 ])
 /** May be a network or the next folder: nobody can tell. */
 const FUSE = 0x65735546
@@ -57,8 +67,20 @@ async function realPath(path: string): Promise<string> {
   }
   const existing = await statOf(path)
   if (existing === null) return join(await realpath(folder), basename(path))
-  if (existing.isFile()) return realpath(path)
-  throw new SqliteStoreError('STORE_UNREACHABLE', `${path} is not a file.`, { hint: 'Name a file.' })
+  if (!existing.isFile()) {
+    throw new SqliteStoreError('STORE_UNREACHABLE', `${path} is not a file.`, { hint: 'Name a file.' })
+  }
+  // Unlike a symbolic one, a hard link can't be followed to the name that the others use.
+  if (existing.nlink > 1) {
+    throw new SqliteStoreError(
+      'STORE_LINKED',
+      `${path} has another name, by a hard link: each would have its own log.`,
+      {
+        hint: 'Remove the other name; use symbolic links.',
+      },
+    )
+  }
+  return realpath(path)
 }
 
 async function statOf(path: string): Promise<Stats | null> {

@@ -11,7 +11,7 @@ import { beat, bury, drain, type Fleet, listInstances, renew } from './instances
 import { listFires, listRuns, listSchedules } from './lists.ts'
 import { hash, Liveness } from './liveness.ts'
 import { requireCompatible } from './migrations.ts'
-import { fileId, type OpenedFile } from './open.ts'
+import { type OpenedFile, requireSameFile } from './open.ts'
 import { erase, prune } from './prune.ts'
 import { whileBusy } from './retry.ts'
 import { findDue, findNewer, loadSchedules } from './schedules.ts'
@@ -24,7 +24,7 @@ import { rollback, Writer } from './writer.ts'
 export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: OpenOptions): Store<DatabaseSync> {
   const { driver, db, file, folder, epoch } = opened
   const writer = new Writer(db, file, host.lockPatienceMs)
-  const user = new UserConnection(driver, file)
+  const user = new UserConnection(opened)
   const liveness = new Liveness(driver, folder, namespace)
   const wakeUp = new WakeUp(join(folder, `${hash(namespace)}.wake`))
   const newer = warnOnce(warn, file)
@@ -36,7 +36,11 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   }
   const write: Writer['write'] = async (work, options) => {
     requireOpen()
-    return writer.write(work, options)
+    const onSameFile: typeof work = (on) => {
+      requireSameFile(opened)
+      return work(on)
+    }
+    return writer.write(onSameFile, options)
   }
   /** What is read is of one moment. */
   const read = async <Value>(work: (db: DatabaseSync, now: Instant) => Value): Promise<Value> => {
@@ -67,7 +71,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   ): Promise<Applied> => {
     if (tx !== undefined) {
       requireOpen()
-      const own = requireTransaction(driver, tx, opened.id)
+      const own = requireTransaction(tx, opened)
       const applied = withinTransaction(own, file, () => applyOn(own, changes, claimant))
       if (wake) ringAfter(own, wakeUp)
       return applied
@@ -77,10 +81,9 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     return applied
   }
 
-  /** The file may have been replaced under us, or migrated by a version that we would misunderstand. */
+  /** The file may have been migrated by a version that we would misunderstand. */
   const beatOnce = async (given: Beat): Promise<BeatAnswer> => {
     requireOpen()
-    requireSameFile(opened)
     const { id, state } = given.instance
     if (given.join) await hold(liveness, id, warn)
     const answer = await write((on) => {
@@ -92,11 +95,14 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   }
 
   const transact = async <Value>(transaction: Transaction<DatabaseSync, Value>): Promise<Transacted<Value>> => {
-    const ended: Ended<Value> = await write((on) => transactOn(on, user, namespace, transaction, () => host.wall()), {
-      connection: user.open,
-    })
-    if (ended.kind === 'threw') throw ended.error
-    return ended
+    const work = (on: DatabaseSync): Ended<Value> => transactOn(on, user, namespace, transaction, () => host.wall())
+    try {
+      const ended = await write(work, { connection: user.open })
+      if (ended.kind === 'threw') throw ended.error
+      return ended
+    } finally {
+      user.close()
+    }
   }
 
   const close = async (): Promise<void> => {
@@ -117,7 +123,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
         return read((on, now) => ({ now, schedules: loadSchedules(on, namespace, ids, newer) }))
       }
       requireOpen()
-      const own = requireTransaction(driver, tx, opened.id)
+      const own = requireTransaction(tx, opened)
       return withinTransaction(own, file, () => ({
         now: host.wall(),
         schedules: loadSchedules(own, namespace, ids, newer),
@@ -179,19 +185,6 @@ function reading<Value>(db: DatabaseSync, work: () => Value): Value {
     rollback(db)
     throw error
   }
-}
-
-function requireSameFile({ file, id }: OpenedFile): void {
-  let found: string | null = null
-  try {
-    found = fileId(file)
-  } catch {
-    // It is gone.
-  }
-  if (found === id) return
-  throw new SqliteStoreError('STORE_REPLACED', `${file} was removed or replaced while it was in use.`, {
-    hint: 'Restart all instances: others may use another file of this name.',
-  })
 }
 
 async function hold(liveness: Liveness, instance: string, warn: OpenOptions['warn']): Promise<void> {

@@ -2,32 +2,33 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../model/schedule.ts'
 import type { Transacted, Transaction } from '../store.ts'
 import { applyChange } from './apply.ts'
-import type { Driver } from './driver.ts'
+import { forgetStatements } from './driver.ts'
 import { SqliteStoreError, translate } from './errors.ts'
-import { connect, fileId } from './open.ts'
+import { connect, fileId, type OpenedFile, requireSameFile } from './open.ts'
 import { loadSchedules } from './schedules.ts'
 import { liveRun } from './steps.ts'
 import { Rollback } from './writer.ts'
 
 /**
- * The connection that users get in a transaction: not the store's own, so that nothing they leave behind there (settings,
- * temporary tables, a closed connection) is the store's.
+ * The connection that users get in a transaction: not the store's own, and closed with the transaction. Whatever they leave
+ * behind there goes with it: settings, temporary tables, a half-read statement that would keep the log from ever being cut.
  */
 export class UserConnection {
-  readonly #driver: Driver
-  readonly #file: string
+  readonly #opened: OpenedFile
   #db: DatabaseSync | null = null
   #working = false
 
-  constructor(driver: Driver, file: string) {
-    this.#driver = driver
-    this.#file = file
+  constructor(opened: OpenedFile) {
+    this.#opened = opened
   }
 
   readonly open = (): DatabaseSync => {
     if (this.#db?.isOpen) return this.#db
-    const db = connect(this.#driver, this.#file)
-    const { SQLITE_DENY, SQLITE_OK, SQLITE_TRANSACTION } = this.#driver.constants
+    const { driver, file } = this.#opened
+    // Or a new file would be made in the place of one that was removed.
+    requireSameFile(this.#opened)
+    const db = connect(driver, file)
+    const { SQLITE_DENY, SQLITE_OK, SQLITE_TRANSACTION } = driver.constants
     // Not in every version of Node. Where it is missing, a commit by the user is noticed, but only afterwards.
     db.setAuthorizer?.((action) => (this.#working && action === SQLITE_TRANSACTION ? SQLITE_DENY : SQLITE_OK))
     this.#db = db
@@ -120,23 +121,22 @@ function asyncError(): SqliteStoreError {
   )
 }
 
-const known = new WeakSet<DatabaseSync>()
-
 /** The user's own connection to the same file, with a transaction open on it. */
-export function requireTransaction(driver: Driver, tx: unknown, id: string): DatabaseSync {
-  if (!(tx instanceof driver.DatabaseSync) || !tx.isOpen || !tx.isTransaction) {
+export function requireTransaction(tx: unknown, opened: OpenedFile): DatabaseSync {
+  requireSameFile(opened)
+  if (!(tx instanceof opened.driver.DatabaseSync) || !tx.isOpen || !tx.isTransaction) {
     throw new SqliteStoreError('TRANSACTION_NOT_OPEN', 'tx is no DatabaseSync with an open transaction.', {
       hint: 'Begin a transaction with "begin immediate" on a connection of node:sqlite, and pass that connection.',
     })
   }
-  if (known.has(tx)) return tx
   const location = tx.location()
-  if (location === null || fileId(location) !== id) {
+  if (location === null || fileId(location) !== opened.id) {
     throw new SqliteStoreError('TRANSACTION_ELSEWHERE', 'tx is a transaction on another database than the store.', {
       hint: "Pass a connection to the store's own file.",
     })
   }
-  known.add(tx)
+  // It may have been closed and opened again since, and its statements are gone then.
+  forgetStatements(tx)
   return tx
 }
 
