@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { DEFAULT_POLICY } from '../../src/model/policy.ts'
 import { keptSince, nextBackfillStretch, previewBackfill, requestBackfill } from '../../src/policy/backfill.ts'
+import { requestCancel } from '../../src/policy/cancel.ts'
 import { retryFire } from '../../src/policy/retry-fire.ts'
 import { skipNext } from '../../src/policy/skip-next.ts'
 import { DAY, given, HOUR, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
@@ -70,6 +71,19 @@ test('at most a handful of backfilled fires is open at a time', () => {
   assert.ok(keeper.it.wakeAt! > keeper.now)
   keeper.settle(keeper.it.open[0]!.run!.token, 'completed')
   assert.equal(keeper.it.wakeAt, keeper.now)
+})
+
+test('room that opens in the middle of a step is not used before the record has been read', () => {
+  const keeper = missed()
+  backfill(keeper, 1, 20)
+  const [run] = keeper.advance()
+  keeper.take(requestCancel(keeper.it, run!.record.token, { author: null, note: null }, keeper.context))
+  keeper.now += 10 * SECOND
+  keeper.advance()
+  assert.equal(keeper.it.open.length, 4)
+  assert.equal(keeper.it.wakeAt, keeper.now)
+  keeper.advance()
+  assert.equal(keeper.it.open.length, 5)
 })
 
 test('a backfill passes over what ran, runs, or was cancelled', () => {

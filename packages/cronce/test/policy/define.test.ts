@@ -79,6 +79,15 @@ test('an instant that jitter still holds back is planned before its rule goes', 
   assert.equal(keeper.advance().length, 1)
 })
 
+test('an instant planned ahead of its time waits, whatever is active when it is planned', () => {
+  const keeper = given({ policy: { jitter: { kind: 'fixed', ms: 50 * SECOND } } })
+  keeper.now = keeper.it.wakeAt!
+  keeper.advance()
+  keeper.now = NOON + 2 * MINUTE
+  keeper.define({ trigger: every(HOUR) })
+  assert.deepEqual(story(keeper), ['12:01 open', '12:02 open'])
+})
+
 test('what is open keeps the input and the policies it was planned with', () => {
   const keeper = given({ input: 'old', policy: { retry: { ...DEFAULT_POLICY.retry, attempts: 1, baseMs: 0 } } })
   keeper.now = NOON + MINUTE
@@ -134,6 +143,24 @@ test('what was skipped ahead of time stays skipped when the rule changes', () =>
   assert.deepEqual(story(keeper), ['12:30 succeeded completed', '13:00 skipped skipped-by-operator'])
 })
 
+test('what was skipped ahead of time is not recorded again, however many steps the way there takes', () => {
+  const keeper = given({ trigger: every(3 * HOUR) })
+  keeper.take(skipNext(keeper.it, NOON + 3 * HOUR, keeper.context))
+  keeper.define({ trigger: every(SECOND) })
+  keeper.now = NOON + 3 * HOUR + 200 * SECOND
+  keeper.take(skipNext(keeper.it, NOON + SECOND, keeper.context))
+  keeper.advance(null)
+  keeper.advance(null)
+  const parts = keeper.list().map(({ dueAt, range }) => [(dueAt - NOON) / SECOND, range?.count ?? 1])
+  assert.deepEqual(parts.slice(0, 5), [
+    [1, 1],
+    [2, 10_000 - 1 + 1],
+    [10_002, 798],
+    [10_800, 1],
+    [10_801, 189],
+  ])
+})
+
 test('another job has to wait until the fires of the old one have ended', () => {
   const keeper = given()
   keeper.now = NOON + MINUTE
@@ -178,6 +205,14 @@ test('retire: no retry, no recovery and no hand-back, since nobody would run it'
     return story(keeper)[0]
   })
   assert.deepEqual(endings, ['12:01 failed error', '12:01 cancelled retired', '12:01 cancelled retired'])
+})
+
+test('retire: a fire between two attempts ends as well', () => {
+  const keeper = given({ policy: { retry: { ...DEFAULT_POLICY.retry, attempts: 5 } } }, CODE)
+  keeper.now = NOON + MINUTE
+  keeper.settle(keeper.advance()[0]!, 'error')
+  keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
+  assert.deepEqual(story(keeper), ['12:01 cancelled retired'])
 })
 
 test('retire: only by its own app, and not by an older deployment', () => {

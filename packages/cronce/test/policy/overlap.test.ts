@@ -162,3 +162,16 @@ test('limits of job and group are claimed with the run, and named in it', () => 
     { slot: 'group:mail', limit: 2 },
   ])
 })
+
+test('a fire that may take its instance down is claimed with nothing beside it', () => {
+  const retry = { ...DEFAULT_POLICY.retry, crashes: 5 }
+  const keeper = given({ policy: { retry, overlap: { kind: 'allow', limit: 5 } } })
+  keeper.now = NOON + MINUTE
+  keeper.recover(keeper.advance()[0]!)
+  keeper.recover(keeper.advance()[0]!)
+  keeper.now = NOON + 2 * MINUTE
+  assert.deepEqual(
+    keeper.advance().map(({ suspect }) => suspect),
+    [true],
+  )
+})

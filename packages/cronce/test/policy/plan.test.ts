@@ -27,6 +27,18 @@ test('an instant that has come is planned and started in one step, and the mark 
   )
 })
 
+test('neither a plan nor a start is written by a store whose clock has not got there', () => {
+  const retry = { ...DEFAULT_POLICY.retry, attempts: 1, baseMs: 7 * SECOND, jitter: 0 }
+  const keeper = given({ policy: { retry } })
+  keeper.now = NOON + MINUTE + SECOND
+  keeper.advance({ room: 0 })
+  assert.equal(keeper.decisions.at(-1)?.change.notBefore, NOON + MINUTE)
+  keeper.settle(keeper.advance()[0]!, 'error')
+  keeper.now += 9 * SECOND
+  keeper.advance()
+  assert.equal(keeper.decisions.at(-1)?.change.notBefore, NOON + MINUTE + 8 * SECOND)
+})
+
 test('late instants are superseded by one that is on time', () => {
   const keeper = given()
   keeper.now = NOON + 4 * MINUTE + SECOND
@@ -214,6 +226,7 @@ test('jitter holds a fire back, the same for everybody, and lateness counts from
   assert.ok(readyAt > NOON + MINUTE && readyAt <= NOON + MINUTE + 50 * SECOND)
   keeper.now = readyAt - 1
   assert.deepEqual(keeper.advance(), [])
+  assert.deepEqual(story(keeper), [])
   keeper.now = readyAt
   const [run] = keeper.advance()
   assert.equal(run?.record.readyAt, readyAt)

@@ -218,7 +218,7 @@ export class Play {
       if (keeper.state === null) return
       const { wakeAt } = keeper.it
       if (wakeAt === null || wakeAt > keeper.now) {
-        assert.equal(keeper.advance({ room: 1_000, idle: true }).length, 0)
+        assert.equal(keeper.advance({ room: 1_000, idle: false }).length, 0, 'nothing to wake up for, nothing to do')
         return
       }
     }

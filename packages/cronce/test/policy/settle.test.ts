@@ -38,6 +38,7 @@ test('only the current token settles: a repeated or late settle changes nothing'
   keeper.settle(successor!, 'completed')
   assert.equal(keeper.settle(successor!, 'completed'), 'stale')
   assert.equal(keeper.recover(successor!), 'stale')
+  assert.equal(requestCancel(keeper.it, successor!.record.token, WISH, keeper.context), 'stale')
 })
 
 test('a failed fire is run again as often as the policy says, after a growing delay', () => {
@@ -189,10 +190,10 @@ test('a cancelled run is neither recovered nor run again, and is revoked when it
 test('a second wish to cancel does not put off the revoke', () => {
   const { keeper, run } = running()
   keeper.take(requestCancel(keeper.it, run.record.token, WISH, keeper.context))
-  const { revokeAt } = keeper.it.open[0]!.run!.cancel!
+  const { cancel } = keeper.it.open[0]!.run!
   keeper.now += 5 * SECOND
-  keeper.take(requestCancel(keeper.it, run.record.token, WISH, keeper.context))
-  assert.equal(keeper.it.open[0]?.run?.cancel?.revokeAt, revokeAt)
+  keeper.take(requestCancel(keeper.it, run.record.token, { author: 'bob', note: null }, keeper.context))
+  assert.deepEqual(keeper.it.open[0]?.run?.cancel, cancel)
 })
 
 test('a waiting fire is cancelled by its key; one that is not open can’t be', () => {
@@ -201,6 +202,7 @@ test('a waiting fire is cancelled by its key; one that is not open can’t be', 
   keeper.advance({ room: 0 })
   keeper.take(cancelFire(keeper.it, { dueAt: NOON + HOUR, nonce: '' }, WISH, keeper.context))
   assert.deepEqual(story(keeper), ['13:00 cancelled cancelled-by-operator'])
+  assert.equal(keeper.it.last.dueAt, null, 'it never ran')
   const again = cancelFire(keeper.it, { dueAt: NOON + HOUR, nonce: '' }, WISH, keeper.context)
   assert.equal(refusalOf(again), 'FIRE_NOT_OPEN')
 })
