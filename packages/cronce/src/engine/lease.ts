@@ -28,7 +28,8 @@ export function lease(clock: Clock): Lease {
       // Counted from before the request left, not from when the answer came. The store started its own clock somewhere
       // inside that round trip, so this deadline can only be early.
       const trustMs = leaseMs * (1 - MARGIN)
-      if (sent.mono + trustMs > until.mono) until = { mono: sent.mono + trustMs, wall: sent.wall + trustMs }
+      // Also at the same monotonic time: that stands still while a machine is suspended, and the wall clock does not.
+      if (sent.mono + trustMs >= until.mono) until = { mono: sent.mono + trustMs, wall: sent.wall + trustMs }
     },
     // Either clock may end the trust: the monotonic one stops while a virtual machine is suspended.
     trusted: () => clock.mono() < until.mono && clock.wall() < until.wall,

@@ -19,11 +19,12 @@ app.job('often', { every: '100ms' }, () => {
 })
 
 if (kind === 'own') {
-  process.on('SIGTERM', async () => {
-    await app.stop()
+  process.on('SIGTERM', () => {
     say('mine')
-    process.exit(7)
+    process.exitCode = 7
   })
+  // Long enough to hear a second one, if there were one.
+  app.on('instance.left', () => void sleep(300))
 }
 await app.start()
 if (kind !== 'alive' && kind !== 'fleeting') await app.schedules.trigger('slow')

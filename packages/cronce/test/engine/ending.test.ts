@@ -12,6 +12,8 @@ async function fleetWith(
   count = 2,
 ): Promise<Fleet> {
   const fleet = await createFleet()
+  // So that no beat comes at the very moment at which something is due.
+  await fleet.advance('2500ms')
   await fleet.addMany(count, (app, member) => app.job('bill', options, (run) => handle(run, member)))
   return fleet
 }
@@ -149,7 +151,7 @@ test('skip, queue and queue-all hold between instances', async () => {
   const counts: Record<string, number> = {}
   for (const overlap of ['skip', 'queue', 'queue-all'] as const) {
     const fleet = await fleetWith({ cron: '* * * * *', overlap }, (_, { clock }) => clock.sleep(150_000), 3)
-    await fleet.advance('10m30s')
+    await fleet.advance('11m30s')
     const busy = fleet.handled.map(({ startedAt, endedAt }) => [startedAt, endedAt ?? fleet.now()] as const)
     for (const [index, [startedAt]] of busy.entries()) {
       if (index > 0) assert.ok(startedAt >= busy[index - 1]![1], `${overlap}: two at a time`)
@@ -157,15 +159,21 @@ test('skip, queue and queue-all hold between instances', async () => {
     counts[overlap] = fleet.handled.length
     fleet.end()
   }
-  // Started at minutes 0, 3, 6, 9; every two and a half minutes where something waits.
+  // Started at minutes 1, 4, 7, 10; every two and a half minutes where something waits.
   assert.deepEqual(counts, { skip: 4, queue: 5, 'queue-all': 5 })
 })
 
 test('a run without a timeout is reported as stuck every hour, and named in the skips that it causes', async () => {
-  const fleet = await fleetWith({ cron: '0 * * * *' }, (_, { clock }) => clock.sleep(4 * 3_600_000))
+  const fleet = await createFleet()
+  await fleet.addMany(1, (app, { clock }) =>
+    app
+      .job('bill', '0 * * * *', () => clock.sleep(4 * 3_600_000))
+      .job('other', '20 0 * * *', () => clock.sleep(4 * 3_600_000)),
+  )
   await fleet.advance('3h30m')
+  const stuck = fleet.events('run.stuck').filter(({ schedule }) => schedule === 'bill')
   assert.deepEqual(
-    fleet.events('run.stuck').map(({ runningMs }) => Math.floor(runningMs / 3_600_000)),
+    stuck.map(({ runningMs }) => Math.floor(runningMs / 3_600_000)),
     [1, 2, 3],
   )
   const [run] = fleet.handled

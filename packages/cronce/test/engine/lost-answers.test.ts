@@ -157,14 +157,46 @@ for (const fault of [{ kind: 'throws' }, { kind: 'request-lost' }] as const) {
   })
 }
 
-test('a transaction that lands after its run was given up changes nothing', async () => {
+test('a transaction that lands after its run was given up is not begun, and changes nothing', async () => {
+  const called: number[] = []
   const fleet = await one(
-    ({ link }) => link.fail('transact', { kind: 'slow', requestMs: 60_000 }),
-    (run) => run.transaction((tx) => tx.set(`paid by attempt ${run.attempt}`, true)),
+    ({ link }) => link.fail('transact', { kind: 'slow', requestMs: 30_000 }),
+    async (run, { clock }) => {
+      const work = (tx: Tx): void => {
+        called.push(run.attempt)
+        tx.set(`paid by attempt ${run.attempt}`, true)
+      }
+      try {
+        await run.transaction(work)
+      } catch (error) {
+        // Still running, with a token that counts, when it lands.
+        await clock.sleep(60_000)
+        throw error
+      }
+    },
     { guarantee: 'exactly-once', retry: 1 },
   )
+  assert.deepEqual(called, [2])
   assert.deepEqual([...fleet.source.data.effects.keys()], ['paid by attempt 2'])
   assert.deepEqual(await reasons(fleet), ['error', 'completed'])
+  fleet.end()
+})
+
+test('a settlement that never arrived, and was overtaken meanwhile, is not told as if it had', async () => {
+  const fleet = await createFleet()
+  await fleet.addMany(2, (app, { clock }) =>
+    app.job('bill', '1 0 * * *', (run) => clock.sleep(5_000).then(() => run.attempt)),
+  )
+  await fleet.advance('1m1s')
+  const { member } = fleet.handled[0]!
+  // It can read, but not write.
+  const heal = member.link.disturb(({ name }) => (name === 'apply' || name === 'beat' ? { kind: 'throws' } : null))
+  await fleet.advance('1m')
+  heal()
+  await fleet.advance('1m')
+  assert.deepEqual(await reasons(fleet), ['crashed', 'completed'])
+  assert.deepEqual(fleet.events('run.ended', member), [])
+  assert.equal(fleet.events('run.fenced', member).length, 1)
   fleet.end()
 })
 

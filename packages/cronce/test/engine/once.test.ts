@@ -4,13 +4,14 @@ import { createFleet, type Handled, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
+const SPAN = 20 * MINUTE
 
 test('every instant is run once, however many instances there are', async () => {
   const fleet = await createFleet()
   await fleet.addMany(5, (app) => app.job('bill', '* * * * *', () => {}).job('mail', { every: '10s' }, () => {}))
-  await fleet.advance('1h')
-  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, HOUR))
-  assert.deepEqual(dueTimes(fleet.handled, 'mail'), instants(10_000, HOUR))
+  await fleet.advance(SPAN)
+  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, SPAN))
+  assert.deepEqual(dueTimes(fleet.handled, 'mail'), instants(10_000, SPAN))
   assert.ok(new Set(fleet.handled.map(({ member }) => member)).size > 1, 'one instance did everything')
   fleet.end()
 })
@@ -19,8 +20,8 @@ test('instances whose clocks are an hour off, or run fast or slow, run everythin
   const fleet = await createFleet()
   const clocks = [{ skewMs: HOUR }, { skewMs: -HOUR }, { rate: 1.01 }, { rate: 0.99 }]
   for (const clock of clocks) await fleet.add((app) => app.job('bill', '* * * * *', () => {}), clock)
-  await fleet.advance('1h')
-  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, HOUR))
+  await fleet.advance(SPAN)
+  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, SPAN))
   for (const { dueAt, startedAt } of fleet.handled) assert.ok(startedAt - dueAt < 2_000, `${startedAt - dueAt} ms late`)
   const skewed = new Set(fleet.events('clock.skewed').map(({ offsetMs }) => Math.round(offsetMs / HOUR)))
   assert.deepEqual(skewed.has(1) && skewed.has(-1), true)
@@ -33,8 +34,8 @@ test('a clock of an instance that is set in the middle changes nothing', async (
   await fleet.advance('10m30s')
   one!.step(HOUR)
   other!.step(-HOUR)
-  await fleet.advance('49m30s')
-  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, HOUR))
+  await fleet.advance('9m30s')
+  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, SPAN))
   fleet.end()
 })
 
@@ -43,8 +44,8 @@ test('when the clock of the store is set back, nothing runs twice and nothing be
   await fleet.addMany(2, (app) => app.job('bill', '* * * * *', () => {}))
   await fleet.advance('10m30s')
   fleet.stepStore(-5 * MINUTE)
-  await fleet.advance('54m30s')
-  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, HOUR))
+  await fleet.advance('14m30s')
+  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, SPAN))
   fleet.end()
 })
 
@@ -53,8 +54,8 @@ test('when the clock of the store jumps ahead, what was skipped over is on recor
   await fleet.addMany(2, (app) => app.job('bill', { every: '1m', misfire: { late: 'all' } }, () => {}))
   await fleet.advance('10m30s')
   fleet.stepStore(5 * MINUTE)
-  await fleet.advance('44m30s')
-  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, HOUR))
+  await fleet.advance('4m30s')
+  assert.deepEqual(dueTimes(fleet.handled, 'bill'), instants(MINUTE, SPAN))
   fleet.end()
 })
 
@@ -62,7 +63,7 @@ test('instances claim only the jobs that they have', async () => {
   const fleet = await createFleet()
   const mailer = await fleet.add((app) => app.job('mail', '* * * * *', () => {}), { app: 'mailer' })
   const biller = await fleet.add((app) => app.job('bill', '* * * * *', () => {}), { app: 'biller' })
-  await fleet.advance('30m')
+  await fleet.advance('10m')
   const by = (job: string) => new Set(fleet.handled.filter((run) => run.schedule === job).map((run) => run.member))
   assert.deepEqual([by('mail'), by('bill')], [new Set([mailer]), new Set([biller])])
   fleet.end()

@@ -31,7 +31,7 @@ for (const kind of ['throws', 'request-lost'] as const) {
   })
 
   test(`after an outage (${kind}) nobody is robbed within a lease of the store's return`, async () => {
-    for (const outageMs of [11_000, 20_000, 31_000, 45_000, 600_000]) {
+    for (const outageMs of [11_000, 20_000, 45_000, 300_000]) {
       const fleet = await createFleet({ seed: outageMs })
       await fleet.addMany(4, (app, { clock }) => {
         for (let job = 0; job < 8; job++) app.job(`job-${job}`, '0 0 * * *', () => clock.sleep(3_600_000))
@@ -47,6 +47,26 @@ for (const kind of ['throws', 'request-lost'] as const) {
     }
   })
 }
+
+test('after an outage shorter than a lease nobody is robbed either', async () => {
+  for (let seed = 1; seed <= 8; seed++) {
+    const fleet = await createFleet({ seed })
+    const quiet = await fleet.add((app) => app.job('report', {}, () => {}))
+    await fleet.advance('100ms')
+    await fleet.add((app) => app.job('report', {}, () => {}))
+    await fleet.advance('29s')
+    // One beats early, because it is woken, and sees that the other has not since its last regular beat.
+    quiet.link.deaf = true
+    await fleet.operator.schedules.trigger('report')
+    await fleet.advance('500ms')
+    const end = fleet.outage({ kind: 'throws' })
+    await fleet.advance('10s')
+    end()
+    await fleet.advance('1m')
+    assert.deepEqual(fleet.events('instance.died'), [], `seed ${seed}`)
+    fleet.end()
+  }
+})
 
 test('an instance that stays away after an outage is declared dead all the same', async () => {
   const fleet = await createFleet()

@@ -6,7 +6,6 @@ import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR, type Tx }
 /** Two instances, of which one runs the job and is paused in the middle of it for longer than its lease. */
 async function sleeper(
   handle: (run: Run<unknown, Tx>, member: Member) => Promise<unknown>,
-  how?: 'stopped' | 'suspended',
 ): Promise<{ fleet: Fleet; paused: Member; other: Member }> {
   const fleet = await createFleet()
   const declare: Declare = (app, member) =>
@@ -14,7 +13,7 @@ async function sleeper(
   const [one, two] = await fleet.addMany(2, declare)
   await fleet.advance('1m1s')
   const paused = fleet.handled[0]!.member
-  paused.pause(how)
+  paused.pause()
   await fleet.advance('1m')
   paused.resume()
   await fleet.advance('1m')
@@ -109,15 +108,42 @@ test('a transaction that was open while its instance was paused is rolled back',
   fleet.end()
 })
 
-test('a suspended machine, whose monotonic clock stood still, does not trust its lease either', async () => {
-  const begun: number[] = []
-  const { fleet } = await sleeper(async (run, { clock }) => {
-    await clock.sleep(20_000)
-    await run.once('charge', () => begun.push(run.attempt))
-  }, 'suspended')
-  assert.deepEqual(begun, [2])
-  fleet.end()
-})
+for (const how of ['stopped', 'suspended'] as const) {
+  test(`a lease that ran out unnoticed (${how}) begins no step, though nobody has taken over`, async () => {
+    const fleet = await createFleet()
+    const charged: number[] = []
+    const codes: unknown[] = []
+    await fleet.add((app, member) =>
+      app.job('bill', '1 0 * * *', async (run) => {
+        if (run.attempt === 1) await member.block(40_000, how)
+        try {
+          await run.once('charge', () => charged.push(run.attempt))
+        } catch (error) {
+          codes.push((error as { code?: unknown }).code)
+          throw error
+        }
+      }),
+    )
+    await fleet.advance('3m')
+    assert.deepEqual([charged, codes], [[2], ['LEASE_LOST']])
+    fleet.end()
+  })
+
+  test(`a lease that ran out unnoticed (${how}) commits no transaction, though nobody has taken over`, async () => {
+    const fleet = await createFleet()
+    await fleet.add((app, member) =>
+      app.job('bill', '1 0 * * *', (run) =>
+        run.transaction(async (tx) => {
+          if (run.attempt === 1) await member.block(40_000, how)
+          tx.set(`paid by ${run.attempt}`, true)
+        }),
+      ),
+    )
+    await fleet.advance('3m')
+    assert.deepEqual([...fleet.source.data.effects.keys()], ['paid by 2'])
+    fleet.end()
+  })
+}
 
 test('a handler that holds the event loop for longer than the lease is fenced as a paused process is', async () => {
   const fleet = await createFleet()

@@ -21,7 +21,7 @@ export interface Process {
   resume(): void
   crash(): void
   /** Hold the event loop for so long, then go on before anything that came in meanwhile. For handlers. */
-  block(ms: number): Promise<void>
+  block(ms: number, how?: 'stopped' | 'suspended'): Promise<void>
   /** Set its wall clock. */
   step(ms: number): void
   /** Resolves when this can be delivered: at once, when it is resumed, or never. */
@@ -83,24 +83,25 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     // One after the other, as an event loop would; whatever pauses it again in between holds the rest.
     for (const happen of held) world.at(world.now(), () => deliver(happen))
   }
+  const pause: Process['pause'] = (how = 'stopped') => {
+    if (state !== 'runs') return
+    state = 'paused'
+    if (how === 'suspended') suspendedAt = world.now()
+  }
   return {
     clock: { wall: () => Math.floor(epoch + skewMs + stepped + world.now() * rate), mono, sleep },
     get state() {
       return state
     },
-    pause(how = 'stopped') {
-      if (state !== 'runs') return
-      state = 'paused'
-      if (how === 'suspended') suspendedAt = world.now()
-    },
+    pause,
     resume,
     crash() {
       state = 'crashed'
       waiting = []
     },
-    async block(ms) {
+    async block(ms, how) {
       if (state !== 'runs') return
-      state = 'paused'
+      pause(how)
       await world.after(ms)
       resume()
     },
