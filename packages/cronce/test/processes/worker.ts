@@ -13,7 +13,7 @@ const witness = openSync(witnessFile(folder, name), 'a')
 const app = cronce<DatabaseSync>({ ...options, store: sqlite(join(folder, STORE)), logger: false })
 
 const GATE_LOOK_MS = 10
-const WORK_MS = 20
+const WORK_MS = 60
 
 const HANDLERS: Record<OrderedJob['does'], (run: Run<unknown, DatabaseSync>) => Promise<void>> = {
   note: async () => {},
