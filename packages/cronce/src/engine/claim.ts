@@ -8,7 +8,7 @@ import type { ChangeResult, Due } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { isPutOff } from './put-off.ts'
-import { bucketsOf } from './spread.ts'
+import { dealer } from './spread.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 
 /** Plans and claims what is due: the loop that looks, and one look for those who do without the loop. */
@@ -162,39 +162,6 @@ function roomOf(core: Core): number {
   if (core.stopping || core.drained || !core.lease.trusted()) return 0
   if (core.runs.all().some(({ started }) => started.suspect)) return 0
   return Math.max(0, core.admission.capacity() - core.runs.size)
-}
-
-/** Of which job which buckets are this instance's: computed when the fleet changes, asked at every look. */
-function dealer(core: Core): () => { job: string; buckets: string }[] {
-  let peers: Core['peers'] | null = null
-  let instance = ''
-  let dealt: { job: string; buckets: string }[] = []
-  /** By the instances that share the buckets: every beat brings a new list of peers, and mostly the same ones. */
-  let masks = new Map<string, string>()
-  const deal = (): { job: string; buckets: string }[] => {
-    const used = new Map<string, string>()
-    const all = [...core.parts.jobs.keys()].map((job) => {
-      const able = core.peers.filter(({ state, drain, jobs }) => state === 'live' && !drain && jobs.includes(job))
-      const ids = able.map(({ id }) => id)
-      const key = [core.instance, ...ids].join()
-      const buckets = used.get(key) ?? masks.get(key) ?? bucketsOf(core.instance, ids)
-      used.set(key, buckets)
-      return { job, buckets }
-    })
-    masks = used
-    return all
-  }
-  return () => {
-    if (peers !== core.peers || instance !== core.instance) {
-      dealt = deal()
-      peers = core.peers
-      instance = core.instance
-    }
-    if (core.fullUntil.size === 0) return dealt
-    const now = core.parts.clock.mono()
-    for (const [job, until] of core.fullUntil) if (until <= now) core.fullUntil.delete(job)
-    return dealt.filter(({ job }) => !core.fullUntil.has(job))
-  }
 }
 
 function untilNotFull(core: Core): number {

@@ -1,4 +1,5 @@
 import { BUCKET_COUNT, hash32 } from '../model/bucket.ts'
+import type { Core } from './core.ts'
 
 /**
  * Which buckets of schedules are this instance's to look at first: for each bucket, the live instance with the highest
@@ -20,4 +21,39 @@ export function bucketsOf(instance: string, live: readonly string[]): string {
 
 function weight(instance: string, bucket: number): number {
   return hash32(`${instance} ${bucket}`)
+}
+
+type Dealt = readonly { readonly job: string; readonly buckets: string }[]
+
+/** Of which job which buckets are this instance's: computed when the fleet changes, asked at every look. */
+export function dealer(core: Core): () => Dealt {
+  let peers: Core['peers'] | null = null
+  let key = ''
+  let dealt: Dealt = []
+  return () => {
+    if (peers !== core.peers) {
+      peers = core.peers
+      const able = peers.filter(({ state, drain }) => state === 'live' && !drain)
+      // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
+      const dealtFor = [core.instance, ...able.map(({ id }) => id)].join()
+      if (dealtFor !== key) dealt = deal(core, able)
+      key = dealtFor
+    }
+    if (core.fullUntil.size === 0) return dealt
+    const now = core.parts.clock.mono()
+    for (const [job, until] of core.fullUntil) if (until <= now) core.fullUntil.delete(job)
+    return dealt.filter(({ job }) => !core.fullUntil.has(job))
+  }
+}
+
+function deal(core: Core, able: Core['peers']): Dealt {
+  const withJob = new Map<string, string[]>([...core.parts.jobs.keys()].map((job) => [job, []]))
+  for (const { id, jobs } of able) for (const job of jobs) withJob.get(job)?.push(id)
+  const masks = new Map<string, string>()
+  return [...withJob].map(([job, ids]) => {
+    const shared = ids.join()
+    const buckets = masks.get(shared) ?? bucketsOf(core.instance, ids)
+    masks.set(shared, buckets)
+    return { job, buckets }
+  })
 }

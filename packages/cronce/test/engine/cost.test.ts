@@ -55,11 +55,11 @@ async function costPerFire(instances: number, jobs: number): Promise<number> {
 
 for (const [jobs, rate] of [
   [60, 'one fire a second'],
-  [180, 'three fires a second'],
+  [120, 'two fires a second'],
 ] as const) {
   test(`what a fire costs the store does not grow with the fleet: ${rate}`, async (t) => {
     const alone = await costPerFire(1, jobs)
-    for (const instances of [2, 8, 32]) {
+    for (const instances of [4, 32]) {
       const cost = await costPerFire(instances, jobs)
       t.diagnostic(`${rate}: ${alone.toFixed(2)} calls a fire on 1 instance, ${cost.toFixed(2)} on ${instances}`)
       assert.ok(cost <= alone * 1.2, `${cost} instead of ${alone} calls a fire`)
