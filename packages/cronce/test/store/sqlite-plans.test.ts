@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import * as apply from '../../src/store/sqlite/apply.ts'
-import { HELD } from '../../src/store/sqlite/instances.ts'
+import { HELD, LIVE } from '../../src/store/sqlite/instances.ts'
 import { type Select, selectFires, selectRuns, selectSchedules } from '../../src/store/sqlite/lists.ts'
 import * as prune from '../../src/store/sqlite/prune.ts'
 import * as schedules from '../../src/store/sqlite/schedules.ts'
@@ -34,6 +34,7 @@ const STATEMENTS: readonly string[] = [
   schedules.UPDATE,
   apply.TRIM,
   HELD,
+  LIVE,
   LIST_STEPS,
   prune.EXPIRED,
   prune.GONE,
@@ -86,6 +87,7 @@ test('what is asked for most is found by all that is known of it', async (contex
     [schedules.DUE, 'COVERING INDEX cronce_schedules_due (namespace=? AND job=? AND wake_at>? AND wake_at<?)'],
     [schedules.NEXT, 'COVERING INDEX cronce_schedules_due (namespace=? AND job=? AND wake_at>?)'],
     [schedules.LOAD, '(namespace=? AND id=?)'],
+    [LIVE, 'INDEX cronce_instances_ended (namespace=? AND ended_at=?)'],
     [HELD, 'INDEX cronce_runs_held (namespace=? AND instance=?)'],
     [prune.EXPIRED, 'cronce_fires_expiry (namespace=? AND expires_at>? AND expires_at<?)'],
     [apply.TRIM, 'cronce_fires_number (namespace=? AND schedule=? AND number>? AND number<?)'],
@@ -114,7 +116,7 @@ test('what is due, and pages by one filter, come in order out of an index: nothi
     ...selectFires('n', page),
     selectRuns('n', page),
   ].map(({ sql }) => sql)
-  for (const sql of [schedules.DUE, schedules.NEXT, prune.EXPIRED, apply.TRIM, ...lists]) {
+  for (const sql of [schedules.DUE, schedules.NEXT, LIVE, prune.EXPIRED, apply.TRIM, ...lists]) {
     const steps = db
       .prepare(`explain query plan ${sql}`)
       .all()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -213,4 +213,22 @@ test('what one store writes with wake, another on the same file is told', async 
     return told.here > 0
   })
   assert.equal(told.elsewhere, 0, 'namespaces do not wake each other')
+})
+
+test('a signal that was lost is made up for by the next beat', async (context) => {
+  const file = join(await tempFolder(context), 'lost.db')
+  const listener: Store = await openFor(context, file)
+  const writer: Store = await openFor(context, file)
+  await listener.beat(beat('i', { join: true }))
+  let told = 0
+  listener.watch(() => told++)
+  // Where there is no folder, no signal can be left.
+  await rm(`${file}-cronce`, { recursive: true })
+  await applyAll(writer, [creation(schedule('quiet'))])
+  await listener.beat(beat('i'))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(told, 0)
+  await writer.apply([creation(schedule('loud'))], { wake: true })
+  await listener.beat(beat('i'))
+  await until('it was told', async () => told > 0)
 })

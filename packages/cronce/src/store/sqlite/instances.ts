@@ -8,6 +8,12 @@ import { json, runOf } from './rows.ts'
 
 const GET = 'select * from cronce_instances where namespace = ? and id = ?'
 const ALL = 'select * from cronce_instances where namespace = ? order by id'
+/** Those that are over are kept for a day, which may be thousands where processes live for seconds. */
+export const LIVE = `
+select *
+  from cronce_instances indexed by cronce_instances_ended
+ where namespace = ? and ended_at is null
+ order by id`
 const INSERT = `
 insert into cronce_instances
   (namespace, id, state, drain, renewals, started_at, renewed_at, boot, renewed_mono, lease_ms, ended_at, record)
@@ -43,7 +49,7 @@ export function renew({ db, namespace, host, now }: Fleet, instance: string, lea
 export function beat(fleet: Fleet, { instance, join, leaseMs }: Beat): BeatAnswer {
   const { db, namespace, now } = fleet
   const alive = renewOrJoin(fleet, instance, join, leaseMs)
-  const instances = listInstances(fleet).filter(({ state }) => isLive(state))
+  const instances = listLive(fleet)
   if (!alive) return { alive, now, held: [], instances }
   const held = statement(db, HELD).all(namespace, instance.id).map(heldOf)
   return { alive, now, held, instances }
@@ -84,6 +90,12 @@ export function bury(
 
 export function drain({ db, namespace }: Fleet, instance: string, wanted: boolean): boolean {
   return statement(db, DRAIN).run(wanted ? 1 : 0, namespace, instance).changes > 0
+}
+
+export function listLive({ db, namespace, host }: Fleet): InstanceRecord[] {
+  return statement(db, LIVE)
+    .all(namespace)
+    .map((row) => instanceOf(row, host))
 }
 
 export function listInstances({ db, namespace, host }: Fleet): InstanceRecord[] {

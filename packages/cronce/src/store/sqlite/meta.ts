@@ -23,3 +23,12 @@ export function floorOf(db: DatabaseSync, namespace: string): number {
 export function raiseFloor(db: DatabaseSync, namespace: string, reached: number): void {
   if (reached > floorOf(db, namespace)) setMeta(db, namespace, 'floor', String(reached))
 }
+
+/** How often somebody wanted the others to look: whoever missed the signal finds the count changed. */
+export function wakesOf(db: DatabaseSync, namespace: string): number {
+  return Number(getMeta(db, namespace, 'wakes') ?? 0)
+}
+
+export function countWake(db: DatabaseSync, namespace: string): void {
+  setMeta(db, namespace, 'wakes', String(wakesOf(db, namespace) + 1))
+}

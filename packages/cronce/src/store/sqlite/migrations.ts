@@ -144,7 +144,7 @@ create table cronce_instances (
   record text not null,
   primary key (namespace, id)
 ) strict, without rowid;
-create index cronce_instances_ended on cronce_instances (namespace, ended_at) where ended_at is not null;
+create index cronce_instances_ended on cronce_instances (namespace, ended_at, id);
 
 create table cronce_apps (
   namespace text not null,

@@ -7,9 +7,10 @@ import { applyChange } from './apply.ts'
 import { loadApp, saveApp } from './apps.ts'
 import { SqliteStoreError, translate } from './errors.ts'
 import type { Host } from './host.ts'
-import { beat, bury, drain, type Fleet, listInstances, renew } from './instances.ts'
+import { beat, bury, drain, type Fleet, listInstances, listLive, renew } from './instances.ts'
 import { listFires, listRuns, listSchedules } from './lists.ts'
 import { hash, Liveness } from './liveness.ts'
+import { countWake, wakesOf } from './meta.ts'
 import { requireCompatible } from './migrations.ts'
 import { type OpenedFile, requireSameFile } from './open.ts'
 import { erase, prune } from './prune.ts'
@@ -28,6 +29,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   const liveness = new Liveness(driver, folder, namespace)
   const wakeUp = new WakeUp(join(folder, `${hash(namespace)}.wake`))
   const newer = warnOnce(warn, file)
+  let wakesSeen: number | null = null
   let closing: Promise<void> | null = null
 
   const requireOpen = (): void => {
@@ -56,28 +58,32 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   }
   const fleetOf = (on: DatabaseSync): Fleet => ({ db: on, namespace, host, now: host.wall() })
 
-  const applyOn = (on: DatabaseSync, changes: readonly Change[], claimant: ApplyOptions<DatabaseSync>['claimant']) => {
+  const applyOn = (
+    on: DatabaseSync,
+    changes: readonly Change[],
+    { claimant, wake = false }: ApplyOptions<DatabaseSync>,
+  ): Applied & { readonly wakes: boolean } => {
     const fleet = fleetOf(on)
     const { now } = fleet
     const isLive = claimant === undefined || renew(fleet, claimant.instance, claimant.leaseMs)
     const batch = { db: on, namespace, now, slots: new Map() }
     const results = changes.map((change) => (isLive ? applyChange(batch, change) : ({ kind: 'not-live' } as const)))
-    return { now, results }
+    const wakes = wake && results.some(({ kind }) => kind === 'applied')
+    if (wakes) countWake(on, namespace)
+    return { now, results, wakes }
   }
 
-  const apply = async (
-    changes: readonly Change[],
-    { tx, claimant, wake = false }: ApplyOptions<DatabaseSync> = {},
-  ): Promise<Applied> => {
+  const apply = async (changes: readonly Change[], options: ApplyOptions<DatabaseSync> = {}): Promise<Applied> => {
+    const { tx } = options
     if (tx !== undefined) {
       requireOpen()
       const own = requireTransaction(tx, opened)
-      const applied = withinTransaction(own, file, () => applyOn(own, changes, claimant))
-      if (wake) ringAfter(own, wakeUp)
+      const { wakes, ...applied } = withinTransaction(own, file, () => applyOn(own, changes, options))
+      if (wakes) ringAfter(own, wakeUp)
       return applied
     }
-    const applied = await write((on) => applyOn(on, changes, claimant), { weight: changes.length })
-    if (wake && applied.results.some(({ kind }) => kind === 'applied')) wakeUp.ring()
+    const { wakes, ...applied } = await write((on) => applyOn(on, changes, options), { weight: changes.length })
+    if (wakes) wakeUp.ring()
     return applied
   }
 
@@ -86,10 +92,13 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     requireOpen()
     const { id, state } = given.instance
     if (given.join) await hold(liveness, id, warn)
-    const answer = await write((on) => {
+    const { answer, wakes } = await write((on) => {
       requireCompatible(on, file)
-      return beat(fleetOf(on), given)
+      return { answer: beat(fleetOf(on), given), wakes: wakesOf(on, namespace) }
     })
+    // A signal may be lost: its sender was gone before its transaction was over, or there was no space left for it.
+    if (wakesSeen !== null && wakes !== wakesSeen) wakeUp.tellAll()
+    wakesSeen = wakes
     if (!answer.alive || state === 'left') await liveness.release(id)
     return answer
   }
@@ -154,8 +163,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     listInstances: () => read((on, now) => ({ now, instances: listInstances(fleetOf(on)) })),
     async prune(limit) {
       const deleted = await write((on) => prune(on, namespace, limit, host.wall()), { weight: limit })
-      const instances = await read((on) => listInstances(fleetOf(on)))
-      const live = instances.filter(({ state }) => state === 'live' || state === 'draining')
+      const live = await read((on) => listLive(fleetOf(on)))
       await liveness.sweep(live.map(({ id }) => id))
       return { deleted }
     },

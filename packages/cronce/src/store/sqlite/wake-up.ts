@@ -25,7 +25,20 @@ export class WakeUp {
     } catch {
       // A full disk, for example. The others look by themselves when something is due.
     }
-    this.#tellAll()
+    this.tellAll()
+  }
+
+  /** Tell those of this process. In a turn of its own: what a listener throws must not come up in somebody else's write. */
+  tellAll(): void {
+    setImmediate(() => {
+      for (const listener of this.#listeners) {
+        try {
+          listener()
+        } catch {
+          // It has been told all the same, and nothing here may end the process.
+        }
+      }
+    })
   }
 
   watch(listener: () => void): () => void {
@@ -53,7 +66,7 @@ export class WakeUp {
       // The folder, since the file need not be there yet.
       this.#watcher = watch(dirname(this.#file), { persistent: false })
       this.#watcher.on('change', (_, name) => {
-        if (name === null || name === basename(this.#file)) this.#tellAll()
+        if (name === null || name === basename(this.#file)) this.tellAll()
       })
       this.#watcher.on('error', () => this.#poll())
     } catch {
@@ -70,19 +83,6 @@ export class WakeUp {
   }
 
   readonly #onPoll = (now: Stats, before: Stats): void => {
-    if (now.mtimeMs !== before.mtimeMs) this.#tellAll()
-  }
-
-  /** In a turn of its own: what a listener throws must not come up in somebody else's write. */
-  #tellAll(): void {
-    setImmediate(() => {
-      for (const listener of this.#listeners) {
-        try {
-          listener()
-        } catch {
-          // It has been told all the same, and nothing here may end the process.
-        }
-      }
-    })
+    if (now.mtimeMs !== before.mtimeMs) this.tellAll()
   }
 }
