@@ -15,6 +15,8 @@ export interface Burst {
   readonly firesPerSecond: number
   /** Of all processes together. */
   readonly cpuMsPerFire: number
+  /** Without the threads that collect garbage. */
+  readonly mainMsPerFire: number
   readonly callsPerFire: number
   /** Runs of each process. */
   readonly spread: readonly number[]
@@ -47,6 +49,7 @@ export function measureBurst(options: Omit<FleetOptions, 'file'>, count: number)
       lastEndMs,
       firesPerSecond: count / (lastEndMs / 1000),
       cpuMsPerFire: (after.cpuMs - before.cpuMs) / count,
+      mainMsPerFire: (after.mainMs - before.mainMs) / count,
       callsPerFire: (after.calls - before.calls) / count,
       spread: starts.map(({ length }) => length),
       faults: faultsOf(
@@ -58,10 +61,15 @@ export function measureBurst(options: Omit<FleetOptions, 'file'>, count: number)
   })
 }
 
-function sumOf(counts: readonly Counted[]): { readonly calls: number; readonly cpuMs: number } {
+function sumOf(counts: readonly Counted[]): {
+  readonly calls: number
+  readonly cpuMs: number
+  readonly mainMs: number
+} {
   return {
     calls: callsOf(counts),
     cpuMs: counts.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
+    mainMs: counts.reduce((sum, { mainMs }) => sum + mainMs, 0),
   }
 }
 

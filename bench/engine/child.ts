@@ -4,7 +4,7 @@ import { memory } from 'cronce/memory'
 import { sqlite } from 'cronce/sqlite'
 import { type Calls, counted, countStatements } from './counted-store.ts'
 import { JOB, schedulesOf } from './loads.ts'
-import type { Collected, Load, Reply, Request, Setup } from './protocol.ts'
+import type { Collected, Counted, Load, Reply, Request, Setup } from './protocol.ts'
 
 const setup = JSON.parse(process.argv[2]!) as Setup
 const calls: Calls = {}
@@ -61,7 +61,7 @@ async function answer(request: Request): Promise<Reply> {
         lastEndedAt,
         calls,
         statements: statements(),
-        cpuMs: cpuMs(),
+        ...cpu(),
       }
     case 'collect':
       return { is: 'collected', starts }
@@ -77,9 +77,10 @@ async function answer(request: Request): Promise<Reply> {
   }
 }
 
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
+function cpu(): Pick<Counted, 'cpuMs' | 'mainMs'> {
+  const all = process.cpuUsage()
+  const main = process.threadCpuUsage()
+  return { cpuMs: (all.user + all.system) / 1000, mainMs: (main.user + main.system) / 1000 }
 }
 
 async function create(load: Load): Promise<void> {

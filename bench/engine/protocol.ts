@@ -47,8 +47,9 @@ export interface Counted {
   /** Calls of the store by name. */
   readonly calls: Readonly<Record<string, number>>
   readonly statements: number
-  /** Of the process, in milliseconds. */
+  /** Of the process in milliseconds, and of that what its one thread for JavaScript took. */
   readonly cpuMs: number
+  readonly mainMs: number
 }
 
 export interface Collected {

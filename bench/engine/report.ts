@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import { median } from '../shared/statistics.ts'
 import { grouped, table } from '../shared/table.ts'
 import type { Bar } from './bars.ts'
@@ -25,7 +25,7 @@ export function report(results: Results, bars: readonly Bar[]): string {
   const runs = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets]
   const faults = runs.flatMap(({ options, faults }) => faults.map((fault) => `- ${nameOf(options)}: ${fault}`))
   const parts = [
-    `Node ${node}, SQLite ${sqlite}, ${availableParallelism()} cores; ${throughput[0]!.rounds.length} rounds.`,
+    `Node ${node}, SQLite ${sqlite}, ${availableParallelism()} cores, ${load()}; ${throughput[0]!.rounds.length} rounds.`,
     '### Fires a second',
     throughputTable(throughput),
     floorText(throughput),
@@ -49,6 +49,13 @@ export function report(results: Results, bars: readonly Bar[]): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
+/** How many processes wanted a core, at the end of the run. */
+function load(): string {
+  return `load average ${loadavg()
+    .map((value) => value.toFixed(1))
+    .join(' ')}`
+}
+
 function nameOf({ store, instances, concurrency = 1_000 }: FleetOptions): string {
   const unit = store === 'sqlite' ? 'process' : 'instance'
   const many = instances === 1 ? unit : unit === 'process' ? 'processes' : 'instances'
@@ -57,7 +64,7 @@ function nameOf({ store, instances, concurrency = 1_000 }: FleetOptions): string
 
 function throughputTable(all: readonly Throughput[]): string {
   return table(
-    ['', 'median', 'best', 'CPU µs per fire', '× single commits', '× batch rows'],
+    ['', 'median', 'best', 'CPU µs per fire', 'main thread', '× single commits', '× batch rows'],
     all.map((one) => {
       const rates = one.rounds.map(({ firesPerSecond }) => firesPerSecond)
       const toFloor = ratios(one)
@@ -66,6 +73,7 @@ function throughputTable(all: readonly Throughput[]): string {
         grouped(median(rates)),
         grouped(Math.max(...rates)),
         grouped(median(one.rounds.map(({ cpuMsPerFire }) => cpuMsPerFire * 1000))),
+        grouped(median(one.rounds.map(({ mainMsPerFire }) => mainMsPerFire * 1000))),
         toFloor?.single.toPrecision(3) ?? '-',
         toFloor?.batch.toPrecision(2) ?? '-',
       ]
