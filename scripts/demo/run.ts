@@ -29,7 +29,7 @@ const HEAD_START_MS = 300
 
 const { seconds, isQuiet } = readArguments()
 // The default is 15 seconds; shorter, so that a pause beyond the lease fits into the demo.
-const leaseMs = seconds >= 15 ? 3_000 : 2_000
+const leaseMs = seconds >= 15 ? 3_000 : 1_500
 const screen = createScreen(isQuiet)
 const folder = await mkdtemp(join(tmpdir(), 'cronce-demo-'))
 const file = join(folder, 'demo.db')

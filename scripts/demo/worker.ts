@@ -9,7 +9,7 @@ import { type Line, openWitness } from './witness.ts'
 
 const { file, witness, leaseMs } = JSON.parse(process.argv[2]!) as Order
 const write = openWitness(witness)
-const app = cronce<DatabaseSync>({ store: sqlite(file), app: 'demo', lease: leaseMs, drain: '5s', logger: false })
+const app = cronce<DatabaseSync>({ store: sqlite(file), app: 'demo', lease: leaseMs, drain: '1s', logger: false })
 
 for (const schedule of SCHEDULES) {
   const { name, everyMs, options } = schedule
@@ -26,8 +26,8 @@ for (const schedule of SCHEDULES) {
 }
 
 async function work({ everyMs, workMs, fails, pays }: DemoSchedule, run: Run<unknown, DatabaseSync>): Promise<void> {
-  // Not with `run.signal`: a handler that does not listen is the harder case.
-  await sleep(workMs)
+  // The one that pays does not listen to its signal, on purpose: a handler that goes on regardless is the harder case.
+  await sleep(workMs, undefined, pays === true ? {} : { signal: run.signal })
   if (fails === true && run.attempt === 1 && (run.fire.dueAt / everyMs) % 2 === 0) throw new Error('no mail server')
   if (pays === true) await pay(run)
 }
