@@ -124,3 +124,14 @@ test('what is due, and pages by one filter, come in order out of an index: nothi
     assert.ok(!steps.some((step) => step.includes('TEMP B-TREE')), `${sql}\n  ${steps.join('\n  ')}`)
   }
 })
+
+test('the failures of a job are not looked for among all that it did', () => {
+  const page = { after: null, limit: 10, job: 'j' }
+  for (const outcome of ['failed', 'succeeded'] as const) {
+    const [fires] = selectFires('n', { ...page, outcome })
+    const runs = selectRuns('n', { ...page, outcome })
+    const index = outcome === 'failed' ? 'outcome' : 'job'
+    assert.match(fires!.sql, new RegExp(`cronce_fires_${index}`))
+    assert.match(runs.sql, new RegExp(`cronce_runs_${index}`))
+  }
+})

@@ -123,6 +123,11 @@ function hasNonce({ nonce }: FireQuery): boolean {
   return nonce !== undefined && nonce !== ''
 }
 
+/** Most of what there is succeeded: whatever else is asked for is found sooner among its like than among all of a job. */
+function isRare(outcome: FireQuery['outcome']): boolean {
+  return outcome !== undefined && outcome !== 'succeeded'
+}
+
 function fireIndex(query: FireQuery): string {
   const { schedule, job, tenant, outcome } = query
   if (hasNonce(query)) return 'indexed by cronce_fires_nonce'
@@ -130,7 +135,7 @@ function fireIndex(query: FireQuery): string {
   if (schedule !== undefined) return ''
   if (outcome === 'open') return 'indexed by cronce_fires_outcome'
   if (tenant !== undefined) return 'indexed by cronce_fires_tenant'
-  if (job !== undefined) return 'indexed by cronce_fires_job'
+  if (job !== undefined && !isRare(outcome)) return 'indexed by cronce_fires_job'
   return outcome === undefined ? 'indexed by cronce_fires_time' : 'indexed by cronce_fires_outcome'
 }
 
@@ -175,7 +180,7 @@ function runIndex({ schedule, fire, token, job, instance, outcome }: RunQuery): 
   if (schedule !== undefined) return 'indexed by cronce_runs_schedule'
   if (outcome === 'open') return 'indexed by cronce_runs_outcome'
   if (instance !== undefined) return 'indexed by cronce_runs_instance'
-  if (job !== undefined) return 'indexed by cronce_runs_job'
+  if (job !== undefined && !isRare(outcome)) return 'indexed by cronce_runs_job'
   return outcome === undefined ? 'indexed by cronce_runs_time' : 'indexed by cronce_runs_outcome'
 }
 
