@@ -58,9 +58,8 @@ async function warnOfJob<Tx>(
   const known = [...new Set(live.flatMap(({ jobs }) => jobs))]
   if (known.length === 0 || known.includes(job)) return []
   const meant = didYouMean(job, known)
-  return [
-    `No live instance has the job ${JSON.stringify(job)}${meant === undefined ? '' : `; did you mean ${meant}?`}.`,
-  ]
+  const unknown = `No live instance has the job ${JSON.stringify(job)}`
+  return [meant === undefined ? `${unknown}.` : `${unknown}; did you mean ${meant}?`]
 }
 
 /** Reads the options as this process knows the job, and holds the input against its schema. */

@@ -121,14 +121,17 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   const follow = (decisions: readonly Decision[], results: readonly ChangeResult[]): void => {
     for (const [index, decision] of decisions.entries()) {
       const result = results[index]!
-      onRecord.delete(decision.change.id)
+      const { id } = decision.change
+      const known = onRecord.get(id) ?? []
+      onRecord.delete(id)
       if (result.kind === 'applied') {
         for (const event of decision.events) core.parts.emit(event)
         for (const run of decision.started) start(run)
       } else if (result.kind === 'full') {
         core.fullUntil.set(decision.started[0]!.record.job, core.parts.clock.mono() + FULL_MS)
       } else if (result.kind === 'exists') {
-        onRecord.set(decision.change.id, [result.fire])
+        // All that were met so far: of two on record, each would else make the other forgotten.
+        onRecord.set(id, [...known, result.fire].slice(-EXISTING_LIMIT))
       } else if (result.kind === 'not-live') {
         core.beatAlarm.ring()
       }
