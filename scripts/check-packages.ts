@@ -145,6 +145,9 @@ function checkTypes(home: string, manifests: readonly Manifest[]): void {
   writeFileSync(join(home, 'consumer.ts'), code.join('\n'))
   run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'consumer.ts')
   run(home, 'tsc', ...STRICT, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+  // Applications upgrade their compiler later than their libraries.
+  const oldest = join(ROOT, 'node_modules', 'typescript-oldest', 'bin', 'tsc')
+  run(home, 'node', oldest, ...STRICT, '--module', 'nodenext', 'consumer.ts')
 }
 
 /** The cron engine runs in browsers, too: it needs nobody's types. */
