@@ -45,7 +45,7 @@ export interface Store<Tx = unknown> {
    */
   bury(burial: { readonly instance: string; readonly renewals: number; readonly hint: boolean }): Promise<boolean>
 
-  /** Ask an instance to take nothing new, or take that back. False: there is no such live instance. */
+  /** Ask an instance to take nothing new, or take that back, and wake it. False: there is no such live instance. */
   drain(instance: string, drain: boolean): Promise<boolean>
 
   /** Durable steps; see `StepCommand`. */

@@ -48,7 +48,11 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
     },
     beat: async (given) => beat(space(), core.now(), given),
     bury: async (burial) => bury(space(), core.now(), burial),
-    drain: async (instance, isWanted) => drain(space(), instance, isWanted),
+    async drain(instance, isWanted) {
+      const isKnown = drain(space(), instance, isWanted)
+      if (isKnown) core.wake(namespace)
+      return isKnown
+    },
     step: async (command) => step(space(), core.now(), command),
     annotate: async (notes) => ({ stale: annotate(space(), notes) }),
     transact: (transaction) => transact(core, space, transaction),

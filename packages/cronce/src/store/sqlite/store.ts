@@ -150,7 +150,14 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
       if (dead) await liveness.remove(burial.instance)
       return dead
     },
-    drain: (instance, wanted) => write((on) => drain(fleetOf(on), instance, wanted)),
+    async drain(instance, wanted) {
+      const isKnown = await write((on) => {
+        countWake(on, namespace)
+        return drain(fleetOf(on), instance, wanted)
+      })
+      wakeUp.ring()
+      return isKnown
+    },
     step: (command) => write((on) => doStep(on, namespace, command, host.wall())),
     annotate: (notes) => write((on) => ({ stale: annotate(on, namespace, notes) }), { weight: notes.length }),
     transact,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../store/store.ts'
-import { applyAll, type Bench, loadOne, type Rule } from './bench.ts'
+import { applyAll, type Bench, join, loadOne, type Rule } from './bench.ts'
 import { creation, schedule } from './samples.ts'
 
 let written = 0
@@ -34,6 +34,17 @@ export function wakeRules(rule: Rule): void {
     const listener = listenerOf(bench.store)
     await heard(bench, other, listener)
     await heard(bench, other, listener)
+    listener.stop()
+  })
+
+  rule('whoever watches is told when an instance is asked to drain', async (bench) => {
+    const other = await bench.open()
+    await join(bench.store, 'i')
+    const listener = listenerOf(bench.store)
+    await bench.eventually('a drain is heard', async () => {
+      await other.drain('i', true)
+      return listener.calls > 0
+    })
     listener.stop()
   })
 
