@@ -80,10 +80,13 @@ test('a process that was paused beyond its lease finds its settlement refused, a
   await successor.event('run.started', ({ schedule, attempt }) => schedule === 'held' && attempt === 2)
   sleeper.signal('SIGCONT')
   const fenced = await sleeper.event('instance.fenced', ({ instance }) => instance === sleeperId)
-  fleet.openGate()
+  // The successor is still at it: there is a run that could be settled by mistake.
+  fleet.openGate(sleeper)
 
   const refused = await sleeper.event('run.fenced')
   assert.deepEqual([refused.refused, refused.schedule, refused.token], ['settle', 'held', line!.token])
+  assert.equal((await runsOf(fleet, 'held'))[1]!.state, 'running')
+  fleet.openGate()
   await succeeded(fleet, ['held'])
   const [first, second] = await runsOf(fleet, 'held')
   assert.deepEqual([first!.instance, first!.state, first!.reason], [sleeperId, 'abandoned', 'crashed'])

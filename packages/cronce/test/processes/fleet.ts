@@ -10,7 +10,7 @@ import type { TestContext } from 'node:test'
 import { type Connection, connect } from '../../src/app/connect.ts'
 import type { CronceEvent, EventOf, EventType } from '../../src/model/event.ts'
 import { sqlite } from '../../src/store/sqlite/sqlite.ts'
-import { GATE, type Line, type Order, readWitnesses, STORE } from './order.ts'
+import { gateFiles, type Line, type Order, readWitnesses, STORE } from './order.ts'
 
 /** Real processes on one file, and what is known about them from outside. All of it goes with the test. */
 export interface Fleet {
@@ -25,8 +25,8 @@ export interface Fleet {
    * until it goes on or is killed.
    */
   pause(member: Member): void
-  /** Let everything end that holds. */
-  openGate(): void
+  /** Let everything end that holds, or what holds in this process. */
+  openGate(member?: Member): void
 }
 
 export interface Member {
@@ -72,7 +72,10 @@ export async function startFleet(context: TestContext): Promise<Fleet> {
     },
     witnesses: () => readWitnesses(folder),
     pause: (member) => pauseBetweenWrites(member, file),
-    openGate: () => writeFileSync(join(folder, GATE), ''),
+    openGate(member) {
+      const [all, own] = gateFiles(folder, member?.name ?? '')
+      writeFileSync(member === undefined ? all : own, '')
+    },
   }
 }
 

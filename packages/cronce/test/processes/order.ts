@@ -21,8 +21,10 @@ export interface OrderedJob extends ScheduleOptions {
 }
 
 export const STORE = 'store.db'
-/** Runs that hold wait until there is such a file. */
-export const GATE = 'gate'
+/** Runs that hold wait until there is such a file: for all processes, or for this one. */
+export function gateFiles(folder: string, process: string): [all: string, own: string] {
+  return [join(folder, 'gate'), join(folder, `gate-${process}`)]
+}
 
 /** What a handler wrote down with write(2), outside of the store: it outlives its process, however that ends. */
 export interface Line {

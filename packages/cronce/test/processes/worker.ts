@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cronce } from '../../src/app/cronce.ts'
 import type { Run } from '../../src/app/run.ts'
 import { sqlite } from '../../src/store/sqlite/sqlite.ts'
-import { GATE, type Line, type Order, type OrderedJob, STORE, witnessFile } from './order.ts'
+import { gateFiles, type Line, type Order, type OrderedJob, STORE, witnessFile } from './order.ts'
 
 /** One process of a fleet: an application as users write it. Tells its parent every event, until that is gone. */
 const { name, folder, options, jobs } = JSON.parse(process.argv[2]!) as Order
+const gates = gateFiles(folder, name)
 const witness = openSync(witnessFile(folder, name), 'a')
 const app = cronce<DatabaseSync>({ ...options, store: sqlite(join(folder, STORE)), logger: false })
 
@@ -18,10 +19,10 @@ const WORK_MS = 60
 const HANDLERS: Record<OrderedJob['does'], (run: Run<unknown, DatabaseSync>) => Promise<void>> = {
   note: async () => {},
   hold: async ({ signal }) => {
-    while (!existsSync(join(folder, GATE))) await sleep(GATE_LOOK_MS, undefined, { signal })
+    while (!gates.some((gate) => existsSync(gate))) await sleep(GATE_LOOK_MS, undefined, { signal })
   },
   ignore: async () => {
-    while (!existsSync(join(folder, GATE))) await sleep(GATE_LOOK_MS)
+    while (!gates.some((gate) => existsSync(gate))) await sleep(GATE_LOOK_MS)
   },
   insert: async (run) => {
     // Somewhere in here the process is killed.
