@@ -3,12 +3,12 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { materialise } from './backfill.ts'
 import type { Claimant, Context, Decision } from './decision.ts'
-import { begin, type Draft, finishIfChanged } from './draft.ts'
+import { begin, type Draft, finishIfChanged, set } from './draft.ts'
 import { cancelEnding, endFire, endRun } from './fires.ts'
 import { ledgerOf } from './ledger.ts'
-import { resumeStep } from './pause.ts'
 import { missWaiting, plan } from './plan.ts'
 import { isRunning } from './records.ts'
+import { isPauseOver, resumeStep } from './resume-step.ts'
 import { failFire } from './settle.ts'
 import { startFires } from './start.ts'
 
@@ -34,13 +34,25 @@ export function advance(
 
 function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
   if (draft.state.retiredAt !== null) return
-  const until = draft.state.pause?.until ?? null
-  if (until !== null && until <= draft.context.now) resumeStep(draft, draft.state.pause!.missed)
-  if (draft.state.pause !== null) return
   const ledger = ledgerOf(existing)
-  plan(draft, 'ready', existing.length === 0 ? null : ledger)
+  const known = existing.length === 0 ? null : ledger
+  if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
+  if (draft.state.pause !== null) {
+    passOverLater(draft, existing)
+    return
+  }
+  plan(draft, 'ready', known)
   missWaiting(draft)
   materialise(draft, ledger, existing)
+}
+
+/** What a pause keeps from being passed over now is remembered, or its end would find it in the way for ever. */
+function passOverLater(draft: Draft, existing: readonly FireRecord[]): void {
+  const { nextAt, skipped = [] } = draft.state
+  const isAhead = ({ dueAt, nonce }: FireRecord): boolean => nonce === '' && nextAt !== null && dueAt >= nextAt
+  const found = existing.filter(isAhead).map(({ dueAt }) => dueAt)
+  const added = found.filter((dueAt) => !skipped.includes(dueAt))
+  if (added.length > 0) set(draft, { skipped: [...skipped, ...added] })
 }
 
 /** Runs that were asked to end and had their grace: whatever they still do is refused from now on. */

@@ -112,11 +112,13 @@ function openNext(
 ): Instant {
   const series = seriesOf(draft.state.id, draft.state.definition)
   const end = Math.min(to, knownTo(existing, backfill.from))
+  const since = keptSince(draft.state, draft.context.now)
   let room = HANDFUL - draft.open.filter((fire) => fire.kind === 'backfill').length
   let at = series.next(backfill.from - 1)
   for (; at !== null && at <= end; at = series.next(at)) {
     const record = ledger.find(at)
-    if (!isWanted(record)) continue
+    // A backfill may take long: what has gone off the record in the meantime may have been run.
+    if (!isWanted(record) || (record === undefined && at < since)) continue
     if (room <= 0 || draft.open.length >= MAX_OPEN) return at
     openInstant(draft, at, record, ledger)
     room--
@@ -126,7 +128,7 @@ function openNext(
 
 function openInstant(draft: Draft, dueAt: Instant, record: FireRecord | undefined, ledger: Ledger): void {
   const { now } = draft.context
-  const wanted = { dueAt, kind: 'backfill', readyAt: now } as const
+  const wanted = { dueAt, kind: 'backfill', readyAt: Math.max(now, dueAt) } as const
   if (record === undefined) openFire(draft, { ...newFire({ ...wanted, plannedAt: now }), queued: true })
   else ledger.replace(record, openRound(draft, record, wanted))
 }

@@ -1,14 +1,12 @@
 import { policyOf } from '../model/policy.ts'
 import type { Definition, Instant, ScheduleState, Source } from '../model/schedule.ts'
-import { MAX_STEPS } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
 import { isEqual } from './equal.ts'
-import { planPaused } from './plan.ts'
 import { aboutSchedule } from './records.ts'
 import { shortestKeepMs } from './retention.ts'
 import { markOf, nextOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
-import { planUpToNow } from './up-to-now.ts'
+import { planUpToNow, settleUpToNow } from './up-to-now.ts'
 
 export interface DefineWish {
   readonly definition: Definition
@@ -88,13 +86,9 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
 }
 
 function settleOldRule(draft: Draft, isMoved: boolean): boolean {
-  const { pause, retiredAt } = draft.state
-  if (retiredAt !== null) return true
-  if (pause === null) return planUpToNow(draft)
+  const { pause } = draft.state
   // The stretch of the pause stays as it is while the instants do; else it is settled as the pause would end by itself.
-  let hasMore = isMoved
-  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = planPaused(draft, pause.missed, 'due')
-  return !hasMore
+  return isMoved && pause !== null ? settleUpToNow(draft, pause.missed) : planUpToNow(draft)
 }
 
 function hasSameTiming(a: Definition, b: Definition): boolean {

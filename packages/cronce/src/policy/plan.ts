@@ -23,6 +23,7 @@ interface DueInstant {
 interface Stretch {
   readonly instants: readonly DueInstant[]
   readonly series: Series
+  readonly isDue: (at: Instant) => boolean
   /** The last one looked at. */
   readonly to: Instant | null
   readonly nextAt: Instant | null
@@ -32,7 +33,7 @@ interface Stretch {
 
 /** Settle the instants whose time has come: run, skip or miss each. True: more are due than one step settles. */
 export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean {
-  const stretch = dueStretch(draft, reach, ledger)
+  const stretch = dueStretch(draft, reach, ledger, null)
   if (stretch.to === null) return false
   const { misfire } = policyOf(draft.state.definition.policy)
   const { now } = draft.context
@@ -40,7 +41,7 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean
   const lateCount = lateness.findIndex((ms) => isOnTime(misfire, ms))
   const late = lateCount < 0 ? lateness : lateness.slice(0, lateCount)
   const newer = stretch.more || late.length < lateness.length
-  const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, reach, misfire.limit) : 0
+  const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, misfire.limit) : 0
   const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
   const step = stepOf(draft)
   write(draft, stretch, (instant, index) => {
@@ -52,12 +53,12 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean
   return stretch.more
 }
 
-/** Settle the instants of a pause as chosen. True: there are more than one step settles. */
-export function planPaused(draft: Draft, choice: MissedChoice, reach: Reach): boolean {
-  const stretch = dueStretch(draft, reach, null)
+/** Settle the instants of a pause as chosen: those before its end. True: there are more than one step settles. */
+export function planPaused(draft: Draft, choice: MissedChoice, reach: Reach, ledger: Ledger | null): boolean {
+  const stretch = dueStretch(draft, reach, ledger, draft.state.pause?.until ?? null)
   if (stretch.to === null) return false
   const { limit } = policyOf(draft.state.definition.policy).misfire
-  const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, reach, limit) : 0
+  const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, limit) : 0
   const beyond = { newer: stretch.more, ahead, room: MAX_OPEN - draft.open.length }
   const firstKept = stretch.instants.length - keepCount(choice, limit, beyond)
   const step = stepOf(draft)
@@ -89,15 +90,17 @@ function fireOf(draft: Draft, { dueAt, readyAt }: DueInstant) {
   return newFire({ dueAt, readyAt, plannedAt: draft.context.now, kind: 'scheduled' })
 }
 
-function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null): Stretch {
+function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null, end: Instant | null): Stretch {
   const { state, context } = draft
   const series = seriesOf(state.id, state.definition)
   const instants: DueInstant[] = []
   let isApart = false
   let to: Instant | null = null
   let at = state.nextAt
-  for (let looked = 0; at !== null && isDue(series, at, reach, context.now); looked++) {
-    if (looked === MAX_PLANNED) return { instants, series, to, nextAt: at, more: true }
+  const isDue = (dueAt: Instant): boolean =>
+    dueAt <= context.now && dueAt < (end ?? Infinity) && (reach === 'due' || series.readyAt(dueAt) <= context.now)
+  for (let looked = 0; at !== null && isDue(at); looked++) {
+    if (looked === MAX_PLANNED) return { instants, series, isDue, to, nextAt: at, more: true }
     to = at
     if (ledger?.find(at) === undefined && !state.skipped?.includes(at)) {
       instants.push({ dueAt: at, readyAt: series.readyAt(at), isApart })
@@ -108,20 +111,15 @@ function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null): Stretch 
     at = nextOf(series, state.definition, state.fired + instants.length, at)
   }
   while (at !== null && state.skipped?.includes(at)) at = series.next(at)
-  return { instants, series, to, nextAt: at, more: false }
-}
-
-function isDue(series: Series, at: Instant, reach: Reach, now: Instant): boolean {
-  return at <= now && (reach === 'due' || series.readyAt(at) <= now)
+  return { instants, series, isDue, to, nextAt: at, more: false }
 }
 
 /** How many due instants come after the stretch, up to `most`. */
-function countAhead(draft: Draft, stretch: Stretch, reach: Reach, most: number): number {
-  const { state, context } = draft
+function countAhead({ state }: Draft, stretch: Stretch, most: number): number {
   const bound = Math.min(most, MAX_OPEN)
   let count = 0
   let at = stretch.nextAt
-  while (at !== null && count < bound && isDue(stretch.series, at, reach, context.now)) {
+  while (at !== null && count < bound && stretch.isDue(at)) {
     count++
     at = nextOf(stretch.series, state.definition, state.fired + stretch.instants.length + count, at)
   }

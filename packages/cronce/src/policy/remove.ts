@@ -4,7 +4,7 @@ import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, finishWithout } from './draft.ts'
 import { endFire, endRun } from './fires.ts'
 import { aboutSchedule, isRunning } from './records.ts'
-import { planUpToNow } from './up-to-now.ts'
+import { settleUpToNow } from './up-to-now.ts'
 
 /** Take a schedule away. Its records stay, and say what became of what was open. */
 export function remove(
@@ -15,7 +15,7 @@ export function remove(
   const refusal = force ? null : refuse(state)
   if (refusal !== null) return refusal
   const draft = begin(state, context)
-  planUpToNow(draft)
+  settleUpToNow(draft, 'skip')
   const removed = ending('removed')
   for (const fire of [...draft.open]) {
     if (isRunning(fire)) endRun(draft, fire, removed)

@@ -29,7 +29,7 @@ export function retryFire(
   const draft = begin(state, context)
   // Skipped ahead of time, its time is still to come.
   const isAhead = record.nonce === '' && dueAt > context.now
-  const readyAt = isAhead ? seriesOf(state.id, state.definition).readyAt(dueAt) : context.now
+  const readyAt = isAhead ? seriesOf(state.id, state.definition).readyAt(dueAt) : Math.max(context.now, dueAt)
   openRound(draft, record, { dueAt, kind: record.kind, readyAt })
   return finish(draft)
 }

@@ -69,8 +69,10 @@ export function waitAgain(
   patch: { readonly readyAt: Instant; readonly failures?: number; readonly crashes?: number },
   { reason }: Ending,
 ): void {
-  changeFire(draft, fire, { ...patch, run: null })
-  draft.events.push({ type: 'run.retried', ...aboutRun(draft, fire), readyAt: patch.readyAt, reason })
+  // By a clock that went back it would begin before its instant.
+  const readyAt = Math.max(patch.readyAt, fire.dueAt)
+  changeFire(draft, fire, { ...patch, readyAt, run: null })
+  draft.events.push({ type: 'run.retried', ...aboutRun(draft, fire), readyAt, reason })
 }
 
 function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started'): void {
