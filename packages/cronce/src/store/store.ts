@@ -36,7 +36,10 @@ export interface Store<Tx = unknown> {
    */
   apply(changes: readonly Change[], options?: ApplyOptions<Tx>): Promise<Applied>
 
-  /** Join, renew, change state or leave. `alive: false`: declared dead or unknown to have lived; this id is over. */
+  /**
+   * Join, renew, change state or leave. `alive: false`: declared dead or unknown to have lived; this id is over.
+   * Joining and leaving wake the others, who share the work anew.
+   */
   beat(beat: Beat): Promise<BeatAnswer>
 
   /**

@@ -46,7 +46,11 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
       return { now, results }
     },
-    beat: async (given) => beat(space(), core.now(), given),
+    async beat(given) {
+      const answer = beat(space(), core.now(), given)
+      if (given.join || given.instance.state === 'left') core.wake(namespace)
+      return answer
+    },
     bury: async (burial) => bury(space(), core.now(), burial),
     async drain(instance, isWanted) {
       const isKnown = drain(space(), instance, isWanted)

@@ -92,13 +92,16 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     requireOpen()
     const { id, state } = given.instance
     if (given.join) await hold(liveness, id, warn)
+    const isWake = given.join || state === 'left'
     const { answer, wakes } = await write((on) => {
       requireCompatible(on, file)
+      if (isWake) countWake(on, namespace)
       return { answer: beat(fleetOf(on), given), wakes: wakesOf(on, namespace) }
     })
     // A signal may be lost: its sender was gone before its transaction was over, or there was no space left for it.
     if (wakesSeen !== null && wakes !== wakesSeen) wakeUp.tellAll()
     wakesSeen = wakes
+    if (isWake) wakeUp.ring()
     if (!answer.alive || state === 'left') await liveness.release(id)
     return answer
   }

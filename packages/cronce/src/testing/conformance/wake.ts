@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../store/store.ts'
 import { applyAll, type Bench, join, loadOne, type Rule } from './bench.ts'
-import { creation, schedule } from './samples.ts'
+import { beat, creation, schedule } from './samples.ts'
 
 let written = 0
 
@@ -45,6 +45,21 @@ export function wakeRules(rule: Rule): void {
       await other.drain('i', true)
       return listener.calls > 0
     })
+    listener.stop()
+  })
+
+  rule('whoever watches is told when an instance joins or leaves', async (bench) => {
+    const other = await bench.open()
+    const listener = listenerOf(bench.store)
+    let number = 0
+    for (const state of ['live', 'left'] as const) {
+      const before = listener.calls
+      await bench.eventually(`an instance that is ${state} is heard of`, async () => {
+        const id = state === 'live' ? `i${++number}` : `i${number--}`
+        await other.beat(beat(id, { join: state === 'live', state }))
+        return listener.calls > before
+      })
+    }
     listener.stop()
   })
 
