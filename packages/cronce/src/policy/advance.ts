@@ -9,6 +9,7 @@ import { ledgerOf } from './ledger.ts'
 import { missWaiting, plan } from './plan.ts'
 import { isRunning } from './records.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
+import { nextUnskipped, seriesOf } from './series.ts'
 import { failFire } from './settle.ts'
 import { startFires } from './start.ts'
 
@@ -37,22 +38,22 @@ function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
   const ledger = ledgerOf(existing)
   const known = existing.length === 0 ? null : ledger
   if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
-  if (draft.state.pause !== null) {
-    passOverLater(draft, existing)
-    return
-  }
-  plan(draft, 'ready', known)
+  if (draft.state.pause === null) plan(draft, 'ready', known)
+  passOverAhead(draft, existing)
+  if (draft.state.pause !== null) return
   missWaiting(draft)
   materialise(draft, ledger, existing)
 }
 
-/** What a pause keeps from being passed over now is remembered, or its end would find it in the way for ever. */
-function passOverLater(draft: Draft, existing: readonly FireRecord[]): void {
-  const { nextAt, skipped = [] } = draft.state
-  const isAhead = ({ dueAt, nonce }: FireRecord): boolean => nonce === '' && nextAt !== null && dueAt >= nextAt
-  const found = existing.filter(isAhead).map(({ dueAt }) => dueAt)
-  const added = found.filter((dueAt) => !skipped.includes(dueAt))
-  if (added.length > 0) set(draft, { skipped: [...skipped, ...added] })
+/** What is on record and not planned yet is remembered: a resume, or whoever skips it, would find it in the way for ever. */
+function passOverAhead(draft: Draft, existing: readonly FireRecord[]): void {
+  const { id, definition, nextAt, skipped = [] } = draft.state
+  if (nextAt === null) return
+  const ahead = existing.filter(({ dueAt, nonce }) => nonce === '' && dueAt >= nextAt).map(({ dueAt }) => dueAt)
+  const added = ahead.filter((dueAt) => !skipped.includes(dueAt))
+  if (added.length === 0) return
+  set(draft, { skipped: [...skipped, ...added] })
+  set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), nextAt - 1) })
 }
 
 /** Runs that were asked to end and had their grace: whatever they still do is refused from now on. */

@@ -7,7 +7,7 @@ import { pause, resume } from '../../src/policy/pause.ts'
 import { remove } from '../../src/policy/remove.ts'
 import { retire } from '../../src/policy/retire.ts'
 import { skipNext } from '../../src/policy/skip-next.ts'
-import { DAY, given, HOUR, type Keeper, MINUTE, NOON, OnRecord, SECOND, story } from './keeper.ts'
+import { DAY, given, HOUR, type Keeper, MINUTE, NOON, OnRecord, refusalOf, SECOND, story } from './keeper.ts'
 
 function pauseIt(keeper: Keeper, until: number | null = null, missed: MissedChoice = 'skip'): void {
   keeper.take(pause(keeper.it, { note: null, author: 'ann', until, missed }, keeper.context))
@@ -82,6 +82,18 @@ test('an instant left on record by an earlier schedule of the name does not keep
   keeper.take(advance(keeper.it, keeper.context, null, [inTheWay.fire]))
   keeper.take(resume(keeper.it, 'skip', keeper.context))
   assert.deepEqual(story(keeper), ['12:01 skipped skipped-by-operator', '12:02 skipped paused'])
+})
+
+test('nor does it keep somebody from skipping the next one', () => {
+  const keeper = given()
+  keeper.take(skipNext(keeper.it, NOON + MINUTE, keeper.context))
+  keeper.take(remove(keeper.it, { force: false }, keeper.context))
+  keeper.define()
+  const [left] = keeper.list()
+  assert.throws(() => keeper.take(skipNext(keeper.it, NOON + MINUTE, keeper.context)), OnRecord)
+  keeper.take(advance(keeper.it, keeper.context, null, [left!]))
+  assert.deepEqual([keeper.it.nextAt, keeper.it.wakeAt], [NOON + 2 * MINUTE, NOON + 2 * MINUTE])
+  assert.equal(refusalOf(skipNext(keeper.it, NOON + MINUTE, keeper.context)), 'NEXT_CHANGED')
 })
 
 test('a backfill that a pause held up does not run what has gone off the record since', () => {
