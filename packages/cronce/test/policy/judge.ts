@@ -78,6 +78,8 @@ export function judgePlan(world: World, before: ScheduleState, { change }: Decis
   const isRevoked = before.open.some(({ run }) => run?.cancel && run.cancel.revokeAt <= now)
   if (before.pause !== null || before.retiredAt !== null || before.nextAt === null || isRevoked) return
   if (policy.jitter.ms > 0 || before.skipped?.length || before.backfills.length > 0) return
+  // What an earlier schedule of the name skipped, and somebody wants run after all: the store says that it is on record.
+  if (before.open.some(({ dueAt, nonce }) => nonce === '' && dueAt >= before.nextAt!)) return
   const left = (before.definition.limit ?? Infinity) - before.fired
   const due = ownInstants(before.definition, before.nextAt - 1, now).slice(0, left)
   if (due.length === 0 || due.length > 10_000 || before.open.length + due.length > 1_000) return

@@ -96,7 +96,8 @@ class Player {
       policy: this.#policy(),
       start: this.#below(5) === 0 ? now + this.#below(HOUR) : null,
       end: this.#below(5) === 0 ? now + this.#below(DAY) : null,
-      limit: this.#below(5) === 0 ? 1 + this.#below(40) : null,
+      // Whether an instant on record counts depends on whether it is found by its key, or lies within a range.
+      limit: this.#below(5) === 0 && !this.#isSecondLife ? 1 + this.#below(40) : null,
       tenant: null,
     })
   }
@@ -107,6 +108,7 @@ class Player {
     if (made === null || 'refused' in made) return
     world.apply(made)
     world.follow(this.#definition, world.now - 1, true)
+    this.#highest = Math.max(this.#highest, world.now)
   }
 
   play(): void {
@@ -260,7 +262,7 @@ class Player {
     },
     /** What was skipped ahead is on record, and the successor does not know it. */
     recreate: (state) => {
-      if (this.#below(3) > 0 || this.world.now < this.#highest) return
+      if (this.#below(3) > 0 || this.world.now < this.#highest || this.#definition.limit !== null) return
       this.#skipNext(state)
       this.world.command((now, context) => remove(now, { force: true }, context))
       this.#isSecondLife = true
@@ -313,7 +315,8 @@ class Player {
       if (world.state === null) break
       const { open, backfills, pause: held, wakeAt } = world.state
       if (open.length === 0 && backfills.length === 0 && held === null) break
-      world.now = Math.max(world.now, wakeAt ?? world.now)
+      const nextReady = Math.min(...open.map(({ readyAt }) => readyAt), Infinity)
+      world.now = Math.max(world.now, nextReady === Infinity ? (wakeAt ?? 0) : nextReady)
     }
     const { state } = world
     assert.deepEqual([state?.open ?? [], state?.backfills ?? []], [[], []], 'everything comes to its end')
