@@ -15,6 +15,8 @@ export interface BackfillOptions {
   readonly to: When
   /** @default none */
   readonly author?: string | undefined
+  /** Also from before the schedule was made: if there was an earlier one of its name, that may repeat fires. @default false */
+  readonly force?: boolean | undefined
   /** Only say what would happen. @default false */
   readonly dryRun?: boolean | undefined
 }
@@ -30,16 +32,17 @@ export async function backfill<Tx>(
   schedule: string,
   options: BackfillOptions,
 ): Promise<BackfillAnswer> {
-  const fields = readCommand(options, ['from', 'to', 'author', 'dryRun'])
+  const fields = readCommand(options, ['from', 'to', 'author', 'force', 'dryRun'])
   const from = readInstant('from', fields.from)
   const to = readInstant('to', fields.to)
   if (to < from) throw optionConflict('The stretch ends before it begins.', 'Make to later than from.')
   const isDry = readBoolean('dryRun', fields.dryRun ?? false)
+  const force = readBoolean('force', fields.force ?? false)
   const { author } = readAuthored(fields)
   const id = parts.context().newId()
   let preview: BackfillPreview | undefined
   await changeSchedule(parts, schedule, async (state, context) => {
-    const decision = requestBackfill(state, { from, to, id, author }, context)
+    const decision = requestBackfill(state, { from, to, id, author, force }, context)
     if ('refused' in decision) throw refusalError(decision)
     preview = previewBackfill(state, { from, to }, await recordsBetween(parts, schedule, from, to), context)
     return isDry ? null : decision

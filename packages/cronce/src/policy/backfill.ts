@@ -22,6 +22,8 @@ export interface BackfillWish {
   readonly to: Instant
   readonly id: string
   readonly author: string | null
+  /** Also from before the schedule was made. */
+  readonly force: boolean
 }
 
 export interface BackfillPreview {
@@ -38,7 +40,7 @@ export interface BackfillPreview {
 export function requestBackfill(state: ScheduleState, wanted: BackfillWish, context: Context): Decision | Refusal {
   const { from, id, author } = wanted
   const to = Math.min(wanted.to, context.now)
-  const refusal = refuse(state, from, to, context.now)
+  const refusal = refuse(state, { ...wanted, to }, context.now)
   if (refusal !== null) return refusal
   const draft = begin(state, context)
   set(draft, { backfills: [...state.backfills, { id, from, to, askedAt: context.now, author }] })
@@ -149,7 +151,7 @@ function knownTo(existing: readonly FireRecord[], from: Instant): Instant {
   return existing.reduce((latest, { dueAt }) => Math.max(latest, dueAt), from)
 }
 
-function refuse(state: ScheduleState, from: Instant, to: Instant, now: Instant): Refusal | null {
+function refuse(state: ScheduleState, { from, to, force }: BackfillWish, now: Instant): Refusal | null {
   const { id, definition } = state
   if (state.retiredAt !== null) return refuseRetired(state)
   if (definition.trigger === null) {
@@ -164,6 +166,11 @@ function refuse(state: ScheduleState, from: Instant, to: Instant, now: Instant):
   if (from < since) {
     const message = `What ran before ${new Date(since).toISOString()} may be off the record, and could be run twice.`
     return { refused: 'BACKFILL_TOO_OLD', message, hint: 'Begin later, or trigger the job with the input it needs.' }
+  }
+  if (from < state.createdAt && !force) {
+    const since = new Date(state.createdAt).toISOString()
+    const message = `The schedule ${id} was made at ${since}: what an earlier one of its name ran may be off the record.`
+    return { refused: 'BACKFILL_BEFORE_CREATION', message, hint: 'Begin later, or force it if there was none.' }
   }
   if (state.backfills.length < MAX_BACKFILLS) return null
   const message = `The schedule ${id} has ${MAX_BACKFILLS} backfills under way.`

@@ -12,9 +12,10 @@ export const MAX_BACKFILLS = 10
 /** Instants that an operator skipped ahead of time. */
 export const MAX_SKIPPED = 100
 
-/** Whether the next instants of a backfill can become fires. */
+/** Whether the next instants of a backfill can become fires: a few at a time, and not before what is due now. */
 export function canMaterialise(state: ScheduleState): boolean {
   if (state.backfills.length === 0 || state.open.length >= MAX_OPEN) return false
+  if (state.open.some((fire) => fire.kind !== 'backfill' && fire.run === null && fire.attempt === 0)) return false
   return state.open.filter((fire) => fire.kind === 'backfill').length < HANDFUL
 }
 

@@ -20,10 +20,13 @@ export function define(
   wanted: DefineWish,
   context: Context,
 ): Decision | Refusal | null {
-  if (state === null) return create(id, wanted, context)
+  const isPast = isOver(id, wanted, context.now)
+  if (state === null) return isPast ? refusePast(id) : create(id, wanted, context)
   const refusal = refuseSource(state, wanted.source) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
+  const isMoved = !hasSameTiming(state.definition, wanted.definition)
+  if (isMoved && isPast) return refusePast(id)
   if (!isSame) return change(state, wanted, context)
   if (isEqual(state.source, wanted.source)) return null
   const draft = begin(state, context)
@@ -31,18 +34,25 @@ export function define(
   return finish(draft)
 }
 
+/** Of a client's own making, for one instant that has passed: it would be gone at once, without a word. */
+function isOver(id: string, { definition, source }: DefineWish, now: Instant): boolean {
+  const isOnce = source.kind === 'client' && definition.trigger?.kind === 'at'
+  return isOnce && seriesOf(id, definition).next(now - 1) === null
+}
+
+function refusePast(id: string): Refusal {
+  return {
+    refused: 'INSTANT_PAST',
+    message: `The instant of the schedule ${id} has passed, or is outside of its start and end.`,
+    hint: 'Choose a later instant, or trigger the job now.',
+  }
+}
+
 /** Nothing is made up for: the first instant is the first one that is not over. */
-function create(id: string, { definition, source }: DefineWish, context: Context): Decision | Refusal {
+function create(id: string, { definition, source }: DefineWish, context: Context): Decision {
   const { now } = context
   const plannedTo = now - 1
   const nextAt = nextOf(seriesOf(id, definition), definition, 0, plannedTo)
-  if (nextAt === null && source.kind === 'client' && definition.trigger?.kind === 'at') {
-    return {
-      refused: 'INSTANT_PAST',
-      message: `The instant of the schedule ${id} has passed, or is outside of its start and end.`,
-      hint: 'Choose a later instant, or trigger the job now.',
-    }
-  }
   const draft = begin(
     {
       ...{ id, version: 0, definition, revision: 1, source, createdAt: now, updatedAt: now },

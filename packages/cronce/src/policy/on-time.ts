@@ -8,7 +8,10 @@ import { decideOverlap } from './overlap.ts'
 import { isRunning } from './records.ts'
 import { isActive } from './turn.ts'
 
-/** What a step of planning found when it began: fires planned in one step are not in each other's way. */
+/**
+ * What a step of planning found when it began: fires planned in one step are not in each other's way. Nor is a backfill: it
+ * may take days, and what is on time meanwhile waits its turn rather than being skipped.
+ */
 export interface Step {
   readonly active: readonly OpenFire[]
   /** Fires that it opened so far. */
@@ -16,7 +19,7 @@ export interface Step {
 }
 
 export function stepOf(draft: Draft): Step {
-  return { active: draft.open.filter(isActive), opened: 0 }
+  return { active: draft.open.filter((fire) => isActive(fire) && fire.kind !== 'backfill'), opened: 0 }
 }
 
 /** Open a fire that is on time, or say how overlap ends it. */
@@ -26,7 +29,7 @@ export function openOnTime(draft: Draft, step: Step, fire: OpenFire): Ending | n
   if (verdict === 'skip') return ending('overlap', inTheWay(step))
   if (verdict === 'queue-full') return ending('queue-full', inTheWay(step))
   if (verdict === 'replace') replaceOthers(draft, fire)
-  const isBehind = step.opened > 0 || draft.open.some((other) => other.run === null && other.queued)
+  const isBehind = step.opened > 0 || draft.open.some((other) => other.kind === 'backfill' || isQueued(other))
   openFire(draft, { ...fire, queued: verdict !== 'start' || isBehind })
   step.opened++
   return null
@@ -41,10 +44,14 @@ function verdictOn(draft: Draft, step: Step, fire: OpenFire) {
   return decideOverlap(overlap, { active: step.active.length, waiting })
 }
 
-/** Ask what runs to end, and end what waits: the new fire stands in for all of them. */
+function isQueued(fire: OpenFire): boolean {
+  return fire.run === null && fire.queued
+}
+
+/** Ask what runs to end, and end what waits: the new fire stands in for all of them, but for what somebody wants filled in. */
 function replaceOthers(draft: Draft, by: OpenFire): void {
   const detail = `replaced by the fire due ${text(by.dueAt)}`
-  for (const other of [...draft.open]) {
+  for (const other of draft.open.filter(({ kind }) => kind !== 'backfill')) {
     if (isRunning(other)) cancelRun(draft, other, { reason: 'replaced', detail })
     else endFire(draft, other, ending('replaced', detail))
   }

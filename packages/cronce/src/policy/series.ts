@@ -7,7 +7,6 @@ import { jittered } from './jitter.ts'
 export interface Series {
   /** The first instant after `after`. */
   next(after: Instant): Instant | null
-  has(at: Instant): boolean
   /** When the fire of an instant may start. */
   readyAt(dueAt: Instant): Instant
 }
@@ -23,7 +22,6 @@ export function seriesOf(id: string, definition: Definition): Series {
   }
   return {
     next,
-    has: (at) => next(at - 1) === at,
     readyAt: (dueAt) => (jitter.ms === 0 ? dueAt : jittered(jitter, id, dueAt, next(dueAt))),
   }
 }

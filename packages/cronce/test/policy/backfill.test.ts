@@ -17,7 +17,7 @@ function missed(): Keeper {
 }
 
 function backfill(keeper: Keeper, from: number, to: number) {
-  const wish = { from: NOON + from * MINUTE, to: NOON + to * MINUTE, id: 'b', author: 'ann' }
+  const wish = { from: NOON + from * MINUTE, to: NOON + to * MINUTE, id: 'b', author: 'ann', force: true }
   return keeper.take(requestBackfill(keeper.it, wish, keeper.context))
 }
 
@@ -113,7 +113,7 @@ test('instants of another rule inside a range are not on record', () => {
   keeper.take(
     requestBackfill(
       keeper.it,
-      { from: NOON + 90 * SECOND, to: NOON + 3 * MINUTE, id: 'b', author: null },
+      { from: NOON + 90 * SECOND, to: NOON + 3 * MINUTE, id: 'b', author: null, force: true },
       keeper.context,
     ),
   )
@@ -138,14 +138,14 @@ test('backfilled fires may fail and be retried: their deadline counts from when 
 test('what is older than the record is refused: nobody could tell whether it ran', () => {
   const keeper = given()
   assert.equal(keptSince(keeper.it, keeper.now), keeper.now - 30 * DAY)
-  const wish = { from: keeper.now - 30 * DAY - 1, to: keeper.now, id: 'b', author: null }
+  const wish = { from: keeper.now - 30 * DAY - 1, to: keeper.now, id: 'b', author: null, force: true }
   assert.equal(refusalOf(requestBackfill(keeper.it, wish, keeper.context)), 'BACKFILL_TOO_OLD')
   const trimmed = { ...keeper.it, trimmedBefore: NOON - HOUR }
   assert.equal(keptSince(trimmed, keeper.now), NOON - HOUR)
 })
 
 test('a backfill needs a trigger, a range, and room', () => {
-  const wish = { from: NOON, to: NOON, id: 'b', author: null }
+  const wish = { from: NOON, to: NOON, id: 'b', author: null, force: true }
   const keeper = given({ trigger: null })
   assert.equal(refusalOf(requestBackfill(keeper.it, wish, keeper.context)), 'TRIGGER_MISSING')
   const minutely = given()
@@ -171,7 +171,7 @@ test('a preview says how many would run and how many have', () => {
 test('a full page of records is trusted only as far as it reaches', () => {
   const keeper = given({ trigger: { kind: 'every', everyMs: SECOND, anchor: 0 } })
   const from = NOON - 900 * SECOND
-  keeper.take(requestBackfill(keeper.it, { from, to: NOON, id: 'b', author: null }, keeper.context))
+  keeper.take(requestBackfill(keeper.it, { from, to: NOON, id: 'b', author: null, force: true }, keeper.context))
   const stretch = nextBackfillStretch(keeper.it)
   assert.deepEqual(stretch, { from, to: NOON })
   keeper.take(skipNext(keeper.it, keeper.it.nextAt!, keeper.context))
@@ -246,4 +246,30 @@ test('what was skipped ahead of time and is wanted after all still waits for its
   assert.deepEqual(keeper.advance(), [])
   keeper.now = NOON + MINUTE
   assert.equal(keeper.advance().length, 1)
+})
+
+test('what is from before the schedule was made is refused unless forced: an earlier one of its name may have run it', () => {
+  const keeper = given()
+  const wish = { from: keeper.it.createdAt - MINUTE, to: keeper.now, id: 'b', author: null }
+  const refused = requestBackfill(keeper.it, { ...wish, force: false }, keeper.context)
+  assert.equal(refusalOf(refused), 'BACKFILL_BEFORE_CREATION')
+  keeper.take(requestBackfill(keeper.it, { ...wish, force: true }, keeper.context))
+  assert.equal(keeper.it.backfills.length, 1)
+})
+
+test('a long backfill neither skips nor holds up what is on time: it waits its turn, and no more is filled in before it', () => {
+  const keeper = given({
+    policy: { overlap: { kind: 'skip', limit: 1 }, misfire: { ...DEFAULT_POLICY.misfire, graceMs: HOUR } },
+  })
+  const wish = { from: NOON - 30 * MINUTE, to: NOON - MINUTE, id: 'b', author: null, force: true }
+  keeper.take(requestBackfill(keeper.it, wish, keeper.context))
+  let [run] = keeper.advance()
+  const order: string[] = []
+  keeper.now = NOON + MINUTE
+  for (let n = 0; n < 8 && run !== undefined; n++) {
+    keeper.settle(run, 'completed')
+    run = keeper.advance()[0]
+    order.push(run?.kind ?? 'none')
+  }
+  assert.deepEqual(order, [...Array(5).fill('backfill'), 'scheduled', 'backfill', 'backfill'])
 })

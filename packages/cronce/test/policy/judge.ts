@@ -103,7 +103,7 @@ function nameOf({ ending }: FireRecord): string {
 
 function verdicts(policy: Policy, before: ScheduleState, due: readonly Instant[], now: Instant): Verdict[] {
   const { misfire, overlap } = policy
-  const active = before.open.filter(isActive).length
+  const active = before.open.filter((fire) => isActive(fire) && fire.kind !== 'backfill').length
   let waiting = before.open.filter((fire) => !isActive(fire) && fire.kind !== 'backfill').length
   const lateCount = due.filter((at) => now - at > misfire.graceMs).length
   return due.map((at, index) => {

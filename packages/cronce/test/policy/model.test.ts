@@ -301,7 +301,7 @@ class Player {
       world.context,
     )
     assert.ok(told.more || told.instants >= told.toRun)
-    world.command((now, context) => requestBackfill(now, { ...range, id: 'b', author: null }, context))
+    world.command((now, context) => requestBackfill(now, { ...range, id: 'b', author: null, force: true }, context))
   }
 
   /** Let everything come to its end: nothing may be stuck. */

@@ -101,7 +101,9 @@ test('a backfill that a pause held up does not run what has gone off the record 
   keeper.now = NOON + 12 * HOUR
   keeper.settle(keeper.advance()[0]!, 'completed')
   keeper.now = NOON + 20 * DAY
-  keeper.take(requestBackfill(keeper.it, { from: NOON, to: keeper.now, id: 'b', author: null }, keeper.context))
+  keeper.take(
+    requestBackfill(keeper.it, { from: NOON, to: keeper.now, id: 'b', author: null, force: true }, keeper.context),
+  )
   pauseIt(keeper)
   keeper.now = NOON + 31 * DAY
   const expired = keeper.list().filter(({ expiresAt }) => expiresAt !== null && expiresAt <= keeper.now)

@@ -292,7 +292,7 @@ export class Play {
     const range = { from, to: Math.min(from + (b % (30 * MINUTE)), keeper.now + MINUTE) }
     const preview = previewBackfill(keeper.it, range, keeper.list(range.from, range.to), keeper.context)
     assert.equal(preview.instants, preview.toRun + preview.alreadyRun)
-    this.#do(() => requestBackfill(keeper.it, { ...range, id: `b${a}`, author: null }, keeper.context))
+    this.#do(() => requestBackfill(keeper.it, { ...range, id: `b${a}`, author: null, force: true }, keeper.context))
   }
 
   #retryFire(a: number, b: number, c: number): void {
