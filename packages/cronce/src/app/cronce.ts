@@ -2,7 +2,8 @@ import { hostname } from 'node:os'
 import { type Client, createClient } from '../client/client.ts'
 import type { StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
-import { createEngine, type Engine } from '../engine/engine.ts'
+import { describeError } from '../engine/describe-error.ts'
+import { createEngine, type Engine, type StopOptions } from '../engine/engine.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
@@ -18,7 +19,7 @@ import {
   type Middleware,
 } from './job.ts'
 import { lazyStore } from './lazy-store.ts'
-import { logEvent, tell } from './logger.ts'
+import { guarded, logEvent } from './logger.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
 import { stopOnSignals } from './signals.ts'
@@ -65,14 +66,15 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const resolved = resolveOptions(options)
   const source = storeSource(options.store)
   const around = { ...ownSurroundings(resolved.keepAlive), ...surroundingsOf(source) }
-  const { logger } = resolved
-  const events = emitter((error, event) => tell(logger, `A listener of ${event.type} threw: ${String(error)}`))
+  const logger = guarded(resolved.logger)
+  const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
   const jobs = new Map<string, DeclaredJob<Tx>>()
   const middleware: Middleware<Tx>[] = []
   let engine: Engine | null = null
-  /** From the call of `start()` or `runDue()` on, when there is no engine yet. */
-  let isBegun = false
+  /** Of the call of `start()` or `runDue()` that counts; also when there is no engine yet, and until all is stopped. */
+  let begun: symbol | null = null
   let stopping: Promise<void> | null = null
+  const stopOptions: StopOptions = { drainMs: resolved.drainMs, graceMs: STOP_GRACE_MS }
   let ignoreSignals: () => void = () => {}
 
   const emit = (event: CronceEvent): void => {
@@ -136,7 +138,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   }
 
   const demandStopped = (what: string): void => {
-    if (!isBegun) return
+    if (begun === null) return
     throw new CronceError('ALREADY_STARTED', `${what} comes too late: the app has started.`, {
       hint: 'Declare jobs and middleware before start(), and start once.',
     })
@@ -147,18 +149,18 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     const waited = new AbortController()
     const closing = lazy
       .close()
-      .catch((error: unknown) => logger.warn(`The store could not be closed: ${String(error)}`))
+      .catch((error: unknown) => logger.warn(`The store could not be closed: ${textOf(error)}`))
     await Promise.race([closing, around.clock.sleep(ms, waited.signal)])
     waited.abort()
   }
 
   const stop = async (): Promise<void> => {
-    const running = engine
-    ignoreSignals()
-    await running?.stop({ drainMs: resolved.drainMs, graceMs: STOP_GRACE_MS })
+    await engine?.stop(stopOptions)
     engine = null
-    isBegun = false
     await closeWithin(CLOSE_MS)
+    // Not before: a signal that comes while others stop us must wait for that, and so must other apps in this process.
+    ignoreSignals()
+    begun = null
     stopping = null
   }
 
@@ -184,20 +186,22 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     on: (type, listener) => events.on(type, listener),
     async start() {
       demandStopped('start()')
-      isBegun = true
+      const mine = Symbol('start')
+      begun = mine
+      const isStopped = (): boolean => begun !== mine || stopping !== null
       try {
         const created = await createOne()
         // Stopped while the store was being opened.
-        if (!isBegun) return
+        if (isStopped()) return
         engine = created
         if (resolved.signals) ignoreSignals = stopOnSignals(() => app.stop())
         await created.start()
       } catch (error) {
         // Stopped while it was starting: then that is all there is to say.
-        if (!isBegun || stopping !== null) return
+        if (isStopped()) return
         ignoreSignals()
         engine = null
-        isBegun = false
+        begun = null
         throw error
       }
     },
@@ -213,15 +217,21 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         else if (event.type === 'run.ended' && event.outcome === 'succeeded') count.succeeded++
         else if (event.type === 'run.ended' && event.outcome === 'failed') count.failed++
       })
-      isBegun = true
+      const mine = Symbol('runDue')
+      begun = mine
+      const isStopped = (): boolean => begun !== mine || stopping !== null
       try {
         const created = await createOne()
+        if (isStopped()) return count
         engine = created
-        await created.runDue()
+        await created.runDue(stopOptions)
       } finally {
-        engine = null
-        isBegun = false
         unlisten()
+        // Else whoever stops it is not done yet.
+        if (!isStopped()) {
+          engine = null
+          begun = null
+        }
       }
       return count
     },
@@ -248,6 +258,12 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     sync: () => {},
     told: () => {},
   }
+}
+
+/** Whatever was thrown: it may be nothing that can be made a text of. */
+function textOf(error: unknown): string {
+  const { name, message } = describeError(error)
+  return `${name}: ${message}`
 }
 
 function noTransactions(job: string, store: string): CronceError {

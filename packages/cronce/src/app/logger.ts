@@ -16,25 +16,25 @@ function write(level: string, message: string): void {
   process.stderr.write(`cronce ${level}: ${message}\n`)
 }
 
-/** A logger is the user's code: what it throws must not reach the engine. */
-export function tell(logger: Logger, message: string): void {
-  try {
-    logger.error(message)
-  } catch {
-    // There is nobody left to tell.
+/** A logger is the user's code: what it throws, now or later, must not reach the engine. */
+export function guarded(logger: Logger): Logger {
+  const guard = (tell: (message: string) => unknown) => (message: string) => {
+    try {
+      // There is nobody left to tell.
+      Promise.resolve(tell(message)).catch(() => {})
+    } catch {
+      // Nor here.
+    }
   }
+  return { error: guard((message) => logger.error(message)), warn: guard((message) => logger.warn(message)) }
 }
 
-/** The same for what happened, if people should know. */
+/** What happened, if people should know. */
 export function logEvent(logger: Logger, event: CronceEvent): void {
-  try {
-    const warning = warningOf(event)
-    const failure = failureOf(event)
-    if (failure !== null) logger.error(failure)
-    else if (warning !== null) logger.warn(warning)
-  } catch {
-    // There is nobody left to tell.
-  }
+  const warning = warningOf(event)
+  const failure = failureOf(event)
+  if (failure !== null) logger.error(failure)
+  else if (warning !== null) logger.warn(warning)
 }
 
 function failureOf(event: CronceEvent): string | null {
@@ -68,6 +68,8 @@ function warningOf(event: CronceEvent): string | null {
       return `Instance ${event.instance} was declared dead; it goes on as ${event.successor}.`
     case 'instance.died':
       return `Instance ${event.instance} died (its ${event.by === 'probe' ? 'process is gone' : 'lease ran out'}).`
+    case 'schedule.retired':
+      return `${event.schedule} is retired: what this process declares counts, and it is not among it.`
     case 'schedule.paused':
       return event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null
     case 'store.failed':

@@ -2,6 +2,7 @@ import type { InstanceState } from '../model/instance.ts'
 import type { BeatAnswer, HeldRun } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
+import type { LeaseTimes } from './lease.ts'
 import { callStore, pauseAfter, persist } from './store-calls.ts'
 
 /** Membership in the fleet: joining, renewing the one lease of all runs, noticing that it is lost, leaving. */
@@ -37,19 +38,29 @@ export function member(
     const { instance } = core
     const sent = core.lease.times()
     await core.parts.sync('beat:sent')
-    const answer = await callStore(core, 'beat', () =>
-      core.parts.store.beat({ instance: describe(core, state), join, leaseMs }),
-    )
-    // Another incarnation by now: this answer is about the past.
-    if (instance !== core.instance || core.stopped.aborted) return
-    core.storeAnswered()
-    core.time.observe(answer.now, sent.mono)
-    if (!answer.alive) return void (await rejoin())
-    if (state === 'left') return
-    renewed(answer, sent)
+    // Another incarnation by now: the answer is about the past.
+    const isPast = (): boolean => instance !== core.instance || core.stopped.aborted
+    const ask = async (): Promise<BeatAnswer> => {
+      const answer = await core.parts.store.beat({ instance: describe(core, state), join, leaseMs })
+      // A late answer counts as well, but for what a later one has told: a lease runs from when it was asked for.
+      if (!isPast() && sent.mono >= renewedAt) take(answer, sent)
+      return answer
+    }
+    // One answer that never comes must leave time for another question before the lease ends.
+    const { alive } = await callStore(core, 'beat', ask, Math.min(core.settings.storeDeadlineMs, leaseMs / 5))
+    if (!alive && !isPast()) await rejoin()
   }
 
-  const renewed = (answer: BeatAnswer, sent: { mono: number; wall: number }): void => {
+  const take = (answer: BeatAnswer, sent: LeaseTimes): void => {
+    core.storeAnswered()
+    const expected = core.time.estimate()
+    core.time.observe(answer.now, sent.mono)
+    // Whoever sleeps until something is due sleeps by what the store's clock showed before it was set.
+    if (Math.abs(core.time.estimate() - expected) > SKEW_MS) core.claimAlarm.ring()
+    if (answer.alive) renewed(answer, sent)
+  }
+
+  const renewed = (answer: BeatAnswer, sent: LeaseTimes): void => {
     const wasInTime = core.lease.trusted() && sent.mono - renewedAt < leaseMs
     renewedAt = sent.mono
     core.lease.renewed(sent, leaseMs)

@@ -13,15 +13,18 @@ export type Changed =
 /** Each round that ends in a conflict means that somebody else made progress: a bound for the absurd. */
 const ROUNDS = 50
 
-/** Read, decide, write; and once more for those that somebody else changed in between. Throws when the store does. */
+/**
+ * Read, decide, write; and once more for those that somebody else changed in between. Throws when the store does: what was
+ * done before that is in `done`.
+ */
 export async function changeSchedules(
   core: Core,
   operation: string,
   ids: readonly string[],
   decide: (id: string, state: ScheduleState | null, context: Context) => Decision | null,
   options: ApplyOptions<unknown> = {},
-): Promise<Map<string, Changed>> {
-  const done = new Map<string, Changed>()
+  done = new Map<string, Changed>(),
+): Promise<ReadonlyMap<string, Changed>> {
   let pending = ids
   for (let round = 0; round < ROUNDS && pending.length > 0; round++) {
     const sentAt = core.parts.clock.mono()

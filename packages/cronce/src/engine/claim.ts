@@ -8,7 +8,7 @@ import type { ChangeResult, Due } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { isPutOff } from './put-off.ts'
-import { dealer } from './spread.ts'
+import { dealer, takesNew } from './spread.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 
 /** Plans and claims what is due: the loop that looks, and one look for those who do without the loop. */
@@ -103,7 +103,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     let idle = core.runs.size === 0
     for (const state of due.schedules) {
       if (left === 0) break
-      if (!mayPlan(state, core.settings.zoneData, newest)) continue
+      if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const claimant = { instance: core.instance, request, room: left, idle }
       const existing =
         state.backfills.length > 0 ? await existingOf(core, state, onRecord) : (onRecord.get(state.id) ?? [])
@@ -183,8 +183,12 @@ function waitMs(core: Core, { mineAt, othersAt }: Due, sweptAt: number): number 
   return Math.max(0, Math.min(mine, others, full))
 }
 
-function newestZoneData(core: Core): string {
-  return core.peers.reduce((newest, { zoneData }) => (zoneData > newest ? zoneData : newest), core.settings.zoneData)
+/** By job, of those that could plan it: whoever does not have the job, or takes nothing new, would be waited for in vain. */
+function newestZoneData(core: Core): (job: string) => string {
+  const own = core.settings.zoneData
+  const newer = core.peers.filter((peer) => peer.zoneData > own && takesNew(peer))
+  return (job) =>
+    newer.reduce((newest, { zoneData, jobs }) => (zoneData > newest && jobs.includes(job) ? zoneData : newest), own)
 }
 
 async function existingOf(

@@ -19,8 +19,8 @@ export interface Engine {
   start(): Promise<void>
   /** Takes nothing new, lets runs finish until the deadline, hands back the rest, leaves. Never rejects. */
   stop(options: StopOptions): Promise<void>
-  /** Instead of `start`: does all that is due now, waits for it, and leaves. */
-  runDue(): Promise<void>
+  /** Instead of `start`: does all that is due now, waits for it, and leaves. If the store fails meanwhile: as `stop` does. */
+  runDue(options: StopOptions): Promise<void>
   /** Resolves when nothing is being executed or settled. */
   quiet(): Promise<void>
   readonly instance: string
@@ -49,6 +49,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
   const deploys = deployer(plain)
   const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
   let unwatch: () => void = () => {}
+  let leaving: Promise<void> | null = null
 
   const onWake = (): void => {
     core.claimAlarm.ring()
@@ -113,11 +114,30 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     void keepLoop()
   }
 
+  const drain = async ({ drainMs, graceMs }: StopOptions): Promise<void> => {
+    core.stopping = true
+    core.beatAlarm.ring()
+    // What is being claimed will be ours, and must be handed back before we are gone.
+    await within(settings.storeDeadlineMs * 2, claims.answered())
+    await within(drainMs, core.runs.empty())
+    for (const run of core.runs.all()) run.abort('stopping', null)
+    await within(graceMs, core.runs.empty())
+    for (const run of core.runs.all()) run.giveUp()
+    leaving ??= leave()
+    await leaving
+  }
+
+  const quiet = async (): Promise<void> => {
+    await core.runs.empty()
+    await settler.empty()
+  }
+
   const leave = async (): Promise<void> => {
-    unwatch()
-    await within(LEAVE_MS, settler.empty())
+    // Whatever was given up is yet to be handed back: left behind, it would count as a crash.
+    await within(LEAVE_MS, quiet())
     // The loops first: a renewal that crosses the farewell would be told that this instance is no more.
     core.stop()
+    unwatch()
     core.claimAlarm.ring()
     core.beatAlarm.ring()
     try {
@@ -140,19 +160,12 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       await joinFleet()
       void claims.loop()
     },
-    async stop({ drainMs, graceMs }) {
+    async stop(options) {
       core.stopping = true
       parts.emit({ type: 'instance.draining', instance: core.instance, runs: core.runs.size })
-      core.beatAlarm.ring()
-      // What is being claimed will be ours, and must be handed back before we are gone.
-      await within(settings.storeDeadlineMs * 2, claims.answered())
-      await within(drainMs, core.runs.empty())
-      for (const run of core.runs.all()) run.abort('stopping', null)
-      await within(graceMs, core.runs.empty())
-      for (const run of core.runs.all()) run.giveUp()
-      await leave()
+      await drain(options)
     },
-    async runDue() {
+    async runDue(options) {
       try {
         await joinFleet()
         for (;;) {
@@ -163,13 +176,10 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
           await core.runs.empty()
         }
       } finally {
-        await leave()
+        await drain(options)
       }
     },
-    async quiet() {
-      await core.runs.empty()
-      await settler.empty()
-    },
+    quiet,
     get instance() {
       return core.instance
     },

@@ -76,7 +76,8 @@ function localRun(core: Core, started: StartedRun): Local {
   const { promise, resolve } = Promise.withResolvers<Ended>()
   const run: Local = {
     started,
-    instance: core.instance,
+    // Not who we are by now: a claim may be answered after its claimant was declared dead.
+    instance: started.record.instance,
     begunAt: core.parts.clock.mono(),
     signal: controller.signal,
     settling: false,

@@ -81,6 +81,8 @@ export function noteKeeper(core: Core): NoteKeeper {
 
   return {
     progress(run, fraction, message) {
+      // What a handler tells after its end is on no record, and would be kept for ever.
+      if (run.ended) return
       const notes = of(run)
       const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
       const text = message === null ? null : cutText(message, PROGRESS_LIMIT)
@@ -88,6 +90,7 @@ export function noteKeeper(core: Core): NoteKeeper {
       touch(notes)
     },
     log(run, level, message) {
+      if (run.ended) return
       const notes = of(run)
       if (notes.cut) return
       const text = cutText(message, LINE_LIMIT)

@@ -2,7 +2,7 @@ import type { ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE } from '../policy/decision.ts'
 import type { Settlement } from '../policy/settle.ts'
 import { settle } from '../policy/settle.ts'
-import { changeSchedules } from './change-schedules.ts'
+import { type Changed, changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
@@ -19,6 +19,7 @@ interface Item {
   readonly schedule: string
   readonly settlement: Settlement
   readonly resolve: (result: 'settled' | 'stale' | 'lost') => void
+  isDone: boolean
   /** What was written last, perhaps: its answer may have been lost. */
   sent: Decision | null
 }
@@ -38,7 +39,7 @@ export function settler(core: Core): Settler {
         core.storeAnswered()
         failures = 0
       } catch (error) {
-        queue = [...batch, ...queue]
+        queue = [...batch.filter(({ isDone }) => !isDone), ...queue]
         if (core.stopped.aborted) return drop()
         const pauseMs = pauseAfter(failures++, core.parts.random)
         core.storeFailed('settle', describeError(error), pauseMs)
@@ -79,7 +80,7 @@ export function settler(core: Core): Settler {
   return {
     add(schedule, settlement) {
       return new Promise((resolve) => {
-        queue.push({ schedule, settlement, resolve, sent: null })
+        queue.push({ schedule, settlement, resolve, isDone: false, sent: null })
         kick()
       })
     },
@@ -87,6 +88,11 @@ export function settler(core: Core): Settler {
       while (working !== null) await working
     },
   }
+}
+
+function conclude(item: Item, result: 'settled' | 'stale'): void {
+  item.isDone = true
+  item.resolve(result)
 }
 
 async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
@@ -101,13 +107,18 @@ async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
   }
   // Who hands back does not want to run it, and the others may be asleep until something of their own is due.
   const wake = batch.some(({ settlement }) => settlement.handBack !== null)
-  const changed = await changeSchedules(core, 'settle', [...items.keys()], decide, { wake })
+  const changed = new Map<string, Changed>()
+  try {
+    await changeSchedules(core, 'settle', [...items.keys()], decide, { wake }, changed)
+  } finally {
+    // Also when the store failed half-way: these are told, and must not be told again.
+    for (const item of batch) if (changed.get(item.schedule)?.kind === 'applied') conclude(item, 'settled')
+  }
   await core.parts.sync('settle:answered')
-  for (const item of batch) {
+  for (const item of batch.filter(({ isDone }) => !isDone)) {
     const kind = changed.get(item.schedule)?.kind
     if (kind === undefined) throw new Error(`Too many others change ${item.schedule}.`)
-    if (kind === 'applied') item.resolve('settled')
-    else item.resolve(kind === 'unchanged' && (await wasSettled(core, item)) ? 'settled' : 'stale')
+    conclude(item, kind === 'unchanged' && (await wasSettled(core, item)) ? 'settled' : 'stale')
   }
 }
 

@@ -23,6 +23,10 @@ function weight(instance: string, bucket: number): number {
   return hash32(`${instance} ${bucket}`)
 }
 
+export function takesNew({ state, drain }: Core['peers'][number]): boolean {
+  return state === 'live' && !drain
+}
+
 type Dealt = readonly { readonly job: string; readonly buckets: string }[]
 
 /** Of which job which buckets are this instance's: computed when the fleet changes, asked at every look. */
@@ -33,7 +37,7 @@ export function dealer(core: Core): () => Dealt {
   return () => {
     if (peers !== core.peers) {
       peers = core.peers
-      const able = peers.filter(({ state, drain }) => state === 'live' && !drain)
+      const able = peers.filter(takesNew)
       // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
       const dealtFor = [core.instance, ...able.map(({ id }) => id)].join()
       if (dealtFor !== key) dealt = deal(core, able)

@@ -12,9 +12,14 @@ type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed
  * A call to the store with a deadline. A call that throws or gets no answer in time has an unknown outcome, and whoever made
  * it finds out by reading; an answer that comes after all is not looked at.
  */
-export async function callStore<Answer>(core: Caller, operation: string, call: () => Promise<Answer>): Promise<Answer> {
+export async function callStore<Answer>(
+  core: Caller,
+  operation: string,
+  call: () => Promise<Answer>,
+  deadlineMs = core.settings.storeDeadlineMs,
+): Promise<Answer> {
   const answer = call()
-  const deadline = storeDeadline(core, operation)
+  const deadline = storeDeadline(core, operation, deadlineMs)
   try {
     return await Promise.race([answer, deadline.passed])
   } finally {
@@ -33,12 +38,12 @@ export interface Deadline {
   readonly end: () => void
 }
 
-export function storeDeadline(core: Caller, operation: string): Deadline {
+export function storeDeadline(core: Caller, operation: string, deadlineMs = core.settings.storeDeadlineMs): Deadline {
   const { promise, reject } = Promise.withResolvers<never>()
   let waiting = new AbortController()
   const resume = (): void => {
     const { signal } = waiting
-    void core.parts.clock.sleep(core.settings.storeDeadlineMs, signal).then(() => {
+    void core.parts.clock.sleep(deadlineMs, signal).then(() => {
       if (!signal.aborted) reject(storeSilent(operation))
     })
   }

@@ -1,4 +1,5 @@
 import type { Json } from '../model/json.ts'
+import { describeError } from './describe-error.ts'
 
 export type JsonResult =
   | { readonly kind: 'json'; readonly json: Json }
@@ -14,6 +15,6 @@ export function toJson(value: unknown, limit: number): JsonResult {
       return { kind: 'problem', problem: `it has ${text.length} characters, at most ${limit} are kept` }
     return { kind: 'json', json: JSON.parse(text) as Json }
   } catch (error) {
-    return { kind: 'problem', problem: error instanceof Error ? error.message : String(error) }
+    return { kind: 'problem', problem: describeError(error).message }
   }
 }

@@ -220,6 +220,95 @@ test('runDue that fails leaves nothing behind', async () => {
   fleet.end()
 })
 
+test('what can not be made a text of, thrown or rejected by a listener, hurts nobody', async () => {
+  const kit = testKit()
+  const app = kit.app({ logger: { error: () => Promise.reject(new Error('disk full')), warn: () => {} } })
+  app.on('run.started', () => {
+    throw Object.create(null)
+  })
+  app.on('run.started', () => Promise.reject(Object.create(null)))
+  let ran = 0
+  app.job('good', '1 0 * * *', () => void ran++)
+  await app.start()
+  await kit.advance('2m')
+  assert.equal(ran, 1)
+  await app.stop()
+})
+
+test('stop() ends also if neither the store can be closed nor anybody told', async () => {
+  const kit = testKit()
+  const { open } = kit.store
+  const broken = Object.assign(Object.create(kit.store) as typeof kit.store, {
+    open: async (options: Parameters<typeof open>[0]) =>
+      Object.assign(await open(options), { close: () => Promise.reject(Object.create(null)) }),
+  })
+  const warn = (): void => {
+    throw new Error('disk full')
+  }
+  const app = cronce({ store: broken, logger: { error: warn, warn }, signals: false }).job('good', {}, () => {})
+  await app.start()
+  await app.stop()
+  assert.equal(app.instance, null)
+})
+
+test('an app that is stopped while its store opens, and started again, is one instance', async () => {
+  const kit = testKit()
+  const { open } = kit.store
+  const slow = Promise.withResolvers<void>()
+  let opened = 0
+  const own = Object.assign(kit.store, {
+    open: async (options: Parameters<typeof open>[0]) => {
+      if (opened++ === 0) await slow.promise
+      return open(options)
+    },
+  })
+  const app = cronce({ store: own, logger: false, signals: false }).job('good', '* * * * *', () => {})
+  const first = app.start()
+  await kit.advance('1s')
+  const stopping = app.stop()
+  await kit.advance('10s')
+  await stopping
+  await app.start()
+  slow.resolve()
+  await kit.advance('1m')
+  await first
+  assert.deepEqual([opened, kit.events.filter(({ type }) => type === 'instance.joined').length], [2, 1])
+  assert.ok(kit.events.every(({ type }) => type !== 'store.failed'))
+  await app.stop()
+})
+
+test('runDue whose store fails meanwhile lets what it has begun finish', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app, { clock }) =>
+    app.job('pay', { cron: '1 0 * * *', guarantee: 'at-most-once' }, () => clock.sleep(20_000)),
+  )
+  await fleet.world.until(member.app.stop())
+  await fleet.add((app) => app.job('other', '0 5 * * *', () => {}), { app: 'other' })
+  await fleet.advance('90s')
+  let looks = 0
+  member.link.disturb(({ name }) => (name === 'due' && ++looks === 2 ? { kind: 'throws' } : null))
+  await assert.rejects(fleet.world.until(member.app.runDue()), { code: 'ECONNRESET' })
+  const { items } = await fleet.operator.runs.list()
+  assert.deepEqual(
+    items.map(({ state }) => state),
+    ['succeeded'],
+  )
+  fleet.end()
+})
+
+test('runDue that is stopped leaves once', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app, { clock }) => app.job('pay', '1 0 * * *', () => clock.sleep(5_000)))
+  await fleet.world.until(member.app.stop())
+  await fleet.advance('90s')
+  const running = member.app.runDue()
+  await fleet.advance('1s')
+  await fleet.world.until(member.app.stop())
+  assert.equal((await fleet.world.until(running)).succeeded, 1)
+  assert.equal(fleet.events('instance.left').length, 2)
+  fleet.end()
+})
+
 test('a schedule for one instant cleans up after itself, and its record stays', async () => {
   const fleet = await createFleet()
   await fleet.addMany(2, (app) => app.job('remind', {}, () => {}))

@@ -1,4 +1,5 @@
 /** A program as users write it, for tests that send it signals. Says on stdout what happens; its argument says what it is like. */
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cronce } from '../../src/index.ts'
 
@@ -10,7 +11,10 @@ app.on('instance.draining', () => say('draining'))
 app.on('instance.left', () => say('left'))
 app.job('slow', {}, async () => {
   say('running')
-  await sleep(kind === 'endless' ? 600_000 : 300)
+  if (kind === 'stopping') {
+    void app.stop()
+    await once(process, 'SIGTERM')
+  } else await sleep(kind === 'endless' ? 600_000 : 300)
   say('finished')
 })
 app.job('often', { every: '100ms' }, () => {
@@ -25,6 +29,11 @@ if (kind === 'own') {
   })
   // Long enough to hear a second one, if there were one.
   app.on('instance.left', () => void sleep(300))
+}
+if (kind === 'two') {
+  const brief = cronce({ store: 'memory:', app: 'brief' }).job('idle', {}, () => {})
+  brief.on('instance.left', () => say('brief left'))
+  await brief.start()
 }
 await app.start()
 if (kind !== 'alive' && kind !== 'fleeting') await app.schedules.trigger('slow')

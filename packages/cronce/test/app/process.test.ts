@@ -56,6 +56,26 @@ describe('an app in a process', { concurrency: 3, timeout: 60_000 }, () => {
     })
   }
 
+  test('one of two apps in a process does not end it while the other one drains', async () => {
+    const child = start('two')
+    await child.said('running')
+    child.process.kill('SIGTERM')
+    assert.deepEqual(await child.ended, [null, 'SIGTERM'])
+    const lines = child.output().split('\n')
+    assert.deepEqual(
+      lines.filter((line) => ['brief left', 'finished', 'left'].includes(line)),
+      ['brief left', 'finished', 'left'],
+    )
+  })
+
+  test('a signal while the program stops its app lets that be done', async () => {
+    const child = start('stopping')
+    await child.said('draining')
+    child.process.kill('SIGTERM')
+    assert.deepEqual(await child.ended, [null, 'SIGTERM'])
+    assert.ok(child.output().includes('left\n'))
+  })
+
   test('a second signal does not wait', async () => {
     const child = start('endless')
     await child.said('running')

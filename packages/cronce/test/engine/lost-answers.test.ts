@@ -228,6 +228,77 @@ test('a lost answer to the end of a step does not repeat the step', async () => 
   fleet.end()
 })
 
+test('a claim that is answered when its claimant has been declared dead and has joined anew is not started', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app, { clock }) =>
+    app.job('bill', '1 0 * * *', (run) => clock.sleep(30_000, run.signal)).job('call', {}, () => {}),
+  )
+  const store = await fleet.source.open({ namespace: 'default', adopt: false, production: false, warn: () => {} })
+  await fleet.advance('50s')
+  member.link.fail('claim', { kind: 'slow', answerMs: 5_000 })
+  await fleet.advance('11s')
+  const [instance] = (await store.listInstances()).instances
+  assert.ok(await store.bury({ instance: instance!.id, renewals: instance!.renewals, hint: true }))
+  // Makes it beat, and so hear of its death, before the claim is answered.
+  await fleet.operator.schedules.trigger('call')
+  await fleet.advance('1m')
+  assert.equal(fleet.events('instance.fenced').length, 1)
+  assert.deepEqual(
+    fleet.handled.filter(({ schedule }) => schedule === 'bill').map(({ attempt, how }) => [attempt, how]),
+    [[2, 'returned']],
+  )
+  fleet.end()
+})
+
+for (const kind of ['request-lost', 'answer-lost'] as const) {
+  test(`one beat without an answer (${kind}) costs no run its lease`, async () => {
+    for (const running of [true, false]) {
+      const fleet = await createFleet()
+      const cron = running ? '1 0 * * *' : '0 5 * * *'
+      const member = await fleet.add((app, { clock }) => app.job('bill', cron, () => clock.sleep(300_000)))
+      await fleet.advance('80s')
+      member.link.fail('beat', { kind })
+      await fleet.advance('1m')
+      assert.deepEqual(fleet.events('lease.lost'), [])
+      assert.equal(fleet.events('lease.doubted').length, 1)
+      fleet.end()
+    }
+  })
+}
+
+test('answers to beats that come late renew the lease from when they were asked for', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app, { clock }) => app.job('bill', '1 0 * * *', () => clock.sleep(600_000)))
+  await fleet.advance('80s')
+  member.link.disturb(({ name }) => (name === 'beat' ? { kind: 'slow', requestMs: 1_000, answerMs: 3_500 } : null))
+  await fleet.advance('5m')
+  assert.deepEqual(fleet.events('lease.lost'), [])
+  fleet.end()
+})
+
+test('what was settled before the store failed in the middle of a batch is told once', async () => {
+  const fleet = await createFleet()
+  const member = await fleet.add((app, { clock }) => {
+    for (const job of ['one', 'two', 'three']) app.job(job, '1 0 * * *', () => clock.sleep(5_000))
+  })
+  await fleet.advance('62s')
+  let settled = 0
+  let failed = 0
+  member.link.disturb(({ name }) => {
+    // The first settles alone; the others end meanwhile, and share a write.
+    if (name === 'apply' && settled < 2 && ++settled > 0) return { kind: 'slow', requestMs: 500 }
+    return name === 'load' && settled === 2 && failed++ === 0 ? { kind: 'throws' } : null
+  })
+  fleet.world.at(fleet.world.now() + 3_800, () => void fleet.operator.schedules.pause('three'))
+  await fleet.advance('1m')
+  assert.deepEqual([settled, failed > 0], [2, true])
+  assert.deepEqual(
+    fleet.events('run.ended').map(({ schedule }) => schedule),
+    ['one', 'two', 'three'],
+  )
+  fleet.end()
+})
+
 test('a silent store, whatever it is silent about, is asked again', async () => {
   for (const name of [
     'beat',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFleet, type Handled, NEW_YEAR } from './fleet.ts'
+import { createFleet, type Declare, type Handled, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
@@ -122,6 +122,50 @@ test('a limit for a group holds over all jobs in it and all instances', async ()
   })
   await fleet.advance('4m')
   assert.deepEqual([running.most, running.all], [2, 5])
+  fleet.end()
+})
+
+test('a limit lets those through that fit, also when more of a schedule could start', async () => {
+  const fleet = await createFleet()
+  const running = { now: 0, most: 0, all: 0 }
+  const alone = await fleet.add((app, { clock }) =>
+    app.job('import', { overlap: 'allow', concurrency: 2 }, async () => {
+      running.most = Math.max(running.most, ++running.now)
+      await clock.sleep(1_000)
+      running.now--
+      running.all++
+    }),
+  )
+  alone.link.deaf = true
+  for (let count = 0; count < 4; count++) await fleet.operator.schedules.trigger('import')
+  alone.link.deaf = false
+  await fleet.operator.schedules.trigger('import')
+  await fleet.advance('1m')
+  assert.deepEqual(running, { now: 0, most: 2, all: 5 })
+  fleet.end()
+})
+
+test('when the clock of the store jumps ahead, those who sleep until something rare hear of it with their next beat', async () => {
+  const fleet = await createFleet()
+  await fleet.addMany(2, (app) => app.job('bill', '30 0 * * *', () => {}))
+  await fleet.advance('1m')
+  fleet.stepStore(40 * MINUTE)
+  await fleet.advance('12s')
+  assert.deepEqual(dueTimes(fleet.handled, 'bill'), [NEW_YEAR + 30 * MINUTE])
+  fleet.end()
+})
+
+test('newer zone data of those who do not have the job, or take nothing new, stops nobody', async () => {
+  const fleet = await createFleet()
+  const declare: Declare = (app) => app.job('bill', { cron: '* * * * *', tz: 'Europe/London' }, () => {})
+  await fleet.add(declare, { zoneData: '2026a' })
+  await fleet.add((app) => app.job('other', '0 5 * * *', () => {}), { app: 'other', zoneData: '2027b' })
+  await fleet.advance('2m30s')
+  assert.equal(dueTimes(fleet.handled, 'bill').length, 3)
+  const newer = await fleet.add(declare, { zoneData: '2027a' })
+  await fleet.operator.instances.drain(newer.app.instance!)
+  await fleet.advance('5m')
+  assert.equal(dueTimes(fleet.handled, 'bill').length, 8)
   fleet.end()
 })
 

@@ -338,3 +338,36 @@ test('a transaction that hangs when its run is given up is fenced, and the fire 
   assert.equal((await fleet.operator.fires.get(FIRE)).state, 'succeeded')
   fleet.end()
 })
+
+test('what a handler tells after its end is not kept, and costs nothing', async () => {
+  const fleet = await createFleet()
+  const runs: Run<unknown, Tx>[] = []
+  const member = await fleet.add((app) => app.job('bill', { every: '1s' }, (run) => void runs.push(run)))
+  await fleet.advance('10s')
+  for (const run of runs) {
+    run.log('late')
+    run.progress(1)
+  }
+  await fleet.advance('10s')
+  assert.ok(runs.length >= 20)
+  assert.equal(member.link.calls.get('annotate'), undefined)
+  fleet.end()
+})
+
+test('a result that can not even say why it is no JSON ends its run all the same', async () => {
+  const fleet = await createFleet()
+  await fleet.add((app) =>
+    app.job('bill', '1 0 * * *', () => ({
+      toJSON() {
+        throw Object.create(null)
+      },
+    })),
+  )
+  await fleet.advance('2m')
+  const { items } = await fleet.operator.runs.list()
+  assert.deepEqual(
+    items.map(({ state }) => state),
+    ['succeeded'],
+  )
+  fleet.end()
+})

@@ -53,10 +53,14 @@ test('a run that ignores the stop is left behind, and its fire runs elsewhere', 
     app.job('bill', '1 0 * * *', (run) => clock.sleep(run.attempt === 1 ? 3_600_000 : 1_000)),
   )
   await fleet.advance('1m1s')
-  await fleet.world.until(fleet.handled[0]!.member.app.stop(), 40_000)
+  const { member } = fleet.handled[0]!
+  member.link.disturb(({ name }) => (name === 'load' ? { kind: 'slow', requestMs: 50, answerMs: 50 } : null))
+  await fleet.world.until(member.app.stop(), 40_000)
   await fleet.advance('5s')
   assert.equal(fleet.handled[1]!.how, 'returned')
   assert.equal(fleet.events('run.overran').length, 1)
+  // Handed back, though the store took its time: it did not crash.
+  assert.deepEqual(await endings(fleet), ['handed-back', 'succeeded'])
   fleet.end()
 })
 
