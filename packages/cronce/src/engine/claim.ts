@@ -34,6 +34,8 @@ const FRUITLESS_MS = 100
 const FRUITLESS_SHORTEST_MS = 20
 const FRUITLESS_LONGEST_MS = 1_000
 const EXISTING_LIMIT = 1_000
+/** After an outage one schedule may have ten thousand instants to settle: so long the event loop is kept from all else. */
+const DECIDING_MS = 50
 
 export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   const askFor = dealer(core)
@@ -101,8 +103,10 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const decisions: Decision[] = []
     let left = room
     let idle = core.runs.size === 0
+    const begunAt = core.parts.clock.mono()
     for (const state of due.schedules) {
-      if (left === 0) break
+      // What is decided is claimed; the rest is still due at the next look.
+      if (left === 0 || (decisions.length > 0 && core.parts.clock.mono() - begunAt > DECIDING_MS)) break
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const claimant = { instance: core.instance, request, room: left, idle }
       const existing =

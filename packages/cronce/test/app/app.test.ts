@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { surround } from '../../src/app/surroundings.ts'
 import { type CronceOptions, cronce } from '../../src/index.ts'
+import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
+import type { StoreSource } from '../../src/store/store.ts'
 import { testKit } from '../../src/testing/test-kit.ts'
 import { createFleet, NEW_YEAR } from '../engine/fleet.ts'
 
@@ -361,4 +364,34 @@ test('the kit goes on when a handler sleeps in virtual time, whose patience it s
     [6 * 3_600_000],
   )
   await app.stop()
+})
+
+test('deciding about many schedules does not hold the event loop: what is decided by then is claimed first', async () => {
+  const kit = testKit()
+  // As if every decision took a while.
+  let spentMs = 0
+  const mono = (): number => {
+    spentMs += 10
+    return kit.clock.mono() + spentMs
+  }
+  const clock = { wall: kit.clock.wall, sleep: kit.clock.sleep, mono }
+  const claims: number[] = []
+  const source: StoreSource<MemoryTransaction> = {
+    name: 'memory',
+    async open(options) {
+      const store = await kit.store.open(options)
+      const apply: typeof store.apply = (changes, how) => {
+        if (how?.claimant !== undefined) claims.push(changes.length)
+        return store.apply(changes, how)
+      }
+      return { ...store, apply }
+    },
+  }
+  const app = cronce({ store: surround(source, { clock }), logger: false, signals: false, concurrency: 100 })
+  for (let job = 0; job < 40; job++) app.job(`job-${job}`, '1 0 * * *', () => {})
+  await app.start()
+  await kit.advance('2m')
+  assert.equal((await app.fires.list({ outcome: 'succeeded', limit: 100 })).items.length, 40)
+  assert.ok(Math.max(...claims) < 10, `${claims}`)
+  await Promise.all([app.stop(), kit.advance('1m')])
 })
