@@ -41,6 +41,7 @@ const STATEMENTS: readonly string[] = [
   prune.FIRES_OF,
   prune.RUNS_OF,
   prune.STEPS_OF,
+  prune.DELETE_NOTES,
   ...prune.DELETE_FIRE,
 ]
 

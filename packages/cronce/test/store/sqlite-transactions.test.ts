@@ -46,8 +46,11 @@ function circular(): unknown {
   return value
 }
 
+/** Not in every version of Node that we support; there it is noticed afterwards, as the test after these shows. */
+const skip = 'setAuthorizer' in DatabaseSync.prototype ? false : 'this Node can not forbid it'
+
 for (const statement of ['commit', 'rollback', 'commit; begin', 'rollback; begin immediate']) {
-  test(`the user's function can't end the transaction: ${statement}`, async (context) => {
+  test(`the user's function can't end the transaction: ${statement}`, { skip }, async (context) => {
     const { store, run, orders, transact } = await prepare(context)
     const ending = transact((tx) => {
       tx.exec('insert into orders values (1)')
@@ -70,7 +73,7 @@ test('a transaction that ended all the same is noticed before anything is settle
   const { store, transact } = await prepare(context)
   // As it is on versions of Node that can't forbid it.
   const ending = transact((tx) => {
-    tx.setAuthorizer(null)
+    if (skip === false) tx.setAuthorizer(null)
     tx.exec('commit; begin')
   })
   await assert.rejects(ending, { code: 'TRANSACTION_ENDED', notApplied: false })

@@ -34,21 +34,20 @@ export const STEPS_OF = 'select schedule, due_at, nonce from cronce_steps where 
 
 const DELETE_INSTANCE = 'delete from cronce_instances where namespace = ? and id = ?'
 
-/** All that hangs on a fire, and then the fire. */
+const OF_FIRE = 'namespace = ? and schedule = ? and due_at = ? and nonce = ?'
+/** All that hangs on a fire, and then the fire. Without numbered parameters, which older versions of Node can't bind. */
+export const DELETE_NOTES = `
+delete from cronce_run_notes
+ where namespace = ? and schedule = ? and token in (select token from cronce_runs indexed by cronce_runs_fire where ${OF_FIRE})`
 export const DELETE_FIRE = [
-  `delete from cronce_run_notes
-    where namespace = ?1 and schedule = ?2 and token in (
-      select token
-        from cronce_runs indexed by cronce_runs_fire
-       where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4
-    )`,
-  'delete from cronce_runs indexed by cronce_runs_fire where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4',
-  'delete from cronce_steps where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4',
-  'delete from cronce_fires where namespace = ?1 and schedule = ?2 and due_at = ?3 and nonce = ?4',
+  `delete from cronce_runs indexed by cronce_runs_fire where ${OF_FIRE}`,
+  `delete from cronce_steps where ${OF_FIRE}`,
+  `delete from cronce_fires where ${OF_FIRE}`,
 ] as const
 
 export function deleteFires(db: DatabaseSync, namespace: string, fires: readonly FireKey[]): void {
   for (const { schedule, dueAt, nonce } of fires) {
+    statement(db, DELETE_NOTES).run(namespace, schedule, namespace, schedule, dueAt, nonce)
     for (const sql of DELETE_FIRE) statement(db, sql).run(namespace, schedule, dueAt, nonce)
   }
 }
