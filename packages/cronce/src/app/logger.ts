@@ -43,6 +43,8 @@ function failureOf(event: CronceEvent): string | null {
       if (event.outcome !== 'failed') return null
       return `${about(event)} failed: ${event.error?.stack ?? event.error?.message ?? event.reason}`
     }
+    case 'schedule.refused':
+      return `${event.schedule} could not be declared: ${event.message} (${event.code})`
     case 'fire.ended':
       return event.outcome === 'abandoned' ? `${about(event)} was abandoned: ${event.reason}.` : null
     default:

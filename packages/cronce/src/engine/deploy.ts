@@ -1,4 +1,5 @@
 import type { ScheduleState } from '../model/schedule.ts'
+import type { Refusal } from '../policy/decision.ts'
 import { define } from '../policy/define.ts'
 import { decideDeployment } from '../policy/deployment.ts'
 import { retire } from '../policy/retire.ts'
@@ -50,19 +51,27 @@ export function deployer(core: Core): Deployer {
     const source = { kind: 'code' as const, app, term }
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map(({ id, definition }) => [id, definition]))
+      const refusals = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
       await changeSchedules(core, 'declare', [...wanted.keys()], (id, state, context) => {
         const decision = define(state, id, { definition: wanted.get(id)!, source }, context)
         if (decision === null || !('refused' in decision)) return decision
-        // A newer term is nobody's fault; a name that belongs to somebody else is said by whoever declares it.
+        // That a newer deployment was faster is as it should be.
+        if (decision.refused !== 'DEPLOYMENT_SUPERSEDED') refusals.set(id, decision)
         return null
       })
+      for (const [schedule, { refused, message }] of refusals) {
+        const { job } = wanted.get(schedule)!
+        core.parts.emit({ type: 'schedule.refused', schedule, job, code: refused, message })
+      }
     }
     core.claimAlarm.ring()
   }
 
   const retireOthers = async (term: number): Promise<void> => {
-    const own = new Set(declared.map(({ id }) => id))
+    // Processes of one deployment may have different jobs: what another one has is not gone from the code.
+    const alike = core.peers.filter((peer) => peer.app === app && peer.deployment === deployment && !peer.expired)
+    const own = new Set([...declared.map(({ id }) => id), ...alike.flatMap(({ jobs }) => jobs)])
     for (let after: string | null = null; ; ) {
       const query: ScheduleQuery = { app, after, limit: BATCH }
       const page: Page<ScheduleState> = await callStore(core, 'retire (list)', () =>

@@ -74,6 +74,8 @@ export type CronceEvent =
       readonly type: 'schedule.created' | 'schedule.changed' | 'schedule.removed' | 'schedule.retired'
     } & AboutSchedule)
   | ({ readonly type: 'schedule.finished' } & AboutSchedule)
+  /** The code declares it, but the name belongs to somebody else, or it can't be changed now: it stays as it is. */
+  | ({ readonly type: 'schedule.refused'; readonly code: string; readonly message: string } & AboutSchedule)
   | ({
       readonly type: 'schedule.paused'
       readonly note: string | null

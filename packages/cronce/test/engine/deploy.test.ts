@@ -248,3 +248,30 @@ test('without an id, two processes with the same declarations are the same deplo
 function dueMinutes(fleet: Fleet): number[] {
   return fleet.handled.map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE).sort((one, other) => one - other)
 }
+
+test('processes of one deployment with different jobs keep each other’s', async () => {
+  const fleet = await createFleet()
+  const job =
+    (name: string): Declare =>
+    (app) =>
+      app.job(name, '*/10 * * * *', () => {})
+  await fleet.add(job('web'), v1)
+  await fleet.add(job('worker'), v1)
+  await fleet.advance('1h')
+  const { items } = await fleet.operator.schedules.list({ state: 'active' })
+  assert.deepEqual(
+    items.map(({ name }) => name),
+    ['web', 'worker'],
+  )
+  fleet.end()
+})
+
+test('a job whose name is taken by a schedule made at run time is refused loudly', async () => {
+  const fleet = await createFleet()
+  await fleet.operator.schedules.create('bill', { job: 'other', cron: '0 0 1 1 *' })
+  await fleet.add(old, v1)
+  const [refused] = fleet.events('schedule.refused')
+  assert.deepEqual([refused?.schedule, refused?.code], ['bill', 'SCHEDULE_NAME_TAKEN'])
+  assert.equal((await fleet.operator.schedules.get('bill')).job, 'other')
+  fleet.end()
+})

@@ -254,11 +254,18 @@ describe('what the file is', () => {
       const options = { namespace: 'default', adopt: false, production: false, warn: () => {} }
       const opening = sqlite(${JSON.stringify(file)}).open(options)
       console.log(await opening.then(() => 'opened', (error) => error.code))`
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--input-type=module', '-e', script],
-      asNobody ? { uid: nobody, gid: nobody } : {},
+    const run = (code: string) =>
+      promisify(execFile)(
+        process.execPath,
+        ['--input-type=module', '-e', code],
+        asNobody ? { uid: nobody, gid: nobody } : {},
+      )
+    const canRun = await run(script.split('\n', 2).join('\n')).then(
+      () => true,
+      () => false,
     )
+    if (!canRun) return context.skip('somebody else may not read this checkout, or this Node')
+    const { stdout } = await run(script)
     assert.equal(stdout.trim(), 'STORE_READONLY')
   })
 
