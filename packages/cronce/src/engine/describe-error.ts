@@ -1,21 +1,20 @@
+import { cut, LIMITS } from '../model/limits.ts'
 import type { ErrorRecord } from '../model/record.ts'
 
-const MESSAGE_LIMIT = 4_096
-const STACK_LIMIT = 16_384
 const CAUSE_LIMIT = 5
 
 /** Anything thrown, as plain data: it may be no Error at all, or one whose properties throw. */
 export function describeError(error: unknown): ErrorRecord {
   try {
     if (!(error instanceof Error)) {
-      return { name: 'Error', message: cutText(printed(error), MESSAGE_LIMIT), code: null, stack: null }
+      return { name: 'Error', message: cut(printed(error), LIMITS.errorMessage), code: null, stack: null }
     }
     const { code } = error as { code?: unknown }
     return {
-      name: cutText(String(error.name), 200),
-      message: cutText(String(error.message), MESSAGE_LIMIT),
-      code: typeof code === 'string' || typeof code === 'number' ? cutText(String(code), 200) : null,
-      stack: cutText(stackOf(error), STACK_LIMIT),
+      name: cut(String(error.name), LIMITS.name),
+      message: cut(String(error.message), LIMITS.errorMessage),
+      code: typeof code === 'string' || typeof code === 'number' ? cut(String(code), LIMITS.name) : null,
+      stack: cut(stackOf(error), LIMITS.stack),
     }
   } catch {
     return { name: 'Error', message: 'An error that can not be read.', code: null, stack: null }
@@ -34,8 +33,4 @@ function stackOf(error: Error): string {
 
 function printed(value: unknown): string {
   return typeof value === 'object' && value !== null ? (JSON.stringify(value) ?? 'object') : String(value)
-}
-
-export function cutText(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 6)} [cut]`
 }

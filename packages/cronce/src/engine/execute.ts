@@ -1,17 +1,17 @@
 import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
+import { cut, LIMITS } from '../model/limits.ts'
 import { type Ending, ending } from '../model/outcome.ts'
 import type { StartedRun } from '../policy/decision.ts'
 import type { Settlement } from '../policy/settle.ts'
 import type { Core } from './core.ts'
-import { cutText, describeError } from './describe-error.ts'
+import { describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
 import { QUIETLY } from './quietly.ts'
 import { runHandle } from './run-handle.ts'
 import type { AbortReason, LocalRun } from './run-table.ts'
 import type { Settler } from './settle.ts'
 import { toJson } from './to-json.ts'
-import { RESULT_LIMIT } from './transact.ts'
 
 /** How a handler ended, as seen from here. `gave-up`: it ignored its signal, and may still be at it. */
 type Ended =
@@ -145,9 +145,9 @@ function watchTimeout(run: Local): void {
 function settlementOf(run: Local, ended: Ended, retryable: (error: unknown) => boolean): Settlement {
   const { token } = run.started.record
   if (ended.kind === 'returned') {
-    const result = toJson(ended.value, RESULT_LIMIT)
+    const result = toJson(ended.value, LIMITS.result)
     // An output, so it is cut with a mark rather than refused.
-    const kept: Json = result.kind === 'json' ? result.json : `[cut: ${cutText(result.problem, 200)}]`
+    const kept: Json = result.kind === 'json' ? result.json : `[cut: ${cut(result.problem, 200)}]`
     return { token, ending: ending('completed'), error: null, result: kept, retryable: false, handBack: null }
   }
   const error = ended.kind === 'threw' ? ended.error : run.signal.reason

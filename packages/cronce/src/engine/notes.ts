@@ -1,7 +1,8 @@
+import { cut, LIMITS } from '../model/limits.ts'
 import type { LogLine, Progress } from '../model/record.ts'
 import type { Annotation } from '../store/store.ts'
 import type { Core } from './core.ts'
-import { cutText, describeError } from './describe-error.ts'
+import { describeError } from './describe-error.ts'
 import type { LocalRun } from './run-table.ts'
 import { callStore } from './store-calls.ts'
 
@@ -24,9 +25,6 @@ interface Notes {
   dirty: boolean
 }
 
-const LOG_LIMIT = 65_536
-const LINE_LIMIT = 4_096
-const PROGRESS_LIMIT = 1_000
 const PAUSE_MS = 1_000
 
 export function noteKeeper(core: Core): NoteKeeper {
@@ -85,7 +83,7 @@ export function noteKeeper(core: Core): NoteKeeper {
       if (run.ended) return
       const notes = of(run)
       const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
-      const text = message === null ? null : cutText(message, PROGRESS_LIMIT)
+      const text = message === null ? null : cut(message, LIMITS.note)
       notes.progress = { fraction: bounded, message: text, at: core.time.estimate() }
       touch(notes)
     },
@@ -93,9 +91,9 @@ export function noteKeeper(core: Core): NoteKeeper {
       if (run.ended) return
       const notes = of(run)
       if (notes.cut) return
-      const text = cutText(message, LINE_LIMIT)
+      const text = cut(message, LIMITS.logLine)
       notes.size += text.length
-      notes.cut = notes.size > LOG_LIMIT
+      notes.cut = notes.size > LIMITS.log
       if (!notes.cut) notes.log.push({ at: core.time.estimate(), level, message: text })
       touch(notes)
     },

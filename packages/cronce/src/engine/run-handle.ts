@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import { LIMITS } from '../model/limits.ts'
 import type { StepAnswer, StepCommand } from '../store/store.ts'
 import type { Core } from './core.ts'
 import type { NoteKeeper } from './notes.ts'
@@ -8,9 +9,6 @@ import { persist } from './store-calls.ts'
 import { toJson } from './to-json.ts'
 import { transact } from './transact.ts'
 import { demandTrust, fenced } from './trust.ts'
-
-const STEP_RESULT_LIMIT = 65_536
-const STEP_NAME_LIMIT = 200
 
 export function runHandle<Tx>(core: Core<Tx>, run: LocalRun, notes: NoteKeeper): RunHandle<Tx> {
   const steps = new Map<string, Promise<unknown>>()
@@ -40,7 +38,7 @@ async function doStep<Value>(
 ): Promise<Value> {
   const { schedule, dueAt, nonce, token } = run.started.record
   const about = { fire: { schedule, dueAt, nonce }, step, token }
-  if (typeof step !== 'string' || step === '' || step.length > STEP_NAME_LIMIT) throw stepNameInvalid(step)
+  if (typeof step !== 'string' || step === '' || step.length > LIMITS.step) throw stepNameInvalid(step)
   demandTrust(core, run, 'once')
   const begun = await send(core, run, {
     kind: 'begin',
@@ -60,7 +58,7 @@ async function doStep<Value>(
     await send(core, run, { kind: 'end', ...about, failed: true, result: null })
     throw error
   }
-  const result = toJson(value, STEP_RESULT_LIMIT)
+  const result = toJson(value, LIMITS.stepResult)
   const kept = result.kind === 'json' ? result.json : null
   const ended = await send(core, run, { kind: 'end', ...about, failed: false, result: kept })
   if (ended.kind !== 'applied' && ended.kind !== 'duplicate') throw fenced(core, run, 'once')
@@ -80,7 +78,7 @@ async function send(core: Core, run: LocalRun, command: StepCommand): Promise<St
 
 function stepNameInvalid(step: unknown): CronceError {
   const what = typeof step === 'string' ? `one of ${step.length} characters` : `a ${typeof step}`
-  return new CronceError('STEP_INVALID', `A step needs a name of 1 to ${STEP_NAME_LIMIT} characters, not ${what}.`, {
+  return new CronceError('STEP_INVALID', `A step needs a name of 1 to ${LIMITS.step} characters, not ${what}.`, {
     hint: "Write run.once('charge', () => …), with a name that no other step of the job has.",
   })
 }

@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import { LIMITS } from '../model/limits.ts'
 import { ending } from '../model/outcome.ts'
 import { type Decision, STALE } from '../policy/decision.ts'
 import { type Settlement, settle } from '../policy/settle.ts'
@@ -9,8 +10,6 @@ import type { LocalRun } from './run-table.ts'
 import { storeDeadline } from './store-calls.ts'
 import { toJson } from './to-json.ts'
 import { demandTrust, fenced } from './trust.ts'
-
-export const RESULT_LIMIT = 16_384
 
 /** What is known of a transaction while it is under way. */
 interface Doing<Value> {
@@ -99,7 +98,7 @@ async function commit<Tx, Value>(
 }
 
 function succeeded(token: string, value: unknown): Settlement {
-  const result = toJson(value, RESULT_LIMIT)
+  const result = toJson(value, LIMITS.result)
   const kept = result.kind === 'json' ? result.json : null
   return { token, ending: ending('completed'), error: null, result: kept, retryable: false, handBack: null }
 }

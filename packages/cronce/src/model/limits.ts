@@ -13,6 +13,8 @@ export const LIMITS = {
   /** Log of a run, in characters, and each of its lines. */
   log: 65_536,
   logLine: 4_096,
+  /** Names of durable steps. */
+  step: 200,
   /** Result of a durable step, in bytes of its JSON. */
   stepResult: 65_536,
   /** What somebody writes about a pause or a cancel. */

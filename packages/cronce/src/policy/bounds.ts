@@ -1,3 +1,4 @@
+import { LIMITS } from '../model/limits.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 
 /** So many are written one by one; more become one range, and no more backfilled fires are open at a time. */
@@ -7,7 +8,7 @@ export const MAX_PLANNED = 10_000
 /** Steps that a command takes at once where it can't be left half done: a million instants, a fraction of a second. */
 export const MAX_STEPS = 100
 /** Fires of a schedule that have not ended. */
-export const MAX_OPEN = 1_000
+export const MAX_OPEN = LIMITS.openFires
 export const MAX_BACKFILLS = 10
 /** Instants that an operator skipped ahead of time. */
 export const MAX_SKIPPED = 100
