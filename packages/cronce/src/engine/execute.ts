@@ -9,7 +9,7 @@ import { describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
 import { QUIETLY } from './quietly.ts'
 import { runHandle } from './run-handle.ts'
-import type { AbortReason, LocalRun } from './run-table.ts'
+import { type AbortReason, aboutRun, type LocalRun } from './run-table.ts'
 import type { Settler } from './settle.ts'
 import { toJson } from './to-json.ts'
 
@@ -205,11 +205,9 @@ function handBack(token: string, started: 'started' | 'not-started'): Settlement
 }
 
 function tellOverran(core: Core, run: LocalRun): void {
-  const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-  core.parts.emit({ type: 'run.overran', schedule, job, dueAt, nonce, token, attempt, instance })
+  core.parts.emit({ type: 'run.overran', ...aboutRun(run) })
 }
 
 function tellFenced(core: Core, run: LocalRun): void {
-  const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-  core.parts.emit({ type: 'run.fenced', refused: 'settle', schedule, job, dueAt, nonce, token, attempt, instance })
+  core.parts.emit({ type: 'run.fenced', refused: 'settle', ...aboutRun(run) })
 }

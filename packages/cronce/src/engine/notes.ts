@@ -3,7 +3,7 @@ import type { LogLine, Progress } from '../model/record.ts'
 import type { Annotation } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
-import type { LocalRun } from './run-table.ts'
+import { aboutRun, type LocalRun } from './run-table.ts'
 import { callStore } from './store-calls.ts'
 
 /** Keeps what runs tell, and writes it at most once a second, all runs together. */
@@ -71,9 +71,7 @@ export function noteKeeper(core: Core): NoteKeeper {
 
   const refuse = (run: LocalRun): void => {
     if (run.settling || run.signal.aborted) return
-    const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-    const about = { schedule, job, dueAt, nonce, token, attempt, instance }
-    core.parts.emit({ type: 'run.fenced', refused: 'progress', ...about })
+    core.parts.emit({ type: 'run.fenced', refused: 'progress', ...aboutRun(run) })
     run.abort('fenced', null)
   }
 

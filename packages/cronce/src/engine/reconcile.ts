@@ -1,7 +1,7 @@
 import { ending } from '../model/outcome.ts'
 import type { HeldRun } from '../store/store.ts'
 import type { Core } from './core.ts'
-import type { LocalRun } from './run-table.ts'
+import { aboutRun, type LocalRun } from './run-table.ts'
 import type { Settler } from './settle.ts'
 
 /**
@@ -18,8 +18,7 @@ export function reconciler(core: Core, settler: Settler): (held: readonly HeldRu
     cancelled.add(run)
     const { reason, detail } = held.cancel
     run.abort(reason, detail)
-    const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-    core.parts.emit({ type: 'run.cancelled', reason, schedule, job, dueAt, nonce, token, attempt, instance })
+    core.parts.emit({ type: 'run.cancelled', reason, ...aboutRun(run) })
   }
 
   return (held, sentAt) => {

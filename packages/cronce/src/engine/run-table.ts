@@ -57,3 +57,9 @@ export function runTable(): RunTable {
 function keyOf(schedule: string, token: string): string {
   return `${token} ${schedule}`
 }
+
+/** What an event says of a run. */
+export function aboutRun({ started }: LocalRun) {
+  const { schedule, job, dueAt, nonce, token, attempt, instance } = started.record
+  return { schedule, job, dueAt, nonce, token, attempt, instance }
+}

@@ -1,5 +1,5 @@
 import type { Core } from './core.ts'
-import type { LocalRun } from './run-table.ts'
+import { aboutRun, type LocalRun } from './run-table.ts'
 
 /**
  * Tells of runs without a timeout that take suspiciously long, again and again while they do. One timer for all of them: most
@@ -26,7 +26,5 @@ export async function watchStuck(core: Core): Promise<void> {
 }
 
 function tell(core: Core, run: LocalRun, runningMs: number): void {
-  const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-  const about = { schedule, job, dueAt, nonce, token, attempt, instance }
-  core.parts.emit({ type: 'run.stuck', ...about, runningMs: Math.round(runningMs) })
+  core.parts.emit({ type: 'run.stuck', ...aboutRun(run), runningMs: Math.round(runningMs) })
 }

@@ -1,6 +1,6 @@
 import { CronceError } from '../errors.ts'
 import type { Core } from './core.ts'
-import type { LocalRun } from './run-table.ts'
+import { aboutRun, type LocalRun } from './run-table.ts'
 
 /** Right before anything begins that must not be done twice: after a blocked event loop, no timer has told us yet. */
 export function demandTrust<Tx>(core: Core<Tx>, run: LocalRun, wanted: 'once' | 'transaction'): void {
@@ -18,8 +18,8 @@ export function demandTrust<Tx>(core: Core<Tx>, run: LocalRun, wanted: 'once' | 
 
 /** The store refused what a run wanted: somebody else is at it, or nobody should be. */
 export function fenced(core: Core, run: LocalRun, refused: 'once' | 'transaction'): CronceError {
-  const { schedule, job, dueAt, nonce, token, attempt, instance } = run.started.record
-  core.parts.emit({ type: 'run.fenced', refused, schedule, job, dueAt, nonce, token, attempt, instance })
+  const { token } = run.started.record
+  core.parts.emit({ type: 'run.fenced', refused, ...aboutRun(run) })
   run.abort('fenced', null)
   return new CronceError('RUN_FENCED', `This run was overtaken: its token ${token} is no longer current.`, {
     hint: 'Stop working. Another run of the fire has begun, or it was cancelled.',

@@ -124,7 +124,7 @@ export interface OpenRun {
 
 export interface CancelRequest {
   readonly at: Instant
-  readonly reason: 'cancelled-by-operator' | 'replaced' | 'timeout'
+  readonly reason: 'cancelled-by-operator' | 'replaced'
   readonly detail: string | null
   readonly revokeAt: Instant
 }

@@ -1,4 +1,3 @@
-import { ending } from '../model/outcome.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { materialise } from './backfill.ts'
@@ -10,7 +9,6 @@ import { missWaiting, plan } from './plan.ts'
 import { isRunning } from './records.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
 import { nextUnskipped, seriesOf } from './series.ts'
-import { failFire } from './settle.ts'
 import { startFires } from './start.ts'
 
 /**
@@ -64,7 +62,6 @@ function revoke(draft: Draft): void {
     if (cancel === null || cancel.revokeAt > now) continue
     const end = cancelEnding(cancel)
     endRun(draft, fire, end)
-    if (cancel.reason === 'timeout') failFire(draft, fire, ending('timeout', cancel.detail), true)
-    else endFire(draft, fire, end)
+    endFire(draft, fire, end)
   }
 }

@@ -92,14 +92,12 @@ export function endRun(
 
 /** Ask a run to end. An earlier request stands: it was promised when the run would be over. */
 export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelRequest, 'reason' | 'detail'>): void {
-  const known = fire.run.cancel
-  if (known !== null && (known.reason !== 'timeout' || why.reason === 'timeout')) return
+  if (fire.run.cancel !== null) return
   const { now } = draft.context
-  const revokeAt = Math.min(known?.revokeAt ?? Infinity, now + policyOfFire(draft, fire).timeout.graceMs)
+  const revokeAt = now + policyOfFire(draft, fire).timeout.graceMs
   const cancel = { at: now, reason: why.reason, detail: why.detail, revokeAt }
   const changed = changeFire(draft, fire, { run: { ...fire.run, cancel } })
   draft.runs.set(fire.run.token, runRecordOf(draft, changed))
-  draft.events.push({ type: 'run.cancelled', ...aboutRun(draft, changed), reason: why.reason })
 }
 
 /** How a run ends, and its fire with it, when nobody waits for it any longer. */

@@ -5,7 +5,7 @@ import { begin, type Draft, finish, policyOfFire } from './draft.ts'
 import { cancelEnding, endFire, endRun, findRunning } from './fires.ts'
 import { aboutRun, type RunningFire } from './records.ts'
 import { deadlineOf } from './retry.ts'
-import { waitAgain, wishOf } from './settle.ts'
+import { waitAgain } from './settle.ts'
 
 /** The instance of a run is dead, for certain: end the run, and run its fire again if the policy lets it. */
 export function recover(state: ScheduleState, token: string, context: Context): Decision | Stale {
@@ -25,7 +25,7 @@ export function recover(state: ScheduleState, token: string, context: Context): 
 /** `null`: it is run again. */
 function endingOf(draft: Draft, fire: RunningFire, crashes: number, crashed: Ending): Ending | null {
   const policy = policyOfFire(draft, fire)
-  const wish = wishOf(fire.run.cancel)
+  const wish = fire.run.cancel
   if (policy.guarantee === 'at-most-once') return crashed
   if (wish !== null) return cancelEnding(wish)
   if (draft.state.retiredAt !== null) return ending('retired', crashed.detail)

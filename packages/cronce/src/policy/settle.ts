@@ -1,7 +1,7 @@
 import type { Json } from '../model/json.ts'
 import { type Ending, ending } from '../model/outcome.ts'
 import type { ErrorRecord } from '../model/record.ts'
-import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts'
+import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE, type Stale } from './decision.ts'
 import { begin, type Draft, finish, policyOfFire } from './draft.ts'
 import { cancelEnding, changeFire, endFire, endRun, findRunning } from './fires.ts'
@@ -31,23 +31,22 @@ export function settle(state: ScheduleState, settlement: Settlement, context: Co
 }
 
 function settleRun(draft: Draft, fire: RunningFire, settlement: Settlement): void {
-  const { error, result } = settlement
-  const wish = wishOf(fire.run.cancel)
+  const { ending: end, error, result } = settlement
+  const wish = fire.run.cancel
   // It was asked to end and did, however it says so; but what it finished is finished.
-  if (wish !== null && settlement.ending.outcome !== 'succeeded') {
-    const end = cancelEnding(wish)
-    endRun(draft, fire, end, { error, result })
-    endFire(draft, fire, end)
+  if (wish !== null && end.outcome !== 'succeeded') {
+    const cancelled = cancelEnding(wish)
+    endRun(draft, fire, cancelled, { error, result })
+    endFire(draft, fire, cancelled)
     return
   }
-  const end = isTimedOut(fire, settlement.ending) ? ending('timeout', settlement.ending.detail) : settlement.ending
   endRun(draft, fire, end, { error, result })
   if (end.outcome === 'failed') failFire(draft, fire, end, settlement.retryable)
   else endFire(draft, fire, end)
 }
 
 /** A run of the fire has failed and ended: the fire waits for another one, or ends. */
-export function failFire(draft: Draft, fire: RunningFire, end: Ending, retryable: boolean): void {
+function failFire(draft: Draft, fire: RunningFire, end: Ending, retryable: boolean): void {
   const { now, random } = draft.context
   const policy = policyOfFire(draft, fire)
   const failures = fire.failures + 1
@@ -76,7 +75,7 @@ export function waitAgain(
 }
 
 function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started'): void {
-  const wish = wishOf(fire.run.cancel)
+  const wish = fire.run.cancel
   const mustNotRepeat = how === 'started' && policyOfFire(draft, fire).guarantee === 'at-most-once'
   const end = mustNotRepeat ? ending('stopped') : ending('handed-back')
   endRun(draft, fire, end)
@@ -85,13 +84,4 @@ function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started
   else if (draft.state.retiredAt !== null) endFire(draft, fire, ending('retired'))
   // At no cost: neither a failure nor a crash.
   else waitAgain(draft, fire, { readyAt: draft.context.now }, end)
-}
-
-/** Somebody wanted the run to end, for another reason than that its time was up. */
-export function wishOf(cancel: CancelRequest | null): CancelRequest | null {
-  return cancel === null || cancel.reason === 'timeout' ? null : cancel
-}
-
-function isTimedOut(fire: RunningFire, end: Ending): boolean {
-  return fire.run.cancel?.reason === 'timeout' && end.outcome !== 'succeeded'
 }

@@ -207,17 +207,6 @@ test('a waiting fire is cancelled by its key; one that is not open can’t be', 
   assert.equal(refusalOf(again), 'FIRE_NOT_OPEN')
 })
 
-test('a run that overran its time is revoked as failed, and its fire may be run again', () => {
-  const { keeper, run } = running(retry({ attempts: 1, baseMs: SECOND }))
-  const cancel = { at: keeper.now, reason: 'timeout', detail: null, revokeAt: keeper.now + SECOND } as const
-  const [fire] = keeper.it.open
-  keeper.state = { ...keeper.it, open: [{ ...fire!, run: { ...fire!.run!, cancel } }] }
-  keeper.now += SECOND
-  keeper.advance()
-  assert.equal(keeper.runs.get(run.record.token)?.ending?.reason, 'timeout')
-  assert.deepEqual([keeper.it.open[0]?.failures, keeper.it.open[0]?.run], [1, null])
-})
-
 test('so many failed fires in a row pause the schedule, and a success in between starts the count anew', () => {
   const keeper = given({ policy: { pauseAfter: 2 } })
   const endings = ['error', 'completed', 'error', 'error'] as const
