@@ -43,7 +43,6 @@ function unchanged(state: ScheduleState): Change {
     notBefore: null,
     creates: [],
     updates: [],
-    deletes: [],
     runs: [],
     limits: [],
     trim: null,

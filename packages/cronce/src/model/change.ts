@@ -1,4 +1,4 @@
-import type { FireKey, FireRecord, RunRecord } from './record.ts'
+import type { FireRecord, RunRecord } from './record.ts'
 import type { Instant, ScheduleState } from './schedule.ts'
 
 /**
@@ -18,8 +18,6 @@ export interface Change {
   readonly creates: readonly FireRecord[]
   /** Fires that are on record, as they are now. */
   readonly updates: readonly FireRecord[]
-  /** Range records that the creates and updates of this change replace. */
-  readonly deletes: readonly FireKey[]
   /** Runs that begin, change or end, as they are now. */
   readonly runs: readonly RunRecord[]
   /** Limits that the runs beginning here count against: after them, no slot may hold more open runs than its limit. */

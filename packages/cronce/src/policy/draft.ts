@@ -103,8 +103,6 @@ function decisionOf(draft: Draft, state: ScheduleState | null, trim: Change['tri
       notBefore: draft.notBefore,
       creates: records.filter(({ isNew }) => isNew).map(({ record }) => record),
       updates: records.filter(({ isNew }) => !isNew).map(({ record }) => record),
-      // A range that an instant is taken out of keeps its key and becomes shorter, so nothing has to go.
-      deletes: [],
       runs: [...draft.runs.values()],
       limits: [...draft.limits].map(([slot, limit]) => ({ slot, limit })),
       trim,

@@ -141,7 +141,6 @@ export class Keeper {
     assert.ok(change.notBefore === null || change.notBefore <= this.now, 'nothing is written before its time')
     for (const fire of change.creates) this.#demandNew(fire)
     for (const fire of change.updates) this.#demandFollows(fire)
-    assert.deepEqual(change.deletes, [])
     for (const run of change.runs) this.#demandRun(run)
     if (this.state !== null) this.#demandStarts(this.state, decision)
     for (const fire of [...change.creates, ...change.updates]) this.#put(fire)

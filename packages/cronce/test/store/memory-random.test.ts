@@ -90,8 +90,7 @@ function anyChange(random: Random, data: NamespaceData, id: string): Change {
     }
     case 5: {
       const ranges = fires.filter((record) => record.range !== null)
-      const deletes = ranges.slice(0, 1).map(keyOf)
-      return change(state, {}, { deletes, creates: deletes.map((key) => fire(id, key.dueAt, { job })) })
+      return change(state, {}, { updates: ranges.slice(0, 1).map(({ dueAt }) => fire(id, dueAt, { job })) })
     }
     case 6:
       return change(state, {}, { trim: { belowNumber: random(number + 1), endedBefore: NOON + random(60) } })

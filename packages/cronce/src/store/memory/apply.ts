@@ -1,11 +1,11 @@
 import type { Change } from '../../model/change.ts'
-import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
+import type { FireRecord, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { ApplyOptions, ChangeResult } from '../store.ts'
 import { fireKeyText, runKeyText } from './data.ts'
 import { renew } from './instances.ts'
 import { trim } from './prune.ts'
-import { deleteFire, type Space, setFire, setFloor, setRun, setSchedule } from './space.ts'
+import { type Space, setFire, setFloor, setRun, setSchedule } from './space.ts'
 
 const APPLIED: ChangeResult = { kind: 'applied' }
 const CONFLICT: ChangeResult = { kind: 'conflict' }
@@ -36,7 +36,6 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
     setFloor(space, Math.max(space.data.floor, current.tokens, current.version))
     setSchedule(space, change.id, undefined)
   }
-  for (const key of change.deletes) deleteFire(space, key)
   for (let index = 0; index < created.length; index++) {
     const fire = change.creates[index]!
     setFire(space, created[index]!, fire, fire)
@@ -60,20 +59,16 @@ function nextState(
   return isAsGiven ? state : { ...state, version, definition, tokens }
 }
 
-function findExisting(space: Space, { creates, deletes }: Change, keys: readonly string[]): ChangeResult | undefined {
+function findExisting(space: Space, { creates }: Change, keys: readonly string[]): ChangeResult | undefined {
   const { data, records } = space
   for (let index = 0; index < creates.length; index++) {
     const { schedule, nonce } = creates[index]!
     const twin = nonce === '' ? undefined : records.schedules.get(schedule)?.nonces.get(nonce)?.key
     const fire = data.fires.get(keys[index]!) ?? (twin === undefined ? undefined : data.fires.get(twin))
-    if (fire !== undefined && !deletes.some((key) => isSameFire(key, fire))) return { kind: 'exists', fire }
+    if (fire !== undefined) return { kind: 'exists', fire }
   }
   const fire = creates.length < 2 ? undefined : findTwice(creates, keys)
   return fire && { kind: 'exists', fire }
-}
-
-function isSameFire(one: FireKey, other: FireKey): boolean {
-  return one.dueAt === other.dueAt && one.nonce === other.nonce && one.schedule === other.schedule
 }
 
 /** Two fires of one change may not be the same either. */

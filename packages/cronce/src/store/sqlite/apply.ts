@@ -19,7 +19,6 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, schedule, due_at, nonce) do update
    set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number,
        expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record`
-const DELETE_FIRE = 'delete from cronce_fires where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
 const PUT_RUN = `
 insert into cronce_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -52,9 +51,6 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
   if (obstacle !== null) return obstacle
   const { db, namespace } = batch
   writeSchedule(db, namespace, head, change)
-  for (const { schedule, dueAt, nonce } of change.deletes) {
-    statement(db, DELETE_FIRE).run(namespace, schedule, dueAt, nonce)
-  }
   for (const fire of change.updates) putFire(batch, fire)
   for (const fire of change.creates) putFire(batch, fire)
   for (const run of change.runs) putRun(batch, run)
@@ -75,8 +71,8 @@ function obstacleTo(batch: Batch, head: Row | undefined, change: Change): Change
   return full === undefined ? null : { kind: 'full', slot: full.slot }
 }
 
-/** A fire on record, or earlier in the same change, that is one of `creates`; what the change deletes does not count. */
-function findExisting({ db, namespace }: Batch, { creates, deletes }: Change): FireRecord | null {
+/** A fire on record, or earlier in the same change, that is one of `creates`. */
+function findExisting({ db, namespace }: Batch, { creates }: Change): FireRecord | null {
   for (const [index, fire] of creates.entries()) {
     const earlier = creates.slice(0, index).find((other) => isSame(other, fire))
     if (earlier !== undefined) return earlier
@@ -85,9 +81,7 @@ function findExisting({ db, namespace }: Batch, { creates, deletes }: Change): F
       nonce === ''
         ? statement(db, FIRE).get(namespace, schedule, dueAt, nonce)
         : statement(db, FIRE_BY_NONCE).get(namespace, schedule, nonce)
-    if (row === undefined) continue
-    const existing = fireOf(row)
-    if (!deletes.some((key) => isSame(key, existing))) return existing
+    if (row !== undefined) return fireOf(row)
   }
   return null
 }

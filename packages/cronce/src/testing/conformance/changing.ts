@@ -9,7 +9,6 @@ import {
   definition,
   fire,
   HOUR_MS,
-  keyOf,
   missedRange,
   NOON,
   removal,
@@ -156,42 +155,22 @@ export function changingRules(rule: Rule): void {
     assert.equal((await loadOne(store, 's'))?.version, 1)
   })
 
-  rule('a range is split in one change: deleted, and replaced by its parts', async ({ store }) => {
-    const range = missedRange('s', NOON, 10)
-    const before = await create(store, schedule('s'))
-    const other = missedRange('s', NOON - 20 * HOUR_MS, 10, 2)
-    const first = change(before, {}, { creates: [range, other] })
-    await applyAll(store, [first])
-    const shorter = missedRange('s', NOON - 20 * HOUR_MS, 9, 2)
-    const opened = fire('s', NOON, { kind: 'backfill', round: 2 })
-    const rest = missedRange('s', NOON + HOUR_MS, 9)
-    const split = change(after(first), {}, { deletes: [keyOf(range)], creates: [opened, rest], updates: [shorter] })
-    await applyAll(store, [split])
-    assert.deepEqual(await firesOf(store, { order: 'earliest' }), [shorter, opened, rest])
-  })
-
-  rule('what a change deletes is gone, and its key may be used again', async ({ store }) => {
-    const [first, second] = [missedRange('s', NOON, 3), missedRange('s', NOON + 3 * HOUR_MS, 3, 2)]
-    const written = creation(schedule('s'), { creates: [first, second] })
-    await applyAll(store, [written])
-    const joined = missedRange('s', NOON, 6)
-    const join = change(after(written), {}, { deletes: [keyOf(second)], updates: [joined] })
-    await applyAll(store, [join])
-    assert.deepEqual(await firesOf(store), [joined])
-    await applyAll(store, [change(after(join), {}, { creates: [second] })])
-    assert.deepEqual(await firesOf(store, { order: 'earliest' }), [joined, second])
-  })
-
-  rule('deletes of a refused change delete nothing', async ({ store }) => {
-    const range = missedRange('s', NOON, 10)
-    const before = await create(store, schedule('s'))
-    const kept = fire('s', NOON + 5 * HOUR_MS)
-    const first = change(before, {}, { creates: [range, kept] })
-    await applyAll(store, [first])
-    const refused = change(after(first), {}, { deletes: [keyOf(range)], creates: [kept] })
-    assert.deepEqual(await applyOne(store, refused), { kind: 'exists', fire: kept })
-    assert.deepEqual(await firesOf(store, { order: 'earliest' }), [range, kept])
-  })
+  rule(
+    'a range is split in one change: what it was becomes one of its parts, the others are new',
+    async ({ store }) => {
+      const range = missedRange('s', NOON, 10)
+      const before = await create(store, schedule('s'))
+      const other = missedRange('s', NOON - 20 * HOUR_MS, 10, 2)
+      const first = change(before, {}, { creates: [range, other] })
+      await applyAll(store, [first])
+      const shorter = missedRange('s', NOON - 20 * HOUR_MS, 9, 2)
+      const opened = fire('s', NOON, { kind: 'backfill', round: 2 })
+      const rest = missedRange('s', NOON + HOUR_MS, 9)
+      const split = change(after(first), {}, { creates: [rest], updates: [opened, shorter] })
+      await applyAll(store, [split])
+      assert.deepEqual(await firesOf(store, { order: 'earliest' }), [shorter, opened, rest])
+    },
+  )
 
   rule("nothing is written before the store's clock has reached notBefore", async ({ store, now }) => {
     const before = await create(store, schedule('s'))

@@ -63,7 +63,6 @@ const NOTHING_MORE = {
   notBefore: null,
   creates: [],
   updates: [],
-  deletes: [],
   runs: [],
   limits: [],
   trim: null,
