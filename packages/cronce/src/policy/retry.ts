@@ -11,10 +11,14 @@ export function backoffMs(policy: RetryPolicy, failures: number, random: number)
 
 /**
  * No run of the fire may begin after this, once it has been run. What was planned long after its instant on purpose (a
- * backfill, a retry by an operator, a resume) counts from then: it would be too late before its first run.
+ * backfill, a retry by an operator, a resume) counts from then: it would be too late before its first run. Likewise, unless
+ * the policy names a deadline, for the first run of what had to wait for its turn: a crash of that must not be the end.
  */
 export function deadlineOf(fire: OpenFire, policy: Policy): Instant {
   const { windowMs } = policy.misfire
+  const { deadlineMs } = policy.retry
   const isOnPurpose = fire.kind !== 'scheduled' || fire.round > 1 || fire.plannedAt - fire.dueAt > windowMs
-  return (isOnPurpose ? fire.plannedAt : fire.dueAt) + (policy.retry.deadlineMs ?? windowMs)
+  const from = isOnPurpose ? fire.plannedAt : fire.dueAt
+  if (deadlineMs !== null) return from + deadlineMs
+  return (fire.attempt === 1 && fire.run !== null ? Math.max(from, fire.run.startedAt) : from) + windowMs
 }

@@ -4,8 +4,9 @@ import { DEFAULT_POLICY, type PolicyChoices, type RetryPolicy } from '../../src/
 import { makeToken } from '../../src/model/token.ts'
 import { cancelFire, requestCancel } from '../../src/policy/cancel.ts'
 import type { StartedRun } from '../../src/policy/decision.ts'
+import { recover } from '../../src/policy/recover.ts'
 import { backoffMs } from '../../src/policy/retry.ts'
-import { given, HOUR, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
+import { DAY, given, HOUR, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
 
 const retry = (parts: Partial<RetryPolicy>) => ({ retry: { ...DEFAULT_POLICY.retry, jitter: 0, ...parts } })
 const WISH = { author: 'ann', note: 'wrong file' }
@@ -106,6 +107,21 @@ test('crashes and failures have budgets of their own, and a hand-back costs noth
   assert.deepEqual([fire?.failures, fire?.crashes, fire?.attempt], [1, 1, 7])
   keeper.settle(keeper.advance()[0]!, 'error')
   assert.deepEqual(story(keeper), ['13:00 failed error'])
+})
+
+test('a fire that waited for its turn longer than the window is run again after a crash of its first run', () => {
+  const keeper = given({ policy: { overlap: { kind: 'queue', limit: 1 } } })
+  keeper.now = NOON + MINUTE
+  const [first] = keeper.advance()
+  keeper.now = NOON + 2 * MINUTE
+  keeper.advance()
+  keeper.now += 2 * DAY
+  keeper.settle(first!, 'completed')
+  const [second] = keeper.advance()
+  assert.equal(second?.record.dueAt, NOON + 2 * MINUTE)
+  keeper.take(recover(keeper.it, second!.record.token, keeper.context))
+  const fire = keeper.it.open.find(({ dueAt }) => dueAt === NOON + 2 * MINUTE)
+  assert.deepEqual([fire?.crashes, fire?.run], [1, null])
 })
 
 test('a fire is not run again after a crash once its deadline has passed', () => {
