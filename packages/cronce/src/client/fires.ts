@@ -91,7 +91,7 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
   }
 }
 
-export async function demandFire<Tx>(parts: ClientParts<Tx>, key: FireKey): Promise<FireRecord> {
+async function demandFire<Tx>(parts: ClientParts<Tx>, key: FireKey): Promise<FireRecord> {
   const found = await findFire(parts, key)
   if (found !== null) return found
   const nonce = key.nonce === '' ? '' : ` (${key.nonce})`

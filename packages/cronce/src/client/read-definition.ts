@@ -13,7 +13,7 @@ export interface ReadDefinition {
   readonly warnings: readonly string[]
 }
 
-export const SCHEDULE_NAMES = [
+const SCHEDULE_NAMES = [
   'job',
   'input',
   'start',

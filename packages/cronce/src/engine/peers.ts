@@ -69,7 +69,9 @@ export function peerWatch(core: Core): PeerWatch {
   // Caught inside; whatever fails here is done by `recoverOrphans` later.
   const afterGone = async (id: string): Promise<void> => {
     try {
-      await recoverRuns(id)
+      // That a list lacks it proves nothing: an answer may be older than the one before it. That it is over is for ever.
+      const { instances } = await callStore(core, 'watch', () => store.listInstances())
+      if (instances.some((peer) => peer.id === id && isOver(peer))) await recoverRuns(id)
     } catch (error) {
       core.storeFailed('recover', describeError(error), 0)
     }
@@ -128,7 +130,7 @@ export function peerWatch(core: Core): PeerWatch {
   /** Dead only if the store says so *and* we have seen no renewal for a whole lease ourselves: store clocks jump. */
   const lookAtLeases = async (): Promise<void> => {
     const { instances } = await callStore(core, 'watch', () => store.listInstances())
-    core.peers = instances.filter(({ state }) => state === 'live' || state === 'draining')
+    core.peers = instances.filter((peer) => !isOver(peer))
     observe()
     const now = clock.mono()
     for (const peer of core.peers) {
@@ -170,18 +172,22 @@ export function peerWatch(core: Core): PeerWatch {
     await clock.sleep(GRACE_MS, core.stopped)
     const stillGone = new Set(await callStore(core, 'probe', () => store.probe(gone)))
     for (const peer of instances) {
-      if (stillGone.has(peer.id) && (peer.state === 'live' || peer.state === 'draining')) await bury(peer, 'probe')
+      if (stillGone.has(peer.id) && !isOver(peer)) await bury(peer, 'probe')
     }
   }
 
   const recoverOrphans = async (): Promise<void> => {
     const { instances } = await callStore(core, 'watch', () => store.listInstances())
     for (const { id, state } of instances) {
-      if ((state === 'dead' || state === 'left') && !recovered.has(id)) await recoverRuns(id)
+      if (isOver({ state }) && !recovered.has(id)) await recoverRuns(id)
     }
     const known = new Set(instances.map(({ id }) => id))
     for (const id of recovered) if (!known.has(id)) recovered.delete(id)
   }
 
   return { observe, watchLeases, watchProcesses, recoverOrphans }
+}
+
+function isOver({ state }: Pick<InstanceRecord, 'state'>): boolean {
+  return state === 'dead' || state === 'left'
 }

@@ -69,7 +69,7 @@ export interface Ending {
   readonly detail: string | null
 }
 
-export function outcomeOf(reason: Reason): Outcome {
+function outcomeOf(reason: Reason): Outcome {
   return OUTCOMES.find((outcome) => (REASONS[outcome] as readonly string[]).includes(reason))!
 }
 
