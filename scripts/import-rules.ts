@@ -177,6 +177,8 @@ export const ROOMS: readonly Room[] = [
     packages: [],
     never: ONLY_EXPORTS,
   },
+  // Judges the library, and so knows nothing of it.
+  { name: 'checker', path: 'packages/checker/src/', doors: [], packages: [], never: PURE },
   { name: 'cli', path: 'packages/cli/src/', doors: [], packages: [NODE, /^cronce(\/|$)/, /^cronstrue$/], never: [] },
 ]
 

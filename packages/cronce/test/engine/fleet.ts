@@ -8,10 +8,10 @@ import type { CronceEvent, EventOf, EventType } from '../../src/model/event.ts'
 import { type MemorySource, memory } from '../../src/store/memory/memory.ts'
 import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
 import type { StoreSource } from '../../src/store/store.ts'
+import { createLink, type Fault, type Link, type StoreCall } from '../virtual/link.ts'
+import { type ClockFaults, createProcess, never, type Process } from '../virtual/process.ts'
+import { createWorld, seededRandom, type World } from '../virtual/world.ts'
 import { checkPromises } from './check-promises.ts'
-import { createLink, type Fault, type Link, type StoreCall } from './link.ts'
-import { type ClockFaults, createProcess, never, type Process } from './process.ts'
-import { createWorld, seededRandom, type World } from './world.ts'
 
 export type Tx = MemoryTransaction
 export type App = Cronce<Tx>

@@ -1,9 +1,15 @@
 import fc from 'fast-check'
-import type { OracleOptions } from './ask-oracle.ts'
-import { calendarDate } from './day-rules.ts'
+import type { OracleOptions } from '../../../checker/src/oracle/ask-oracle.ts'
+import { calendarDate } from '../../../checker/src/oracle/day-rules.ts'
+import type { OracleSchedule } from '../../../checker/src/oracle/read-expression.ts'
+import {
+  findTransitions,
+  type OffsetChange,
+  offsetOf,
+  scanZone,
+  type ZoneWindow,
+} from '../../../checker/src/oracle/zone-clock.ts'
 import { expressions, type HotValues } from './generate-expression.ts'
-import type { OracleSchedule } from './read-expression.ts'
-import { findTransitions, type OffsetChange, offsetOf, scanZone, type ZoneWindow } from './zone-clock.ts'
 import { FIXED_ZONES, ZONES } from './zones.ts'
 
 const DAY = 86_400

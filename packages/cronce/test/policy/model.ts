@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { oracleFires } from '../../../checker/src/oracle/ask-oracle.ts'
 import { type Policy, policyOf } from '../../src/model/policy.ts'
 import type { FireRecord, RunRecord } from '../../src/model/record.ts'
 import type { Definition, Instant, OpenFire, ScheduleState } from '../../src/model/schedule.ts'
@@ -6,7 +7,6 @@ import { advance } from '../../src/policy/advance.ts'
 import { nextBackfillStretch } from '../../src/policy/backfill.ts'
 import type { Context, Decision, Refusal, Stale } from '../../src/policy/decision.ts'
 import type { TriggerData } from '../../src/trigger/trigger.ts'
-import { oracleFires } from '../oracle/ask-oracle.ts'
 import { judgeEndings, judgePlan } from './judge.ts'
 
 const DAY = 86_400_000

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { iso } from '../../../checker/src/oracle/ask-oracle.ts'
+import { enumerateFires } from '../../../checker/src/oracle/enumerate-fires.ts'
+import { readExpression } from '../../../checker/src/oracle/read-expression.ts'
 import { type CronTrigger, cron, type Trigger, type TriggerData, trigger } from '../../src/cron.ts'
-import { iso } from '../oracle/ask-oracle.ts'
-import { enumerateFires } from '../oracle/enumerate-fires.ts'
 import {
   cases,
   type GeneratedCase,
@@ -13,7 +14,6 @@ import {
   seededRandom,
   transitionSpots,
 } from '../oracle/generate-case.ts'
-import { readExpression } from '../oracle/read-expression.ts'
 
 // CRONCE_CASES=50 multiplies the number of cases for a long run; CRONCE_SEED picks other ones.
 const { CRONCE_CASES = '1', CRONCE_SEED = '20261101' } = process.env

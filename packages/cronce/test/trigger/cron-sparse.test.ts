@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { iso, namesDay, oracleNext } from '../../../checker/src/oracle/ask-oracle.ts'
+import { readExpression } from '../../../checker/src/oracle/read-expression.ts'
 import { cron } from '../../src/cron.ts'
-import { iso, namesDay, oracleNext } from '../oracle/ask-oracle.ts'
-import { readExpression } from '../oracle/read-expression.ts'
 
 // Rare schedules: the next fire is months, years or centuries away, or there is none. The oracle goes date by date.
 

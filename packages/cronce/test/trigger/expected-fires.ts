@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { iso, oracleFires } from '../../../checker/src/oracle/ask-oracle.ts'
 import { type CronOptions, cron, type Trigger } from '../../src/cron.ts'
-import { iso, oracleFires } from '../oracle/ask-oracle.ts'
 
 /** What an expression does between two instants, written down by hand. */
 export interface ExpectedFires {

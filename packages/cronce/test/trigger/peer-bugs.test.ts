@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { iso, oracleFires } from '../../../checker/src/oracle/ask-oracle.ts'
 import { CronError, type CronOptions, cron } from '../../src/cron.ts'
-import { iso, oracleFires } from '../oracle/ask-oracle.ts'
 import { firesBetween } from './expected-fires.ts'
 
 // Bugs that users of other cron libraries reported, each with the thread it comes from. None of them may be ours.

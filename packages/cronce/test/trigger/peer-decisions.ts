@@ -1,8 +1,8 @@
-import { oracleNext } from '../oracle/ask-oracle.ts'
-import { type CalendarDate, calendarDate } from '../oracle/day-rules.ts'
-import type { ShiftOptions } from '../oracle/enumerate-fires.ts'
-import { readExpression } from '../oracle/read-expression.ts'
-import { type OffsetChange, offsetOf } from '../oracle/zone-clock.ts'
+import { oracleNext } from '../../../checker/src/oracle/ask-oracle.ts'
+import { type CalendarDate, calendarDate } from '../../../checker/src/oracle/day-rules.ts'
+import type { ShiftOptions } from '../../../checker/src/oracle/enumerate-fires.ts'
+import { readExpression } from '../../../checker/src/oracle/read-expression.ts'
+import { type OffsetChange, offsetOf } from '../../../checker/src/oracle/zone-clock.ts'
 
 export type Peer = 'croner' | 'cron-parser'
 

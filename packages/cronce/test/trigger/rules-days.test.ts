@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { oracleFires } from '../../../checker/src/oracle/ask-oracle.ts'
 import { type CronOptions, cron } from '../../src/cron.ts'
-import { oracleFires } from '../oracle/ask-oracle.ts'
 import { firesBetween } from './expected-fires.ts'
 
 // R4 and R5: which dates a pair of day fields names. Every date list was read off a calendar.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { iso } from '../../../checker/src/oracle/ask-oracle.ts'
 import { CronError, type CronOptions, cron } from '../../src/cron.ts'
-import { iso } from '../oracle/ask-oracle.ts'
 import { assertSameSet } from './expected-fires.ts'
 
 // A dialect is a grammar and a rule for the two day fields. `dst` stays 'auto' in every one of them.

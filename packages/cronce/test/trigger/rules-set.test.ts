@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { iso } from '../../../checker/src/oracle/ask-oracle.ts'
 import { cron } from '../../src/cron.ts'
-import { iso } from '../oracle/ask-oracle.ts'
 
 // R1 and R11: one set of instants, asked from anywhere, also where it is empty or over.
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { iso } from '../../../checker/src/oracle/ask-oracle.ts'
 import { type CronOptions, cron } from '../../src/cron.ts'
-import { iso } from '../oracle/ask-oracle.ts'
 import { type ExpectedFires, testRows } from './expected-fires.ts'
 
 // R7 to R10 and the options that change them, at New York's two changes of 2025:

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { iso } from '../../../checker/src/oracle/ask-oracle.ts'
+import { readExpression } from '../../../checker/src/oracle/read-expression.ts'
 import { CronError, type CronOptions, cron } from '../../src/cron.ts'
-import { iso } from '../oracle/ask-oracle.ts'
-import { readExpression } from '../oracle/read-expression.ts'
 import { assertSameSet } from './expected-fires.ts'
 
 // R2, R3 and R6: what may be written, and which other spelling means the same.

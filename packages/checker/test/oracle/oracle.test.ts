@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { iso, type OracleOptions, oracleFires } from './ask-oracle.ts'
-import { readExpression } from './read-expression.ts'
-import { findTransitions } from './zone-clock.ts'
+import { iso, type OracleOptions, oracleFires } from '../../src/oracle/ask-oracle.ts'
+import { readExpression } from '../../src/oracle/read-expression.ts'
+import { findTransitions } from '../../src/oracle/zone-clock.ts'
 
 // The judge is judged first: every expectation here was worked out by hand from rule set R.
 
