@@ -13,7 +13,7 @@ export const REASONS = {
     'timeout',
     /** A durable step was begun by an earlier run and nobody knows how it ended. */
     'step-unknown',
-    /** A retry would have come after the fire's deadline. */
+    /** A retry would have begun after the fire's deadline. */
     'retry-too-late',
     /** The input does not fit the job's schema. */
     'input-invalid',
@@ -41,7 +41,7 @@ export const REASONS = {
     'crashed',
     /** Its instances died too often. */
     'crash-budget',
-    /** Its instance died, and it would have been run again only after its deadline. */
+    /** Its instance died or stopped, and it would have been run again only after its deadline. */
     'recovery-too-late',
     /** Its instance stopped before it ended, and the job must not start twice. */
     'stopped',

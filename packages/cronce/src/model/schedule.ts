@@ -107,6 +107,8 @@ export interface OpenFire {
   /** Of this round. */
   readonly failures: number
   readonly crashes: number
+  /** Set once it has to be run again: a run that has not begun by then never will, and the fire ends so. */
+  readonly giveUp?: { readonly at: Instant; readonly reason: 'retry-too-late' | 'recovery-too-late' }
   readonly run: OpenRun | null
   /** What it was planned with, where that is no longer the schedule's, or was given by the one who triggered it. */
   readonly own: { readonly input: Json; readonly policy: PolicyChoices } | null

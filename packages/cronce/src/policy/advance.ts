@@ -5,7 +5,7 @@ import type { Claimant, Context, Decision } from './decision.ts'
 import { begin, type Draft, finishIfChanged, set } from './draft.ts'
 import { cancelEnding, endFire, endRun } from './fires.ts'
 import { ledgerOf } from './ledger.ts'
-import { missWaiting, plan } from './plan.ts'
+import { giveUpWaiting, missWaiting, plan } from './plan.ts'
 import { isRunning } from './records.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
 import { nextUnskipped, seriesOf } from './series.ts'
@@ -40,6 +40,7 @@ function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
   passOverAhead(draft, existing)
   if (draft.state.pause !== null) return
   missWaiting(draft)
+  giveUpWaiting(draft)
   materialise(draft, ledger, existing)
 }
 

@@ -105,9 +105,14 @@ export function cancelEnding(cancel: CancelRequest): Ending {
   return ending(cancel.reason, cancel.detail)
 }
 
+/** What waits is not late when the pause ends: it queues, however long that takes. */
+export function freezeFire(draft: Draft, fire: OpenFire): void {
+  const { giveUp: _, ...rest } = fire
+  draft.open[draft.open.indexOf(fire)] = { ...rest, queued: true }
+}
+
 export function pauseFires(draft: Draft, pause: Pause): void {
-  // What waits is not late when the pause ends: it queues.
-  draft.open = draft.open.map((fire) => (fire.run === null && !fire.queued ? { ...fire, queued: true } : fire))
+  for (const fire of draft.open.filter(({ run }) => run === null)) freezeFire(draft, fire)
   set(draft, { pause })
   const { note, author, until } = pause
   draft.events.push({ type: 'schedule.paused', ...aboutSchedule(draft), note, author, until })

@@ -80,6 +80,15 @@ export function missWaiting(draft: Draft): void {
   }
 }
 
+/** Fires that had to be run again, and that nobody ran in time. */
+export function giveUpWaiting(draft: Draft): void {
+  for (const fire of [...draft.open]) {
+    const { giveUp, run } = fire
+    if (run === null && giveUp !== undefined && draft.context.now > giveUp.at)
+      endFire(draft, fire, ending(giveUp.reason))
+  }
+}
+
 function openLate(draft: Draft, step: Step, instant: DueInstant): null {
   openFire(draft, { ...fireOf(draft, instant), queued: true })
   step.opened++

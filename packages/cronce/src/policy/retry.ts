@@ -1,5 +1,6 @@
 import type { Policy, RetryPolicy } from '../model/policy.ts'
-import type { Instant, OpenFire } from '../model/schedule.ts'
+import type { Instant } from '../model/schedule.ts'
+import type { RunningFire } from './records.ts'
 
 /** How long to wait after so many failures. Chance only shortens it: the cap is a promise. */
 export function backoffMs(policy: RetryPolicy, failures: number, random: number): number {
@@ -10,15 +11,15 @@ export function backoffMs(policy: RetryPolicy, failures: number, random: number)
 }
 
 /**
- * No run of the fire may begin after this, once it has been run. What was planned long after its instant on purpose (a
- * backfill, a retry by an operator, a resume) counts from then: it would be too late before its first run. Likewise, unless
- * the policy names a deadline, for the first run of what had to wait for its turn: a crash of that must not be the end.
+ * No run of the fire may begin after this, once it has been run. Decided when it first has to be run again. What was planned
+ * long after its instant on purpose (a backfill, a retry by an operator, a resume) counts from then: it would be too late before
+ * its first run. Likewise, unless the policy names a deadline, what had to wait for its turn counts from its first run.
  */
-export function deadlineOf(fire: OpenFire, policy: Policy): Instant {
+export function deadlineOf(fire: RunningFire, policy: Policy): Instant {
+  if (fire.giveUp !== undefined) return fire.giveUp.at
   const { windowMs } = policy.misfire
   const { deadlineMs } = policy.retry
   const isOnPurpose = fire.kind !== 'scheduled' || fire.round > 1 || fire.plannedAt - fire.dueAt > windowMs
   const from = isOnPurpose ? fire.plannedAt : fire.dueAt
-  if (deadlineMs !== null) return from + deadlineMs
-  return (fire.attempt === 1 && fire.run !== null ? Math.max(from, fire.run.startedAt) : from) + windowMs
+  return deadlineMs === null ? Math.max(from, fire.run.startedAt) + windowMs : from + deadlineMs
 }

@@ -4,7 +4,7 @@ import type { ErrorRecord } from '../model/record.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE, type Stale } from './decision.ts'
 import { begin, type Draft, finish, policyOfFire } from './draft.ts'
-import { cancelEnding, changeFire, endFire, endRun, findRunning } from './fires.ts'
+import { cancelEnding, changeFire, endFire, endRun, findRunning, freezeFire } from './fires.ts'
 import { aboutRun, type RunningFire } from './records.ts'
 import { backoffMs, deadlineOf } from './retry.ts'
 
@@ -70,7 +70,12 @@ export function waitAgain(
 ): void {
   // By a clock that went back it would begin before its instant.
   const readyAt = Math.max(patch.readyAt, fire.dueAt)
-  changeFire(draft, fire, { ...patch, readyAt, run: null })
+  const giveUp = {
+    at: deadlineOf(fire, policyOfFire(draft, fire)),
+    reason: patch.failures === undefined ? ('recovery-too-late' as const) : ('retry-too-late' as const),
+  }
+  const changed = changeFire(draft, fire, { ...patch, readyAt, giveUp, run: null })
+  if (draft.state.pause !== null) freezeFire(draft, changed)
   draft.events.push({ type: 'run.retried', ...aboutRun(draft, fire), readyAt, reason })
 }
 

@@ -4,6 +4,7 @@ import { DEFAULT_POLICY, type PolicyChoices, type RetryPolicy } from '../../src/
 import { makeToken } from '../../src/model/token.ts'
 import { cancelFire, requestCancel } from '../../src/policy/cancel.ts'
 import type { StartedRun } from '../../src/policy/decision.ts'
+import { pause, resume } from '../../src/policy/pause.ts'
 import { recover } from '../../src/policy/recover.ts'
 import { backoffMs } from '../../src/policy/retry.ts'
 import { DAY, given, HOUR, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
@@ -86,6 +87,53 @@ test('without a deadline of its own a retry is bounded by the misfire window', (
   keeper.now += 55 * SECOND
   keeper.settle(run, 'error')
   assert.deepEqual(story(keeper), ['13:00 failed retry-too-late'])
+})
+
+test('a retry that nobody begins before the deadline is given up, and so is one after a crash or a stop', () => {
+  const policy = retry({ attempts: 2, baseMs: SECOND, deadlineMs: MINUTE })
+  const cut = (end: (keeper: Keeper, run: StartedRun) => unknown): readonly string[] => {
+    const { keeper, run } = running(policy)
+    end(keeper, run)
+    // The whole fleet is away.
+    keeper.now = NOON + HOUR + MINUTE + 1
+    assert.deepEqual(keeper.advance(), [])
+    return story(keeper)
+  }
+  const end = '13:00 abandoned recovery-too-late'
+  assert.deepEqual(
+    cut((keeper, run) => keeper.settle(run, 'error')),
+    ['13:00 failed retry-too-late'],
+  )
+  assert.deepEqual(
+    cut((keeper, run) => keeper.recover(run)),
+    [end],
+  )
+  assert.deepEqual(
+    cut((keeper, run) => keeper.settle(run, 'completed', { handBack: 'started' })),
+    [end],
+  )
+})
+
+test('a retry at its deadline is still begun, and its deadline stays what it was', () => {
+  const misfire = { ...DEFAULT_POLICY.misfire, windowMs: MINUTE }
+  const { keeper, run } = running({ ...retry({ attempts: 2, baseMs: SECOND }), misfire })
+  keeper.now += 30 * SECOND
+  keeper.settle(run, 'error')
+  keeper.now = NOON + HOUR + MINUTE
+  const [second] = keeper.advance()
+  keeper.recover(second!)
+  keeper.now++
+  assert.deepEqual(keeper.advance(), [])
+  assert.deepEqual(story(keeper), ['13:00 abandoned recovery-too-late'])
+})
+
+test('a pause stops the clock of what waits for another run', () => {
+  const { keeper, run } = running(retry({ attempts: 2, baseMs: SECOND, deadlineMs: MINUTE }))
+  keeper.settle(run, 'error')
+  keeper.take(pause(keeper.it, { note: null, author: null, until: null, missed: 'skip' }, keeper.context))
+  keeper.now += 5 * MINUTE
+  keeper.take(resume(keeper.it, 'skip', keeper.context))
+  assert.equal(keeper.advance()[0]?.record.attempt, 2)
 })
 
 test('a fire whose instance died is run again, under a higher token, until its own budget is used up', () => {
