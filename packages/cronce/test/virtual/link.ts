@@ -10,9 +10,12 @@ export interface StoreCall {
   readonly args: readonly unknown[]
 }
 
-export type Fault =
-  /** Both ways take time. */
-  | { readonly kind: 'slow'; readonly requestMs?: number; readonly answerMs?: number }
+/** Both ways may take time, whatever else happens. */
+export type Fault = FaultKind & { readonly requestMs?: number; readonly answerMs?: number }
+
+type FaultKind =
+  /** Nothing but that. */
+  | { readonly kind: 'slow' }
   /** It never arrives, and nobody says so. */
   | { readonly kind: 'request-lost' }
   /** It is applied, and nobody says so. */
@@ -21,6 +24,8 @@ export type Fault =
   | { readonly kind: 'applied-then-throws' }
   /** The connection is refused. */
   | { readonly kind: 'throws' }
+  /** It arrives a second time, so much later; that answer goes nowhere. Transactions and closing are not repeated. */
+  | { readonly kind: 'duplicate'; readonly againMs: number }
 
 /** The connection of one process to the store: what goes wrong on it, and what went over it. */
 export interface Link {
@@ -54,19 +59,22 @@ export function createLink(world: World, process: Process): Link {
     calls.set(call.name, (calls.get(call.name) ?? 0) + 1)
     const fault = faultOf(call)
     if (fault === null) return deliver(process, perform())
-    if (fault.kind === 'throws') return deliver(process, Promise.reject(connectionError(call)))
     if (fault.kind === 'request-lost') return never()
-    if (fault.kind === 'slow') await travel(fault.requestMs)
+    await travel(fault.requestMs)
+    const back = (): Promise<void> => travel(fault.answerMs)
+    if (fault.kind === 'throws') return deliver(process, Promise.reject(connectionError(call)), back)
     const answer = perform()
     if (fault.kind === 'answer-lost') {
       answer.catch(() => {})
       return never()
     }
-    if (fault.kind === 'slow') return deliver(process, answer, () => travel(fault.answerMs))
-    return deliver(
-      process,
-      answer.then(() => Promise.reject(connectionError(call))),
-    )
+    if (fault.kind === 'applied-then-throws') {
+      const broken = answer.then(() => Promise.reject(connectionError(call)))
+      return deliver(process, broken, back)
+    }
+    const isRepeated = fault.kind === 'duplicate' && call.name !== 'transact' && call.name !== 'close'
+    if (isRepeated) world.at(world.now() + fault.againMs, () => void perform().catch(() => {}))
+    return deliver(process, answer, back)
   }
   const link: Link = {
     calls,
@@ -99,6 +107,7 @@ async function deliver<Answer>(
     await process.delivered()
     return value
   } catch (error) {
+    await travel?.()
     await process.delivered()
     throw error
   }

@@ -19,7 +19,8 @@ export interface Process {
   /** Stop delivering, as SIGSTOP does. `suspended`: its monotonic clock stands still meanwhile, as in a suspended machine. */
   pause(how?: 'stopped' | 'suspended'): void
   resume(): void
-  crash(): void
+  /** At once, or instead of the so-manieth thing that is delivered from now on: wherever it waits then. */
+  crash(deliveries?: number): void
   /** Hold the event loop for so long, then go on before anything that came in meanwhile. For handlers. */
   block(ms: number, how?: 'stopped' | 'suspended'): Promise<void>
   /** Set its wall clock. */
@@ -28,6 +29,8 @@ export interface Process {
   delivered(): Promise<void>
   /** Called when this can be delivered. */
   deliver(happen: () => void): void
+  /** Sleeps that have not ended. */
+  readonly sleeping: number
 }
 
 const NEVER = new Promise<never>(() => {})
@@ -42,20 +45,30 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
   let suspendedAt: number | null = null
   let suspendedMs = 0
   let waiting: (() => void)[] = []
+  let deliveriesLeft = Number.POSITIVE_INFINITY
+  let sleeping = 0
 
   const deliver = (happen: () => void): void => {
-    if (state === 'runs') happen()
-    else if (state === 'paused') waiting.push(happen)
+    if (state === 'paused') waiting.push(happen)
+    if (state !== 'runs') return
+    if (--deliveriesLeft > 0) happen()
+    else crash()
+  }
+  const crash = (): void => {
+    state = 'crashed'
+    waiting = []
   }
   const mono = (): number => ((suspendedAt ?? world.now()) - suspendedMs) * rate
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (state === 'crashed') return NEVER
     if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
     const end = mono() + ms
+    sleeping++
     return new Promise((resolve) => {
       let isOver = false
       let callOff = (): void => {}
       const wake = (): void => {
+        if (!isOver) sleeping--
         isOver = true
         callOff()
         signal?.removeEventListener('abort', wake)
@@ -95,9 +108,9 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     },
     pause,
     resume,
-    crash() {
-      state = 'crashed'
-      waiting = []
+    crash(deliveries) {
+      if (deliveries === undefined) crash()
+      else deliveriesLeft = deliveries
     },
     async block(ms, how) {
       if (state !== 'runs') return
@@ -108,7 +121,10 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     step(ms) {
       stepped += ms
     },
-    delivered: () => (state === 'runs' ? Promise.resolve() : new Promise((resolve) => deliver(resolve))),
+    delivered: () => new Promise((resolve) => deliver(resolve)),
     deliver,
+    get sleeping() {
+      return sleeping
+    },
   }
 }
