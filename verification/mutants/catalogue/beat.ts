@@ -1,0 +1,163 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes in who lives: leases, trust, the dead and what they leave. */
+export const BEAT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'host-as-identity',
+    ruling: 'checker.md (f)',
+    breaks: 'An instance is known by the name of its host.',
+    edits: [edit('engine/core.ts', '    instance: parts.newId(),\n', '    instance: settings.host,\n')],
+    caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
+  },
+  {
+    name: 'no-reclaim',
+    ruling: 'P6, faults.md 5.2 (no reclaim)',
+    breaks: 'What a dead instance held is nobody’s for ever.',
+    edits: [edit('engine/peers.ts', '      if (items.length === 0) break\n', '      if (items.length >= 0) break\n')],
+    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+  },
+  {
+    name: 'recovered-from-the-living',
+    ruling: 'ruling 13',
+    breaks: 'That an instance is missing on a list is enough to run its fires again.',
+    edits: [
+      edit(
+        'engine/peers.ts',
+        'if (instances.some((peer) => peer.id === id && isOver(peer))) await recoverRuns(id)',
+        'if (instances.length > 0) await recoverRuns(id)',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/old-answers.test.ts',
+      names: ['that an instance is not on a list does not make it dead: the list may be older than the one before it'],
+    },
+  },
+  {
+    name: 'recovered-without-a-burial',
+    ruling: 'ruling 13',
+    breaks: 'The fires of an instance are run again although the store refused to declare it dead.',
+    edits: [
+      edit(
+        'engine/peers.ts',
+        "    if (!(await callStore(core, 'bury', () => store.bury(burial)))) return\n",
+        "    await callStore(core, 'bury', () => store.bury(burial))\n",
+      ),
+      edit(
+        'engine/peers.ts',
+        "      if (peer.expired) await bury(peer, 'lease')\n",
+        "      if (peer.expired || last.renewals >= 0) await bury(peer, 'lease')\n",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'buried-without-watching',
+    ruling: 'ruling 14',
+    breaks: 'Whoever is expired by the clock of the store is declared dead by the first who looks.',
+    edits: [
+      edit(
+        'engine/peers.ts',
+        'if (peer.id === core.instance || last === undefined || now - last.at < leaseMs) continue',
+        'if (peer.id === core.instance || last === undefined) continue',
+      ),
+      edit(
+        'engine/peers.ts',
+        '    const now = clock.mono()\n    for (const peer of core.peers) {',
+        '    const now = lookedAt\n    for (const peer of core.peers) {',
+      ),
+      edit('engine/peers.ts', '.map(([, { at }]) => at + leaseMs),', '.map(([, { at }]) => at + leaseMs / 10),'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'outage-blamed-on-others',
+    ruling: 'ruling 14',
+    breaks: 'Whoever could not look takes that for having seen nobody renew.',
+    edits: [edit('engine/peers.ts', '    if (wasBlind(now)) {\n', '    if (wasBlind(now) && now < 0) {\n')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/outage.test.ts',
+      names: ["after an outage (throws) nobody is robbed within a lease of the store's return"],
+    },
+  },
+  {
+    name: 'lease-by-the-observer',
+    ruling: 'ruling 14, faults.md 5.2 (lease by client clock)',
+    breaks: 'The wall clock of whoever looks decides whose lease has run out.',
+    edits: [
+      edit(
+        'engine/peers.ts',
+        'if (peer.id === core.instance || last === undefined || now - last.at < leaseMs) continue',
+        'if (peer.id === core.instance || last === undefined || clock.wall() - peer.renewedAt < leaseMs) continue',
+      ),
+      edit(
+        'engine/peers.ts',
+        "      if (peer.expired) await bury(peer, 'lease')\n",
+        "      if (last.renewals >= 0) await bury(peer, 'lease')\n",
+      ),
+      edit('engine/peers.ts', "hint: by === 'probe' }", 'hint: by !== null }'),
+      edit('engine/peers.ts', '.map(([, { at }]) => at + leaseMs),', '.map(([, { at }]) => at + leaseMs / 10),'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'trust-by-one-clock',
+    ruling: 'ruling 18',
+    breaks: 'A machine that was suspended trusts its lease, since its monotonic clock stood still.',
+    edits: [edit('engine/lease.ts', ' && clock.wall() < until.wall,', ',')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/pause.test.ts',
+      names: ['a lease that ran out unnoticed (suspended) begins no step, though nobody has taken over'],
+    },
+  },
+  {
+    name: 'trust-from-the-answer',
+    ruling: 'ruling 18',
+    breaks: 'A lease is counted from when the answer came, not from when it was asked for.',
+    edits: [
+      edit(
+        'engine/lease.ts',
+        '    renewed(sent, leaseMs) {\n',
+        '    renewed(_, leaseMs) {\n      const sent = { mono: clock.mono(), wall: clock.wall() }\n',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/pause.test.ts',
+      names: ['a claim whose answer comes after the lease has run out is not started'],
+    },
+  },
+  {
+    name: 'renews-too-rarely',
+    ruling: 'ruling 18',
+    breaks: 'An instance that holds runs renews as rarely as one that holds none, and later than its lease lasts.',
+    edits: [
+      edit(
+        'engine/beat.ts',
+        'core.runs.size > 0 ? leaseMs / 3 : (leaseMs * 2) / 3',
+        'core.runs.size > 0 ? leaseMs * 2 : (leaseMs * 2) / 3',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'fenced-runs-go-on',
+    ruling: 'ruling 8',
+    breaks: 'An instance that was declared dead joins anew and does not tell its runs.',
+    edits: [edit('engine/beat.ts', "    for (const run of core.runs.all()) run.abort('fenced', null)\n", '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/pause.test.ts',
+      names: ['an instance that was paused for longer than its lease is robbed, told so, and goes on under a new id'],
+    },
+  },
+  {
+    name: 'farewell-before-the-end',
+    ruling: 'P9',
+    breaks: 'An instance leaves before what it gave up is handed back.',
+    edits: [edit('engine/engine.ts', '    await within(LEAVE_MS, quiet())\n', '')],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C12'] },
+  },
+]

@@ -1,0 +1,188 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes in what people and deployments do to a schedule. */
+export const COMMAND_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'change-forgets-the-old-rule',
+    ruling: 'ruling 25',
+    breaks: 'A new rule counts from now on, and what was due under the old one is dropped.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        '  if (!settleOldRule(draft, isMoved)) {',
+        '  if (!isMoved && !settleOldRule(draft, isMoved)) {',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+  },
+  {
+    name: 'waiting-gets-new-policies',
+    ruling: 'ruling 25',
+    breaks: 'What is open when a schedule changes goes on under the new policies.',
+    edits: [edit('policy/define.ts', '  keepOwn(draft, state.definition, wanted.definition)\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/define.test.ts',
+      names: ['what is open keeps the input and the policies it was planned with'],
+    },
+  },
+  {
+    name: 'pause-swallows-what-was-due',
+    ruling: 'ruling 24',
+    breaks: 'A pause begins without planning what was due before it.',
+    edits: [edit('policy/pause.ts', '  planUpToNow(draft)\n  pauseFires', '  pauseFires')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/pause.test.ts',
+      names: ['a pause does not swallow what was due before it'],
+    },
+  },
+  {
+    name: 'resume-loses-the-stretch',
+    ruling: 'ruling 24',
+    breaks: 'What fell into a pause is passed over without a record.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        "write(draft, stretch, (instant, index) => (index < firstKept ? ending('paused') : openLate(draft, step, instant)))",
+        'write(draft, { ...stretch, instants: stretch.instants.slice(firstKept) }, (instant) => openLate(draft, step, instant))',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'skips-whatever-is-next',
+    ruling: 'ruling 24',
+    breaks: 'Skipping the next fire skips the one that is next by now, not the one that the operator saw.',
+    edits: [
+      edit('policy/skip-next.ts', '  if (state.nextAt !== dueAt) {\n', '  if (state.nextAt === null) {\n'),
+      edit(
+        'policy/skip-next.ts',
+        'export function skipNext(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal {\n',
+        'export function skipNext(state: ScheduleState, seen: Instant, context: Context): Decision | Refusal {\n  const dueAt = state.nextAt ?? seen\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'cancels-whatever-runs',
+    ruling: 'ruling 24',
+    breaks: 'Cancelling a run ends the one that runs by now, not the one that the operator saw.',
+    edits: [
+      edit(
+        'policy/cancel.ts',
+        '  const fire = findRunning(draft, token)\n',
+        '  const fire = findRunning(draft, token) ?? draft.open.find(isRunning)\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'backfill-repeats-what-ran',
+    ruling: 'ruling 1',
+    breaks: 'A backfill runs failed and succeeded instants once more.',
+    edits: [
+      edit(
+        'policy/backfill.ts',
+        "  return record.ending?.outcome === 'missed' || record.ending?.outcome === 'skipped'\n",
+        '  return record.ending !== null\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C11', 'C2'] },
+  },
+  {
+    name: 'backfill-beyond-the-record',
+    ruling: 'ruling 3',
+    breaks: 'A backfill may reach back to where nothing is on record any more.',
+    edits: [
+      edit('policy/backfill.ts', '  if (from < since) {\n', '  if (from > now) {\n'),
+      edit(
+        'policy/backfill.ts',
+        'if (!isWanted(record) || (record === undefined && at < since)) continue',
+        'if (!isWanted(record)) continue',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2', 'C11'] },
+  },
+  {
+    name: 'retry-without-force',
+    ruling: 'ruling 26',
+    breaks: 'An operator may run a job again that must not start twice, without saying that it is meant.',
+    edits: [
+      edit(
+        'policy/retry-fire.ts',
+        '  if (!mustNotRepeat || record.attempt === 0) return null\n',
+        '  if (!mustNotRepeat || record.attempt > 0) return null\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'removal-leaves-runs',
+    ruling: 'ruling 9',
+    breaks: 'A schedule is removed, and the run it had stays open on record.',
+    edits: [edit('policy/remove.ts', '    if (isRunning(fire)) endRun(draft, fire, removed)\n', '')],
+    caughtBy: { judge: 'simulation', names: ['C12', 'S13'] },
+  },
+  {
+    name: 'old-deployment-flips-back',
+    ruling: 'P8, ruling 30',
+    breaks: 'Whoever starts last writes its declarations, also when a newer deployment is active.',
+    edits: [
+      edit(
+        'engine/deploy.ts',
+        'if (record === null || record.active !== deployment || record.term === declaredTerm) return',
+        'if (record === null || record.term === declaredTerm) return',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C4', 'C10'] },
+  },
+  {
+    name: 'hold-down-ignored',
+    ruling: 'ruling 30',
+    breaks: 'A release whose processes are away for a moment makes the old declarations count again.',
+    edits: [
+      edit(
+        'policy/deployment.ts',
+        'return now - app.activeGoneAt >= holdDownMs ? activate',
+        'return now >= app.activeGoneAt ? activate',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/deployment.test.ts',
+      names: ['a release that crashes and comes back within the hold-down changes nothing'],
+    },
+  },
+  {
+    name: 'retires-other-apps',
+    ruling: 'ruling 30',
+    breaks: 'Jobs of other apps are retired, since this one does not declare them.',
+    edits: [
+      edit('policy/retire.ts', ' || source.app !== by.app || ', ' || '),
+      edit(
+        'engine/deploy.ts',
+        'const query: ScheduleQuery = { app, after, limit: BATCH }',
+        'const query: ScheduleQuery = { after, limit: BATCH }',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy.test.ts',
+      names: ['apps that share a namespace do not touch each other'],
+    },
+  },
+  {
+    name: 'retired-goes-on',
+    ruling: 'P8, ruling 30',
+    breaks: 'What waits when its job leaves the code is started all the same.',
+    edits: [
+      edit(
+        'policy/retire.ts',
+        "  for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))\n  set(draft, { retiredAt: context.now, ",
+        '  set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C13', 'C12'] },
+  },
+]

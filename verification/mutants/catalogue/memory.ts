@@ -1,0 +1,197 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes in the store. The simulation runs on the one in memory; that of SQLite has mutants of its own. */
+export const MEMORY_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'no-unique-key',
+    ruling: 'P1, ruling 1, checker.md (a)',
+    breaks: 'A fire that is on record is created once more, over the old record.',
+    edits: [
+      edit(
+        'store/memory/apply.ts',
+        "    if (fire !== undefined) return { kind: 'exists', fire }\n  }",
+        '    if (fire !== undefined) continue\n  }',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'no-version-check',
+    ruling: 'P2, faults.md 5.2 (update without compare-and-set)',
+    breaks: 'What was decided on an old state is written over a newer one.',
+    edits: [edit('store/memory/apply.ts', '  if ((current?.version ?? 0) !== change.version) return CONFLICT\n', '')],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'mark-before-insert',
+    ruling: 'P5, checker.md (d)',
+    breaks: 'The high-water mark is written before it is known whether the records can be.',
+    edits: [
+      edit(
+        'store/memory/apply.ts',
+        '  const refusal = findExisting(space, change, created) ?? findFull(space, change)\n  if (refusal !== undefined) return refusal\n',
+        '  const refusal = findExisting(space, change, created) ?? findFull(space, change)\n',
+      ),
+      edit(
+        'store/memory/apply.ts',
+        '  for (let index = 0; index < created.length; index++) {\n    const fire = change.creates[index]!\n',
+        '  if (refusal !== undefined) return refusal\n  for (let index = 0; index < created.length; index++) {\n    const fire = change.creates[index]!\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'early-by-the-store',
+    ruling: 'P4',
+    breaks: "The store does not ask its own clock whether a fire's time has come.",
+    edits: [
+      edit('store/memory/apply.ts', '  if (change.notBefore !== null && now < change.notBefore) return EARLY\n', ''),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C5'] },
+  },
+  {
+    name: 'limits-not-counted',
+    ruling: 'P7, ruling 34',
+    breaks: 'The limit of a job or a group is looked up before the runs of the same change are counted.',
+    edits: [
+      edit(
+        'store/memory/apply.ts',
+        '(records.slots.get(slot) ?? 0) + countOpen(slot, runs) - countOpen(slot, before)',
+        '(records.slots.get(slot) ?? 0) - countOpen(slot, before)',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C7'] },
+  },
+  {
+    name: 'token-reset-on-removal',
+    ruling: 'ruling 10, faults.md 5.2 (token reset)',
+    breaks: 'A schedule that is removed and made again counts its tokens from one.',
+    edits: [
+      edit(
+        'store/memory/apply.ts',
+        '    setFloor(space, Math.max(space.data.floor, current.tokens, current.version))\n',
+        '    setFloor(space, Math.max(space.data.floor, current.version))\n',
+      ),
+      edit('store/memory/apply.ts', 'Math.max(state.tokens, data.floor) : state.tokens', 'state.tokens : state.tokens'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S2', 'C14', 'C2'] },
+  },
+  {
+    name: 'claim-by-the-dead',
+    ruling: 'ruling 6, faults.md 5.2 (no fence on renew)',
+    breaks: 'A claim does not ask whether its instance has been declared dead.',
+    edits: [
+      edit(
+        'store/memory/apply.ts',
+        '  const isLive = claimant === undefined || renew(space, now, claimant)\n',
+        '  const isLive = claimant === undefined || renew(space, now, claimant) || claimant.leaseMs > 0\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S4', 'C12'] },
+  },
+  {
+    name: 'dead-renew',
+    ruling: 'ruling 13, checker.md (e), faults.md 5.2 (renew resurrects)',
+    breaks: 'A beat is taken by name: an instance that was declared dead is live again.',
+    edits: [
+      edit(
+        'store/memory/instances.ts',
+        '  if (known === undefined ? !join : known.goneAt !== null) return false\n',
+        '  if (known === undefined && !join) return false\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S4', 'C2'] },
+  },
+  {
+    name: 'leases-not-clamped',
+    ruling: 'ruling 14',
+    breaks: 'After the clock of the store was set back, a lease of the dead seems to hold for hours.',
+    edits: [
+      edit(
+        'store/memory/instances.ts',
+        '    if (known.leaseUntil > now + known.leaseMs) setInstance(space, id, { ...known, leaseUntil: now + known.leaseMs })\n',
+        '',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+  },
+  {
+    name: 'step-of-the-overtaken',
+    ruling: 'P3, faults.md 5.2 (no fence on once)',
+    breaks: 'A step is begun without asking whether its run is still the current one.',
+    edits: [
+      edit(
+        'store/memory/steps.ts',
+        '  if (run === undefined || run.dueAt !== fire.dueAt || run.nonce !== fire.nonce) return STALE\n',
+        '  if (run !== undefined && (run.dueAt !== fire.dueAt || run.nonce !== fire.nonce)) return STALE\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S3', 'C8'] },
+  },
+  {
+    name: 'fence-by-holder',
+    ruling: 'P3, faults.md 5.2 (fence by holder)',
+    breaks: 'A run may write as long as its instance lives, also when the run has been ended.',
+    edits: [
+      edit(
+        'store/memory/space.ts',
+        'const isLive = run?.ending === null && space',
+        'const isLive = run !== undefined && space',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S3', 'C8'] },
+  },
+  {
+    name: 'step-ended-by-anybody',
+    ruling: 'ruling 11',
+    breaks: 'A step is ended by a run that did not begin it.',
+    edits: [edit('store/memory/steps.ts', '      if (known.token !== command.token) return STALE\n', '')],
+    caughtBy: { judge: 'simulation', names: ['S6', 'S3', 'C3', 'C8'] },
+  },
+  {
+    name: 'unknown-step-rerun',
+    ruling: 'ruling 11',
+    breaks: 'A step that an earlier run began, and of which nobody knows the end, is silently begun again.',
+    edits: [
+      edit(
+        'store/memory/steps.ts',
+        "  if (known?.state === 'begun' && !rerun) return { kind: 'unknown', token: known.token }\n",
+        '',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S6', 'C3'] },
+  },
+  {
+    name: 'step-done-twice',
+    ruling: 'faults.md 5.2 (effect not idempotent)',
+    breaks: 'A step that is done is done again by the next attempt.',
+    edits: [
+      edit(
+        'store/memory/steps.ts',
+        "  if (known?.state === 'done') return { kind: 'done', result: known.result }\n  if (known?.state === 'begun' && known",
+        "  if (known?.state === 'begun' && known",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S6', 'C3'] },
+  },
+  {
+    name: 'commit-without-asking-again',
+    ruling: 'P3, ruling 8',
+    breaks: 'A transaction asks for its run when it begins, and not when it commits.',
+    edits: [
+      edit(
+        'store/memory/store.ts',
+        '    if (change === null) return false\n',
+        '    if (change === null) return true\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S3', 'S6', 'C3', 'C8'] },
+  },
+  {
+    name: 'pruned-early',
+    ruling: 'ruling 3, checker.md (g)',
+    breaks: 'Records go a day before they may.',
+    edits: [edit('store/memory/prune.ts', 'if (entry.expiresAt > now ||', 'if (entry.expiresAt > now + DAY_MS ||')],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+]

@@ -1,0 +1,189 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes in planning: which instants become what, and which of them may start. */
+export const PLAN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'due-is-now',
+    ruling: 'P1, ruling 2, checker.md (h)',
+    breaks: 'A fire that is caught up with is written down as due now.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        '  openFire(draft, { ...fireOf(draft, instant), queued: true })\n',
+        '  openFire(draft, { ...fireOf(draft, instant), dueAt: draft.context.now, queued: true })\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C4', 'C10'] },
+  },
+  {
+    name: 'next-from-now',
+    ruling: 'P5, faults.md 5.2 (loses catch-up)',
+    breaks: 'The next instant is looked for from now on, not from the one before it.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        '    at = nextOf(series, state.definition, state.fired + instants.length, at)\n  }\n  while',
+        '    at = nextOf(series, state.definition, state.fired + instants.length, context.now)\n  }\n  while',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+  },
+  {
+    name: 'missed-not-recorded',
+    ruling: 'P5, checker.md (d)',
+    breaks: 'The mark passes instants that are let go, and only a handful of them is written down.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger }',
+        'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length - 1, trigger }',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'latest-is-oldest',
+    ruling: 'ruling 23',
+    breaks: 'Of the instants that are late, the oldest one runs instead of the latest.',
+    edits: [
+      edit(
+        'policy/misfire.ts',
+        "    return index >= firstKept ? 'run' : LET_GO[policy.late]\n",
+        "    return index < latenessMs.length - firstKept ? 'run' : LET_GO[policy.late]\n",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C11', 'C10'] },
+  },
+  {
+    name: 'late-skip-runs',
+    ruling: 'P7',
+    breaks: 'Where late fires are to be skipped, the latest of them runs.',
+    edits: [
+      edit(
+        'policy/misfire.ts',
+        "    case 'skip':\n      return 0\n",
+        "    case 'skip':\n      return beyond.newer ? 0 : 1\n",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C11'] },
+  },
+  {
+    name: 'on-time-is-late',
+    ruling: 'P7',
+    breaks: 'The grace is taken for seconds where it is milliseconds: what is hardly late is let go.',
+    edits: [
+      edit('policy/misfire.ts', 'return latenessMs <= policy.graceMs', 'return latenessMs <= policy.graceMs / 1_000'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+  },
+  {
+    name: 'lateness-from-due',
+    ruling: 'ruling 2',
+    breaks: 'Lateness counts from the due time, so that jitter makes fires late.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        'const lateness = stretch.instants.map(({ readyAt }) => now - readyAt)',
+        'const lateness = stretch.instants.map(({ dueAt }) => now - dueAt)',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+  },
+  {
+    name: 'jitter-beyond-the-next',
+    ruling: 'ruling 2',
+    breaks: 'Jitter may hold a fire back until after the next one is due.',
+    edits: [
+      edit(
+        'policy/jitter.ts',
+        'return nextDueAt === null ? readyAt : Math.min(readyAt, nextDueAt - 1)',
+        'return readyAt',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C6'] },
+  },
+  {
+    name: 'retries-are-late',
+    ruling: 'ruling 23',
+    breaks: 'A fire that waits for another attempt is judged as late, like one that was never begun.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        "fire.kind === 'scheduled' && fire.run === null && fire.attempt === 0)",
+        "fire.kind === 'scheduled' && fire.run === null)",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+  },
+  {
+    name: 'started-while-paused',
+    ruling: 'ruling 24',
+    breaks: 'A pause stops planning, and lets what waits or is to be retried start.',
+    edits: [
+      edit(
+        'policy/wake.ts',
+        "return state.retiredAt !== null || (state.pause !== null && fire.kind !== 'manual')",
+        "return state.retiredAt !== null || (state.pause !== null && fire.kind === 'backfill')",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C13'] },
+  },
+  {
+    name: 'planned-while-paused',
+    ruling: 'ruling 24',
+    breaks: 'A pause that has an end does not keep instants from being planned.',
+    edits: [
+      edit(
+        'policy/advance.ts',
+        "  if (draft.state.pause === null) plan(draft, 'ready', known)\n",
+        "  if (draft.state.pause === null || draft.state.pause.until !== null) plan(draft, 'ready', known)\n",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C13'] },
+  },
+  {
+    name: 'every-chunk-has-its-latest',
+    ruling: 'ruling 28',
+    breaks: 'In a stretch that takes several steps, each step runs its latest instant.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        'const newer = stretch.more || late.length < lateness.length',
+        'const newer = late.length < lateness.length',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/plan.test.ts',
+      names: ['a very long stretch is settled in steps, of which only the last knows the latest'],
+    },
+  },
+  {
+    name: 'plans-with-old-zones',
+    ruling: 'ruling 31',
+    breaks: 'An instance with older zone data plans while one with newer data lives.',
+    edits: [edit('policy/move-zone.ts', 'return state.zoneData === null || zoneData >= newestLive', 'return true')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/zone-and-jitter.test.ts',
+      names: ['an instance with older data does not plan a zone while a newer one lives'],
+    },
+  },
+  {
+    name: 'zones-never-move',
+    ruling: 'ruling 31',
+    breaks: 'Newer zone data is written down, and the next instant stays that of the old.',
+    edits: [
+      edit(
+        'policy/move-zone.ts',
+        '  set(draft, { nextAt, zoneData: context.zoneData })\n',
+        '  set(draft, { zoneData: context.zoneData })\n',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/zone-and-jitter.test.ts',
+      names: ['newer zone data finds the next instant again, from what is settled on'],
+    },
+  },
+]

@@ -1,0 +1,242 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes in the life of a run on its instance: claim, start, steps, transaction, settlement. */
+export const RUN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'local-clock',
+    ruling: 'P4, checker.md (c), faults.md 5.2 (due by client clock)',
+    breaks: 'Decisions are made by the clock of the instance, and the store does not object.',
+    edits: [
+      edit(
+        'engine/core.ts',
+        '    context: (now) => ({\n      now,\n',
+        '    context: () => ({\n      now: parts.clock.wall(),\n',
+      ),
+      edit('store/memory/apply.ts', 'now < change.notBefore) return EARLY', 'now < 0) return EARLY'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C5', 'S7'] },
+  },
+  {
+    name: 'local-clock-misjudges',
+    ruling: 'P4, checker.md (c)',
+    breaks: 'The store decides what is due, and the clock of the instance how late it is.',
+    edits: [
+      edit(
+        'engine/core.ts',
+        '    context: (now) => ({\n      now,\n',
+        '    context: () => ({\n      now: parts.clock.wall(),\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10', 'C6'] },
+  },
+  {
+    name: 'loser-starts-too',
+    ruling: 'P2, faults.md 5.2 (non-atomic claim)',
+    breaks: 'An instance whose claim met a newer version starts the run all the same.',
+    edits: [
+      edit(
+        'engine/claim.ts',
+        "      if (result.kind === 'applied') {\n        for (const event of decision.events) core.parts.emit(event)\n",
+        "      if (result.kind === 'applied' || result.kind === 'conflict') {\n        for (const event of decision.events) core.parts.emit(event)\n",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'claim-without-request',
+    ruling: 'ruling 6',
+    breaks: 'After a lost answer a token is taken for one’s own, though another instance may have got it.',
+    edits: [
+      edit(
+        'engine/claim.ts',
+        'open.filter(({ run }) => run?.request === request)',
+        'open.filter(({ run }) => run !== null)',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'lost-claim-is-believed',
+    ruling: 'ruling 7',
+    breaks: 'A claim whose answer was lost is taken for applied without looking.',
+    edits: [
+      edit(
+        'engine/claim.ts',
+        'const isApplied = started.length > 0 && started',
+        'const isApplied = started.length > 0 || started',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
+  },
+  {
+    name: 'no-reconcile',
+    ruling: 'ruling 6',
+    breaks: 'What an instance holds without knowing is held for ever.',
+    edits: [edit('engine/reconcile.ts', '      void settler.add(schedule, { token,', '      void ({ schedule, token,')],
+    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+  },
+  {
+    name: 'reconcile-at-once',
+    ruling: 'ruling 6',
+    breaks: 'A beat hands back what was claimed while it was under way.',
+    edits: [
+      edit('engine/reconcile.ts', '      else if (!core.claiming.has(run.request)) unknown', '      else unknown'),
+      edit('engine/reconcile.ts', ' || !doubtful.has(', ' || !unknown.has('),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'started-without-trust',
+    ruling: 'ruling 8',
+    breaks: 'A handler is called without asking whether the lease still holds.',
+    edits: [
+      edit(
+        'engine/execute.ts',
+        'if (job === undefined || core.stopping || !core.lease.trusted() || core.instance !== run.instance) {',
+        'if (job === undefined || core.stopping) {',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'step-without-trust',
+    ruling: 'ruling 8',
+    breaks: 'A step is begun without asking whether the lease still holds.',
+    edits: [
+      edit(
+        'engine/trust.ts',
+        'if (core.instance === run.instance && core.lease.trusted()) return',
+        "if (wanted === 'once' || core.lease.trusted()) return",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/pause.test.ts',
+      names: ['a lease that ran out unnoticed (stopped) begins no step, though nobody has taken over'],
+    },
+  },
+  {
+    name: 'commit-without-trust',
+    ruling: 'ruling 8',
+    breaks: 'A transaction is committed without asking whether the lease still holds.',
+    edits: [
+      edit(
+        'engine/transact.ts',
+        'const isWanted = !doing.over && core.lease.trusted()',
+        'const isWanted = !doing.over',
+      ),
+      edit(
+        'engine/trust.ts',
+        'if (core.instance === run.instance && core.lease.trusted()) return',
+        "if (wanted === 'transaction' || core.lease.trusted()) return",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/pause.test.ts',
+      names: ['a lease that ran out unnoticed (stopped) commits no transaction, though nobody has taken over'],
+    },
+  },
+  {
+    name: 'doubt-keeps-from-settling',
+    ruling: 'ruling 8',
+    breaks: 'A run that has ended is not settled while the lease is in doubt.',
+    edits: [
+      edit(
+        'engine/execute.ts',
+        '    if (run.committed) return\n',
+        '    if (run.committed || !core.lease.trusted()) return\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
+  },
+  {
+    name: 'settled-without-an-answer',
+    ruling: 'ruling 7',
+    breaks: 'A settlement whose answer was lost is taken for made.',
+    edits: [
+      edit(
+        'engine/settle.ts',
+        '        queue = [...batch.filter(({ isDone }) => !isDone), ...queue]\n',
+        "        for (const item of batch) conclude(item, 'settled')\n",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
+  },
+  {
+    name: 'transaction-read-without-fence',
+    ruling: 'ruling 7',
+    breaks: 'A transaction without an answer is looked for at once, and may be committed after that.',
+    edits: [
+      edit(
+        'engine/resolve-transaction.ts',
+        "    const { results } = await persist(core, 'transaction (fence)', touch, giveUp)\n    if (results[0]!.kind === 'applied') return false\n",
+        '    if (touch !== null) return false\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C9'] },
+  },
+  {
+    name: 'transaction-is-believed',
+    ruling: 'ruling 7',
+    breaks: 'A transaction whose answer was lost is taken for committed.',
+    edits: [
+      edit(
+        'engine/transact.ts',
+        'run.committed = isOpen && (await resolveTransaction(core as Core, run, error))',
+        'run.committed = isOpen && resolveTransaction !== null && error !== null',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C9'] },
+  },
+  {
+    name: 'never-given-up',
+    ruling: 'ruling 9',
+    breaks: 'A handler that ignores its signal keeps its place for ever.',
+    edits: [
+      edit(
+        'engine/execute.ts',
+        '      void run.outlasts(started.policy.timeout.graceMs).then(() => run.giveUp())\n',
+        '      void run.outlasts(started.policy.timeout.graceMs)\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+  },
+  {
+    name: 'timeout-forgotten',
+    ruling: 'ruling 9',
+    breaks: 'The timeout of a run is not watched.',
+    edits: [
+      edit('engine/execute.ts', "    if (isLate) run.abort('timeout', null)\n", '    if (isLate) run.ended = false\n'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+  },
+  {
+    name: 'stopping-drops-runs',
+    ruling: 'P9',
+    breaks: 'An instance that stops leaves what it runs behind instead of handing it back.',
+    edits: [
+      edit(
+        'engine/execute.ts',
+        "    case 'stopping':\n    case 'lease-lost':",
+        "    case 'stopping':\n      return { token, ending: ending('completed'), error: null, result: null, retryable: false, handBack: null }\n    case 'lease-lost':",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C9', 'C1'] },
+  },
+  {
+    name: 'stopping-still-claims',
+    ruling: 'P9',
+    breaks: 'An instance that stops goes on claiming, and leaves without handing back.',
+    edits: [
+      edit(
+        'engine/claim.ts',
+        '  if (core.stopping || core.drained || !core.lease.trusted()) return 0\n',
+        '  if (core.drained || !core.lease.trusted()) return 0\n',
+      ),
+      edit('engine/claim.ts', '    if (core.stopping) return LONG_MS\n', ''),
+      edit('engine/execute.ts', 'if (job === undefined || core.stopping || ', 'if (job === undefined || '),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C9', 'C10'] },
+  },
+]

@@ -1,0 +1,153 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes in what becomes of a fire when its run has ended or its instance has died, and in what is kept of it. */
+export const SETTLE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'no-token-check',
+    ruling: 'P3, checker.md (b), faults.md 5.2 (no fence on settle)',
+    breaks: 'A settlement ends whatever run there is.',
+    edits: [edit('policy/fires.ts', '.find((fire) => fire.run.token === token)', '.at(0)')],
+    caughtBy: { judge: 'simulation', names: ['S3', 'C9'] },
+  },
+  {
+    name: 'token-compared-the-wrong-way',
+    ruling: 'ruling 10',
+    breaks: 'A run with an older token than the current one may settle.',
+    edits: [
+      edit(
+        'policy/fires.ts',
+        '.find((fire) => fire.run.token === token)',
+        '.find((fire) => BigInt(fire.run.token) >= BigInt(token))',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S3', 'C9'] },
+  },
+  {
+    name: 'at-most-once-retried',
+    ruling: 'P6, ruling 26',
+    breaks: 'A job that must not start twice is retried after a failure.',
+    edits: [
+      edit(
+        'policy/settle.ts',
+        "const isRetried = retryable && policy.guarantee !== 'at-most-once' && failures",
+        'const isRetried = retryable && failures',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'at-most-once-recovered',
+    ruling: 'P6, ruling 26',
+    breaks: 'A job that must not start twice is run again after a crash.',
+    edits: [edit('policy/recover.ts', "  if (policy.guarantee === 'at-most-once') return crashed\n", '')],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'at-most-once-handed-back',
+    ruling: 'P6, ruling 26',
+    breaks: 'A run that has begun is handed back like one that has not.',
+    edits: [
+      edit(
+        'policy/settle.ts',
+        "const mustNotRepeat = how === 'started' && policyOfFire",
+        "const mustNotRepeat = how !== 'started' && policyOfFire",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C2'] },
+  },
+  {
+    name: 'crash-budget-forgotten',
+    ruling: 'ruling 27',
+    breaks: 'Crashes are not counted: a job that takes its instances down does so for ever.',
+    edits: [
+      edit(
+        'policy/recover.ts',
+        '  else waitAgain(draft, fire, { crashes, readyAt: context.now }, crashed)\n',
+        '  else waitAgain(draft, fire, { readyAt: context.now }, crashed)\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S11', 'C11'] },
+  },
+  {
+    name: 'hand-back-costs',
+    ruling: 'ruling 27',
+    breaks: 'A run that is handed back counts as a crash.',
+    edits: [
+      edit(
+        'policy/settle.ts',
+        '  else waitAgain(draft, fire, { readyAt: draft.context.now }, end)\n',
+        '  else waitAgain(draft, fire, { readyAt: draft.context.now, crashes: fire.crashes + 1 }, end)\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'one-retry-more',
+    ruling: 'ruling 23',
+    breaks: 'A fire is retried once more than its policy says.',
+    edits: [edit('policy/settle.ts', 'failures <= policy.retry.attempts', 'failures <= policy.retry.attempts + 1')],
+    caughtBy: { judge: 'simulation', names: ['C11', 'S11'] },
+  },
+  {
+    name: 'retry-at-once',
+    ruling: 'P4, ruling 23',
+    breaks: 'A retry by a clock that went back may begin before the instant of its fire.',
+    edits: [
+      edit(
+        'policy/settle.ts',
+        '  const readyAt = Math.max(patch.readyAt, fire.dueAt)\n',
+        '  const { readyAt } = patch\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C5', 'S7'] },
+  },
+  {
+    name: 'suspect-in-company',
+    ruling: 'ruling 27',
+    breaks: 'A fire whose instances keep dying starts beside others.',
+    edits: [edit('policy/start.ts', 'const isLoner = isSuspect(fire)', 'const isLoner = false')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/settle.test.ts',
+      names: ['from its second crash on a fire runs alone: on an idle instance, with nothing beside it'],
+    },
+  },
+  {
+    name: 'retention-not-clamped',
+    ruling: 'ruling 3, checker.md (g)',
+    breaks: 'Records are kept as short as somebody wished, and not at least for the window and a day.',
+    edits: [
+      edit(
+        'policy/retention.ts',
+        'return Math.max(retention.keepMsBy[outcome] ?? retention.keepMs, keepAtLeastMs(policy))',
+        'return retention.keepMsBy[outcome] ?? Math.min(retention.keepMs, keepAtLeastMs(policy))',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/settle.test.ts',
+      names: ['records are kept per outcome, and never shorter than the misfire window and a day'],
+    },
+  },
+  {
+    name: 'round-not-counted',
+    ruling: 'ruling 5',
+    breaks: 'Another round of a fire has the number of the one before it.',
+    edits: [edit('policy/rounds.ts', '    round: record.round + 1,\n', '    round: record.round,\n')],
+    caughtBy: { judge: 'simulation', names: ['S5', 'C14', 'C2'] },
+  },
+  {
+    name: 'range-split-loses-the-rest',
+    ruling: 'ruling 5',
+    breaks: 'When one instant is taken out of a range, what came after it goes off the record.',
+    edits: [edit('policy/rounds.ts', '    putRecord(draft, tail, true)\n', '')],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'attempts-begin-anew',
+    ruling: 'ruling 5',
+    breaks: 'Another round counts its attempts from one.',
+    edits: [edit('policy/rounds.ts', '    attempt: record.attempt,\n', '    attempt: 0,\n')],
+    caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
+  },
+]

@@ -1,0 +1,95 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes in whose turn it is: overlap, limits, replacement, tokens. */
+export const TURN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'no-overlap',
+    ruling: 'P7, ruling 12',
+    breaks: 'What waits its turn starts at once.',
+    edits: [
+      edit(
+        'policy/turn.ts',
+        'if (visit(fire, fire.ignoresOverlap || others < capacityOf(overlap))) {',
+        'if (visit(fire, fire.ignoresOverlap || others <= capacityOf(overlap))) {',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C7'] },
+  },
+  {
+    name: 'allow-one-more',
+    ruling: 'P7, ruling 12',
+    breaks: 'One more fire than allowed is active.',
+    edits: [
+      edit(
+        'policy/overlap.ts',
+        "return policy.kind === 'allow' ? policy.limit : 1",
+        "return policy.kind === 'allow' ? policy.limit + 1 : 1",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C7'] },
+  },
+  {
+    name: 'back-off-not-active',
+    ruling: 'ruling 12',
+    breaks: 'A fire between two attempts is not in the way of the next one.',
+    edits: [edit('policy/turn.ts', 'return fire.run !== null || fire.attempt > 0', 'return fire.run !== null')],
+    caughtBy: { judge: 'simulation', names: ['C7'] },
+  },
+  {
+    name: 'queue-keeps-the-newest',
+    ruling: 'ruling 12',
+    breaks: 'A fire that finds another one waiting takes its place.',
+    edits: [
+      edit(
+        'policy/on-time.ts',
+        "  if (verdict === 'skip') return ending('overlap', inTheWay(step))\n",
+        "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap', inTheWay(step)))\n  else if (verdict === 'skip') return ending('overlap', inTheWay(step))\n",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C11', 'C7'] },
+  },
+  {
+    name: 'catch-up-skipped',
+    ruling: 'ruling 12',
+    breaks: 'What is caught up with is skipped because of what runs, like what is on time.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        '    return openLate(draft, step, instant)\n  })\n  return stretch.more\n}\n\n/** Settle the instants of a pause',
+        '    return openOnTime(draft, step, fireOf(draft, instant))\n  })\n  return stretch.more\n}\n\n/** Settle the instants of a pause',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C11', 'C10'] },
+  },
+  {
+    name: 'successor-does-not-wait',
+    ruling: 'ruling 9',
+    breaks: 'A run that was asked to end does not count any more: the next fire starts beside it.',
+    edits: [
+      edit(
+        'policy/turn.ts',
+        '    if (fire.run !== null) running++\n',
+        '    if (fire.run !== null && fire.run.cancel === null) running++\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C7'] },
+  },
+  {
+    name: 'no-revoke',
+    ruling: 'ruling 9',
+    breaks: 'A run that was asked to end and does not is never revoked.',
+    edits: [edit('policy/advance.ts', '  revoke(draft)\n  settleDue', '  settleDue')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/ending.test.ts',
+      names: ['a cancelled run of an instance that is silent is revoked by another one after its grace'],
+    },
+  },
+  {
+    name: 'token-not-counted',
+    ruling: 'P2, ruling 10',
+    breaks: 'The counter of tokens is read and not moved.',
+    edits: [edit('policy/start.ts', '  set(draft, { tokens })\n', '')],
+    caughtBy: { judge: 'simulation', names: ['S2', 'C2'] },
+  },
+]

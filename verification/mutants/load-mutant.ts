@@ -1,0 +1,26 @@
+import { registerHooks } from 'node:module'
+import { mutate } from './mutant.ts'
+import { findMutant } from './mutants.ts'
+
+/**
+ * Loaded before everything else, this makes the process run a mutant: the source of the product is changed on its way from the
+ * file to the engine of the language. The product itself has no switch for it.
+ *
+ *     MUTANT=no-token-check node --import ./verification/mutants/load-mutant.ts …
+ */
+const SOURCE = new URL('../../packages/cronce/src/', import.meta.url).href
+const mutant = findMutant(process.env['MUTANT'] ?? '')
+
+registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context)
+    if (!url.startsWith(SOURCE) || loaded.source === undefined || loaded.source === null) return loaded
+    const file = url.slice(SOURCE.length)
+    if (!mutant.edits.some((edit) => edit.file === file)) return loaded
+    return { ...loaded, source: mutate(mutant, file, textOf(loaded.source)) }
+  },
+})
+
+function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
+  return typeof source === 'string' ? source : new TextDecoder().decode(source)
+}

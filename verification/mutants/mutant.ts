@@ -1,0 +1,42 @@
+/** The product with one mistake in it, of the kind that somebody tired makes. Whoever judges the product must notice. */
+export interface Mutant {
+  readonly name: string
+  /** What it breaks: a promise, a ruling of the design, or a mutant that the plan for the checker names. */
+  readonly ruling: string
+  readonly breaks: string
+  readonly edits: readonly Edit[]
+  readonly caughtBy: CaughtBy
+}
+
+export interface Edit {
+  /** Below `packages/cronce/src`. */
+  readonly file: string
+  /** As it stands in the source, and nowhere else in that file. */
+  readonly find: string
+  readonly replace: string
+  /** How often it stands there. */
+  readonly count: number
+}
+
+export type CaughtBy =
+  /** By one of these properties of the checker or invariants of the store. */
+  | { readonly judge: 'simulation' | 'explorer'; readonly names: readonly string[] }
+  /** By one of these tests of this file. For what the simulated store can't show. */
+  | { readonly judge: 'tests'; readonly file: string; readonly names: readonly string[] }
+
+export function edit(file: string, find: string, replace: string, count = 1): Edit {
+  return { file, find, replace, count }
+}
+
+/** The source with the mistake. An edit that does not fit is an error: a mutant that is none would be a judge who sleeps. */
+export function mutate(mutant: Mutant, file: string, source: string): string {
+  let text = source
+  for (const { find, replace, count } of mutant.edits.filter((one) => one.file === file)) {
+    const parts = text.split(find)
+    if (parts.length - 1 !== count) {
+      throw new Error(`Mutant ${mutant.name}: ${file} has ${parts.length - 1} places, not ${count}, with:\n${find}`)
+    }
+    text = parts.join(replace)
+  }
+  return text
+}

@@ -1,0 +1,26 @@
+import { BEAT_MUTANTS } from './catalogue/beat.ts'
+import { COMMAND_MUTANTS } from './catalogue/commands.ts'
+import { MEMORY_MUTANTS } from './catalogue/memory.ts'
+import { PLAN_MUTANTS } from './catalogue/plan.ts'
+import { RUN_MUTANTS } from './catalogue/runs.ts'
+import { SETTLE_MUTANTS } from './catalogue/settle.ts'
+import { SQLITE_MUTANTS } from './catalogue/sqlite.ts'
+import { TURN_MUTANTS } from './catalogue/turn.ts'
+import type { Mutant } from './mutant.ts'
+
+export const MUTANTS: readonly Mutant[] = [
+  ...MEMORY_MUTANTS,
+  ...PLAN_MUTANTS,
+  ...TURN_MUTANTS,
+  ...SETTLE_MUTANTS,
+  ...COMMAND_MUTANTS,
+  ...RUN_MUTANTS,
+  ...BEAT_MUTANTS,
+  ...SQLITE_MUTANTS,
+]
+
+export function findMutant(name: string): Mutant {
+  const found = MUTANTS.find((mutant) => mutant.name === name)
+  if (found === undefined) throw new Error(`There is no mutant named '${name}'.`)
+  return found
+}
