@@ -25,7 +25,6 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
       names: ['a change is applied on the version it was decided on, and on no other'],
     },
   },
-  },
   {
     name: 'sqlite-leases-by-wall',
     ruling: 'ruling 20',
