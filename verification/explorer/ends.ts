@@ -1,0 +1,50 @@
+import type { Fleet } from './fleet.ts'
+import { identityOf } from './identity.ts'
+import { movesOf } from './moves.ts'
+import { type State, TICK_MS } from './state.ts'
+
+/** Twice dying, watching and taking over, and the rest. */
+const MOST_TICKS = 16
+const MOST_MOVES = 600
+
+/**
+ * Whether everything ends if nothing goes wrong any more: whatever can be done is done, in one fair order, and time goes on
+ * when nothing is left to do. One such way is enough: what is looked for are states without any.
+ */
+export async function findStuck(fleet: Fleet, from: State): Promise<string | null> {
+  const endless = { ...fleet, options: { ...fleet.options, ticks: from.now + MOST_TICKS } }
+  const seen = new Set<string>([identityOf(fleet.options, from)])
+  let state = from
+  for (let count = 0; count < MOST_MOVES; count++) {
+    if (isDone(fleet, state)) return null
+    const next = await firstNew(endless, state, seen)
+    if (next === null) break
+    state = next
+  }
+  return isDone(fleet, state) ? null : `L1: nothing more can happen, and not everything has ended`
+}
+
+async function firstNew(fleet: Fleet, state: State, seen: Set<string>): Promise<State | null> {
+  for (const { isFault, make } of await movesOf(fleet, state)) {
+    if (isFault) continue
+    const next = await make()
+    const identity = identityOf(fleet.options, next)
+    if (seen.has(identity)) continue
+    seen.add(identity)
+    return next
+  }
+  return null
+}
+
+/** All instants of the schedule have ended, or it is paused or gone. */
+function isDone({ options }: Fleet, { store, now, workers, operator }: State): boolean {
+  if (operator.script.length > 0 || workers.some(({ run }) => run !== null)) return false
+  const { schedules, fires } = store.space
+  const [schedule] = schedules.values()
+  const open = [...fires.values()].filter(({ ending }) => ending === null)
+  if (schedule === undefined) return open.length === 0
+  if (schedule.pause !== null) return true
+  return (
+    open.length === 0 && (schedule.nextAt === null || schedule.nextAt > Math.max(now, ...options.instants) * TICK_MS)
+  )
+}

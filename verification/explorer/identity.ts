@@ -1,0 +1,188 @@
+import { hash } from 'node:crypto'
+import type { Change } from '../../packages/cronce/src/model/change.ts'
+import type { Definition, OpenFire, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
+import type { FleetOptions } from './fleet.ts'
+import { idOf, LEASE, type Message, MOST_INCARNATIONS, type State, TICK_MS, workerOf } from './state.ts'
+
+/**
+ * What a state's future depends on, as a text; two states that differ in nothing else are one. Left out or cut short:
+ * - who is who: workers are put in an order that depends only on what they do (equal ones may stay apart, which costs time only),
+ * - how often somebody renewed: all that matters is whether what was seen is still so,
+ * - versions: all that matters is whether a message was decided on the present one,
+ * - when something happened, where no decision within the few ticks of a model asks for it; and what is past, of what may come.
+ * Where the store may fall back to a copy, versions and renewals count.
+ */
+export function identityOf(options: FleetOptions, state: State): string {
+  const isExact = options.faults.failover > 0
+  const segments = state.workers.map((_, index) => workerText(state, index, isExact))
+  const order = segments
+    .map((_, index) => index)
+    .sort((one, other) => (own(segments[one]!, one) < own(segments[other]!, other) ? -1 : 1))
+  const ranks = order.map((_, index) => order.indexOf(index))
+  const parts = [
+    storeText(state, isExact),
+    ...order.map((index) => segments[index]!),
+    messagesText(state, -1, isExact),
+    witnessText(options, state),
+    state.copy === null ? '' : storeText({ ...state, store: state.copy }, true),
+  ]
+  const text = parts.join('\n').replace(IDS, (id) => rename(id, (worker) => ranks[worker]!))
+  return hash('sha1', text, 'base64')
+}
+
+const IDS = /[\ue000-\uefff]/g
+
+function rename(id: string, rank: (worker: number) => number): string {
+  const incarnation = (id.charCodeAt(0) - 0xe000) % MOST_INCARNATIONS
+  return idOf(rank(workerOf(id)), incarnation)
+}
+
+/** As the worker itself sees it: all others are alike. */
+function own(text: string, index: number): string {
+  return text.replace(IDS, (id) => (workerOf(id) === index ? 'I' : 'they'))
+}
+
+function witnessText({ definition }: FleetOptions, { now, faults, witness, operator }: State): string {
+  const called = definition.policy.guarantee === 'at-most-once' ? witness.called : ''
+  const { crash, silence, duplicate, failover } = faults
+  const settled = failover > 0 || faults.failover > 0 ? witness.settled.join() : ''
+  const told = [...witness.told].map(([token, words]) => `${token}${words[0]}`).join()
+  const commands = `${operator.script.join()}/${operator.acknowledged}`
+  return [
+    now,
+    crash,
+    silence,
+    duplicate,
+    failover,
+    called,
+    witness.worked,
+    told,
+    settled,
+    witness.highest,
+    commands,
+  ].join()
+}
+
+/** Of what may come by itself, how far away; what has come has come. */
+function ahead(at: number, now: number): number {
+  return Math.max(0, at - now)
+}
+
+function workerText(state: State, index: number, isExact: boolean): string {
+  const { now, store } = state
+  const worker = state.workers[index]!
+  const { instances } = store.space
+  const seen = [...worker.seen].map(([id, { renewals, at }]) => {
+    const isSo = isExact ? renewals : instances.get(id)?.record.renewals === renewals
+    return `${id}${isSo}${Math.min(LEASE, now - at)}`
+  })
+  const { run } = worker
+  const looked = Math.min(LEASE, now - worker.lookedAt)
+  const parts = [
+    worker.isUp ? idOf(index, worker.incarnation) : 'down',
+    worker.isUp ? `${ahead(worker.trustedUntil, now)}${worker.beatAt === now}${looked}` : '',
+    seen.sort().join(),
+    worker.doubtful.join(),
+    worker.onRecord.map(({ dueAt }) => dueAt).join(),
+    run === null ? '' : `${run.fire.dueAt}${run.token}${run.instance}${run.phase}${run.how}${run.isOver}`,
+    messagesText(state, index, isExact),
+  ]
+  for (let incarnation = 0; incarnation <= worker.incarnation; incarnation++) {
+    const id = idOf(index, incarnation)
+    const known = instances.get(id)
+    if (known === undefined) continue
+    const renewals = isExact ? known.record.renewals : ''
+    parts.push(known.goneAt === null ? `${id}${ahead(known.leaseUntil, now * TICK_MS)}${renewals}` : `${id}gone`)
+  }
+  return parts.join(';')
+}
+
+function messagesText(state: State, index: number, isExact: boolean): string {
+  const own = state.messages.filter(({ worker }) => worker === index)
+  return own
+    .map((message) => messageText(state, message, isExact))
+    .sort()
+    .join('|')
+}
+
+function messageText(state: State, message: Message, isExact: boolean): string {
+  const frame = `${message.kind}${message.instance}${message.waiting}`
+  switch (message.kind) {
+    case 'claim': {
+      const { answer, sentAt, decision } = message
+      const trust = message.waiting === null ? '' : ahead(sentAt + LEASE, state.now)
+      const what =
+        answer === null
+          ? changeText(state, decision.change, isExact)
+          : `${answer.kind}${decision.started[0]?.record.token}`
+      return `${frame}${trust}${what}`
+    }
+    case 'begin':
+    case 'end':
+      return `${frame}${message.token}`
+    case 'burial': {
+      const known = state.store.space.instances.get(message.target)
+      const isSo = isExact ? message.renewals : known?.goneAt === null && known.record.renewals === message.renewals
+      return `${frame}${message.target}${isSo}`
+    }
+    case 'command':
+      return `${frame}${message.command}${changeText(state, message.change, isExact)}`
+    default:
+      return `${frame}${message.token}${changeText(state, message.change, isExact)}`
+  }
+}
+
+function changeText({ store, now }: State, change: Change, isExact: boolean): string {
+  const isFresh = (store.space.schedules.get(change.id)?.version ?? 0) === change.version
+  if (!isFresh && !isExact) return 'old'
+  const made = change.creates.map(({ dueAt, ending }) => `${dueAt}${ending?.reason}`)
+  const ended = change.runs.map(({ token, ending }) => `${token}${ending?.reason}`)
+  const state = change.state === null ? 'removed' : scheduleText(change.state, now)
+  return `${isExact ? change.version : ''}${state}${made}${ended}`
+}
+
+function storeText(state: State, isExact: boolean): string {
+  const { store, now } = state
+  const { schedules, fires, runs, steps, floor } = store.space
+  const parts: string[] = [`${store.epoch} ${floor}`]
+  for (const schedule of schedules.values()) {
+    parts.push(`${isExact ? schedule.version : ''}${scheduleText(schedule, now)}${requestsText(state, schedule)}`)
+  }
+  for (const { dueAt, ending } of fires.values()) parts.push(`${dueAt}${ending?.reason}`)
+  for (const { token, instance, ending } of runs.values()) parts.push(`${token}${ending?.reason ?? instance}`)
+  for (const { token, state: how } of steps.values()) parts.push(`${token}${how}`)
+  for (const [key, value] of store.effects) parts.push(`${key}${value}`)
+  return parts.sort().join(';')
+}
+
+function scheduleText({ definition, revision, pause, nextAt, tokens, open }: ScheduleState, now: number): string {
+  const fires = open.map((fire) => fireText(fire, now)).join('/')
+  return `${definitionText(definition)}${revision} ${pause === null} ${nextAt} ${tokens} ${fires}`
+}
+
+function fireText(
+  { dueAt, attempt, crashes, failures, readyAt, queued, own: kept, run }: OpenFire,
+  now: number,
+): string {
+  const running = run === null ? '' : `${run.token}${run.instance}${run.cancel?.revokeAt}`
+  return `${dueAt} ${attempt} ${crashes} ${failures} ${ahead(readyAt, now * TICK_MS)} ${queued} ${kept === null} ${running}`
+}
+
+/** Whether somebody still waits for the answer to the claim of an open run. */
+function requestsText({ messages }: State, { open }: ScheduleState): string {
+  const waiting = messages
+    .filter(({ waiting }) => waiting === 'claim')
+    .map((message) => message.kind === 'claim' && message.request)
+  return open.map(({ run }) => (run !== null && waiting.includes(run.request) ? 'w' : '-')).join('')
+}
+
+const definitions = new WeakMap<Definition, string>()
+
+function definitionText(definition: Definition): string {
+  let text = definitions.get(definition)
+  if (text === undefined) {
+    text = JSON.stringify(definition)
+    definitions.set(definition, text)
+  }
+  return text
+}

@@ -1,0 +1,57 @@
+import { claimMoves } from './claiming.ts'
+import { type Fleet, type Moves, mayFail } from './fleet.ts'
+import { beatMoves, join, NEWCOMER, watchMoves } from './membership.ts'
+import { deliveryMoves, isSpent } from './network.ts'
+import { operatorMoves } from './operator.ts'
+import { runMoves } from './running.ts'
+import { fault, idOf, nameOf, patchWorker, type State } from './state.ts'
+
+/** All that can happen next. What ends something comes first, time comes last: whoever takes the first ones gets somewhere. */
+export async function movesOf(fleet: Fleet, state: State): Promise<Moves> {
+  const moves: Moves = deliveryMoves(fleet, state)
+  for (const index of state.workers.keys()) moves.push(...(await workerMoves(fleet, state, index)))
+  moves.push(...(await operatorMoves(fleet, state)), ...failoverMoves(fleet, state))
+  if (state.now < fleet.options.ticks) {
+    moves.push({ words: 'time goes on', isFault: false, make: () => ({ ...state, now: state.now + 1 }) })
+  }
+  return moves.map((move) => ({ ...move, make: async () => sweep(fleet, await move.make()) }))
+}
+
+async function workerMoves(fleet: Fleet, state: State, index: number): Promise<Moves> {
+  const worker = state.workers[index]!
+  const name = nameOf(idOf(index, worker.incarnation))
+  if (!worker.isUp) {
+    const as = { ...worker, ...NEWCOMER, incarnation: worker.incarnation + 1 }
+    return [{ words: `w${index + 1} starts again`, isFault: false, make: () => join(fleet, state, index, as) }]
+  }
+  const moves = [...(await claimMoves(fleet, state, index)), ...runMoves(fleet, state, index)]
+  moves.push(...(await watchMoves(fleet, state, index)), ...beatMoves(fleet, state, index))
+  if (mayFail(fleet, state, 'crash')) {
+    moves.push({ words: `${name} crashes`, isFault: true, make: () => crash(state, index) })
+  }
+  return moves
+}
+
+/** What it has sent is under way all the same. */
+function crash(state: State, index: number): State {
+  const messages = state.messages
+    .filter((message) => message.worker !== index || message.kind !== 'claim' || message.answer === null)
+    .map((message) => (message.worker === index ? { ...message, waiting: null } : message))
+  const gone = { ...NEWCOMER, isUp: false, trustedUntil: 0, beatAt: 0, lookedAt: 0 }
+  return patchWorker(fault({ ...state, messages }, 'crash'), index, gone)
+}
+
+function failoverMoves(fleet: Fleet, state: State): Moves {
+  if (!mayFail(fleet, state, 'failover')) return []
+  const { copy, store } = state
+  if (copy === null) return [{ words: 'the store is copied', isFault: true, make: () => ({ ...state, copy: store }) }]
+  const epoch = fleet.options.movesEpoch ? store.epoch + 1 : store.epoch
+  const make = () => fault({ ...state, store: { ...copy, epoch } }, 'failover')
+  return [{ words: 'the store falls back to its copy', isFault: true, make }]
+}
+
+/** A store that may fall back makes old messages new: there all are kept. */
+function sweep({ options }: Fleet, state: State): State {
+  if (options.faults.failover > 0 || state.messages.every((message) => !isSpent(state, message))) return state
+  return { ...state, messages: state.messages.filter((message) => !isSpent(state, message)) }
+}

@@ -1,0 +1,166 @@
+import type { Change } from '../../packages/cronce/src/model/change.ts'
+import type { Transacted } from '../../packages/cronce/src/store/store.ts'
+import { type Fleet, type Moves, mayFail } from './fleet.ts'
+import { hearCommand } from './operator.ts'
+import { hearBegun, hearEnded, told } from './running.ts'
+import {
+  fault,
+  LEASE,
+  type Message,
+  nameOf,
+  patchRun,
+  patchWorker,
+  type Snapshot,
+  type State,
+  send,
+  TICK_MS,
+  type Witness,
+  without,
+  witness,
+} from './state.ts'
+import type { MemoryStore } from './store-at.ts'
+
+type MessageOf<Kind> = Extract<Message, { readonly kind: Kind }>
+
+/** What is under way arrives, in any order; perhaps once more later. */
+export function deliveryMoves(fleet: Fleet, state: State): Moves {
+  return state.messages.flatMap((message): Moves => {
+    if (message.kind === 'claim' && message.answer !== null) return []
+    const words = `${nameOf(message.instance)}'s ${message.kind} arrives`
+    const make = () => deliver(fleet, without(state, message), message)
+    const moves: Moves = [{ words, isFault: false, make }]
+    if (!mayFail(fleet, state, 'duplicate')) return moves
+    const copied = fault(send(without(state, message), { ...message, waiting: null }), 'duplicate')
+    const again = { words: `${words}, and will once more`, isFault: true, make: () => deliver(fleet, copied, message) }
+    return [...moves, again]
+  })
+}
+
+async function deliver(fleet: Fleet, state: State, message: Message): Promise<State> {
+  const write = async <Answer>(ask: (store: MemoryStore) => Promise<Answer>) => {
+    const { answer, snapshot } = await fleet.at.write(state.store, state.now, ask)
+    return { answer, next: granted(state, snapshot) }
+  }
+  switch (message.kind) {
+    case 'claim': {
+      const claimant = { instance: message.instance, leaseMs: LEASE * TICK_MS }
+      const { answer, next } = await write((store) => store.apply([message.decision.change], { claimant }))
+      return message.waiting === null ? next : send(next, { ...message, answer: answer.results[0]! })
+    }
+    case 'settlement':
+    case 'recovery':
+    case 'fence':
+    case 'command': {
+      const { answer, next } = await write((store) => store.apply([message.change]))
+      return hearChange(next, message, answer.results[0]!.kind === 'applied')
+    }
+    case 'commit': {
+      const { answer, next } = await write((store) => commit(store, message))
+      return hearCommit(next, message, answer)
+    }
+    case 'begin':
+    case 'end': {
+      const { answer, next } = await write((store) => store.step(stepOf(message)))
+      if (message.waiting === null) return next
+      return message.kind === 'begin'
+        ? hearBegun(fleet, next, message.worker, answer)
+        : hearEnded(next, message.worker, answer)
+    }
+    case 'burial': {
+      const { target, renewals } = message
+      const { answer, next } = await write((store) => store.bury({ instance: target, renewals, hint: false }))
+      if (message.waiting === null || !answer) return next
+      const seen = new Map(next.workers[message.worker]!.seen)
+      seen.delete(target)
+      return patchWorker(next, message.worker, { seen })
+    }
+  }
+}
+
+function stepOf({ kind, fire, token }: MessageOf<'begin' | 'end'>) {
+  const about = { fire, step: 'charge', token }
+  return kind === 'begin'
+    ? ({ kind, ...about, rerun: false } as const)
+    : ({ kind, ...about, failed: false, result: null } as const)
+}
+
+/** Decided when it was sent: whoever is gone can't be asked when it arrives. */
+function commit(
+  store: MemoryStore,
+  { fire, token, change }: MessageOf<'commit'>,
+): Promise<Transacted<null> | 'conflict'> {
+  const key = `${fire.schedule} ${fire.dueAt}`
+  const work = (tx: { set(key: string, value: string): void }): null => {
+    tx.set(key, token)
+    return null
+  }
+  // A change that was decided on another version is refused, and everything with it.
+  return store.transact({ schedule: fire.schedule, token, work, settle: (): Change => change }).catch((error) => {
+    if (error.notApplied === true) return 'conflict'
+    throw error
+  })
+}
+
+function hearCommit(state: State, message: MessageOf<'commit'>, answer: Transacted<null> | 'conflict'): State {
+  const { run } = state.workers[message.worker]!
+  if (message.waiting === null || run === null) return state
+  // Somebody changed the schedule meanwhile: it is begun again, while the lease is trusted.
+  if (answer === 'conflict') return state
+  if (answer.kind === 'committed') return told(state, message.worker, run, true)
+  return patchRun(state, message.worker, { phase: 'settle', how: 'handed-back', isOver: true })
+}
+
+function hearChange(
+  state: State,
+  message: MessageOf<'settlement' | 'recovery' | 'fence' | 'command'>,
+  isApplied: boolean,
+): State {
+  if (message.kind === 'command')
+    return message.waiting === null ? state : hearCommand(state, message.command, isApplied)
+  if (message.waiting === null || !isApplied || message.kind === 'recovery') return state
+  const { run } = state.workers[message.worker]!
+  if (run === null) return state
+  if (message.kind === 'fence') return told(state, message.worker, run, false)
+  const settled = [...state.witness.settled, message.token]
+  return witness(patchWorker(state, message.worker, { run: null }), { settled })
+}
+
+/** Whatever was granted is remembered here, since a store that falls back forgets it. */
+function granted(state: State, store: Snapshot): State {
+  if (store === state.store) return state
+  let highest = state.witness.highest
+  for (const { token } of store.space.runs.values()) if (BigInt(token) > BigInt(highest)) highest = token
+  const seen: Witness = highest === state.witness.highest ? state.witness : { ...state.witness, highest }
+  return { ...state, store, witness: seen }
+}
+
+/** Nobody waits for it, and it can't change anything any more: it need not be looked at. */
+export function isSpent({ store }: State, message: Message): boolean {
+  if (message.waiting !== null) return false
+  const { schedules, runs, steps, instances } = store.space
+  const isFresh = (change: Change): boolean => (schedules.get(change.id)?.version ?? 0) === change.version
+  const isLive = (token: string): boolean =>
+    [...runs.values()].some((run) => {
+      return run.token === token && run.ending === null && instances.get(run.instance)?.goneAt === null
+    })
+  switch (message.kind) {
+    case 'claim':
+      // It may still renew a lease; but so does whoever sent it, or might have.
+      return !isFresh(message.decision.change) || instances.get(message.instance)?.goneAt !== null
+    case 'settlement':
+    case 'recovery':
+    case 'fence':
+    case 'command':
+      return !isFresh(message.change)
+    case 'commit':
+      return !isFresh(message.change) || !isLive(message.token)
+    case 'begin':
+      return !isLive(message.token)
+    case 'end':
+      return [...steps.values()].every((step) => step.token !== message.token || step.state !== 'begun')
+    case 'burial': {
+      const known = instances.get(message.target)
+      return known === undefined || known.goneAt !== null || known.record.renewals !== message.renewals
+    }
+  }
+}
