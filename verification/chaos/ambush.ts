@@ -1,0 +1,122 @@
+import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import type { Store, StoreSource } from '../../packages/cronce/src/store/store.ts'
+import type { Ambush, Blow } from './order.ts'
+import type { Random } from './random.ts'
+
+/** The call that follows a point, if one does. */
+const NEXT_CALL: Partial<Record<SyncPoint, keyof Store>> = {
+  'due:sent': 'due',
+  'claim:sent': 'apply',
+  'settle:sent': 'apply',
+  'beat:sent': 'beat',
+  'step:sent': 'step',
+  'transaction:sent': 'transact',
+  'recover:sent': 'load',
+  'declare:sent': 'load',
+}
+
+/** Calls that a lossy link may lose: all that the engine lives on. */
+const LOSABLE: ReadonlySet<string> = new Set<keyof Store>([
+  'load',
+  'due',
+  'apply',
+  'beat',
+  'bury',
+  'step',
+  'annotate',
+  'transact',
+  'loadApp',
+  'saveApp',
+  'listRuns',
+])
+
+type Lost = Extract<Blow, 'request-lost' | 'answer-lost'>
+
+/** What goes wrong inside a process, at places that can't be hit from outside. */
+export interface Ambusher {
+  lie(ambush: Ambush | null): void
+  /** So many calls are lost from now on. */
+  rate: number
+  readonly sync: (point: SyncPoint) => void
+  surrounding<Tx>(source: StoreSource<Tx>): StoreSource<Tx>
+}
+
+export interface Blows {
+  /** Something is about to happen to this process; returns how to say that it is over. */
+  readonly note: (fault: string) => () => void
+  readonly kill: () => void
+  readonly stop: () => void
+  readonly block: (ms: number) => void
+}
+
+export function ambusher(random: Random, blows: Blows): Ambusher {
+  let waiting: Ambush | null = null
+  let passes = 0
+  let next: { readonly call: keyof Store; readonly lost: Lost } | null = null
+
+  const strike = ({ point, blow, ms }: Ambush): void => {
+    if (blow === 'request-lost' || blow === 'answer-lost') {
+      const call = NEXT_CALL[point]
+      if (call !== undefined) next = { call, lost: blow }
+      return
+    }
+    const over = blows.note(`${blow} at ${point}`)
+    if (blow === 'kill') blows.kill()
+    if (blow === 'stop') blows.stop()
+    if (blow === 'block') blows.block(ms)
+    over()
+  }
+
+  const fateOf = (call: string): Lost | null => {
+    if (next?.call === call) {
+      const { lost } = next
+      next = null
+      return lost
+    }
+    if (ambush.rate === 0 || !LOSABLE.has(call) || !random.chance(ambush.rate)) return null
+    return random.chance(0.5) ? 'request-lost' : 'answer-lost'
+  }
+
+  const send = async (call: string, perform: () => unknown): Promise<unknown> => {
+    const fate = fateOf(call)
+    if (fate === null) return perform()
+    const over = blows.note(fate)
+    try {
+      if (fate === 'answer-lost') await perform()
+    } finally {
+      over()
+    }
+    throw Object.assign(new Error(`The connection broke (${call}).`), { code: 'ECONNRESET' })
+  }
+
+  const ambush: Ambusher = {
+    rate: 0,
+    lie(wanted) {
+      waiting = wanted
+      passes = 0
+      if (wanted === null) next = null
+    },
+    sync(point) {
+      if (waiting?.point !== point || ++passes < waiting.nth) return
+      const now = waiting
+      waiting = null
+      strike(now)
+    },
+    surrounding: (source) => ({
+      name: source.name,
+      open: async (options) => through(await source.open(options), send),
+    }),
+  }
+  return ambush
+}
+
+function through<Tx>(store: Store<Tx>, send: (call: string, perform: () => unknown) => Promise<unknown>): Store<Tx> {
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function' || typeof name !== 'string') return value
+      if (!LOSABLE.has(name)) return value.bind(target)
+      return (...args: unknown[]) => send(name, () => Reflect.apply(value, target, args))
+    },
+  })
+}

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bounds, Effect, Entry, Fault, History, Ledger, RunOfFire } from '../../packages/checker/src/history.ts'
+import type { StepView } from '../../packages/cronce/src/client/views.ts'
+import type { EffectRow, Line } from './order.ts'
+
+/** All that is known when it is over. */
+export interface Evidence {
+  readonly folder: string
+  readonly epoch: number
+  readonly bounds: Bounds
+  /** The controller's own. */
+  readonly entries: readonly Entry[]
+  readonly rows: readonly EffectRow[]
+  /** Steps that are on record as done. */
+  readonly steps: readonly StepView[]
+  readonly reads: readonly Ledger[]
+}
+
+export function buildHistory({ folder, epoch, bounds, entries, rows, steps, reads }: Evidence): History {
+  const all = [...entries]
+  const done = new Set(steps.map((step) => `${runKey(step)} ${step.step}`))
+  const paid = new Set(rows.map(runKey))
+  for (const { node, at, ...run } of rows) all.push(effect(node, at, run, 'transaction', '', true))
+  for (const [node, lines] of readWitnesses(folder)) all.push(...translate(node, lines, entries, paid, done))
+  return { format: 1, epoch, bounds, entries: all.sort((one, other) => one.at - other.at), reads }
+}
+
+/** What processes say was done to them from inside, so far. */
+export function struckIn(folder: string): string[] {
+  return readWitnesses(folder).flatMap(([, lines]) =>
+    lines.flatMap((line) => (line.kind === 'struck' ? [line.fault] : [])),
+  )
+}
+
+function readWitnesses(folder: string): [node: string, lines: Line[]][] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.witness'))
+    .map((name) => {
+      const text = readFileSync(join(folder, name), 'utf8')
+      const lines = text.split('\n').filter((line) => line !== '')
+      return [name.slice(0, -'.witness'.length), lines.map((line) => JSON.parse(line) as Line)]
+    })
+}
+
+function translate(
+  node: string,
+  lines: readonly Line[],
+  entries: readonly Entry[],
+  paid: ReadonlySet<string>,
+  done: ReadonlySet<string>,
+): Entry[] {
+  const overAt = new Map(lines.flatMap((line) => (line.kind === 'over' ? [[line.id, line.at]] : [])))
+  const kept = new Set(lines.flatMap((line) => (line.kind === 'kept' ? [`${runKey(line)} ${line.step}`] : [])))
+  const ended = entries.find((entry) => entry.kind === 'node' && entry.node === node && entry.what === 'ended')
+  return lines.flatMap((line): Entry[] => {
+    switch (line.kind) {
+      case 'over':
+      case 'kept':
+        return []
+      case 'struck': {
+        const until = overAt.get(line.id) ?? ended?.at ?? line.at
+        const fault: Fault = { kind: 'fault', at: line.at, until, fault: line.fault, node: line.isForAll ? null : node }
+        return [fault]
+      }
+      case 'writing': {
+        // What was written, the table says: only what was not is known from here.
+        const { kind, at, ...run } = line
+        return paid.has(runKey(run)) ? [] : [effect(node, at, run, 'transaction', '', false)]
+      }
+      case 'worked': {
+        const { kind, at, step, ...run } = line
+        const isDone = kept.has(`${runKey(run)} ${step}`) || done.has(`${runKey(run)} ${step}`)
+        return [effect(node, at, run, 'step', step, isDone)]
+      }
+      default:
+        return [line]
+    }
+  })
+}
+
+/** Tokens are unique in a schedule. */
+function runKey({ schedule, token }: Pick<RunOfFire, 'schedule' | 'token'>): string {
+  return `${schedule} ${token}`
+}
+
+function effect(
+  node: string,
+  at: number,
+  { schedule, dueAt, nonce, attempt, token }: RunOfFire,
+  sink: Effect['sink'],
+  key: string,
+  accepted: boolean,
+): Effect {
+  return { kind: 'effect', at, node, sink, key, accepted, schedule, dueAt, nonce, attempt, token }
+}

@@ -1,0 +1,87 @@
+import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
+
+/** What happened, so that a run in which nothing did is not taken for a good one. None of it is evidence. */
+export interface Counters {
+  readonly event: (event: CronceEvent) => void
+  readonly count: (what: string) => void
+  /** With the faults that there were. */
+  total(faults: readonly string[]): Record<string, number>
+  /** What was too rare for so many seconds. */
+  lacking(faults: readonly string[], seconds: number): string[]
+}
+
+/** Within half a minute. A shorter run needs less, but one of each. */
+const LEAST_SECONDS = 30
+
+/** Faults, by how their names begin. */
+const LEAST_FAULTS: Readonly<Record<string, number>> = {
+  kill: 4,
+  pause: 3,
+  block: 1,
+  'clock step': 1,
+  'full disk': 1,
+  'too many files': 1,
+  'answer-lost': 2,
+  'request-lost': 2,
+  'stop at': 1,
+  'stop in a transaction': 1,
+}
+
+/** And what came of them. */
+const LEAST_CONSEQUENCES: Readonly<Record<string, number>> = {
+  'deploys done': 1,
+  'found dead by its lock': 2,
+  'found dead by its lease': 2,
+  'runs lost': 3,
+  'refused as overtaken': 2,
+  'store failed': 5,
+  'leases lost': 2,
+  retried: 5,
+}
+
+export function createCounters(): Counters {
+  const counts = new Map<string, number>()
+  const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
+  return {
+    count,
+    event(event) {
+      const what = consequenceOf(event)
+      if (what !== null) count(what)
+    },
+    total(faults) {
+      const all = new Map(counts)
+      for (const fault of faults) all.set(fault, (all.get(fault) ?? 0) + 1)
+      return Object.fromEntries([...all].sort(([one], [other]) => one.localeCompare(other)))
+    },
+    lacking: (faults, seconds) => [
+      ...tooRare(LEAST_FAULTS, seconds, (kind) => faults.filter((fault) => fault.startsWith(kind)).length),
+      ...tooRare(LEAST_CONSEQUENCES, seconds, (what) => counts.get(what) ?? 0),
+    ],
+  }
+}
+
+function tooRare(wanted: Readonly<Record<string, number>>, seconds: number, has: (name: string) => number): string[] {
+  return Object.entries(wanted)
+    .map(([name, least]) => [name, has(name), Math.max(1, Math.floor((least * seconds) / LEAST_SECONDS))] as const)
+    .filter(([, found, least]) => found < least)
+    .map(([name, found, least]) => `${name}: ${found} of at least ${least}`)
+}
+
+function consequenceOf(event: CronceEvent): string | null {
+  switch (event.type) {
+    case 'instance.died':
+      return event.by === 'probe' ? 'found dead by its lock' : 'found dead by its lease'
+    case 'run.lost':
+      return 'runs lost'
+    case 'run.fenced':
+      return 'refused as overtaken'
+    case 'store.failed':
+      return 'store failed'
+    case 'lease.lost':
+      return 'leases lost'
+    case 'run.retried':
+      return 'retried'
+    default:
+      return null
+  }
+}

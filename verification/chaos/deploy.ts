@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Request, Time } from '../../packages/checker/src/history.ts'
+import type { Chaos } from './chaos.ts'
+import { LOOK_MS } from './faults.ts'
+import { type ChaosJob, releaseJobs } from './jobs.ts'
+
+/** Another version of the code, process by process; some of them may be killed meanwhile, and start again with it. */
+export async function deploy(chaos: Chaos): Promise<void> {
+  const { fleet, recorder } = chaos
+  if (!chaos.begin('deploy')) return
+  const before = fleet.release++
+  const at = recorder.now()
+  recorder.log(`deploy of release ${fleet.release}`)
+  const seen = Promise.all(
+    differences(releaseJobs(before), releaseJobs(fleet.release)).map(([name, request]) =>
+      declared(chaos, at, name, request),
+    ),
+  )
+  for (const slot of fleet.slots) {
+    if (slot.isOver) continue
+    slot.signal('SIGTERM')
+    await slot.ended()
+  }
+  await seen
+  chaos.count('deploys done')
+  chaos.end('deploy')
+}
+
+/** What was declared is there: from `at` on, at some time until now. */
+export async function declared(chaos: Chaos, at: Time, schedule: string, request: Request): Promise<void> {
+  while (!(await isThere(chaos, schedule, request))) await sleep(LOOK_MS * 5)
+  const endedAt = chaos.recorder.now()
+  chaos.recorder.add({ kind: 'operation', at, endedAt, result: 'ok', schedule, ...request })
+}
+
+async function isThere({ client }: Chaos, schedule: string, request: Request): Promise<boolean> {
+  try {
+    const found = await client.schedules.find(schedule)
+    if (found === null || request.verb !== 'define') return found?.state === 'retired'
+    const { trigger } = request.spec
+    if (found.state === 'retired' || found.trigger?.kind !== trigger?.kind) return false
+    return found.trigger?.kind !== 'cron' || trigger?.kind !== 'cron' || found.trigger.expression === trigger.expression
+  } catch {
+    // The store is not well just now.
+    return false
+  }
+}
+
+function differences(before: readonly ChaosJob[], after: readonly ChaosJob[]): [name: string, request: Request][] {
+  const is = (jobs: readonly ChaosJob[], name: string) => jobs.find((job) => job.name === name)
+  const changed = after
+    .filter(({ name, spec }) => JSON.stringify(is(before, name)?.spec) !== JSON.stringify(spec))
+    .map(({ name, spec }): [string, Request] => [name, { verb: 'define', spec }])
+  const gone = before
+    .filter(({ name }) => is(after, name) === undefined)
+    .map(({ name }): [string, Request] => [name, { verb: 'retire' }])
+  return [...changed, ...gone]
+}

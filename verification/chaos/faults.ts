@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import type { Chaos } from './chaos.ts'
+import { deploy } from './deploy.ts'
+import type { Slot } from './fleet.ts'
+import { operate } from './operators.ts'
+import type { Ambush, Blow } from './order.ts'
+import type { Random } from './random.ts'
+
+/** Something that goes wrong. Resolves when it is right again; ends early when calm is wanted. */
+export type Fault = (chaos: Chaos, random: Random) => Promise<void>
+
+/** How often each is in the deck: every one comes once in so many faults, in an order that the seed says. */
+export const FAULTS: readonly (readonly [name: string, cards: number, fault: Fault])[] = [
+  ['kill', 2, kill],
+  ['pause', 2, pauseBeyondLease],
+  ['short pause', 1, pauseShortly],
+  ['block', 1, block],
+  ['stop', 1, stop],
+  ['restart of all', 1, restartAll],
+  ['deploy', 1, deploy],
+  ['operator', 5, operate],
+  ['clock step', 1, stepClock],
+  ['full disk', 1, fillDisk],
+  ['too many files', 1, useUpFiles],
+  ['ambush', 2, ambush],
+  ['ambush to stop', 2, (chaos, random) => ambush(chaos, random, 'stop')],
+  ['ambush to lose an answer', 1, (chaos, random) => ambush(chaos, random, 'answer-lost')],
+  ['ambush to lose a request', 1, (chaos, random) => ambush(chaos, random, 'request-lost')],
+  ['lossy link', 1, loseCalls],
+  ['stop while writing', 1, stopWhileWriting],
+]
+
+export const LOOK_MS = 20
+
+async function kill(chaos: Chaos, random: Random): Promise<void> {
+  const alive = chaos.fleet.slots.filter(({ isOver }) => !isOver)
+  if (alive.length > 0) killSlot(chaos, random.pick(alive))
+}
+
+function killSlot({ recorder }: Chaos, slot: Slot): void {
+  const over = recorder.fault('kill', slot.node)
+  slot.signal('SIGKILL')
+  over()
+}
+
+async function pauseBeyondLease(chaos: Chaos, random: Random): Promise<void> {
+  await pause(chaos, random, random.between(chaos.leaseMs * 1.6, chaos.leaseMs * 2.7))
+}
+
+async function pauseShortly(chaos: Chaos, random: Random): Promise<void> {
+  await pause(chaos, random, random.between(300, chaos.leaseMs))
+}
+
+const TRIES = 10
+
+/** Between two writes: else it would keep all others from writing, which is another fault (`stop while writing`). */
+async function pause(chaos: Chaos, random: Random, ms: number): Promise<void> {
+  await onSlot(chaos, random, async (slot) => {
+    const over = chaos.recorder.fault('pause', slot.node)
+    for (let tries = 0; tries < TRIES; tries++) {
+      slot.signal('SIGSTOP')
+      while (!slot.isStopped()) await sleep(1)
+      if (chaos.store.isFree()) {
+        await chaos.wait(ms)
+        break
+      }
+      slot.signal('SIGCONT')
+      await sleep(LOOK_MS)
+    }
+    slot.signal('SIGCONT')
+    over()
+  })
+}
+
+async function block(chaos: Chaos, random: Random): Promise<void> {
+  const ms = random.between(300, chaos.leaseMs * 2)
+  await onSlot(chaos, random, async (slot) => {
+    slot.send({ type: 'block', ms })
+    await sleep(ms)
+  })
+}
+
+async function stop(chaos: Chaos, random: Random): Promise<void> {
+  await onSlot(chaos, random, async (slot) => {
+    slot.signal('SIGTERM')
+    await slot.ended()
+  })
+}
+
+async function restartAll(chaos: Chaos, random: Random): Promise<void> {
+  const isGentle = random.chance(0.3)
+  chaos.count(isGentle ? 'all stopped' : 'all killed')
+  for (const slot of chaos.fleet.slots.filter(({ isOver }) => !isOver)) {
+    if (isGentle) slot.signal('SIGTERM')
+    else killSlot(chaos, slot)
+  }
+}
+
+/** Of all processes together: the store's clock is the host's. */
+async function stepClock({ clock, recorder, count }: Chaos, random: Random): Promise<void> {
+  const isForward = random.chance(0.5)
+  const byMs = Math.round(isForward ? random.between(300, 5_000) : -random.between(200, 2_500))
+  if (clock === null) return
+  const over = recorder.fault('clock step', null)
+  const at = recorder.now()
+  clock.step(byMs)
+  recorder.add({ kind: 'clock', at, byMs })
+  recorder.log(`clock steps by ${byMs} ms`)
+  count(isForward ? 'clock forward' : 'clock back')
+  over()
+}
+
+async function fillDisk(chaos: Chaos, random: Random): Promise<void> {
+  const ms = random.between(300, 2_000)
+  const { disk } = chaos.store
+  if ('reason' in disk || !chaos.begin('full disk')) return
+  const over = chaos.recorder.fault('full disk', null)
+  disk.fill()
+  await chaos.wait(ms)
+  disk.free()
+  over()
+  chaos.end('full disk')
+}
+
+async function useUpFiles(chaos: Chaos, random: Random): Promise<void> {
+  const ms = random.between(500, 2_500)
+  await onSlot(chaos, random, async (slot) => {
+    if (!chaos.begin('too many files')) return
+    const { pid } = slot
+    const over = chaos.recorder.fault('too many files', slot.node)
+    const limit = (files: number): void => void spawnSync('prlimit', ['--pid', `${pid}`, `--nofile=${files}:`])
+    limit(openFiles(pid))
+    await chaos.wait(ms)
+    limit(1_024)
+    over()
+    chaos.end('too many files')
+  })
+}
+
+function openFiles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    return 0
+  }
+}
+
+const POINTS: readonly SyncPoint[] = [
+  'due:sent',
+  'claim:sent',
+  'claim:answered',
+  'run:starting',
+  'run:returned',
+  'settle:sent',
+  'settle:answered',
+  'beat:sent',
+  'step:sent',
+  'step:answered',
+  'transaction:sent',
+]
+const BLOWS: readonly Blow[] = ['kill', 'stop', 'block', 'answer-lost', 'request-lost']
+/** Whoever does not come by in this time will not. */
+const AMBUSH_MS = 3_000
+
+async function ambush(chaos: Chaos, random: Random, wanted?: Blow): Promise<void> {
+  const order: Ambush = {
+    point: random.pick(POINTS),
+    nth: Math.ceil(random.next() * 3),
+    blow: wanted ?? random.pick(BLOWS),
+    ms: random.between(chaos.leaseMs * 0.5, chaos.leaseMs * 2),
+  }
+  const stopMs = random.between(300, chaos.leaseMs * 2.5)
+  await onSlot(chaos, random, async (slot) => {
+    chaos.recorder.log(`ambush for ${slot.node}: ${order.blow} at ${order.point}`)
+    slot.send({ type: 'ambush', ambush: order })
+    if (await stopped(chaos, slot, AMBUSH_MS)) await chaos.wait(stopMs)
+    slot.send({ type: 'ambush', ambush: null })
+    slot.signal('SIGCONT')
+  })
+}
+
+async function loseCalls(chaos: Chaos, random: Random): Promise<void> {
+  const rate = random.between(0.1, 0.5)
+  const ms = random.between(500, 2_500)
+  await onSlot(chaos, random, async (slot) => {
+    const over = chaos.recorder.fault('lossy link', slot.node)
+    slot.send({ type: 'lossy', rate })
+    await chaos.wait(ms)
+    slot.send({ type: 'lossy', rate: 0 })
+    over()
+  })
+}
+
+async function stopWhileWriting(chaos: Chaos, random: Random): Promise<void> {
+  const ms = random.between(200, 900)
+  await onSlot(chaos, random, async (slot) => {
+    slot.send({ type: 'stop-writing' })
+    if (await stopped(chaos, slot, AMBUSH_MS)) await chaos.wait(ms)
+    slot.signal('SIGCONT')
+  })
+}
+
+/** Whether it has stopped itself within this time. */
+async function stopped(chaos: Chaos, slot: Slot, ms: number): Promise<boolean> {
+  const end = chaos.recorder.now() + ms
+  while (!slot.isStopped()) {
+    if (chaos.recorder.now() > end || chaos.isCalm()) return false
+    await sleep(LOOK_MS)
+  }
+  return true
+}
+
+/** On a process that nothing else is being done to, as soon as there is one. */
+async function onSlot(chaos: Chaos, random: Random, fault: (slot: Slot) => Promise<void>): Promise<void> {
+  const wanted = random.next()
+  while (!chaos.isCalm()) {
+    const free = chaos.fleet.slots.filter(({ isReady, isTaken }) => isReady && !isTaken)
+    const slot = free[Math.floor(wanted * free.length)]
+    if (slot === undefined) {
+      await sleep(LOOK_MS)
+      continue
+    }
+    slot.isTaken = true
+    await fault(slot)
+    slot.isTaken = false
+    return
+  }
+}

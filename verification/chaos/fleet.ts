@@ -1,0 +1,196 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
+import { releaseJobs } from './jobs.ts'
+import type { Ambush, Command, Order, Report } from './order.ts'
+import type { Random } from './random.ts'
+import type { Recorder } from './recorder.ts'
+
+/** A place for a process: when the process in it ends, another one is started there, as a supervisor would. */
+export interface Slot {
+  readonly name: string
+  readonly node: string
+  readonly pid: number
+  /** It has started and not been told to end. */
+  readonly isReady: boolean
+  readonly isOver: boolean
+  /** A fault has hold of it: others leave it alone. */
+  isTaken: boolean
+  send(command: Command): void
+  signal(signal: NodeJS.Signals): void
+  /** It is stopped by a signal, or gone. */
+  isStopped(): boolean
+  ended(): Promise<void>
+}
+
+export interface Fleet {
+  readonly slots: readonly Slot[]
+  /** The release that processes are started with from now on. */
+  release: number
+  /** How long until a process that ended is replaced. */
+  restartMs: () => number
+  /** A process ended and nobody had asked it to. */
+  readonly surprises: readonly string[]
+  /** Ready, all of them. */
+  ready(): Promise<void>
+  /** Replace nobody any more, and end all. */
+  end(): Promise<void>
+}
+
+export interface FleetOptions {
+  readonly folder: string
+  readonly slots: readonly string[]
+  readonly store: Order['store']
+  readonly leaseMs: number
+  readonly random: Random
+  readonly environment: NodeJS.ProcessEnv
+  /** For the loader of a mutant. */
+  readonly nodeOptions: readonly string[]
+  readonly ambush?: (slot: string) => Ambush | null
+  readonly onEvent: (event: CronceEvent, node: string) => void
+  /** A process may fail to start now, through no fault of its own. */
+  readonly mayFail: () => boolean
+}
+
+/** Most of the time that a process takes to start is spent on compiling what the one before it has compiled. */
+const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/cronce-chaos')
+const END_MS = 5_000
+const LOOK_MS = 20
+
+interface Place extends Slot {
+  node: string
+  isReady: boolean
+  isOver: boolean
+  isAsked: boolean
+  child: ChildProcess
+}
+
+export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
+  const surprises: string[] = []
+  let isEnding = false
+  let starts = 0
+  const output = openSync(join(options.folder, 'output.log'), 'a')
+
+  const start = (place: Place): void => {
+    const number = ++starts
+    place.node = `${place.name}.${number}`
+    const order: Order = {
+      node: place.node,
+      witness: join(options.folder, `${place.node}.witness`),
+      origin: String(recorder.origin),
+      seed: Math.floor(options.random.next() * 2 ** 32),
+      store: options.store,
+      leaseMs: options.leaseMs,
+      deployment: `release-${fleet.release}`,
+      jobs: releaseJobs(fleet.release),
+      ambush: options.ambush?.(place.node) ?? null,
+    }
+    place.isReady = false
+    place.isAsked = false
+    place.isOver = false
+    recorder.add({ kind: 'node', at: recorder.now(), node: place.node, what: 'started', jobs: [] })
+    recorder.log(`${place.node} starts with release ${fleet.release}`)
+    place.child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(order)], {
+      env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...options.environment },
+      execArgv: [...options.nodeOptions],
+      stdio: ['ignore', output, output, 'ipc'],
+    })
+    follow(place, place.child, place.node)
+  }
+
+  const follow = (place: Place, child: ChildProcess, node: string): void => {
+    child.on('message', (report: Report) => {
+      if (report.type === 'ready') place.isReady = true
+      else if (report.type === 'event') options.onEvent(report.event, node)
+      else {
+        const accepted = recorder.present(report.run, node)
+        child.send({ type: 'answered', question: report.question, accepted } satisfies Command, () => {})
+      }
+    })
+    child.on('exit', (code, signal) => {
+      recorder.add({ kind: 'node', at: recorder.now(), node, what: 'ended', jobs: [] })
+      recorder.log(`${node} ended with ${signal ?? code}`)
+      const isExpected = place.isAsked || signal === 'SIGKILL' || (!place.isReady && options.mayFail())
+      if (!isExpected && !isEnding) surprises.push(`${node} ended by itself with ${signal ?? code}`)
+      place.isReady = false
+      place.isOver = true
+      if (!isEnding) setTimeout(() => void (isEnding || start(place)), fleet.restartMs())
+    })
+  }
+
+  const fleet: Fleet = {
+    slots: [],
+    release: 0,
+    restartMs: () => 0,
+    surprises,
+    async ready() {
+      while (!fleet.slots.every(({ isReady }) => isReady)) await sleep(LOOK_MS)
+    },
+    async end() {
+      isEnding = true
+      await Promise.all(
+        places
+          .filter(({ isOver }) => !isOver)
+          .map(async (place) => {
+            const { child } = place
+            const ended = once(child, 'exit')
+            place.signal('SIGCONT')
+            place.signal('SIGTERM')
+            const timer = setTimeout(() => child.kill('SIGKILL'), END_MS)
+            await ended
+            clearTimeout(timer)
+          }),
+      )
+    },
+  }
+  const places = options.slots.map((name) => createPlace(name, recorder))
+  Object.assign(fleet, { slots: places })
+  for (const place of places) start(place)
+  return fleet
+}
+
+function createPlace(name: string, recorder: Recorder): Place {
+  const place: Place = {
+    name,
+    node: '',
+    isReady: false,
+    isOver: true,
+    isAsked: false,
+    isTaken: false,
+    child: undefined as unknown as ChildProcess,
+    get pid() {
+      return place.child.pid ?? 0
+    },
+    send(command) {
+      if (place.child.connected) place.child.send(command, () => {})
+    },
+    signal(signal) {
+      if (signal === 'SIGTERM' && !place.isAsked && !place.isOver) {
+        place.isAsked = true
+        place.isReady = false
+        recorder.add({ kind: 'node', at: recorder.now(), node: place.node, what: 'stopping', jobs: [] })
+      }
+      // By the handle of the child: a process id alone may be somebody else's by now.
+      place.child.kill(signal)
+    },
+    isStopped: () => place.isOver || stateOf(place.pid) === 'T',
+    async ended() {
+      const { node } = place
+      while (!place.isOver && place.node === node) await sleep(LOOK_MS)
+    },
+  }
+  return place
+}
+
+/** One letter of the kernel's: R, S, T … */
+function stateOf(pid: number): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2)[0]
+  } catch {
+    return undefined
+  }
+}

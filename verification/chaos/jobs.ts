@@ -1,0 +1,173 @@
+import type { CronSpec, EverySpec, Spec } from '../../packages/checker/src/history.ts'
+import type { ScheduleOptions } from '../../packages/cronce/src/client/schedule-options.ts'
+
+/** A schedule of the load: what the judge holds it to, and what its handler does. */
+export interface ChaosJob {
+  readonly name: string
+  readonly spec: Spec
+  readonly work: Work
+}
+
+/**
+ * `pay`: a row of the user's table, in one transaction with the settlement. `steps`: two durable ones. `present`: its token to a
+ * resource that compares them. `fail`: throw, most first attempts. `wait`: nothing else.
+ */
+export interface Work {
+  readonly does: 'wait' | 'pay' | 'steps' | 'present' | 'fail'
+  readonly fromMs: number
+  readonly toMs: number
+  /** It goes on when its signal says stop: harder for everybody. */
+  readonly isDeaf: boolean
+  /** Whether a step of unknown end is done again. */
+  readonly rerun: boolean
+}
+
+export const DAY_MS = 86_400_000
+
+/** What nothing else is said about. Spelled out here, since the judge shares no default with the product. */
+const PLAIN: Omit<Spec, 'job'> = {
+  trigger: null,
+  start: null,
+  end: null,
+  limit: null,
+  guarantee: 'at-least-once',
+  overlap: { kind: 'skip', limit: 1 },
+  misfire: { graceMs: 10_000, late: 'latest', limit: 100, windowMs: DAY_MS },
+  retry: { attempts: 0, crashes: 2, deadlineMs: null },
+  timeout: { runMs: null, graceMs: 300 },
+  jitterMs: 0,
+  keepMs: 2 * DAY_MS,
+  keepCount: 1_000,
+  jobLimit: null,
+  group: null,
+  pauseAfter: null,
+}
+
+const late = (policy: Spec['misfire']['late'], graceMs: number): Spec['misfire'] => ({
+  ...PLAIN.misfire,
+  late: policy,
+  graceMs,
+})
+const every = (everyMs: number): EverySpec => ({ kind: 'every', everyMs, anchor: 0 })
+const cron = (expression: string): CronSpec => ({ kind: 'cron', expression, tz: 'UTC', dst: 'auto' })
+const retry = (attempts: number, crashes: number): Spec['retry'] => ({ attempts, crashes, deadlineMs: null })
+const queueAll = { kind: 'queue-all', limit: 1_000 } as const
+const allow = (limit: number): Spec['overlap'] => ({ kind: 'allow', limit })
+
+function job(name: string, spec: Partial<Spec>, work: Partial<Work> = {}): ChaosJob {
+  return {
+    name,
+    spec: { ...PLAIN, job: name, ...spec },
+    work: { does: 'wait', fromMs: 0, toMs: 40, isDeaf: false, rerun: false, ...work },
+  }
+}
+
+/** In every release. */
+const LASTING: readonly ChaosJob[] = [
+  job('beat', { trigger: every(200) }, { toMs: 0 }),
+  job(
+    'pay',
+    {
+      trigger: every(400),
+      guarantee: 'exactly-once',
+      overlap: queueAll,
+      misfire: late('all', 700),
+      retry: retry(0, 20),
+    },
+    { does: 'pay', fromMs: 20, toMs: 250 },
+  ),
+  job(
+    'pay-deaf',
+    { trigger: every(700), guarantee: 'exactly-once', overlap: allow(4), retry: retry(2, 20) },
+    { does: 'pay', fromMs: 100, toMs: 800, isDeaf: true },
+  ),
+  job('mail', { trigger: every(500), guarantee: 'at-most-once', overlap: allow(5) }, { fromMs: 50, toMs: 500 }),
+  job(
+    'charge',
+    { trigger: every(600), overlap: queueAll, retry: retry(2, 10) },
+    { does: 'steps', fromMs: 100, toMs: 400 },
+  ),
+  job('reserve', { trigger: every(900), retry: retry(0, 10) }, { does: 'steps', fromMs: 50, toMs: 300, rerun: true }),
+  job('flaky', { trigger: every(700), overlap: allow(3), retry: retry(2, 3) }, { does: 'fail', toMs: 150 }),
+  job(
+    'slow',
+    { trigger: every(1_000), overlap: allow(3), timeout: { runMs: 400, graceMs: 200 }, retry: retry(1, 2) },
+    { fromMs: 100, toMs: 800 },
+  ),
+  job(
+    'slow-deaf',
+    { trigger: every(1_500), overlap: { kind: 'queue', limit: 1 }, timeout: { runMs: 300, graceMs: 200 } },
+    { fromMs: 100, toMs: 700, isDeaf: true },
+  ),
+  job('newest', { trigger: every(900), overlap: { kind: 'replace', limit: 1 } }, { fromMs: 300, toMs: 800 }),
+  job('in-turn', { trigger: every(500), overlap: { kind: 'queue', limit: 1 } }, { fromMs: 50, toMs: 800 }),
+  job('one-by-one', { trigger: every(600) }, { fromMs: 100, toMs: 800 }),
+  job('never-late', { trigger: every(300), overlap: allow(10), misfire: late('skip', 400) }, { toMs: 100 }),
+  job('on-the-second', { trigger: cron('* * * * * *'), misfire: late('latest', 500) }, { toMs: 200 }),
+  job(
+    'audit',
+    { trigger: every(500), overlap: queueAll, retry: retry(0, 10) },
+    { does: 'present', fromMs: 20, toMs: 300 },
+  ),
+  job(
+    'group-one',
+    { trigger: every(400), overlap: allow(4), group: { name: 'pair', limit: 2 } },
+    { fromMs: 50, toMs: 400 },
+  ),
+  job(
+    'group-two',
+    { trigger: every(600), overlap: allow(4), group: { name: 'pair', limit: 2 } },
+    { fromMs: 50, toMs: 400 },
+  ),
+  job('spread', { trigger: every(800), jitterMs: 300, jobLimit: 1, overlap: queueAll }, { toMs: 200 }),
+  job('by-hand', {}, { toMs: 300 }),
+  job('operated', { trigger: every(400), overlap: queueAll, misfire: late('all', 600) }, { toMs: 200 }),
+]
+
+/** Every other release has these instead of each other: one changes, one leaves and comes back. */
+const CHANGING: readonly (readonly ChaosJob[])[] = [
+  [job('changing', { trigger: cron('*/2 * * * * *') }), job('leaving', { trigger: every(500) }, { toMs: 300 })],
+  [job('changing', { trigger: cron('1-59/3 * * * * *'), overlap: queueAll })],
+]
+
+export const STEP_JOBS: readonly string[] = LASTING.filter(({ work }) => work.does === 'steps').map(({ name }) => name)
+
+/** The jobs of the release of this number; they alternate. */
+export function releaseJobs(release: number): readonly ChaosJob[] {
+  return [...LASTING, ...CHANGING[release % CHANGING.length]!]
+}
+
+/** As users write it. */
+export function optionsOf({ spec, work }: ChaosJob): ScheduleOptions {
+  const { trigger, overlap, misfire, retry: again, timeout } = spec
+  return {
+    ...triggerOf(trigger),
+    guarantee: spec.guarantee,
+    overlap: overlap.kind === 'allow' || overlap.kind === 'queue-all' ? overlap : overlap.kind,
+    misfire: { grace: misfire.graceMs, late: misfire.late, limit: misfire.limit, window: misfire.windowMs },
+    retry: {
+      attempts: again.attempts,
+      crashes: again.crashes,
+      backoff: { base: 150, cap: 1_000 },
+      ...(again.deadlineMs === null ? {} : { deadline: again.deadlineMs }),
+    },
+    timeout: { grace: timeout.graceMs, ...(timeout.runMs === null ? {} : { run: timeout.runMs }) },
+    jitter: spec.jitterMs,
+    ...(spec.jobLimit === null ? {} : { concurrency: spec.jobLimit }),
+    ...(spec.group === null ? {} : { group: spec.group }),
+    unknownStep: work.rerun ? 'rerun' : 'fail',
+  }
+}
+
+function triggerOf(trigger: Spec['trigger']): ScheduleOptions {
+  switch (trigger?.kind) {
+    case 'cron':
+      return { cron: trigger.expression, tz: trigger.tz, dst: trigger.dst }
+    case 'every':
+      return { every: { interval: trigger.everyMs, anchor: trigger.anchor } }
+    case 'at':
+      return { at: trigger.at }
+    case undefined:
+      return {}
+  }
+}

@@ -1,0 +1,79 @@
+import type { Entry, RunOfFire, Time } from '../../packages/checker/src/history.ts'
+import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
+import type { ChaosJob } from './jobs.ts'
+
+/** What a process is started with. */
+export interface Order {
+  /** This incarnation's name; the next one in its place has another. */
+  readonly node: string
+  /** Its own file, which outlives it. */
+  readonly witness: string
+  /** What the monotonic clock of the host showed at time 0 of the history, in nanoseconds. */
+  readonly origin: string
+  readonly seed: number
+  readonly store: { readonly module: string; readonly url: string }
+  readonly leaseMs: number
+  readonly deployment: string
+  readonly jobs: readonly ChaosJob[]
+  /** In place from the beginning. */
+  readonly ambush: Ambush | null
+}
+
+/** Something that happens to a process the next time that it comes to a place, or the `nth` time. */
+export interface Ambush {
+  readonly point: SyncPoint
+  readonly nth: number
+  readonly blow: Blow
+  /** How long it blocks. */
+  readonly ms: number
+}
+
+/** `stop`: until somebody else lets it go on. The last two: the call of the store that comes after that point. */
+export type Blow = 'kill' | 'stop' | 'block' | 'request-lost' | 'answer-lost'
+
+/** What the controller tells a process. */
+export type Command =
+  | { readonly type: 'ambush'; readonly ambush: Ambush | null }
+  | { readonly type: 'block'; readonly ms: number }
+  /** So many of its calls to the store are lost, half of them before and half of them after they were applied. */
+  | { readonly type: 'lossy'; readonly rate: number }
+  /** The next one of its transactions is stopped in the middle. */
+  | { readonly type: 'stop-writing' }
+  | { readonly type: 'answered'; readonly question: number; readonly accepted: boolean }
+
+/** What a process tells the controller. Nothing is proven by it, but for what it presents to the resource outside. */
+export type Report =
+  | { readonly type: 'ready' }
+  | { readonly type: 'event'; readonly event: CronceEvent }
+  | { readonly type: 'present'; readonly question: number; readonly run: RunOfFire }
+
+/**
+ * What a process writes down: entries of the history as they are, and three that become some when all is known. Each is one
+ * write(2) to a file that is only appended to, so that it survives `kill -9`.
+ */
+export type Line =
+  | Entry
+  /** Something was done to this process, from inside; `over` follows, or the process ended. */
+  | {
+      readonly kind: 'struck'
+      readonly at: Time
+      readonly fault: string
+      readonly isForAll: boolean
+      readonly id: number
+    }
+  | { readonly kind: 'over'; readonly at: Time; readonly id: number }
+  /** It is about to write into the user's table: what came of it, the table says. */
+  | ({ readonly kind: 'writing'; readonly at: Time } & RunOfFire)
+  /** It did the work of a step itself, and (`kept`) heard that this is on record. */
+  | ({ readonly kind: 'worked' | 'kept'; readonly at: Time; readonly step: string } & RunOfFire)
+
+/** A row of the user's table, which has no key: whoever writes twice is seen. */
+export interface EffectRow extends RunOfFire {
+  readonly node: string
+  readonly at: Time
+}
+
+export function sinceOrigin(origin: bigint): Time {
+  return Number((process.hrtime.bigint() - origin) / 1_000n) / 1_000
+}

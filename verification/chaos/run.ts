@@ -1,0 +1,77 @@
+/** `npm run chaos`: real processes, a real store, and everything that can go wrong; then the verdict. */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { renderTimeline } from '../../packages/checker/src/index.ts'
+import { type ChaosResult, removeFolder, runChaos } from './chaos.ts'
+import { enterNamespace } from './namespace.ts'
+import { addUp, exitCode, report, summaryOf } from './report.ts'
+import { sqliteChaos } from './stores/sqlite.ts'
+import type { ChaosStore } from './stores/store.ts'
+
+const STORES: readonly ChaosStore[] = [sqliteChaos]
+const USAGE = `npm run chaos -- [--store sqlite] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--json] [--keep folder] [--picture file.svg]`
+
+const { values } = parseArgs({
+  options: {
+    store: { type: 'string', default: 'sqlite' },
+    seconds: { type: 'string', default: '30' },
+    seed: { type: 'string' },
+    workers: { type: 'string', default: '4' },
+    /** One run after the other, until so many have been judged. */
+    fires: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+    keep: { type: 'string' },
+    picture: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const say = (line: string): void => void (values.json || console.log(line))
+
+async function main(): Promise<number> {
+  const store = STORES.find(({ name }) => name === values.store)
+  if (store === undefined || values.help) {
+    console.error(USAGE)
+    return values.help ? 0 : 64
+  }
+  const entered = enterNamespace()
+  if (typeof entered === 'number') return entered
+  if (entered !== null) say(`Without a namespace of its own: ${entered.reason}.`)
+  const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
+  let total = addUp([])
+  for (let run = 0; run === 0 || total.fires < Number(values.fires); run++) {
+    const seed = firstSeed + run
+    say(`Seed ${seed}: ${values.workers} processes on ${store.name}, ${values.seconds} s of faults.`)
+    const result = await runChaos({
+      store,
+      seed,
+      workers: Number(values.workers),
+      seconds: Number(values.seconds),
+      progress: say,
+    })
+    keep(result)
+    const summary = summaryOf(store.name, result)
+    say(report(summary))
+    total = addUp([total, summary])
+    // The first one that is not as it should be is the one to look at.
+    if (exitCode(summary) !== 0) break
+  }
+  if (total.seeds.length > 1) say(report(total))
+  if (values.json) console.log(JSON.stringify(total, null, 2))
+  return exitCode(total)
+}
+
+function keep(result: ChaosResult): void {
+  if (values.picture !== undefined) writeFileSync(values.picture, renderTimeline(result.history, result.verdict))
+  if (values.keep !== undefined) {
+    const folder = join(values.keep, `seed-${result.seed}`)
+    mkdirSync(folder, { recursive: true })
+    cpSync(result.folder, folder, { recursive: true, filter: (path) => !path.endsWith('disk') })
+    writeFileSync(join(folder, 'history.json'), JSON.stringify(result.history))
+    writeFileSync(join(folder, 'verdict.json'), JSON.stringify(result.verdict, null, 2))
+  }
+  removeFolder(result)
+}
+
+process.exitCode = await main()

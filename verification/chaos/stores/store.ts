@@ -1,0 +1,35 @@
+import type { StoreSource } from '../../../packages/cronce/src/store/store.ts'
+import type { EffectRow } from '../order.ts'
+
+/** A store that chaos can be made on. Another one is another such object; nothing else knows what kind it is. */
+export interface ChaosStore {
+  readonly name: string
+  /** Everything of it is in the folder, and gone when it is closed. `wall`: the clock of the processes of the fleet. */
+  prepare(folder: string, wall: () => number): Promise<PreparedStore>
+}
+
+export interface PreparedStore {
+  /** What a process opens: the path of a `StoreModule`, and the address for it. */
+  readonly module: string
+  readonly url: string
+  /** For the controller itself. */
+  readonly source: StoreSource<unknown>
+  /** Where the store listens, for a proxy between it and each process; `null`: there is no network. */
+  readonly network: { readonly host: string; readonly port: number } | null
+  /** What its clock shows. */
+  readonly now: () => Promise<number>
+  /** Nobody who is stopped now keeps the others from writing. */
+  readonly isFree: () => boolean
+  /** Use up the disk under it, and give it back; or why that can't be done here. */
+  readonly disk: { readonly fill: () => void; readonly free: () => void } | { readonly reason: string }
+  /** The user's table. */
+  readonly effects: () => Promise<readonly EffectRow[]>
+  readonly close: () => Promise<void>
+}
+
+/** What processes of the fleet import. */
+export interface StoreModule {
+  readonly source: (url: string) => StoreSource<unknown>
+  /** Write a row of the user's table in the user's transaction. */
+  readonly insert: (tx: unknown, row: EffectRow) => void
+}
