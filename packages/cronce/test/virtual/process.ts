@@ -20,7 +20,7 @@ export interface Process {
   pause(how?: 'stopped' | 'suspended'): void
   resume(): void
   /** At once, or instead of the so-manieth thing that is delivered from now on: wherever it waits then. */
-  crash(deliveries?: number): void
+  crash(later?: { readonly deliveries: number; readonly crashed: () => void }): void
   /** Hold the event loop for so long, then go on before anything that came in meanwhile. For handlers. */
   block(ms: number, how?: 'stopped' | 'suspended'): Promise<void>
   /** Set its wall clock. */
@@ -45,14 +45,17 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
   let suspendedAt: number | null = null
   let suspendedMs = 0
   let waiting: (() => void)[] = []
-  let deliveriesLeft = Number.POSITIVE_INFINITY
+  let crashing = { deliveries: Number.POSITIVE_INFINITY, crashed: (): void => {} }
   let sleeping = 0
 
   const deliver = (happen: () => void): void => {
     if (state === 'paused') waiting.push(happen)
     if (state !== 'runs') return
-    if (--deliveriesLeft > 0) happen()
-    else crash()
+    if (--crashing.deliveries > 0) happen()
+    else {
+      crash()
+      crashing.crashed()
+    }
   }
   const crash = (): void => {
     state = 'crashed'
@@ -108,9 +111,9 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     },
     pause,
     resume,
-    crash(deliveries) {
-      if (deliveries === undefined) crash()
-      else deliveriesLeft = deliveries
+    crash(later) {
+      if (later === undefined) crash()
+      else crashing = { ...later }
     },
     async block(ms, how) {
       if (state !== 'runs') return

@@ -1,0 +1,100 @@
+import type { Ledger } from '../../packages/checker/src/history.ts'
+import type { World } from '../../packages/cronce/test/virtual/world.ts'
+import { type Desk, operate } from './operate.ts'
+import type { Action, Scenario } from './scenario.ts'
+import type { Stage } from './stage.ts'
+
+export interface Acting {
+  readonly world: World
+  readonly scenario: Scenario
+  readonly stage: Stage
+  readonly desk: Desk
+  readonly stepStore: (ms: number) => void
+  readonly read: () => Promise<Ledger>
+  readonly reads: Ledger[]
+  readonly isHealed: () => boolean
+}
+
+/** Do it now. */
+export function act(acting: Acting, action: Action): void {
+  const { stage, desk, scenario } = acting
+  const { recorder, count } = desk
+  switch (action.kind) {
+    case 'crash':
+      if (action.point !== null) stage.crashAt(action.node, action.point, action.downMs)
+      else if (action.deliveries !== null) stage.crashLater(action.node, action.deliveries, action.downMs)
+      else stage.crash(action.node, action.downMs)
+      break
+    case 'pause':
+      stage.pause(action.node, action.forMs, action.how)
+      break
+    case 'block':
+      stage.pause(action.node, action.forMs, 'stopped')
+      break
+    case 'stop':
+      stage.stop(action.node, action.downMs)
+      break
+    case 'deploy':
+      stage.setRelease(action.node, action.release)
+      stage.stop(action.node, action.downMs)
+      break
+    case 'wall-step':
+      stage.stepWall(action.node, action.byMs)
+      break
+    case 'store-step':
+      recorder.fault('store-step', null)
+      recorder.clock(action.byMs)
+      acting.stepStore(action.byMs)
+      count(action.byMs < 0 ? 'store clock stepped back' : 'store clock stepped ahead')
+      break
+    case 'link':
+      stage.disturb(action.node, action, action.forMs)
+      break
+    case 'partition':
+      stage.disturb(action.node, { fault: action.fault, rate: 1, slowMs: 0 }, action.forMs)
+      break
+    case 'outage':
+      count('outage')
+      stage.disturb(null, { fault: action.fault, rate: 1, slowMs: 0 }, action.forMs)
+      break
+    case 'deaf':
+      stage.deafen(action.node, action.forMs)
+      break
+    case 'op-drain':
+      void drain(acting, action.node, action.forMs)
+      break
+    case 'op-activate':
+      void desk.operator.app.deployments.activate('shop', scenario.releases[action.release]!.id).catch(() => {})
+      break
+    case 'read':
+      void acting.read().then((ledger) => acting.reads.push(ledger))
+      break
+    default:
+      void operate(desk, action)
+  }
+}
+
+/** Which it takes back, but for one that is gone by then. */
+async function drain({ world, stage, desk, isHealed }: Acting, place: number, forMs: number): Promise<void> {
+  const node = stage.nodes[place]
+  const id = node?.app.instance
+  if (!node || !id) return
+  const end = desk.recorder.fault('drain', node.name, Number.MAX_SAFE_INTEGER)
+  desk.count('drain')
+  const { instances } = desk.operator.app
+  await instances.drain(id, true).catch(() => {})
+  const until = world.now() + forMs
+  while (world.now() < until && !isHealed()) await world.after(Math.min(1_000, until - world.now()))
+  // Asked until it is heard: a drained instance is no fault that would end by itself.
+  for (let tries = 0; tries < 1_000 && node.process.state !== 'crashed'; tries++) {
+    const isBack = await Promise.race([
+      instances.drain(id, false).then(
+        () => true,
+        (error: unknown) => (error as { code?: string }).code === 'INSTANCE_NOT_FOUND',
+      ),
+      world.after(5_000),
+    ])
+    if (isBack) break
+  }
+  end()
+}

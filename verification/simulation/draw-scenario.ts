@@ -1,0 +1,74 @@
+import { boundsOf } from './bounds.ts'
+import { drawActions } from './draw-actions.ts'
+import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
+import { createDice, type Dice } from './random.ts'
+import type { Plan, Release, Scenario, Work } from './scenario.ts'
+
+const DAY = 86_400_000
+
+/** One in so many is about days, time zones and retention; the others are about seconds. */
+const DAYS_ONE_IN = 6
+
+export function drawScenario(seed: number): Scenario {
+  const dice = createDice(Math.imul(seed, 0x9e3779b1))
+  const kind = dice.whole(1, DAYS_ONE_IN) === 1 ? 'days' : 'seconds'
+  const change = dice.pick(ZONE_CHANGES)
+  const leaseMs = kind === 'days' ? dice.whole(2, 10) * 60_000 : dice.pick([2_000, 3_000, 5_000, 15_000])
+  const setting: Setting = {
+    kind,
+    leaseMs,
+    epoch:
+      change.day -
+      (kind === 'days' ? dice.whole(12, 36) * 3_600_000 : dice.whole(0, 20) * 3_600_000 + dice.whole(0, 999)),
+    faultsMs: kind === 'days' ? dice.whole(48, 84) * 3_600_000 : dice.whole(120, 420) * 1_000,
+    zones: [change.tz, change.tz, dice.pick(ZONE_CHANGES).tz],
+    groupLimit: dice.whole(1, 3),
+  }
+  const declared = Array.from({ length: dice.whole(1, 4) }, (_, index) => `s${index + 1}`)
+  const created = Array.from({ length: dice.whole(0, 2) }, (_, index) => `c${index + 1}`)
+  const releases = drawReleases(dice, setting, declared)
+  const nodes = Array.from({ length: dice.whole(1, 5) }, () => ({
+    skewMs: dice.pick([0, 0, 50, -400, 60_000, -60_000, 3_600_000]),
+    rate: dice.pick([1, 1, 1, 0.95, 1.05]),
+  }))
+  const cast = { ...setting, nodes: nodes.length, releases: releases.length, declared, created }
+  const scenario: Scenario = {
+    ...{ format: 1, seed, kind, epoch: setting.epoch, leaseMs, faultsMs: setting.faultsMs },
+    holdDownMs: kind === 'days' ? 4 * leaseMs : dice.pick([5_000, 20_000]),
+    drainMs: dice.pick([0, 1_000, 10_000]),
+    latencyMs: dice.pick([2, 10, 50]),
+    ...{ nodes, releases },
+    created: Object.fromEntries(
+      created.map((name): [string, Plan] => [name, drawPlan(dice, setting, 'shared', false)]),
+    ),
+    work: Object.fromEntries(
+      [...declared, ...created, 'added', 'shared'].map((name): [string, Work] => [name, drawWork(dice, setting)]),
+    ),
+    calmMs: 0,
+    actions: drawActions(dice, cast),
+  }
+  return { ...scenario, calmMs: calmMsOf(scenario) }
+}
+
+/** Long enough to be well again, and for some fires after that. */
+function calmMsOf(scenario: Scenario): number {
+  return boundsOf(scenario).recoveryMs + (scenario.kind === 'days' ? DAY / 4 : 30_000)
+}
+
+/** The second release, if any, changes one schedule, gives one up, and adds one. */
+function drawReleases(dice: Dice, setting: Setting, declared: readonly string[]): Release[] {
+  const shared = { ...drawPlan(dice, setting, 'shared', true) }
+  const onDemand: Plan = { ...shared, spec: { ...shared.spec, trigger: null, start: null, end: null, limit: null } }
+  const jobs = Object.fromEntries(declared.map((name): [string, Plan] => [name, drawPlan(dice, setting, name, true)]))
+  const first: Release = { id: 'v1', jobs: { ...jobs, shared: onDemand } }
+  if (dice.chance(0.6)) return [first]
+  const changed = dice.pick(declared)
+  const gone = dice.chance(0.5) ? dice.pick(declared) : null
+  const kept = Object.entries(first.jobs).filter(([name]) => name !== gone)
+  const next = kept.map(([name, plan]): [string, Plan] => [
+    name,
+    name === changed ? drawPlan(dice, setting, name, true) : plan,
+  ])
+  if (dice.chance(0.5)) next.push(['added', drawPlan(dice, setting, 'added', true)])
+  return [first, { id: 'v2', jobs: Object.fromEntries(next) }]
+}

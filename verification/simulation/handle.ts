@@ -1,0 +1,117 @@
+import type { RunOfFire } from '../../packages/checker/src/history.ts'
+import type { Run } from '../../packages/cronce/src/app/run.ts'
+import type { MemoryTransaction } from '../../packages/cronce/src/store/memory/transaction.ts'
+import { never, type Process } from '../../packages/cronce/test/virtual/process.ts'
+import { createDice, type Dice, seedOf } from './random.ts'
+import type { Recorder } from './recorder.ts'
+import type { Scenario, Work } from './scenario.ts'
+
+/** What a handler needs besides its run. */
+export interface Workplace {
+  readonly scenario: Scenario
+  readonly node: string
+  readonly process: Process
+  readonly recorder: Recorder
+  /** Outside of everything: takes a mark unless it has seen a higher token for the fire. */
+  readonly resource: Map<string, bigint>
+  /** Transactions whose work was done, by effect key: what became of them shows in the end. */
+  readonly attempted: Map<string, { readonly run: RunOfFire; readonly node: string }>
+  /** Schedules whose handlers end with a transaction. */
+  readonly transacting: ReadonlySet<string>
+  readonly count: (what: string) => void
+}
+
+type SomeRun = Run<unknown, MemoryTransaction>
+
+/** A handler of whatever schedule: what it does is drawn from the seed, the fire and the attempt, and from nothing else. */
+export async function handle(place: Workplace, run: SomeRun): Promise<unknown> {
+  const { schedule, dueAt, nonce } = run.fire
+  const seen: RunOfFire = { schedule, dueAt, nonce, attempt: run.attempt, token: String(run.token) }
+  const { process, recorder, node } = place
+  recorder.start(seen, node)
+  try {
+    const value = await work(place, run, seen)
+    if (isGone(process)) return never()
+    recorder.finish(seen, node, 'returned')
+    return value
+  } catch (error) {
+    if (isGone(process)) return never()
+    recorder.finish(seen, node, 'threw')
+    throw error
+  }
+}
+
+/** Crashed in the very moment: what is still on its way in here has not happened. */
+function isGone({ state }: Process): boolean {
+  return state === 'crashed'
+}
+
+async function work(place: Workplace, run: SomeRun, seen: RunOfFire): Promise<unknown> {
+  const { scenario, process } = place
+  const { schedule, dueAt, nonce } = run.fire
+  const dice = createDice(seedOf(scenario.seed, `${schedule} ${dueAt} ${nonce} ${run.attempt}`))
+  const plan = scenario.work[schedule]!
+  if (dice.chance(plan.tells)) tell(run)
+  for (let step = 1; step <= plan.steps; step++) await doStep(place, run, plan, dice, `step-${step}`)
+  await sleep(place, run, plan, dice)
+  if (dice.chance(plan.blocks)) {
+    const ms = dice.whole(1, plan.blockMs)
+    const end = place.recorder.fault('block', place.node)
+    place.count('blocked')
+    await process.block(ms)
+    end()
+  }
+  mark(place, run, seen)
+  if (dice.chance(plan.throws))
+    throw Object.assign(new Error('It went wrong.'), { retryable: !dice.chance(plan.fatal) })
+  if (place.transacting.has(schedule) || dice.chance(plan.transacts)) await transact(place, run, seen)
+  return dice.whole(0, 9)
+}
+
+/** Those that are exactly-once at some time. */
+export function transactingIn({ releases, created, actions }: Scenario): Set<string> {
+  const plans = [...releases.flatMap(({ jobs }) => Object.entries(jobs)), ...Object.entries(created)]
+  for (const action of actions) if (action.kind === 'op-define') plans.push([action.schedule, action.plan])
+  return new Set(plans.filter(([, { spec }]) => spec.guarantee === 'exactly-once').map(([name]) => name))
+}
+
+function tell(run: SomeRun): void {
+  run.progress(0.5, 'half of it')
+  run.log('so far, so good')
+}
+
+async function doStep(place: Workplace, run: SomeRun, plan: Work, dice: Dice, step: string): Promise<void> {
+  const ms = dice.whole(0, Math.ceil(plan.mostMs / 2))
+  await run.once(step, async () => {
+    await place.process.clock.sleep(ms)
+    return step
+  })
+}
+
+async function sleep({ process }: Workplace, { signal }: SomeRun, plan: Work, dice: Dice): Promise<void> {
+  const ms = dice.whole(plan.leastMs, plan.mostMs)
+  if (dice.chance(plan.ignoresSignal)) return process.clock.sleep(ms)
+  await process.clock.sleep(ms, signal)
+  if (signal.aborted) throw signal.reason
+}
+
+function mark({ resource, recorder, node }: Workplace, run: SomeRun, seen: RunOfFire): void {
+  const fire = `${seen.schedule} ${seen.dueAt} ${seen.nonce}`
+  const accepted = run.token >= (resource.get(fire) ?? 0n)
+  if (accepted) resource.set(fire, run.token)
+  // Each attempt may leave its own: only an order of them is promised.
+  recorder.effect(seen, node, 'fenced', `resource-${seen.attempt}`, accepted)
+}
+
+async function transact({ attempted, node }: Workplace, run: SomeRun, seen: RunOfFire): Promise<void> {
+  const key = effectKey(seen)
+  await run.transaction((tx) => {
+    attempted.set(key, { run: seen, node })
+    tx.set(key, seen.attempt)
+  })
+}
+
+/** A row for each run that got there: if two of a fire are committed, both show. */
+export function effectKey({ schedule, dueAt, nonce, token }: RunOfFire): string {
+  return `${schedule} ${dueAt} ${nonce} ${token}`
+}

@@ -1,0 +1,90 @@
+import type { AppRecord } from '../../../packages/cronce/src/model/app.ts'
+import type { StepRecord } from '../../../packages/cronce/src/model/record.ts'
+import type { NamespaceData, StoredInstance } from '../../../packages/cronce/src/store/memory/data.ts'
+import { runKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
+import type { BeatAnswer, StepAnswer, StepCommand } from '../../../packages/cronce/src/store/store.ts'
+import type { Report } from './report.ts'
+
+/** Clocks of processes run at most so much faster than the world's. */
+const FASTEST = 1.06
+
+/** Over is for ever; and nobody is declared dead who renewed within a lease, whatever the store's clock says. */
+export function checkInstance(
+  id: string,
+  before: StoredInstance | undefined,
+  after: StoredInstance | undefined,
+  report: Report,
+): void {
+  if (before === undefined || before.goneAt === null) return
+  if (after !== undefined && after !== before) report('S4 no resurrection', `${id} was over, and was written again`)
+}
+
+export function checkBeat(id: string, before: StoredInstance | undefined, answer: BeatAnswer, report: Report): void {
+  if (answer.alive && before !== undefined && before.goneAt !== null) {
+    report('S4 no resurrection', `${id} was over, and was told that it lives`)
+  }
+}
+
+export function checkBurial(
+  id: string,
+  before: StoredInstance | undefined,
+  after: StoredInstance | undefined,
+  sinceRenewalMs: number,
+  report: Report,
+): void {
+  if (before === undefined || before === after || after?.record.state !== 'dead') return
+  if (sinceRenewalMs < before.leaseMs / FASTEST - 1) {
+    report('S1 one holder', `${id} was declared dead ${sinceRenewalMs} ms after it renewed for ${before.leaseMs} ms`)
+  }
+}
+
+/** A step is begun by live runs only, ended by the run that began it, and done once. */
+export function checkStep(
+  command: StepCommand,
+  before: StepRecord | undefined,
+  after: StepRecord | undefined,
+  answer: StepAnswer,
+  data: NamespaceData,
+  report: Report,
+): void {
+  const about = `step ${command.step} of ${command.fire.schedule} ${command.fire.dueAt}`
+  if (answer.kind !== 'applied') {
+    if (before !== after) report('S6 once', `${about} was refused (${answer.kind}), and has changed`)
+    return
+  }
+  if (before?.state === 'done') report('S6 once', `${about} was done, and was written again`)
+  if (command.kind === 'resolve') return
+  const run = data.runs.get(runKeyText(command.fire.schedule, command.token))
+  if (command.kind === 'begin') {
+    const isLive = run?.ending === null && data.instances.get(run.instance)?.goneAt === null
+    if (!isLive) report('S3 fence', `${about} was begun by run ${command.token}, which is not live`)
+    if (before?.state === 'begun' && before.token !== command.token && !command.rerun) {
+      report('S6 once', `${about} was begun by run ${before.token}, and again by ${command.token}`)
+    }
+  } else if (before?.token !== command.token) {
+    report('S6 once', `${about} was begun by run ${before?.token}, and ended by ${command.token}`)
+  }
+}
+
+/** When the last instance of a deployment was there, by its id. */
+export type Presence = Map<string, number>
+
+/**
+ * Another deployment counts only if it is new, was away for the hold-down and came back, or the one before it has been away
+ * for that long. An operator may say otherwise.
+ */
+export function checkDeployment(
+  before: AppRecord | undefined,
+  after: AppRecord,
+  seen: { readonly now: number; readonly holdDownMs: number; readonly presence: Presence },
+  report: Report,
+): void {
+  if (before === undefined || before.active === null || before.active === after.active || after.active === null) return
+  if (after.version !== before.version + 1) report('S9 lost update', `the app went to version ${after.version}`)
+  const known = before.deployments.find(({ id }) => id === after.active)
+  if (known === undefined) return
+  const lastSeen = seen.presence.get(before.active)
+  const isGone = lastSeen === undefined || seen.now - lastSeen >= seen.holdDownMs
+  const isBack = seen.now - known.lastReadyAt >= seen.holdDownMs
+  if (!isGone && !isBack) report('S9 deployment', `${after.active} replaced ${before.active}, which is there`)
+}

@@ -1,0 +1,202 @@
+import type { Change } from '../../../packages/cronce/src/model/change.ts'
+import { fireKeyText, type NamespaceData, stepKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
+import type { MemorySource } from '../../../packages/cronce/src/store/memory/memory.ts'
+import type { MemoryTransaction } from '../../../packages/cronce/src/store/memory/transaction.ts'
+import type { ApplyOptions, StepAnswer, StepCommand, Store } from '../../../packages/cronce/src/store/store.ts'
+import { checkBeat, checkBurial, checkDeployment, checkInstance, checkStep, type Presence } from './check-members.ts'
+import { checkGone, checkRecords } from './check-records.ts'
+import { checkRuns } from './check-runs.ts'
+import { type Captured, capture, createMirror, follow, type Mirror, type Step, touched } from './mirror.ts'
+import type { Report } from './report.ts'
+
+type Tx = MemoryTransaction
+
+/** What happened in the store, for whoever keeps the history. */
+export interface Watcher {
+  readonly changed: (step: Step) => void
+  readonly committed: (step: Step) => void
+  readonly stepped: (who: string, command: StepCommand, answer: StepAnswer) => void
+  readonly count: (what: string) => void
+}
+
+export interface Observed {
+  /** The store as this process sees it: every change of it is looked at right when it is made. */
+  readonly watch: (store: Store<Tx>, who: string) => Store<Tx>
+  readonly mirror: Mirror
+  /** At the end: nothing was written or went behind our back. */
+  readonly finish: () => void
+}
+
+export interface Surroundings {
+  readonly source: MemorySource
+  readonly storeNow: () => number
+  readonly worldNow: () => number
+  readonly holdDownMs: number
+  readonly report: Report
+  readonly watcher: Watcher
+}
+
+/** A transaction between its decision and its answer. */
+interface Pending {
+  readonly who: string
+  readonly change: Change
+  readonly before: Captured
+  readonly effects: number
+}
+
+/**
+ * The store does all the work of a call before the call returns, but for transactions: those are looked at when they are
+ * answered, or before anything else is done, whatever comes first.
+ */
+export function observeStore({ source, storeNow, worldNow, holdDownMs, report, watcher }: Surroundings): Observed {
+  const data = (): NamespaceData => source.data.namespaces.get('default')!
+  const mirror = createMirror(data)
+  const renewedAt = new Map<string, number>()
+  const presence: Presence = new Map()
+  let pending: Pending[] = []
+
+  const note = (step: Step): void => {
+    checkRecords(step, mirror, report)
+    checkRuns(step, mirror, report)
+    watcher.changed(step)
+    follow(mirror, step)
+    if (data().fires.size !== mirror.fires.size) checkGone(mirror, step.now, report, watcher.count)
+  }
+  const stepOf = (who: string, change: Change, before: Captured, after: Captured, claimant: string | null): Step => ({
+    ...{ who, now: storeNow(), change, claimant, before: before.state, after: after.state },
+    fires: touched(before.fires, after.fires),
+    runs: touched(before.runs, after.runs),
+  })
+  /** Transactions that were decided: they are in the store by now, or never will be. */
+  const settlePending = (): void => {
+    const decided = pending
+    pending = []
+    for (const { who, change, before, effects } of decided) {
+      const after = capture(data(), change)
+      if (after.state === before.state) {
+        if (source.data.effects.size !== effects) report('S6 transaction', `${change.id}: effects without a settlement`)
+        continue
+      }
+      const step = stepOf(who, change, before, after, null)
+      watcher.committed(step)
+      note(step)
+    }
+  }
+
+  const apply = (store: Store<Tx>, who: string): Store<Tx>['apply'] => {
+    return async (changes: readonly Change[], options?: ApplyOptions<Tx>) => {
+      settlePending()
+      const before = changes.map((change) => capture(data(), change))
+      const answer = store.apply(changes, options)
+      const after = changes.map((change) => capture(data(), change))
+      const claimant = options?.claimant?.instance ?? null
+      const steps = changes.map((change, index) => stepOf(who, change, before[index]!, after[index]!, claimant))
+      // In the order in which they were written, and before anybody else writes.
+      for (const step of steps) if (isWritten(step)) note(step)
+      const applied = await answer
+      for (const [index, { kind }] of applied.results.entries()) {
+        watcher.count(`apply ${kind}`)
+        if ((kind === 'applied') !== isWritten(steps[index]!)) {
+          report(
+            'S3 fence',
+            `a change of ${changes[index]!.id} by ${who} was answered ${kind}, and the store says otherwise`,
+          )
+        }
+      }
+      if (claimant !== null && applied.results.some(({ kind }) => kind !== 'not-live'))
+        renewedAt.set(claimant, worldNow())
+      return applied
+    }
+  }
+
+  const watch = (store: Store<Tx>, who: string): Store<Tx> => ({
+    ...store,
+    // Spread takes a getter's value, and the epoch may move.
+    get info() {
+      return store.info
+    },
+    apply: apply(store, who),
+    async beat(beat) {
+      settlePending()
+      const { id } = beat.instance
+      const before = data().instances.get(id)
+      const answer = store.beat(beat)
+      const after = data().instances.get(id)
+      checkInstance(id, before, after, report)
+      if (after !== before) renewedAt.set(id, worldNow())
+      for (const { record, goneAt } of data().instances.values()) {
+        if (goneAt === null) presence.set(record.deployment, storeNow())
+      }
+      const answered = await answer
+      checkBeat(id, before, answered, report)
+      if (!answered.alive) watcher.count('renewal refused')
+      return answered
+    },
+    async bury(burial) {
+      settlePending()
+      const before = data().instances.get(burial.instance)
+      const answer = store.bury(burial)
+      const after = data().instances.get(burial.instance)
+      checkInstance(burial.instance, before, after, report)
+      checkBurial(burial.instance, before, after, worldNow() - (renewedAt.get(burial.instance) ?? 0), report)
+      if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
+      return answer
+    },
+    async step(command) {
+      settlePending()
+      const key = stepKeyText(fireKeyText(command.fire), command.step)
+      const before = data().steps.get(key)
+      const answer = store.step(command)
+      const after = data().steps.get(key)
+      const answered = await answer
+      checkStep(command, before, after, answered, data(), report)
+      watcher.stepped(who, command, answered)
+      return answered
+    },
+    async transact(transaction) {
+      settlePending()
+      const answered = await store.transact({
+        ...transaction,
+        settle(state, now, value) {
+          settlePending()
+          const change = transaction.settle(state, now, value)
+          const effects = source.data.effects.size
+          if (change !== null) pending.push({ who, change, before: capture(data(), change), effects: effects - 1 })
+          return change
+        },
+      })
+      settlePending()
+      watcher.count(`transaction ${answered.kind}`)
+      return answered
+    },
+    async saveApp(app) {
+      const before = data().apps.get(app.name)
+      const answer = store.saveApp(app)
+      const after = data().apps.get(app.name)
+      const isForced = who === 'operator'
+      if (after !== before && !isForced) checkDeployment(before, app, { now: storeNow(), holdDownMs, presence }, report)
+      return answer
+    },
+    async prune(limit) {
+      settlePending()
+      const answer = store.prune(limit)
+      if (data().fires.size !== mirror.fires.size) checkGone(mirror, storeNow(), report, watcher.count)
+      return answer
+    },
+  })
+
+  return {
+    watch,
+    mirror,
+    finish() {
+      settlePending()
+      for (const [key, fire] of mirror.fires) {
+        if (data().fires.get(key) !== fire) return report('S12 durability', `the record ${key} changed behind our back`)
+      }
+    },
+  }
+}
+
+function isWritten({ before, after }: Step): boolean {
+  return before !== after
+}

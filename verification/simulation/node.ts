@@ -1,0 +1,92 @@
+import { type Cronce, cronce } from '../../packages/cronce/src/app/cronce.ts'
+import { surround } from '../../packages/cronce/src/app/surroundings.ts'
+import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
+import type { MemoryTransaction } from '../../packages/cronce/src/store/memory/transaction.ts'
+import type { Store, StoreSource } from '../../packages/cronce/src/store/store.ts'
+import { createLink, type Link } from '../../packages/cronce/test/virtual/link.ts'
+import { createProcess, never, type Process } from '../../packages/cronce/test/virtual/process.ts'
+import type { World } from '../../packages/cronce/test/virtual/world.ts'
+import { storeDeadlineOf } from './bounds.ts'
+import { type Disturbance, disturb } from './disturb.ts'
+import { handle, type Workplace } from './handle.ts'
+import { optionsOf } from './plan-options.ts'
+import { createDice, seedOf } from './random.ts'
+import type { NodePlan, Release, Scenario } from './scenario.ts'
+
+export type Tx = MemoryTransaction
+
+/** One process, from its start to its end. */
+export interface Node {
+  readonly name: string
+  readonly release: Release
+  readonly process: Process
+  readonly app: Cronce<Tx>
+  readonly link: Link
+  readonly disturbances: Set<Disturbance>
+  /** Where it crashes when it gets there. */
+  readonly crashAt: Map<SyncPoint, () => void>
+}
+
+export interface NodeParts {
+  readonly world: World
+  readonly scenario: Scenario
+  readonly open: (who: string) => Promise<Store<Tx>>
+  readonly place: Omit<Workplace, 'node' | 'process' | 'scenario'>
+  readonly told: (node: string, event: CronceEvent) => void
+}
+
+const AROUND = { production: false, environment: {}, program: undefined, zoneData: '2027a' }
+
+export function createNode(parts: NodeParts, name: string, plan: NodePlan, release: Release): Node {
+  const { world, scenario, place } = parts
+  const dice = createDice(seedOf(scenario.seed, name))
+  const process = createProcess(world, scenario.epoch, plan)
+  const link = createLink(world, process)
+  const crashAt = new Map<SyncPoint, () => void>()
+  const { disturbances } = disturb(
+    link,
+    createDice(seedOf(scenario.seed, `${name} link`)),
+    scenario.latencyMs,
+    place.count,
+  )
+  const sync = (point: SyncPoint): Promise<void> | void => {
+    crashAt.get(point)?.()
+    if (process.state === 'crashed') return never()
+    if (process.state === 'paused') return process.delivered()
+  }
+  const source: StoreSource<Tx> = { name: 'memory', open: async () => link.store(await parts.open(name)) }
+  const { clock } = process
+  const settings = { storeDeadlineMs: storeDeadlineOf(scenario), host: name, pid: 1 }
+  const surroundings = { ...AROUND, clock, random: dice.roll, newId: idsFrom(name), settings, sync }
+  const app = cronce<Tx>({
+    ...{ logger: false, signals: false, app: 'shop', deployment: release.id, concurrency: 50 },
+    ...{ lease: scenario.leaseMs, holdDown: scenario.holdDownMs, drain: scenario.drainMs },
+    store: surround(source, { ...surroundings, told: (event) => parts.told(name, event) }),
+  })
+  const workplace: Workplace = { ...place, scenario, node: name, process }
+  for (const [job, declared] of Object.entries(release.jobs)) {
+    app.job(job, optionsOf(declared), (run) => handle(workplace, run))
+  }
+  return { name, release, process, app, link, disturbances, crashAt }
+}
+
+/** Who asks for things, over a connection that may fail like any other. Never crashes, and runs nothing. */
+export function createOperator(parts: NodeParts, name: string, latencyMs: number): Node {
+  const { world, scenario, place } = parts
+  const process = createProcess(world, scenario.epoch)
+  const link = createLink(world, process)
+  const dice = createDice(seedOf(scenario.seed, name))
+  const { disturbances } = disturb(link, dice, latencyMs, place.count)
+  const source: StoreSource<Tx> = { name: 'memory', open: async () => link.store(await parts.open(name)) }
+  const app = cronce<Tx>({
+    ...{ logger: false, signals: false },
+    store: surround(source, { ...AROUND, clock: process.clock, random: dice.roll, newId: idsFrom(name) }),
+  })
+  return { name, release: { id: '', jobs: {} }, process, app, link, disturbances, crashAt: new Map() }
+}
+
+function idsFrom(name: string): () => string {
+  let count = 0
+  return () => `${name}-${++count}`
+}

@@ -1,0 +1,118 @@
+import type { Request } from '../../packages/checker/src/history.ts'
+import { CronceError } from '../../packages/cronce/src/errors.ts'
+import type { Node } from './node.ts'
+import { optionsOf } from './plan-options.ts'
+import type { Recorder } from './recorder.ts'
+import type { OperatorAction } from './scenario.ts'
+
+type Ask = Exclude<OperatorAction, { readonly kind: 'op-drain' | 'op-activate' | 'read' }>
+
+export interface Desk {
+  readonly operator: Node
+  readonly recorder: Recorder
+  readonly storeNow: () => number
+  readonly count: (what: string) => void
+}
+
+/** Do what an operator does: look where that is needed, ask, and note what came of it. Nothing it is told makes it fail. */
+export async function operate(desk: Desk, action: Ask): Promise<void> {
+  const wish = await look(desk, action).catch(() => null)
+  if (wish === null) return
+  const result = await ask(desk, action, wish)
+  // Nobody knows whether it was done; with a key it can be asked for again.
+  if (result === 'info' && action.kind === 'op-trigger' && action.dedupe !== null) await ask(desk, action, wish)
+}
+
+interface Wish {
+  readonly request: Request
+  readonly send: () => Promise<unknown>
+}
+
+type Result = 'ok' | 'fail' | 'info'
+
+/** An operator's patience. What is answered later is not heard. */
+const PATIENCE_MS = 20_000
+
+async function ask({ recorder, count, operator }: Desk, { schedule, kind }: Ask, wish: Wish): Promise<Result> {
+  const answer = recorder.ask(schedule, wish.request)
+  const sent = wish.send().then(
+    (): Result => 'ok',
+    (error: unknown): Result => (isRefusal(error) ? 'fail' : 'info'),
+  )
+  const silence = new AbortController()
+  const result = await Promise.race([sent, operator.process.clock.sleep(PATIENCE_MS, silence.signal)])
+  silence.abort()
+  count(`${kind} ${result ?? 'info'}`)
+  if (result === undefined) return 'info'
+  answer(result)
+  return result
+}
+
+/** A stable code says that nothing was done; what the store's failure says is not relied on. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof CronceError && error.code !== 'STORE_FAILED'
+}
+
+/** What exactly to ask for, and how: it depends on what is there. */
+async function look({ operator, storeNow }: Desk, action: Ask): Promise<Wish | null> {
+  const { schedules, fires, runs } = operator.app
+  const { schedule } = action
+  switch (action.kind) {
+    case 'op-pause': {
+      const until = action.untilMs === null ? null : storeNow() + action.untilMs
+      const { missed } = action
+      return wish({ verb: 'pause', until, missed }, () =>
+        schedules.pause(schedule, { missed, until: until ?? undefined }),
+      )
+    }
+    case 'op-resume': {
+      const { missed } = action
+      return wish({ verb: 'resume', missed }, () => schedules.resume(schedule, { missed }))
+    }
+    case 'op-trigger': {
+      const { dedupe, overlap } = action
+      const options = { overlap, dedupe: dedupe ?? undefined }
+      return wish({ verb: 'trigger', nonce: dedupe }, () => schedules.trigger(schedule, options))
+    }
+    case 'op-backfill': {
+      const { force } = action
+      const from = storeNow() - Math.max(action.fromMsAgo, action.toMsAgo)
+      const to = storeNow() - Math.min(action.fromMsAgo, action.toMsAgo)
+      return wish({ verb: 'backfill', from, to, force }, () => schedules.backfill(schedule, { from, to, force }))
+    }
+    case 'op-skip-next': {
+      const { nextAt: dueAt } = await schedules.get(schedule)
+      if (dueAt === null) return null
+      return wish({ verb: 'skip-next', dueAt }, () => schedules.skipNext(schedule, { dueAt }))
+    }
+    case 'op-cancel': {
+      const { open } = await schedules.get(schedule)
+      const fire = open[action.which % Math.max(1, open.length)]
+      if (fire === undefined) return null
+      const { dueAt, nonce, token } = fire
+      if (action.what === 'fire' || token === null) {
+        return wish({ verb: 'cancel', dueAt, nonce, token: null }, () => fires.cancel({ schedule, dueAt, nonce }))
+      }
+      return wish({ verb: 'cancel', dueAt, nonce, token }, () => runs.cancel(schedule, token))
+    }
+    case 'op-retry': {
+      const { items } = await fires.list({ schedule, limit: 20 })
+      const fire = items[action.which % Math.max(1, items.length)]
+      if (fire === undefined) return null
+      const { force } = action
+      const { dueAt, nonce } = fire
+      return wish({ verb: 'retry', dueAt, nonce, force }, () => fires.retry({ schedule, dueAt, nonce }, { force }))
+    }
+    case 'op-remove':
+      return wish({ verb: 'remove' }, () => schedules.remove(schedule, { force: true }))
+    case 'op-define': {
+      const { spec } = action.plan
+      const options = { ...optionsOf(action.plan), job: spec.job }
+      return wish({ verb: 'define', spec }, () => schedules[action.how](schedule, options))
+    }
+  }
+}
+
+function wish(request: Request, send: () => Promise<unknown>): Wish {
+  return { request, send }
+}

@@ -1,0 +1,59 @@
+import type { Ledger, LedgerFire, LedgerRun } from '../../packages/checker/src/history.ts'
+import type { Client } from '../../packages/cronce/src/client/client.ts'
+import type { FireView, InstanceView, RunView, ScheduleView } from '../../packages/cronce/src/client/views.ts'
+
+/** All that the product says about itself, by its public client. */
+export async function readLedger(client: Client<never>, at: number, storeAt: number): Promise<Ledger> {
+  const fires: LedgerFire[] = []
+  for await (const fire of client.fires.all({ order: 'earliest' })) fires.push(fireOf(fire))
+  const runs: LedgerRun[] = []
+  for await (const run of client.runs.all()) runs.push(runOf(run))
+  const schedules = []
+  for await (const schedule of client.schedules.all()) schedules.push(scheduleOf(schedule))
+  const instances = (await client.instances.list()).map(instanceOf)
+  return { at, storeAt, fires, runs: runs.reverse(), schedules, instances }
+}
+
+function fireOf(fire: FireView): LedgerFire {
+  const { schedule, dueAt, nonce, round, attempt, plannedAt, readyAt, endedAt, reason, range } = fire
+  return {
+    ...{ schedule, dueAt, nonce, round, attempt, plannedAt, readyAt, endedAt, reason },
+    origin: fire.kind,
+    outcome: fire.state === 'open' ? null : fire.state,
+    untilAt: range?.untilAt ?? null,
+    count: range?.count ?? 1,
+  }
+}
+
+function runOf(run: RunView): LedgerRun {
+  const { schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, reason } = run
+  const isOpen = run.state === 'running' || run.state === 'cancelling'
+  return {
+    ...{ schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, reason },
+    outcome: isOpen ? null : (run.state as LedgerRun['outcome']),
+  }
+}
+
+function scheduleOf({
+  name,
+  job,
+  nextAt,
+  createdAt,
+  pause,
+  retiredAt,
+  open,
+}: ScheduleView): Ledger['schedules'][number] {
+  return {
+    id: name,
+    job,
+    nextAt,
+    createdAt,
+    isPaused: pause !== null,
+    isRetired: retiredAt !== null,
+    open: open.length,
+  }
+}
+
+function instanceOf({ id, state }: InstanceView): Ledger['instances'][number] {
+  return { id, state: state === 'silent' ? 'live' : state }
+}

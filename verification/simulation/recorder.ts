@@ -1,0 +1,49 @@
+import type { Effect, Entry, Fault, NodeEntry, Request, RunOfFire, Time } from '../../packages/checker/src/history.ts'
+import type { World } from '../../packages/cronce/test/virtual/world.ts'
+
+/** Writes down what the harness and the handlers see; nothing that goes wrong in the fleet disturbs it. */
+export interface Recorder {
+  readonly start: (run: RunOfFire, node: string) => void
+  readonly finish: (run: RunOfFire, node: string, how: 'returned' | 'threw') => void
+  readonly effect: (run: RunOfFire, node: string, sink: Effect['sink'], key: string, accepted: boolean) => void
+  readonly node: (node: string, what: NodeEntry['what'], jobs: readonly string[]) => void
+  /** Until `until`, or to be ended by what is returned. */
+  readonly fault: (fault: string, node: string | null, until?: Time) => () => void
+  readonly clock: (byMs: number) => void
+  /** To be answered by what is returned; what never is stays unknown. */
+  readonly ask: (schedule: string, request: Request) => (result: 'ok' | 'fail' | 'info') => void
+  /** Everything so far, by time. */
+  readonly entries: () => Entry[]
+}
+
+type Open<Item> = { -readonly [Name in keyof Item]: Item[Name] }
+
+export function createRecorder(world: World): Recorder {
+  const entries: Entry[] = []
+  const now = (): Time => world.now()
+  return {
+    start: (run, node) => void entries.push({ kind: 'start', at: now(), node, ...run }),
+    finish: (run, node, how) => void entries.push({ kind: 'finish', at: now(), node, how, ...run }),
+    effect: (run, node, sink, key, accepted) =>
+      void entries.push({ kind: 'effect', at: now(), node, sink, key, accepted, ...run }),
+    node: (node, what, jobs) => void entries.push({ kind: 'node', at: now(), node, what, jobs }),
+    fault(name, node, until) {
+      const fault: Open<Fault> = { kind: 'fault', at: now(), until: until ?? now(), fault: name, node }
+      entries.push(fault)
+      return () => {
+        fault.until = now()
+      }
+    },
+    clock: (byMs) => void entries.push({ kind: 'clock', at: now(), byMs }),
+    ask(schedule, request) {
+      const asked = { kind: 'operation' as const, at: now(), endedAt: null as Time | null, schedule }
+      const operation = { ...asked, result: 'info' as 'ok' | 'fail' | 'info', ...request }
+      entries.push(operation)
+      return (result) => {
+        operation.result = result
+        operation.endedAt = now()
+      }
+    },
+    entries: () => entries.toSorted((one, other) => one.at - other.at),
+  }
+}

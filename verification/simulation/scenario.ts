@@ -1,0 +1,147 @@
+import type { Instant, Spec, Time } from '../../packages/checker/src/history.ts'
+import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+
+/**
+ * All that a simulation is told: plain data, drawn from a seed before it runs. Every action stands for itself, so that a
+ * failing scenario can be run again with fewer of them.
+ */
+export interface Scenario {
+  readonly format: 1
+  /** Of what is decided on the way: latencies, and what handlers do. */
+  readonly seed: number
+  readonly kind: 'seconds' | 'days'
+  readonly epoch: Instant
+  readonly leaseMs: number
+  readonly holdDownMs: number
+  readonly drainMs: number
+  /** The longest way to the store or back, while nothing is wrong. */
+  readonly latencyMs: number
+  readonly nodes: readonly NodePlan[]
+  /** What the code declares, release by release; all begin with the first one. */
+  readonly releases: readonly Release[]
+  /** What an operator makes at the beginning. */
+  readonly created: Readonly<Record<string, Plan>>
+  /** What the handlers of a schedule's fires do. */
+  readonly work: Readonly<Record<string, Work>>
+  /** Faults end here, and everything is well again. */
+  readonly faultsMs: Time
+  readonly calmMs: Time
+  readonly actions: readonly Action[]
+}
+
+export interface NodePlan {
+  readonly skewMs: number
+  readonly rate: number
+}
+
+export interface Release {
+  readonly id: string
+  /** Jobs, each with the schedule of its name. */
+  readonly jobs: Readonly<Record<string, Plan>>
+}
+
+/** A schedule as it is judged, and what does not matter to the judge. */
+export interface Plan {
+  readonly spec: Spec
+  readonly jitterKind: 'fixed' | 'random'
+  readonly backoffMs: number
+  readonly unknownStep: 'fail' | 'rerun'
+  /** Of retention by number. */
+  readonly count: number
+}
+
+/** Rates are from 0 to 1, each for itself. */
+export interface Work {
+  readonly leastMs: number
+  readonly mostMs: number
+  readonly throws: number
+  /** Of those that throw: not worth a retry. */
+  readonly fatal: number
+  readonly ignoresSignal: number
+  readonly blocks: number
+  readonly blockMs: number
+  readonly steps: number
+  /** Of fires that need not have one. */
+  readonly transacts: number
+  readonly tells: number
+}
+
+export type Action = { readonly at: Time } & (ProcessAction | ClockAction | LinkAction | OperatorAction)
+
+export type ProcessAction =
+  /** At once; at the so-manieth thing delivered; or when it gets there. */
+  | {
+      readonly kind: 'crash'
+      readonly node: number
+      readonly deliveries: number | null
+      readonly point: SyncPoint | null
+      readonly downMs: number
+    }
+  | { readonly kind: 'pause'; readonly node: number; readonly forMs: number; readonly how: 'stopped' | 'suspended' }
+  | { readonly kind: 'block'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'stop'; readonly node: number; readonly downMs: number }
+  /** Stops, and comes back as this release. */
+  | { readonly kind: 'deploy'; readonly node: number; readonly release: number; readonly downMs: number }
+
+export type ClockAction =
+  | { readonly kind: 'wall-step'; readonly node: number; readonly byMs: number }
+  | { readonly kind: 'store-step'; readonly byMs: number }
+
+/** `node` -1: the operator's. */
+export type LinkAction =
+  | {
+      readonly kind: 'link'
+      readonly node: number
+      readonly forMs: number
+      readonly fault: LinkFault
+      readonly rate: number
+      readonly slowMs: number
+    }
+  | { readonly kind: 'partition'; readonly node: number; readonly forMs: number; readonly fault: LinkFault }
+  | { readonly kind: 'outage'; readonly forMs: number; readonly fault: LinkFault }
+  | { readonly kind: 'deaf'; readonly node: number; readonly forMs: number }
+
+export type LinkFault = 'slow' | 'request-lost' | 'answer-lost' | 'applied-then-throws' | 'throws' | 'duplicate'
+
+type Missed = 'skip' | 'latest' | 'all'
+
+export type OperatorAction =
+  | {
+      readonly kind: 'op-pause'
+      readonly schedule: string
+      readonly untilMs: number | null
+      readonly missed: Missed
+    }
+  | { readonly kind: 'op-resume'; readonly schedule: string; readonly missed: Missed }
+  | {
+      readonly kind: 'op-trigger'
+      readonly schedule: string
+      readonly dedupe: string | null
+      readonly overlap: 'honour' | 'ignore'
+    }
+  | {
+      readonly kind: 'op-backfill'
+      readonly schedule: string
+      readonly fromMsAgo: number
+      readonly toMsAgo: number
+      readonly force: boolean
+    }
+  | { readonly kind: 'op-skip-next'; readonly schedule: string }
+  /** Which of those that are there then. */
+  | {
+      readonly kind: 'op-cancel'
+      readonly schedule: string
+      readonly which: number
+      readonly what: 'fire' | 'run'
+    }
+  | { readonly kind: 'op-retry'; readonly schedule: string; readonly which: number; readonly force: boolean }
+  | { readonly kind: 'op-remove'; readonly schedule: string }
+  | {
+      readonly kind: 'op-define'
+      readonly schedule: string
+      readonly how: 'create' | 'put' | 'replace'
+      readonly plan: Plan
+    }
+  | { readonly kind: 'op-drain'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'op-activate'; readonly release: number }
+  | { readonly kind: 'read' }

@@ -1,0 +1,146 @@
+import type { History, Ledger } from '../../packages/checker/src/history.ts'
+import { hashData } from '../../packages/cronce/src/store/memory/hash.ts'
+import { memory } from '../../packages/cronce/src/store/memory/memory.ts'
+import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
+import { type Acting, act } from './act.ts'
+import { boundsOf } from './bounds.ts'
+import { countEvent } from './count-events.ts'
+import { drawScenario } from './draw-scenario.ts'
+import { transactingIn } from './handle.ts'
+import { hashText } from './hash-text.ts'
+import { observeStore } from './invariants/observe-store.ts'
+import type { Finding } from './invariants/report.ts'
+import { createOperator, type NodeParts } from './node.ts'
+import type { Desk } from './operate.ts'
+import { readLedger } from './read-ledger.ts'
+import { createRecorder } from './recorder.ts'
+import type { Scenario } from './scenario.ts'
+import { createStage } from './stage.ts'
+import { witness } from './witness.ts'
+
+export interface SimulateOptions {
+  /** Instead of the one that the seed draws. */
+  readonly scenario?: Scenario | undefined
+  /** Go on when an invariant is violated. Else that ends it, and the history is not judged. */
+  readonly goOn?: boolean | undefined
+  /** Of the history and of all that is in the store. Takes a while. @default false */
+  readonly hash?: boolean | undefined
+}
+
+export interface Outcome {
+  readonly seed: number
+  readonly scenario: Scenario
+  readonly history: History
+  readonly violations: readonly Finding[]
+  readonly counters: Readonly<Record<string, number>>
+  /** Of the history and of the store as it was left; empty unless it was asked for. */
+  readonly hash: string
+  readonly events: number
+  /** Runs that were granted. */
+  readonly fires: number
+  readonly simulatedMs: number
+}
+
+/** The real engine and client on the real store in memory, in a world whose time and luck come from one seed. */
+export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Outcome> {
+  const scenario = options.scenario ?? drawScenario(seed)
+  const setup = createSetup(scenario)
+  await play(setup, scenario, options.goOn === true)
+  const history: History = {
+    format: 1,
+    epoch: scenario.epoch,
+    bounds: boundsOf(scenario),
+    entries: setup.entries(),
+    reads: setup.acting.reads,
+  }
+  const { findings, counters, world, source } = setup
+  return {
+    ...{ seed, scenario, history, violations: findings, hash: '' },
+    ...(options.hash === true ? { hash: hashText(JSON.stringify(history)) + hashData(source.data) } : {}),
+    counters: Object.fromEntries([...counters].sort(([one], [other]) => (one < other ? -1 : 1))),
+    events: world.happened,
+    fires: counters.get('granted') ?? 0,
+    simulatedMs: world.now(),
+  }
+}
+
+type Setup = ReturnType<typeof createSetup>
+
+const OPENING = { namespace: 'default', adopt: false, production: false, warn: () => {} }
+
+function createSetup(scenario: Scenario) {
+  const world = createWorld()
+  let stepped = 0
+  let isHealed = false
+  const storeNow = (): number => scenario.epoch + Math.floor(world.now()) + stepped
+  const source = memory({ clock: { wall: storeNow } })
+  const counters = new Map<string, number>()
+  const count = (what: string): void => void counters.set(what, (counters.get(what) ?? 0) + 1)
+  const findings: Finding[] = []
+  const report = (name: string, message: string): void => void findings.push({ name, message })
+  const recorder = createRecorder(world)
+  const place = { recorder, count, resource: new Map(), attempted: new Map(), transacting: transactingIn(scenario) }
+  const watcher = witness(scenario, place, (name) => releaseOf(name))
+  const { holdDownMs } = scenario
+  const observed = observeStore({ source, storeNow, worldNow: world.now, holdDownMs, report, watcher })
+  const parts: NodeParts = {
+    ...{ world, scenario, place },
+    open: async (who) => observed.watch(await source.open(OPENING), who),
+    told: (_, event) => countEvent(event, count),
+  }
+  const operator = createOperator(parts, 'operator', scenario.latencyMs)
+  const reader = createOperator(parts, 'reader', 0)
+  const stage = createStage(parts, operator, count)
+  const releaseOf = (name: string) => stage.all.find((node) => node.name === name)?.release
+  const desk: Desk = { operator, recorder, storeNow, count }
+  const acting: Acting = {
+    ...{ world, scenario, stage, desk, reads: [] as Ledger[] },
+    stepStore: (ms) => {
+      stepped += ms
+    },
+    read: () => readLedger(reader.app, world.now(), storeNow()),
+    isHealed: () => isHealed,
+  }
+  const heal = (): void => {
+    isHealed = true
+    stage.heal()
+  }
+  const entries = () => {
+    for (const [key, { run, node }] of place.attempted) {
+      if (!source.data.effects.has(key)) recorder.effect(run, node, 'transaction', 'row', false)
+    }
+    return recorder.entries()
+  }
+  return { world, source, counters, findings, report, observed, stage, acting, heal, entries }
+}
+
+/** Faults, then heal, then a calm while, then a last look, then everybody leaves. */
+async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<void> {
+  const { world, acting, stage, heal, findings, report, observed } = setup
+  for (const place of scenario.nodes.keys()) world.at(0, () => stage.start(place))
+  for (const [schedule, plan] of Object.entries(scenario.created)) {
+    world.at(1_000, () => act(acting, { at: 1_000, kind: 'op-define', schedule, how: 'create', plan }))
+  }
+  for (const action of scenario.actions) world.at(action.at, () => act(acting, action))
+  world.at(scenario.faultsMs, heal)
+  const end = scenario.faultsMs + scenario.calmMs
+  const sliceMs = Math.ceil(end / 50)
+  const isOver = (): boolean => findings.length > 0 && !goOn
+  while (world.now() < end && !isOver()) await world.advance(Math.min(sliceMs, end - world.now()))
+  acting.reads.push(await world.until(acting.read(), 1_000))
+  if (isOver()) return
+  const stopped = stage.nodes.map(async (node) => node?.app.stop())
+  await world
+    .until(Promise.all(stopped), A_LONG_STOP_MS + scenario.drainMs)
+    .catch(() => report('L3 drain', 'not all came to their end'))
+  await world.advance(LONGEST_HANDLER_MS)
+  for (const { name, process } of stage.nodes.filter((node) => node !== null)) {
+    if (process.sleeping > 0) report('L6 leak', `${name} has stopped, and ${process.sleeping} of its timers have not`)
+  }
+  observed.finish()
+}
+
+/** Beyond the drain: grace, farewell, and closing the store. */
+const A_LONG_STOP_MS = 60_000
+/** Whoever ignores its signal is at it for as long as it likes. */
+const LONGEST_HANDLER_MS = 3_600_000

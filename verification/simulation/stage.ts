@@ -1,0 +1,162 @@
+import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import type { Disturbance } from './disturb.ts'
+import { createNode, type Node, type NodeParts } from './node.ts'
+
+/** The nodes: each place has one process after the other. */
+export interface Stage {
+  /** Who is up in each place. */
+  readonly nodes: readonly (Node | null)[]
+  /** All that there ever were. */
+  readonly all: readonly Node[]
+  start(place: number): void
+  /** It is gone, as if by kill -9, and comes back after a while. */
+  crash(place: number, downMs: number): void
+  crashLater(place: number, deliveries: number, downMs: number): void
+  crashAt(place: number, point: SyncPoint, downMs: number): void
+  /** It is asked to stop, and comes back after a while. */
+  stop(place: number, downMs: number): void
+  pause(place: number, forMs: number, how: 'stopped' | 'suspended'): void
+  stepWall(place: number, byMs: number): void
+  setRelease(place: number, release: number): void
+  /** On the connection of one place, or (null) on all. */
+  disturb(place: number | null, disturbance: Disturbance, forMs: number): void
+  deafen(place: number, forMs: number): void
+  /** All faults off, and everybody up. */
+  heal(): void
+}
+
+export function createStage(parts: NodeParts, operator: Node, count: (what: string) => void): Stage {
+  const { world, scenario } = parts
+  const { recorder } = parts.place
+  const nodes: (Node | null)[] = scenario.nodes.map(() => null)
+  const releases = scenario.nodes.map(() => 0)
+  const lives = scenario.nodes.map(() => 0)
+  const all: Node[] = []
+  /** Ends of faults that are going on; each is to be called once. */
+  const ends = new Set<() => void>()
+  let isHealed = false
+
+  const lasting = (forMs: number, end: () => void): void => {
+    const once = (): void => {
+      if (ends.delete(once)) end()
+    }
+    ends.add(once)
+    world.at(world.now() + forMs, once)
+  }
+  const start = (place: number): void => {
+    if (nodes[place] !== null) return
+    const release = scenario.releases[releases[place]!]!
+    const node = createNode(parts, `n${place + 1}.${++lives[place]!}`, scenario.nodes[place]!, release)
+    nodes[place] = node
+    all.push(node)
+    for (const disturbance of everywhere) node.disturbances.add(disturbance)
+    const jobs = Object.keys(release.jobs)
+    recorder.node(node.name, 'started', jobs)
+    void node.app.start().then(() => {
+      if (nodes[place] === node && !stopping.has(node)) recorder.node(node.name, 'ready', jobs)
+    })
+  }
+  const stopping = new Set<Node>()
+  const everywhere = new Set<Disturbance>()
+  const comeBack = (place: number, downMs: number): void => {
+    if (isHealed) world.at(world.now(), () => start(place))
+    else lasting(downMs, () => start(place))
+  }
+  const isGone = (place: number, node: Node, downMs: number): void => {
+    recorder.node(node.name, 'ended', Object.keys(node.release.jobs))
+    nodes[place] = null
+    comeBack(place, downMs)
+  }
+  const crash = (place: number, downMs: number): void => {
+    const node = nodes[place]
+    if (!node) return
+    node.process.crash()
+    recorder.fault('crash', node.name)
+    count('crash')
+    isGone(place, node, downMs)
+  }
+
+  return {
+    nodes,
+    all,
+    start,
+    crash,
+    crashLater(place, deliveries, downMs) {
+      const node = nodes[place]
+      node?.process.crash({ deliveries, crashed: () => nodes[place] === node && crash(place, downMs) })
+    },
+    crashAt(place, point, downMs) {
+      const node = nodes[place]
+      node?.crashAt.set(point, () => {
+        if (nodes[place] !== node || isHealed) return
+        count(`crash at ${point}`)
+        crash(place, downMs)
+      })
+    },
+    stop(place, downMs) {
+      const node = nodes[place]
+      if (!node || stopping.has(node)) return
+      stopping.add(node)
+      recorder.node(node.name, 'stopping', Object.keys(node.release.jobs))
+      recorder.fault('stop', node.name)
+      count('stop')
+      void node.app.stop().then(() => {
+        if (nodes[place] === node) isGone(place, node, downMs)
+      })
+    },
+    pause(place, forMs, how) {
+      const node = nodes[place]
+      if (!node) return
+      node.process.pause(how)
+      if (forMs > scenario.leaseMs) count('paused beyond the lease')
+      const end = recorder.fault('pause', node.name)
+      lasting(forMs, () => {
+        node.process.resume()
+        end()
+      })
+    },
+    stepWall(place, byMs) {
+      const node = nodes[place]
+      if (!node) return
+      node.process.step(byMs)
+      recorder.fault('wall-step', node.name)
+      count('wall clock step')
+    },
+    setRelease(place, release) {
+      releases[place] = release
+    },
+    disturb(place, disturbance, forMs) {
+      const touched = place === null ? nodes.filter((node) => node !== null) : [place < 0 ? operator : nodes[place]]
+      if (place === null) everywhere.add(disturbance)
+      const faults = place === null ? [null, operator] : touched
+      const recorded = faults.map((node) => recorder.fault(disturbance.fault, node?.name ?? null))
+      for (const node of touched) node?.disturbances.add(disturbance)
+      lasting(forMs, () => {
+        everywhere.delete(disturbance)
+        for (const node of [...all, operator]) node.disturbances.delete(disturbance)
+        for (const end of recorded) end()
+      })
+    },
+    deafen(place, forMs) {
+      const node = nodes[place]
+      if (!node) return
+      node.link.deaf = true
+      count('deaf')
+      const end = recorder.fault('deaf', node.name)
+      lasting(forMs, () => {
+        node.link.deaf = false
+        end()
+      })
+    },
+    heal() {
+      isHealed = true
+      for (const end of [...ends]) end()
+      for (const node of all) {
+        node.crashAt.clear()
+        if (node.process.state !== 'crashed')
+          node.process.crash({ deliveries: Number.POSITIVE_INFINITY, crashed: () => {} })
+      }
+      for (const place of nodes.keys()) start(place)
+    },
+  }
+}
