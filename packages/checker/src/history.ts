@@ -161,6 +161,8 @@ export interface NodeEntry {
   readonly what: 'started' | 'ready' | 'stopping' | 'ended'
   /** Jobs that it can run. */
   readonly jobs: readonly string[]
+  /** Runs that it takes at a time; not said: as many as there are. */
+  readonly concurrency?: number
 }
 
 /** Something was done to the system on purpose. */

@@ -1,0 +1,133 @@
+import { type Definitions, definitionsOf, type Standing } from './definitions.ts'
+import { byToken, type Dossier, evidenceOf, type Story } from './evidence.ts'
+import { type Expected, expectedOf } from './expected.ts'
+import { type Fleet, fleetOf } from './fleet.ts'
+import type { Bounds, History, Instant, Ledger, LedgerRun, LedgerSchedule, Spec, Time } from './history.ts'
+import { type SpanIndex, spanIndex } from './spans.ts'
+import { type StoreClock, storeClock, type Times } from './store-clock.ts'
+
+/** A history made ready to be judged: each property looks at it and says what is wrong. */
+export interface Case {
+  readonly history: History
+  readonly bounds: Bounds
+  readonly clock: StoreClock
+  readonly fleet: Fleet
+  readonly final: Ledger
+  readonly schedules: readonly Subject[]
+  /** The node of the instance that held a run, as far as any of its handlers told. */
+  readonly nodes: ReadonlyMap<string, string>
+}
+
+/** A schedule, and all that is known about it. */
+export interface Subject extends Dossier {
+  readonly definitions: Definitions
+  /** What the last read says of it. */
+  readonly row: LedgerSchedule | null
+  readonly expected: ReadonlyMap<Instant, Expected>
+  /** By token: in the order of the claims. */
+  readonly runs: readonly LedgerRun[]
+  /** When fires may have been active: from the first claim to the end, back-off included. */
+  readonly active: SpanIndex<Story>
+  /** When fires may have been open: also while they waited for their turn. */
+  readonly open: SpanIndex<Story>
+  /** Records of instants up to this one may have been pruned. */
+  readonly prunedTo: Instant
+}
+
+const NOTHING: Ledger = {
+  at: Number.NEGATIVE_INFINITY,
+  storeAt: Number.NEGATIVE_INFINITY,
+  fires: [],
+  runs: [],
+  schedules: [],
+  instances: [],
+}
+
+export function prepare(history: History): Case {
+  const clock = storeClock(history)
+  const final = history.reads.at(-1) ?? NOTHING
+  const dossiers = evidenceOf(history, final)
+  const nodes = new Map<string, string>()
+  const schedules = [...dossiers.values()].map((dossier) => subjectOf(dossier, history, final, clock))
+  for (const { stories } of schedules) {
+    for (const { runs, starts } of stories.values()) {
+      for (const { token, node } of starts) {
+        const run = runs.find((other) => other.token === token)
+        if (run !== undefined) nodes.set(run.instance, node)
+      }
+    }
+  }
+  const fleet = fleetOf(history.entries, history.bounds)
+  return { history, bounds: history.bounds, clock, fleet, final, schedules, nodes }
+}
+
+function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: StoreClock): Subject {
+  const { operations, stories } = dossier
+  const specs = operations.flatMap((operation) => (operation.verb === 'define' ? [operation.spec] : []))
+  const latest = clock.shown(0, Math.max(0, final.at)).high
+  const prunedTo = latest - keptMs(dossier, specs)
+  const definitions = definitionsOf(operations, clock, mayPauseItself(dossier, specs, prunedTo))
+  const horizon = { endAt: final.at, recoveryMs: history.bounds.recoveryMs }
+  return {
+    ...dossier,
+    definitions,
+    row: final.schedules.find(({ id }) => id === dossier.id) ?? null,
+    expected: expectedOf(dossier, definitions, clock, horizon),
+    runs: [...stories.values()].flatMap(({ runs }) => runs).sort(byToken),
+    active: spanIndex([...stories.values()].flatMap((story) => activitySpan(story, clock))),
+    open: spanIndex([...stories.values()].flatMap((story) => openSpan(story, clock))),
+    prunedTo,
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** How old a record gets at least: its time, or its turn when there are more than are kept by number. */
+function keptMs({ stories, ranges }: Dossier, specs: readonly Spec[]): number {
+  const count = stories.size + ranges.length
+  const ages = specs.map(({ keepMs, keepCount, misfire }) => {
+    // A fire that ended several times was counted each time.
+    return count > keepCount / 2 ? Math.min(keepMs, misfire.windowMs + DAY_MS) : keepMs
+  })
+  return Math.min(...ages)
+}
+
+function mayPauseItself({ stories }: Dossier, specs: readonly Spec[], prunedTo: Instant): boolean {
+  const fewest = Math.min(...specs.map(({ pauseAfter }) => pauseAfter ?? Number.POSITIVE_INFINITY))
+  if (fewest === Number.POSITIVE_INFINITY) return false
+  let failed = 0
+  for (const { record, dueAt } of stories.values()) {
+    if (dueAt <= prunedTo) return true
+    // A fire that failed may have been run again since.
+    if (record !== null && (record.outcome === 'failed' || record.outcome === 'abandoned' || record.round > 1)) failed++
+  }
+  return failed >= fewest
+}
+
+function activitySpan(story: Story, clock: StoreClock) {
+  const begun = story.runs.map(({ startedAt }) => clock.timesOf(startedAt).from)
+  return begun.length === 0 ? [] : [{ from: Math.min(...begun), to: endOf(story, clock), item: story }]
+}
+
+function openSpan(story: Story, clock: StoreClock) {
+  if (story.record === null) return activitySpan(story, clock)
+  const begun = story.runs.map(({ startedAt }) => clock.timesOf(startedAt).from)
+  const from = Math.min(clock.timesOf(story.record.plannedAt).from, ...begun)
+  return [{ from, to: endOf(story, clock), item: story }]
+}
+
+function endOf({ record }: Story, clock: StoreClock): Time {
+  return record === null || record.endedAt === null ? Number.POSITIVE_INFINITY : clock.timesOf(record.endedAt).to
+}
+
+/** What the schedule may have been from when a fire was due until then: its policies are among these. */
+export function standingOf({ clock }: Case, subject: Subject, dueAt: Instant, until: Instant): Standing {
+  const { from } = clock.timesOf(dueAt)
+  return subject.definitions.during({ from, to: Math.max(from, clock.timesOf(until).to) })
+}
+
+/** From when a run was claimed, at the earliest, until it ended, at the latest. */
+export function timesOfRun({ clock, final }: Case, { startedAt, endedAt }: LedgerRun): Times {
+  const to = endedAt === null ? final.at : clock.timesOf(endedAt).to
+  return { from: clock.timesOf(startedAt).from, to }
+}

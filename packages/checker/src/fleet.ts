@@ -1,0 +1,103 @@
+import type { Bounds, Entry, Fault, NodeEntry, Start, Time } from './history.ts'
+import { type Span, type SpanIndex, spanIndex } from './spans.ts'
+
+/** Who was there, and what was done to them. */
+export interface Fleet {
+  /** Nothing was wrong with anybody, and nothing that was had an effect any more. */
+  isCalm(from: Time, to: Time): boolean
+  /** Some node that can run this job was ready all the time, and had room for more. */
+  canRun(job: string, from: Time, to: Time): boolean
+  /** Something was done to this node or to everybody, or it was asked to stop, or ended. `null`: nobody knows which node. */
+  wasHit(node: string | null, from: Time, to: Time): boolean
+  /** When it ended; infinite if it has not. */
+  endOf(node: string): Time
+  readonly faults: readonly Fault[]
+}
+
+interface Readiness {
+  readonly node: string
+  readonly jobs: ReadonlySet<string>
+  readonly room: number
+}
+
+export function fleetOf(entries: readonly Entry[], bounds: Bounds): Fleet {
+  const faults = entries.filter((entry): entry is Fault => entry.kind === 'fault')
+  const nodes = entries.filter((entry): entry is NodeEntry => entry.kind === 'node')
+  const ends = new Map(nodes.filter(({ what }) => what === 'ended').map(({ node, at }) => [node, at]))
+  const wrong = spanIndex(disturbances(entries, bounds.recoveryMs))
+  const hits = hitsByNode(entries, bounds.leaseMs)
+  const ready = spanIndex(readiness(nodes))
+  const handlers = handlerSpans(entries, ends)
+  const hitsAnybody = hits.get(null)!
+  return {
+    isCalm: (from, to) => !wrong.some(from, to),
+    canRun(job, from, to) {
+      return ready.some(from, from, ({ node, jobs, room }) => {
+        const until = stopOf(nodes, node, from)
+        return jobs.has(job) && until > to && (handlers.get(node)?.count(from, to) ?? 0) < room
+      })
+    },
+    wasHit: (node, from, to) => (hits.get(node) ?? hitsAnybody).some(from, to),
+    endOf: (node) => ends.get(node) ?? Number.POSITIVE_INFINITY,
+    faults,
+  }
+}
+
+/** Clocks that are set and nodes that come and go disturb as well, if only for a while. */
+function disturbances(entries: readonly Entry[], recoveryMs: number): readonly Span<Entry>[] {
+  return entries.flatMap((entry) => {
+    if (entry.kind !== 'fault' && entry.kind !== 'clock' && entry.kind !== 'node') return []
+    const end = entry.kind === 'fault' ? entry.until : entry.at
+    return [{ from: entry.at, to: end + recoveryMs, item: entry }]
+  })
+}
+
+/** A node that was cut off may be taken for dead a lease later. Of the node that nobody knows, everything is believed. */
+function hitsByNode(entries: readonly Entry[], leaseMs: number): ReadonlyMap<string | null, SpanIndex<Entry>> {
+  const all: Span<Entry>[] = []
+  const spans = new Map<string | null, Span<Entry>[]>()
+  const everybody: Span<Entry>[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'node' || entry.kind === 'start') spans.set(entry.node, spans.get(entry.node) ?? [])
+    const isStop = entry.kind === 'node' && (entry.what === 'stopping' || entry.what === 'ended')
+    if (entry.kind !== 'fault' && entry.kind !== 'clock' && !isStop) continue
+    const node = entry.kind === 'clock' ? null : entry.node
+    const end = entry.kind === 'fault' ? entry.until + leaseMs : isStop ? Number.POSITIVE_INFINITY : entry.at + leaseMs
+    const span = { from: entry.at, to: end, item: entry }
+    all.push(span)
+    if (node === null) everybody.push(span)
+    else spans.set(node, [...(spans.get(node) ?? []), span])
+  }
+  const indexes = new Map<string | null, SpanIndex<Entry>>()
+  for (const [node, own] of spans) indexes.set(node, spanIndex([...own, ...everybody]))
+  return indexes.set(null, spanIndex(all))
+}
+
+function readiness(nodes: readonly NodeEntry[]): readonly Span<Readiness>[] {
+  return nodes
+    .filter(({ what }) => what === 'ready')
+    .map(({ at, node, jobs, concurrency = Number.POSITIVE_INFINITY }) => {
+      return { from: at, to: stopOf(nodes, node, at), item: { node, jobs: new Set(jobs), room: concurrency } }
+    })
+}
+
+function stopOf(nodes: readonly NodeEntry[], node: string, from: Time): Time {
+  const stop = nodes.find((entry) => {
+    return entry.node === node && entry.at >= from && (entry.what === 'stopping' || entry.what === 'ended')
+  })
+  return stop?.at ?? Number.POSITIVE_INFINITY
+}
+
+function handlerSpans(entries: readonly Entry[], ends: ReadonlyMap<string, Time>): Map<string, SpanIndex<Start>> {
+  const finished = new Map<string, Time>()
+  for (const entry of entries) if (entry.kind === 'finish') finished.set(`${entry.schedule} ${entry.token}`, entry.at)
+  const spans = new Map<string, Span<Start>[]>()
+  for (const entry of entries) {
+    if (entry.kind !== 'start') continue
+    const to = finished.get(`${entry.schedule} ${entry.token}`) ?? ends.get(entry.node) ?? Number.POSITIVE_INFINITY
+    const known = spans.get(entry.node)
+    if (known === undefined) spans.set(entry.node, [{ from: entry.at, to, item: entry }])
+    else known.push({ from: entry.at, to, item: entry })
+  }
+  return new Map([...spans].map(([node, own]) => [node, spanIndex(own)]))
+}

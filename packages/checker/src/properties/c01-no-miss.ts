@@ -1,0 +1,66 @@
+import { type Case, type Subject, standingOf } from '../case.ts'
+import type { Story } from '../evidence.ts'
+import { keyOf } from '../evidence.ts'
+import type { Expected } from '../expected.ts'
+import type { Instant, LedgerFire } from '../history.ts'
+import { iso, type Judge } from '../report.ts'
+import { isFreeToStart } from './in-the-way.ts'
+
+/** C1, and the part of C10 about what is on no record at all. */
+export const judgeMisses: Judge = (judged, report) => {
+  for (const subject of judged.schedules) {
+    const isOnRecord = recordLookup(subject)
+    for (const instant of subject.expected.values()) {
+      const { dueAt, isCertain, isClosed, duty } = instant
+      if (isCertain && isClosed && isPassed(subject, dueAt) && !isOnRecord(instant)) {
+        const isRun = subject.stories.get(keyOf({ dueAt, nonce: '' }))?.finishes.size ?? 0
+        const what = isRun > 0 ? 'was run, but is on no record' : 'was not run, and is on no record'
+        const property = duty === 'required' && isRun === 0 ? 'C1' : 'C10'
+        report(property, { schedule: subject.id, dueAt }, `${subject.id} due ${iso(dueAt)} ${what}.`, [])
+      }
+    }
+    for (const story of subject.stories.values()) {
+      if (story.record === null || !isMissedForNothing(judged, subject, story.record, story)) continue
+      const { dueAt, record } = story
+      const message = `${subject.id} due ${iso(dueAt)} was missed (${record.reason}), though nothing kept anybody from it.`
+      report('C1', { schedule: subject.id, dueAt }, message, [record])
+    }
+    for (const range of subject.ranges) {
+      if (!isMissedForNothing(judged, subject, range, null)) continue
+      const message = `${subject.id} due ${iso(range.dueAt)} to ${iso(range.untilAt)} was missed (${range.reason}), though nothing kept anybody from it.`
+      report('C1', { schedule: subject.id, dueAt: range.dueAt }, message, [range])
+    }
+  }
+}
+
+/** The schedule says that it has gone past this instant. One that is not there any more was settled before it went. */
+function isPassed({ row }: Subject, dueAt: Instant): boolean {
+  return row === null || row.nextAt === null || dueAt < row.nextAt
+}
+
+function recordLookup({ stories, ranges, prunedTo }: Subject): (instant: Expected) => boolean {
+  const sorted = ranges.toSorted((a, b) => a.dueAt - b.dueAt)
+  let next = 0
+  let coveredTo = Number.NEGATIVE_INFINITY
+  return ({ dueAt }) => {
+    for (; next < sorted.length && sorted[next]!.dueAt <= dueAt; next++) {
+      coveredTo = Math.max(coveredTo, sorted[next]!.untilAt!)
+    }
+    if (dueAt <= prunedTo || dueAt <= coveredTo) return true
+    return stories.get(keyOf({ dueAt, nonce: '' }))?.record !== null && stories.has(keyOf({ dueAt, nonce: '' }))
+  }
+}
+
+/** Late, but it could have been on time: for as long as its grace nothing was wrong, and nothing was in its way. */
+function isMissedForNothing(judged: Case, subject: Subject, record: LedgerFire, story: Story | null): boolean {
+  if (record.outcome !== 'missed' || record.origin !== 'scheduled' || record.round > 1 || record.endedAt === null)
+    return false
+  const { specs, mayBeAbsent, paused } = standingOf(judged, subject, record.dueAt, record.endedAt)
+  const [spec] = specs
+  if (spec === undefined || specs.length > 1 || mayBeAbsent || paused !== 'no') return false
+  const { graceMs } = spec.misfire
+  if (graceMs < judged.bounds.lateMs) return false
+  const { from, to } = judged.clock.timesOf(record.dueAt)
+  const until = to + graceMs + spec.jitterMs
+  return judged.fleet.isCalm(from, until) && isFreeToStart(judged, subject, spec, { from, to: until }, story)
+}

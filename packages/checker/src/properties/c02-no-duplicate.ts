@@ -1,0 +1,99 @@
+import type { Case, Subject } from '../case.ts'
+import { compareTokens, type Story } from '../evidence.ts'
+import type { LedgerRun, Operation, Start } from '../history.ts'
+import { fireText, type Judge, type Report } from '../report.ts'
+import { hasLetGo } from './let-go.ts'
+
+export const judgeDuplicates: Judge = (judged, report) => {
+  for (const subject of judged.schedules) {
+    judgeTokens(subject, report)
+    for (const story of subject.stories.values()) {
+      judgeStarts(judged, subject, story, report)
+      judgeRuns(judged, story, report)
+    }
+  }
+}
+
+/** A token is one run's, in the whole life of a schedule. */
+function judgeTokens({ id, stories }: Subject, report: Report): void {
+  const startOf = new Map<string, Start>()
+  for (const { starts } of stories.values()) {
+    for (const start of starts) {
+      const first = startOf.get(start.token)
+      startOf.set(start.token, start)
+      if (first === undefined) continue
+      const message = `${fireText(start)} was started on ${start.node} with token ${start.token}, which had started ${fireText(first)} on ${first.node}.`
+      report('C2', { schedule: id, dueAt: start.dueAt }, message, [first, start])
+    }
+  }
+}
+
+function judgeStarts(judged: Case, subject: Subject, story: Story, report: Report): void {
+  const { starts } = story
+  for (const [index, later] of starts.entries()) {
+    const earlier = starts[index - 1]
+    if (earlier === undefined || earlier.token === later.token) continue
+    const about = { schedule: subject.id, dueAt: story.dueAt }
+    if (isOutOfOrder(judged, story, earlier, later)) {
+      const message = `${fireText(story)}: attempt ${later.attempt} (token ${later.token}) was started after attempt ${earlier.attempt} (token ${earlier.token}).`
+      report('C2', about, message, [earlier, later])
+    } else if (isSecondOfOneRound(judged, subject, story, earlier, later)) {
+      const message = `${fireText(story)} was started twice, with tokens ${earlier.token} and ${later.token}, but must start at most once.`
+      report('C2', about, message, [earlier, later])
+    } else if (isTakenFromLive(judged, subject, story, earlier, later)) {
+      const message = `${fireText(story)} was started on ${later.node} (token ${later.token}) while ${earlier.node} was well and held it (token ${earlier.token}).`
+      report('C2', about, message, [earlier, later])
+    }
+  }
+}
+
+/** Unless the one with the lower token was held up between its claim and its first line. */
+function isOutOfOrder({ clock, fleet }: Case, { runs }: Story, earlier: Start, later: Start): boolean {
+  if (compareTokens(earlier.token, later.token) < 0 && earlier.attempt < later.attempt) return false
+  const run = runs.find(({ token }) => token === later.token)
+  const claimed = run === undefined ? earlier.at : clock.timesOf(run.startedAt).from
+  return !fleet.wasHit(later.node, Math.min(claimed, earlier.at), later.at)
+}
+
+function isSecondOfOneRound(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
+  const { clock } = judged
+  const times = { from: clock.timesOf(story.dueAt).from, to: later.at }
+  const { specs } = subject.definitions.during(times)
+  if (specs.length === 0 || specs.some(({ guarantee }) => guarantee !== 'at-most-once')) return false
+  const [first, second] = [roundOf(story, earlier), roundOf(story, later)]
+  if (first !== null && second !== null) return first === second
+  return !subject.operations.some((operation) => isRetryOf(operation, story) && operation.at <= later.at)
+}
+
+function roundOf({ runs }: Story, { token }: Start): number | null {
+  return runs.find((run) => run.token === token)?.round ?? null
+}
+
+export function isRetryOf(operation: Operation, { dueAt, nonce }: Pick<Story, 'dueAt' | 'nonce'>): boolean {
+  return operation.verb === 'retry' && operation.dueAt === dueAt && operation.nonce === nonce
+}
+
+function isTakenFromLive(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
+  if (subject.operations.some((operation) => isRetryOf(operation, story) && operation.at <= later.at)) return false
+  const finish = story.finishes.get(earlier.token)
+  if (finish !== undefined && finish.how === 'threw' && finish.at <= later.at) return false
+  return !hasLetGo(judged, subject, story, earlier, later.at)
+}
+
+/** The same by the ledger: an attempt is claimed after the one before it had ended, and none after a success. */
+function judgeRuns({ clock }: Case, story: Story, report: Report): void {
+  for (const [index, later] of story.runs.entries()) {
+    const earlier = story.runs[index - 1]
+    if (earlier === undefined) continue
+    const why = faultOfSuccession(clock.isBefore, earlier, later)
+    if (why === null) continue
+    const message = `${fireText(story)}: run ${later.token} was claimed ${why} run ${earlier.token}.`
+    report('C2', story, message, [earlier, later])
+  }
+}
+
+function faultOfSuccession(isBefore: Case['clock']['isBefore'], earlier: LedgerRun, later: LedgerRun): string | null {
+  if (earlier.endedAt === null) return 'beside the open'
+  if (isBefore(later.startedAt, earlier.endedAt)) return 'before the end of'
+  return earlier.outcome === 'succeeded' && earlier.round === later.round ? 'after the success of' : null
+}

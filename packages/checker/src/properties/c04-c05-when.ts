@@ -1,0 +1,103 @@
+import type { Case, Subject } from '../case.ts'
+import { timesOf } from '../definitions.ts'
+import type { Story } from '../evidence.ts'
+import { backfillSpecs } from '../expected.ts'
+import type { LedgerFire, Operation } from '../history.ts'
+import { fireText, iso, type Judge, type Report } from '../report.ts'
+import { isRetryOf } from './c02-no-duplicate.ts'
+
+/** C4 and C5: nothing runs that should not, and nothing too early. And C10's other half: nothing else is on record. */
+export const judgeWhen: Judge = (judged, report) => {
+  for (const subject of judged.schedules) {
+    const claims = new TriggerClaims(judged, subject)
+    for (const story of subject.stories.values()) {
+      judgePhantom(judged, subject, story, claims, report)
+      judgeForbidden(subject, story, report)
+      judgeEarly(judged, story, report)
+    }
+  }
+}
+
+function judgePhantom(judged: Case, subject: Subject, story: Story, claims: TriggerClaims, report: Report): void {
+  const isKnown = story.nonce === '' ? isOnSchedule(judged, subject, story) : claims.take(story)
+  if (isKnown) return
+  const hasRun = story.starts.length > 0 || story.runs.length > 0
+  const why = story.nonce === '' ? 'is not an instant of the schedule' : 'was asked for by nobody'
+  const message = `${fireText(story)} ${why}, but ${hasRun ? 'was run' : 'is on record'}.`
+  const evidence = [...story.starts.slice(0, 1), ...(story.record === null ? [] : [story.record])]
+  report(hasRun ? 'C4' : 'C10', story, message, evidence)
+}
+
+function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt }: Story): boolean {
+  if (subject.expected.has(dueAt)) return true
+  // What came after the last read was not looked at; what was skipped ahead of time is on record before it comes.
+  if (clock.timesOf(dueAt).to > final.at) return isAhead(subject, dueAt)
+  return backfillSpecs(subject, subject.definitions, dueAt).length > 0
+}
+
+function isAhead({ operations, definitions }: Subject, dueAt: number): boolean {
+  return (
+    operations.some((operation) => 'dueAt' in operation && operation.dueAt === dueAt) || definitions.specs.length > 0
+  )
+}
+
+/** Each fire by hand needs somebody who asked for it: by its key, or without one, then about when it is due. */
+class TriggerClaims {
+  readonly #byKey = new Set<string>()
+  readonly #free: { readonly operation: Operation; readonly low: number; readonly high: number }[] = []
+
+  constructor({ clock }: Case, { operations }: Subject) {
+    for (const operation of operations) {
+      if (operation.verb !== 'trigger') continue
+      if (operation.nonce !== null) this.#byKey.add(operation.nonce)
+      else this.#free.push({ operation, ...clock.shown(operation.at, timesOf(operation).to) })
+    }
+  }
+
+  take({ dueAt, nonce }: Story): boolean {
+    if (this.#byKey.has(nonce)) return true
+    const index = this.#free.findIndex(({ low, high }) => low <= dueAt && dueAt <= high)
+    if (index >= 0) this.#free.splice(index, 1)
+    return index >= 0
+  }
+}
+
+/** It was skipped, by an operator or by a pause, and nobody asked for it again. */
+function judgeForbidden(subject: Subject, story: Story, report: Report): void {
+  const [start] = story.starts
+  if (start === undefined || story.nonce !== '') return
+  if (subject.expected.get(story.dueAt)?.duty !== 'forbidden') return
+  const isAskedFor = subject.operations.some((operation) => {
+    if (operation.verb === 'backfill') return operation.from <= story.dueAt && story.dueAt <= operation.to
+    return isRetryOf(operation, story)
+  })
+  if (isAskedFor) return
+  const message = `${fireText(story)} was run on ${start.node}, although it was to be skipped.`
+  report('C4', story, message, [start])
+}
+
+function judgeEarly({ clock }: Case, story: Story, report: Report): void {
+  const { dueAt, starts, runs, record } = story
+  const due = clock.timesOf(dueAt)
+  for (const start of starts) {
+    if (start.at >= due.from) continue
+    report('C5', story, `${fireText(story)} was started ${due.from - start.at} ms early (token ${start.token}).`, [
+      start,
+    ])
+  }
+  for (const run of runs) {
+    if (run.startedAt >= dueAt) continue
+    const message = `${fireText(story)} was claimed at ${iso(run.startedAt)}, ${dueAt - run.startedAt} ms early (token ${run.token}).`
+    report('C5', story, message, [run])
+  }
+  if (record !== null) judgeReadiness(story, record, report)
+}
+
+/** Claims go by the time from which a fire is ready. It is on record for the run that ended the fire. */
+function judgeReadiness(story: Story, record: LedgerFire, report: Report): void {
+  const last = story.runs.at(-1)
+  if (last === undefined || record.endedAt === null || last.endedAt !== record.endedAt) return
+  if (last.round !== record.round || last.startedAt < story.dueAt || last.startedAt >= record.readyAt) return
+  const message = `${fireText(story)} was claimed at ${iso(last.startedAt)}, but was not ready before ${iso(record.readyAt)} (token ${last.token}).`
+  report('C5', story, message, [record, last])
+}

@@ -1,0 +1,49 @@
+import { type Case, type Subject, standingOf } from '../case.ts'
+import type { Story } from '../evidence.ts'
+import { fireText, iso, type Report } from '../report.ts'
+import { isFreeToStart } from './in-the-way.ts'
+
+/** C6. Gives back how late what was judged was, in milliseconds. */
+export function judgeLateness(judged: Case, report: Report): number[] {
+  const lateness: number[] = []
+  for (const subject of judged.schedules) {
+    for (const story of subject.stories.values()) {
+      const late = latenessOf(judged, subject, story, report)
+      if (late !== null) lateness.push(late)
+    }
+  }
+  return lateness
+}
+
+/** `null`: not judged, since something was wrong, or in its way. */
+function latenessOf(judged: Case, subject: Subject, story: Story, report: Report): number | null {
+  const { record } = story
+  const [start] = story.starts
+  if (record === null || start === undefined || start.attempt !== 1 || record.round !== 1 || record.attempt !== 1)
+    return null
+  const [run] = story.runs
+  if (run === undefined || record.endedAt === null || run.endedAt !== record.endedAt) return null
+  const { specs, mayBeAbsent, paused } = standingOf(judged, subject, story.dueAt, run.startedAt)
+  const [spec] = specs
+  if (spec === undefined || specs.length > 1 || mayBeAbsent || paused !== 'no') return null
+  const evidence = [record, start]
+  if (
+    record.origin === 'scheduled' &&
+    (record.readyAt < record.dueAt || record.readyAt > record.dueAt + spec.jitterMs)
+  ) {
+    const message = `${fireText(story)} was ready at ${iso(record.readyAt)}, outside of its jitter of ${spec.jitterMs} ms.`
+    report('C6', story, message, evidence)
+    return null
+  }
+  const ready = judged.clock.timesOf(record.readyAt)
+  const isJudged =
+    judged.fleet.isCalm(ready.from, start.at) &&
+    isFreeToStart(judged, subject, spec, { from: ready.from, to: Math.max(ready.from, start.at) }, story)
+  if (!isJudged) return null
+  const late = Math.max(0, start.at - ready.to)
+  if (late > judged.bounds.lateMs) {
+    const message = `${fireText(story)} was started ${late} ms after it was ready, though nothing was wrong.`
+    report('C6', story, message, evidence)
+  }
+  return late
+}

@@ -1,0 +1,115 @@
+import type { Case, Subject } from '../case.ts'
+import type { Story } from '../evidence.ts'
+import type { LedgerRun, Spec, Start, Time } from '../history.ts'
+import { fireText, iso, type Judge, type Report } from '../report.ts'
+import { judgeLimits } from './c07-limits.ts'
+import { hasLetGo } from './let-go.ts'
+
+export const judgeOverlap: Judge = (judged, report) => {
+  for (const subject of judged.schedules) {
+    judgeClaims(judged, subject, report)
+    judgeHandlers(judged, subject, report)
+  }
+  judgeLimits(judged, report)
+}
+
+/** A fire in one of its rounds: active from its first claim to the end of its last run. */
+interface Bout {
+  readonly story: Story
+  readonly round: number
+  readonly runs: LedgerRun[]
+}
+
+/**
+ * By the ledger, in the order of the claims: whoever begins finds less than the limit active, and whoever goes on finds less
+ * than the limit running. Fires by hand may have been told to ignore that.
+ */
+function judgeClaims({ clock }: Case, subject: Subject, report: Report): void {
+  const bouts = boutsOf(subject)
+  let open: Bout[] = []
+  for (const run of subject.runs) {
+    const bout = bouts.get(boutKey(run))
+    if (bout === undefined) continue
+    open = open.filter((other) =>
+      other.runs.some(({ endedAt }) => endedAt === null || !clock.isBefore(endedAt, run.startedAt)),
+    )
+    const isFirst = run.attempt === 1
+    const others = open.filter((other) => {
+      if (other.story === bout.story) return false
+      return isFirst ? spans(other, run, clock) : other.runs.some((its) => isRunning(its, run, clock))
+    })
+    const limit = capacityAt(subject, clock.timesOf(bout.story.dueAt).from, clock.timesOf(run.startedAt).to)
+    if (others.length >= limit) {
+      const other = others.at(-1)!
+      const message = `${fireText(bout.story)} was claimed at ${iso(run.startedAt)} (token ${run.token}) while ${others.length} of ${limit} were active, among them the one due ${iso(other.story.dueAt)}.`
+      report('C7', bout.story, message, [run, ...other.runs.slice(-1)])
+    }
+    if (!open.includes(bout)) open.push(bout)
+  }
+}
+
+function boutsOf({ stories }: Subject): ReadonlyMap<string, Bout> {
+  const bouts = new Map<string, Bout>()
+  for (const story of stories.values()) {
+    if (story.nonce !== '') continue
+    for (const run of story.runs) {
+      const key = boutKey(run)
+      const known = bouts.get(key)
+      if (known === undefined) bouts.set(key, { story, round: run.round, runs: [run] })
+      else known.runs.push(run)
+    }
+  }
+  return bouts
+}
+
+function boutKey({ dueAt, nonce, round }: LedgerRun): string {
+  return `${dueAt} ${nonce} ${round}`
+}
+
+/** Begun before this run was claimed, and not over until after that. */
+function spans({ runs }: Bout, claimed: LedgerRun, clock: Case['clock']): boolean {
+  const last = runs.at(-1)!
+  return last.endedAt === null || clock.isBefore(claimed.startedAt, last.endedAt)
+}
+
+function isRunning(run: LedgerRun, claimed: LedgerRun, clock: Case['clock']): boolean {
+  if (run.token === claimed.token || !isClaimedBefore(run, claimed)) return false
+  return run.endedAt === null || clock.isBefore(claimed.startedAt, run.endedAt)
+}
+
+function isClaimedBefore(run: LedgerRun, claimed: LedgerRun): boolean {
+  return BigInt(run.token) < BigInt(claimed.token)
+}
+
+function capacityAt({ definitions }: Subject, from: Time, to: Time): number {
+  const { specs } = definitions.during({ from, to: Math.max(from, to) })
+  return specs.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...specs.map(capacityOf))
+}
+
+export function capacityOf({ overlap }: Spec): number {
+  return overlap.kind === 'allow' ? overlap.limit : 1
+}
+
+/** By the handlers themselves: where one at a time may run, none begins beside another that nobody has taken its fire from. */
+function judgeHandlers(judged: Case, subject: Subject, report: Report): void {
+  const starts = [...subject.stories.values()]
+    .filter(({ nonce }) => nonce === '')
+    .flatMap((story) => story.starts.map((start) => ({ story, start })))
+    .sort((a, b) => a.start.at - b.start.at)
+  let open: typeof starts = []
+  for (const later of starts) {
+    open = open.filter(({ story, start }) => endOf(judged, story, start) > later.start.at)
+    for (const earlier of open) {
+      if (earlier.story === later.story) continue
+      if (capacityAt(subject, earlier.start.at, later.start.at) > 1) continue
+      if (hasLetGo(judged, subject, earlier.story, earlier.start, later.start.at)) continue
+      const message = `${fireText(later.story)} was started on ${later.start.node} while ${earlier.start.node} still ran ${fireText(earlier.story)}.`
+      report('C7', later.story, message, [earlier.start, later.start])
+    }
+    open.push(later)
+  }
+}
+
+function endOf({ fleet }: Case, { finishes }: Story, { token, node }: Start): Time {
+  return finishes.get(token)?.at ?? fleet.endOf(node)
+}

@@ -1,0 +1,87 @@
+import type { Case, Subject } from '../case.ts'
+import type { Story } from '../evidence.ts'
+import type { LedgerFire, LedgerRun, Start } from '../history.ts'
+import { fireText, type Judge, type Report } from '../report.ts'
+
+export const judgeLedger: Judge = (judged, report) => {
+  for (const subject of judged.schedules) {
+    for (const story of subject.stories.values()) {
+      const isPruned = story.record === null && story.dueAt <= subject.prunedTo
+      if (!isPruned) for (const start of story.starts) judgeStart(judged, story, start, report)
+      for (const run of story.runs) judgeRun(story, run, report)
+      if (story.record !== null && story.isInFinal) judgeFire(judged, story, story.record, report)
+    }
+    judgePause(judged, subject, report)
+  }
+}
+
+function judgeStart({ final }: Case, story: Story, start: Start, report: Report): void {
+  if (start.at > final.at) return
+  const run = story.runs.find(({ token }) => token === start.token)
+  if (run === undefined) {
+    report(
+      'C9',
+      story,
+      `${fireText(story)} was started on ${start.node} with token ${start.token}, of which the ledger does not know.`,
+      [start],
+    )
+  } else if (run.attempt !== start.attempt) {
+    const message = `${fireText(story)}: run ${start.token} was told to be attempt ${start.attempt}, and is attempt ${run.attempt} on record.`
+    report('C9', story, message, [start, run])
+  }
+}
+
+/** A run that is said to have succeeded came to its end, or committed; one that is said to have failed threw. */
+function judgeRun(story: Story, run: LedgerRun, report: Report): void {
+  const finish = story.finishes.get(run.token)
+  if (run.outcome === 'succeeded') {
+    const isCommitted = story.effects.some(
+      ({ token, sink, accepted }) => token === run.token && sink === 'transaction' && accepted,
+    )
+    if (finish?.how === 'returned' || isCommitted) return
+    const how = finish === undefined ? 'was not seen to end' : 'threw'
+    report(
+      'C9',
+      story,
+      `${fireText(story)}: run ${run.token} succeeded on record, but its handler ${how}.`,
+      finish === undefined ? [run] : [run, finish],
+    )
+  } else if (run.reason === 'error' && finish?.how !== 'threw') {
+    const how = finish === undefined ? 'was not seen to end' : 'returned'
+    report(
+      'C9',
+      story,
+      `${fireText(story)}: run ${run.token} failed on record, but its handler ${how}.`,
+      finish === undefined ? [run] : [run, finish],
+    )
+  }
+}
+
+/** What a fire says agrees with what its runs say. Only what had ended before the read began is sure not to have moved. */
+function judgeFire({ clock, final }: Case, story: Story, record: LedgerFire, report: Report): void {
+  if (record.endedAt === null || clock.timesOf(record.endedAt).to >= final.at) return
+  const runs = story.runs
+  if (record.attempt !== runs.length || runs.some(({ attempt }, index) => attempt !== index + 1)) {
+    const attempts = runs.map(({ attempt }) => attempt).join(', ') || 'none'
+    report('C9', story, `${fireText(story)} counts ${record.attempt} attempts, and has these on record: ${attempts}.`, [
+      record,
+      ...runs,
+    ])
+    return
+  }
+  const last = runs.at(-1)
+  const hasSucceeded = last !== undefined && last.round === record.round && last.outcome === 'succeeded'
+  if (hasSucceeded === (record.outcome === 'succeeded')) return
+  const message = `${fireText(story)} is ${record.outcome} on record, its last run ${last === undefined ? 'none' : `${last.token} ${last.outcome}`}.`
+  report('C9', story, message, last === undefined ? [record] : [record, last])
+}
+
+function judgePause({ final, fleet, bounds }: Case, { id, row, definitions }: Subject, report: Report): void {
+  // A pause that ends by itself does so when somebody looks.
+  if (row === null || !fleet.isCalm(final.at - bounds.recoveryMs, final.at)) return
+  const { paused, mayBeAbsent } = definitions.during({ from: final.at, to: final.at + bounds.recoveryMs })
+  const before = definitions.during({ from: final.at - bounds.recoveryMs, to: final.at })
+  if (mayBeAbsent || before.paused !== paused || paused === 'maybe' || row.isPaused === (paused === 'yes')) return
+  const message = `${id} is ${row.isPaused ? '' : 'not '}paused on record, though ${row.isPaused ? 'nobody paused it' : 'it was paused'}.`
+  report('C9', { schedule: id }, message, [])
+}

@@ -1,0 +1,157 @@
+import { type Case, type Subject, standingOf } from '../case.ts'
+import { compareTokens, type Story } from '../evidence.ts'
+import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
+import { fireText, iso, type Judge, type Report } from '../report.ts'
+import { isRetryOf } from './c02-no-duplicate.ts'
+
+export const judgePolicy: Judge = (judged, report) => {
+  for (const subject of judged.schedules) {
+    for (const story of subject.stories.values()) {
+      judgeBudgets(judged, subject, story, report)
+      judgeRounds(subject, story, report)
+    }
+    for (const group of plannedTogether(judged, subject)) judgeLate(judged, subject, group, report)
+    judgeOrder(judged, subject, report)
+  }
+}
+
+/** In a round there are no more failures than attempts, and no more crashes than the budget, each plus the last one. */
+function judgeBudgets(judged: Case, subject: Subject, story: Story, report: Report): void {
+  if (story.runs.length < 2) return
+  const rounds = new Map<number, LedgerRun[]>()
+  for (const run of story.runs) rounds.set(run.round, [...(rounds.get(run.round) ?? []), run])
+  for (const runs of rounds.values()) {
+    const { specs } = standingOf(judged, subject, story.dueAt, runs.at(-1)!.startedAt)
+    if (specs.length === 0) continue
+    const failures = runs.filter(({ outcome }) => outcome === 'failed')
+    const crashes = runs.filter(({ reason }) => reason === 'crashed')
+    const attempts = Math.max(
+      ...specs.map(({ retry, guarantee }) => (guarantee === 'at-most-once' ? 0 : retry.attempts)),
+    )
+    const budget = Math.max(...specs.map(({ retry, guarantee }) => (guarantee === 'at-most-once' ? 0 : retry.crashes)))
+    if (failures.length > attempts + 1) {
+      report(
+        'C11',
+        story,
+        `${fireText(story)} failed ${failures.length} times; ${attempts} retries are allowed.`,
+        failures,
+      )
+    }
+    if (crashes.length > budget + 1) {
+      report('C11', story, `${fireText(story)} crashed ${crashes.length} times; the budget is ${budget}.`, crashes)
+    }
+  }
+}
+
+/** Each further round was asked for; after a success only by a retry. */
+function judgeRounds({ operations }: Subject, story: Story, report: Report): void {
+  const { record, runs, dueAt, nonce } = story
+  if (record === null || record.round < 2) return
+  const retries = operations.filter((operation) => isRetryOf(operation, story)).length
+  const backfills = operations.filter((operation) => {
+    return operation.verb === 'backfill' && nonce === '' && operation.from <= dueAt && dueAt <= operation.to
+  }).length
+  if (record.round - 1 > retries + backfills) {
+    const message = `${fireText(story)} has ${record.round} rounds; ${retries} retries and ${backfills} backfills were asked for.`
+    report('C11', story, message, [record])
+    return
+  }
+  const succeeded = runs.find(({ outcome, round }) => outcome === 'succeeded' && round < record.round)
+  if (succeeded === undefined || retries > 0) return
+  const message = `${fireText(story)} had succeeded (token ${succeeded.token}), and was run again without a retry.`
+  report('C11', story, message, [succeeded, record])
+}
+
+/** What one step of planning settled: the records of one moment, the earliest instant first. */
+interface Group {
+  readonly plannedAt: Instant
+  readonly records: readonly LedgerFire[]
+}
+
+function plannedTogether({ clock }: Case, { stories, ranges }: Subject): readonly Group[] {
+  const groups = new Map<Instant, LedgerFire[]>()
+  const add = (record: LedgerFire): void => {
+    if (record.nonce !== '' || record.origin !== 'scheduled' || record.round !== 1) return
+    const known = groups.get(record.plannedAt)
+    if (known === undefined) groups.set(record.plannedAt, [record])
+    else known.push(record)
+  }
+  for (const { record } of stories.values()) if (record !== null) add(record)
+  ranges.forEach(add)
+  // A clock that was set back may show one moment twice.
+  if (clock.wasSetBack) return []
+  return [...groups].map(([plannedAt, records]) => ({
+    plannedAt,
+    records: records.toSorted((a, b) => a.dueAt - b.dueAt),
+  }))
+}
+
+/** Of what was noticed late together, only what the policy names was run. */
+function judgeLate(judged: Case, subject: Subject, { plannedAt, records }: Group, report: Report): void {
+  const [first] = records
+  if (first === undefined || plannedAt - first.dueAt <= 0) return
+  const { specs, paused } = standingOf(judged, subject, first.dueAt, plannedAt)
+  const [spec] = specs
+  if (spec === undefined || specs.length > 1 || paused !== 'no') return
+  const lateness = ({ dueAt }: LedgerFire): number => plannedAt - dueAt - spec.jitterMs
+  const late = records.filter((record) => lateness(record) > spec.misfire.graceMs)
+  const ran = late.filter(({ attempt }) => attempt > 0)
+  const wrong = wrongOnes(
+    spec,
+    late,
+    ran,
+    records.filter((record) => lateness(record) >= 0),
+  )
+  for (const record of wrong) {
+    const message = `${fireText(record)} was run ${plannedAt - record.dueAt} ms late, which the policy (${spec.misfire.late}) does not name.`
+    report('C11', record, message, [record])
+  }
+}
+
+function wrongOnes(
+  { misfire }: Spec,
+  late: readonly LedgerFire[],
+  ran: readonly LedgerFire[],
+  ready: readonly LedgerFire[],
+): readonly LedgerFire[] {
+  const tooLate = ran.filter(({ dueAt, plannedAt }) => plannedAt - dueAt > misfire.windowMs + 0)
+  switch (misfire.late) {
+    case 'skip':
+      return ran
+    case 'latest':
+      return ran.filter((record) => record !== ready.at(-1))
+    case 'all': {
+      const firstRun = ran[0]
+      const letGo = firstRun && late.find(({ outcome, dueAt }) => outcome === 'missed' && dueAt > firstRun.dueAt)
+      if (ran.length > misfire.limit) return ran.slice(0, ran.length - misfire.limit)
+      return letGo === undefined ? tooLate : [firstRun!]
+    }
+  }
+}
+
+/** Where one fire at a time is active, those that wait get their turn in the order of their instants. */
+function judgeOrder({ clock }: Case, { stories, definitions }: Subject, report: Report): void {
+  const isSimple = definitions.specs.every(({ jitterMs }) => jitterMs === 0) && !clock.wasSetBack
+  if (!isSimple) return
+  const fires = [...stories.values()]
+    .filter(({ nonce, record, runs }) => {
+      return (
+        nonce === '' && record !== null && record.origin === 'scheduled' && record.round === 1 && runs[0]?.attempt === 1
+      )
+    })
+    .sort((a, b) => a.dueAt - b.dueAt)
+  let newest: Story | null = null
+  for (const story of fires) {
+    if (newest !== null && isOvertaken(newest, story)) {
+      const message = `${fireText(newest)} was claimed before ${fireText(story)}, which waited since ${iso(story.record!.plannedAt)}.`
+      report('C11', story, message, [newest.runs[0]!, story.runs[0]!])
+    }
+    if (newest === null || compareTokens(newest.runs[0]!.token, story.runs[0]!.token) < 0) newest = story
+  }
+}
+
+/** The earlier one was open when the later one, due before it, was claimed: so it was passed by. */
+function isOvertaken(claimedEarlier: Story, story: Story): boolean {
+  const [earlier, later] = [claimedEarlier.runs[0]!, story.runs[0]!]
+  return compareTokens(later.token, earlier.token) < 0 && claimedEarlier.record!.plannedAt < later.startedAt
+}

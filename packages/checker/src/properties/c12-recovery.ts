@@ -1,0 +1,116 @@
+import type { Case, Subject } from '../case.ts'
+import type { Story } from '../evidence.ts'
+import type { Instant, LedgerRun } from '../history.ts'
+import { instantsOf, isInstant } from '../instants.ts'
+import { fireText, iso, type Judge, type Report } from '../report.ts'
+
+/** A fire whose nodes died twice waits for a node that runs nothing, but no longer than this. */
+const SUSPECT_PATIENCE_MS = 61_000
+
+/** C12: looks at the last read, if nothing has been wrong for long enough. */
+export const judgeRecovery: Judge = (judged, report) => {
+  const { final, fleet, bounds } = judged
+  if (!fleet.isCalm(final.at - bounds.recoveryMs, final.at)) return
+  const gone = new Set(final.instances.filter(({ state }) => state === 'dead' || state === 'left').map(({ id }) => id))
+  for (const subject of judged.schedules) {
+    for (const story of subject.stories.values()) {
+      if (!story.isInFinal) continue
+      for (const run of story.runs) if (run.endedAt === null) judgeRun(judged, story, run, gone, report)
+      judgeWaiting(judged, subject, story, report)
+    }
+    judgeMark(judged, subject, report)
+  }
+}
+
+function judgeRun(judged: Case, story: Story, run: LedgerRun, gone: ReadonlySet<string>, report: Report): void {
+  const { clock, fleet, final, bounds } = judged
+  const overdue = final.at - bounds.recoveryMs
+  const start = story.starts.find(({ token }) => token === run.token)
+  const finish = story.finishes.get(run.token)
+  const claimed = clock.timesOf(run.startedAt).to
+  const why =
+    gone.has(run.instance) && claimed <= overdue
+      ? `${run.instance} is gone`
+      : start !== undefined && fleet.endOf(start.node) <= overdue
+        ? `${start.node} has ended`
+        : start === undefined && claimed <= overdue
+          ? 'it was never started'
+          : finish !== undefined && finish.at <= overdue
+            ? `its handler ${finish.how} long ago`
+            : null
+  if (why === null) return
+  report('C12', story, `${fireText(story)}: run ${run.token} is still open, though ${why}.`, [
+    run,
+    ...(finish ? [finish] : []),
+  ])
+}
+
+/** A fire that could have started long ago, and that nothing was in the way of. */
+function judgeWaiting(judged: Case, subject: Subject, story: Story, report: Report): void {
+  const { clock, fleet, final, bounds } = judged
+  const { record, runs } = story
+  if (record === null || record.endedAt !== null || runs.some(({ endedAt }) => endedAt === null)) return
+  const isSuspect = runs.filter(({ reason }) => reason === 'crashed').length >= 2
+  const patience = bounds.recoveryMs + (isSuspect ? SUSPECT_PATIENCE_MS : 0)
+  const ready = clock.timesOf(record.readyAt).to
+  if (ready + patience > final.at) return
+  const since = final.at - bounds.recoveryMs
+  const { specs, mayBeAbsent, paused } = subject.definitions.during({ from: since, to: final.at })
+  const [spec] = specs
+  if (
+    spec === undefined ||
+    mayBeAbsent ||
+    paused !== 'no' ||
+    specs.some(({ jobLimit, group }) => jobLimit !== null || group !== null)
+  )
+    return
+  if (!fleet.canRun(spec.job, since, final.at) || subject.open.some(since, final.at, (other) => other !== story)) return
+  const message = `${fireText(story)} has been ready since ${iso(record.readyAt)}, with nothing in its way, and does not run.`
+  report('C12', story, message, [record])
+}
+
+/** The schedule knows what comes next: neither long past, nor further ahead than it should be. */
+function judgeMark(judged: Case, subject: Subject, report: Report): void {
+  const { fleet, final, bounds } = judged
+  const { id, row, definitions } = subject
+  const since = final.at - bounds.recoveryMs
+  const { specs, mayBeAbsent, paused } = definitions.during({ from: since, to: final.at + bounds.recoveryMs })
+  const [spec] = specs
+  if (spec === undefined || specs.length > 1 || mayBeAbsent) return
+  const isOnce = spec.trigger === null || spec.trigger.kind === 'at' || spec.limit !== null
+  if (row === null) {
+    if (!isOnce) report('C12', { schedule: id }, `${id} is not there any more, though nobody removed it.`, [])
+    return
+  }
+  if (isOnce || paused !== 'no' || !fleet.canRun(spec.job, since, final.at)) return
+  const overdue = final.storeAt - bounds.recoveryMs - spec.jitterMs
+  const expected = nextInstant(subject, overdue, final.storeAt)
+  if (row.nextAt !== null && row.nextAt <= overdue && !judged.clock.wasSetBack) {
+    report(
+      'C12',
+      { schedule: id, dueAt: row.nextAt },
+      `${id} has not gone past ${iso(row.nextAt)}, at ${iso(final.storeAt)}.`,
+      [],
+    )
+  } else if (row.nextAt !== null && !isInstant(spec, row.nextAt)) {
+    report(
+      'C12',
+      { schedule: id, dueAt: row.nextAt },
+      `${id} is to fire at ${iso(row.nextAt)}, which is not one of its instants.`,
+      [],
+    )
+  } else if (expected !== null && (row.nextAt === null || row.nextAt > expected) && !judged.clock.wasSetBack) {
+    const message = `${id} is to fire at ${iso(row.nextAt)} next, and would leave out ${iso(expected)}.`
+    report('C12', { schedule: id, dueAt: expected }, message, [])
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** The first instant after the read that is not on record ahead of time. Looked for up to a day ahead. */
+function nextInstant({ definitions, stories }: Subject, overdue: Instant, now: Instant): Instant | null {
+  const [spec] = definitions.specs.slice(-1)
+  if (spec === undefined || overdue >= now) return null
+  const span = spec.trigger?.kind === 'every' ? Math.min(DAY_MS, spec.trigger.everyMs * 200) : DAY_MS
+  return instantsOf(spec, now + 1, now + span).find((dueAt) => !stories.has(`${dueAt} `)) ?? null
+}

@@ -1,0 +1,139 @@
+import { type Case, type Subject, standingOf } from '../case.ts'
+import { timesOf } from '../definitions.ts'
+import type { Story } from '../evidence.ts'
+import type { LedgerFire, LedgerRun, Operation, Outcome, Spec } from '../history.ts'
+import type { Times } from '../store-clock.ts'
+import { capacityOf } from './c07-overlap.ts'
+
+const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
+  succeeded: ['completed'],
+  failed: ['error', 'timeout', 'step-unknown', 'retry-too-late', 'input-invalid'],
+  skipped: ['overlap', 'queue-full', 'paused', 'skipped-by-operator'],
+  missed: ['late', 'superseded', 'too-late'],
+  abandoned: ['crashed', 'crash-budget', 'recovery-too-late', 'stopped'],
+  cancelled: ['cancelled-by-operator', 'replaced', 'retired', 'removed'],
+}
+
+/** What is looked at to tell whether the reason of a fire can be true. */
+interface Question {
+  readonly judged: Case
+  readonly subject: Subject
+  readonly record: LedgerFire
+  readonly story: Story | null
+  /** Definitions that may have counted from when it was due to its end. */
+  readonly specs: readonly Spec[]
+  readonly mayBePaused: boolean
+  /** When it ended. */
+  readonly ended: Times
+  /** Runs of the round that ended. */
+  readonly runs: readonly LedgerRun[]
+}
+
+/** Whether a record may tell the truth about why its fire ended. */
+export function isTrue(judged: Case, subject: Subject, record: LedgerFire, story: Story | null): boolean {
+  const { outcome, reason, endedAt } = record
+  if (outcome === null || endedAt === null || reason === null) return false
+  if (!REASONS[outcome]?.includes(reason)) return false
+  const { specs, paused } = standingOf(judged, subject, record.dueAt, endedAt)
+  const runs = story?.runs.filter(({ round }) => round === record.round) ?? []
+  const ended = judged.clock.timesOf(endedAt)
+  return TESTS[reason]!({ judged, subject, record, story, specs, mayBePaused: paused !== 'no', ended, runs })
+}
+
+const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
+  completed: () => true,
+  error: isLastFailed,
+  'step-unknown': isLastFailed,
+  'input-invalid': isLastFailed,
+  timeout: (question) => isLastFailed(question) && question.specs.some(({ timeout }) => timeout.runMs !== null),
+  'retry-too-late': ({ runs }) => runs.some(({ outcome }) => outcome === 'failed'),
+  overlap: isOverlapped,
+  'queue-full': ({ judged, subject, ended, story, specs }) => {
+    const open = subject.open.count(ended.from, ended.to, (other) => other !== story)
+    return (
+      open > 0 &&
+      (specs.some(({ overlap }) => overlap.kind === 'queue-all') || open >= 1_000 || judged.clock.wasSetBack)
+    )
+  },
+  paused: ({ mayBePaused }) => mayBePaused,
+  'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
+  late: (question) => isLate(question, ['skip']),
+  superseded: (question) => isLate(question, ['latest']),
+  'too-late': (question) => isLate(question, ['all']) || isBeyondWindow(question),
+  crashed: (question) => isCrashed(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
+  'crash-budget': (question) => {
+    const crashes = question.runs.filter(({ reason }) => reason === 'crashed').length
+    return isCrashed(question) && question.specs.some(({ retry }) => crashes > retry.crashes)
+  },
+  'recovery-too-late': (question) => {
+    const { record, specs } = question
+    const age = record.endedAt! - record.dueAt
+    return isCrashed(question) && specs.some(({ retry, misfire }) => age > (retry.deadlineMs ?? misfire.windowMs))
+  },
+  stopped: (question) => isHit(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
+  'cancelled-by-operator': (question) => {
+    const { record, runs } = question
+    return isAsked(question, 'cancel', (cancel) => {
+      const isRun = cancel.token !== null && runs.some(({ token }) => token === cancel.token)
+      return isRun || (cancel.dueAt === record.dueAt && cancel.nonce === record.nonce)
+    })
+  },
+  replaced: ({ judged, subject, record, ended, story, specs }) => {
+    // What took its place may itself be over by the time that its last run has ended.
+    const planned = judged.clock.timesOf(record.plannedAt)
+    const isOther = subject.open.some(Math.min(planned.from, ended.from), ended.to, (other) => other !== story)
+    return isOther && specs.some(({ overlap }) => overlap.kind === 'replace')
+  },
+  retired: (question) => isAsked(question, 'retire', () => true),
+  removed: (question) => isAsked(question, 'remove', () => true),
+}
+
+function isLastFailed({ runs, record }: Question): boolean {
+  const last = runs.at(-1)
+  return last !== undefined && last.outcome === 'failed' && last.reason === record.reason
+}
+
+/** As many others were active as are allowed at a time. Others may have been pruned since. */
+function isOverlapped({ subject, record, story, ended, specs }: Question): boolean {
+  if (record.dueAt <= subject.prunedTo) return true
+  const limit = Math.min(...specs.map(capacityOf))
+  return subject.active.count(ended.from, ended.to, (other) => other !== story) >= limit
+}
+
+/** It ended later than its grace after it was due, and so did the last of its range; and the policy names what was done. */
+function isLate({ record, specs }: Question, late: readonly Spec['misfire']['late'][]): boolean {
+  const lateness = record.endedAt! - (record.untilAt ?? record.dueAt)
+  return specs.some(({ misfire }) => late.includes(misfire.late) && lateness > misfire.graceMs)
+}
+
+function isBeyondWindow({ record, specs }: Question): boolean {
+  const lateness = record.endedAt! - (record.untilAt ?? record.dueAt)
+  return specs.some(({ misfire }) => lateness > misfire.windowMs && lateness > misfire.graceMs)
+}
+
+function isCrashed(question: Question): boolean {
+  return question.runs.at(-1)?.reason === 'crashed' && isHit(question)
+}
+
+/** Something happened to the node of the last run while it had it. */
+function isHit({ judged, runs, story }: Question): boolean {
+  const last = runs.at(-1)
+  return last !== undefined && isRunHit(judged, last, story)
+}
+
+export function isRunHit({ clock, fleet, nodes }: Case, run: LedgerRun, story: Story | null): boolean {
+  const node = story?.starts.find(({ token }) => token === run.token)?.node ?? nodes.get(run.instance) ?? null
+  const to = run.endedAt === null ? Number.POSITIVE_INFINITY : clock.timesOf(run.endedAt).to
+  return fleet.wasHit(node, clock.timesOf(run.startedAt).from, to)
+}
+
+function isAsked<Verb extends Operation['verb']>(
+  { subject, ended }: Question,
+  verb: Verb,
+  test: (operation: Extract<Operation, { readonly verb: Verb }>) => boolean,
+): boolean {
+  return subject.operations.some((operation) => {
+    if (operation.verb !== verb || timesOf(operation).from > ended.to) return false
+    return test(operation as Extract<Operation, { readonly verb: Verb }>)
+  })
+}

@@ -1,0 +1,22 @@
+import type { Case } from './case.ts'
+import type { Instant } from './history.ts'
+import type { Property, Violation } from './verdict.ts'
+
+/** Looks at a case from one side, and says everything that is wrong from there. */
+export type Judge = (judged: Case, report: Report) => void
+
+export type Report = (
+  property: Property,
+  about: { readonly schedule: string | null; readonly dueAt?: Instant },
+  message: string,
+  evidence: Violation['evidence'],
+) => void
+
+export function iso(instant: Instant | null): string {
+  return instant === null || !Number.isFinite(instant) ? 'never' : new Date(instant).toISOString()
+}
+
+/** The words for a fire in a sentence. */
+export function fireText({ schedule, dueAt, nonce }: { schedule: string; dueAt: Instant; nonce: string }): string {
+  return `${schedule} due ${iso(dueAt)}${nonce === '' ? '' : ` (by hand: ${nonce})`}`
+}

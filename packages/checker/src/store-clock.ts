@@ -1,0 +1,85 @@
+import type { ClockStep, History, Instant, Time } from './history.ts'
+
+/** From the earliest to the latest moment at which something may have been. */
+export interface Times {
+  readonly from: Time
+  readonly to: Time
+}
+
+/** Translates between the harness's clock and the store's, which is set now and then, also back. */
+export interface StoreClock {
+  /** When the store's clock showed this, or passed it: a clock that was set back shows it several times. */
+  timesOf(instant: Instant): Times
+  /** All that the store's clock may have shown within these times. */
+  shown(from: Time, to: Time): { readonly low: Instant; readonly high: Instant }
+  /** Whether the first of two times that the store wrote down was before the other one, for certain. */
+  isBefore(first: Instant, second: Instant): boolean
+  readonly wasSetBack: boolean
+}
+
+interface Piece {
+  readonly from: Time
+  readonly to: Time
+  /** What to add to a time to get what the store's clock shows. */
+  readonly offset: number
+}
+
+export function storeClock({ epoch, entries, bounds }: History): StoreClock {
+  const steps = entries.filter((entry): entry is ClockStep => entry.kind === 'clock')
+  const pieces = piecesOf(epoch, steps)
+  const error = bounds.clockErrorMs
+  const wasSetBack = steps.some(({ byMs }) => byMs < 0)
+
+  const timesOf = (instant: Instant): Times => {
+    let from = Number.POSITIVE_INFINITY
+    let to = Number.NEGATIVE_INFINITY
+    for (const [index, piece] of pieces.entries()) {
+      const low = Math.max(piece.from, instant - error - piece.offset)
+      const high = Math.min(piece.to, instant + error - piece.offset)
+      if (low <= high || isPassedAtStart(pieces, index, instant, error)) {
+        from = Math.min(from, low <= high ? low : piece.from)
+        to = Math.max(to, low <= high ? high : piece.from)
+      }
+    }
+    return { from, to }
+  }
+  return {
+    timesOf,
+    shown(from, to) {
+      let low = Number.POSITIVE_INFINITY
+      let high = Number.NEGATIVE_INFINITY
+      for (const piece of pieces) {
+        if (piece.to < from || piece.from > to) continue
+        low = Math.min(low, Math.max(from, piece.from) + piece.offset - error)
+        high = Math.max(high, Math.min(to, piece.to) + piece.offset + error)
+      }
+      return { low, high }
+    },
+    isBefore: (first, second) => (wasSetBack ? timesOf(first).to < timesOf(second).from : first < second),
+    wasSetBack,
+  }
+}
+
+function piecesOf(epoch: Instant, steps: readonly ClockStep[]): readonly Piece[] {
+  const pieces: Piece[] = []
+  let from = Number.NEGATIVE_INFINITY
+  let offset = epoch
+  for (const step of steps) {
+    pieces.push({ from, to: step.at, offset })
+    from = step.at
+    offset += step.byMs
+  }
+  return [...pieces, { from, to: Number.POSITIVE_INFINITY, offset }]
+}
+
+/** Whether the step at which a piece begins went over the instant. */
+function isPassedAtStart(pieces: readonly Piece[], index: number, instant: Instant, error: number): boolean {
+  const before = pieces[index - 1]
+  const piece = pieces[index]!
+  if (before === undefined) return false
+  const [low, high] = [before.offset + piece.from, piece.offset + piece.from].toSorted((a, b) => a - b) as [
+    number,
+    number,
+  ]
+  return low - error <= instant && instant <= high + error
+}
