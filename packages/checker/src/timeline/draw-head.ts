@@ -30,7 +30,7 @@ export function drawHead(frame: Frame, scene: Scene, history: History, verdict: 
       text({ class: 'on-accent sub strong middle', x: frame.right - badgeWidth / 2, y: 36 }, judged),
       ...legend.svg,
     ],
-    height: 84 + legend.height + 6,
+    height: 84 + legend.height + 14,
   }
 }
 

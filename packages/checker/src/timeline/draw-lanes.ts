@@ -113,12 +113,13 @@ function drawNodeFaults(frame: Frame, faults: readonly Fault[], y: number, heigh
   let freeFrom = frame.left
   return faults
     .toSorted((one, other) => one.at - other.at)
-    .map((fault) => {
+    .map((fault, index, sorted) => {
+      const next = sorted[index + 1]
       const x = frame.x(fault.at)
       const isMoment = fault.until === fault.at
       const named = x + (isMoment ? 6 : 2)
       const end = named + widthOf(fault.fault, 9)
-      const hasRoom = named >= freeFrom && end <= frame.right
+      const hasRoom = named >= freeFrom && end <= (next === undefined ? frame.right : frame.x(next.at) - 4)
       if (hasRoom) freeFrom = end + 4
       return element(
         'g',

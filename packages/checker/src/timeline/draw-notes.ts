@@ -10,7 +10,7 @@ const LABEL_HEIGHT = 15
 const BALLOON = 9
 const MOST_LABEL_ROWS = 4
 /** Beyond this they are counted only. */
-const MOST_NOTES = 20
+const MOST_NOTES = 12
 
 /** What concerned everybody: names above, shade over everything down to the bottom. */
 export function drawFaults(
@@ -82,8 +82,8 @@ export function drawBalloons(
 
 export function drawNotes(frame: Frame, accusations: readonly Accusation[], top: number): Block {
   if (accusations.length === 0) return { svg: [], height: 0 }
-  const svg = [drawHeading('Violations', top + 14)]
-  let y = top + 28
+  const svg = [drawHeading('Violations', top + 18)]
+  let y = top + 38
   const left = MARGIN + 26
   for (const { number, violation } of accusations.slice(0, MOST_NOTES)) {
     svg.push(

@@ -10,18 +10,22 @@ interface Line {
 
 /** A small history in lines for a terminal: when, who, what. Then what is on record, and what is wrong. */
 export function renderText(history: History, verdict: Verdict): string {
-  const lines = history.entries.flatMap(describe).toSorted((one, other) => one.at - other.at)
-  const width = Math.max(0, ...lines.map(({ who }) => who.length))
-  const timeWidth = Math.max(0, ...lines.map(({ at }) => seconds(at).length))
-  const happened = lines.map(({ at, who, what }) => `${seconds(at).padStart(timeWidth)}  ${who.padEnd(width)}  ${what}`)
+  const events = history.entries.flatMap(describe).toSorted((one, other) => one.at - other.at)
+  const width = Math.max(0, ...events.map(({ who }) => who.length))
+  const timeWidth = Math.max(0, ...events.map(({ at }) => seconds(at).length))
+  const happened = events.map(
+    ({ at, who, what }) => `${seconds(at).padStart(timeWidth)}  ${who.padEnd(width)}  ${what}`,
+  )
   const fires = history.reads.at(-1)?.fires ?? []
-  return [
-    `The store's clock begins at ${describeInstant(history.epoch)} UTC.`,
+  const begin = describeInstant(history.epoch)
+  const today = begin.slice(0, 'YYYY-MM-DD '.length)
+  const lines = [
     ...happened,
     ...(fires.length === 0 ? [] : ['On record:']),
     ...fires.toSorted((one, other) => one.dueAt - other.dueAt).map((fire) => `  ${describeFire(fire)}`),
     ...verdict.violations.map(({ property, message }) => `${property}: ${message}`),
   ]
+  return [`The store's clock begins at ${begin} UTC.`, ...lines.map((line) => line.replaceAll(today, ''))]
     .map((line) => line.replace(/\p{Cc}/gu, '\u{fffd}'))
     .join('\n')
 }

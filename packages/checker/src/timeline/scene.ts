@@ -77,11 +77,13 @@ export interface Window {
 }
 
 export function createScene(history: History, verdict: Verdict, { from, to, slotOf }: Window): Scene {
+  const timeOf = readClock(history)
   const isInside = (span: { at: Time; until?: Time }) => span.at <= to && (span.until ?? span.at) >= from
   const faults = [...pick(history, 'fault'), ...pick(history, 'clock').map(asFault)].filter(isInside)
   const bars = createBars(history, verdict).filter((bar) => isInside({ at: bar.start.at, until: bar.to }))
   const nodes = pick(history, 'node')
-  const slots = new Set([...nodes, ...bars.map((bar) => bar.start)].map(({ node }) => slotOf(node)))
+  const hit = faults.flatMap(({ node }) => (node === null ? [] : [{ node }]))
+  const slots = new Set([...nodes, ...hit, ...bars.map((bar) => bar.start)].map(({ node }) => slotOf(node)))
   const lanes = [...slots].toSorted(compareNames).map((slot) => ({
     slot,
     nodes: nodes.filter(({ node }) => slotOf(node) === slot),
@@ -95,7 +97,7 @@ export function createScene(history: History, verdict: Verdict, { from, to, slot
     schedules: createRows(history, verdict, { from, to }),
     faults: faults.filter(({ node }) => node === null),
     accusations: verdict.violations.map((violation, index) => {
-      return { number: index + 1, violation, at: placeOf(violation, history) }
+      return { number: index + 1, violation, at: placeOf(violation, timeOf) }
     }),
   }
 }
@@ -137,8 +139,7 @@ function endingOf(finish: Finish | undefined, isVoid: boolean, wasRefused: boole
 }
 
 function createRows(history: History, verdict: Verdict, { from, to }: { from: Time; to: Time }): ScheduleRow[] {
-  const clock = storeClock(history)
-  const timeOf = (instant: Instant): Time => clock.timesOf(instant).from + history.bounds.clockErrorMs
+  const timeOf = readClock(history)
   const end = endOf(history)
   const violated = new Map(
     verdict.violations.map((violation) => [`${violation.schedule} ${violation.dueAt}`, violation]),
@@ -197,10 +198,20 @@ function describeFire(fire: LedgerFire, violation: Violation | undefined): strin
   return `${due}${range}\n${fire.origin}, ${outcome}, attempt ${fire.attempt}${message}`
 }
 
-function placeOf({ evidence, dueAt }: Violation, history: History): Time | null {
-  const times = evidence.flatMap((item) => ('kind' in item && item.kind !== 'operation' ? [item.at] : []))
+/** Where the last of the evidence is, and without any, where it was due. */
+function placeOf({ evidence, dueAt }: Violation, timeOf: (instant: Instant) => Time): Time | null {
+  const times = evidence.flatMap((item) => {
+    if ('startedAt' in item) return [timeOf(item.startedAt)]
+    return 'kind' in item && item.kind !== 'operation' ? [item.at] : []
+  })
   if (times.length > 0) return Math.max(...times)
-  return dueAt === null ? null : storeClock(history).timesOf(dueAt).from + history.bounds.clockErrorMs
+  return dueAt === null ? null : timeOf(dueAt)
+}
+
+/** When the store's clock first showed it. */
+function readClock(history: History): (instant: Instant) => Time {
+  const clock = storeClock(history)
+  return (instant) => clock.timesOf(instant).from + history.bounds.clockErrorMs
 }
 
 function asFault({ at, byMs }: ClockStep): Fault {

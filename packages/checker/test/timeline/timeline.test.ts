@@ -99,12 +99,12 @@ describe('the lines of a history', () => {
     }
     assert.deepEqual(renderText(small, { ...verdict, violations: verdict.violations.slice(1) }).split('\n'), [
       "The store's clock begins at 2026-03-01 08:30:00 UTC.",
-      ` 0.457  ${start.kind === 'start' ? start.node : ''}   starts heartbeat 2026-03-01 08:30:00.400, attempt 1, token ${start.kind === 'start' ? start.token : ''}`,
+      ` 0.457  ${start.kind === 'start' ? start.node : ''}   starts heartbeat 08:30:00.400, attempt 1, token ${start.kind === 'start' ? start.token : ''}`,
       ' 8.100  w2.2   FAULT pause',
       ' 9.000  store  clock is set back by 500 ms',
       '10.900  w2.2   pause is over',
       'On record:',
-      '  nightly-backup 2026-03-01 08:30:05, succeeded: completed, attempt 1',
+      '  nightly-backup 08:30:05, succeeded: completed, attempt 1',
       `C2: ${verdict.violations[1]!.message}`,
     ])
   })
