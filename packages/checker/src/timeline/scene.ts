@@ -14,7 +14,7 @@ import type {
 } from '../history.ts'
 import { storeClock } from '../store-clock.ts'
 import type { Verdict, Violation } from '../verdict.ts'
-import { describeInstant } from './words.ts'
+import { describeInstant, describeLength } from './words.ts'
 
 /** What a timeline shows, by time and not yet by place. */
 export interface Scene {
@@ -215,7 +215,13 @@ function readClock(history: History): (instant: Instant) => Time {
 }
 
 function asFault({ at, byMs }: ClockStep): Fault {
-  return { kind: 'fault', at, until: at, fault: `clock ${byMs < 0 ? '−' : '+'}${Math.abs(byMs) / 1000} s`, node: null }
+  return {
+    kind: 'fault',
+    at,
+    until: at,
+    fault: `clock ${byMs < 0 ? '−' : '+'}${describeLength(Math.abs(byMs))}`,
+    node: null,
+  }
 }
 
 function runKeyOf(item: Violation['evidence'][number]): string[] {

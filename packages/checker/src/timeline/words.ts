@@ -29,6 +29,16 @@ function trim(seconds: number, stepMs: number): string {
   return seconds.toFixed(stepMs >= SECOND ? 0 : stepMs >= 100 ? 1 : stepMs >= 10 ? 2 : 3)
 }
 
+/** In the largest unit that it is a whole number of: `90 s`, `10 h`. */
+export function describeLength(ms: number): string {
+  const units = [
+    [HOUR, 'h'],
+    [MINUTE, 'min'],
+  ] as const
+  const whole = units.find(([unit]) => ms >= unit && ms % unit === 0)
+  return whole === undefined ? `${ms / SECOND} s` : `${ms / whole[0]} ${whole[1]}`
+}
+
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
   .concat([1, 2, 5, 10, 15, 30].map((count) => count * SECOND))
   .concat([1, 2, 5, 10, 15, 30].map((count) => count * MINUTE))

@@ -4,7 +4,7 @@ import type { Entry, History } from '../../src/history.ts'
 import { renderText } from '../../src/timeline/render-text.ts'
 import { renderTimeline } from '../../src/timeline/render-timeline.ts'
 import { packRows } from '../../src/timeline/svg.ts'
-import { chooseTicks, countOf, describeTime } from '../../src/timeline/words.ts'
+import { chooseTicks, countOf, describeLength, describeTime } from '../../src/timeline/words.ts'
 import { brokenSample, EPOCH, NOTHING_WRONG, sampleHistory } from './sample.ts'
 
 describe('the picture of a history', () => {
@@ -122,6 +122,11 @@ describe('words and places', () => {
       [2 * 86_400_000, 86_400_000],
     ].map(([time, step]) => describeTime(time!, step!))
     assert.deepEqual(shown, ['0.25 s', '12 s', '1:05', '1:05.25', '2:00:00', '3d 06:00', '2d'])
+  })
+
+  test('lengths are in whole units where they can be', () => {
+    const shown = [2000, 90_000, 120_000, 36_000_000, 1500].map(describeLength)
+    assert.deepEqual(shown, ['2 s', '90 s', '2 min', '10 h', '1.5 s'])
   })
 
   test('ticks are round, and never too many', () => {
