@@ -1,6 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Bounds, Effect, Entry, Fault, History, Ledger, RunOfFire } from '../../packages/checker/src/history.ts'
+import type {
+  Bounds,
+  Effect,
+  Entry,
+  Fault,
+  History,
+  Ledger,
+  RunOfFire,
+  Time,
+} from '../../packages/checker/src/history.ts'
 import type { StepView } from '../../packages/cronce/src/client/views.ts'
 import type { EffectRow, Line } from './order.ts'
 
@@ -31,6 +40,16 @@ export function struckIn(folder: string): string[] {
   return readWitnesses(folder).flatMap(([, lines]) =>
     lines.flatMap((line) => (line.kind === 'struck' ? [line.fault] : [])),
   )
+}
+
+/** When a process was last seen to stall or to be struck. */
+export function lastTrouble(folder: string): Time {
+  const ends = readWitnesses(folder).flatMap(([, lines]) =>
+    lines.map((line) =>
+      line.kind === 'fault' ? line.until : line.kind === 'struck' || line.kind === 'over' ? line.at : 0,
+    ),
+  )
+  return ends.reduce((latest, end) => Math.max(latest, end), 0)
 }
 
 function readWitnesses(folder: string): [node: string, lines: Line[]][] {

@@ -1,51 +1,30 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bounds, Entry, History, Ledger } from '../../packages/checker/src/history.ts'
-import { judge } from '../../packages/checker/src/index.ts'
 import type { Verdict } from '../../packages/checker/src/verdict.ts'
-import { type Connection, connect } from '../../packages/cronce/src/app/connect.ts'
-import { buildHistory, struckIn } from './build-history.ts'
-import { type FakeClock, prepareClock } from './clock/clock.ts'
-import { type Counters, createCounters } from './counters.ts'
+import { lastTrouble, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
 import { FAULTS, LOOK_MS } from './faults.ts'
-import { createFleet, type Fleet } from './fleet.ts'
-import { releaseJobs, STEP_JOBS } from './jobs.ts'
+import { releaseJobs } from './jobs.ts'
 import { NAMES, resumeAll } from './operators.ts'
 import { type Random, randomFrom } from './random.ts'
-import { readLedger, readSteps } from './read-ledger.ts'
-import { createRecorder, type Recorder } from './recorder.ts'
-import type { ChaosStore, PreparedStore } from './stores/store.ts'
+import { startWorld, type World, type WorldOptions } from './world.ts'
 
 /** What faults work with. */
-export interface Chaos {
-  readonly recorder: Recorder
-  readonly fleet: Fleet
-  readonly store: PreparedStore
-  readonly client: Connection
+export interface Chaos extends World {
   readonly leaseMs: number
-  /** `null`: clocks can't be set here. */
-  readonly clock: FakeClock | null
-  readonly count: (what: string) => void
   /** Of some faults there is one at a time: false while there is one. */
   begin(what: string): boolean
-  end(what: string): void
+  over(what: string): void
   /** So long, or until calm is wanted. */
   wait(ms: number): Promise<void>
   isCalm(): boolean
 }
 
-export interface ChaosOptions {
-  readonly store: ChaosStore
-  readonly seed: number
+export interface ChaosOptions extends Pick<WorldOptions, 'store' | 'seed'> {
   readonly workers: number
   /** Of faults. It goes on for up to twice as long, until everything that it is about has happened. */
   readonly seconds: number
-  readonly nodeOptions?: readonly string[]
-  readonly environment?: Readonly<Record<string, string>>
-  readonly progress?: (line: string) => void
+  readonly progress: (line: string) => void
 }
 
 export interface ChaosResult {
@@ -59,154 +38,122 @@ export interface ChaosResult {
   readonly lacking: readonly string[]
   /** What could not be done here, and why. */
   readonly skipped: readonly string[]
-  readonly folder: string
+  readonly world: Pick<World, 'folder' | 'removeFolder'>
 }
 
-const LEASE_MS = 1_500
-const BOUNDS: Bounds = { leaseMs: LEASE_MS, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
+const BOUNDS: Bounds = { leaseMs: 1_500, recoveryMs: 10_000, lateMs: 2_000, clockErrorMs: 25 }
 /** Calm is judged, too: so long after everything must be right again. */
-const TAIL_MS = 3_000
+const TAIL_MS = 4_000
+/** A busy machine may spoil it; then it lasts longer, but not for ever. */
+const LONGEST_MS = 60_000
 const READ_MS = 5_000
-/** A look at who runs what after the last read: what that shows has been written down by now. */
-const SETTLE_MS = 300
+/** A process that was starting while the disk was full may find out only after that. */
+const TROUBLE_MS = 2_000
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
-  const folder = mkdtempSync(join(tmpdir(), 'cronce-chaos-'))
-  const random = randomFrom(options.seed)
-  const recorder = createRecorder(join(folder, 'chaos.log'))
-  const clock = await prepareClock(folder)
-  const setClock = 'reason' in clock ? null : clock
-  const store = await options.store.prepare(folder, () => Math.floor(Date.now() + (setClock?.offset() ?? 0)))
-  const epoch = Math.round((await store.now()) - recorder.now())
-  const skipped = [
-    ...('reason' in clock ? [`clock step: ${clock.reason}`] : []),
-    ...('reason' in store.disk ? [`full disk: ${store.disk.reason}`] : []),
-  ]
-  const counters = createCounters()
-  const client = await connect({ store: store.source, logger: false })
-  const calm = new AbortController()
-  const underWay = new Set<string>()
-  let troubleUntil = 0
-  const fleet = createFleet(recorder, {
-    folder,
-    slots: Array.from({ length: options.workers }, (_, index) => `w${index + 1}`),
-    store: { module: store.module, url: store.url },
-    leaseMs: LEASE_MS,
-    random: random.fork(),
-    environment: { ...setClock?.environment, ...options.environment },
-    nodeOptions: options.nodeOptions ?? [],
-    onEvent: counters.event,
-    mayFail: () => underWay.has('full disk') || recorder.now() < troubleUntil,
-  })
-  const chaos: Chaos = {
-    recorder,
-    fleet,
+  const { seed, seconds, store } = options
+  const slots = Array.from({ length: options.workers }, (_, index) => `w${index + 1}`)
+  const world = await startWorld({
     store,
-    client,
-    leaseMs: LEASE_MS,
-    clock: setClock,
-    count: counters.count,
-    isCalm: () => calm.signal.aborted,
-    begin(what) {
-      if (underWay.has(what)) return false
-      underWay.add(what)
-      return true
-    },
-    end(what) {
-      underWay.delete(what)
-      // A process that was starting meanwhile may find out only now.
-      if (what === 'full disk') troubleUntil = recorder.now() + 2_000
-    },
-    wait: (ms) => sleep(ms, undefined, { signal: calm.signal }).catch(() => {}),
+    seed,
+    slots,
+    bounds: BOUNDS,
+    names: NAMES,
+    jobsOf: releaseJobs,
+    setsClock: true,
+  })
+  const { recorder, counters, fleet, folder } = world
+  const lacking = (): string[] => {
+    const faults = [...faultsOf(recorder.entries), ...struckIn(folder)]
+    const kinds = world.skipped.map((reason) => reason.split(':')[0]!)
+    // What can't be done here is not asked for.
+    return counters.lacking(faults, seconds).filter((line) => !kinds.some((kind) => line.startsWith(kind)))
   }
-  const reads: Ledger[] = []
-  const read = async (): Promise<void> => {
-    reads.push(await readLedger(client, NAMES, recorder, store.now))
-  }
+  const calm = new AbortController()
   try {
+    const chaos = chaosIn(world, calm.signal)
     await Promise.all(releaseJobs(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
     await fleet.ready()
-    const isEnough = (): boolean => {
-      const faults = [...faultsOf(recorder.entries), ...struckIn(folder)]
-      return lackingOf(counters, faults, options.seconds, skipped).length === 0
-    }
-    await makeChaos(chaos, random, options, isEnough, calm, read)
-    options.progress?.('calm')
+    const reads = await makeChaos(chaos, options, calm, () => lacking().length === 0)
+    options.progress('calm')
     await heal(chaos)
-    await sleep(BOUNDS.recoveryMs + TAIL_MS)
-    await read()
-    await sleep(SETTLE_MS)
-    const steps = await readSteps(client, reads.at(-1)!, STEP_JOBS)
-    const rows = await store.effects()
-    const entries = [...recorder.entries]
-    const history = buildHistory({ folder, epoch, bounds: BOUNDS, entries, rows, steps, reads })
-    const verdict = judge(history)
+    await stayCalm(chaos, BOUNDS.recoveryMs + TAIL_MS)
+    const { history, verdict } = await world.judge(reads)
+    const counts = counters.total(faultsOf(history.entries))
     const { surprises } = fleet
-    const faults = faultsOf(history.entries)
-    const counts = counters.total(faults)
-    const lacking = lackingOf(counters, faults, options.seconds, skipped)
-    return { seed: options.seed, history, verdict, surprises, counts, lacking, skipped, folder }
+    const vacuous = [...lacking(), ...(verdict.counts.latenessMs === null ? ['judged while all was calm: 0'] : [])]
+    return { seed, history, verdict, surprises, counts, lacking: vacuous, skipped: world.skipped, world }
   } finally {
     calm.abort()
-    await fleet.end()
-    await client.close().catch(() => {})
-    await store.close()
-    setClock?.close()
+    await world.end()
   }
-}
-
-export function removeFolder({ folder }: Pick<ChaosResult, 'folder'>): void {
-  rmSync(folder, { recursive: true, force: true })
-}
-
-/** A fault every now and then, several at a time, until the time is up and everything has happened that has to. */
-async function makeChaos(
-  chaos: Chaos,
-  random: Random,
-  { seconds, progress }: ChaosOptions,
-  isEnough: () => boolean,
-  calm: AbortController,
-  read: () => Promise<void>,
-): Promise<void> {
-  const cards = FAULTS.flatMap(([name, count, fault]) => Array.from({ length: count }, () => ({ name, fault })))
-  const pending = new Set<Promise<void>>()
-  const { recorder, fleet } = chaos
-  fleet.restartMs = () => random.next() * 1_000
-  const beganAt = recorder.now()
-  let deck: typeof cards = []
-  let readAt = beganAt + READ_MS
-  for (;;) {
-    const passed = recorder.now() - beganAt
-    if (passed > seconds * 2_000) break
-    if (passed > seconds * 1_000 && isEnough()) break
-    await sleep(random.between(200, 1_100))
-    if (deck.length === 0) deck = random.shuffle(cards)
-    const { name, fault } = deck.pop()!
-    progress?.(`${(passed / 1_000).toFixed(1).padStart(6)} s  ${name}`)
-    const doing = fault(chaos, random.fork()).finally(() => pending.delete(doing))
-    pending.add(doing)
-    if (recorder.now() < readAt) continue
-    readAt = recorder.now() + READ_MS
-    // The store may be full or locked just now; then there is nothing to read.
-    await read().catch((error: Error) => recorder.log(`no read: ${error.message}`))
-  }
-  calm.abort()
-  await Promise.all(pending)
 }
 
 function faultsOf(entries: readonly Entry[]): string[] {
   return entries.flatMap((entry) => (entry.kind === 'fault' ? [entry.fault] : []))
 }
 
-/** What can't be done here is not asked for. */
-function lackingOf(
-  counters: Counters,
-  faults: readonly string[],
-  seconds: number,
-  skipped: readonly string[],
-): string[] {
-  const kinds = skipped.map((reason) => reason.split(':')[0]!)
-  return counters.lacking(faults, seconds).filter((line) => !kinds.some((kind) => line.startsWith(kind)))
+function chaosIn(world: World, calm: AbortSignal): Chaos {
+  const underWay = new Set<string>()
+  const { recorder, fleet } = world
+  let troubleUntil = 0
+  fleet.mayFail = () => underWay.has('full disk') || recorder.now() < troubleUntil
+  return {
+    ...world,
+    leaseMs: BOUNDS.leaseMs,
+    begin(what) {
+      if (underWay.has(what)) return false
+      underWay.add(what)
+      return true
+    },
+    over(what) {
+      underWay.delete(what)
+      if (what === 'full disk') troubleUntil = recorder.now() + TROUBLE_MS
+    },
+    wait: (ms) => sleep(ms, undefined, { signal: calm }).catch(() => {}),
+    isCalm: () => calm.aborted,
+  }
+}
+
+/** A fault every now and then, several at a time, until the time is up and everything has happened that has to. */
+async function makeChaos(
+  chaos: Chaos,
+  { seed, seconds, progress }: ChaosOptions,
+  calm: AbortController,
+  isEnough: () => boolean,
+): Promise<Ledger[]> {
+  const { recorder, fleet } = chaos
+  const random = randomFrom(seed)
+  const reads: Ledger[] = []
+  const pending = new Set<Promise<void>>()
+  const beganAt = recorder.now()
+  let deck = deal(random)
+  let readAt = beganAt + READ_MS
+  fleet.restartMs = () => random.next() * 1_000
+  for (;;) {
+    const passed = recorder.now() - beganAt
+    if (passed > seconds * 2_000 || (passed > seconds * 1_000 && isEnough())) break
+    await sleep(random.between(200, 1_100))
+    if (deck.length === 0) deck = deal(random)
+    const [name, fault] = deck.pop()!
+    progress(`${(passed / 1_000).toFixed(1).padStart(6)} s  ${name}`)
+    const doing = fault(chaos, random.fork()).finally(() => pending.delete(doing))
+    pending.add(doing)
+    if (recorder.now() < readAt) continue
+    readAt = recorder.now() + READ_MS
+    // The store may be full or locked just now; then there is nothing to read.
+    const read = await chaos.read().catch((error: Error) => recorder.log(`no read: ${error.message}`))
+    if (read !== undefined) reads.push(read)
+  }
+  calm.abort()
+  await Promise.all(pending)
+  return reads
+}
+
+function deal(random: Random): (readonly [name: string, fault: (typeof FAULTS)[number][2]])[] {
+  return random.shuffle(
+    FAULTS.flatMap(([name, cards, fault]) => Array.from({ length: cards }, () => [name, fault] as const)),
+  )
 }
 
 /** Everything that was done is undone, and all processes are there. */
@@ -216,9 +163,21 @@ async function heal(chaos: Chaos): Promise<void> {
   for (const slot of fleet.slots) {
     slot.send({ type: 'ambush', ambush: null })
     slot.send({ type: 'lossy', rate: 0 })
+    slot.send({ type: 'stop-writing', wanted: false })
     slot.signal('SIGCONT')
   }
   await fleet.ready()
   while (!(await resumeAll(chaos))) await sleep(LOOK_MS)
   recorder.log('calm')
+}
+
+/** Until nothing has been wrong for so long. */
+async function stayCalm({ fleet, recorder, folder }: Chaos, ms: number): Promise<void> {
+  const beganAt = recorder.now()
+  for (let calmSince = beganAt; recorder.now() < Math.min(calmSince + ms, beganAt + LONGEST_MS); ) {
+    // Whoever was busy may have heard too late that it need not stop itself any more.
+    for (const slot of fleet.slots) if (slot.isStopped()) slot.signal('SIGCONT')
+    await sleep(LOOK_MS * 25)
+    calmSince = Math.max(calmSince, lastTrouble(folder))
+  }
 }

@@ -22,8 +22,8 @@ export async function deploy(chaos: Chaos): Promise<void> {
     await slot.ended()
   }
   await seen
-  chaos.count('deploys done')
-  chaos.end('deploy')
+  chaos.counters.count('deploys done')
+  chaos.over('deploy')
 }
 
 /** What was declared is there: from `at` on, at some time until now. */

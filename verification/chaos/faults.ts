@@ -21,7 +21,7 @@ export const FAULTS: readonly (readonly [name: string, cards: number, fault: Fau
   ['stop', 1, stop],
   ['restart of all', 1, restartAll],
   ['deploy', 1, deploy],
-  ['operator', 5, operate],
+  ['operator', 6, operate],
   ['clock step', 1, stepClock],
   ['full disk', 1, fillDisk],
   ['too many files', 1, useUpFiles],
@@ -92,7 +92,7 @@ async function stop(chaos: Chaos, random: Random): Promise<void> {
 
 async function restartAll(chaos: Chaos, random: Random): Promise<void> {
   const isGentle = random.chance(0.3)
-  chaos.count(isGentle ? 'all stopped' : 'all killed')
+  chaos.counters.count(isGentle ? 'all stopped' : 'all killed')
   for (const slot of chaos.fleet.slots.filter(({ isOver }) => !isOver)) {
     if (isGentle) slot.signal('SIGTERM')
     else killSlot(chaos, slot)
@@ -100,7 +100,7 @@ async function restartAll(chaos: Chaos, random: Random): Promise<void> {
 }
 
 /** Of all processes together: the store's clock is the host's. */
-async function stepClock({ clock, recorder, count }: Chaos, random: Random): Promise<void> {
+async function stepClock({ clock, recorder, counters }: Chaos, random: Random): Promise<void> {
   const isForward = random.chance(0.5)
   const byMs = Math.round(isForward ? random.between(300, 5_000) : -random.between(200, 2_500))
   if (clock === null) return
@@ -109,7 +109,7 @@ async function stepClock({ clock, recorder, count }: Chaos, random: Random): Pro
   clock.step(byMs)
   recorder.add({ kind: 'clock', at, byMs })
   recorder.log(`clock steps by ${byMs} ms`)
-  count(isForward ? 'clock forward' : 'clock back')
+  counters.count(isForward ? 'clock forward' : 'clock back')
   over()
 }
 
@@ -122,7 +122,7 @@ async function fillDisk(chaos: Chaos, random: Random): Promise<void> {
   await chaos.wait(ms)
   disk.free()
   over()
-  chaos.end('full disk')
+  chaos.over('full disk')
 }
 
 async function useUpFiles(chaos: Chaos, random: Random): Promise<void> {
@@ -136,7 +136,7 @@ async function useUpFiles(chaos: Chaos, random: Random): Promise<void> {
     await chaos.wait(ms)
     limit(1_024)
     over()
-    chaos.end('too many files')
+    chaos.over('too many files')
   })
 }
 
@@ -197,8 +197,9 @@ async function loseCalls(chaos: Chaos, random: Random): Promise<void> {
 async function stopWhileWriting(chaos: Chaos, random: Random): Promise<void> {
   const ms = random.between(200, 900)
   await onSlot(chaos, random, async (slot) => {
-    slot.send({ type: 'stop-writing' })
+    slot.send({ type: 'stop-writing', wanted: true })
     if (await stopped(chaos, slot, AMBUSH_MS)) await chaos.wait(ms)
+    slot.send({ type: 'stop-writing', wanted: false })
     slot.signal('SIGCONT')
   })
 }

@@ -4,7 +4,7 @@ import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
-import { releaseJobs } from './jobs.ts'
+import type { ChaosJob } from './jobs.ts'
 import type { Ambush, Command, Order, Report } from './order.ts'
 import type { Random } from './random.ts'
 import type { Recorder } from './recorder.ts'
@@ -32,11 +32,15 @@ export interface Fleet {
   release: number
   /** How long until a process that ended is replaced. */
   restartMs: () => number
+  /** A process may fail to start now, through no fault of its own. */
+  mayFail: () => boolean
   /** A process ended and nobody had asked it to. */
   readonly surprises: readonly string[]
   /** Ready, all of them. */
   ready(): Promise<void>
-  /** Replace nobody any more, and end all. */
+  /** Let nobody do anything any more. */
+  freeze(): Promise<void>
+  /** With `kill -9`. */
   end(): Promise<void>
 }
 
@@ -50,14 +54,13 @@ export interface FleetOptions {
   /** For the loader of a mutant. */
   readonly nodeOptions: readonly string[]
   readonly ambush?: (slot: string) => Ambush | null
+  /** What each release declares. */
+  readonly jobsOf: (release: number) => readonly ChaosJob[]
   readonly onEvent: (event: CronceEvent, node: string) => void
-  /** A process may fail to start now, through no fault of its own. */
-  readonly mayFail: () => boolean
 }
 
 /** Most of the time that a process takes to start is spent on compiling what the one before it has compiled. */
 const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/cronce-chaos')
-const END_MS = 5_000
 const LOOK_MS = 20
 
 interface Place extends Slot {
@@ -85,7 +88,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       store: options.store,
       leaseMs: options.leaseMs,
       deployment: `release-${fleet.release}`,
-      jobs: releaseJobs(fleet.release),
+      jobs: options.jobsOf(fleet.release),
       ambush: options.ambush?.(place.node) ?? null,
     }
     place.isReady = false
@@ -113,7 +116,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     child.on('exit', (code, signal) => {
       recorder.add({ kind: 'node', at: recorder.now(), node, what: 'ended', jobs: [] })
       recorder.log(`${node} ended with ${signal ?? code}`)
-      const isExpected = place.isAsked || signal === 'SIGKILL' || (!place.isReady && options.mayFail())
+      const isExpected = place.isAsked || signal === 'SIGKILL' || (!place.isReady && fleet.mayFail())
       if (!isExpected && !isEnding) surprises.push(`${node} ended by itself with ${signal ?? code}`)
       place.isReady = false
       place.isOver = true
@@ -125,25 +128,22 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     slots: [],
     release: 0,
     restartMs: () => 0,
+    mayFail: () => false,
     surprises,
     async ready() {
       while (!fleet.slots.every(({ isReady }) => isReady)) await sleep(LOOK_MS)
     },
+    async freeze() {
+      isEnding = true
+      for (const place of places) place.signal('SIGSTOP')
+      while (!places.every((place) => place.isStopped())) await sleep(1)
+    },
     async end() {
       isEnding = true
-      await Promise.all(
-        places
-          .filter(({ isOver }) => !isOver)
-          .map(async (place) => {
-            const { child } = place
-            const ended = once(child, 'exit')
-            place.signal('SIGCONT')
-            place.signal('SIGTERM')
-            const timer = setTimeout(() => child.kill('SIGKILL'), END_MS)
-            await ended
-            clearTimeout(timer)
-          }),
-      )
+      const alive = places.filter(({ isOver }) => !isOver)
+      const ended = alive.map(({ child }) => once(child, 'exit'))
+      for (const place of alive) place.signal('SIGKILL')
+      await Promise.all(ended)
     },
   }
   const places = options.slots.map((name) => createPlace(name, recorder))

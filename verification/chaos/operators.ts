@@ -12,10 +12,16 @@ const CHOICES = ['skip', 'latest', 'all'] as const
 const PAUSABLE = ['operated', 'on-the-second'] as const
 const MADE = ['made-1', 'made-2'] as const
 
+/** Two people at a time. */
 export async function operate(chaos: Chaos, random: Random): Promise<void> {
-  const command = random.pick(COMMANDS)
+  const commands = random.shuffle(COMMANDS).slice(0, 2)
   // Each takes what it needs from a source of its own, however much that is.
-  await command(chaos, random.fork()).catch((error: Error) => chaos.recorder.log(`operator: ${error.message}`))
+  const asked = commands.map((command) => command(chaos, random.fork()))
+  for (const { reason } of (await Promise.allSettled(asked)).filter(
+    ({ status }) => status === 'rejected',
+  ) as PromiseRejectedResult[]) {
+    chaos.recorder.log(`operator: ${reason}`)
+  }
 }
 
 /** Everything goes on again. Returns whether the store says so. */

@@ -38,8 +38,8 @@ export type Command =
   | { readonly type: 'block'; readonly ms: number }
   /** So many of its calls to the store are lost, half of them before and half of them after they were applied. */
   | { readonly type: 'lossy'; readonly rate: number }
-  /** The next one of its transactions is stopped in the middle. */
-  | { readonly type: 'stop-writing' }
+  /** The next one of its transactions is stopped in the middle, or is not. */
+  | { readonly type: 'stop-writing'; readonly wanted: boolean }
   | { readonly type: 'answered'; readonly question: number; readonly accepted: boolean }
 
 /** What a process tells the controller. Nothing is proven by it, but for what it presents to the resource outside. */

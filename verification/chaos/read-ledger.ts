@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Ledger, LedgerFire, LedgerInstance, LedgerRun, Outcome } from '../../packages/checker/src/history.ts'
 import type { Client } from '../../packages/cronce/src/client/client.ts'
 import type { FireView, InstanceView, RunView, ScheduleView, StepView } from '../../packages/cronce/src/client/views.ts'
+import type { ChaosJob } from './jobs.ts'
 import type { Recorder } from './recorder.ts'
 
 interface Read {
@@ -32,11 +33,12 @@ export async function readLedger(
   }
 }
 
-/** Steps that are on record as done, of these schedules. */
-export async function readSteps(client: Client, ledger: Ledger, schedules: readonly string[]): Promise<StepView[]> {
+/** Steps that are on record as done. */
+export async function readSteps(client: Client, ledger: Ledger, jobs: readonly ChaosJob[]): Promise<StepView[]> {
   const done: StepView[] = []
+  const names = jobs.filter(({ work }) => work.does === 'steps').map(({ name }) => name)
   for (const { schedule, dueAt, nonce } of ledger.fires) {
-    if (!schedules.includes(schedule)) continue
+    if (!names.includes(schedule)) continue
     const steps = await client.steps.list({ schedule, dueAt, nonce })
     done.push(...steps.filter(({ state }) => state === 'done'))
   }

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { renderTimeline } from '../../packages/checker/src/index.ts'
-import { type ChaosResult, removeFolder, runChaos } from './chaos.ts'
+import { type ChaosResult, runChaos } from './chaos.ts'
 import { enterNamespace } from './namespace.ts'
 import { addUp, exitCode, report, summaryOf } from './report.ts'
 import { sqliteChaos } from './stores/sqlite.ts'
@@ -67,11 +67,11 @@ function keep(result: ChaosResult): void {
   if (values.keep !== undefined) {
     const folder = join(values.keep, `seed-${result.seed}`)
     mkdirSync(folder, { recursive: true })
-    cpSync(result.folder, folder, { recursive: true, filter: (path) => !path.endsWith('disk') })
+    cpSync(result.world.folder, folder, { recursive: true, filter: (path) => !path.endsWith('disk') })
     writeFileSync(join(folder, 'history.json'), JSON.stringify(result.history))
     writeFileSync(join(folder, 'verdict.json'), JSON.stringify(result.verdict, null, 2))
   }
-  removeFolder(result)
+  result.world.removeFolder()
 }
 
 process.exitCode = await main()

@@ -56,7 +56,7 @@ process.on('message', (command: Command) => {
       inside.rate = command.rate
       return
     case 'stop-writing':
-      stopWriting = true
+      stopWriting = command.wanted
       return
     case 'answered':
       answers.get(command.question)?.(command.accepted)
@@ -71,6 +71,7 @@ process.on('message', (command: Command) => {
 })
 process.once('disconnect', () => process.exit())
 
+const CONCURRENCY = 20
 const around = { sync: inside.sync, told: (event: CronceEvent) => tell({ type: 'event', event }) }
 const app = cronce<unknown>({
   store: surround(inside.surrounding(source(store.url)), around),
@@ -78,6 +79,7 @@ const app = cronce<unknown>({
   deployment,
   lease: leaseMs,
   drain: '1s',
+  concurrency: CONCURRENCY,
 })
 
 function runOf({ fire, attempt, token }: Run<unknown, unknown>): RunOfFire {
@@ -155,7 +157,7 @@ async function pay(run: Run<unknown, unknown>): Promise<void> {
 
 /** Nobody ordered this, but the machine was busy: what is late because of it is nobody's fault. */
 const LOOK_MS = 100
-const STALL_MS = 500
+const STALL_MS = 700
 let lookedAt = now()
 setInterval(() => {
   const at = lookedAt
@@ -166,5 +168,5 @@ setInterval(() => {
 const names = jobs.map(({ name }) => name)
 for (const job of jobs) app.job(job.name, optionsOf(job), (run) => perform(job, run))
 await app.start()
-write({ kind: 'node', at: now(), node, what: 'ready', jobs: names })
+write({ kind: 'node', at: now(), node, what: 'ready', jobs: names, concurrency: CONCURRENCY })
 tell({ type: 'ready' })

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Bounds, History, Ledger } from '../../packages/checker/src/history.ts'
+import { judge } from '../../packages/checker/src/index.ts'
+import type { Verdict } from '../../packages/checker/src/verdict.ts'
+import { type Connection, connect } from '../../packages/cronce/src/app/connect.ts'
+import { buildHistory } from './build-history.ts'
+import { type FakeClock, prepareClock } from './clock/clock.ts'
+import { type Counters, createCounters } from './counters.ts'
+import { createFleet, type Fleet, type FleetOptions } from './fleet.ts'
+import { randomFrom } from './random.ts'
+import { readLedger, readSteps } from './read-ledger.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
+import type { ChaosStore, PreparedStore } from './stores/store.ts'
+
+/** Processes, their store, and all that is known about them from outside. */
+export interface World {
+  readonly folder: string
+  readonly recorder: Recorder
+  readonly counters: Counters
+  /** `null`: clocks can't be set here. */
+  readonly clock: FakeClock | null
+  readonly store: PreparedStore
+  readonly client: Connection
+  readonly fleet: Fleet
+  /** What can't be done here, and why. */
+  readonly skipped: readonly string[]
+  read(): Promise<Ledger>
+  /** Stop everything for good, read for the last time, and judge. */
+  judge(earlier: readonly Ledger[]): Promise<{ readonly history: History; readonly verdict: Verdict }>
+  /** Everything goes, but for the folder. */
+  end(): Promise<void>
+  removeFolder(): void
+}
+
+export interface WorldOptions
+  extends Pick<FleetOptions, 'slots' | 'jobsOf' | 'ambush'>,
+    Partial<Pick<FleetOptions, 'environment' | 'nodeOptions'>> {
+  readonly store: ChaosStore
+  readonly seed: number
+  readonly bounds: Bounds
+  /** Names that schedules may have had. */
+  readonly names: readonly string[]
+  readonly setsClock: boolean
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'cronce-chaos-'))
+  const recorder = createRecorder(join(folder, 'chaos.log'))
+  const prepared = options.setsClock ? await prepareClock(folder) : { reason: 'not wanted' }
+  const clock = 'reason' in prepared ? null : prepared
+  const store = await options.store.prepare(folder, () => Math.floor(Date.now() + (clock?.offset() ?? 0)))
+  const epoch = Math.round((await store.now()) - recorder.now())
+  const counters = createCounters()
+  const client = await connect({ store: store.source, logger: false })
+  const fleet = createFleet(recorder, {
+    ...options,
+    folder,
+    store: { module: store.module, url: store.url },
+    leaseMs: options.bounds.leaseMs,
+    random: randomFrom(options.seed),
+    environment: { ...clock?.environment, ...options.environment },
+    nodeOptions: options.nodeOptions ?? [],
+    onEvent: counters.event,
+  })
+  const read = (): Promise<Ledger> => readLedger(client, options.names, recorder, store.now)
+  return {
+    folder,
+    recorder,
+    counters,
+    clock,
+    store,
+    client,
+    fleet,
+    skipped: [
+      ...('reason' in prepared ? [`clock step: ${prepared.reason}`] : []),
+      ...('reason' in store.disk ? [`full disk: ${store.disk.reason}`] : []),
+    ],
+    read,
+    async judge(earlier) {
+      await fleet.freeze()
+      const last = await read()
+      const steps = await readSteps(client, last, options.jobsOf(0))
+      const rows = await store.effects()
+      const reads = [...earlier, last]
+      const history = buildHistory({ folder, epoch, bounds: options.bounds, ...recorder, rows, steps, reads })
+      return { history, verdict: judge(history) }
+    },
+    async end() {
+      await fleet.end()
+      // Whatever it was in the middle of is of no interest now.
+      await client.close().catch(() => {})
+      await store.close()
+      clock?.close()
+    },
+    removeFolder: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
