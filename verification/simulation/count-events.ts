@@ -2,20 +2,8 @@ import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
 
 /** What the instances tell, by kind: the faults are only worth something if they had consequences. */
 export function countEvent(event: CronceEvent, count: (what: string) => void): void {
-  switch (event.type) {
-    case 'run.fenced':
-      return count(`zombie refused: ${event.refused}`)
-    case 'run.ended':
-    case 'fire.skipped':
-    case 'fire.missed':
-      return count(`${event.type} ${event.reason}`)
-    case 'fire.ended':
-    case 'run.retried':
-      return count(`${event.type} ${event.reason}`)
-    case 'fire.planned':
-    case 'run.started':
-      return
-    default:
-      return count(event.type)
-  }
+  if (event.type === 'fire.planned' || event.type === 'run.started') return
+  if (event.type === 'run.fenced') count(`zombie refused: ${event.refused}`)
+  else if ('reason' in event) count(`${event.type} ${event.reason}`)
+  else count(event.type)
 }

@@ -43,7 +43,7 @@ export function drawPlan(dice: Dice, setting: Setting, job: string, isCode: bool
   const spec: Spec = {
     job,
     trigger,
-    ...drawWindow(dice, setting),
+    ...(trigger === null ? { start: null, end: null, limit: null } : drawWindow(dice, setting)),
     guarantee,
     overlap: drawOverlap(dice),
     misfire: {
@@ -83,16 +83,16 @@ function drawTrigger(dice: Dice, setting: Setting, isCode: boolean): Spec['trigg
   if (!isCode && dice.chance(0.2))
     return { kind: 'at', at: epoch + dice.whole(5, Math.floor(faultsMs / SECOND)) * SECOND }
   if (setting.kind === 'days') {
-    if (dice.chance(0.2)) return { kind: 'every', everyMs: dice.whole(1, 24) * 15 * MINUTE, anchor: 0 }
+    if (dice.chance(0.2)) return { kind: 'every', everyMs: dice.pick([5, 10, 15, 60]) * MINUTE, anchor: 0 }
     const expression = dice.pick(dice.chance(0.5) ? DAILY : HOURLY)
     const tz = dice.chance(0.85) ? dice.pick(setting.zones) : 'UTC'
     return { kind: 'cron', expression, tz, dst: dice.pick(['auto', 'auto', 'wall', 'once', 'shift']) }
   }
   if (dice.chance(0.5)) {
-    const everyMs = dice.whole(2, 20) * 500
+    const everyMs = dice.pick([200, 250, 500, 1_000, 1_500, 4_000])
     return { kind: 'every', everyMs, anchor: dice.pick([0, 250, 1_700]) }
   }
-  return { kind: 'cron', expression: `*/${dice.whole(1, 10)} * * * * *`, tz: 'UTC', dst: 'auto' }
+  return { kind: 'cron', expression: `*/${dice.pick([1, 1, 2, 3, 7])} * * * * *`, tz: 'UTC', dst: 'auto' }
 }
 
 function drawWindow(dice: Dice, { epoch, faultsMs }: Setting): Pick<Spec, 'start' | 'end' | 'limit'> {

@@ -12,6 +12,8 @@ export interface Recorder {
   readonly clock: (byMs: number) => void
   /** To be answered by what is returned; what never is stays unknown. */
   readonly ask: (schedule: string, request: Request) => (result: 'ok' | 'fail' | 'info') => void
+  /** It was done just now, decided on what was there so long ago. */
+  readonly done: (schedule: string, request: Request, agoMs: number) => void
   /** Everything so far, by time. */
   readonly entries: () => Entry[]
 }
@@ -43,6 +45,10 @@ export function createRecorder(world: World): Recorder {
         operation.result = result
         operation.endedAt = now()
       }
+    },
+    done(schedule, request, agoMs) {
+      const at = Math.max(0, now() - agoMs)
+      entries.push({ kind: 'operation', at, endedAt: now(), result: 'ok', schedule, ...request })
     },
     entries: () => entries.toSorted((one, other) => one.at - other.at),
   }

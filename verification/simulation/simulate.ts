@@ -1,4 +1,5 @@
 import type { History, Ledger } from '../../packages/checker/src/history.ts'
+import { judge } from '../../packages/checker/src/judge.ts'
 import { hashData } from '../../packages/cronce/src/store/memory/hash.ts'
 import { memory } from '../../packages/cronce/src/store/memory/memory.ts'
 import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
@@ -45,7 +46,14 @@ export interface Outcome {
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Outcome> {
   const scenario = options.scenario ?? drawScenario(seed)
   const setup = createSetup(scenario)
-  await play(setup, scenario, options.goOn === true)
+  const { stackTraceLimit } = Error
+  // Errors end up on record; where in the code they came from is nobody's business here.
+  Error.stackTraceLimit = 0
+  try {
+    await play(setup, scenario, options.goOn === true)
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
   const history: History = {
     format: 1,
     epoch: scenario.epoch,
@@ -54,6 +62,9 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
     reads: setup.acting.reads,
   }
   const { findings, counters, world, source } = setup
+  if (findings.length === 0 || options.goOn === true) {
+    for (const { property, message } of judge(history).violations) findings.push({ name: property, message })
+  }
   return {
     ...{ seed, scenario, history, violations: findings, hash: '' },
     ...(options.hash === true ? { hash: hashText(JSON.stringify(history)) + hashData(source.data) } : {}),

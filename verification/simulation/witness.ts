@@ -5,6 +5,8 @@ import type { Step } from './invariants/mirror.ts'
 import type { Watcher } from './invariants/observe-store.ts'
 import type { Plan, Release, Scenario } from './scenario.ts'
 
+const LONG_AGO_MS = 60_000
+
 /**
  * What only the store can tell for certain: when a deployment's declarations were written, when a schedule left the code,
  * which steps and transactions are on record.
@@ -17,14 +19,17 @@ export function witness(
   const attempts = new Map<string, number>()
   const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
 
-  const declared = ({ before, after, who, change }: Step): void => {
+  const declared = ({ before, after, who, change, now }: Step): void => {
     if (after === undefined || after.source.kind !== 'code') return
+    // It was decided when its own times say; unless the clock was set back since.
+    const agoMs = now - (after.retiredAt ?? after.updatedAt)
+    const decidedMs = agoMs < 0 ? LONG_AGO_MS : agoMs
     if (after.retiredAt !== null && before?.retiredAt === null) {
       count('retired')
-      recorder.ask(change.id, { verb: 'retire' })('ok')
+      recorder.done(change.id, { verb: 'retire' }, decidedMs)
     } else if (after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
-      if (plan !== undefined) recorder.ask(change.id, { verb: 'define', spec: plan.spec })('ok')
+      if (plan !== undefined) recorder.done(change.id, { verb: 'define', spec: plan.spec }, decidedMs)
       if (before !== undefined) count('redeclared')
     }
   }
