@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Evidence, renderReport } from './render-report.ts'
+
+const NOTHING: Evidence = { commit: 'abc', simulation: null, explorations: [], chaos: [], mutants: [] }
+
+test('what was not run is said to be so', () => {
+  const report = renderReport(NOTHING)
+  assert.equal(report.split('Not run.').length - 1, 4)
+  assert.match(report, /\| 0 \| 0 \| 0 \| 0 \| 0 of 0 \|/)
+})
+
+test('violations of all runs are counted and named', () => {
+  const report = renderReport({
+    ...NOTHING,
+    simulation: {
+      seeds: 1000,
+      fires: 2_500_000,
+      simulatedMs: 86_400_000 * 12.5,
+      seconds: 500,
+      faults: { kill: 3, pause: 12_000 },
+      counters: { 'zombie settle refused': 7 },
+      lacking: [],
+      violations: [{ seed: 4, name: 'C2', message: 'a | b\n<c>' }],
+    },
+    explorations: [
+      {
+        model: 'failover',
+        states: 12_345,
+        edges: 20_000,
+        depth: 9,
+        continued: 0,
+        isComplete: true,
+        seconds: 1,
+        violation: { name: 'S3', message: 'goes back', trace: ['w1 asks', 'the store forgets'] },
+      },
+    ],
+  })
+  assert.match(report, /\| 2 \| 2,500,000 \| 0 \| 12,345 \| 0 of 0 \|/)
+  assert.match(report, /\| 1,000 \| 12\.5 \| 2,500,000 \| 5,000 \|/)
+  assert.match(report, /\| pause \| 12,000 \|\n\| kill \| 3 \|/, 'the most frequent first')
+  assert.ok(report.includes('**C2** with seed 4: a \\| b \\<c\\>'))
+  assert.ok(report.includes('1. w1 asks\n2. the store forgets'))
+})
+
+test('a mutant that survived stands out', () => {
+  const mutant = { ruling: 'P1', judge: 'simulation', seeds: 3 }
+  const report = renderReport({
+    ...NOTHING,
+    mutants: [
+      { ...mutant, name: 'no-token', verdict: 'caught', by: ['C8', 'S3'] },
+      { ...mutant, name: 'no-key', verdict: 'survived', by: [] },
+    ],
+  })
+  assert.match(
+    report,
+    /no-key \| P1 \| simulation \| \*\*survived\*\* \| 3 \|\n\| no-token \| P1 \| simulation \| C8, S3 \| 3 \|/,
+  )
+  assert.match(report, /1 of 2/)
+})

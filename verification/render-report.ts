@@ -1,0 +1,157 @@
+import type { Summary } from './chaos/report.ts'
+import type { Exploration } from './explorer/explore.ts'
+
+/** What the runs wrote with `--json`. What is empty was not run, and the report says so. */
+export interface Evidence {
+  readonly commit: string
+  readonly simulation: SimulationTotals | null
+  readonly explorations: readonly Exploration[]
+  readonly chaos: readonly Summary[]
+  readonly mutants: readonly MutantResult[]
+}
+
+export interface SimulationTotals {
+  readonly seeds: number
+  readonly fires: number
+  readonly simulatedMs: number
+  readonly seconds: number
+  readonly faults: Readonly<Record<string, number>>
+  /** How often what is hard to get right was met. */
+  readonly counters: Readonly<Record<string, number>>
+  /** What happened too rarely for the run to mean anything. */
+  readonly lacking: readonly string[]
+  readonly violations: readonly { readonly seed: number; readonly name: string; readonly message: string }[]
+}
+
+export interface MutantResult {
+  readonly name: string
+  readonly ruling: string
+  readonly judge: string
+  readonly verdict: string
+  readonly by: readonly string[]
+  readonly seeds: number
+}
+
+const DAY_MS = 86_400_000
+const NUMBERS = new Intl.NumberFormat('en')
+const NOT_RUN = 'Not run.'
+
+export function renderReport(evidence: Evidence): string {
+  return [
+    '# Evidence',
+    `Written by \`node verification/report.ts\` from runs of commit \`${evidence.commit}\`. Every line can be had again with the command above it.`,
+    summarize(evidence),
+    ...section('Simulation', 'npm run simulate', describeSimulation(evidence.simulation)),
+    ...section('Explorer', 'npm run explore', describeExplorations(evidence.explorations)),
+    ...section('Chaos', 'npm run chaos', evidence.chaos.flatMap(describeChaos)),
+    ...section('Mutants', 'npm run mutants', describeMutants(evidence.mutants)),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function summarize({ simulation, explorations, chaos, mutants }: Evidence): string {
+  const violations =
+    (simulation?.violations.length ?? 0) +
+    explorations.filter(({ violation }) => violation !== null).length +
+    chaos.reduce((sum, run) => sum + run.violations.length + run.surprises.length, 0)
+  const caught = mutants.filter(({ verdict }) => verdict === 'caught').length
+  return table(
+    ['violations', 'simulated fires', 'real fires', 'states explored', 'mutants caught'],
+    [
+      [
+        violations,
+        simulation?.fires ?? 0,
+        chaos.reduce((sum, { fires }) => sum + fires, 0),
+        explorations.reduce((sum, { states }) => sum + states, 0),
+        `${caught} of ${mutants.length}`,
+      ],
+    ],
+  )
+}
+
+function describeSimulation(totals: SimulationTotals | null): string[] {
+  if (totals === null) return []
+  const { seeds, fires, simulatedMs, seconds } = totals
+  const numbers = [seeds, (simulatedMs / DAY_MS).toFixed(1), fires, Math.round(fires / Math.max(1, seconds))]
+  return [
+    table(['seeds', 'simulated days', 'fires', 'fires a second'], [numbers]),
+    table(['fault', 'times'], byCount(totals.faults)),
+    table(['what was met', 'times'], byCount(totals.counters)),
+    ...totals.lacking.map((what) => `**Too rare to mean anything:** ${cell(what)}`),
+    ...totals.violations.map(({ seed, name, message }) => `**${name}** with seed ${seed}: ${cell(message)}`),
+  ]
+}
+
+function describeExplorations(explorations: readonly Exploration[]): string[] {
+  if (explorations.length === 0) return []
+  const rows = explorations.map(({ model, states, edges, depth, isComplete, violation }) => [
+    model,
+    states,
+    edges,
+    depth,
+    isComplete ? 'all' : 'not all',
+    violation?.name ?? 'none',
+  ])
+  const traces = explorations.flatMap(({ model, violation }) => {
+    if (violation === null) return []
+    const steps = violation.trace.map((step, index) => `${index + 1}. ${cell(step)}`)
+    return [`The shortest way to the violation in *${cell(model)}*: ${cell(violation.message)}`, steps.join('\n')]
+  })
+  return [table(['model', 'states', 'moves', 'depth', 'explored', 'violation'], rows), ...traces]
+}
+
+function describeChaos(summary: Summary): string[] {
+  const { store, seeds, fires, required, starts, effects, latenessMs } = summary
+  const numbers = [seeds.length, fires, required, starts, effects.accepted, effects.refused, latenessMs?.p99 ?? '']
+  const columns = [
+    'runs',
+    'fires',
+    'had to run',
+    'handlers called',
+    'effects accepted',
+    'refused',
+    'late while calm, p99 ms',
+  ]
+  return [
+    `### On ${cell(store)}`,
+    table(columns, [numbers]),
+    table(['what happened', 'times'], byCount(summary.counts)),
+    ...summary.skipped.map((reason) => `Left out: ${cell(reason)}.`),
+    ...summary.lacking.map((what) => `**Too rare to mean anything:** ${cell(what)}`),
+    ...summary.violations.map(({ property, message, seed }) => `**${property}** with seed ${seed}: ${cell(message)}`),
+    ...summary.surprises.map((surprise) => `**Surprise:** ${cell(surprise)}`),
+  ]
+}
+
+function describeMutants(mutants: readonly MutantResult[]): string[] {
+  if (mutants.length === 0) return []
+  const rows = mutants
+    .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
+    .map(({ name, ruling, judge, verdict, by, seeds }) => {
+      return [name, ruling, judge, verdict === 'caught' ? by.join(', ') : `**${verdict}**`, seeds]
+    })
+  return [
+    'The product with one mistake in it, each time another. A judge that does not notice is not worth believing.',
+    table(['mutant', 'breaks', 'judge', 'caught by', 'seeds'], rows),
+  ]
+}
+
+function section(name: string, command: string, parts: readonly string[]): string[] {
+  return [`## ${name}`, `\`${command}\``, ...(parts.length === 0 ? [NOT_RUN] : parts)]
+}
+
+function byCount(counts: Readonly<Record<string, number>>): [string, number][] {
+  return Object.entries(counts).toSorted(([one, few], [other, many]) => many - few || one.localeCompare(other, 'en'))
+}
+
+function table(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const write = (cells: readonly (string | number)[]) => `| ${cells.map(cell).join(' | ')} |`
+  return [write(columns), `|${columns.map(() => '---').join('|')}|`, ...rows.map(write)].join('\n')
+}
+
+/** On one line, and without what a table or HTML would take for its own. */
+function cell(value: string | number): string {
+  if (typeof value === 'number') return NUMBERS.format(value)
+  return value.replace(/\s+/g, ' ').replace(/[|<>]/g, (sign) => `\\${sign}`)
+}

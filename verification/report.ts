@@ -1,0 +1,40 @@
+/**
+ * Turns what the runs wrote with `--json` into docs/evidence.
+ *
+ *     node verification/report.ts [--simulation file] [--explorer file]… [--chaos file]… [--mutants file] [--to folder]
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Summary } from './chaos/report.ts'
+import type { Exploration } from './explorer/explore.ts'
+import { type Evidence, type MutantResult, renderReport, type SimulationTotals } from './render-report.ts'
+
+const { values } = parseArgs({
+  options: {
+    simulation: { type: 'string' },
+    explorer: { type: 'string', multiple: true, default: [] },
+    chaos: { type: 'string', multiple: true, default: [] },
+    mutants: { type: 'string', multiple: true, default: [] },
+    to: { type: 'string', default: join(import.meta.dirname, '../docs/evidence') },
+  },
+})
+
+const evidence: Evidence = {
+  commit: execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  }).trim(),
+  simulation: values.simulation === undefined ? null : read<SimulationTotals>(values.simulation),
+  explorations: values.explorer.flatMap((file) => read<Exploration | Exploration[]>(file)),
+  chaos: values.chaos.map((file) => read<Summary>(file)),
+  mutants: values.mutants.flatMap((file) => read<MutantResult[]>(file)),
+}
+mkdirSync(values.to, { recursive: true })
+writeFileSync(join(values.to, 'report.json'), `${JSON.stringify(evidence, null, 2)}\n`)
+writeFileSync(join(values.to, 'README.md'), renderReport(evidence))
+
+function read<Content>(file: string): Content {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
