@@ -86,7 +86,7 @@ async function findClaimed(fleet: Fleet, state: State, claim: Claim): Promise<St
   return isApplied ? follow(fleet, state, claim, { kind: 'applied' }, false) : state
 }
 
-function follow(fleet: Fleet, state: State, claim: Claim, answer: ChangeResult, isAnswer: boolean): State {
+export function follow(fleet: Fleet, state: State, claim: Claim, answer: ChangeResult, isAnswer: boolean): State {
   const { worker: index } = claim
   const worker = state.workers[index]!
   const isOurs = idOf(index, worker.incarnation) === claim.instance

@@ -13,6 +13,10 @@ import { idOf, LEASE, type Message, MOST_INCARNATIONS, type State, TICK_MS, work
  * Where the store may fall back to a copy, versions and renewals count.
  */
 export function identityOf(options: FleetOptions, state: State): string {
+  return hash('sha1', textOf(options, state), 'base64')
+}
+
+export function textOf(options: FleetOptions, state: State): string {
   const isExact = options.faults.failover > 0
   const segments = state.workers.map((_, index) => workerText(state, index, isExact))
   const order = segments
@@ -26,8 +30,7 @@ export function identityOf(options: FleetOptions, state: State): string {
     witnessText(options, state),
     state.copy === null ? '' : storeText({ ...state, store: state.copy }, true),
   ]
-  const text = parts.join('\n').replace(IDS, (id) => rename(id, (worker) => ranks[worker]!))
-  return hash('sha1', text, 'base64')
+  return parts.join('\n').replace(IDS, (id) => rename(id, (worker) => ranks[worker]!))
 }
 
 const IDS = /[\ue000-\uefff]/g
@@ -72,16 +75,10 @@ function workerText(state: State, index: number, isExact: boolean): string {
   const { now, store } = state
   const worker = state.workers[index]!
   const { instances } = store.space
-  const seen = [...worker.seen].map(([id, { renewals, at }]) => {
-    const isSo = isExact ? renewals : instances.get(id)?.record.renewals === renewals
-    return `${id}${isSo}${Math.min(LEASE, now - at)}`
-  })
   const { run } = worker
-  const looked = Math.min(LEASE, now - worker.lookedAt)
   const parts = [
     worker.isUp ? idOf(index, worker.incarnation) : 'down',
-    worker.isUp ? `${ahead(worker.trustedUntil, now)}${worker.beatAt === now}${looked}` : '',
-    seen.sort().join(),
+    worker.isUp ? `${ahead(worker.trustedUntil, now)}` : '',
     worker.doubtful.join(),
     worker.onRecord.map(({ dueAt }) => dueAt).join(),
     run === null ? '' : `${run.fire.dueAt}${run.token}${run.instance}${run.phase}${run.how}${run.isOver}`,

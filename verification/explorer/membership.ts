@@ -1,8 +1,8 @@
 import type { InstanceRecord } from '../../packages/cronce/src/model/instance.ts'
 import { STALE } from '../../packages/cronce/src/policy/decision.ts'
-import type { Beat, HeldRun } from '../../packages/cronce/src/store/store.ts'
+import type { Beat, BeatAnswer, HeldRun } from '../../packages/cronce/src/store/store.ts'
 import { isClaiming } from './claiming.ts'
-import { contextOf, type Fleet, type Moves, mayFail } from './fleet.ts'
+import { contextOf, type Fleet, type Moves } from './fleet.ts'
 import { returned, settlementOf } from './running.ts'
 import {
   fault,
@@ -12,7 +12,6 @@ import {
   MOST_INCARNATIONS,
   nameOf,
   patchWorker,
-  type Seen,
   type State,
   send,
   TICK_MS,
@@ -20,9 +19,8 @@ import {
   waits,
 } from './state.ts'
 
-export const NEWCOMER: Omit<Worker, 'incarnation' | 'trustedUntil' | 'beatAt' | 'lookedAt'> = {
+export const NEWCOMER: Omit<Worker, 'incarnation' | 'trustedUntil'> = {
   isUp: true,
-  seen: new Map(),
   doubtful: [],
   onRecord: [],
   claims: 0,
@@ -35,26 +33,56 @@ export function beatOf(id: string, join: boolean): Beat {
   return { instance, join, leaseMs: LEASE * TICK_MS }
 }
 
-/** `engine/beat.ts`: at most one in a tick. */
-export function beatMoves(fleet: Fleet, state: State, index: number): Moves {
-  const worker = state.workers[index]!
-  if (worker.beatAt === state.now) return []
-  const name = nameOf(idOf(index, worker.incarnation))
-  const moves: Moves = [{ words: `${name} renews`, isFault: false, make: () => renew(fleet, state, index, true) }]
-  if (!mayFail(fleet, state, 'silence')) return moves
-  const make = async () => fault(await renew(fleet, state, index, false), 'silence')
-  return [...moves, { words: `${name} renews, and hears no answer`, isFault: true, make }]
+type Beating = 'stalls' | 'renews' | 'unheard'
+
+/** `engine/beat.ts`: a tick begins, and with it all renew that do not happen to be stalled. */
+export function timeMoves(fleet: Fleet, state: State): Moves {
+  if (state.now >= fleet.options.ticks) return []
+  return waysToBeat(fleet, state).map((beating) => {
+    const words = [
+      'time goes on',
+      ...state.workers.flatMap((worker, index) => beatWords(worker, index, beating[index]!)),
+    ]
+    const isFault = state.workers.some(({ isUp }, index) => isUp && beating[index] !== 'renews')
+    return { words: words.join('; '), isFault, make: () => tick(fleet, state, beating) }
+  })
 }
 
-async function renew(fleet: Fleet, state: State, index: number, isHeard: boolean): Promise<State> {
-  const id = idOf(index, state.workers[index]!.incarnation)
-  const beat = beatOf(id, false)
-  const { answer, snapshot } = await fleet.at.write(state.store, state.now, (store) => store.beat(beat))
-  const sent = patchWorker({ ...state, store: snapshot }, index, { beatAt: state.now })
-  if (!isHeard) return sent
-  if (!answer.alive) return rejoin(fleet, sent, index)
-  const renewed = patchWorker(sent, index, { trustedUntil: state.now + LEASE })
-  return reconcile(fleet, observe(renewed, index, answer.instances), index, answer.held)
+function waysToBeat(fleet: Fleet, state: State): readonly (readonly Beating[])[] {
+  let ways: Beating[][] = [[]]
+  for (const { isUp } of state.workers) {
+    const own: Beating[] = isUp ? ['renews', 'stalls', 'unheard'] : ['stalls']
+    ways = ways.flatMap((way) => own.map((beating) => [...way, beating]))
+  }
+  const left = fleet.options.faults.silence - state.faults.silence
+  return ways.filter((way) => way.filter((beating) => beating === 'unheard').length <= left)
+}
+
+function beatWords({ isUp, incarnation }: Worker, index: number, beating: Beating): string[] {
+  const name = nameOf(idOf(index, incarnation))
+  if (!isUp || beating === 'stalls') return []
+  return [beating === 'renews' ? `${name} renews` : `${name} renews, and hears no answer`]
+}
+
+async function tick(fleet: Fleet, state: State, beating: readonly Beating[]): Promise<State> {
+  let next: State = { ...state, now: state.now + 1 }
+  const answers = new Map<number, BeatAnswer>()
+  for (const [index, how] of beating.entries()) {
+    if (how === 'stalls') continue
+    const beat = beatOf(idOf(index, next.workers[index]!.incarnation), false)
+    const { answer, snapshot } = await fleet.at.write(next.store, next.now, (store) => store.beat(beat))
+    next = { ...next, store: snapshot }
+    if (how === 'renews') answers.set(index, answer)
+    else next = fault(next, 'silence')
+  }
+  for (const [index, answer] of answers) next = await hearBeat(fleet, next, index, answer)
+  return next
+}
+
+async function hearBeat(fleet: Fleet, state: State, index: number, { alive, held }: BeatAnswer): Promise<State> {
+  if (!alive) return rejoin(fleet, state, index)
+  const renewed = patchWorker(state, index, { trustedUntil: state.now + LEASE })
+  return reconcile(fleet, renewed, index, held)
 }
 
 /** Declared dead: what it executes is somebody else's now. */
@@ -68,30 +96,13 @@ async function rejoin(fleet: Fleet, state: State, index: number): Promise<State>
   return run === null || run.isOver || waits(joined, index, 'run') ? joined : returned(joined, index, 'handed-back')
 }
 
-/** A new incarnation. Those that the first one started out from are not known to it. */
+/** A new incarnation. */
 export async function join(fleet: Fleet, state: State, index: number, as: Worker): Promise<State> {
   if (as.incarnation >= MOST_INCARNATIONS) throw new Error('More incarnations than there are names for.')
   const beat = beatOf(idOf(index, as.incarnation), true)
-  const { answer, snapshot } = await fleet.at.write(state.store, state.now, (store) => store.beat(beat))
-  const fresh = { ...as, seen: new Map(), doubtful: [], onRecord: [], claims: 0 }
-  const times = { trustedUntil: state.now + LEASE, beatAt: state.now, lookedAt: state.now }
-  return observe(patchWorker({ ...state, store: snapshot }, index, { ...fresh, ...times }), index, answer.instances)
-}
-
-/** `engine/peers.ts`: who has renewed since one last looked. */
-function observe(state: State, index: number, peers: readonly InstanceRecord[]): State {
-  const worker = state.workers[index]!
-  const { now } = state
-  const own = idOf(index, worker.incarnation)
-  const wasBlind = now - worker.lookedAt >= LEASE
-  const seen = new Map<string, Seen>()
-  for (const { id, renewals } of peers) {
-    const last = worker.seen.get(id)
-    if (id === own) continue
-    const isNew = last === undefined || last.renewals !== renewals || wasBlind
-    seen.set(id, isNew ? { renewals, at: now } : last)
-  }
-  return patchWorker(state, index, { seen, lookedAt: now })
+  const { snapshot } = await fleet.at.write(state.store, state.now, (store) => store.beat(beat))
+  const fresh = { ...as, doubtful: [], onRecord: [], claims: 0, trustedUntil: state.now + LEASE }
+  return patchWorker({ ...state, store: snapshot }, index, fresh)
 }
 
 /** `engine/reconcile.ts`: what it holds without knowing is handed back, what it executes without holding is fenced. */
@@ -126,13 +137,17 @@ function handBack(state: State, index: number, token: string, { settle }: Fleet[
 export async function watchMoves(fleet: Fleet, state: State, index: number): Promise<Moves> {
   if (waits(state, index, 'watch')) return []
   const moves: Moves = []
-  const { seen, incarnation } = state.workers[index]!
-  const name = nameOf(idOf(index, incarnation))
-  if ([...seen.values()].some(({ at }) => state.now - at >= LEASE)) {
-    moves.push({ words: `${name} looks who has not renewed`, isFault: false, make: () => watch(fleet, state, index) })
+  const { incarnation } = state.workers[index]!
+  const own = idOf(index, incarnation)
+  const name = nameOf(own)
+  for (const peer of await expiredPeers(fleet, state, own)) {
+    const frame = { worker: index, instance: own, waiting: 'watch' } as const
+    const burial = { ...frame, kind: 'burial', target: peer.id, renewals: peer.renewals } as const
+    const words = `${name} finds that ${nameOf(peer.id)} has not renewed, and sends a burial`
+    moves.push({ words, isFault: false, make: () => send(state, burial) })
   }
   for (const { id, isOver } of holders(fleet, state)) {
-    if (id === idOf(index, incarnation)) continue
+    if (id === own) continue
     const words = `${name} recovers what ${nameOf(id)} held${isOver ? '' : ', which is not dead'}`
     moves.push({ words, isFault: false, make: () => recoverFrom(fleet, state, index, id) })
   }
@@ -151,19 +166,13 @@ function holders({ protocol }: Fleet, { store, now }: State): { readonly id: str
     .map(({ id, known }) => ({ id, isOver: known?.goneAt !== null }))
 }
 
-async function watch(fleet: Fleet, state: State, index: number): Promise<State> {
-  const { instances } = await fleet.at.read(state.store, state.now, (store) => store.listInstances())
-  const present = instances.filter((peer) => peer.state === 'live')
-  const looked = observe(state, index, present)
-  const { seen, incarnation } = looked.workers[index]!
-  const frame = { worker: index, instance: idOf(index, incarnation), waiting: 'watch' } as const
-  for (const { id, renewals, expired } of present) {
-    const last = seen.get(id)
-    if (last === undefined || state.now - last.at < LEASE) continue
-    if (expired) return send(looked, { ...frame, kind: 'burial', target: id, renewals })
-    return patchWorker(looked, index, { seen: new Map(seen).set(id, { renewals, at: state.now - LEASE / 2 }) })
-  }
-  return looked
+/**
+ * Whoever the store says is expired. Ours also demands to have seen no renewal itself for a whole lease, which guards against
+ * clocks that jump; here they do not, so everybody who might be declared dead by ours may be here, and more.
+ */
+async function expiredPeers({ at }: Fleet, { store, now }: State, own: string): Promise<InstanceRecord[]> {
+  const { instances } = await at.read(store, now, (opened) => opened.listInstances())
+  return instances.filter(({ id, expired, state }) => id !== own && expired && state === 'live')
 }
 
 async function recoverFrom(fleet: Fleet, state: State, index: number, dead: string): Promise<State> {

@@ -88,13 +88,14 @@ export function fleetModel(
   size: ModelSize = {},
   broken: Partial<Protocol> = {},
   ignore: readonly string[] = [],
-): Model<State> {
+): Model<State> & { readonly options: FleetOptions } {
   const given: FleetOptions = MODELS[name]
   const options = { ...given, workers: size.workers ?? given.workers, ticks: size.ticks ?? given.ticks }
   const protocol = { ...OURS, ...broken }
   let fleet: Fleet
   return {
     name,
+    options,
     async initial() {
       fleet = { options, protocol, at: await storeAt(protocol.disguise) }
       return begin(fleet)
@@ -116,10 +117,10 @@ function choices({ scripts }: FleetOptions, state: State) {
   }))
 }
 
-/** The schedule is there, and all workers have joined and know each other. */
+/** The schedule is there, and all workers have joined. */
 async function begin(fleet: Fleet): Promise<State> {
   const { options, at } = fleet
-  const worker = { ...NEWCOMER, incarnation: 0, trustedUntil: 0, beatAt: 0, lookedAt: 0 }
+  const worker = { ...NEWCOMER, incarnation: 0, trustedUntil: 0 }
   let state: State = {
     now: 0,
     store: { epoch: 1, space: emptyNamespace(), effects: new Map() },
@@ -135,8 +136,6 @@ async function begin(fleet: Fleet): Promise<State> {
   if (made === null || 'refused' in made) throw new Error('The schedule of a model can be made.')
   const { snapshot } = await at.write(state.store, 0, (store) => store.apply([made.change]))
   state = { ...state, store: snapshot }
-  // Twice: who came first has not seen who came later.
-  for (const index of state.workers.keys()) state = await join(fleet, state, index, worker)
   for (const index of state.workers.keys()) state = await join(fleet, state, index, worker)
   return state
 }

@@ -1,6 +1,6 @@
 import { claimMoves } from './claiming.ts'
 import { type Fleet, type Moves, mayFail } from './fleet.ts'
-import { beatMoves, join, NEWCOMER, watchMoves } from './membership.ts'
+import { join, NEWCOMER, timeMoves, watchMoves } from './membership.ts'
 import { deliveryMoves, isSpent } from './network.ts'
 import { operatorMoves } from './operator.ts'
 import { runMoves } from './running.ts'
@@ -11,9 +11,7 @@ export async function movesOf(fleet: Fleet, state: State): Promise<Moves> {
   const moves: Moves = deliveryMoves(fleet, state)
   for (const index of state.workers.keys()) moves.push(...(await workerMoves(fleet, state, index)))
   moves.push(...(await operatorMoves(fleet, state)), ...failoverMoves(fleet, state))
-  if (state.now < fleet.options.ticks) {
-    moves.push({ words: 'time goes on', isFault: false, make: () => ({ ...state, now: state.now + 1 }) })
-  }
+  moves.push(...timeMoves(fleet, state))
   return moves.map((move) => ({ ...move, make: async () => sweep(fleet, await move.make()) }))
 }
 
@@ -25,7 +23,7 @@ async function workerMoves(fleet: Fleet, state: State, index: number): Promise<M
     return [{ words: `w${index + 1} starts again`, isFault: false, make: () => join(fleet, state, index, as) }]
   }
   const moves = [...(await claimMoves(fleet, state, index)), ...runMoves(fleet, state, index)]
-  moves.push(...(await watchMoves(fleet, state, index)), ...beatMoves(fleet, state, index))
+  moves.push(...(await watchMoves(fleet, state, index)))
   if (mayFail(fleet, state, 'crash')) {
     moves.push({ words: `${name} crashes`, isFault: true, make: () => crash(state, index) })
   }
@@ -37,7 +35,7 @@ function crash(state: State, index: number): State {
   const messages = state.messages
     .filter((message) => message.worker !== index || message.kind !== 'claim' || message.answer === null)
     .map((message) => (message.worker === index ? { ...message, waiting: null } : message))
-  const gone = { ...NEWCOMER, isUp: false, trustedUntil: 0, beatAt: 0, lookedAt: 0 }
+  const gone = { ...NEWCOMER, isUp: false, trustedUntil: 0 }
   return patchWorker(fault({ ...state, messages }, 'crash'), index, gone)
 }
 

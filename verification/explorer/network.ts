@@ -1,5 +1,6 @@
 import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Transacted } from '../../packages/cronce/src/store/store.ts'
+import { follow } from './claiming.ts'
 import { type Fleet, type Moves, mayFail } from './fleet.ts'
 import { hearCommand } from './operator.ts'
 import { hearBegun, hearEnded, told } from './running.ts'
@@ -45,7 +46,12 @@ async function deliver(fleet: Fleet, state: State, message: Message): Promise<St
     case 'claim': {
       const claimant = { instance: message.instance, leaseMs: LEASE * TICK_MS }
       const { answer, next } = await write((store) => store.apply([message.decision.change], { claimant }))
-      return message.waiting === null ? next : send(next, { ...message, answer: answer.results[0]! })
+      const [result] = answer.results
+      if (message.waiting === null) return next
+      // Nothing depends on when a refusal is heard.
+      return result!.kind === 'applied'
+        ? send(next, { ...message, answer: result! })
+        : follow(fleet, next, message, result!, true)
     }
     case 'settlement':
     case 'recovery':
@@ -68,11 +74,8 @@ async function deliver(fleet: Fleet, state: State, message: Message): Promise<St
     }
     case 'burial': {
       const { target, renewals } = message
-      const { answer, next } = await write((store) => store.bury({ instance: target, renewals, hint: false }))
-      if (message.waiting === null || !answer) return next
-      const seen = new Map(next.workers[message.worker]!.seen)
-      seen.delete(target)
-      return patchWorker(next, message.worker, { seen })
+      const { next } = await write((store) => store.bury({ instance: target, renewals, hint: false }))
+      return next
     }
   }
 }

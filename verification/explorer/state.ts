@@ -53,20 +53,11 @@ export interface Worker {
   readonly isUp: boolean
   /** Trusts its lease before this tick. */
   readonly trustedUntil: number
-  readonly beatAt: number
-  /** When it last saw who else is there. */
-  readonly lookedAt: number
-  readonly seen: ReadonlyMap<string, Seen>
   /** Held by it according to the last beat, and unknown to it. */
   readonly doubtful: readonly string[]
   readonly onRecord: readonly FireRecord[]
   readonly claims: number
   readonly run: LocalRun | null
-}
-
-export interface Seen {
-  readonly renewals: number
-  readonly at: number
 }
 
 export interface LocalRun {
