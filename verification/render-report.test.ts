@@ -43,6 +43,14 @@ test('violations of all runs are counted and named', () => {
   assert.ok(report.includes('1. w1 asks\n2. the store forgets'))
 })
 
+test('a violation that a model is there to show is no violation of ours', () => {
+  const exploration = { model: 'failover', states: 5, edges: 9, depth: 2, continued: 0, isComplete: false, seconds: 1 }
+  const violation = { name: 'S3', message: 'goes back', trace: ['the store forgets'] }
+  const report = renderReport({ ...NOTHING, explorations: [{ ...exploration, violation, isExpected: true }] })
+  assert.match(report, /\| 0 \| 0 \| 0 \| 5 \| 0 of 0 \|/)
+  assert.match(report, /S3, as expected/)
+})
+
 test('a mutant that survived stands out', () => {
   const mutant = { ruling: 'P1', judge: 'simulation', seeds: 3 }
   const report = renderReport({

@@ -5,7 +5,7 @@ import type { Exploration } from './explorer/explore.ts'
 export interface Evidence {
   readonly commit: string
   readonly simulation: SimulationTotals | null
-  readonly explorations: readonly Exploration[]
+  readonly explorations: readonly Explored[]
   readonly chaos: readonly Summary[]
   readonly mutants: readonly MutantResult[]
 }
@@ -21,6 +21,11 @@ export interface SimulationTotals {
   /** What happened too rarely for the run to mean anything. */
   readonly lacking: readonly string[]
   readonly violations: readonly { readonly seed: number; readonly name: string; readonly message: string }[]
+}
+
+export interface Explored extends Exploration {
+  /** The model is there to show what goes wrong without something, or on a store that can't do better. */
+  readonly isExpected?: boolean
 }
 
 export interface MutantResult {
@@ -53,7 +58,7 @@ export function renderReport(evidence: Evidence): string {
 function summarize({ simulation, explorations, chaos, mutants }: Evidence): string {
   const violations =
     (simulation?.violations.length ?? 0) +
-    explorations.filter(({ violation }) => violation !== null).length +
+    explorations.filter(({ violation, isExpected = false }) => violation !== null && !isExpected).length +
     chaos.reduce((sum, run) => sum + run.violations.length + run.surprises.length, 0)
   const caught = mutants.filter(({ verdict }) => verdict === 'caught').length
   return table(
@@ -83,15 +88,15 @@ function describeSimulation(totals: SimulationTotals | null): string[] {
   ]
 }
 
-function describeExplorations(explorations: readonly Exploration[]): string[] {
+function describeExplorations(explorations: readonly Explored[]): string[] {
   if (explorations.length === 0) return []
-  const rows = explorations.map(({ model, states, edges, depth, isComplete, violation }) => [
+  const rows = explorations.map(({ model, states, edges, depth, isComplete, violation, isExpected }) => [
     model,
     states,
     edges,
     depth,
     isComplete ? 'all' : 'not all',
-    violation?.name ?? 'none',
+    violation === null ? 'none' : `${violation.name}${isExpected ? ', as expected' : ''}`,
   ])
   const traces = explorations.flatMap(({ model, violation }) => {
     if (violation === null) return []

@@ -8,8 +8,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Summary } from './chaos/report.ts'
-import type { Exploration } from './explorer/explore.ts'
-import { type Evidence, type MutantResult, renderReport, type SimulationTotals } from './render-report.ts'
+import {
+  type Evidence,
+  type Explored,
+  type MutantResult,
+  renderReport,
+  type SimulationTotals,
+} from './render-report.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,7 +32,7 @@ const evidence: Evidence = {
     encoding: 'utf8',
   }).trim(),
   simulation: values.simulation === undefined ? null : read<SimulationTotals>(values.simulation),
-  explorations: values.explorer.flatMap((file) => read<Exploration | Exploration[]>(file)),
+  explorations: values.explorer.flatMap((file) => read<Explored | Explored[]>(file)),
   chaos: values.chaos.map((file) => read<Summary>(file)),
   mutants: values.mutants.flatMap((file) => read<MutantResult[]>(file)),
 }

@@ -1,5 +1,6 @@
 import type { History } from '../history.ts'
 import type { Verdict } from '../verdict.ts'
+import { isMomentary } from './draw-lanes.ts'
 import { type Block, box, type Frame, MARGIN } from './frame.ts'
 import type { DueState, Ending, Scene } from './scene.ts'
 import { FONT_SIZE } from './style.ts'
@@ -62,10 +63,8 @@ function drawLegend(frame: Frame, scene: Scene, top: number): Block {
   const entries: (readonly [string, string])[] = [
     ...ENDINGS.filter(([ending]) => endings.has(ending)),
     ...DUES.filter(([state]) => states.has(state)),
-    ...(faults.some(({ at, until }) => until > at) ? [['fault', 'fault, while it lasted'] as const] : []),
-    ...(faults.some(({ at, until }) => until === at)
-      ? [['moment', 'kill, or another fault of a moment'] as const]
-      : []),
+    ...(!faults.every(isMomentary) ? [['fault', 'fault, while it lasted'] as const] : []),
+    ...(faults.some(isMomentary) ? [['moment', 'kill, or another fault of a moment'] as const] : []),
     ...(scene.schedules.some(({ operations }) => operations.length > 0)
       ? [['operation', 'an operator, or a deploy'] as const]
       : []),

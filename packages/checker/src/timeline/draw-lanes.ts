@@ -116,7 +116,7 @@ function drawNodeFaults(frame: Frame, faults: readonly Fault[], y: number, heigh
     .map((fault, index, sorted) => {
       const next = sorted[index + 1]
       const x = frame.x(fault.at)
-      const isMoment = fault.until === fault.at
+      const isMoment = isMomentary(fault)
       const named = x + (isMoment ? 6 : 2)
       const end = named + widthOf(fault.fault, 9)
       const hasRoom = named >= freeFrom && end <= (next === undefined ? frame.right : frame.x(next.at) - 4)
@@ -129,6 +129,11 @@ function drawNodeFaults(frame: Frame, faults: readonly Fault[], y: number, heigh
         ...(hasRoom ? [text({ class: 'ink small', x: named, y: y + 10 }, fault.fault)] : []),
       )
     })
+}
+
+/** A kill is over at once, even if somebody waited for the end of what was killed. */
+export function isMomentary({ at, until, fault }: Fault): boolean {
+  return at === until || /^(kill|crash)/.test(fault)
 }
 
 function drawMoment(x: number, y: number, height: number): Svg[] {

@@ -68,7 +68,7 @@ const PLANS: readonly Plan[] = [
 ]
 
 const FAULTS: readonly Fault[] = [
-  { kind: 'fault', at: 3400, until: 3400, fault: 'kill', node: 'w1.1' },
+  { kind: 'fault', at: 3400, until: 3440, fault: 'kill', node: 'w1.1' },
   { kind: 'fault', at: 8100, until: 10_900, fault: 'pause', node: 'w2.2' },
   { kind: 'fault', at: 12_500, until: 13_900, fault: 'store-down', node: null },
   { kind: 'fault', at: 17_000, until: 18_400, fault: 'lossy link', node: 'w3.3' },

@@ -43,6 +43,7 @@ describe('the picture of a history', () => {
     assert.equal(count(svg, 'due due-let-go'), fires.filter(({ outcome }) => outcome === 'skipped').length)
     assert.equal(count(svg, 'due due-violated'), 0)
     assert.equal(count(svg, 'fault'), 7)
+    assert.equal(svg.match(/l8 8m0 -8l-8 8/g)?.length, 3, 'a cross for each kill, and one in the legend')
     for (const name of ['store-down', 'lossy link', 'pause', 'kill', 'clock +2 s'])
       assert.ok(svg.includes(`>${name}<`), name)
   })
