@@ -5,8 +5,8 @@ import { takeTurns } from './turn.ts'
 
 /** From its second crash on a fire runs alone on its instance. */
 const SUSPECT_CRASHES = 2
-/** So long it waits for an instance that runs nothing; then it takes any. */
-const SUSPECT_PATIENCE_MS = 60_000
+/** So long it waits for an instance that runs nothing; then it takes any: whatever queues behind it waits as well. */
+const SUSPECT_PATIENCE_MS = 10_000
 /** Busy instances that look at it in the meantime look again so much later. */
 const SUSPECT_PAUSE_MS = 1_000
 

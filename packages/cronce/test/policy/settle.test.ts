@@ -213,11 +213,11 @@ test('from its second crash on a fire runs alone: on an idle instance, with noth
   assert.equal(third?.suspect, true)
 })
 
-test('a suspect that found no idle instance for a minute takes any', () => {
+test('a suspect that found no idle instance for ten seconds takes any', () => {
   const { keeper, run } = running(retry({ crashes: 5 }))
   keeper.recover(run)
   keeper.recover(keeper.advance()[0]!)
-  keeper.now += MINUTE
+  keeper.now += 10 * SECOND
   assert.deepEqual(keeper.advance({ idle: false }), [])
   keeper.now += 1
   assert.equal(keeper.advance({ idle: false }).length, 1)
