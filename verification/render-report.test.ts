@@ -14,6 +14,7 @@ test('violations of all runs are counted and named', () => {
   const report = renderReport({
     ...NOTHING,
     simulation: {
+      from: 1,
       seeds: 1000,
       fires: 2_500_000,
       simulatedMs: 86_400_000 * 12.5,
@@ -37,6 +38,7 @@ test('violations of all runs are counted and named', () => {
     ],
   })
   assert.match(report, /\| 2 \| 2,500,000 \| 0 \| 12,345 \| 0 of 0 \|/)
+  assert.ok(report.includes('`npm run simulate -- --from 1 --seeds 1000`'))
   assert.match(report, /\| 1,000 \| 12\.5 \| 2,500,000 \| 5,000 \|/)
   assert.match(report, /\| pause \| 12,000 \|\n\| kill \| 3 \|/, 'the most frequent first')
   assert.ok(report.includes('**C2** with seed 4: a \\| b \\<c\\>'))

@@ -11,6 +11,7 @@ export interface Evidence {
 }
 
 export interface SimulationTotals {
+  readonly from: number
   readonly seeds: number
   readonly fires: number
   readonly simulatedMs: number
@@ -44,12 +45,12 @@ const NOT_RUN = 'Not run.'
 export function renderReport(evidence: Evidence): string {
   return [
     '# Evidence',
-    `Written by \`node verification/report.ts\` from runs of commit \`${evidence.commit}\`. Every line can be had again with the command above it.`,
+    `Written by \`node verification/report.ts\` from runs of commit \`${evidence.commit}\`. The commands repeat them: simulation and explorer to the letter, chaos by its plan, since no two runs of real processes are the same.`,
     summarize(evidence),
-    ...section('Simulation', 'npm run simulate', describeSimulation(evidence.simulation)),
-    ...section('Explorer', 'npm run explore', describeExplorations(evidence.explorations)),
-    ...section('Chaos', 'npm run chaos', evidence.chaos.flatMap(describeChaos)),
-    ...section('Mutants', 'npm run mutants', describeMutants(evidence.mutants)),
+    ...section('Simulation', describeSimulation(evidence.simulation)),
+    ...section('Explorer', describeExplorations(evidence.explorations)),
+    ...section('Chaos', evidence.chaos.flatMap(describeChaos)),
+    ...section('Mutants', describeMutants(evidence.mutants)),
   ]
     .join('\n\n')
     .concat('\n')
@@ -77,9 +78,10 @@ function summarize({ simulation, explorations, chaos, mutants }: Evidence): stri
 
 function describeSimulation(totals: SimulationTotals | null): string[] {
   if (totals === null) return []
-  const { seeds, fires, simulatedMs, seconds } = totals
+  const { from, seeds, fires, simulatedMs, seconds } = totals
   const numbers = [seeds, (simulatedMs / DAY_MS).toFixed(1), fires, Math.round(fires / Math.max(1, seconds))]
   return [
+    `\`npm run simulate -- --from ${from} --seeds ${seeds}\``,
     table(['seeds', 'simulated days', 'fires', 'fires a second'], [numbers]),
     table(['fault', 'times'], byCount(totals.faults)),
     table(['what was met', 'times'], byCount(totals.counters)),
@@ -103,7 +105,7 @@ function describeExplorations(explorations: readonly Explored[]): string[] {
     const steps = violation.trace.map((step, index) => `${index + 1}. ${cell(step)}`)
     return [`The shortest way to the violation in *${cell(model)}*: ${cell(violation.message)}`, steps.join('\n')]
   })
-  return [table(['model', 'states', 'moves', 'depth', 'explored', 'violation'], rows), ...traces]
+  return ['`npm run explore`', table(['model', 'states', 'moves', 'depth', 'explored', 'violation'], rows), ...traces]
 }
 
 function describeChaos(summary: Summary): string[] {
@@ -120,6 +122,7 @@ function describeChaos(summary: Summary): string[] {
   ]
   return [
     `### On ${cell(store)}`,
+    `\`npm run chaos -- --store ${store} --seed ${seeds[0]}\``,
     table(columns, [numbers]),
     table(['what happened', 'times'], byCount(summary.counts)),
     ...summary.skipped.map((reason) => `Left out: ${cell(reason)}.`),
@@ -137,13 +140,14 @@ function describeMutants(mutants: readonly MutantResult[]): string[] {
       return [name, ruling, judge, verdict === 'caught' ? by.join(', ') : `**${verdict}**`, seeds]
     })
   return [
+    '`node verification/mutants/run.ts`',
     'The product with one mistake in it, each time another. A judge that does not notice is not worth believing.',
     table(['mutant', 'breaks', 'judge', 'caught by', 'seeds'], rows),
   ]
 }
 
-function section(name: string, command: string, parts: readonly string[]): string[] {
-  return [`## ${name}`, `\`${command}\``, ...(parts.length === 0 ? [NOT_RUN] : parts)]
+function section(name: string, parts: readonly string[]): string[] {
+  return [`## ${name}`, ...(parts.length === 0 ? [NOT_RUN] : parts)]
 }
 
 function byCount(counts: Readonly<Record<string, number>>): [string, number][] {

@@ -1,4 +1,6 @@
 export type * from './history.ts'
 export { judge } from './judge.ts'
 export { type Matching, matchWindows, type Window } from './match-windows.ts'
+export { renderText } from './timeline/render-text.ts'
+export { renderTimeline, type TimelineOptions } from './timeline/render-timeline.ts'
 export { type Counts, PROPERTIES, type Property, type Verdict, type Violation } from './verdict.ts'
