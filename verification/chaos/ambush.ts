@@ -4,7 +4,7 @@ import type { Ambush, Blow } from './order.ts'
 import type { Random } from './random.ts'
 
 /** The call that follows a point, if one does. */
-const NEXT_CALL: Partial<Record<SyncPoint, keyof Store>> = {
+export const NEXT_CALL: Partial<Record<SyncPoint, keyof Store>> = {
   'due:sent': 'due',
   'claim:sent': 'apply',
   'settle:sent': 'apply',

@@ -4,6 +4,7 @@ import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
 export interface Counters {
   readonly event: (event: CronceEvent) => void
   readonly count: (what: string) => void
+  readonly of: (what: string) => number
   /** With the faults that there were. */
   total(faults: readonly string[]): Record<string, number>
   /** What was too rare for so many seconds. */
@@ -44,6 +45,7 @@ export function createCounters(): Counters {
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
   return {
     count,
+    of: (what) => counts.get(what) ?? 0,
     event(event) {
       const what = consequenceOf(event)
       if (what !== null) count(what)
@@ -71,6 +73,8 @@ function consequenceOf(event: CronceEvent): string | null {
   switch (event.type) {
     case 'instance.died':
       return event.by === 'probe' ? 'found dead by its lock' : 'found dead by its lease'
+    case 'run.started':
+      return 'runs begun'
     case 'run.lost':
       return 'runs lost'
     case 'run.fenced':

@@ -3,6 +3,7 @@ import type { Request, Time } from '../../packages/checker/src/history.ts'
 import type { Chaos } from './chaos.ts'
 import { LOOK_MS } from './faults.ts'
 import { type ChaosJob, releaseJobs } from './jobs.ts'
+import type { World } from './world.ts'
 
 /** Another version of the code, process by process; some of them may be killed meanwhile, and start again with it. */
 export async function deploy(chaos: Chaos): Promise<void> {
@@ -27,13 +28,13 @@ export async function deploy(chaos: Chaos): Promise<void> {
 }
 
 /** What was declared is there: from `at` on, at some time until now. */
-export async function declared(chaos: Chaos, at: Time, schedule: string, request: Request): Promise<void> {
-  while (!(await isThere(chaos, schedule, request))) await sleep(LOOK_MS * 5)
-  const endedAt = chaos.recorder.now()
-  chaos.recorder.add({ kind: 'operation', at, endedAt, result: 'ok', schedule, ...request })
+export async function declared(world: World, at: Time, schedule: string, request: Request): Promise<void> {
+  while (!(await isThere(world, schedule, request))) await sleep(LOOK_MS * 5)
+  const endedAt = world.recorder.now()
+  world.recorder.add({ kind: 'operation', at, endedAt, result: 'ok', schedule, ...request })
 }
 
-async function isThere({ client }: Chaos, schedule: string, request: Request): Promise<boolean> {
+async function isThere({ client }: World, schedule: string, request: Request): Promise<boolean> {
   try {
     const found = await client.schedules.find(schedule)
     if (found === null || request.verb !== 'define') return found?.state === 'retired'

@@ -130,6 +130,19 @@ const LASTING: readonly ChaosJob[] = [
   job('operated', { trigger: every(400), overlap: queueAll, misfire: late('all', 600) }, { toMs: 200 }),
 ]
 
+/** Few enough for two processes that do nothing else. */
+export const CELL_JOBS: readonly ChaosJob[] = [
+  job('beat', { trigger: every(200) }, { toMs: 0 }),
+  job(
+    'pay',
+    { trigger: every(300), guarantee: 'exactly-once', overlap: queueAll, misfire: late('all', 10_000) },
+    { does: 'pay', fromMs: 10, toMs: 60 },
+  ),
+  job('mail', { trigger: every(300), guarantee: 'at-most-once', overlap: allow(20) }, { toMs: 100 }),
+  job('charge', { trigger: every(400), overlap: queueAll }, { does: 'steps', fromMs: 20, toMs: 80, rerun: true }),
+  job('audit', { trigger: every(400), overlap: queueAll }, { does: 'present', fromMs: 10, toMs: 80 }),
+]
+
 /** Every other release has these instead of each other: one changes, one leaves and comes back. */
 const CHANGING: readonly (readonly ChaosJob[])[] = [
   [job('changing', { trigger: cron('*/2 * * * * *') }), job('leaving', { trigger: every(500) }, { toMs: 300 })],
