@@ -25,7 +25,7 @@ export const judgeEffects: Judge = (judged, report) => {
         accepted.filter(({ sink }) => sink === 'fenced'),
         report,
       )
-      judgeLostTransactions(judged, story, report)
+      judgeLostTransactions(story, report)
     }
   }
 }
@@ -63,8 +63,8 @@ function judgeTransactions({ clock, final }: Case, story: Story, commits: readon
 }
 
 /** What says that it succeeded, and tried to commit, has committed. */
-function judgeLostTransactions({ final }: Case, story: Story, report: Report): void {
-  const tried = story.effects.filter(({ sink, at }) => sink === 'transaction' && at <= final.at)
+function judgeLostTransactions(story: Story, report: Report): void {
+  const tried = story.effects.filter(({ sink }) => sink === 'transaction')
   for (const effect of tried) {
     if (effect.accepted || tried.some(({ token, accepted }) => token === effect.token && accepted)) continue
     const run = story.runs.find(({ token }) => token === effect.token)

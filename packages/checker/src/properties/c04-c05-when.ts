@@ -3,6 +3,7 @@ import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import { backfillSpecs } from '../expected.ts'
 import type { LedgerFire, Operation } from '../history.ts'
+import { isInstant } from '../instants.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isRetryOf } from './c02-no-duplicate.ts'
 
@@ -30,15 +31,12 @@ function judgePhantom(judged: Case, subject: Subject, story: Story, claims: Trig
 
 function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt }: Story): boolean {
   if (subject.expected.has(dueAt)) return true
-  // What came after the last read was not looked at; what was skipped ahead of time is on record before it comes.
-  if (clock.timesOf(dueAt).to > final.at) return isAhead(subject, dueAt)
-  return backfillSpecs(subject, subject.definitions, dueAt).length > 0
-}
-
-function isAhead({ operations, definitions }: Subject, dueAt: number): boolean {
-  return (
-    operations.some((operation) => 'dueAt' in operation && operation.dueAt === dueAt) || definitions.specs.length > 0
-  )
+  const { operations, definitions } = subject
+  // Skipped ahead of time it is on record, also if the rule has changed by then.
+  if (operations.some((operation) => operation.verb === 'skip-next' && operation.dueAt === dueAt)) return true
+  // What came after the last read was not looked at.
+  if (clock.timesOf(dueAt).to > final.at) return definitions.specs.some((spec) => isInstant(spec, dueAt))
+  return backfillSpecs(subject, definitions, dueAt).length > 0
 }
 
 /** Each fire by hand needs somebody who asked for it: by its key, or without one, then about when it is due. */

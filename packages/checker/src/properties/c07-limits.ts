@@ -1,6 +1,7 @@
 import type { Case, Subject } from '../case.ts'
-import type { LedgerRun, Spec } from '../history.ts'
-import { fireText, iso, type Report } from '../report.ts'
+import type { Story } from '../evidence.ts'
+import type { Spec } from '../history.ts'
+import { fireText, type Report } from '../report.ts'
 
 /** Limits over several schedules, where all of them agree on one all the time. */
 export function judgeLimits(judged: Case, report: Report): void {
@@ -17,14 +18,7 @@ export function judgeLimits(judged: Case, report: Report): void {
   for (const [name, { limit, subjects }] of limits) {
     const isAlways = (spec: Spec): boolean => limitsOf(spec).some((own) => own.name === name)
     const counted = [...subjects].filter(({ definitions }) => definitions.specs.every(isAlways))
-    if (limit !== null)
-      judgeLimit(
-        judged,
-        name,
-        limit,
-        counted.flatMap(({ runs }) => runs),
-        report,
-      )
+    if (limit !== null) judgeLimit(judged, name, limit, counted, report)
   }
 }
 
@@ -33,25 +27,28 @@ function limitsOf({ job, jobLimit, group }: Spec): readonly { readonly name: str
   return group === null ? limits : [...limits, { name: `group ${group.name}`, limit: group.limit }]
 }
 
-function judgeLimit({ clock }: Case, name: string, limit: number, runs: readonly LedgerRun[], report: Report): void {
-  // When each was surely open: where the clock was set back, its own times do not tell.
-  const sure = runs.flatMap((run) => {
-    const from = clock.wasSetBack ? clock.timesOf(run.startedAt).to : run.startedAt
-    const ended = run.endedAt ?? Number.POSITIVE_INFINITY
-    const to = clock.wasSetBack && run.endedAt !== null ? clock.timesOf(run.endedAt).from : ended
-    return from < to ? [{ from, to, run }] : []
-  })
+/**
+ * A run is surely open from the first line of its handler until the store's clock was read to end it. The times on record are
+ * those at which it was decided to claim and to end; schedules that share a limit are not written in the order of those.
+ */
+function judgeLimit(judged: Case, name: string, limit: number, subjects: readonly Subject[], report: Report): void {
+  const sure = subjects.flatMap(({ stories }) => [...stories.values()].flatMap((story) => openSpans(judged, story)))
   sure.sort((a, b) => a.from - b.from)
   let open: typeof sure = []
   for (const next of sure) {
     open = [...open.filter(({ to }) => to > next.from), next]
     if (open.length <= limit) continue
-    const message = `${fireText(next.run)} was claimed at ${iso(next.run.startedAt)} (token ${next.run.token}) as number ${open.length} of ${name}, which has a limit of ${limit}.`
-    report(
-      'C7',
-      next.run,
-      message,
-      open.slice(-limit - 1).map(({ run }) => run),
-    )
+    const message = `${fireText(next.run)} ran (token ${next.run.token}) as number ${open.length} of ${name}, which has a limit of ${limit}.`
+    const evidence = open.slice(-limit - 1).map(({ run }) => run)
+    report('C7', next.run, message, evidence)
   }
+}
+
+function openSpans({ clock }: Case, { starts, runs }: Story) {
+  return starts.flatMap((start) => {
+    const run = runs.find(({ token }) => token === start.token)
+    if (run === undefined) return []
+    const to = run.endedAt === null ? Number.POSITIVE_INFINITY : clock.timesOf(run.endedAt).from
+    return start.at < to ? [{ from: start.at, to, run }] : []
+  })
 }

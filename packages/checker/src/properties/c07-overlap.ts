@@ -101,7 +101,8 @@ function judgeHandlers(judged: Case, subject: Subject, report: Report): void {
     open = open.filter(({ story, start }) => endOf(judged, story, start) > later.start.at)
     for (const earlier of open) {
       if (earlier.story === later.story) continue
-      if (capacityAt(subject, earlier.start.at, later.start.at) > 1) continue
+      // A fire keeps the policy that it was planned with.
+      if (capacityAt(subject, judged.clock.timesOf(later.story.dueAt).from, later.start.at) > 1) continue
       if (hasLetGo(judged, subject, earlier.story, earlier.start, later.start.at)) continue
       const message = `${fireText(later.story)} was started on ${later.start.node} while ${earlier.start.node} still ran ${fireText(earlier.story)}.`
       report('C7', later.story, message, [earlier.start, later.start])
@@ -110,6 +111,8 @@ function judgeHandlers(judged: Case, subject: Subject, report: Report): void {
   }
 }
 
-function endOf({ fleet }: Case, { finishes }: Story, { token, node }: Start): Time {
-  return finishes.get(token)?.at ?? fleet.endOf(node)
+/** With its transaction a fire is over, whatever its handler still does. */
+function endOf({ fleet }: Case, { finishes, effects }: Story, { token, node }: Start): Time {
+  const commit = effects.find((effect) => effect.token === token && effect.sink === 'transaction' && effect.accepted)
+  return Math.min(commit?.at ?? Number.POSITIVE_INFINITY, finishes.get(token)?.at ?? fleet.endOf(node))
 }

@@ -76,12 +76,13 @@ function textOf({ outcome, reason, endedAt, round, attempt }: LedgerFire): strin
   return `${how} in round ${round} after ${attempt} attempts`
 }
 
-function judgeRuns({ clock }: Case, earlier: Ledger, later: Ledger, report: Report): void {
+function judgeRuns({ clock, bounds }: Case, earlier: Ledger, later: Ledger, report: Report): void {
   const known = new Map(earlier.runs.map((run) => [`${run.schedule} ${run.token}`, run]))
   const highest = new Map<string, LedgerRun>()
   for (const run of earlier.runs) {
     const best = highest.get(run.schedule)
-    const isSure = clock.timesOf(run.startedAt).to < earlier.at
+    // Decided so long before the read that it was surely written by then, and all before it.
+    const isSure = clock.timesOf(run.startedAt).to + bounds.leaseMs < earlier.at
     if (isSure && (best === undefined || compareTokens(best.token, run.token) < 0)) highest.set(run.schedule, run)
   }
   for (const run of later.runs) {

@@ -66,9 +66,11 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
     return isCrashed(question) && question.specs.some(({ retry }) => crashes > retry.crashes)
   },
   'recovery-too-late': (question) => {
-    const { record, specs } = question
+    const { record, specs, runs } = question
     const age = record.endedAt! - record.dueAt
-    return isCrashed(question) && specs.some(({ retry, misfire }) => age > (retry.deadlineMs ?? misfire.windowMs))
+    // Given back, it waits like what crashed, and no longer.
+    const isLost = isCrashed(question) || (runs.at(-1)?.reason === 'handed-back' && isHit(question))
+    return isLost && specs.some(({ retry, misfire }) => age > (retry.deadlineMs ?? misfire.windowMs))
   },
   stopped: (question) => isHit(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'cancelled-by-operator': (question) => {
