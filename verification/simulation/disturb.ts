@@ -1,4 +1,5 @@
 import type { Fault, Link, StoreCall } from '../../packages/cronce/test/virtual/link.ts'
+import type { Workplace } from './handle.ts'
 import type { Dice } from './random.ts'
 import type { LinkFault } from './scenario.ts'
 
@@ -14,7 +15,7 @@ export function disturb(
   link: Link,
   dice: Dice,
   latencyMs: number,
-  count: (what: string) => void,
+  { count, lost }: Pick<Workplace, 'count' | 'lost'>,
 ): { readonly disturbances: Set<Disturbance> } {
   const disturbances = new Set<Disturbance>()
   link.disturb((call) => {
@@ -22,6 +23,8 @@ export function disturb(
     for (const { fault, rate, slowMs } of disturbances) {
       if (!dice.chance(rate)) continue
       count(`link ${fault}`)
+      const isHeard = fault === 'slow' || fault === 'duplicate'
+      if (call.name === 'transact' && !isHeard) lost.add((call.args[0] as { readonly token: string }).token)
       return faultOf(fault, call, ways, slowMs, dice)
     }
     return { kind: 'slow', ...ways }

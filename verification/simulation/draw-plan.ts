@@ -89,10 +89,10 @@ function drawTrigger(dice: Dice, setting: Setting, isCode: boolean): Spec['trigg
     return { kind: 'cron', expression, tz, dst: dice.pick(['auto', 'auto', 'wall', 'once', 'shift']) }
   }
   if (dice.chance(0.5)) {
-    const everyMs = dice.pick([200, 250, 500, 1_000, 1_500, 4_000])
+    const everyMs = dice.pick([100, 200, 250, 500, 1_000, 3_000])
     return { kind: 'every', everyMs, anchor: dice.pick([0, 250, 1_700]) }
   }
-  return { kind: 'cron', expression: `*/${dice.pick([1, 1, 2, 3, 7])} * * * * *`, tz: 'UTC', dst: 'auto' }
+  return { kind: 'cron', expression: `*/${dice.pick([1, 1, 1, 2, 5])} * * * * *`, tz: 'UTC', dst: 'auto' }
 }
 
 function drawWindow(dice: Dice, { epoch, faultsMs }: Setting): Pick<Spec, 'start' | 'end' | 'limit'> {

@@ -13,18 +13,18 @@ export function drawScenario(seed: number): Scenario {
   const dice = createDice(Math.imul(seed, 0x9e3779b1))
   const kind = dice.whole(1, DAYS_ONE_IN) === 1 ? 'days' : 'seconds'
   const change = dice.pick(ZONE_CHANGES)
-  const leaseMs = kind === 'days' ? 600_000 : dice.pick([2_000, 3_000, 5_000, 15_000])
+  const leaseMs = kind === 'days' ? 600_000 : dice.pick([3_000, 5_000, 5_000, 15_000])
   const setting: Setting = {
     kind,
     leaseMs,
     epoch:
       change.day -
       (kind === 'days' ? dice.whole(12, 36) * 3_600_000 : dice.whole(0, 20) * 3_600_000 + dice.whole(0, 999)),
-    faultsMs: kind === 'days' ? dice.whole(48, 84) * 3_600_000 : dice.whole(60, 240) * 1_000,
+    faultsMs: kind === 'days' ? dice.whole(48, 84) * 3_600_000 : dice.whole(60, 180) * 1_000,
     zones: [change.tz, change.tz, dice.pick(ZONE_CHANGES).tz],
     groupLimit: dice.whole(1, 3),
   }
-  const declared = Array.from({ length: dice.whole(1, 5) }, (_, index) => `s${index + 1}`)
+  const declared = Array.from({ length: dice.whole(1, 6) }, (_, index) => `s${index + 1}`)
   const created = Array.from({ length: dice.whole(0, 2) }, (_, index) => `c${index + 1}`)
   const releases = drawReleases(dice, setting, declared)
   const nodes = Array.from({ length: dice.whole(1, 5) }, () => ({

@@ -16,6 +16,8 @@ export interface Workplace {
   readonly resource: Map<string, bigint>
   /** Transactions whose work was done, by effect key: what became of them shows in the end. */
   readonly attempted: Map<string, { readonly run: RunOfFire; readonly node: string }>
+  /** Tokens of runs whose transactions were not answered. */
+  readonly lost: Set<string>
   /** Schedules whose handlers end with a transaction. */
   readonly transacting: ReadonlySet<string>
   readonly count: (what: string) => void
@@ -103,12 +105,13 @@ function mark({ resource, recorder, node }: Workplace, run: SomeRun, seen: RunOf
   recorder.effect(seen, node, 'fenced', `resource-${seen.attempt}`, accepted)
 }
 
-async function transact({ attempted, node }: Workplace, run: SomeRun, seen: RunOfFire): Promise<void> {
+async function transact({ attempted, node, lost, count }: Workplace, run: SomeRun, seen: RunOfFire): Promise<void> {
   const key = effectKey(seen)
   await run.transaction((tx) => {
     attempted.set(key, { run: seen, node })
     tx.set(key, seen.attempt)
   })
+  if (lost.has(seen.token)) count('transaction resolved')
 }
 
 /** A row for each run that got there: if two of a fire are committed, both show. */

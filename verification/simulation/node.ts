@@ -44,12 +44,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   const process = createProcess(world, scenario.epoch, plan)
   const link = createLink(world, process)
   const crashAt = new Map<SyncPoint, () => void>()
-  const { disturbances } = disturb(
-    link,
-    createDice(seedOf(scenario.seed, `${name} link`)),
-    scenario.latencyMs,
-    place.count,
-  )
+  const { disturbances } = disturb(link, createDice(seedOf(scenario.seed, `${name} link`)), scenario.latencyMs, place)
   const sync = (point: SyncPoint): Promise<void> | void => {
     crashAt.get(point)?.()
     if (process.state === 'crashed') return never()
@@ -77,7 +72,7 @@ export function createOperator(parts: NodeParts, name: string, latencyMs: number
   const process = createProcess(world, scenario.epoch)
   const link = createLink(world, process)
   const dice = createDice(seedOf(scenario.seed, name))
-  const { disturbances } = disturb(link, dice, latencyMs, place.count)
+  const { disturbances } = disturb(link, dice, latencyMs, place)
   const source: StoreSource<Tx> = { name: 'memory', open: async () => link.store(await parts.open(name)) }
   const app = cronce<Tx>({
     ...{ logger: false, signals: false },

@@ -42,6 +42,8 @@ async function ask({ recorder, count, operator }: Desk, { schedule, kind }: Ask,
   const silence = new AbortController()
   const result = await Promise.race([sent, operator.process.clock.sleep(PATIENCE_MS, silence.signal)])
   silence.abort()
+  if (result === undefined || result === 'info') count('unknown wish')
+  if (result === 'fail') count('refused wish')
   count(`${kind} ${result ?? 'info'}`)
   if (result === undefined) return 'info'
   answer(result)
@@ -54,7 +56,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** What exactly to ask for, and how: it depends on what is there. */
-async function look({ operator, storeNow }: Desk, action: Ask): Promise<Wish | null> {
+async function look({ operator, storeNow, count }: Desk, action: Ask): Promise<Wish | null> {
   const { schedules, fires, runs } = operator.app
   const { schedule } = action
   switch (action.kind) {
@@ -72,7 +74,10 @@ async function look({ operator, storeNow }: Desk, action: Ask): Promise<Wish | n
     case 'op-trigger': {
       const { dedupe, overlap } = action
       const options = { overlap, dedupe: dedupe ?? undefined }
-      return wish({ verb: 'trigger', nonce: dedupe }, () => schedules.trigger(schedule, options))
+      return wish({ verb: 'trigger', nonce: dedupe }, async () => {
+        const { created } = await schedules.trigger(schedule, options)
+        if (!created) count('op-trigger deduped')
+      })
     }
     case 'op-backfill': {
       const { force } = action

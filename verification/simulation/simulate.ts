@@ -37,7 +37,7 @@ export interface Outcome {
   /** Of the history and of the store as it was left; empty unless it was asked for. */
   readonly hash: string
   readonly events: number
-  /** Runs that were granted. */
+  /** Instants that were decided about, and wishes of operators: run, skipped or missed. */
   readonly fires: number
   readonly simulatedMs: number
 }
@@ -70,7 +70,7 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
     ...(options.hash === true ? { hash: hashText(JSON.stringify(history)) + hashData(source.data) } : {}),
     counters: Object.fromEntries([...counters].sort(([one], [other]) => (one < other ? -1 : 1))),
     events: world.happened,
-    fires: counters.get('granted') ?? 0,
+    fires: counters.get('fire') ?? 0,
     simulatedMs: world.now(),
   }
 }
@@ -90,8 +90,9 @@ function createSetup(scenario: Scenario) {
   const findings: Finding[] = []
   const report = (name: string, message: string): void => void findings.push({ name, message })
   const recorder = createRecorder(world)
-  const place = { recorder, count, resource: new Map(), attempted: new Map(), transacting: transactingIn(scenario) }
-  const watcher = witness(scenario, place, (name) => releaseOf(name))
+  const transacting = transactingIn(scenario)
+  const place = { recorder, count, transacting, resource: new Map(), attempted: new Map(), lost: new Set<string>() }
+  const watcher = witness(place, (name) => releaseOf(name))
   const { holdDownMs } = scenario
   const observed = observeStore({ source, storeNow, worldNow: world.now, holdDownMs, report, watcher })
   const parts: NodeParts = {

@@ -49,6 +49,8 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
     const node = createNode(parts, `n${place + 1}.${++lives[place]!}`, scenario.nodes[place]!, release)
     nodes[place] = node
     all.push(node)
+    if (releases[place] === 0 && nodes.some((other) => other?.release !== release && other !== null))
+      count('old release')
     for (const disturbance of everywhere) node.disturbances.add(disturbance)
     const jobs = Object.keys(release.jobs)
     recorder.node(node.name, 'started', jobs)

@@ -1,9 +1,10 @@
 import type { RunOfFire } from '../../packages/checker/src/history.ts'
+import { policyOf } from '../../packages/cronce/src/model/policy.ts'
 import type { RunRecord } from '../../packages/cronce/src/model/record.ts'
 import type { Workplace } from './handle.ts'
 import type { Step } from './invariants/mirror.ts'
 import type { Watcher } from './invariants/observe-store.ts'
-import type { Plan, Release, Scenario } from './scenario.ts'
+import type { Plan, Release } from './scenario.ts'
 
 const LONG_AGO_MS = 60_000
 
@@ -12,7 +13,6 @@ const LONG_AGO_MS = 60_000
  * which steps and transactions are on record.
  */
 export function witness(
-  scenario: Scenario,
   { recorder, count }: Pick<Workplace, 'recorder' | 'count'>,
   releaseOf: (node: string) => Release | undefined,
 ): Watcher {
@@ -38,11 +38,11 @@ export function witness(
     count,
     changed(step) {
       declared(step)
+      for (const { before } of step.fires) if (before === undefined) count('fire')
       for (const { before, wanted } of step.runs) {
-        if (before === undefined) count('granted')
-        if (before === undefined) attempts.set(`${wanted.token} ${wanted.schedule}`, wanted.attempt)
-        if (before === undefined && wanted.attempt > 1) count('granted again')
-        if (before === undefined && scenario.kind === 'days') count('granted in days')
+        if (before !== undefined) continue
+        attempts.set(`${wanted.token} ${wanted.schedule}`, wanted.attempt)
+        countGrant(step, wanted, count)
       }
     },
     committed(step) {
@@ -59,6 +59,32 @@ export function witness(
       recorder.effect({ ...fire, attempt, token }, who, 'step', step, answer.kind === 'applied')
     },
   }
+}
+
+function countGrant({ after }: Step, run: RunRecord, count: (what: string) => void): void {
+  count('granted')
+  const fire = after?.open.find(({ dueAt, nonce }) => dueAt === run.dueAt && nonce === run.nonce)
+  if (after === undefined || fire === undefined) return
+  const { trigger, policy } = after.definition
+  if (run.attempt > 1) count('granted again')
+  if (fire.round > 1) count('another round')
+  if (fire.kind === 'backfill') count('backfilled')
+  const { graceMs } = policyOf(policy).misfire
+  if (fire.kind === 'scheduled' && fire.attempt === 1 && fire.plannedAt - fire.dueAt > graceMs) count('caught up')
+  const tz = trigger?.kind === 'cron' ? (trigger.tz ?? 'UTC') : 'UTC'
+  if (tz !== 'UTC' && isNearChange(tz, run.dueAt)) count('shifted instant')
+}
+
+const NEAR_MS = 3_600_000
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** Whether the zone has another offset within an hour. */
+function isNearChange(tz: string, at: number): boolean {
+  const format = formats.get(tz) ?? new Intl.DateTimeFormat('en', { timeZone: tz, timeZoneName: 'longOffset' })
+  formats.set(tz, format)
+  const offset = (instant: number): string | undefined =>
+    format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value
+  return offset(at - NEAR_MS) !== offset(at + NEAR_MS)
 }
 
 function seenOf({ schedule, dueAt, nonce, attempt, token }: RunRecord): RunOfFire {

@@ -26,11 +26,11 @@ function checkCreated({ before, now, change }: Step, fire: FireRecord, mirror: M
   const { definition } = before ?? change.state!
   const { dueAt, range } = fire
   const last = range?.untilAt ?? dueAt
-  if (!isInstant(definition, dueAt) || !isInstant(definition, last)) {
-    return report('S8 identity', `${label(fire)} is no instant of its schedule`)
-  }
   const count = range === null ? 1 : instantsIn(definition, dueAt, last + 1).length
-  if (count !== (range?.count ?? 1)) report('S8 identity', `${label(fire)} stands for ${range?.count} of ${count}`)
+  if (!isInstant(definition, dueAt) || !isInstant(definition, last)) {
+    report('S8 identity', `${label(fire)} is no instant of its schedule`)
+  } else if (count !== (range?.count ?? 1))
+    report('S8 identity', `${label(fire)} stands for ${range?.count} of ${count}`)
   if (last > now && fire.ending?.reason !== 'skipped-by-operator') {
     report('S7 not early', `${label(fire)} is on record at ${instantText(now)} already`)
   }
@@ -101,10 +101,9 @@ function checkMark(before: ScheduleState, after: ScheduleState, step: Step, mirr
   if (before.nextAt === null || after.nextAt === before.nextAt) return
   const isSame = after.revision === before.revision && before.zoneData === after.zoneData
   if (after.nextAt !== null && after.nextAt < before.nextAt && isSame) {
-    return report(
-      'S13 conservation',
-      `${after.id} went back from ${instantText(before.nextAt)} to ${instantText(after.nextAt)}`,
-    )
+    const [from, to] = [instantText(before.nextAt), instantText(after.nextAt)]
+    report('S13 conservation', `${after.id} went back from ${from} to ${to}`)
+    return
   }
   // Under a new rule all that was due under the old one is settled.
   const to = isSame ? after.nextAt : step.now + 1

@@ -19,7 +19,8 @@ function checkGrant(step: Step, { wanted, after }: Touched<RunRecord>, mirror: M
   const who = label(wanted)
   const fire = fireOf(step.after, wanted)
   if (after !== wanted || fire?.run?.token !== wanted.token) {
-    return report('S1 one holder', `${who} is on record, and its fire has ${fire?.run?.token ?? 'no run'}`)
+    report('S1 one holder', `${who} is on record, and its fire has ${fire?.run?.token ?? 'no run'}`)
+    return
   }
   const highest = mirror.tokens.get(wanted.schedule) ?? 0n
   if (BigInt(wanted.token) <= highest) report('S2 token', `${who} was granted after token ${highest}`)

@@ -60,7 +60,10 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
     checkRuns(step, mirror, report)
     watcher.changed(step)
     follow(mirror, step)
-    if (data().fires.size !== mirror.fires.size) checkGone(mirror, step.now, report, watcher.count)
+  }
+  /** After all that was written at once is followed. */
+  const noteGone = (): void => {
+    if (data().fires.size !== mirror.fires.size) checkGone(mirror, storeNow(), report, watcher.count)
   }
   const stepOf = (who: string, change: Change, before: Captured, after: Captured, claimant: string | null): Step => ({
     ...{ who, now: storeNow(), change, claimant, before: before.state, after: after.state },
@@ -80,6 +83,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const step = stepOf(who, change, before, after, null)
       watcher.committed(step)
       note(step)
+      noteGone()
     }
   }
 
@@ -93,6 +97,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const steps = changes.map((change, index) => stepOf(who, change, before[index]!, after[index]!, claimant))
       // In the order in which they were written, and before anybody else writes.
       for (const step of steps) if (isWritten(step)) note(step)
+      noteGone()
       const applied = await answer
       for (const [index, { kind }] of applied.results.entries()) {
         watcher.count(`apply ${kind}`)
@@ -180,7 +185,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
     async prune(limit) {
       settlePending()
       const answer = store.prune(limit)
-      if (data().fires.size !== mirror.fires.size) checkGone(mirror, storeNow(), report, watcher.count)
+      noteGone()
       return answer
     },
   })
