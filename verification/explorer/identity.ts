@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Definition, OpenFire, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import type { FleetOptions } from './fleet.ts'
-import { idOf, LEASE, type Message, MOST_INCARNATIONS, type State, TICK_MS, workerOf } from './state.ts'
+import { isBusy, isIdle } from './reduce.ts'
+import { idOf, LEASE, type Message, type State, TICK_MS, workerOf } from './state.ts'
 
 /**
  * What a state's future depends on, as a text; two states that differ in nothing else are one. Left out or cut short:
@@ -30,14 +31,20 @@ export function textOf(options: FleetOptions, state: State): string {
     witnessText(options, state),
     state.copy === null ? '' : storeText({ ...state, store: state.copy }, true),
   ]
-  return parts.join('\n').replace(IDS, (id) => rename(id, (worker) => ranks[worker]!))
+  return renamed(parts.join('\n'), ranks)
 }
 
 const IDS = /[\ue000-\uefff]/g
 
-function rename(id: string, rank: (worker: number) => number): string {
-  const incarnation = (id.charCodeAt(0) - 0xe000) % MOST_INCARNATIONS
-  return idOf(rank(workerOf(id)), incarnation)
+/** By the rank of the worker, and of its incarnations by their order alone. */
+function renamed(text: string, ranks: readonly number[]): string {
+  const found = [...new Set(text.match(IDS))].sort()
+  const names = new Map<string, string>()
+  for (const id of found) {
+    const before = found.filter((other) => workerOf(other) === workerOf(id) && other < id).length
+    names.set(id, idOf(ranks[workerOf(id)]!, before))
+  }
+  return text.replace(IDS, (id) => names.get(id)!)
 }
 
 /** As the worker itself sees it: all others are alike. */
@@ -72,26 +79,36 @@ function ahead(at: number, now: number): number {
 }
 
 function workerText(state: State, index: number, isExact: boolean): string {
-  const { now, store } = state
   const worker = state.workers[index]!
-  const { instances } = store.space
   const { run } = worker
+  const sent = messagesText(state, index, isExact)
+  const known = worker.onRecord.map(({ dueAt }) => dueAt).join()
+  const held = instancesText(state, index, isExact)
+  if (!isExact && isIdle(state, index)) return `idle;${known};${sent};${held}`
   const parts = [
-    worker.isUp ? idOf(index, worker.incarnation) : 'down',
-    worker.isUp ? `${ahead(worker.trustedUntil, now)}` : '',
+    worker.isUp ? `${idOf(index, worker.incarnation)}${ahead(worker.trustedUntil, state.now)}` : 'down',
     worker.doubtful.join(),
-    worker.onRecord.map(({ dueAt }) => dueAt).join(),
-    run === null ? '' : `${run.fire.dueAt}${run.token}${run.instance}${run.phase}${run.how}${run.isOver}`,
-    messagesText(state, index, isExact),
+    known,
+    run === null ? '' : `${run.fire.dueAt} ${run.token} ${run.instance}${run.phase} ${run.how} ${run.isOver}`,
+    sent,
+    held,
   ]
-  for (let incarnation = 0; incarnation <= worker.incarnation; incarnation++) {
-    const id = idOf(index, incarnation)
-    const known = instances.get(id)
-    if (known === undefined) continue
-    const renewals = isExact ? known.record.renewals : ''
-    parts.push(known.goneAt === null ? `${id}${ahead(known.leaseUntil, now * TICK_MS)}${renewals}` : `${id}gone`)
-  }
   return parts.join(';')
+}
+
+/** Whose lease or death may still matter. */
+function instancesText(state: State, index: number, isExact: boolean): string {
+  const { now, store, workers } = state
+  const { incarnation: last, run } = workers[index]!
+  const parts: string[] = []
+  for (let incarnation = 0; incarnation <= last; incarnation++) {
+    const id = idOf(index, incarnation)
+    const known = store.space.instances.get(id)
+    if (known === undefined || !(isExact || isBusy(state, id) || run?.instance === id)) continue
+    const renewals = isExact ? known.record.renewals : ''
+    parts.push(known.goneAt === null ? `${id}${ahead(known.leaseUntil, now * TICK_MS)} ${renewals}` : `${id}gone`)
+  }
+  return parts.join(',')
 }
 
 function messagesText(state: State, index: number, isExact: boolean): string {
@@ -103,7 +120,8 @@ function messagesText(state: State, index: number, isExact: boolean): string {
 }
 
 function messageText(state: State, message: Message, isExact: boolean): string {
-  const frame = `${message.kind}${message.instance}${message.waiting}`
+  const isWatching = message.kind === 'burial' || message.kind === 'recovery'
+  const frame = isWatching ? `${message.kind}${message.waiting}` : `${message.kind}${message.instance}${message.waiting}`
   switch (message.kind) {
     case 'claim': {
       const { answer, sentAt, decision } = message

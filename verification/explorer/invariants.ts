@@ -36,6 +36,7 @@ export function judgeFleet(
   const isWritten = before !== null && before.store !== after.store
   // A store that falls back loses what it lost; what is left must make sense.
   const isRestored = before !== null && before.faults.failover !== after.faults.failover
+  if (after.witness.broken !== null) return after.witness.broken
   for (const check of isWritten && !isRestored ? [...BY_STATE, ...BY_WRITE] : BY_STATE) {
     const wrong = check(options, before ?? after, after)
     if (wrong !== null && !ignore.includes(wrong.split(':', 1)[0]!)) return wrong

@@ -3,6 +3,7 @@ import { STALE } from '../../packages/cronce/src/policy/decision.ts'
 import type { Beat, BeatAnswer, HeldRun } from '../../packages/cronce/src/store/store.ts'
 import { isClaiming } from './claiming.ts'
 import { contextOf, type Fleet, type Moves } from './fleet.ts'
+import { isBusy, isIdle } from './reduce.ts'
 import { returned, settlementOf } from './running.ts'
 import {
   fault,
@@ -39,10 +40,7 @@ type Beating = 'stalls' | 'renews' | 'unheard'
 export function timeMoves(fleet: Fleet, state: State): Moves {
   if (state.now >= fleet.options.ticks) return []
   return waysToBeat(fleet, state).map((beating) => {
-    const words = [
-      'time goes on',
-      ...state.workers.flatMap((worker, index) => beatWords(worker, index, beating[index]!)),
-    ]
+    const words = ['time goes on', ...beating.flatMap((how, index) => beatWords(state, index, how))]
     const isFault = state.workers.some(({ isUp }, index) => isUp && beating[index] !== 'renews')
     return { words: words.join('; '), isFault, make: () => tick(fleet, state, beating) }
   })
@@ -50,17 +48,18 @@ export function timeMoves(fleet: Fleet, state: State): Moves {
 
 function waysToBeat(fleet: Fleet, state: State): readonly (readonly Beating[])[] {
   let ways: Beating[][] = [[]]
-  for (const { isUp } of state.workers) {
-    const own: Beating[] = isUp ? ['renews', 'stalls', 'unheard'] : ['stalls']
+  for (const [index, { isUp }] of state.workers.entries()) {
+    const own: Beating[] = !isUp ? ['stalls'] : isIdle(state, index) ? ['renews'] : ['renews', 'stalls', 'unheard']
     ways = ways.flatMap((way) => own.map((beating) => [...way, beating]))
   }
   const left = fleet.options.faults.silence - state.faults.silence
   return ways.filter((way) => way.filter((beating) => beating === 'unheard').length <= left)
 }
 
-function beatWords({ isUp, incarnation }: Worker, index: number, beating: Beating): string[] {
+function beatWords(state: State, index: number, beating: Beating): string[] {
+  const { isUp, incarnation } = state.workers[index]!
   const name = nameOf(idOf(index, incarnation))
-  if (!isUp || beating === 'stalls') return []
+  if (!isUp || beating === 'stalls' || isIdle(state, index)) return []
   return [beating === 'renews' ? `${name} renews` : `${name} renews, and hears no answer`]
 }
 
@@ -170,9 +169,18 @@ function holders({ protocol }: Fleet, { store, now }: State): { readonly id: str
  * Whoever the store says is expired. Ours also demands to have seen no renewal itself for a whole lease, which guards against
  * clocks that jump; here they do not, so everybody who might be declared dead by ours may be here, and more.
  */
-async function expiredPeers({ at }: Fleet, { store, now }: State, own: string): Promise<InstanceRecord[]> {
-  const { instances } = await at.read(store, now, (opened) => opened.listInstances())
-  return instances.filter(({ id, expired, state }) => id !== own && expired && state === 'live')
+async function expiredPeers({ at }: Fleet, state: State, own: string): Promise<InstanceRecord[]> {
+  const { instances } = await at.read(state.store, state.now, (store) => store.listInstances())
+  return instances.filter(
+    (peer) => peer.id !== own && peer.expired && peer.state === 'live' && isWanted(state, peer.id),
+  )
+}
+
+/** To declare dead who has nothing would change nothing. */
+function isWanted(state: State, id: string): boolean {
+  const isRunning = state.workers.some(({ run }) => run?.instance === id)
+  const isSent = state.messages.some((message) => message.kind === 'burial' && message.target === id)
+  return (isRunning || isBusy(state, id)) && !isSent
 }
 
 async function recoverFrom(fleet: Fleet, state: State, index: number, dead: string): Promise<State> {

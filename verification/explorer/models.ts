@@ -128,7 +128,7 @@ async function begin(fleet: Fleet): Promise<State> {
     messages: [],
     operator: options.scripts.length > 0 ? CHOOSING : NO_OPERATOR,
     faults: NO_FAULTS,
-    witness: { worked: 0, called: 0, told: new Map(), highest: '0', settled: [] },
+    witness: { worked: 0, called: 0, told: new Map(), highest: '0', settled: [], broken: null },
     copy: null,
   }
   const wanted = { definition: options.definition, source: { kind: 'client' } as const }

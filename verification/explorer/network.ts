@@ -25,8 +25,7 @@ type MessageOf<Kind> = Extract<Message, { readonly kind: Kind }>
 
 /** What is under way arrives, in any order; perhaps once more later. */
 export function deliveryMoves(fleet: Fleet, state: State): Moves {
-  return state.messages.flatMap((message): Moves => {
-    if (message.kind === 'claim' && message.answer !== null) return []
+  return state.messages.filter(isUnderWay).flatMap((message): Moves => {
     const words = `${nameOf(message.instance)}'s ${message.kind} arrives`
     const make = () => deliver(fleet, without(state, message), message)
     const moves: Moves = [{ words, isFault: false, make }]
@@ -37,7 +36,12 @@ export function deliveryMoves(fleet: Fleet, state: State): Moves {
   })
 }
 
-async function deliver(fleet: Fleet, state: State, message: Message): Promise<State> {
+/** It has not arrived yet. */
+export function isUnderWay(message: Message): boolean {
+  return message.kind !== 'claim' || message.answer === null
+}
+
+export async function deliver(fleet: Fleet, state: State, message: Message): Promise<State> {
   const write = async <Answer>(ask: (store: MemoryStore) => Promise<Answer>) => {
     const { answer, snapshot } = await fleet.at.write(state.store, state.now, ask)
     return { answer, next: granted(state, snapshot) }
@@ -135,35 +139,4 @@ function granted(state: State, store: Snapshot): State {
   for (const { token } of store.space.runs.values()) if (BigInt(token) > BigInt(highest)) highest = token
   const seen: Witness = highest === state.witness.highest ? state.witness : { ...state.witness, highest }
   return { ...state, store, witness: seen }
-}
-
-/** Nobody waits for it, and it can't change anything any more: it need not be looked at. */
-export function isSpent({ store }: State, message: Message): boolean {
-  if (message.waiting !== null) return false
-  const { schedules, runs, steps, instances } = store.space
-  const isFresh = (change: Change): boolean => (schedules.get(change.id)?.version ?? 0) === change.version
-  const isLive = (token: string): boolean =>
-    [...runs.values()].some((run) => {
-      return run.token === token && run.ending === null && instances.get(run.instance)?.goneAt === null
-    })
-  switch (message.kind) {
-    case 'claim':
-      // It may still renew a lease; but so does whoever sent it, or might have.
-      return !isFresh(message.decision.change) || instances.get(message.instance)?.goneAt !== null
-    case 'settlement':
-    case 'recovery':
-    case 'fence':
-    case 'command':
-      return !isFresh(message.change)
-    case 'commit':
-      return !isFresh(message.change) || !isLive(message.token)
-    case 'begin':
-      return !isLive(message.token)
-    case 'end':
-      return [...steps.values()].every((step) => step.token !== message.token || step.state !== 'begun')
-    case 'burial': {
-      const known = instances.get(message.target)
-      return known === undefined || known.goneAt !== null || known.record.renewals !== message.renewals
-    }
-  }
 }

@@ -117,6 +117,8 @@ export interface Witness {
   readonly highest: string
   /** Tokens whose settlement was acknowledged. */
   readonly settled: readonly string[]
+  /** What was found wrong on the way. */
+  readonly broken: string | null
 }
 
 // One character each, so that they are easily renamed in a text; from a range that nothing else uses.
