@@ -2,45 +2,52 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Mutant } from './mutant.ts'
 
-export interface Judged {
+export interface Judged extends Found {
   readonly mutant: Mutant
   /** `unnamed`: something was noticed, and not what the mutant says would be. */
   readonly verdict: 'caught' | 'survived' | 'unnamed'
-  /** The properties, invariants or tests that noticed it. */
-  readonly by: readonly string[]
-  readonly message: string
-  readonly seeds: number
   readonly seconds: number
+}
+
+/** How hard to look. */
+export interface Effort {
+  /** So many seeds, from the first one on. */
+  readonly seeds: number
+  /** And this one before them: nothing but time depends on it. */
+  readonly first: number | null
+  /** Only what the checker says about the history counts, not the invariants of the store. */
+  readonly history: boolean
 }
 
 /** What a judge in a process of its own says. */
 export interface Found {
+  /** The properties, invariants or tests that noticed it. */
   readonly by: readonly string[]
   readonly message: string
-  readonly seeds: number
+  /** Seeds, or models. */
+  readonly tried: number
+  readonly seed: number | null
 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const HOOK = new URL('load-mutant.ts', import.meta.url).href
 const REPORTER = new URL('failed-tests.ts', import.meta.url).href
-/** A process that did not end when its time was up, and so much later, is ended. */
-const PATIENCE_MS = 30_000
+/** A mutant may go on for ever. */
+const PATIENCE_MS = 600_000
 /** What is said of a process that ended otherwise than by finding something or nothing. */
 const CRASH = 'crash'
 
-/** Run the mutant before its judge, for so long. */
-export async function judgeMutant(mutant: Mutant, seconds: number): Promise<Judged> {
+export async function judgeMutant(mutant: Mutant, effort: Effort): Promise<Judged> {
   const begun = performance.now()
-  const output = await runNode(mutant, argumentsFor(mutant, seconds), seconds * 1_000 + PATIENCE_MS)
+  const output = await runNode(mutant, argumentsFor(mutant, effort))
   const found = mutant.caughtBy.judge === 'tests' ? failedIn(output) : foundIn(output)
-  const { names } = mutant.caughtBy
-  const isNamed = found.by.some((name) => names.includes(name))
+  const isNamed = found.by.some((name) => mutant.caughtBy.names.includes(name))
   const verdict = found.by.length === 0 ? 'survived' : isNamed ? 'caught' : 'unnamed'
   return { mutant, verdict, ...found, seconds: (performance.now() - begun) / 1_000 }
 }
 
-function argumentsFor({ caughtBy }: Mutant, seconds: number): string[] {
-  if (caughtBy.judge !== 'tests') return [`verification/mutants/judge-${caughtBy.judge}.ts`, String(seconds)]
+function argumentsFor({ caughtBy }: Mutant, effort: Effort): string[] {
+  if (caughtBy.judge !== 'tests') return [`verification/mutants/judge-${caughtBy.judge}.ts`, JSON.stringify(effort)]
   const pattern = caughtBy.names.map((name) => `^${name.replace(/[()?.*+]/g, '\\$&')}$`).join('|')
   return [`--test-reporter=${REPORTER}`, `--test-name-pattern=${pattern}`, caughtBy.file]
 }
@@ -51,11 +58,11 @@ interface Output {
   readonly err: string
 }
 
-function runNode(mutant: Mutant, args: readonly string[], patienceMs: number): Promise<Output> {
+function runNode(mutant: Mutant, args: readonly string[]): Promise<Output> {
   const { promise, resolve, reject } = Promise.withResolvers<Output>()
   // By the environment, so that the processes that a judge starts are mutants, too.
   const env = { ...process.env, MUTANT: mutant.name, NODE_OPTIONS: `--import=${HOOK}`, NODE_TEST_CONTEXT: undefined }
-  const child = spawn(process.execPath, args, { cwd: ROOT, env, timeout: patienceMs, killSignal: 'SIGKILL' })
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, timeout: PATIENCE_MS, killSignal: 'SIGKILL' })
   const output = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.out += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.err += text))
@@ -66,13 +73,13 @@ function runNode(mutant: Mutant, args: readonly string[], patienceMs: number): P
 
 function failedIn({ code, out, err }: Output): Found {
   const by = out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as string]))
-  if (by.length === 0 && code !== 0) return { by: [CRASH], message: lastLines(err), seeds: 0 }
-  return { by, message: by.join('; '), seeds: 0 }
+  if (by.length === 0 && code !== 0) return { by: [CRASH], message: lastLines(err), tried: 0, seed: null }
+  return { by, message: by.join('; '), tried: 0, seed: null }
 }
 
 function foundIn({ out, err }: Output): Found {
   const line = out.trimEnd().split('\n').at(-1) ?? ''
-  if (!line.startsWith('{')) return { by: [CRASH], message: lastLines(err), seeds: 0 }
+  if (!line.startsWith('{')) return { by: [CRASH], message: lastLines(err), tried: 0, seed: null }
   return JSON.parse(line) as Found
 }
 

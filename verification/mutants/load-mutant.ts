@@ -9,7 +9,8 @@ import { findMutant } from './mutants.ts'
  *     MUTANT=no-token-check node --import ./verification/mutants/load-mutant.ts …
  */
 const SOURCE = new URL('../../packages/cronce/src/', import.meta.url).href
-const mutant = findMutant(process.env['MUTANT'] ?? '')
+const { MUTANT = '' } = process.env
+const mutant = findMutant(MUTANT)
 
 registerHooks({
   load(url, context, nextLoad) {

@@ -2,53 +2,65 @@ import { parseArgs } from 'node:util'
 import { type Judged, judgeMutant } from './judge.ts'
 import type { Mutant } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
+import { savedSeeds, saveSeeds } from './saved-seeds.ts'
 
 /**
  * Judges the judges: every mutant has to be noticed, by what it says would notice it.
  *
- *     node verification/mutants/run.ts [--only name,name] [--seconds 60] [--json]
+ *     node verification/mutants/run.ts [--only name,name] [--judge simulation] [--seeds 100] [--quick] [--history] [--save] [--json]
+ *
+ * `--quick` begins with the seeds that were saved; `--save` saves those that were found. `--history`: judged by the checker alone.
  */
-const { values } = parseArgs({
+const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
     judge: { type: 'string' },
-    seconds: { type: 'string', default: '60' },
+    seeds: { type: 'string', default: '100' },
     jobs: { type: 'string', default: '2' },
+    quick: { type: 'boolean', default: false },
+    history: { type: 'boolean', default: false },
+    save: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
 
-const only = values.only?.split(',')
-const wanted = MUTANTS.filter(
-  ({ name, caughtBy }) =>
-    (only === undefined || only.includes(name)) && (values.judge === undefined || values.judge === caughtBy.judge),
+const only = options.only?.split(',')
+const { judge } = options
+const judged = await judgeAll(
+  MUTANTS.filter(({ name }) => only === undefined || only.includes(name)).filter(
+    ({ caughtBy }) => judge === undefined || judge === caughtBy.judge,
+  ),
 )
-const judged = await judgeAll(wanted, Number(values.seconds), Number(values.jobs))
-if (values.json) console.log(JSON.stringify(judged.map(plain), null, 2))
+if (options.save) saveSeeds(judged)
+if (options.json) console.log(JSON.stringify(judged.map(plain), null, 2))
 const missed = judged.filter(({ verdict }) => verdict !== 'caught')
-console.error(`${judged.length - missed.length} of ${judged.length} mutants were caught.`)
-for (const one of missed) console.error(`${one.mutant.name}: ${one.verdict}. ${one.mutant.breaks}\n${one.message}`)
+for (const { mutant, verdict, message } of missed) {
+  console.error(`\n${mutant.name} (${verdict}): ${mutant.breaks}\n${message}`)
+}
+console.error(`\n${judged.length - missed.length} of ${judged.length} mutants were caught by what they name.`)
 process.exitCode = missed.length === 0 && judged.length > 0 ? 0 : 1
 
-async function judgeAll(mutants: readonly Mutant[], seconds: number, jobs: number): Promise<readonly Judged[]> {
+async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> {
   const results: Judged[] = []
   const left = [...mutants]
+  const saved = options.quick ? savedSeeds() : {}
   const work = async (): Promise<void> => {
     for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-      const result = await judgeMutant(mutant, seconds)
+      const first = saved[mutant.name] ?? null
+      const result = await judgeMutant(mutant, { seeds: Number(options.seeds), first, history: options.history })
       results.push(result)
-      if (!values.json) console.log(lineOf(result))
+      if (!options.json) console.log(lineOf(result))
     }
   }
-  await Promise.all(Array.from({ length: jobs }, work))
+  await Promise.all(Array.from({ length: Number(options.jobs) }, work))
   return results
 }
 
-function lineOf({ mutant, verdict, by, seeds, seconds }: Judged): string {
-  const effort = `${mutant.caughtBy.judge}, ${seeds} seeds, ${seconds.toFixed(1)} s`
-  return `${verdict.padEnd(8)} ${mutant.name.padEnd(34)} ${mutant.ruling}: ${by.join(', ')} (${effort})`
+function lineOf({ mutant, verdict, by, tried, seconds }: Judged): string {
+  const effort = `${mutant.caughtBy.judge}, ${tried} tried, ${seconds.toFixed(1)} s`
+  return `${verdict.padEnd(8)} ${mutant.name.padEnd(32)} ${mutant.ruling}: ${by.join(', ')} (${effort})`
 }
 
-function plain({ mutant: { name, ruling, caughtBy }, ...rest }: Judged) {
-  return { name, ruling, judge: caughtBy.judge, ...rest }
+function plain({ mutant: { name, ruling, breaks, caughtBy }, ...rest }: Judged) {
+  return { name, ruling, breaks, judge: caughtBy.judge, ...rest }
 }

@@ -69,7 +69,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
       edit(
         'policy/turn.ts',
         '    if (fire.run !== null) running++\n',
-        '    if (fire.run !== null && fire.run.cancel === null) running++\n',
+        '    if (fire.run !== null) running += fire.run.cancel === null ? 1 : 0\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C7'] },
