@@ -29,30 +29,31 @@ function judgeTokens({ id, stories }: Subject, report: Report): void {
 }
 
 function judgeStarts(judged: Case, subject: Subject, story: Story, report: Report): void {
-  const { starts } = story
-  for (const [index, later] of starts.entries()) {
-    const earlier = starts[index - 1]
+  for (const [index, later] of story.starts.entries()) {
+    const earlier = story.starts[index - 1]
     if (earlier === undefined || earlier.token === later.token) continue
-    const about = { schedule: subject.id, dueAt: story.dueAt }
-    if (isOutOfOrder(judged, story, earlier, later)) {
-      const message = `${fireText(story)}: attempt ${later.attempt} (token ${later.token}) was started after attempt ${earlier.attempt} (token ${earlier.token}).`
-      report('C2', about, message, [earlier, later])
-    } else if (isSecondOfOneRound(judged, subject, story, earlier, later)) {
-      const message = `${fireText(story)} was started twice, with tokens ${earlier.token} and ${later.token}, but must start at most once.`
-      report('C2', about, message, [earlier, later])
-    } else if (isTakenFromLive(judged, subject, story, earlier, later)) {
-      const message = `${fireText(story)} was started on ${later.node} (token ${later.token}) while ${earlier.node} was well and held it (token ${earlier.token}).`
-      report('C2', about, message, [earlier, later])
-    }
+    const why = faultOfStart(judged, subject, story, earlier, later)
+    if (why === null) continue
+    const message = `${fireText(story)} was started on ${later.node} (token ${later.token}) ${why} (token ${earlier.token}).`
+    report('C2', story, message, [earlier, later])
   }
 }
 
-/** Unless the one with the lower token was held up between its claim and its first line. */
-function isOutOfOrder({ clock, fleet }: Case, { runs }: Story, earlier: Start, later: Start): boolean {
-  if (compareTokens(earlier.token, later.token) < 0 && earlier.attempt < later.attempt) return false
+function faultOfStart(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): string | null {
+  if (compareTokens(earlier.token, later.token) > 0 || earlier.attempt >= later.attempt) {
+    return isHeldUp(judged, story, earlier, later)
+      ? null
+      : `as attempt ${later.attempt} after attempt ${earlier.attempt}`
+  }
+  if (isSecondOfOneRound(judged, subject, story, earlier, later)) return 'again, though it must start at most once'
+  return isTakenFromLive(judged, subject, story, earlier, later) ? `while ${earlier.node} was well and held it` : null
+}
+
+/** The one with the lower token was kept from its first line by something that was done to its node after its claim. */
+function isHeldUp({ clock, fleet }: Case, { runs }: Story, earlier: Start, later: Start): boolean {
   const run = runs.find(({ token }) => token === later.token)
   const claimed = run === undefined ? earlier.at : clock.timesOf(run.startedAt).from
-  return !fleet.wasHit(later.node, Math.min(claimed, earlier.at), later.at)
+  return later.attempt < earlier.attempt && fleet.wasHit(later.node, Math.min(claimed, earlier.at), later.at)
 }
 
 function isSecondOfOneRound(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {

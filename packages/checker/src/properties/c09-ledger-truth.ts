@@ -6,7 +6,7 @@ import { fireText, type Judge, type Report } from '../report.ts'
 export const judgeLedger: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
     for (const story of subject.stories.values()) {
-      const isPruned = story.record === null && story.dueAt <= subject.prunedTo
+      const isPruned = !story.isInFinal && story.dueAt <= subject.prunedTo
       if (!isPruned) for (const start of story.starts) judgeStart(judged, story, start, report)
       for (const run of story.runs) judgeRun(story, run, report)
       if (story.record !== null && story.isInFinal) judgeFire(judged, story, story.record, report)

@@ -131,7 +131,7 @@ function wrongOnes(
 
 /** Where one fire at a time is active, those that wait get their turn in the order of their instants. */
 function judgeOrder({ clock }: Case, { stories, definitions }: Subject, report: Report): void {
-  const isSimple = definitions.specs.every(({ jitterMs }) => jitterMs === 0) && !clock.wasSetBack
+  const isSimple = definitions.specs.length === 1 && definitions.specs[0]!.jitterMs === 0 && !clock.wasSetBack
   if (!isSimple) return
   const fires = [...stories.values()]
     .filter(({ nonce, record, runs }) => {
@@ -143,15 +143,15 @@ function judgeOrder({ clock }: Case, { stories, definitions }: Subject, report: 
   let newest: Story | null = null
   for (const story of fires) {
     if (newest !== null && isOvertaken(newest, story)) {
-      const message = `${fireText(newest)} was claimed before ${fireText(story)}, which waited since ${iso(story.record!.plannedAt)}.`
+      const message = `${fireText(story)} was claimed before ${fireText(newest)}, which waited since ${iso(newest.record!.plannedAt)}.`
       report('C11', story, message, [newest.runs[0]!, story.runs[0]!])
     }
     if (newest === null || compareTokens(newest.runs[0]!.token, story.runs[0]!.token) < 0) newest = story
   }
 }
 
-/** The earlier one was open when the later one, due before it, was claimed: so it was passed by. */
-function isOvertaken(claimedEarlier: Story, story: Story): boolean {
-  const [earlier, later] = [claimedEarlier.runs[0]!, story.runs[0]!]
-  return compareTokens(later.token, earlier.token) < 0 && claimedEarlier.record!.plannedAt < later.startedAt
+/** Whether the first one, due earlier, was open when the other one was claimed: so it was passed by. */
+function isOvertaken(dueEarlier: Story, { runs }: Story): boolean {
+  const [claim] = runs
+  return compareTokens(claim!.token, dueEarlier.runs[0]!.token) < 0 && dueEarlier.record!.plannedAt < claim!.startedAt
 }

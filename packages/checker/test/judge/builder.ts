@@ -54,7 +54,6 @@ export class Builder {
   bounds = BOUNDS
   /** How far the store's clock has been set. */
   offset = 0
-  #token = 0
 
   at(time: number): number {
     return EPOCH + time + this.offset
@@ -102,7 +101,7 @@ export class Builder {
 
   /**
    * A run of a fire on record, from its claim to its end, as both witnesses saw it. `silent`: its handler was never called.
-   * `cut`: its handler did not come to an end.
+   * `cut`: its handler did not come to an end. Tokens grow with time.
    */
   run(
     dueAt: number,
@@ -122,7 +121,7 @@ export class Builder {
         round: fire.round,
         attempt: fire.attempt + 1,
       },
-      ...{ token: String(++this.#token), instance: `i-${node}`, startedAt: this.at(from), outcome },
+      ...{ token: String(from + 1), instance: `i-${node}`, startedAt: this.at(from), outcome },
       ...{ endedAt: to === null ? null : this.at(to) },
       reason: to === null ? null : reasons[(patch.outcome ?? 'succeeded') as keyof typeof reasons],
       ...patch,

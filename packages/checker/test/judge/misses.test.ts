@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { judge } from '../../src/judge.ts'
+import { Builder, EPOCH, MINUTE, SPEC } from './builder.ts'
+import { clean, END, minutes, TEN, without, wrong } from './verdicts.ts'
+
+test('a schedule that runs at each of its instants is right, and all of that is counted', () => {
+  const history = minutes(TEN).read(END)
+  clean(history)
+  const { counts } = judge(history.build())
+  assert.equal(counts.required, 10)
+  assert.equal(counts.starts, 10)
+  assert.deepEqual(counts.latenessMs, { p50: 5, p99: 5, max: 5 })
+  assert.deepEqual(counts.byReason, { completed: 10 })
+})
+
+test('C1: an instant that was not run and is on no record', () => wrong('C1', minutes(without(4)).read(END)))
+
+test('C1: the first instant of a schedule, and its last before the read', () => {
+  wrong('C1', minutes(without(1)).read(END))
+  wrong('C1', minutes(without(10)).read(END))
+})
+
+test('C1: an instant that nobody can have run yet is not missed', () => {
+  clean(minutes(without(10)).read(10 * MINUTE + 30_000, { nextAt: EPOCH + 10 * MINUTE }))
+})
+
+test('C1: an instant of every and of at, and none before the start, from the end on or beyond the limit', () => {
+  const every = { trigger: { kind: 'every', everyMs: MINUTE, anchor: 7 } as const }
+  const series = (which: readonly number[], options = {}, nextAt: number | null = EPOCH + 3 * MINUTE + 7) => {
+    const history = new Builder().node('n1', 0).define(10, { ...every, ...options })
+    for (const minute of which) history.run(minute * MINUTE + 7, [minute * MINUTE + 9, minute * MINUTE + 20])
+    return history.read(3 * MINUTE, { nextAt })
+  }
+  clean(series([1, 2]))
+  wrong('C1', series([1]))
+  clean(series([2], { start: EPOCH + MINUTE + 8 }))
+  wrong('C4', series([1, 2], { start: EPOCH + MINUTE + 8 }))
+  clean(series([1, 2], { limit: 2 }))
+  wrong('C4', series([1, 2], { limit: 1 }))
+  wrong('C4', series([1, 2], { end: EPOCH + 2 * MINUTE + 7 }, null))
+  const once = { trigger: { kind: 'at', at: EPOCH + 90_000 } as const }
+  const at = () => new Builder().node('n1', 0).define(10, once)
+  wrong('C1', at().read(5 * MINUTE, { nextAt: null }))
+  const run = at()
+  run.run(90_000, [90_010, 90_020])
+  clean(run.read(5 * MINUTE, { nextAt: null }))
+})
+
+const LATE = {
+  outcome: 'missed',
+  reason: 'superseded',
+  plannedAt: EPOCH + 5 * MINUTE,
+  endedAt: EPOCH + 5 * MINUTE,
+} as const
+
+test('C1: missed while nothing was wrong', () => {
+  const history = minutes(without(4))
+  history.record(4 * MINUTE, LATE)
+  wrong('C1', history.read(END))
+})
+
+test('C1: missed in an outage, or with nobody there who could run it, is no miss', () => {
+  const outage = minutes(without(4)).fault('store-down', 4 * MINUTE + 1, 5 * MINUTE - 10)
+  outage.record(4 * MINUTE, LATE)
+  clean(outage.read(END))
+  const alone = minutes(without(4), new Builder().node('n1', 0).node('n2', 0, 'ready', ['other']).define(10))
+  alone.record(4 * MINUTE, LATE)
+  alone
+    .node('n1', 3 * MINUTE + 10_000, 'stopping')
+    .node('n1', 3 * MINUTE + 11_000, 'ended')
+    .node('n1', 5 * MINUTE - 50)
+  clean(alone.read(END))
+})
+
+test('C1: what was asked for without an answer may or may not have happened', () => {
+  const paused = minutes(without(4)).ask(
+    3.5 * MINUTE,
+    { verb: 'pause', until: null, missed: 'skip' },
+    { result: 'info', endedAt: null },
+  )
+  paused.record(4 * MINUTE, { outcome: 'skipped', reason: 'paused', endedAt: EPOCH + 4.5 * MINUTE })
+  clean(paused.read(END))
+  const removed = minutes([1, 2, 3]).ask(3.5 * MINUTE, { verb: 'remove' }, { result: 'info', endedAt: null })
+  clean(removed.read(END, { nextAt: EPOCH + 4 * MINUTE }))
+  const refused = minutes(without(4)).ask(3.5 * MINUTE, { verb: 'remove' }, { result: 'fail' })
+  wrong('C1', refused.read(END))
+})
+
+test('C4: an instant that the schedule does not have', () => {
+  const history = minutes(TEN)
+  history.run(4 * MINUTE + 30_000, [4 * MINUTE + 30_005, 4 * MINUTE + 30_010])
+  wrong('C4', history.read(END))
+})
+
+test('C4: nothing after a removal that was acknowledged, or before the definition', () => {
+  const removed = minutes([1, 2, 3]).ask(3.5 * MINUTE, { verb: 'remove' })
+  removed.schedules.clear()
+  clean(removed.read(END))
+  const early = minutes([4, 5], new Builder().node('n1', 0).define(4 * MINUTE + 10))
+  wrong('C4', early.read(6 * MINUTE - 1))
+})
+
+test('C4: what was skipped, by an operator or in a pause, does not run', () => {
+  const skipped = (which: readonly number[]) => {
+    const history = minutes(which).ask(3.5 * MINUTE, { verb: 'skip-next', dueAt: EPOCH + 4 * MINUTE })
+    const record = { outcome: 'skipped', reason: 'skipped-by-operator', endedAt: EPOCH + 3.5 * MINUTE } as const
+    if (!which.includes(4)) history.record(4 * MINUTE, { ...record, plannedAt: EPOCH + 3.5 * MINUTE })
+    return history.read(END)
+  }
+  clean(skipped(without(4)))
+  wrong('C4', skipped(TEN))
+  const late = minutes(without(4)).ask(3.5 * MINUTE, { verb: 'pause', until: null, missed: 'skip' })
+  late.ask(4.5 * MINUTE, { verb: 'resume', missed: 'skip' })
+  late.record(4 * MINUTE, { plannedAt: EPOCH + 4.5 * MINUTE })
+  late.run(4 * MINUTE, [4.5 * MINUTE + 10, 4.5 * MINUTE + 20])
+  wrong('C4', late.read(END))
+})
+
+test('C4: a fire by hand needs somebody who asked for it', () => {
+  const byHand = (nonce: string, asked: string | null, at: number) => {
+    const history = minutes(TEN).ask(90_000, { verb: 'trigger', nonce: asked }, { endedAt: 90_020 })
+    history.record(at, { nonce, origin: 'manual' })
+    history.run(at, [at + 5, at + 10], { nonce })
+    return history.read(END)
+  }
+  clean(byHand('key', 'key', 90_010))
+  clean(byHand('x7', null, 90_010))
+  wrong('C4', byHand('x7', 'key', 90_010))
+  wrong('C4', byHand('x7', null, 95_010))
+})
+
+test('C5: a start before its instant, by the harness and by the ledger', () => {
+  const early = (startMs: number) => {
+    const history = minutes(without(4))
+    history.run(4 * MINUTE, [4 * MINUTE + startMs, 4 * MINUTE + 1_000])
+    return history.read(END)
+  }
+  clean(early(0))
+  wrong('C5', early(-1))
+  const claimed = minutes(without(4))
+  claimed.run(4 * MINUTE, [4 * MINUTE + 5, 4 * MINUTE + 10], { startedAt: EPOCH + 4 * MINUTE - 1 })
+  wrong('C5', claimed.read(END))
+})
+
+test('C5: a claim before the fire is ready', () => {
+  const history = minutes(without(4), new Builder().node('n1', 0).define(10, { jitterMs: 2_000 }))
+  history.record(4 * MINUTE, { readyAt: EPOCH + 4 * MINUTE + 900 })
+  history.run(4 * MINUTE, [4 * MINUTE + 899, 4 * MINUTE + 1_000])
+  wrong('C5', history.read(END))
+})
+
+test('C5: by the store, whose clock was set ahead, it is time', () => {
+  const history = minutes([1, 2, 3]).step(3.5 * MINUTE, 20_000)
+  history.run(4 * MINUTE, [4 * MINUTE - 19_000, 4 * MINUTE - 18_000])
+  clean(history.read(4 * MINUTE + 30_000, { nextAt: EPOCH + 5 * MINUTE }))
+})
+
+test('C6: a start that comes too late while nothing is wrong', () => {
+  const late = (startMs: number) => {
+    const history = minutes(without(4))
+    history.run(4 * MINUTE, [4 * MINUTE + startMs, 4 * MINUTE + startMs + 50])
+    return history
+  }
+  clean(late(2_000).read(END))
+  wrong('C6', late(2_001).read(END))
+  clean(
+    late(8_000)
+      .fault('slow', 3 * MINUTE + 50_000, 4 * MINUTE + 100, 'n1')
+      .read(END),
+  )
+})
+
+test('C6: ready outside of its jitter', () => {
+  const jittered = (readyMs: number) => {
+    const history = minutes(without(4), new Builder().node('n1', 0).define(10, { jitterMs: 2_000 }))
+    history.record(4 * MINUTE, { readyAt: EPOCH + 4 * MINUTE + readyMs })
+    history.run(4 * MINUTE, [4 * MINUTE + readyMs, 4 * MINUTE + readyMs + 50])
+    return history.read(END)
+  }
+  clean(jittered(2_000))
+  wrong('C6', jittered(2_001))
+})
+
+test('instants of a definition that was replaced are those before it, and of the new one those after it', () => {
+  const half = { trigger: { ...SPEC.trigger, expression: '30 * * * * *' } as typeof SPEC.trigger }
+  const changed = (at: readonly number[]) => {
+    const history = new Builder()
+      .node('n1', 0)
+      .define(10)
+      .define(3.2 * MINUTE, half)
+    for (const time of at) history.run(time, [time + 5, time + 10])
+    return history.read(5 * MINUTE + 10_000, { nextAt: EPOCH + 5.5 * MINUTE })
+  }
+  const right = [MINUTE, 2 * MINUTE, 3 * MINUTE, 3.5 * MINUTE, 4.5 * MINUTE]
+  clean(changed(right))
+  wrong('C4', changed([...right, 4 * MINUTE]))
+  wrong('C4', changed([2.5 * MINUTE, ...right]))
+  wrong('C1', changed(right.slice(0, 4).concat()))
+})

@@ -1,0 +1,113 @@
+import { test } from 'node:test'
+import type { Spec } from '../../src/history.ts'
+import { Builder, EPOCH, MINUTE } from './builder.ts'
+import { clean, END, minutes, without, wrong } from './verdicts.ts'
+
+type Options = { [Name in keyof Spec]?: Spec[Name] }
+
+const T = 4 * MINUTE
+const U = 5 * MINUTE
+
+/** The fires of the fourth and the fifth minute: the earlier one ends, and the later one begins, at these times after the fifth. */
+function neighbours(options: Options, endMs: number, beginMs: number, mark = { node: 'n2', cut: false }): Builder {
+  const history = minutes(without(4, 5), new Builder().node('n1', 0).node('n2', 0).define(10, options))
+  history.run(T, [T + 5, U + endMs])
+  history.run(U, [U + beginMs, U + 40_000], mark)
+  return history
+}
+
+const QUEUE = { overlap: { kind: 'queue', limit: 1 } } as const
+
+test('C7: one at a time', () => {
+  clean(neighbours(QUEUE, 2_000, 2_000).read(END))
+  wrong('C7', neighbours(QUEUE, 2_000, 1_999).read(END))
+})
+
+test('C7: so many at a time', () => {
+  const allow = (limit: number) => neighbours({ overlap: { kind: 'allow', limit } }, 2_000, 10).read(END)
+  clean(allow(2))
+  wrong('C7', allow(1))
+})
+
+test('C7: a fire is active between its attempts, too', () => {
+  const backingOff = (beginMs: number) => {
+    const history = minutes(
+      without(4, 5),
+      new Builder().node('n1', 0).define(10, { ...QUEUE, retry: { attempts: 1, crashes: 2, deadlineMs: null } }),
+    )
+    history.run(T, [T + 5, U - 5_000], { outcome: 'failed' })
+    history.run(T, [U + 5_000, U + 6_000])
+    history.amend(T, { readyAt: EPOCH + U + 5_000 })
+    history.run(U, [U + beginMs, U + beginMs + 500])
+    return history.read(END)
+  }
+  clean(backingOff(6_000))
+  wrong('C7', backingOff(10))
+})
+
+test('C7: by the handlers, if the ledger says otherwise', () => {
+  const lying = (cause: (history: Builder) => void) => {
+    const history = neighbours(QUEUE, 2_000, 2_000)
+    const finish = history.entries.findIndex((entry) => entry.kind === 'finish' && entry.at === U + 2_000)
+    history.entries[finish] = { ...history.entries[finish]!, at: U + 9_000 }
+    cause(history)
+    return history.read(END)
+  }
+  wrong(
+    'C7',
+    lying(() => {}),
+  )
+  clean(lying((history) => history.fault('pause', U, U + 1_000, 'n1')))
+  clean(lying((history) => history.ask(U + 100, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token: null })))
+})
+
+test('C7: a fire by hand may have been told to ignore what runs', () => {
+  const history = minutes(without(4), new Builder().node('n1', 0).define(10)).ask(T + 500, {
+    verb: 'trigger',
+    nonce: 'key',
+  })
+  history.run(T, [T + 5, T + 1_000])
+  history.record(T + 500, { nonce: 'key', origin: 'manual' })
+  history.run(T + 500, [T + 510, T + 900], { nonce: 'key' })
+  clean(history.read(END))
+})
+
+test('C7: limits of a job and of a group, over schedules', () => {
+  const together = (options: Options) => {
+    const history = minutes(without(4), new Builder().node('n1', 0).define(10, options).define(20, options, 'b'))
+    for (const minute of without(4))
+      history.run(minute * MINUTE, [minute * MINUTE + 1_500, minute * MINUTE + 2_000], { schedule: 'b' })
+    history.run(T, [T + 5, T + 1_000])
+    history.run(T, [T + 500, T + 1_500], { schedule: 'b' })
+    return history.read(END)
+  }
+  clean(together({ jobLimit: 2 }))
+  wrong('C7', together({ jobLimit: 1 }))
+  clean(together({ group: { name: 'reports', limit: 2 } }))
+  wrong('C7', together({ group: { name: 'reports', limit: 1 } }))
+})
+
+const SKIPPED = { outcome: 'skipped', reason: 'overlap', plannedAt: EPOCH + U, endedAt: EPOCH + U } as const
+
+test('C10: skipped for overlap needs another fire that was active then, back-off included', () => {
+  const skipped = (endMs: number) => {
+    const history = minutes(without(4, 5), new Builder().node('n1', 0).define(10))
+    history.run(T, [T + 5, U + endMs])
+    history.record(U, SKIPPED)
+    return history.read(END)
+  }
+  clean(skipped(0))
+  wrong('C10', skipped(-1))
+})
+
+test('C10: replaced needs a policy that replaces', () => {
+  const replaced = (kind: 'replace' | 'queue') => {
+    const history = neighbours({ overlap: { kind, limit: 1 } }, 2_000, 2_000)
+    const [first] = [...history.runs.values()].filter(({ dueAt }) => dueAt === EPOCH + T)
+    const end = { outcome: 'cancelled', reason: 'replaced' } as const
+    history.runs.set(`a ${first!.token}`, { ...first!, ...end })
+    return history.amend(T, end).read(END)
+  }
+  clean(replaced('replace'))
+  wrong('C10', replaced('queue'))
+})
