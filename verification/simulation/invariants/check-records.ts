@@ -105,8 +105,8 @@ function checkMark(before: ScheduleState, after: ScheduleState, step: Step, mirr
     report('S13 conservation', `${after.id} went back from ${from} to ${to}`)
     return
   }
-  // Under a new rule all that was due under the old one is settled.
-  const to = isSame ? after.nextAt : step.now + 1
+  // Under a new rule all that was due under the old one when it was decided is settled.
+  const to = isSame ? after.nextAt : after.updatedAt + 1
   if (to === null || before.retiredAt !== null) return
   const isPaused = before.pause !== null && after.pause !== null
   if (!isSame && isPaused) return

@@ -59,11 +59,9 @@ function checkLimits(step: Step, run: RunRecord, fire: OpenFire, mirror: Mirror,
   }
   if (fire.ignoresOverlap) return
   const capacity = policy.overlap.kind === 'allow' ? policy.overlap.limit : 1
-  const tokens = new Set(begun.map(({ wanted }) => wanted.token))
-  // What starts whatever else is active may have started in the same step, after this one.
-  const running = step.after!.open.filter(({ run: other, ignoresOverlap }) =>
-    other === null ? false : !(ignoresOverlap && tokens.has(other.token)),
-  )
+  // Those that begin in the same step after this one look at this one, by their own policies.
+  const later = new Set(begun.map(({ wanted }) => wanted.token).filter((token) => BigInt(token) > BigInt(run.token)))
+  const running = step.after!.open.filter(({ run: other }) => other !== null && !later.has(other.token))
   if (running.length > capacity) report('S10 overlap', `${label(run)} makes ${running.length} of ${capacity}`)
 }
 
