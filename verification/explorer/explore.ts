@@ -21,9 +21,9 @@ export interface Model<State> {
 
 export interface ExploreOptions {
   /** Stop looking after so many states; then `isComplete` is false. */
-  readonly mostStates?: number
+  readonly mostStates?: number | undefined
   /** Every so many states one is asked whether it can end well. 0: none. */
-  readonly stuckEvery?: number
+  readonly stuckEvery?: number | undefined
 }
 
 export interface Exploration {

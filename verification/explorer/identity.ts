@@ -121,7 +121,9 @@ function messagesText(state: State, index: number, isExact: boolean): string {
 
 function messageText(state: State, message: Message, isExact: boolean): string {
   const isWatching = message.kind === 'burial' || message.kind === 'recovery'
-  const frame = isWatching ? `${message.kind}${message.waiting}` : `${message.kind}${message.instance}${message.waiting}`
+  const frame = isWatching
+    ? `${message.kind}${message.waiting}`
+    : `${message.kind}${message.instance}${message.waiting}`
   switch (message.kind) {
     case 'claim': {
       const { answer, sentAt, decision } = message

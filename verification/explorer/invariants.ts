@@ -58,6 +58,14 @@ const oneHolder: Check = ({ definition }, _, after) => {
   return null
 }
 
+const calledUnderTrust: Check = (_, before, after) => {
+  const wrong = after.workers.findIndex((worker, index) => {
+    const isCalled = before.workers[index]!.run === null && isExecuting(worker.run)
+    return isCalled && !isTrusted(after, worker)
+  })
+  return wrong < 0 ? null : `S1: a handler was called on w${wrong + 1} under a lease that it can not trust`
+}
+
 const stepOnce: Check = ({ definition }, _, { witness }) => {
   if (witness.worked > 1) return 'S6: the work of a step was begun twice'
   const isOnce = policyOf(definition.policy).guarantee === 'at-most-once'
@@ -191,6 +199,7 @@ const steps: Check = (_, before, after) => {
 
 const BY_STATE: readonly Check[] = [
   oneHolder,
+  calledUnderTrust,
   stepOnce,
   transactionsAreTold,
   acknowledgedIsThere,
