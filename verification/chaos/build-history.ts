@@ -42,6 +42,13 @@ export function struckIn(folder: string): string[] {
   )
 }
 
+/** Whether this process is in the middle of something. */
+export function isRunning(folder: string, node: string): boolean {
+  const lines = readWitnesses(folder).find(([name]) => name === node)?.[1] ?? []
+  const ended = new Set(lines.flatMap((line) => (line.kind === 'finish' ? [runKey(line)] : [])))
+  return lines.some((line) => line.kind === 'start' && !ended.has(runKey(line)))
+}
+
 /** When a process was last seen to stall or to be struck. */
 export function lastTrouble(folder: string): Time {
   const ends = readWitnesses(folder).flatMap(([, lines]) =>

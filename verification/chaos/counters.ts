@@ -73,8 +73,6 @@ function consequenceOf(event: CronceEvent): string | null {
   switch (event.type) {
     case 'instance.died':
       return event.by === 'probe' ? 'found dead by its lock' : 'found dead by its lease'
-    case 'run.started':
-      return 'runs begun'
     case 'run.lost':
       return 'runs lost'
     case 'run.fenced':

@@ -40,7 +40,7 @@ async function kill(chaos: Chaos, random: Random): Promise<void> {
   if (alive.length > 0) killSlot(chaos, random.pick(alive))
 }
 
-function killSlot({ recorder }: Chaos, slot: Slot): void {
+export function killSlot({ recorder }: Pick<Chaos, 'recorder'>, slot: Slot): void {
   const over = recorder.fault('kill', slot.node)
   slot.signal('SIGKILL')
   over()

@@ -141,6 +141,10 @@ export const CELL_JOBS: readonly ChaosJob[] = [
   job('mail', { trigger: every(300), guarantee: 'at-most-once', overlap: allow(20) }, { toMs: 100 }),
   job('charge', { trigger: every(400), overlap: queueAll }, { does: 'steps', fromMs: 20, toMs: 80, rerun: true }),
   job('audit', { trigger: every(400), overlap: queueAll }, { does: 'present', fromMs: 10, toMs: 80 }),
+  // Several, so that each of the processes has some.
+  job('hold-1', { trigger: every(500), overlap: allow(5) }, { fromMs: 300, toMs: 600 }),
+  job('hold-2', { trigger: every(500), overlap: allow(5) }, { fromMs: 300, toMs: 600 }),
+  job('hold-3', { trigger: every(500), overlap: allow(5) }, { fromMs: 300, toMs: 600 }),
 ]
 
 /** Every other release has these instead of each other: one changes, one leaves and comes back. */

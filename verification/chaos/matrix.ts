@@ -1,14 +1,16 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bounds } from '../../packages/checker/src/history.ts'
-import type { Verdict } from '../../packages/checker/src/verdict.ts'
+import type { Property } from '../../packages/checker/src/verdict.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import { NEXT_CALL } from './ambush.ts'
-import { struckIn } from './build-history.ts'
+import { isRunning, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
-import { CELL_JOBS } from './jobs.ts'
+import { killSlot } from './faults.ts'
+import { CELL_JOBS, type ChaosJob } from './jobs.ts'
 import type { Blow } from './order.ts'
 import type { ChaosStore } from './stores/store.ts'
-import { startWorld, type World, type WorldOptions } from './world.ts'
+import { startWorld, type World } from './world.ts'
 
 /** One thing that goes wrong at one place: two processes, of which the first is struck there, and the other one is well. */
 export interface Cell {
@@ -18,9 +20,9 @@ export interface Cell {
 
 export interface CellResult {
   readonly cell: Cell
-  readonly violations: Verdict['violations']
-  readonly surprises: readonly string[]
-  readonly starts: number
+  /** Everything that was wrong, in words. */
+  readonly problems: readonly string[]
+  readonly properties: readonly Property[]
 }
 
 const BLOWS: readonly Cell['blow'][] = ['kill', 'stop', 'answer-lost', 'request-lost']
@@ -50,51 +52,69 @@ export const CELLS: readonly Cell[] = POINTS.flatMap((point) =>
 
 const BOUNDS: Bounds = { leaseMs: 1_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
 const LOOK_MS = 20
-/** Far beyond anything that a busy machine explains: whoever waits so long waits in vain. */
+const LOAD_MUTANT = join(import.meta.dirname, '../mutants/load-mutant.ts')
+/** Who is well leaves the other one alone for so long, when that has to be the one that acts. */
+const AWAY_MS = 2_000
+const PATIENCE_MS = 5_000
+/** Far beyond anything that a busy machine explains: whoever waits so long waits in vain, and the cell has failed. */
 const DEADLINE_MS = 60_000
+
+export interface CellOptions {
+  /** The product with this mistake in it. */
+  readonly mutant?: string
+  readonly jobs?: readonly ChaosJob[]
+}
 
 export async function runCell(
   store: ChaosStore,
   cell: Cell,
-  mutant: Pick<WorldOptions, 'nodeOptions' | 'environment'> = {},
+  { mutant, jobs = CELL_JOBS }: CellOptions = {},
 ): Promise<CellResult> {
   const isLate = cell.point !== 'declare:sent' && cell.point !== 'recover:sent'
   const world = await startWorld({
-    ...mutant,
     store,
     seed: 1,
     slots: ['struck', 'well'],
     bounds: BOUNDS,
-    names: CELL_JOBS.map(({ name }) => name),
-    jobsOf: () => CELL_JOBS,
+    names: jobs.map(({ name }) => name),
+    jobsOf: () => jobs,
     setsClock: false,
     // Not the first time: then the process knows nobody yet, and runs nothing.
     ambush: (node) => (node === 'struck.1' ? { ...cell, nth: isLate ? 3 : 1, ms: 0 } : null),
+    ...(mutant === undefined ? {} : { nodeOptions: ['--import', LOAD_MUTANT], environment: { MUTANT: mutant } }),
   })
   try {
-    await play(world, cell)
-    const { history, verdict } = await world.judge([])
-    const starts = history.entries.filter(({ kind }) => kind === 'start').length
-    return { cell, violations: verdict.violations, surprises: world.fleet.surprises, starts }
+    await play(world, cell, jobs)
+    const { violations } = (await world.judge([])).verdict
+    const problems = violations.map(({ property, message }) => `${property}: ${message}`)
+    const properties = [...new Set(violations.map(({ property }) => property))]
+    return { cell, problems: [...problems, ...world.fleet.surprises], properties }
+  } catch (error) {
+    return { cell, problems: [(error as Error).message], properties: [] }
   } finally {
     await world.end()
     world.removeFolder()
   }
 }
 
-async function play(world: World, { point, blow }: Cell): Promise<void> {
+async function play(world: World, { point, blow }: Cell, jobs: readonly ChaosJob[]): Promise<void> {
   const { fleet, counters, folder, store } = world
   const [struck, well] = fleet.slots
-  await Promise.all(CELL_JOBS.map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
-  if (point === 'recover:sent') {
-    // Somebody has to die, for others to look after what it ran.
-    await fleet.ready()
-    await until('it has something to lose', () => counters.of('runs begun') > 5)
-    const over = world.recorder.fault('kill', well!.node)
-    well!.signal('SIGKILL')
-    over()
-  }
-  await until(`${blow} at ${point}`, () => struckIn(folder).length > 0)
+  await Promise.all(jobs.map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
+  fleet.restartMs = () => AWAY_MS
+  let nudgedAt = world.recorder.now()
+  await until(`${blow} at ${point}`, () => {
+    const isPatient = world.recorder.now() - nudgedAt < PATIENCE_MS
+    // Somebody has to die for others to look after what it ran; else, all that runs may run on the one that is well.
+    const isWanted = point === 'recover:sent' ? isRunning(folder, well!.node) || !isPatient : !isPatient
+    if (isWanted && well!.isReady) {
+      nudgedAt = world.recorder.now()
+      if (point === 'recover:sent') killSlot(world, well!)
+      else well!.signal('SIGTERM')
+    }
+    return struckIn(folder).length > 0
+  })
+  fleet.restartMs = () => 0
   if (blow === 'stop') {
     await until('it is stopped', () => struck!.isStopped())
     await until('it is declared dead', () => counters.of('found dead by its lease') > 0)
@@ -118,19 +138,16 @@ async function until(what: string, look: () => boolean | Promise<boolean>): Prom
   }
 }
 
-/** Several at a time, since each mostly waits. A cell in which something never happens is one that failed. */
+/** Several at a time, since each mostly waits. */
 export async function runMatrix(
   store: ChaosStore,
   cells: readonly Cell[],
   atATime: number,
-  onResult: (result: CellResult | { readonly cell: Cell; readonly error: Error }) => void,
+  onResult: (result: CellResult) => void,
 ): Promise<void> {
   const left = [...cells]
   const work = async (): Promise<void> => {
-    for (let cell = left.shift(); cell !== undefined; cell = left.shift()) {
-      const now = cell
-      onResult(await runCell(store, now).catch((error: Error) => ({ cell: now, error })))
-    }
+    for (let cell = left.shift(); cell !== undefined; cell = left.shift()) onResult(await runCell(store, cell))
   }
   await Promise.all(Array.from({ length: atATime }, work))
 }

@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { renderTimeline } from '../../packages/checker/src/index.ts'
 import { type ChaosResult, runChaos } from './chaos.ts'
+import { CELLS, type CellResult, runMatrix } from './matrix.ts'
 import { enterNamespace } from './namespace.ts'
 import { addUp, exitCode, report, summaryOf } from './report.ts'
 import { sqliteChaos } from './stores/sqlite.ts'
 import type { ChaosStore } from './stores/store.ts'
 
 const STORES: readonly ChaosStore[] = [sqliteChaos]
-const USAGE = `npm run chaos -- [--store sqlite] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--json] [--keep folder] [--picture file.svg]`
+const AT_A_TIME = 4
+const USAGE = `npm run chaos -- [--store sqlite] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {
@@ -20,6 +22,8 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '4' },
     /** One run after the other, until so many have been judged. */
     fires: { type: 'string', default: '1' },
+    /** Not at random: every blow at every place. */
+    matrix: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     keep: { type: 'string' },
     picture: { type: 'string' },
@@ -38,6 +42,7 @@ async function main(): Promise<number> {
   const entered = enterNamespace()
   if (typeof entered === 'number') return entered
   if (entered !== null) say(`Without a namespace of its own: ${entered.reason}.`)
+  if (values.matrix) return matrix(store)
   const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
   let total = addUp([])
   for (let run = 0; run === 0 || total.fires < Number(values.fires); run++) {
@@ -60,6 +65,20 @@ async function main(): Promise<number> {
   if (total.seeds.length > 1) say(report(total))
   if (values.json) console.log(JSON.stringify(total, null, 2))
   return exitCode(total)
+}
+
+async function matrix(store: ChaosStore): Promise<number> {
+  const results: CellResult[] = []
+  await runMatrix(store, CELLS, AT_A_TIME, (result) => {
+    results.push(result)
+    const { cell, problems } = result
+    say(`  ${problems.length === 0 ? '✔' : '✖'} ${cell.point.padEnd(16)} ${cell.blow}`)
+    for (const problem of problems) say(`      ${problem}`)
+  })
+  const failed = results.filter(({ problems }) => problems.length > 0)
+  say(`${results.length} cells, ${failed.length} failed`)
+  if (values.json) console.log(JSON.stringify({ store: store.name, cells: results.length, failed }, null, 2))
+  return failed.length === 0 ? 0 : 1
 }
 
 function keep(result: ChaosResult): void {
