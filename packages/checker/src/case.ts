@@ -24,7 +24,7 @@ export interface Subject extends Dossier {
   /** What the last read says of it. */
   readonly row: LedgerSchedule | null
   readonly expected: ReadonlyMap<Instant, Expected>
-  /** By token: in the order of the claims. */
+  /** In the order of the claims. */
   readonly runs: readonly LedgerRun[]
   /** When fires may have been active: from the first claim to the end, back-off included. */
   readonly active: SpanIndex<Story>
@@ -73,7 +73,7 @@ function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: Sto
     definitions,
     row: final.schedules.find(({ id }) => id === dossier.id) ?? null,
     expected: expectedOf(dossier, definitions, clock, horizon),
-    runs: [...stories.values()].flatMap(({ runs }) => runs).sort(byToken),
+    runs: [...stories.values()].flatMap(({ runs }) => runs).sort((a, b) => compareClaims(clock, a, b)),
     active: spanIndex([...stories.values()].flatMap((story) => activitySpan(story, clock))),
     open: spanIndex([...stories.values()].flatMap((story) => openSpan(story, clock))),
     prunedTo,
@@ -118,6 +118,11 @@ function openSpan(story: Story, clock: StoreClock) {
 
 function endOf({ record }: Story, clock: StoreClock): Time {
   return record === null || record.endedAt === null ? Number.POSITIVE_INFINITY : clock.timesOf(record.endedAt).to
+}
+
+/** Which was claimed first. By a clock that was set back only the tokens tell. */
+export function compareClaims({ wasSetBack }: StoreClock, a: LedgerRun, b: LedgerRun): number {
+  return (wasSetBack ? 0 : a.startedAt - b.startedAt) || byToken(a, b)
 }
 
 /** What the schedule may have been from when a fire was due until then: its policies are among these. */

@@ -105,7 +105,7 @@ function addRun(dossier: Dossier, run: LedgerRun): void {
   else runs[index] = run
 }
 
-/** In the order in which a schedule grants them. */
+/** In the order in which a schedule grants them: it counts them. */
 export function byToken(a: { readonly token: string }, b: { readonly token: string }): number {
   return compareTokens(a.token, b.token)
 }

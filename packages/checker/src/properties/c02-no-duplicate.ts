@@ -75,7 +75,8 @@ export function isRetryOf(operation: Operation, { dueAt, nonce }: Pick<Story, 'd
 }
 
 function isTakenFromLive(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
-  if (subject.operations.some((operation) => isRetryOf(operation, story) && operation.at <= later.at)) return false
+  const [first, second] = [roundOf(story, earlier), roundOf(story, later)]
+  if (first !== null && second !== null && first !== second) return false
   const finish = story.finishes.get(earlier.token)
   if (finish !== undefined && finish.how === 'threw' && finish.at <= later.at) return false
   return !hasLetGo(judged, subject, story, earlier, later.at)

@@ -1,4 +1,4 @@
-import type { Case, Subject } from '../case.ts'
+import { type Case, compareClaims, type Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import type { LedgerRun, Spec, Start, Time } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
@@ -73,12 +73,8 @@ function spans({ runs }: Bout, claimed: LedgerRun, clock: Case['clock']): boolea
 }
 
 function isRunning(run: LedgerRun, claimed: LedgerRun, clock: Case['clock']): boolean {
-  if (run.token === claimed.token || !isClaimedBefore(run, claimed)) return false
+  if (run === claimed || compareClaims(clock, run, claimed) > 0) return false
   return run.endedAt === null || clock.isBefore(claimed.startedAt, run.endedAt)
-}
-
-function isClaimedBefore(run: LedgerRun, claimed: LedgerRun): boolean {
-  return BigInt(run.token) < BigInt(claimed.token)
 }
 
 function capacityAt({ definitions }: Subject, from: Time, to: Time): number {

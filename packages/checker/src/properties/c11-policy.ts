@@ -1,5 +1,5 @@
-import { type Case, type Subject, standingOf } from '../case.ts'
-import { compareTokens, type Story } from '../evidence.ts'
+import { type Case, compareClaims, type Subject, standingOf } from '../case.ts'
+import type { Story } from '../evidence.ts'
 import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isRetryOf } from './c02-no-duplicate.ts'
@@ -142,16 +142,16 @@ function judgeOrder({ clock }: Case, { stories, definitions }: Subject, report: 
     .sort((a, b) => a.dueAt - b.dueAt)
   let newest: Story | null = null
   for (const story of fires) {
-    if (newest !== null && isOvertaken(newest, story)) {
+    if (newest !== null && isOvertaken(clock, newest, story)) {
       const message = `${fireText(story)} was claimed before ${fireText(newest)}, which waited since ${iso(newest.record!.plannedAt)}.`
       report('C11', story, message, [newest.runs[0]!, story.runs[0]!])
     }
-    if (newest === null || compareTokens(newest.runs[0]!.token, story.runs[0]!.token) < 0) newest = story
+    if (newest === null || compareClaims(clock, newest.runs[0]!, story.runs[0]!) < 0) newest = story
   }
 }
 
 /** Whether the first one, due earlier, was open when the other one was claimed: so it was passed by. */
-function isOvertaken(dueEarlier: Story, { runs }: Story): boolean {
+function isOvertaken(clock: Case['clock'], dueEarlier: Story, { runs }: Story): boolean {
   const [claim] = runs
-  return compareTokens(claim!.token, dueEarlier.runs[0]!.token) < 0 && dueEarlier.record!.plannedAt < claim!.startedAt
+  return compareClaims(clock, claim!, dueEarlier.runs[0]!) < 0 && dueEarlier.record!.plannedAt < claim!.startedAt
 }

@@ -1,6 +1,6 @@
 import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
-import { compareTokens, keyOf } from '../evidence.ts'
+import { byToken, compareTokens, keyOf } from '../evidence.ts'
 import type { Ledger, LedgerFire, LedgerRun, LedgerSchedule } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 
@@ -18,8 +18,9 @@ export const judgeMonotone: Judge = (judged, report) => {
 
 /** What was claimed later has the higher token. */
 function judgeTokens({ clock }: Case, { runs }: Subject, report: Report): void {
-  for (const [index, higher] of runs.entries()) {
-    const lower = runs[index - 1]
+  const sorted = runs.toSorted(byToken)
+  for (const [index, higher] of sorted.entries()) {
+    const lower = sorted[index - 1]
     if (lower === undefined || !clock.isBefore(higher.startedAt, lower.startedAt)) continue
     const message = `${fireText(lower)} was claimed at ${iso(lower.startedAt)} with token ${lower.token}, lower than ${higher.token} of ${iso(higher.startedAt)}.`
     report('C14', lower, message, [higher, lower])

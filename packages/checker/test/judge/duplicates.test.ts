@@ -85,6 +85,8 @@ test('C2: a lower token after a higher one, unless its node was held up in betwe
     const history = recovered()
     const start = history.entries.findIndex((entry) => entry.kind === 'start' && entry.at === T + 5)
     history.entries[start] = { ...history.entries[start]!, at: T + 3_500, node: isHit ? 'n1' : 'n2' } as never
+    const frame = { schedule: 'a', dueAt: EPOCH + T, nonce: '', attempt: 1, token: String(T + 6), node: 'n2' }
+    if (!isHit) history.entries.push({ kind: 'finish', at: T + 3_600, how: 'returned', ...frame })
     return history.read(END)
   }
   clean(held(true))

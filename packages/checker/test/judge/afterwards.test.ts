@@ -1,0 +1,147 @@
+import { test } from 'node:test'
+import { Builder, EPOCH, MINUTE } from './builder.ts'
+import { clean, END, minutes, TEN, without, wrong } from './verdicts.ts'
+
+const T = 4 * MINUTE
+const BEFORE_END = 10 * MINUTE
+
+function twoNodes(): Builder {
+  return new Builder()
+    .node('n1', 0)
+    .node('n2', 0)
+    .define(10, { overlap: { kind: 'allow', limit: 9 } })
+}
+
+test('C12: a run that is open is on a node that is there', () => {
+  const open = (gone: (history: Builder) => void) => {
+    const history = minutes(without(9), twoNodes())
+    history.run(9 * MINUTE, [9 * MINUTE + 5, null], { node: 'n2' })
+    gone(history)
+    return history.read(END)
+  }
+  clean(open(() => {}))
+  wrong(
+    'C12',
+    open((history) => history.instances.push({ id: 'i-n2', state: 'dead' })),
+  )
+  wrong(
+    'C12',
+    open((history) => history.node('n2', 9 * MINUTE + 10, 'stopping').node('n2', 9 * MINUTE + 20, 'ended')),
+  )
+  clean(
+    open((history) =>
+      history.node('n2', BEFORE_END + 30_000, 'ended').fault('kill', BEFORE_END + 30_000, undefined, 'n2'),
+    ),
+  )
+})
+
+test('C12: a run that is open was started, and has not ended long ago', () => {
+  const silent = minutes(without(9), twoNodes())
+  silent.run(9 * MINUTE, [9 * MINUTE + 5, null], { silent: true })
+  wrong('C12', silent.read(END))
+  const settled = minutes(without(9), twoNodes())
+  const { token } = settled.run(9 * MINUTE, [9 * MINUTE + 5, null])
+  const run = { schedule: 'a', dueAt: EPOCH + 9 * MINUTE, nonce: '', attempt: 1, token, node: 'n1' }
+  settled.entries.push({ kind: 'finish', at: 9 * MINUTE + 50, how: 'returned', ...run })
+  wrong('C12', settled.read(END))
+})
+
+test('C12: a fire that is ready and has nothing in its way runs', () => {
+  const waiting = (dueMinute: number) => {
+    const history = minutes(without(dueMinute))
+    history.record(dueMinute * MINUTE)
+    return history
+  }
+  wrong('C12', waiting(9).read(10 * MINUTE - 100))
+  clean(waiting(9).read(9 * MINUTE + 39_000))
+  clean(
+    waiting(9)
+      .fault('store-down', 9 * MINUTE + 20_000, 9 * MINUTE + 50_000)
+      .read(10 * MINUTE - 100),
+  )
+})
+
+test('C12: the next instant is the next one', () => {
+  clean(minutes(TEN).read(END))
+  wrong('C12', minutes(TEN).read(END, { nextAt: EPOCH + 12 * MINUTE }))
+  wrong('C12', minutes(TEN).read(END, { nextAt: EPOCH + 11 * MINUTE + 1 }))
+  wrong('C12', minutes([1, 2, 3, 4, 5]).read(END, { nextAt: EPOCH + 6 * MINUTE }))
+  wrong('C12', minutes(TEN).read(END, { nextAt: null }))
+  const gone = minutes(TEN)
+  gone.schedules.clear()
+  wrong('C12', gone.read(END))
+})
+
+const PAUSE = { verb: 'pause', until: null, missed: 'skip' } as const
+
+test('C13: nothing is claimed after a pause was acknowledged', () => {
+  const paused = (pauseMs: number, result: 'ok' | 'info') => {
+    const history = minutes([1, 2, 3])
+    history.ask(T + pauseMs, PAUSE, { result, endedAt: result === 'ok' ? T + pauseMs + 10 : null })
+    history.run(T, [T + 100, T + 200])
+    return history.read(END, { nextAt: EPOCH + 5 * MINUTE, isPaused: true })
+  }
+  clean(paused(90, 'ok'))
+  wrong('C13', paused(89, 'ok'))
+  clean(paused(1, 'info'))
+})
+
+test('C13: by hand it runs also while it is paused, and after the end of the pause anyhow', () => {
+  const byHand = minutes([1, 2, 3])
+    .ask(T - 10_000, PAUSE)
+    .ask(T + 10, { verb: 'trigger', nonce: 'key' })
+  byHand.record(T + 10, { nonce: 'key', origin: 'manual' })
+  byHand.run(T + 10, [T + 20, T + 30], { nonce: 'key' })
+  clean(byHand.read(END, { nextAt: EPOCH + T, isPaused: true }))
+  const until = minutes(TEN).ask(T - 10_000, { ...PAUSE, until: EPOCH + T })
+  clean(until.read(END))
+})
+
+test('C13: nothing is claimed after a removal or a retirement was acknowledged', () => {
+  const over = (verb: 'remove' | 'retire', at: number) => {
+    const history = minutes([1, 2, 3, 4]).ask(at, { verb })
+    history.schedules.clear()
+    return history.read(END)
+  }
+  clean(over('remove', T + 5))
+  wrong('C13', over('remove', T + 4))
+  wrong('C13', over('retire', T + 4))
+})
+
+test('C14: the mark does not go back, unless the rule is changed', () => {
+  const read = () => minutes(TEN).read(5 * MINUTE + 100, { nextAt: EPOCH + 20 * MINUTE })
+  wrong('C14', read().read(END))
+  clean(
+    read()
+      .define(6 * MINUTE)
+      .read(END),
+  )
+})
+
+test('C14: what has ended stays as it has ended', () => {
+  const changed = (change: (history: Builder) => void) => {
+    const history = minutes(TEN).read(9 * MINUTE)
+    change(history)
+    return history.read(END)
+  }
+  clean(changed(() => {}))
+  const ended = EPOCH + T + 1_004
+  wrong(
+    'C14',
+    changed((history) => history.amend(T, { endedAt: ended })),
+  )
+  const run = (history: Builder) => history.runs.get(`a ${T + 6}`)!
+  wrong(
+    'C14',
+    changed((history) => history.runs.set(`a ${T + 6}`, { ...run(history), instance: 'other' })),
+  )
+})
+
+test('C14: later claims have higher tokens', () => {
+  const history = minutes(without(4))
+  history.run(T, [T + 5, T + 50], { token: String(3 * MINUTE) })
+  wrong('C14', history.read(END))
+  const stepped = minutes([1, 2, 3]).step(T - 30_000, -MINUTE)
+  stepped.run(T, [5 * MINUTE + 5, 5 * MINUTE + 50])
+  clean(stepped.read(5 * MINUTE + 30_000, { nextAt: EPOCH + 5 * MINUTE }))
+})
