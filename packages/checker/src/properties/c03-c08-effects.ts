@@ -43,7 +43,7 @@ function judgeSteps(story: Story, steps: readonly Effect[], report: Report): voi
 }
 
 /** One run of a round commits, and it is the one that ended the round. */
-function judgeTransactions({ clock, final }: Case, story: Story, commits: readonly Effect[], report: Report): void {
+function judgeTransactions({ final }: Case, story: Story, commits: readonly Effect[], report: Report): void {
   const first = new Map<number, Effect>()
   for (const commit of commits) {
     const run = story.runs.find(({ token }) => token === commit.token)
@@ -53,12 +53,11 @@ function judgeTransactions({ clock, final }: Case, story: Story, commits: readon
     if (earlier !== undefined && earlier.token !== commit.token) {
       const message = `${fireText(story)} committed twice, by run ${earlier.token} and by run ${commit.token}.`
       report('C3', story, message, [earlier, commit])
-    } else if (run !== undefined && run.outcome !== 'succeeded' && commit.at <= final.at) {
-      if (run.endedAt === null && clock.timesOf(final.storeAt).to <= commit.at) continue
-      const how = run.outcome === null ? 'is open' : `ended ${run.outcome} (${run.reason})`
-      const message = `${fireText(story)}: run ${commit.token} committed, although it ${how} on record.`
-      report('C8', story, message, [commit, run])
     }
+    if (run === undefined || run.outcome === 'succeeded' || commit.at > final.at) continue
+    const how = run.outcome === null ? 'is open' : `ended ${run.outcome} (${run.reason})`
+    const message = `${fireText(story)}: run ${commit.token} committed, although it ${how} on record.`
+    report('C8', story, message, [commit, run])
   }
 }
 
