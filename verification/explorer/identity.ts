@@ -3,7 +3,7 @@ import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Definition, OpenFire, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import type { FleetOptions } from './fleet.ts'
 import { isBusy, isIdle } from './reduce.ts'
-import { idOf, LEASE, type Message, type State, TICK_MS, workerOf } from './state.ts'
+import { idOf, LEASE, type Message, type Snapshot, type State, TICK_MS, workerOf } from './state.ts'
 
 /**
  * What a state's future depends on, as a text; two states that differ in nothing else are one. Left out or cut short:
@@ -14,10 +14,6 @@ import { idOf, LEASE, type Message, type State, TICK_MS, workerOf } from './stat
  * Where the store may fall back to a copy, versions and renewals count.
  */
 export function identityOf(options: FleetOptions, state: State): string {
-  return hash('sha1', textOf(options, state), 'base64')
-}
-
-export function textOf(options: FleetOptions, state: State): string {
   const isExact = options.faults.failover > 0
   const segments = state.workers.map((_, index) => workerText(state, index, isExact))
   const order = segments
@@ -25,13 +21,14 @@ export function textOf(options: FleetOptions, state: State): string {
     .sort((one, other) => (own(segments[one]!, one) < own(segments[other]!, other) ? -1 : 1))
   const ranks = order.map((_, index) => order.indexOf(index))
   const parts = [
-    storeText(state, isExact),
+    storeText(state.store, state.now, isExact),
+    requestsText(state),
     ...order.map((index) => segments[index]!),
     messagesText(state, -1, isExact),
     witnessText(options, state),
-    state.copy === null ? '' : storeText({ ...state, store: state.copy }, true),
+    state.copy === null ? '' : storeText(state.copy, state.now, true),
   ]
-  return renamed(parts.join('\n'), ranks)
+  return hash('sha1', renamed(parts.join('\n'), ranks), 'base64')
 }
 
 const IDS = /[\ue000-\uefff]/g
@@ -158,18 +155,24 @@ function changeText({ store, now }: State, change: Change, isExact: boolean): st
   return `${isExact ? change.version : ''}${state}${made}${ended}`
 }
 
-function storeText(state: State, isExact: boolean): string {
-  const { store, now } = state
+const stores = new WeakMap<Snapshot, { readonly now: number; readonly text: string }>()
+
+/** Most moves leave the store as it is. */
+function storeText(store: Snapshot, now: number, isExact: boolean): string {
+  const known = stores.get(store)
+  if (known?.now === now) return known.text
   const { schedules, fires, runs, steps, floor } = store.space
   const parts: string[] = [`${store.epoch} ${floor}`]
   for (const schedule of schedules.values()) {
-    parts.push(`${isExact ? schedule.version : ''}${scheduleText(schedule, now)}${requestsText(state, schedule)}`)
+    parts.push(`${isExact ? schedule.version : ''} ${scheduleText(schedule, now)}`)
   }
   for (const { dueAt, ending } of fires.values()) parts.push(`${dueAt}${ending?.reason}`)
   for (const { token, instance, ending } of runs.values()) parts.push(`${token}${ending?.reason ?? instance}`)
-  for (const { token, state: how } of steps.values()) parts.push(`${token}${how}`)
+  for (const { token, state } of steps.values()) parts.push(`${token}${state}`)
   for (const [key, value] of store.effects) parts.push(`${key}${value}`)
-  return parts.sort().join(';')
+  const text = parts.sort().join(';')
+  stores.set(store, { now, text })
+  return text
 }
 
 function scheduleText({ definition, revision, pause, nextAt, tokens, open }: ScheduleState, now: number): string {
@@ -186,20 +189,26 @@ function fireText(
 }
 
 /** Whether somebody still waits for the answer to the claim of an open run. */
-function requestsText({ messages }: State, { open }: ScheduleState): string {
-  const waiting = messages
-    .filter(({ waiting }) => waiting === 'claim')
-    .map((message) => message.kind === 'claim' && message.request)
-  return open.map(({ run }) => (run !== null && waiting.includes(run.request) ? 'w' : '-')).join('')
+function requestsText({ messages, store }: State): string {
+  const waiting = messages.flatMap((message) => {
+    return message.kind === 'claim' && message.waiting === 'claim' ? [message.request] : []
+  })
+  if (waiting.length === 0) return ''
+  const open = [...store.space.schedules.values()].flatMap((schedule) => schedule.open)
+  return open.flatMap(({ run }) => (run !== null && waiting.includes(run.request) ? [run.token] : [])).join()
 }
 
-const definitions = new WeakMap<Definition, string>()
+const numbers = new Map<string, number>()
+const definitions = new WeakMap<Definition, number>()
 
+/** Short, since it is said often. */
 function definitionText(definition: Definition): string {
-  let text = definitions.get(definition)
-  if (text === undefined) {
-    text = JSON.stringify(definition)
-    definitions.set(definition, text)
+  let number = definitions.get(definition)
+  if (number === undefined) {
+    const text = JSON.stringify(definition)
+    number = numbers.get(text) ?? numbers.size
+    numbers.set(text, number)
+    definitions.set(definition, number)
   }
-  return text
+  return `${number}: `
 }

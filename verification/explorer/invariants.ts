@@ -37,7 +37,8 @@ export function judgeFleet(
   // A store that falls back loses what it lost; what is left must make sense.
   const isRestored = before !== null && before.faults.failover !== after.faults.failover
   if (after.witness.broken !== null) return after.witness.broken
-  for (const check of isWritten && !isRestored ? [...BY_STATE, ...BY_WRITE] : BY_STATE) {
+  const checks = isRestored || before === null ? ANYWHERE : isWritten ? AFTER_WRITES : BY_STATE
+  for (const check of checks) {
     const wrong = check(options, before ?? after, after)
     if (wrong !== null && !ignore.includes(wrong.split(':', 1)[0]!)) return wrong
   }
@@ -131,7 +132,8 @@ const acknowledgedStands: Check = ({ definition }, _, { store, operator, message
 const grants: Check = (_, before, after) => {
   const { runs, instances } = after.store.space
   for (const [key, run] of runs) {
-    if (before.store.space.runs.has(key)) continue
+    const known = before.store.space.runs.get(key)
+    if (known !== undefined && (known.ending === null || run.ending !== null)) continue
     const name = nameOf(run.instance)
     if (instances.get(run.instance)?.goneAt !== null) return `S1: ${name} is not live, and was granted ${run.token}`
     if (!isNewerToken(run.token, before.witness.highest)) {
@@ -197,13 +199,6 @@ const steps: Check = (_, before, after) => {
   return null
 }
 
-const BY_STATE: readonly Check[] = [
-  oneHolder,
-  calledUnderTrust,
-  stepOnce,
-  transactionsAreTold,
-  acknowledgedIsThere,
-  conservation,
-  acknowledgedStands,
-]
-const BY_WRITE: readonly Check[] = [grants, endings, steps]
+const BY_STATE: readonly Check[] = [oneHolder, calledUnderTrust, stepOnce, transactionsAreTold, acknowledgedStands]
+const ANYWHERE: readonly Check[] = [...BY_STATE, acknowledgedIsThere, conservation]
+const AFTER_WRITES: readonly Check[] = [...ANYWHERE, grants, endings, steps]

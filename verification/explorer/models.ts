@@ -16,6 +16,8 @@ import { storeAt } from './store-at.ts'
 export interface ModelSize {
   readonly workers?: number | undefined
   readonly ticks?: number | undefined
+  /** Instead of the model's own. */
+  readonly faults?: Partial<FleetOptions['faults']> | undefined
 }
 
 const NO_FAULTS = { crash: 0, silence: 0, duplicate: 0, failover: 0 }
@@ -88,14 +90,15 @@ export function fleetModel(
   size: ModelSize = {},
   broken: Partial<Protocol> = {},
   ignore: readonly string[] = [],
-): Model<State> & { readonly options: FleetOptions } {
+): Model<State> {
   const given: FleetOptions = MODELS[name]
-  const options = { ...given, workers: size.workers ?? given.workers, ticks: size.ticks ?? given.ticks }
+  const { workers = given.workers, ticks = given.ticks } = size
+  const faults = size.faults === undefined ? given.faults : { ...NO_FAULTS, ...size.faults }
+  const options = { ...given, workers, ticks, faults }
   const protocol = { ...OURS, ...broken }
   let fleet: Fleet
   return {
     name,
-    options,
     async initial() {
       fleet = { options, protocol, at: await storeAt(protocol.disguise) }
       return begin(fleet)

@@ -4,6 +4,7 @@ import type { MemorySource } from '../../packages/cronce/src/store/memory/memory
 import { OURS, type Protocol } from './fleet.ts'
 import type { INVARIANTS } from './invariants.ts'
 import type { ModelName } from './models.ts'
+import { type FaultKind, SCHEDULE } from './state.ts'
 import type { MemoryStore } from './store-at.ts'
 
 /** A protocol with one thing wrong, and what is broken by it: the explorer must find out. */
@@ -11,6 +12,8 @@ export interface Slip {
   readonly name: string
   readonly model: ModelName
   readonly ticks: number
+  /** Only as many faults as it takes: the way there is long. */
+  readonly faults?: Partial<Record<FaultKind, number>>
   readonly breaks: keyof typeof INVARIANTS
   readonly broken: Partial<Protocol>
 }
@@ -51,7 +54,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'an instance is declared dead although it has renewed',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S1' },
+    ...{ model: 'one-fire', ticks: 5, breaks: 'S3' },
     broken: disguised((store, space) => ({
       bury({ instance }) {
         return store.bury({ instance, renewals: space().instances.get(instance)!.record.renewals, hint: true })
@@ -60,7 +63,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'a run is settled by whoever held it, not by its token',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S3' },
+    ...{ model: 'one-fire', ticks: 4, breaks: 'S3', faults: {} },
     broken: {
       settle(state, settlement, context) {
         const token = state.open.find(({ run }) => run !== null)?.run?.token ?? settlement.token
@@ -70,7 +73,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'a step of unknown end is begun again',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S6' },
+    ...{ model: 'one-fire', ticks: 4, breaks: 'S6', faults: {} },
     broken: disguised((store) => ({
       step: (command) => store.step(command.kind === 'begin' ? { ...command, rerun: true } : command),
     })),
@@ -123,7 +126,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'the counter of what was removed is forgotten',
-    ...{ model: 'change', ticks: 3, breaks: 'S2' },
+    ...{ model: 'change', ticks: 2, breaks: 'S2', faults: {} },
     broken: disguised((store, space) => ({
       async apply(changes, options) {
         const applied = await store.apply(changes, options)
@@ -157,12 +160,9 @@ export const SLIPS: readonly Slip[] = [
     name: 'what is paused starts',
     ...{ model: 'change', ticks: 3, breaks: 'S9' },
     broken: disguised((store) => ({
-      async due(query) {
-        const { schedules, ...rest } = await store
-          .load(['nightly'])
-          .then((loaded) => ({ mineAt: null, othersAt: null, ...loaded }))
-        void query
-        return { ...rest, schedules: schedules.map((state) => ({ ...state, pause: null })) }
+      async due() {
+        const { now, schedules } = await store.load([SCHEDULE])
+        return { now, schedules: schedules.map((state) => ({ ...state, pause: null })), mineAt: null, othersAt: null }
       },
     })),
   },

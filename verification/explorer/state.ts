@@ -138,6 +138,7 @@ export function incarnationOf(id: string): number {
 }
 
 export function nameOf(id: string): string {
+  if (id === '') return 'the operator'
   return `w${workerOf(id) + 1}${"'".repeat(incarnationOf(id))}`
 }
 
