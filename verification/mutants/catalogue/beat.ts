@@ -34,19 +34,14 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'recovered-without-a-burial',
+    name: 'recovered-when-expired',
     ruling: 'ruling 13',
-    breaks: 'The fires of an instance are run again although the store refused to declare it dead.',
+    breaks: 'The fires of an instance whose lease has run out are run again although nobody has declared it dead.',
     edits: [
       edit(
         'engine/peers.ts',
-        "    if (!(await callStore(core, 'bury', () => store.bury(burial)))) return\n",
-        "    await callStore(core, 'bury', () => store.bury(burial))\n",
-      ),
-      edit(
-        'engine/peers.ts',
-        "      if (peer.expired) await bury(peer, 'lease')\n",
-        "      if (peer.expired || last.renewals >= 0) await bury(peer, 'lease')\n",
+        '    for (const { id, state } of instances) {\n      if (isOver({ state }) && !recovered.has(id)) await recoverRuns(id)\n',
+        '    for (const { id, state, expired } of instances) {\n      if ((isOver({ state }) || expired) && !recovered.has(id)) await recoverRuns(id)\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },

@@ -13,7 +13,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         '  if (!isMoved && !settleOldRule(draft, isMoved)) {',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+    caughtBy: { judge: 'simulation', names: ['S13', 'C1', 'C10'] },
   },
   {
     name: 'waiting-gets-new-policies',
@@ -48,7 +48,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         'write(draft, { ...stretch, instants: stretch.instants.slice(firstKept) }, (instant) => openLate(draft, step, instant))',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10'] },
+    caughtBy: { judge: 'simulation', names: ['S13', 'C10'] },
   },
   {
     name: 'skips-whatever-is-next',
@@ -88,7 +88,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         '  return record.ending !== null\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C11', 'C2'] },
+    caughtBy: { judge: 'simulation', names: ['S11', 'C2', 'C11'] },
   },
   {
     name: 'backfill-beyond-the-record',

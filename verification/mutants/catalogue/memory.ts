@@ -13,14 +13,14 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '    if (fire !== undefined) continue\n  }',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C2', 'C4', 'C10'] },
   },
   {
     name: 'no-version-check',
     ruling: 'P2, faults.md 5.2 (update without compare-and-set)',
     breaks: 'What was decided on an old state is written over a newer one.',
     edits: [edit('store/memory/apply.ts', '  if ((current?.version ?? 0) !== change.version) return CONFLICT\n', '')],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S9', 'S1', 'S2', 'C2'] },
   },
   {
     name: 'mark-before-insert',
@@ -38,7 +38,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '  if (refusal !== undefined) return refusal\n  for (let index = 0; index < created.length; index++) {\n    const fire = change.creates[index]!\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10'] },
+    caughtBy: { judge: 'simulation', names: ['S12', 'S13', 'C10'] },
   },
   {
     name: 'early-by-the-store',
@@ -47,7 +47,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     edits: [
       edit('store/memory/apply.ts', '  if (change.notBefore !== null && now < change.notBefore) return EARLY\n', ''),
     ],
-    caughtBy: { judge: 'simulation', names: ['C5'] },
+    caughtBy: { judge: 'simulation', names: ['S7', 'C5'] },
   },
   {
     name: 'limits-not-counted',
@@ -60,7 +60,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '(records.slots.get(slot) ?? 0) - countOpen(slot, before)',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C7'] },
+    caughtBy: { judge: 'simulation', names: ['S10', 'C7'] },
   },
   {
     name: 'token-reset-on-removal',
@@ -74,7 +74,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
       ),
       edit('store/memory/apply.ts', 'Math.max(state.tokens, data.floor) : state.tokens', 'state.tokens : state.tokens'),
     ],
-    caughtBy: { judge: 'simulation', names: ['S2', 'C14', 'C2'] },
+    caughtBy: { judge: 'simulation', names: ['S2', 'S5', 'C2', 'C14'] },
   },
   {
     name: 'claim-by-the-dead',
@@ -87,7 +87,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '  const isLive = claimant === undefined || renew(space, now, claimant) || claimant.leaseMs > 0\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S4', 'C12'] },
+    caughtBy: { judge: 'simulation', names: ['S4', 'S1', 'S3', 'C12'] },
   },
   {
     name: 'dead-renew',
@@ -113,7 +113,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+    caughtBy: { judge: 'simulation', names: ['S4', 'S1', 'C1', 'C12'] },
   },
   {
     name: 'step-of-the-overtaken',
@@ -192,6 +192,6 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     ruling: 'ruling 3, checker.md (g)',
     breaks: 'Records go a day before they may.',
     edits: [edit('store/memory/prune.ts', 'if (entry.expiresAt > now ||', 'if (entry.expiresAt > now + DAY_MS ||')],
-    caughtBy: { judge: 'simulation', names: ['C10'] },
+    caughtBy: { judge: 'simulation', names: ['S12', 'C10'] },
   },
 ]

@@ -13,7 +13,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         '  openFire(draft, { ...fireOf(draft, instant), dueAt: draft.context.now, queued: true })\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C4', 'C10'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C4', 'C10'] },
   },
   {
     name: 'next-from-now',
@@ -26,7 +26,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         '    at = nextOf(series, state.definition, state.fired + instants.length, context.now)\n  }\n  while',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+    caughtBy: { judge: 'simulation', names: ['S13', 'C1', 'C10'] },
   },
   {
     name: 'missed-not-recorded',
@@ -39,7 +39,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length - 1, trigger }',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C10'] },
   },
   {
     name: 'latest-is-oldest',
@@ -126,7 +126,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         "return state.retiredAt !== null || (state.pause !== null && fire.kind === 'backfill')",
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C13'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C13'] },
   },
   {
     name: 'planned-while-paused',
@@ -139,7 +139,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         "  if (draft.state.pause === null || draft.state.pause.until !== null) plan(draft, 'ready', known)\n",
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10', 'C13'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C10', 'C13'] },
   },
   {
     name: 'every-chunk-has-its-latest',

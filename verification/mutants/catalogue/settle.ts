@@ -7,7 +7,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     ruling: 'P3, checker.md (b), faults.md 5.2 (no fence on settle)',
     breaks: 'A settlement ends whatever run there is.',
     edits: [edit('policy/fires.ts', '.find((fire) => fire.run.token === token)', '.at(0)')],
-    caughtBy: { judge: 'simulation', names: ['S3', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9'] },
   },
   {
     name: 'token-compared-the-wrong-way',
@@ -20,7 +20,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
         '.find((fire) => BigInt(fire.run.token) >= BigInt(token))',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S3', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9'] },
   },
   {
     name: 'at-most-once-retried',
@@ -33,14 +33,14 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
         'const isRetried = retryable && failures',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S11', 'C2'] },
   },
   {
     name: 'at-most-once-recovered',
     ruling: 'P6, ruling 26',
     breaks: 'A job that must not start twice is run again after a crash.',
     edits: [edit('policy/recover.ts', "  if (policy.guarantee === 'at-most-once') return crashed\n", '')],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S11', 'C2'] },
   },
   {
     name: 'at-most-once-handed-back',
@@ -53,7 +53,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
         "const mustNotRepeat = how !== 'started' && policyOfFire",
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S11', 'C2'] },
   },
   {
     name: 'crash-budget-forgotten',
@@ -79,7 +79,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
         '  else waitAgain(draft, fire, { readyAt: draft.context.now, crashes: fire.crashes + 1 }, end)\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10'] },
+    caughtBy: { judge: 'simulation', names: ['S11', 'C10'] },
   },
   {
     name: 'one-retry-more',

@@ -13,7 +13,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
         'if (visit(fire, fire.ignoresOverlap || others <= capacityOf(overlap))) {',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C7'] },
+    caughtBy: { judge: 'simulation', names: ['S10', 'C7'] },
   },
   {
     name: 'allow-one-more',
@@ -26,7 +26,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
         "return policy.kind === 'allow' ? policy.limit + 1 : 1",
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C7'] },
+    caughtBy: { judge: 'simulation', names: ['S10', 'C7'] },
   },
   {
     name: 'back-off-not-active',
@@ -72,7 +72,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
         '    if (fire.run !== null) running += fire.run.cancel === null ? 1 : 0\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C7'] },
+    caughtBy: { judge: 'simulation', names: ['S10', 'C7'] },
   },
   {
     name: 'no-revoke',
@@ -90,6 +90,6 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     ruling: 'P2, ruling 10',
     breaks: 'The counter of tokens is read and not moved.',
     edits: [edit('policy/start.ts', '  set(draft, { tokens })\n', '')],
-    caughtBy: { judge: 'simulation', names: ['S2', 'C2'] },
+    caughtBy: { judge: 'simulation', names: ['S2', 'S5', 'C2'] },
   },
 ]
