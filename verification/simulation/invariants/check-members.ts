@@ -66,7 +66,7 @@ export function checkStep(
   }
 }
 
-/** When the last instance of a deployment was there, by its id. */
+/** When an instance of a deployment was last there with a lease, by the deployment's id. */
 export type Presence = Map<string, number>
 
 /**

@@ -75,7 +75,9 @@ function checkRemoved({ change }: Step, mirror: Mirror, report: Report): void {
 /** The open fires of the state are the open records, with the same numbers, and within their budgets. */
 function checkOpen(step: Step, after: ScheduleState, mirror: Mirror, report: Report): void {
   const fires = mirror.data().fires
+  const known = new Set(step.before?.open)
   for (const fire of after.open) {
+    if (known.has(fire) && step.before?.definition === after.definition) continue
     const record = fires.get(fireKeyText({ schedule: after.id, dueAt: fire.dueAt, nonce: fire.nonce }))
     const isAlike = record?.ending === null && record.round === fire.round && record.attempt === fire.attempt
     if (!isAlike)

@@ -129,8 +129,8 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const after = data().instances.get(id)
       checkInstance(id, before, after, report)
       if (after !== before) renewedAt.set(id, worldNow())
-      for (const { record, goneAt } of data().instances.values()) {
-        if (goneAt === null) presence.set(record.deployment, storeNow())
+      for (const { record, goneAt, leaseUntil } of data().instances.values()) {
+        if (goneAt === null && leaseUntil > storeNow()) presence.set(record.deployment, storeNow())
       }
       const answered = await answer
       checkBeat(id, before, answered, report)
