@@ -74,7 +74,7 @@ export function report(summary: Summary): string {
     ['effects refused', effects.refused],
     ...Object.entries(summary.outcomes).map(([outcome, count]): [string, number] => [`fires ${outcome}`, count]),
     ...Object.entries(summary.counts),
-    ...(latenessMs === null ? [] : [['late while calm, p99', `${latenessMs.p99} ms`] as [string, string]]),
+    ...(latenessMs === null ? [] : [['late while calm, p99', `${latenessMs.p99.toFixed(0)} ms`] as [string, string]]),
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${String(value).padStart(8)}`)

@@ -39,7 +39,7 @@ async function main(): Promise<number> {
     console.error(USAGE)
     return values.help ? 0 : 64
   }
-  const entered = enterNamespace()
+  const entered = await enterNamespace()
   if (typeof entered === 'number') return entered
   if (entered !== null) say(`Without a namespace of its own: ${entered.reason}.`)
   if (values.matrix) return matrix(store)
