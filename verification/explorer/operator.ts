@@ -19,7 +19,13 @@ export async function operatorMoves(fleet: Fleet, state: State): Promise<Moves> 
   const decision = decide(fleet, state, command, schedules[0] ?? null)
   // Nothing to do, or refused: on with the next one.
   if (decision === null || 'refused' in decision) {
-    return [{ words: `the operator finds nothing to ${command}`, isFault: false, make: () => hearCommand(state, command, true) }]
+    return [
+      {
+        words: `the operator finds nothing to ${command}`,
+        isFault: false,
+        make: () => hearCommand(state, command, true),
+      },
+    ]
   }
   const frame = { worker: OPERATOR, instance: '', waiting: 'operator' } as const
   const next = send(state, { ...frame, kind: 'command', command, change: decision.change })

@@ -1,3 +1,5 @@
+import type { Change } from '../../packages/cronce/src/model/change.ts'
+import { isNewerToken, makeToken } from '../../packages/cronce/src/model/token.ts'
 import type { Decision } from '../../packages/cronce/src/policy/decision.ts'
 import type { NamespaceData } from '../../packages/cronce/src/store/memory/data.ts'
 import type { MemorySource } from '../../packages/cronce/src/store/memory/memory.ts'
@@ -15,6 +17,8 @@ export interface Slip {
   /** Only as many faults as it takes: the way there is long. */
   readonly faults?: Partial<Record<FaultKind, number>>
   readonly breaks: keyof typeof INVARIANTS
+  /** Moves on the shortest way there. */
+  readonly moves: number
   readonly broken: Partial<Protocol>
 }
 
@@ -38,10 +42,29 @@ function changed(decision: Decision | null, change: Partial<Decision['change']>)
   return decision && { ...decision, change: { ...decision.change, ...change } }
 }
 
+/** What a store that falls back would have to do besides moving its epoch: what was decided under the old one is over. */
+export const REFUSES_OLD_EPOCHS: Pick<Protocol, 'disguise'> = {
+  disguise(store, source) {
+    const isOld = ({ runs }: Change): boolean =>
+      runs.some(({ ending, token }) => ending === null && !isNewerToken(token, makeToken(source.data.epoch, 0)))
+    return Object.assign(Object.create(store) as MemoryStore, {
+      apply: (changes, options) =>
+        store.apply(
+          changes.map((change) => (isOld(change) ? past(change) : change)),
+          options,
+        ),
+    } satisfies Partial<MemoryStore>)
+  },
+}
+
+function past(change: Change): Change {
+  return { ...change, version: Number.MAX_SAFE_INTEGER }
+}
+
 export const SLIPS: readonly Slip[] = [
   {
     name: 'a change is written whatever the version',
-    ...{ model: 'one-fire', ticks: 3, breaks: 'S3' },
+    ...{ model: 'one-fire', ticks: 3, breaks: 'S3', moves: 10 },
     broken: disguised((store, space) => ({
       apply(changes, options) {
         const current = (id: string): number => space().schedules.get(id)?.version ?? 0
@@ -54,7 +77,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'an instance is declared dead although it has renewed',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S3' },
+    ...{ model: 'one-fire', ticks: 5, breaks: 'S3', moves: 7 },
     broken: disguised((store, space) => ({
       bury({ instance }) {
         return store.bury({ instance, renewals: space().instances.get(instance)!.record.renewals, hint: true })
@@ -63,7 +86,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'a run is settled by whoever held it, not by its token',
-    ...{ model: 'one-fire', ticks: 4, breaks: 'S3', faults: {} },
+    ...{ model: 'one-fire', ticks: 4, breaks: 'S3', moves: 14, faults: {} },
     broken: {
       settle(state, settlement, context) {
         const token = state.open.find(({ run }) => run !== null)?.run?.token ?? settlement.token
@@ -73,34 +96,34 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'a step of unknown end is begun again',
-    ...{ model: 'one-fire', ticks: 4, breaks: 'S6', faults: {} },
+    ...{ model: 'one-fire', ticks: 4, breaks: 'S6', moves: 15, faults: {} },
     broken: disguised((store) => ({
       step: (command) => store.step(command.kind === 'begin' ? { ...command, rerun: true } : command),
     })),
   },
   {
     name: 'what is held by the living is recovered',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S3' },
+    ...{ model: 'one-fire', ticks: 5, breaks: 'S3', moves: 7 },
     broken: engine({ recoversOnlyFromTheDead: false }),
   },
   {
     name: 'a handler is called without a look at the lease',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S1' },
+    ...{ model: 'one-fire', ticks: 5, breaks: 'S1', moves: 6 },
     broken: engine({ trustsOnlyItsLease: false }),
   },
   {
     name: 'what is held without being known is kept',
-    ...{ model: 'at-most-once', ticks: 3, breaks: 'L1' },
+    ...{ model: 'at-most-once', ticks: 3, breaks: 'L1', moves: 3 },
     broken: engine({ handsBackWhatItDoesNotKnow: false }),
   },
   {
     name: 'a transaction without an answer is looked for, and not fenced first',
-    ...{ model: 'transaction', ticks: 3, breaks: 'S6' },
+    ...{ model: 'transaction', ticks: 3, breaks: 'S6', moves: 8 },
     broken: engine({ fencesBeforeItLooks: false }),
   },
   {
     name: 'the dead renew',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S4' },
+    ...{ model: 'one-fire', ticks: 5, breaks: 'S4', moves: 8 },
     broken: disguised((store, space) => ({
       beat(beat) {
         const known = space().instances.get(beat.instance.id)
@@ -111,12 +134,12 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'the dead claim',
-    ...{ model: 'one-fire', ticks: 5, breaks: 'S3' },
+    ...{ model: 'one-fire', ticks: 5, breaks: 'S3', moves: 7 },
     broken: disguised((store) => ({ apply: (changes) => store.apply(changes) })),
   },
   {
     name: 'a fire starts whatever else is active',
-    ...{ model: 'queue', ticks: 4, breaks: 'S10' },
+    ...{ model: 'queue', ticks: 4, breaks: 'S10', moves: 6 },
     broken: {
       advance(state, context, claimant, existing) {
         const policy = { ...state.definition.policy, overlap: { kind: 'allow', limit: 2 } as const }
@@ -126,7 +149,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'the counter of what was removed is forgotten',
-    ...{ model: 'change', ticks: 2, breaks: 'S2', faults: {} },
+    ...{ model: 'change', ticks: 2, breaks: 'S2', moves: 11, faults: {} },
     broken: disguised((store, space) => ({
       async apply(changes, options) {
         const applied = await store.apply(changes, options)
@@ -137,7 +160,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'what is on record is created again',
-    ...{ model: 'change', ticks: 3, breaks: 'S5' },
+    ...{ model: 'change', ticks: 3, breaks: 'S5', moves: 8 },
     broken: disguised((store) => ({
       apply: (changes, options) =>
         store.apply(
@@ -148,7 +171,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'the mark moves without a record',
-    ...{ model: 'skip', ticks: 3, breaks: 'S13' },
+    ...{ model: 'skip', ticks: 3, breaks: 'S13', moves: 6 },
     broken: {
       advance(state, ...rest) {
         const decision = OURS.advance(state, ...rest)
@@ -158,7 +181,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'what is paused starts',
-    ...{ model: 'change', ticks: 3, breaks: 'S9' },
+    ...{ model: 'change', ticks: 3, breaks: 'S9', moves: 5 },
     broken: disguised((store) => ({
       async due() {
         const { now, schedules } = await store.load([SCHEDULE])
