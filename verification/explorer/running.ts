@@ -127,7 +127,7 @@ async function resolve(fleet: Fleet, state: State, index: number, run: LocalRun)
   }
   if (!fleet.protocol.engine.fencesBeforeItLooks) return told(state, index, run, false)
   const { fire: _, ...frame } = frameOf(index, run)
-  return send(state, { ...frame, kind: 'fence', change: unchanged(schedule!) })
+  return send(state, { ...frame, kind: 'fence', change: unchanged(schedule!, state.store.epoch) })
 }
 
 export function told(state: State, index: number, run: LocalRun, isCommitted: boolean): State {
@@ -143,9 +143,15 @@ export function settlementOf({ token, how }: Pick<LocalRun, 'token' | 'how'>): S
   return { ...rest, ending: ending(how) }
 }
 
-function unchanged(state: ScheduleState): Change {
+function unchanged(state: ScheduleState, epoch: number): Change {
   return {
-    ...{ id: state.id, version: state.version, state: { ...state, version: state.version + 1 }, notBefore: null },
+    ...{
+      id: state.id,
+      version: state.version,
+      epoch,
+      state: { ...state, version: state.version + 1 },
+      notBefore: null,
+    },
     ...{ creates: [], updates: [], runs: [], limits: [], trim: null },
   }
 }

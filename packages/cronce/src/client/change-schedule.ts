@@ -37,9 +37,9 @@ export async function changeAny<Tx>(
 ): Promise<Changed> {
   const inTheWay: FireRecord[] = []
   for (let tries = 0; tries < TRIES; tries++) {
-    const { now, schedules } = await readStore('load a schedule', () => parts.store.load([id], { tx }))
-    const state = schedules[0] ?? null
-    const context = contextAt(parts, now)
+    const loaded = await readStore('load a schedule', () => parts.store.load([id], { tx }))
+    const state = loaded.schedules[0] ?? null
+    const context = contextAt(parts, loaded)
     const step = passOver(state, context, inTheWay)
     const decision = step ?? (await decide(state, context))
     if (decision === null) return { kind: 'unchanged', state }

@@ -101,9 +101,9 @@ async function createFresh<Tx>(
 ): Promise<number[]> {
   if (candidates.length === 0) return []
   const names = candidates.map(([, { name }]) => name)
-  const { now, schedules } = await readStore('load schedules', () => parts.store.load(names))
-  const existing = new Map(schedules.map((state) => [state.id, state]))
-  const context = contextAt(parts, now)
+  const loaded = await readStore('load schedules', () => parts.store.load(names))
+  const existing = new Map(loaded.schedules.map((state) => [state.id, state]))
+  const context = contextAt(parts, loaded)
   const decided: { readonly index: number; readonly candidate: Candidate; readonly decision: Decision }[] = []
   for (const [index, candidate] of candidates) {
     const { name, definition } = candidate

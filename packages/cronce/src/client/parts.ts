@@ -1,6 +1,6 @@
 import type { CronceEvent } from '../model/event.ts'
 import type { Context } from '../policy/decision.ts'
-import type { Store } from '../store/store.ts'
+import type { Loaded, Store } from '../store/store.ts'
 import type { PolicyOptions } from './schedule-options.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
@@ -25,7 +25,7 @@ export interface ClientContext {
   readonly newId: () => string
 }
 
-export function contextAt<Tx>({ store, context }: ClientParts<Tx>, now: number): Context {
+export function contextAt<Tx>({ context }: ClientParts<Tx>, { now, epoch }: Loaded): Context {
   const { zoneData, random } = context()
-  return { now, epoch: store.info.epoch, zoneData, random }
+  return { now, epoch, zoneData, random }
 }

@@ -32,7 +32,7 @@ export async function changeSchedules(
     const loaded = await callStore(core, `${operation} (read)`, () => core.parts.store.load(asked))
     core.time.observe(loaded.now, sentAt)
     const states = new Map(loaded.schedules.map((state) => [state.id, state]))
-    const context = core.context(loaded.now)
+    const context = core.context(loaded)
     const decisions: Decision[] = []
     for (const id of pending) {
       const decision = decide(id, states.get(id) ?? null, context)

@@ -98,7 +98,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   }
 
   const decide = async (due: Due, request: string, room: number): Promise<Decision[]> => {
-    const context = core.context(due.now)
+    const context = core.context(due)
     const newest = newestZoneData(core)
     const decisions: Decision[] = []
     let left = room

@@ -1,7 +1,7 @@
 import type { InstanceRecord } from '../model/instance.ts'
 import type { ErrorRecord } from '../model/record.ts'
-import type { Instant } from '../model/schedule.ts'
 import type { Context } from '../policy/decision.ts'
+import type { Loaded } from '../store/store.ts'
 import { type Admission, admission } from './admission.ts'
 import { type Alarm, alarm } from './alarm.ts'
 import { type Lease, lease } from './lease.ts'
@@ -38,7 +38,7 @@ export interface Core<Tx = unknown> {
   drained: boolean
   /** When the store last failed, by the monotonic clock. */
   readonly failedAt: () => number
-  readonly context: (now: Instant) => Context
+  readonly context: (read: Pick<Loaded, 'now' | 'epoch'>) => Context
   readonly storeFailed: (operation: string, error: ErrorRecord, retryInMs: number) => void
   readonly storeAnswered: () => void
 }
@@ -65,9 +65,9 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     stopping: false,
     drained: false,
     failedAt: () => failedAt,
-    context: (now) => ({
+    context: ({ now, epoch }) => ({
       now,
-      epoch: parts.store.info.epoch,
+      epoch,
       zoneData: settings.zoneData,
       random: parts.random,
     }),

@@ -16,11 +16,16 @@ export async function resolveTransaction(core: Core, run: LocalRun, error: unkno
   const { schedule, token } = run.started.record
   const giveUp = (): boolean => core.stopped.aborted
   for (let round = 0; round < ROUNDS; round++) {
-    const { schedules } = await persist(core, 'transaction (look)', () => core.parts.store.load([schedule]), giveUp)
+    const { schedules, epoch } = await persist(
+      core,
+      'transaction (look)',
+      () => core.parts.store.load([schedule]),
+      giveUp,
+    )
     const state = schedules[0]
     const isOpen = state?.open.some((fire) => fire.run?.token === token) === true
     if (!isOpen) return isSucceeded(core, run)
-    const touch = () => core.parts.store.apply([unchanged(state)])
+    const touch = () => core.parts.store.apply([unchanged(state, epoch)])
     const { results } = await persist(core, 'transaction (fence)', touch, giveUp)
     if (results[0]!.kind === 'applied') return false
   }
@@ -35,10 +40,11 @@ async function isSucceeded(core: Core, run: LocalRun): Promise<boolean> {
 }
 
 /** The same state under a new version: whatever was decided on the old one can't be written any more. */
-function unchanged(state: ScheduleState): Change {
+function unchanged(state: ScheduleState, epoch: number): Change {
   return {
     id: state.id,
     version: state.version,
+    epoch,
     state: { ...state, version: state.version + 1 },
     notBefore: null,
     creates: [],

@@ -80,7 +80,9 @@ async function commit<Tx, Value>(
     },
     settle(state, now, value) {
       const isWanted = !doing.over && core.lease.trusted()
-      const decision = isWanted ? settle(state, succeeded(token, value), core.context(now)) : STALE
+      const decision = isWanted
+        ? settle(state, succeeded(token, value), core.context({ now, epoch: core.parts.store.info.epoch }))
+        : STALE
       if (decision === STALE) return null
       doing.settled = decision
       doing.value = value

@@ -10,6 +10,8 @@ export interface Change {
   readonly id: string
   /** The version it was decided on; 0: the schedule must not exist. */
   readonly version: number
+  /** The epoch of the store it was decided in: a store that went back in time may have the same version again. */
+  readonly epoch: number
   /** What it becomes, with `version` one higher (or more, if it is new); `null`: it is removed. Records stay. */
   readonly state: ScheduleState | null
   /** The store's clock must have reached this. `null`: no matter. */

@@ -9,7 +9,7 @@ import type { FireKind, Instant, Last } from '../model/schedule.ts'
 export interface Context {
   /** The store's clock. */
   readonly now: Instant
-  /** The store's epoch, for tokens. */
+  /** The store's epoch when the state was read. */
   readonly epoch: number
   /** Version of this process's time zone data. */
   readonly zoneData: string

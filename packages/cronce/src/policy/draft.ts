@@ -99,6 +99,7 @@ function decisionOf(draft: Draft, state: ScheduleState | null, trim: Change['tri
     change: {
       id: draft.before.id,
       version: draft.before.version,
+      epoch: draft.context.epoch,
       state,
       notBefore: draft.notBefore,
       creates: records.filter(({ isNew }) => isNew).map(({ record }) => record),

@@ -112,7 +112,7 @@ export interface OpenOptions {
 
 export interface StoreInfo {
   readonly name: string
-  /** Moves up when the store was adopted or promoted: the upper part of every token. */
+  /** 1 at first; moves up when the store was adopted or promoted: the upper part of every token. */
   readonly epoch: number
   readonly transactions: boolean
   /** A dead process is noticed by `probe`, without waiting for its lease. */
@@ -126,6 +126,8 @@ export interface InTransaction<Tx> {
 
 export interface Loaded {
   readonly now: Instant
+  /** Of the store, at the moment of reading: what is decided on this holds in no other. */
+  readonly epoch: number
   readonly schedules: readonly ScheduleState[]
 }
 
@@ -138,6 +140,7 @@ export interface DueQuery {
 
 export interface Due {
   readonly now: Instant
+  readonly epoch: number
   readonly schedules: readonly ScheduleState[]
   /** Earliest `wakeAt` among the rest, in own buckets and in the others. `null`: none. */
   readonly mineAt: Instant | null
@@ -159,7 +162,7 @@ export interface Applied {
 
 export type ChangeResult =
   | { readonly kind: 'applied' }
-  /** The schedule has another version by now (or exists, or is gone): look again. */
+  /** The schedule has another version by now (or exists, or is gone), or the store another epoch: look again. */
   | { readonly kind: 'conflict' }
   /** The store's clock has not reached `notBefore`. */
   | { readonly kind: 'early' }

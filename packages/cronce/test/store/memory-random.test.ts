@@ -325,5 +325,5 @@ function plainDue(data: NamespaceData, now: number, { jobs, patienceMs, limit }:
   const schedules = waiting.filter((state) => state.wakeAt! <= now - (isMine(state) ? 0 : patienceMs)).slice(0, limit)
   const rest = waiting.filter((state) => !schedules.includes(state))
   const earliest = (mine: boolean) => rest.find((state) => isMine(state) === mine)?.wakeAt ?? null
-  return { now, schedules, mineAt: earliest(true), othersAt: earliest(false) }
+  return { now, epoch: 1, schedules, mineAt: earliest(true), othersAt: earliest(false) }
 }

@@ -221,7 +221,7 @@ test('the clock that is handed in is the clock of the store, cut to whole millis
   const { clock, store } = await openAt(NOON + 0.75)
   await store.apply([creation(schedule('s', { wakeAt: NOON + 10 }))])
   const query = { jobs: [{ job: JOB, buckets: ALL }], patienceMs: 0, limit: 10 }
-  assert.deepEqual(await store.due(query), { now: NOON, schedules: [], mineAt: NOON + 10, othersAt: null })
+  assert.deepEqual(await store.due(query), { now: NOON, epoch: 1, schedules: [], mineAt: NOON + 10, othersAt: null })
   clock.set(NOON + 10)
   assert.equal((await store.due(query)).schedules.length, 1)
 })
@@ -241,8 +241,15 @@ test('a clock that is set back does not stretch a lease beyond its length', asyn
 test('the epoch is that of the data, also after a restore', async () => {
   const { source, store } = await openAt()
   assert.deepEqual(store.info, { name: 'memory', epoch: 1, transactions: true, probes: false })
-  source.restore({ ...copyData(source.data), epoch: 2 })
+  const state = schedule('s')
+  await store.apply([creation(state)])
+  const earlier = copyData(source.data)
+  const lost = change(state)
+  await store.apply([lost])
+  source.restore({ ...earlier, epoch: 2 })
   assert.equal(store.info.epoch, 2)
+  assert.equal((await store.load(['s'])).epoch, 2)
+  assert.deepEqual((await store.apply([lost])).results, [{ kind: 'conflict' }], 'its version is there again')
 })
 
 test('instances are told in the order of their ids', async () => {

@@ -26,7 +26,7 @@ export function applyChanges(
 function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
   const current = space.data.schedules.get(change.id)
   // Everything is asked before anything is written: what is refused leaves no trace.
-  if ((current?.version ?? 0) !== change.version) return CONFLICT
+  if (change.epoch !== space.epoch || (current?.version ?? 0) !== change.version) return CONFLICT
   if (change.notBefore !== null && now < change.notBefore) return EARLY
   const created = change.creates.map(fireKeyText)
   const refusal = findExisting(space, change, created) ?? findFull(space, change)

@@ -31,7 +31,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
     space(namespace) {
       let space = spaces.get(namespace)
       if (space === undefined) {
-        space = makeSpace(namespaceIn(data, namespace), journal)
+        space = makeSpace(namespaceIn(data, namespace), data.epoch, journal)
         spaces.set(namespace, space)
       }
       return space

@@ -26,6 +26,7 @@ export function findDue(space: Space, now: Instant, { jobs, patienceMs, limit }:
   for (const head of heads) noteRest(head, rest)
   return {
     now,
+    epoch: space.epoch,
     schedules: found.map((id) => space.data.schedules.get(id)!),
     mineAt: rest.mine === Infinity ? null : rest.mine,
     othersAt: rest.others === Infinity ? null : rest.others,

@@ -13,6 +13,7 @@ import { indexSchedule, type WakeIndex, wakeIndex } from './wake-index.ts'
  */
 export interface Space {
   readonly data: NamespaceData
+  readonly epoch: number
   readonly wakes: WakeIndex
   readonly records: RecordIndex
   /** Ids of instances that are neither dead nor have left. */
@@ -20,8 +21,8 @@ export interface Space {
   readonly journal: Journal
 }
 
-export function makeSpace(data: NamespaceData, journal: Journal): Space {
-  const space = { data, wakes: wakeIndex(), records: recordIndex(), present: sorted(compareText), journal }
+export function makeSpace(data: NamespaceData, epoch: number, journal: Journal): Space {
+  const space = { data, epoch, wakes: wakeIndex(), records: recordIndex(), present: sorted(compareText), journal }
   for (const [id, state] of data.schedules) indexSchedule(space.wakes, id, state)
   for (const [key, fire] of data.fires) indexFire(space.records, key, fire, fire)
   for (const [key, run] of data.runs) indexRun(space.records, key, undefined, run)

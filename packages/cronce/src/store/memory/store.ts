@@ -33,7 +33,8 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
     },
     async load(ids, { tx } = {}) {
       const look = () => loadFrom(space(), ids)
-      return { now: core.now(), schedules: tx === undefined ? look() : within(core, findTransaction(core, tx), look) }
+      const schedules = tx === undefined ? look() : within(core, findTransaction(core, tx), look)
+      return { now: core.now(), epoch: core.data.epoch, schedules }
     },
     due: async (query) => findDue(space(), core.now(), query),
     async apply(changes, { tx, claimant, wake = false } = {}) {

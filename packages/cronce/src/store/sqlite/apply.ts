@@ -40,6 +40,7 @@ export interface Batch {
   readonly db: DatabaseSync
   readonly namespace: string
   readonly now: Instant
+  readonly epoch: number
   /** Open runs by slot, counted once: a slot may be full of thousands. */
   readonly slots: Map<string, number>
 }
@@ -63,7 +64,7 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
 }
 
 function obstacleTo(batch: Batch, head: Row | undefined, change: Change): ChangeResult | null {
-  if (Number(head?.version ?? 0) !== change.version) return { kind: 'conflict' }
+  if (change.epoch !== batch.epoch || Number(head?.version ?? 0) !== change.version) return { kind: 'conflict' }
   if (change.notBefore !== null && batch.now < change.notBefore) return { kind: 'early' }
   const fire = findExisting(batch, change)
   if (fire !== null) return { kind: 'exists', fire }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OpenOptions } from '../store.ts'
 import { SqliteStoreError } from './errors.ts'
 import type { Host } from './host.ts'
-import { getMeta, setMeta } from './meta.ts'
+import { epochOf, getMeta, setMeta } from './meta.ts'
 
 /** What tells a file from its copy. `born` is `null` where the file system does not say. */
 export interface FileIdentity {
@@ -54,7 +54,7 @@ export function settleIdentity(
   { adopt, warn, now }: Pick<OpenOptions, 'adopt' | 'warn'> & { readonly now: number },
 ): number {
   const stored = getMeta(db, '', 'identity')
-  let epoch = Number(getMeta(db, '', 'epoch') ?? 1)
+  let epoch = epochOf(db)
   if (stored !== null && !isSameFile(JSON.parse(stored) as FileIdentity, current)) {
     if (!adopt) throw copied(file)
     epoch += 1

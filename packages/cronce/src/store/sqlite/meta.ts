@@ -15,6 +15,11 @@ export function setMeta(db: DatabaseSync, namespace: string, key: string, value:
   statement(db, SET).run(namespace, key, value)
 }
 
+/** Moves up when a copy of the file is adopted. */
+export function epochOf(db: DatabaseSync): number {
+  return Number(getMeta(db, '', 'epoch') ?? 1)
+}
+
 /** Where the version and the tokens of a new schedule begin: above those of every schedule that was removed. */
 export function floorOf(db: DatabaseSync, namespace: string): number {
   return Number(getMeta(db, namespace, 'floor') ?? 0)

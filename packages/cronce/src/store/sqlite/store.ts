@@ -10,7 +10,7 @@ import type { Host } from './host.ts'
 import { beat, bury, drain, type Fleet, listInstances, listLive, renew } from './instances.ts'
 import { listFires, listRuns, listSchedules } from './lists.ts'
 import { hash, Liveness } from './liveness.ts'
-import { countWake, wakesOf } from './meta.ts'
+import { countWake, epochOf, wakesOf } from './meta.ts'
 import { requireCompatible } from './migrations.ts'
 import { type OpenedFile, requireSameFile } from './open.ts'
 import { erase, prune } from './prune.ts'
@@ -66,7 +66,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     const fleet = fleetOf(on)
     const { now } = fleet
     const isLive = claimant === undefined || renew(fleet, claimant.instance, claimant.leaseMs)
-    const batch = { db: on, namespace, now, slots: new Map() }
+    const batch = { db: on, namespace, now, epoch: epochOf(on), slots: new Map() }
     const results = changes.map((change) => (isLive ? applyChange(batch, change) : ({ kind: 'not-live' } as const)))
     const wakes = wake && results.some(({ kind }) => kind === 'applied')
     if (wakes) countWake(on, namespace)
@@ -132,19 +132,20 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     info: { name: `sqlite:${file}`, epoch, transactions: true, probes: true },
     async load(ids, { tx } = {}) {
       if (tx === undefined) {
-        return read((on, now) => ({ now, schedules: loadSchedules(on, namespace, ids, newer) }))
+        return read((on, now) => ({ now, epoch: epochOf(on), schedules: loadSchedules(on, namespace, ids, newer) }))
       }
       requireOpen()
       const own = requireTransaction(tx, opened)
       return withinTransaction(own, file, () => ({
         now: host.wall(),
+        epoch: epochOf(own),
         schedules: loadSchedules(own, namespace, ids, newer),
       }))
     },
     due: (query) =>
       read((on, now) => {
         const { ids, mineAt, othersAt } = findDue(on, namespace, query, now)
-        return { now, schedules: loadSchedules(on, namespace, ids, newer), mineAt, othersAt }
+        return { now, epoch: epochOf(on), schedules: loadSchedules(on, namespace, ids, newer), mineAt, othersAt }
       }),
     apply,
     beat: beatOnce,

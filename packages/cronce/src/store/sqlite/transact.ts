@@ -4,6 +4,7 @@ import type { Transacted, Transaction } from '../store.ts'
 import { applyChange } from './apply.ts'
 import { forgetStatements } from './driver.ts'
 import { SqliteStoreError, translate } from './errors.ts'
+import { epochOf } from './meta.ts'
 import { connect, fileId, type OpenedFile, requireSameFile } from './open.ts'
 import { loadSchedules } from './schedules.ts'
 import { liveRun } from './steps.ts'
@@ -83,7 +84,7 @@ export function transactOn<Value>(
   const [state] = loadSchedules(db, namespace, [schedule], () => {})
   const change = state === undefined ? null : settle(state, now, value)
   if (change === null) throw new Rollback({ kind: 'stale' })
-  const result = applyChange({ db, namespace, now, slots: new Map() }, change)
+  const result = applyChange({ db, namespace, now, epoch: epochOf(db), slots: new Map() }, change)
   if (result.kind !== 'applied') {
     throw new SqliteStoreError('TRANSACTION_CONFLICT', `The settlement of ${schedule} was refused: ${result.kind}.`, {
       hint: 'Run it again.',

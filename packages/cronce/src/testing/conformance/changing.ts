@@ -30,6 +30,18 @@ export function changingRules(rule: Rule): void {
     assert.deepEqual(await firesOf(store), [])
   })
 
+  rule('a change is applied in the epoch it was decided in, which comes with what was read', async ({ store }) => {
+    const state = await create(store, schedule('s'))
+    const { epoch } = await store.load(['s'])
+    const query = { jobs: [{ job: state.definition.job, buckets: '1'.repeat(256) }], patienceMs: 0, limit: 1 }
+    assert.deepEqual([epoch, (await store.due(query)).epoch], [store.info.epoch, store.info.epoch])
+    for (const other of [epoch - 1, epoch + 1]) {
+      assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch: other })), { kind: 'conflict' })
+    }
+    assert.equal((await loadOne(store, 's'))?.version, 1)
+    assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch })), { kind: 'applied' })
+  })
+
   rule('a schedule is created once', async ({ store }) => {
     await create(store, schedule('s', { fired: 1 }))
     assert.deepEqual(await applyOne(store, creation(schedule('s', { fired: 2 }))), { kind: 'conflict' })

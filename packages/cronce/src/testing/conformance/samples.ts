@@ -60,6 +60,7 @@ export function schedule(id: string, over: Partial<ScheduleState> = {}): Schedul
 }
 
 const NOTHING_MORE = {
+  epoch: 1,
   notBefore: null,
   creates: [],
   updates: [],
