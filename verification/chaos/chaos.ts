@@ -3,8 +3,9 @@ import type { Bounds, Entry, History, Ledger } from '../../packages/checker/src/
 import type { Verdict } from '../../packages/checker/src/verdict.ts'
 import { lastTrouble, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
-import { FAULTS, LOOK_MS } from './faults.ts'
+import { FAULTS, type Fault, LOOK_MS } from './faults.ts'
 import { releaseJobs } from './jobs.ts'
+import { NETWORK_FAULTS } from './network-faults.ts'
 import { NAMES, resumeAll } from './operators.ts'
 import { type Random, randomFrom } from './random.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
@@ -127,14 +128,14 @@ async function makeChaos(
   const reads: Ledger[] = []
   const pending = new Set<Promise<void>>()
   const beganAt = recorder.now()
-  let deck = deal(random)
+  let deck = deal(chaos, random)
   let readAt = beganAt + READ_MS
   fleet.restartMs = () => random.next() * 1_000
   for (;;) {
     const passed = recorder.now() - beganAt
     if (passed > seconds * 2_000 || (passed > seconds * 1_000 && isEnough())) break
     await sleep(random.between(200, 1_100))
-    if (deck.length === 0) deck = deal(random)
+    if (deck.length === 0) deck = deal(chaos, random)
     const [name, fault] = deck.pop()!
     progress(`${(passed / 1_000).toFixed(1).padStart(6)} s  ${name}`)
     const doing = fault(chaos, random.fork()).finally(() => pending.delete(doing))
@@ -150,9 +151,10 @@ async function makeChaos(
   return reads
 }
 
-function deal(random: Random): (readonly [name: string, fault: (typeof FAULTS)[number][2]])[] {
+function deal(chaos: Chaos, random: Random): (readonly [name: string, fault: Fault])[] {
+  const kinds = chaos.store.network === null ? FAULTS : [...FAULTS, ...NETWORK_FAULTS]
   return random.shuffle(
-    FAULTS.flatMap(([name, cards, fault]) => Array.from({ length: cards }, () => [name, fault] as const)),
+    kinds.flatMap(([name, cards, fault]) => Array.from({ length: cards }, () => [name, fault] as const)),
   )
 }
 

@@ -215,7 +215,7 @@ async function stopped(chaos: Chaos, slot: Slot, ms: number): Promise<boolean> {
 }
 
 /** On a process that nothing else is being done to, as soon as there is one. */
-async function onSlot(chaos: Chaos, random: Random, fault: (slot: Slot) => Promise<void>): Promise<void> {
+export async function onSlot(chaos: Chaos, random: Random, fault: (slot: Slot) => Promise<void>): Promise<void> {
   const wanted = random.next()
   while (!chaos.isCalm()) {
     const free = chaos.fleet.slots.filter(({ isReady, isTaken }) => isReady && !isTaken)

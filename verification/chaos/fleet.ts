@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
 import type { ChaosJob } from './jobs.ts'
 import type { Ambush, Command, Order, Report } from './order.ts'
+import type { TcpProxy } from './proxy.ts'
 import type { Random } from './random.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -14,6 +15,8 @@ export interface Slot {
   readonly name: string
   readonly node: string
   readonly pid: number
+  /** Between it and the store; `null`: there is no network. */
+  readonly proxy: TcpProxy | null
   /** It has started and not been told to end. */
   readonly isReady: boolean
   readonly isOver: boolean
@@ -46,8 +49,10 @@ export interface Fleet {
 
 export interface FleetOptions {
   readonly folder: string
-  readonly slots: readonly string[]
-  readonly store: Order['store']
+  readonly slots: readonly { readonly name: string; readonly proxy: TcpProxy | null }[]
+  readonly module: string
+  /** Of the store, by way of a process's own proxy. */
+  readonly urlBy: (proxy: TcpProxy | null) => string
   readonly leaseMs: number
   readonly random: Random
   readonly environment: NodeJS.ProcessEnv
@@ -85,7 +90,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       witness: join(options.folder, `${place.node}.witness`),
       origin: String(recorder.origin),
       seed: Math.floor(options.random.next() * 2 ** 32),
-      store: options.store,
+      store: { module: options.module, url: options.urlBy(place.proxy) },
       leaseMs: options.leaseMs,
       deployment: `release-${fleet.release}`,
       jobs: options.jobsOf(fleet.release),
@@ -146,15 +151,16 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       await Promise.all(ended)
     },
   }
-  const places = options.slots.map((name) => createPlace(name, recorder))
+  const places = options.slots.map(({ name, proxy }) => createPlace(name, proxy, recorder))
   Object.assign(fleet, { slots: places })
   for (const place of places) start(place)
   return fleet
 }
 
-function createPlace(name: string, recorder: Recorder): Place {
+function createPlace(name: string, proxy: TcpProxy | null, recorder: Recorder): Place {
   const place: Place = {
     name,
+    proxy,
     node: '',
     isReady: false,
     isOver: true,

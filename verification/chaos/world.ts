@@ -9,6 +9,7 @@ import { buildHistory } from './build-history.ts'
 import { type FakeClock, prepareClock } from './clock/clock.ts'
 import { type Counters, createCounters } from './counters.ts'
 import { createFleet, type Fleet, type FleetOptions } from './fleet.ts'
+import { startProxy } from './proxy.ts'
 import { randomFrom } from './random.ts'
 import { readLedger, readSteps } from './read-ledger.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
@@ -35,8 +36,10 @@ export interface World {
 }
 
 export interface WorldOptions
-  extends Pick<FleetOptions, 'slots' | 'jobsOf' | 'ambush'>,
+  extends Pick<FleetOptions, 'jobsOf' | 'ambush'>,
     Partial<Pick<FleetOptions, 'environment' | 'nodeOptions'>> {
+  /** Names of places for processes. */
+  readonly slots: readonly string[]
   readonly store: ChaosStore
   readonly seed: number
   readonly bounds: Bounds
@@ -54,10 +57,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const epoch = Math.round((await store.now()) - recorder.now())
   const counters = createCounters()
   const client = await connect({ store: store.source, logger: false })
+  const { network } = store
+  const slots = await Promise.all(
+    options.slots.map(async (name) => ({ name, proxy: network === null ? null : await startProxy(network) })),
+  )
   const fleet = createFleet(recorder, {
     ...options,
     folder,
-    store: { module: store.module, url: store.url },
+    slots,
+    module: store.module,
+    urlBy: (proxy) => (network === null || proxy === null ? store.url : network.urlBy(proxy.port)),
     leaseMs: options.bounds.leaseMs,
     random: randomFrom(options.seed),
     environment: { ...clock?.environment, ...options.environment },
@@ -91,6 +100,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await fleet.end()
       // Whatever it was in the middle of is of no interest now.
       await client.close().catch(() => {})
+      await Promise.all(slots.map(({ proxy }) => proxy?.close()))
       await store.close()
       clock?.close()
     },

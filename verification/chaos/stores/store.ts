@@ -14,8 +14,8 @@ export interface PreparedStore {
   readonly url: string
   /** For the controller itself. */
   readonly source: StoreSource<unknown>
-  /** Where the store listens, for a proxy between it and each process; `null`: there is no network. */
-  readonly network: { readonly host: string; readonly port: number } | null
+  /** Where it listens, and its address by way of another port of this host: a proxy's. `null`: there is no network. */
+  readonly network: { readonly host: string; readonly port: number; readonly urlBy: (port: number) => string } | null
   /** What its clock shows. */
   readonly now: () => Promise<number>
   /** Nobody who is stopped now keeps the others from writing. */
