@@ -3,7 +3,7 @@ import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Definition, OpenFire, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import type { FleetOptions } from './fleet.ts'
 import { isBusy, isIdle } from './reduce.ts'
-import { idOf, LEASE, type Message, type Snapshot, type State, TICK_MS, workerOf } from './state.ts'
+import { FIRST_ID, idOf, LEASE, type Message, type Snapshot, type State, TICK_MS, workerOf } from './state.ts'
 
 /**
  * What a state's future depends on, as a text; two states that differ in nothing else are one. Left out or cut short:
@@ -16,9 +16,8 @@ import { idOf, LEASE, type Message, type Snapshot, type State, TICK_MS, workerOf
 export function identityOf(options: FleetOptions, state: State): string {
   const isExact = options.faults.failover > 0
   const segments = state.workers.map((_, index) => workerText(state, index, isExact))
-  const order = segments
-    .map((_, index) => index)
-    .sort((one, other) => (own(segments[one]!, one) < own(segments[other]!, other) ? -1 : 1))
+  const views = segments.map(own)
+  const order = segments.map((_, index) => index).sort((one, other) => (views[one]! < views[other]! ? -1 : 1))
   const ranks = order.map((_, index) => order.indexOf(index))
   const parts = [
     storeText(state.store, state.now, isExact),
@@ -31,22 +30,35 @@ export function identityOf(options: FleetOptions, state: State): string {
   return hash('sha1', renamed(parts.join('\n'), ranks), 'base64')
 }
 
-const IDS = /[\ue000-\uefff]/g
+/** Every id in a text, which is one character that nothing else has, by another name. */
+function replaceIds(text: string, nameOf: (id: string) => string): string {
+  let renamed = ''
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) < FIRST_ID) continue
+    renamed += text.slice(from, at) + nameOf(text[at]!)
+    from = at + 1
+  }
+  return renamed + text.slice(from)
+}
 
 /** By the rank of the worker, and of its incarnations by their order alone. */
 function renamed(text: string, ranks: readonly number[]): string {
-  const found = [...new Set(text.match(IDS))].sort()
+  const found = new Set<string>()
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >= FIRST_ID) found.add(text[at]!)
+  const ids = [...found].sort()
   const names = new Map<string, string>()
-  for (const id of found) {
-    const before = found.filter((other) => workerOf(other) === workerOf(id) && other < id).length
+  let before = 0
+  for (const [index, id] of ids.entries()) {
+    before = index > 0 && workerOf(ids[index - 1]!) === workerOf(id) ? before + 1 : 0
     names.set(id, idOf(ranks[workerOf(id)]!, before))
   }
-  return text.replace(IDS, (id) => names.get(id)!)
+  return replaceIds(text, (id) => names.get(id)!)
 }
 
 /** As the worker itself sees it: all others are alike. */
 function own(text: string, index: number): string {
-  return text.replace(IDS, (id) => (workerOf(id) === index ? 'I' : 'they'))
+  return replaceIds(text, (id) => (workerOf(id) === index ? 'I' : 'they'))
 }
 
 function witnessText({ definition }: FleetOptions, { now, faults, witness, operator }: State): string {

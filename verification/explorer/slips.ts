@@ -1,5 +1,3 @@
-import type { Change } from '../../packages/cronce/src/model/change.ts'
-import { isNewerToken, makeToken } from '../../packages/cronce/src/model/token.ts'
 import type { Decision } from '../../packages/cronce/src/policy/decision.ts'
 import type { NamespaceData } from '../../packages/cronce/src/store/memory/data.ts'
 import type { MemorySource } from '../../packages/cronce/src/store/memory/memory.ts'
@@ -42,29 +40,13 @@ function changed(decision: Decision | null, change: Partial<Decision['change']>)
   return decision && { ...decision, change: { ...decision.change, ...change } }
 }
 
-/** What a store that falls back would have to do besides moving its epoch: what was decided under the old one is over. */
-export const REFUSES_OLD_EPOCHS: Pick<Protocol, 'disguise'> = {
-  disguise(store, source) {
-    const isOld = ({ runs }: Change): boolean =>
-      runs.some(({ ending, token }) => ending === null && !isNewerToken(token, makeToken(source.data.epoch, 0)))
-    return Object.assign(Object.create(store) as MemoryStore, {
-      apply: (changes, options) =>
-        store.apply(
-          changes.map((change) => (isOld(change) ? past(change) : change)),
-          options,
-        ),
-    } satisfies Partial<MemoryStore>)
-  },
-}
-
-function past(change: Change): Change {
-  return { ...change, version: Number.MAX_SAFE_INTEGER }
-}
+/** What a store that falls back would have to do besides moving its epoch. */
+export const REFUSES_OLD_DECISIONS: Partial<Protocol> = engine({ refusesWhatWasDecidedBefore: true })
 
 export const SLIPS: readonly Slip[] = [
   {
     name: 'a change is written whatever the version',
-    ...{ model: 'one-fire', ticks: 3, breaks: 'S3', moves: 10 },
+    ...{ model: 'one-fire', ticks: 3, breaks: 'S3', moves: 10, faults: { silence: 1 } },
     broken: disguised((store, space) => ({
       apply(changes, options) {
         const current = (id: string): number => space().schedules.get(id)?.version ?? 0
@@ -160,7 +142,7 @@ export const SLIPS: readonly Slip[] = [
   },
   {
     name: 'what is on record is created again',
-    ...{ model: 'change', ticks: 3, breaks: 'S5', moves: 8 },
+    ...{ model: 'change', ticks: 2, breaks: 'S5', moves: 8, faults: {} },
     broken: disguised((store) => ({
       apply: (changes, options) =>
         store.apply(

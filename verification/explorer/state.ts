@@ -122,7 +122,7 @@ export interface Witness {
 }
 
 // One character each, so that they are easily renamed in a text; from a range that nothing else uses.
-const FIRST_ID = 0xe000
+export const FIRST_ID = 0x80
 export const MOST_INCARNATIONS = 16
 
 export function idOf(worker: number, incarnation: number): string {
