@@ -30,6 +30,8 @@ export interface Subject extends Dossier {
   readonly active: SpanIndex<Story>
   /** When fires may have been open: also while they waited for their turn. */
   readonly open: SpanIndex<Story>
+  /** Records are kept at least so long. */
+  readonly keptMs: number
   /** Records of instants up to this one may have been pruned. */
   readonly prunedTo: Instant
 }
@@ -65,7 +67,8 @@ function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: Sto
   const { operations, stories } = dossier
   const specs = operations.flatMap((operation) => (operation.verb === 'define' ? [operation.spec] : []))
   const latest = clock.shown(0, Math.max(0, final.at)).high
-  const prunedTo = latest - keptMs(dossier, specs)
+  const keptMs = keptMsOf(dossier, specs)
+  const prunedTo = latest - keptMs
   const definitions = definitionsOf(operations, clock, mayPauseItself(dossier, specs, prunedTo))
   const horizon = { endAt: final.at, recoveryMs: history.bounds.recoveryMs }
   return {
@@ -76,6 +79,7 @@ function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: Sto
     runs: [...stories.values()].flatMap(({ runs }) => runs).sort((a, b) => compareClaims(clock, a, b)),
     active: spanIndex([...stories.values()].flatMap((story) => activitySpan(story, clock))),
     open: spanIndex([...stories.values()].flatMap((story) => openSpan(story, clock))),
+    keptMs,
     prunedTo,
   }
 }
@@ -83,7 +87,7 @@ function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: Sto
 const DAY_MS = 86_400_000
 
 /** How old a record gets at least: its time, or its turn when there are more than are kept by number. */
-function keptMs({ stories, ranges }: Dossier, specs: readonly Spec[]): number {
+function keptMsOf({ stories, ranges }: Dossier, specs: readonly Spec[]): number {
   const count = stories.size + ranges.length
   const ages = specs.map(({ keepMs, keepCount, misfire }) => {
     // A fire that ended several times was counted each time.

@@ -57,7 +57,13 @@ export function evidenceOf(history: History, final: Ledger): ReadonlyMap<string,
   }
   for (const read of history.reads) if (read !== final) addRead(of, read)
   addFinal(of, final)
-  for (const { stories } of dossiers.values()) for (const { runs } of stories.values()) runs.sort(byToken)
+  const shown = new Set(final.runs)
+  for (const { stories } of dossiers.values()) {
+    for (const story of stories.values()) {
+      // Open in an earlier read and gone in the last one: it has ended, and nobody knows when.
+      story.runs = story.runs.filter((run) => run.endedAt !== null || shown.has(run)).sort(byToken)
+    }
+  }
   return dossiers
 }
 

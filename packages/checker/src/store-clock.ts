@@ -31,6 +31,7 @@ export function storeClock({ epoch, entries, bounds }: History): StoreClock {
   const wasSetBack = steps.some(({ byMs }) => byMs < 0)
 
   const timesOf = (instant: Instant): Times => {
+    if (steps.length === 0) return { from: instant - epoch - error, to: instant - epoch + error }
     let from = Number.POSITIVE_INFINITY
     let to = Number.NEGATIVE_INFINITY
     for (const [index, piece] of pieces.entries()) {

@@ -7,6 +7,7 @@ import { hasLetGo } from './let-go.ts'
 export const judgeDuplicates: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
     judgeTokens(subject, report)
+    judgeKeys(subject, report)
     for (const story of subject.stories.values()) {
       judgeStarts(judged, subject, story, report)
       judgeRuns(judged, story, report)
@@ -25,6 +26,21 @@ function judgeTokens({ id, stories }: Subject, report: Report): void {
       const message = `${fireText(start)} was started on ${start.node} with token ${start.token}, which had started ${fireText(first)} on ${first.node}.`
       report('C2', { schedule: id, dueAt: start.dueAt }, message, [first, start])
     }
+  }
+}
+
+/** By hand, one fire for each key, as long as the record of the first one is kept. */
+function judgeKeys({ stories, keptMs }: Subject, report: Report): void {
+  const first = new Map<string, Story>()
+  for (const story of [...stories.values()].sort((a, b) => a.dueAt - b.dueAt)) {
+    const earlier = first.get(story.nonce)
+    first.set(story.nonce, story)
+    if (earlier === undefined || story.nonce === '') continue
+    const { record } = earlier
+    const keptTo = record === null ? earlier.dueAt : (record.endedAt ?? Number.POSITIVE_INFINITY)
+    if (story.dueAt - keptTo > keptMs) continue
+    const evidence = [record, story.record].filter((one) => one !== null)
+    report('C2', story, `${fireText(story)} is the second one of its key, after ${fireText(earlier)}.`, evidence)
   }
 }
 

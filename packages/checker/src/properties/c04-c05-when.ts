@@ -2,7 +2,7 @@ import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import { backfillSpecs } from '../expected.ts'
-import type { LedgerFire, Operation } from '../history.ts'
+import type { LedgerFire, LedgerRun, Operation } from '../history.ts'
 import { isInstant } from '../instants.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isRetryOf } from './c02-no-duplicate.ts'
@@ -94,8 +94,14 @@ function judgeEarly({ clock }: Case, story: Story, report: Report): void {
 /** Claims go by the time from which a fire is ready. It is on record for the run that ended the fire. */
 function judgeReadiness(story: Story, record: LedgerFire, report: Report): void {
   const last = story.runs.at(-1)
-  if (last === undefined || record.endedAt === null || last.endedAt !== record.endedAt) return
-  if (last.round !== record.round || last.startedAt < story.dueAt || last.startedAt >= record.readyAt) return
+  if (last === undefined || !hasEndedFire(last, record)) return
+  if (last.startedAt < story.dueAt || last.startedAt >= record.readyAt) return
   const message = `${fireText(story)} was claimed at ${iso(last.startedAt)}, but was not ready before ${iso(record.readyAt)} (token ${last.token}).`
   report('C5', story, message, [record, last])
+}
+
+/** Else the fire waited once more, and ended then. */
+export function hasEndedFire(run: LedgerRun, record: LedgerFire): boolean {
+  const isSameTime = run.endedAt !== null && run.endedAt === record.endedAt && run.round === record.round
+  return isSameTime && run.outcome === record.outcome && run.reason === record.reason
 }

@@ -1,6 +1,7 @@
 import { type Case, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import { fireText, iso, type Report } from '../report.ts'
+import { hasEndedFire } from './c04-c05-when.ts'
 import { isFreeToStart } from './in-the-way.ts'
 
 /** C6. Gives back how late what was judged was, in milliseconds. */
@@ -22,7 +23,7 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
   if (record === null || start === undefined || start.attempt !== 1 || record.round !== 1 || record.attempt !== 1)
     return null
   const [run] = story.runs
-  if (run === undefined || record.endedAt === null || run.endedAt !== record.endedAt) return null
+  if (run === undefined || !hasEndedFire(run, record)) return null
   const { specs, mayBeAbsent, paused } = standingOf(judged, subject, story.dueAt, run.startedAt)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || mayBeAbsent || paused !== 'no') return null

@@ -1,6 +1,6 @@
 import type { Case, Subject } from '../case.ts'
-import type { Story } from '../evidence.ts'
-import type { Instant, LedgerRun } from '../history.ts'
+import { keyOf, type Story } from '../evidence.ts'
+import type { Instant, LedgerRun, Spec } from '../history.ts'
 import { instantsOf, isInstant } from '../instants.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 
@@ -84,7 +84,7 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
   }
   if (isOnce || paused !== 'no' || !fleet.canRun(spec.job, since, final.at)) return
   const overdue = final.storeAt - bounds.recoveryMs - spec.jitterMs
-  const expected = nextInstant(subject, overdue, final.storeAt)
+  const expected = nextInstant(subject, spec, final.storeAt)
   if (row.nextAt !== null && row.nextAt <= overdue && !judged.clock.wasSetBack) {
     report(
       'C12',
@@ -108,9 +108,7 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
 const DAY_MS = 86_400_000
 
 /** The first instant after the read that is not on record ahead of time. Looked for up to a day ahead. */
-function nextInstant({ definitions, stories }: Subject, overdue: Instant, now: Instant): Instant | null {
-  const [spec] = definitions.specs.slice(-1)
-  if (spec === undefined || overdue >= now) return null
+function nextInstant({ stories }: Subject, spec: Spec, now: Instant): Instant | null {
   const span = spec.trigger?.kind === 'every' ? Math.min(DAY_MS, spec.trigger.everyMs * 200) : DAY_MS
-  return instantsOf(spec, now + 1, now + span).find((dueAt) => !stories.has(`${dueAt} `)) ?? null
+  return instantsOf(spec, now + 1, now + span).find((dueAt) => !stories.has(keyOf({ dueAt, nonce: '' }))) ?? null
 }

@@ -93,6 +93,24 @@ test('C2: a lower token after a higher one, unless its node was held up in betwe
   wrong('C2', held(false))
 })
 
+test('C2: by hand, one fire for each key', () => {
+  const triggered = (second: string) => {
+    const history = fourth()
+    history.run(T, [T + 5, T + 100])
+    for (const [at, nonce] of [
+      [T + 10_000, 'first'],
+      [T + 20_000, second],
+    ] as const) {
+      history.ask(at, { verb: 'trigger', nonce })
+      history.record(at, { nonce, origin: 'manual' })
+      history.run(at, [at + 5, at + 10], { nonce })
+    }
+    return history.read(END)
+  }
+  clean(triggered('second'))
+  wrong('C2', triggered('first'))
+})
+
 const ONCE = { guarantee: 'exactly-once' } as const
 
 test('C3: a transaction is committed by one run of a fire', () => {
