@@ -146,6 +146,8 @@ const MISSED = ['skip', 'latest', 'all'] as const
 function drawOperator(dice: Dice, cast: Cast): Wish[] {
   const schedule = dice.pick([...cast.declared, ...cast.created])
   const which = dice.whole(0, 9)
+  // What was seen may have passed when it is asked for.
+  const thinkMs = dice.chance(0.5) ? dice.whole(1, 5_000) : 0
   const unit = cast.kind === 'days' ? 3_600_000 : 10_000
   switch (dice.whole(0, 11)) {
     case 0:
@@ -163,7 +165,7 @@ function drawOperator(dice: Dice, cast: Cast): Wish[] {
     case 5:
       return [
         {
-          ...{ kind: 'op-trigger', schedule, dedupe: dice.chance(0.5) ? `key-${dice.whole(1, 5)}` : null },
+          ...{ kind: 'op-trigger', schedule, dedupe: dice.chance(0.5) ? `key-${dice.whole(1, 2)}` : null },
           overlap: dice.pick(['honour', 'honour', 'ignore']),
         },
       ]
@@ -175,9 +177,9 @@ function drawOperator(dice: Dice, cast: Cast): Wish[] {
         },
       ]
     case 7:
-      return [{ kind: 'op-skip-next', schedule }]
+      return [{ kind: 'op-skip-next', schedule, thinkMs }]
     case 8:
-      return [{ kind: 'op-cancel', schedule, which, what: dice.pick(['fire', 'run']) }]
+      return [{ kind: 'op-cancel', schedule, which, what: dice.pick(['fire', 'run']), thinkMs }]
     case 9:
       return [{ kind: 'op-retry', schedule, which, force: dice.chance(0.4) }]
     case 10:

@@ -2,6 +2,7 @@ import type { RunOfFire } from '../../packages/checker/src/history.ts'
 import type { Run } from '../../packages/cronce/src/app/run.ts'
 import type { MemoryTransaction } from '../../packages/cronce/src/store/memory/transaction.ts'
 import { never, type Process } from '../../packages/cronce/test/virtual/process.ts'
+import type { Report } from './invariants/report.ts'
 import { createDice, type Dice, seedOf } from './random.ts'
 import type { Recorder } from './recorder.ts'
 import type { Scenario, Work } from './scenario.ts'
@@ -20,7 +21,10 @@ export interface Workplace {
   readonly lost: Set<string>
   /** Schedules whose handlers end with a transaction. */
   readonly transacting: ReadonlySet<string>
+  /** Names of nodes that were asked to stop. */
+  readonly stopping: Set<string>
   readonly count: (what: string) => void
+  readonly report: Report
 }
 
 type SomeRun = Run<unknown, MemoryTransaction>
@@ -31,6 +35,7 @@ export async function handle(place: Workplace, run: SomeRun): Promise<unknown> {
   const seen: RunOfFire = { schedule, dueAt, nonce, attempt: run.attempt, token: String(run.token) }
   const { process, recorder, node } = place
   recorder.start(seen, node)
+  if (place.stopping.has(node)) place.report('L3 drain', `${node} was asked to stop, and started ${effectKey(seen)}`)
   try {
     const value = await work(place, run, seen)
     if (isGone(process)) return never()

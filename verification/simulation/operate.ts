@@ -19,8 +19,8 @@ export async function operate(desk: Desk, action: Ask): Promise<void> {
   const wish = await look(desk, action).catch(() => null)
   if (wish === null) return
   const result = await ask(desk, action, wish)
-  // Nobody knows whether it was done; with a key it can be asked for again.
-  if (result === 'info' && action.kind === 'op-trigger' && action.dedupe !== null) await ask(desk, action, wish)
+  // Whether or not it is known to be done: with a key it can be asked for again.
+  if (action.kind === 'op-trigger' && action.dedupe !== null && result !== 'fail') await ask(desk, action, wish)
 }
 
 interface Wish {
@@ -88,6 +88,7 @@ async function look({ operator, storeNow, count }: Desk, action: Ask): Promise<W
     case 'op-skip-next': {
       const { nextAt: dueAt } = await schedules.get(schedule)
       if (dueAt === null) return null
+      await operator.process.clock.sleep(action.thinkMs)
       return wish({ verb: 'skip-next', dueAt }, () => schedules.skipNext(schedule, { dueAt }))
     }
     case 'op-cancel': {
@@ -95,6 +96,7 @@ async function look({ operator, storeNow, count }: Desk, action: Ask): Promise<W
       const fire = open[action.which % Math.max(1, open.length)]
       if (fire === undefined) return null
       const { dueAt, nonce, token } = fire
+      await operator.process.clock.sleep(action.thinkMs)
       if (action.what === 'fire' || token === null) {
         return wish({ verb: 'cancel', dueAt, nonce, token: null }, () => fires.cancel({ schedule, dueAt, nonce }))
       }

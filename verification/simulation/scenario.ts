@@ -126,13 +126,15 @@ export type OperatorAction =
       readonly toMsAgo: number
       readonly force: boolean
     }
-  | { readonly kind: 'op-skip-next'; readonly schedule: string }
+  /** Between looking and asking. */
+  | { readonly kind: 'op-skip-next'; readonly schedule: string; readonly thinkMs: number }
   /** Which of those that are there then. */
   | {
       readonly kind: 'op-cancel'
       readonly schedule: string
       readonly which: number
       readonly what: 'fire' | 'run'
+      readonly thinkMs: number
     }
   | { readonly kind: 'op-retry'; readonly schedule: string; readonly which: number; readonly force: boolean }
   | { readonly kind: 'op-remove'; readonly schedule: string }

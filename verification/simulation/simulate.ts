@@ -91,7 +91,10 @@ function createSetup(scenario: Scenario) {
   const report = (name: string, message: string): void => void findings.push({ name, message })
   const recorder = createRecorder(world)
   const transacting = transactingIn(scenario)
-  const place = { recorder, count, transacting, resource: new Map(), attempted: new Map(), lost: new Set<string>() }
+  const place = {
+    ...{ recorder, count, report, transacting, resource: new Map(), attempted: new Map() },
+    ...{ lost: new Set<string>(), stopping: new Set<string>() },
+  }
   const watcher = witness(place, (name) => releaseOf(name))
   const { holdDownMs } = scenario
   const observed = observeStore({ source, storeNow, worldNow: world.now, holdDownMs, report, watcher })

@@ -27,7 +27,7 @@ export interface Stage {
 
 export function createStage(parts: NodeParts, operator: Node, count: (what: string) => void): Stage {
   const { world, scenario } = parts
-  const { recorder } = parts.place
+  const { recorder, stopping } = parts.place
   const nodes: (Node | null)[] = scenario.nodes.map(() => null)
   const releases = scenario.nodes.map(() => 0)
   const lives = scenario.nodes.map(() => 0)
@@ -55,10 +55,9 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
     const jobs = Object.keys(release.jobs)
     recorder.node(node.name, 'started', jobs)
     void node.app.start().then(() => {
-      if (nodes[place] === node && !stopping.has(node)) recorder.node(node.name, 'ready', jobs)
+      if (nodes[place] === node && !stopping.has(node.name)) recorder.node(node.name, 'ready', jobs)
     })
   }
-  const stopping = new Set<Node>()
   const everywhere = new Set<Disturbance>()
   const comeBack = (place: number, downMs: number): void => {
     if (isHealed) world.at(world.now(), () => start(place))
@@ -97,8 +96,8 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
     },
     stop(place, downMs) {
       const node = nodes[place]
-      if (!node || stopping.has(node)) return
-      stopping.add(node)
+      if (!node || stopping.has(node.name)) return
+      stopping.add(node.name)
       recorder.node(node.name, 'stopping', Object.keys(node.release.jobs))
       recorder.fault('stop', node.name)
       count('stop')

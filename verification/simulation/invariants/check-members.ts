@@ -19,6 +19,14 @@ export function checkInstance(
   if (after !== undefined && after !== before) report('S4 no resurrection', `${id} was over, and was written again`)
 }
 
+/** However the clock was set, a lease ends as if it were renewed now, at the latest. */
+export function checkLeases(instances: NamespaceData['instances'], now: number, report: Report): void {
+  for (const [id, { goneAt, leaseUntil, leaseMs }] of instances) {
+    const isClamped = goneAt !== null || leaseUntil <= now + leaseMs
+    if (!isClamped) report('S1 one holder', `${id} has a lease of ${leaseMs} ms for ${leaseUntil - now} ms`)
+  }
+}
+
 export function checkBeat(id: string, before: StoredInstance | undefined, answer: BeatAnswer, report: Report): void {
   if (answer.alive && before !== undefined && before.goneAt !== null) {
     report('S4 no resurrection', `${id} was over, and was told that it lives`)

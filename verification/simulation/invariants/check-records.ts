@@ -20,7 +20,11 @@ export function checkRecords(step: Step, mirror: Mirror, report: Report): void {
 }
 
 function checkCreated({ before, now, change }: Step, fire: FireRecord, mirror: Mirror, report: Report): void {
-  if (fire.nonce !== '') return
+  if (fire.nonce !== '') {
+    const known = mirror.nonces.get(fire.schedule)?.get(fire.nonce)
+    if (known !== undefined) report('S8 identity', `${label(fire)} is on record as ${known} already`)
+    return
+  }
   // Part of a range that is being split.
   if (coveredBy(mirror, fire) !== undefined) return
   const { definition } = before ?? change.state!
@@ -139,6 +143,7 @@ export function checkGone(mirror: Mirror, now: number, report: Report, count: (w
     if (fires.has(key)) continue
     mirror.fires.delete(key)
     mirror.ranges.get(fire.schedule)?.delete(key)
+    mirror.nonces.get(fire.schedule)?.delete(fire.nonce)
     count('pruned record')
     const policy = schedules.get(fire.schedule)?.definition.policy
     const leastMs = policy === undefined ? 0 : keepAtLeastMs(policyOf(policy))

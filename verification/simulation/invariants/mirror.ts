@@ -36,6 +36,8 @@ export interface Mirror {
   readonly openFires: Map<string, number>
   /** Range records by schedule, then key. */
   readonly ranges: Map<string, Map<string, FireRecord>>
+  /** Keys of fires by schedule, then nonce. */
+  readonly nonces: Map<string, Map<string, string>>
   /** Open runs by slot. */
   readonly slots: Map<string, number>
   /** The highest token that any run of a schedule of this name had. */
@@ -49,6 +51,7 @@ export function createMirror(data: () => NamespaceData): Mirror {
     openRuns: new Map(),
     openFires: new Map(),
     ranges: new Map(),
+    nonces: new Map(),
     slots: new Map(),
     tokens: new Map(),
   }
@@ -81,6 +84,7 @@ export function follow(mirror: Mirror, step: Step): void {
   for (const { key, before, after } of step.fires) {
     if (after === undefined || before === after) continue
     mirror.fires.set(key, after)
+    if (after.nonce !== '') inner(mirror.nonces, after.schedule).set(after.nonce, key)
     const wasOpen = before !== undefined && before.ending === null
     add(mirror.openFires, after.schedule, Number(after.ending === null) - Number(wasOpen))
     const ranges = inner(mirror.ranges, after.schedule)

@@ -3,7 +3,15 @@ import { fireKeyText, type NamespaceData, stepKeyText } from '../../../packages/
 import type { MemorySource } from '../../../packages/cronce/src/store/memory/memory.ts'
 import type { MemoryTransaction } from '../../../packages/cronce/src/store/memory/transaction.ts'
 import type { ApplyOptions, StepAnswer, StepCommand, Store } from '../../../packages/cronce/src/store/store.ts'
-import { checkBeat, checkBurial, checkDeployment, checkInstance, checkStep, type Presence } from './check-members.ts'
+import {
+  checkBeat,
+  checkBurial,
+  checkDeployment,
+  checkInstance,
+  checkLeases,
+  checkStep,
+  type Presence,
+} from './check-members.ts'
 import { checkGone, checkRecords } from './check-records.ts'
 import { checkRuns } from './check-runs.ts'
 import { type Captured, capture, createMirror, follow, type Mirror, type Step, touched } from './mirror.ts'
@@ -90,6 +98,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
   const apply = (store: Store<Tx>, who: string): Store<Tx>['apply'] => {
     return async (changes: readonly Change[], options?: ApplyOptions<Tx>) => {
       settlePending()
+      const isOver = options?.claimant !== undefined && data().instances.get(options.claimant.instance)?.goneAt !== null
       const before = changes.map((change) => capture(data(), change))
       const answer = store.apply(changes, options)
       const after = changes.map((change) => capture(data(), change))
@@ -97,6 +106,8 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const steps = changes.map((change, index) => stepOf(who, change, before[index]!, after[index]!, claimant))
       // In the order in which they were written, and before anybody else writes.
       for (const step of steps) if (isWritten(step)) note(step)
+      if (isOver && steps.some(isWritten))
+        report('S4 no resurrection', `${claimant} was over, and its claim was written`)
       noteGone()
       const applied = await answer
       for (const [index, { kind }] of applied.results.entries()) {
@@ -128,6 +139,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const answer = store.beat(beat)
       const after = data().instances.get(id)
       checkInstance(id, before, after, report)
+      checkLeases(data().instances, storeNow(), report)
       if (after !== before) renewedAt.set(id, worldNow())
       for (const { record, goneAt, leaseUntil } of data().instances.values()) {
         if (goneAt === null && leaseUntil > storeNow()) presence.set(record.deployment, storeNow())
@@ -143,6 +155,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const answer = store.bury(burial)
       const after = data().instances.get(burial.instance)
       checkInstance(burial.instance, before, after, report)
+      checkLeases(data().instances, storeNow(), report)
       checkBurial(burial.instance, before, after, worldNow() - (renewedAt.get(burial.instance) ?? 0), report)
       if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
       return answer
