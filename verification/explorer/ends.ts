@@ -9,19 +9,20 @@ const MOST_MOVES = 600
 
 /**
  * Whether everything ends if nothing goes wrong any more: whatever can be done is done, in one fair order, and time goes on
- * when nothing is left to do. One such way is enough: what is looked for are states without any.
+ * when nothing is left to do. One such way is enough: what is looked for are states without any. `known`: states that have one.
  */
-export async function findStuck(fleet: Fleet, from: State): Promise<string | null> {
+export async function findStuck(fleet: Fleet, from: State, known: Set<string>): Promise<string | null> {
   const endless = { ...fleet, options: { ...fleet.options, ticks: from.now + MOST_TICKS } }
   const seen = new Set<string>([identityOf(fleet.options, from)])
-  let state = from
-  for (let count = 0; count < MOST_MOVES; count++) {
-    if (isDone(fleet, state)) return null
-    const next = await firstNew(endless, state, seen)
-    if (next === null) break
-    state = next
+  let state: State | null = from
+  for (let count = 0; state !== null && count < MOST_MOVES; count++) {
+    if (isDone(fleet, state) || known.has(identityOf(fleet.options, state))) {
+      for (const identity of seen) known.add(identity)
+      return null
+    }
+    state = await firstNew(endless, state, seen)
   }
-  return isDone(fleet, state) ? null : `L1: nothing more can happen, and not everything has ended`
+  return 'L1: nothing more can happen, and not everything has ended'
 }
 
 async function firstNew(fleet: Fleet, state: State, seen: Set<string>): Promise<State | null> {

@@ -34,15 +34,13 @@ export interface Protocol {
   readonly engine: EngineRules
 }
 
-/** What the engine and the store do, rule by rule, where a model can do otherwise. */
+/** What the engine does, rule by rule; all are true of ours. */
 export interface EngineRules {
   readonly trustsOnlyItsLease: boolean
   readonly handsBackWhatItDoesNotKnow: boolean
   readonly fencesBeforeItLooks: boolean
   readonly recoversOnlyFromTheDead: boolean
   readonly looksAfterALostAnswer: boolean
-  /** When the store falls back to a copy, what was decided before is over. */
-  readonly refusesWhatWasDecidedBefore: boolean
 }
 
 export const OURS: Protocol = {
@@ -56,7 +54,6 @@ export const OURS: Protocol = {
     fencesBeforeItLooks: true,
     recoversOnlyFromTheDead: true,
     looksAfterALostAnswer: true,
-    refusesWhatWasDecidedBefore: false,
   },
 }
 

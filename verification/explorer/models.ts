@@ -96,6 +96,7 @@ export function fleetModel(
   const faults = size.faults === undefined ? given.faults : { ...NO_FAULTS, ...size.faults }
   const options = { ...given, workers, ticks, faults }
   const protocol = { ...OURS, ...broken }
+  const ending = new Set<string>()
   let fleet: Fleet
   return {
     name,
@@ -106,7 +107,7 @@ export function fleetModel(
     identity: (state) => identityOf(options, state),
     moves: (state) => (state.operator === CHOOSING ? choices(options, state) : movesOf(fleet, state)),
     judge: (before, after) => judgeFleet(options, before, after, ignore),
-    stuck: (state) => (state.operator === CHOOSING ? Promise.resolve(null) : findStuck(fleet, state)),
+    stuck: (state) => (state.operator === CHOOSING ? Promise.resolve(null) : findStuck(fleet, state, ending)),
   }
 }
 

@@ -61,7 +61,6 @@ function failoverMoves(fleet: Fleet, state: State): Moves {
   const { copy, store } = state
   if (copy === null) return [{ words: 'the store is copied', isFault: true, make: () => ({ ...state, copy: store }) }]
   const epoch = fleet.options.movesEpoch ? store.epoch + 1 : store.epoch
-  const messages = fleet.protocol.engine.refusesWhatWasDecidedBefore ? [] : state.messages
-  const make = () => fault({ ...state, messages, store: { ...copy, epoch } }, 'failover')
+  const make = () => fault({ ...state, store: { ...copy, epoch } }, 'failover')
   return [{ words: 'the store falls back to its copy', isFault: true, make }]
 }

@@ -20,13 +20,13 @@ export interface Slip {
   readonly broken: Partial<Protocol>
 }
 
-type Disguise = (store: MemoryStore, space: () => NamespaceData) => Partial<MemoryStore>
+type Disguise = (store: MemoryStore, space: () => NamespaceData, source: MemorySource) => Partial<MemoryStore>
 
 /** The same store, but for these methods. */
 function disguised(other: Disguise): Pick<Protocol, 'disguise'> {
   return {
     disguise(store: MemoryStore, source: MemorySource) {
-      const methods = other(store, () => source.data.namespaces.get('default')!)
+      const methods = other(store, () => source.data.namespaces.get('default')!, source)
       return Object.assign(Object.create(store) as MemoryStore, methods)
     },
   }
@@ -39,9 +39,6 @@ function engine(rules: Partial<Protocol['engine']>): Pick<Protocol, 'engine'> {
 function changed(decision: Decision | null, change: Partial<Decision['change']>): Decision | null {
   return decision && { ...decision, change: { ...decision.change, ...change } }
 }
-
-/** What a store that falls back would have to do besides moving its epoch. */
-export const REFUSES_OLD_DECISIONS: Partial<Protocol> = engine({ refusesWhatWasDecidedBefore: true })
 
 export const SLIPS: readonly Slip[] = [
   {
@@ -166,8 +163,22 @@ export const SLIPS: readonly Slip[] = [
     ...{ model: 'change', ticks: 3, breaks: 'S9', moves: 5 },
     broken: disguised((store) => ({
       async due() {
-        const { now, schedules } = await store.load([SCHEDULE])
-        return { now, schedules: schedules.map((state) => ({ ...state, pause: null })), mineAt: null, othersAt: null }
+        const { schedules, ...read } = await store.load([SCHEDULE])
+        const going = schedules.map((state) => ({ ...state, pause: null }))
+        return { ...read, schedules: going, mineAt: null, othersAt: null }
+      },
+    })),
+  },
+  {
+    name: 'what was decided in an earlier epoch is written',
+    ...{ model: 'failover', ticks: 2, breaks: 'S2', moves: 7 },
+    broken: disguised((store, _, source) => ({
+      apply(changes, options) {
+        const { epoch } = source.data
+        return store.apply(
+          changes.map((change) => ({ ...change, epoch })),
+          options,
+        )
       },
     })),
   },
