@@ -39,7 +39,7 @@ export interface ChaosResult {
   readonly lacking: readonly string[]
   /** What could not be done here, and why. */
   readonly skipped: readonly string[]
-  readonly world: Pick<World, 'folder' | 'removeFolder'>
+  readonly world: Pick<World, 'keep' | 'removeFolder'>
 }
 
 const BOUNDS: Bounds = { leaseMs: 1_500, recoveryMs: 10_000, lateMs: 2_000, clockErrorMs: 25 }

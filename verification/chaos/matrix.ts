@@ -63,12 +63,14 @@ export interface CellOptions {
   /** The product with this mistake in it. */
   readonly mutant?: string
   readonly jobs?: readonly ChaosJob[]
+  /** Where what went wrong is kept. */
+  readonly keep?: string | undefined
 }
 
 export async function runCell(
   store: ChaosStore,
   cell: Cell,
-  { mutant, jobs = CELL_JOBS }: CellOptions = {},
+  { mutant, keep, jobs = CELL_JOBS }: CellOptions = {},
 ): Promise<CellResult> {
   const isLate = cell.point !== 'declare:sent' && cell.point !== 'recover:sent'
   const world = await startWorld({
@@ -85,10 +87,13 @@ export async function runCell(
   })
   try {
     await play(world, cell, jobs)
-    const { violations } = (await world.judge([])).verdict
-    const problems = violations.map(({ property, message }) => `${property}: ${message}`)
-    const properties = [...new Set(violations.map(({ property }) => property))]
-    return { cell, problems: [...problems, ...world.fleet.surprises], properties }
+    const { history, verdict } = await world.judge([])
+    const { violations } = verdict
+    const problems = violations.map(({ property, message }) => `${property}: ${message}`).concat(world.fleet.surprises)
+    if (keep !== undefined && problems.length > 0) {
+      world.keep(join(keep, `${cell.blow} at ${cell.point}`), history, verdict)
+    }
+    return { cell, problems, properties: [...new Set(violations.map(({ property }) => property))] }
   } catch (error) {
     return { cell, problems: [(error as Error).message], properties: [] }
   } finally {
@@ -143,11 +148,13 @@ export async function runMatrix(
   store: ChaosStore,
   cells: readonly Cell[],
   atATime: number,
+  keep: string | undefined,
   onResult: (result: CellResult) => void,
 ): Promise<void> {
   const left = [...cells]
   const work = async (): Promise<void> => {
-    for (let cell = left.shift(); cell !== undefined; cell = left.shift()) onResult(await runCell(store, cell))
+    for (let cell = left.shift(); cell !== undefined; cell = left.shift())
+      onResult(await runCell(store, cell, { keep }))
   }
   await Promise.all(Array.from({ length: atATime }, work))
 }

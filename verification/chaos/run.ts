@@ -1,5 +1,5 @@
 /** `npm run chaos`: real processes, a real store, and everything that can go wrong; then the verdict. */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { renderTimeline } from '../../packages/checker/src/index.ts'
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
 
 async function matrix(store: ChaosStore): Promise<number> {
   const results: CellResult[] = []
-  await runMatrix(store, CELLS, AT_A_TIME, (result) => {
+  await runMatrix(store, CELLS, AT_A_TIME, values.keep, (result) => {
     results.push(result)
     const { cell, problems } = result
     say(`  ${problems.length === 0 ? '✔' : '✖'} ${cell.point.padEnd(16)} ${cell.blow}`)
@@ -84,11 +84,7 @@ async function matrix(store: ChaosStore): Promise<number> {
 function keep(result: ChaosResult): void {
   if (values.picture !== undefined) writeFileSync(values.picture, renderTimeline(result.history, result.verdict))
   if (values.keep !== undefined) {
-    const folder = join(values.keep, `seed-${result.seed}`)
-    mkdirSync(folder, { recursive: true })
-    cpSync(result.world.folder, folder, { recursive: true, filter: (path) => !path.endsWith('disk') })
-    writeFileSync(join(folder, 'history.json'), JSON.stringify(result.history))
-    writeFileSync(join(folder, 'verdict.json'), JSON.stringify(result.verdict, null, 2))
+    result.world.keep(join(values.keep, `seed-${result.seed}`), result.history, result.verdict)
   }
   result.world.removeFolder()
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bounds, History, Ledger } from '../../packages/checker/src/history.ts'
@@ -32,6 +32,8 @@ export interface World {
   judge(earlier: readonly Ledger[]): Promise<{ readonly history: History; readonly verdict: Verdict }>
   /** Everything goes, but for the folder. */
   end(): Promise<void>
+  /** What all wrote down, for people. */
+  keep(folder: string, history: History, verdict: Verdict): void
   removeFolder(): void
 }
 
@@ -103,6 +105,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await Promise.all(slots.map(({ proxy }) => proxy?.close()))
       await store.close()
       clock?.close()
+    },
+    keep(kept, history, verdict) {
+      mkdirSync(kept, { recursive: true })
+      const isWritten = (path: string): boolean => !path.endsWith('disk')
+      cpSync(folder, kept, { recursive: true, filter: isWritten })
+      writeFileSync(join(kept, 'history.json'), JSON.stringify(history))
+      writeFileSync(join(kept, 'verdict.json'), JSON.stringify(verdict, null, 2))
     },
     removeFolder: () => rmSync(folder, { recursive: true, force: true }),
   }
