@@ -1,6 +1,7 @@
 import { CronceError } from '../errors.ts'
 
 const UNCHANGED = 'Nothing was changed: try again when the store answers.'
+const CHANGED = 'The change was made: look at it when the store answers.'
 const UNKNOWN =
   'Look whether the change was made before you try again: the answer was lost, and the change perhaps was not.'
 
@@ -19,6 +20,17 @@ export async function writeStore<Value>(operation: string, call: () => Promise<V
     return await call()
   } catch (cause) {
     throw storeFailed(operation, cause, isNotApplied(cause))
+  }
+}
+
+/** To show what was written: when that fails, the change has been made all the same. */
+export async function readBack<Value>(read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read()
+  } catch (cause) {
+    if (!(cause instanceof CronceError) || cause.code !== 'STORE_FAILED') throw cause
+    const error = new CronceError('STORE_FAILED', cause.message, { hint: CHANGED, cause })
+    throw Object.assign(error, { notApplied: false })
   }
 }
 

@@ -5,7 +5,7 @@ import { cancelFire } from '../policy/cancel.ts'
 import { covers } from '../policy/ledger.ts'
 import { retryFire } from '../policy/retry-fire.ts'
 import type { FireQuery } from '../store/store.ts'
-import { readStore } from './ask-store.ts'
+import { readBack, readStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
 import { viewFire } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
@@ -80,13 +80,13 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
         // Read after the state: whatever changes the record changes the state's version, too, and is noticed.
         retryFire(state, await demandFire(parts, key), command, context),
       )
-      return viewFire(await demandFire(parts, key))
+      return viewFire(await readBack(() => demandFire(parts, key)))
     },
     async cancel(fire, options) {
       const key = readFireKey(fire)
       const authored = readAuthored(readCommand(options, ['author', 'note']))
       await changeSchedule(parts, key.schedule, (state, context) => cancelFire(state, key, authored, context))
-      return viewFire(await demandFire(parts, key))
+      return viewFire(await readBack(() => demandFire(parts, key)))
     },
   }
 }

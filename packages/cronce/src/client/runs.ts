@@ -3,7 +3,7 @@ import { OUTCOMES, type Outcome } from '../model/outcome.ts'
 import { requestCancel } from '../policy/cancel.ts'
 import { STALE } from '../policy/decision.ts'
 import type { RunQuery } from '../store/store.ts'
-import { readStore } from './ask-store.ts'
+import { readBack, readStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
 import { viewRun } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
@@ -90,7 +90,7 @@ export function makeRuns<Tx>(parts: ClientParts<Tx>): Runs {
           hint: 'Look at the run: it has ended, or the token is of another schedule.',
         })
       })
-      return get(id, text)
+      return readBack(() => get(id, text))
     },
   }
 }

@@ -54,8 +54,9 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean
 }
 
 /** Settle the instants of a pause as chosen: those before its end. True: there are more than one step settles. */
-export function planPaused(draft: Draft, choice: MissedChoice, reach: Reach, ledger: Ledger | null): boolean {
-  const stretch = dueStretch(draft, reach, ledger, draft.state.pause?.until ?? null)
+export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | null): boolean {
+  // Also those whose jitter ends after the pause: it is the due time that fell into it.
+  const stretch = dueStretch(draft, 'due', ledger, draft.state.pause?.until ?? null)
   if (stretch.to === null) return false
   const { limit } = policyOf(draft.state.definition.policy).misfire
   const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, limit) : 0

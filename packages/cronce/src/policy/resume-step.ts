@@ -8,7 +8,7 @@ import { aboutSchedule } from './records.ts'
 export function resumeStep(draft: Draft, missed: MissedChoice, ledger: Ledger | null): void {
   const { pause, retiredAt } = draft.state
   if (pause === null) return
-  const hasMore = retiredAt === null && planPaused(draft, missed, 'ready', ledger)
+  const hasMore = retiredAt === null && planPaused(draft, missed, ledger)
   if (hasMore) {
     const until = Math.min(pause.until ?? Infinity, draft.context.now + 1)
     set(draft, { pause: { ...pause, missed, until } })

@@ -22,6 +22,6 @@ export function planUpToNow(draft: Draft): boolean {
 export function settleUpToNow(draft: Draft, missed: MissedChoice): boolean {
   if (!planUpToNow(draft)) return false
   let hasMore = draft.state.retiredAt === null && draft.state.pause !== null
-  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = planPaused(draft, missed, 'due', null)
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = planPaused(draft, missed, null)
   return !hasMore
 }

@@ -84,6 +84,27 @@ test('a write that the store did not make is said not to be made', async () => {
   })
 })
 
+test('a change that could not be shown afterwards is said to have been made', async () => {
+  let isCut = false
+  const { client } = await openClient({
+    wrap: (store) => ({
+      ...store,
+      listFires: (query) => (isCut ? Promise.reject(new Error('socket hang up')) : store.listFires(query)),
+    }),
+  })
+  await client.schedules.create('acme', { job: 'billing' })
+  const { fire } = await client.schedules.trigger('acme')
+  isCut = true
+  await assert.rejects(client.fires.cancel(fire), {
+    code: 'STORE_FAILED',
+    message: /socket hang up/,
+    hint: /The change was made/,
+    notApplied: false,
+  })
+  isCut = false
+  assert.equal((await client.fires.get(fire)).state, 'cancelled')
+})
+
 test('what the store refuses in its own words is passed on', async () => {
   const { client, store } = await openWith()
   await store.close()

@@ -120,3 +120,20 @@ test('so many instants can be skipped ahead, then a pause is the better word', (
   for (let n = 0; n < 100; n++) keeper.take(skipNext(keeper.it, keeper.it.nextAt!, keeper.context))
   assert.equal(refusalOf(skipNext(keeper.it, keeper.it.nextAt!, keeper.context)), 'SKIPS_FULL')
 })
+
+test('it is the due time that falls into a pause, however long its jitter takes', () => {
+  const jitter = { kind: 'fixed', ms: 30 * SECOND } as const
+  const keeper = given({ policy: { jitter } })
+  const readyAt = keeper.it.wakeAt!
+  assert.ok(readyAt > keeper.it.nextAt!)
+  pauseIt(keeper, keeper.it.nextAt! + 1, 'skip')
+  keeper.now = readyAt
+  assert.deepEqual(keeper.advance(), [])
+  assert.deepEqual(story(keeper), ['12:01 skipped paused'])
+
+  const resumed = given({ policy: { jitter } })
+  pauseIt(resumed)
+  resumed.now = resumed.it.nextAt!
+  resumed.take(resume(resumed.it, 'all', resumed.context))
+  assert.deepEqual([story(resumed), resumed.it.wakeAt], [['12:01 open'], readyAt])
+})
