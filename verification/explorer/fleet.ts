@@ -40,7 +40,6 @@ export interface EngineRules {
   readonly handsBackWhatItDoesNotKnow: boolean
   readonly fencesBeforeItLooks: boolean
   readonly recoversOnlyFromTheDead: boolean
-  readonly looksAfterALostAnswer: boolean
 }
 
 export const OURS: Protocol = {
@@ -53,7 +52,6 @@ export const OURS: Protocol = {
     handsBackWhatItDoesNotKnow: true,
     fencesBeforeItLooks: true,
     recoversOnlyFromTheDead: true,
-    looksAfterALostAnswer: true,
   },
 }
 

@@ -50,21 +50,22 @@ const BASE: FleetOptions = {
 const SKIP = { overlap: { kind: 'skip', limit: 1 } } as const
 const QUEUE = { overlap: { kind: 'queue', limit: 1 } } as const
 
-/** Sizes are those of `npm test`; a longer run asks for more. */
+/** Sizes are those of a long run; tests ask for less. */
 export const MODELS = {
   /** One fire with a durable step; workers crash, answers are lost, messages come twice. */
-  'one-fire': { ...BASE, handler: 'step', faults: { ...NO_FAULTS, crash: 1, silence: 1 } },
+  'one-fire': { ...BASE, handler: 'step', ticks: 5, faults: { ...NO_FAULTS, crash: 1, silence: 1 } },
   'at-most-once': {
     ...BASE,
     ...every([1], { guarantee: 'at-most-once' }),
+    ticks: 4,
     faults: { ...NO_FAULTS, crash: 1, silence: 1, duplicate: 1 },
   },
-  skip: { ...BASE, ...every([1, 2], SKIP), ticks: 5, faults: { ...NO_FAULTS, crash: 1, silence: 1 } },
-  queue: { ...BASE, ...every([1, 2], QUEUE), ticks: 5, faults: { ...NO_FAULTS, crash: 1, silence: 1 } },
+  skip: { ...BASE, ...every([1, 2], SKIP), ticks: 4, faults: { ...NO_FAULTS, crash: 1, silence: 1 } },
+  queue: { ...BASE, ...every([1, 2], QUEUE), ticks: 4, faults: { ...NO_FAULTS, crash: 1, silence: 1 } },
   change: {
     ...BASE,
     ...every([1, 2]),
-    ticks: 4,
+    ticks: 3,
     faults: { ...NO_FAULTS, silence: 1 },
     scripts: [
       ['pause', 'resume'],
@@ -75,6 +76,7 @@ export const MODELS = {
   transaction: {
     ...BASE,
     ...every([1], { guarantee: 'exactly-once' }),
+    ticks: 4,
     handler: 'transaction',
     faults: { ...NO_FAULTS, crash: 1, silence: 2 },
   },

@@ -4,7 +4,7 @@ import type { MemorySource } from '../../packages/cronce/src/store/memory/memory
 import { OURS, type Protocol } from './fleet.ts'
 import type { INVARIANTS } from './invariants.ts'
 import type { ModelName } from './models.ts'
-import { type FaultKind, SCHEDULE } from './state.ts'
+import { type FaultKind, SCHEDULE, TICK_MS } from './state.ts'
 import type { MemoryStore } from './store-at.ts'
 
 /** A protocol with one thing wrong, and what is broken by it: the explorer must find out. */
@@ -181,5 +181,30 @@ export const SLIPS: readonly Slip[] = [
         )
       },
     })),
+  },
+  {
+    name: 'what is to come is claimed by a clock that is ahead',
+    ...{ model: 'one-fire', ticks: 2, breaks: 'S8', moves: 2 },
+    broken: {
+      ...disguised((store) => ({
+        async due() {
+          return { ...(await store.load([SCHEDULE])), mineAt: null, othersAt: null }
+        },
+      })),
+      advance(state, context, ...rest) {
+        const ahead = { ...context, now: context.now + TICK_MS }
+        return changed(OURS.advance(state, ahead, ...rest), { notBefore: null })
+      },
+    },
+  },
+  {
+    name: 'what must not run twice runs again after a crash',
+    ...{ model: 'at-most-once', ticks: 4, breaks: 'S11', moves: 13, faults: {} },
+    broken: {
+      recover(state, token, context) {
+        const definition = { ...state.definition, policy: {} }
+        return OURS.recover({ ...state, definition }, token, context)
+      },
+    },
   },
 ]

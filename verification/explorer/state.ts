@@ -7,8 +7,12 @@
  * two of their moves: it claims and executes (one run at a time), it renews and reconciles, it watches the others.
  *
  * Whoever writes sends a message, which arrives at any later time, also when its sender has given it up or is gone, or never.
- * Reads are answered at once: to wait for an answer is the same as not to move after it. So are beats: one that was long under
- * way gives less trust and no more than one that was sent later. Time is the store's clock, in ticks; workers count trust by it.
+ * Reads are answered at once: to wait for an answer is the same as not to move after it. So are beats, one for each worker when a
+ * tick begins, unless it is stalled: one that was long under way gives less trust than one that was sent later, and no more.
+ * Time is the store's clock, in ticks; workers count trust by it. Anybody may declare dead whom the store calls expired.
+ *
+ * Not modelled, and left to the simulation: clocks that differ or jump, signals and time-outs of handlers, limits, backfills,
+ * deployments, which schedules are looked at first, more than one run at a time on one worker.
  */
 
 import type { Change } from '../../packages/cronce/src/model/change.ts'
