@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import { judgeMutant } from './judge.ts'
 import { mutate } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
+import { savedSeeds } from './saved-seeds.ts'
+
+/** Should the saved one not show it any more, because the simulation draws otherwise by now. */
+const FURTHER_SEEDS = 30
 
 test('every mutant is one: its edits fit the source as it is, and change it', () => {
   for (const mutant of MUTANTS) {
@@ -15,4 +20,24 @@ test('every mutant is one: its edits fit the source as it is, and change it', ()
 
 test('no two mutants have one name', () => {
   assert.equal(new Set(MUTANTS.map(({ name }) => name)).size, MUTANTS.length)
+})
+
+test('an edit that fits nowhere, or in more places than it says, is an error', () => {
+  const [mutant] = MUTANTS
+  const [edit] = mutant!.edits
+  assert.throws(() => mutate(mutant!, edit!.file, 'nothing of the kind'), /has 0 places, not 1/)
+  assert.throws(() => mutate(mutant!, edit!.file, edit!.find.repeat(2)), /has 2 places, not 1/)
+})
+
+// The others, which take longer to show, and those that other tests judge, are for the long run.
+describe('mutants are noticed by what they name', { concurrency: 2 }, () => {
+  const seeds = savedSeeds()
+  for (const mutant of MUTANTS) {
+    const first = seeds[mutant.name]
+    if (first === undefined) continue
+    test(`${mutant.name}: ${mutant.breaks}`, async () => {
+      const { verdict, by, message } = await judgeMutant(mutant, { seeds: FURTHER_SEEDS, first, history: false })
+      assert.equal(verdict, 'caught', `${by.join()} ${message}`)
+    })
+  }
 })

@@ -19,7 +19,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: 'no-version-check',
     ruling: 'P2, faults.md 5.2 (update without compare-and-set)',
     breaks: 'What was decided on an old state is written over a newer one.',
-    edits: [edit('store/memory/apply.ts', '  if ((current?.version ?? 0) !== change.version) return CONFLICT\n', '')],
+    edits: [edit('store/memory/apply.ts', ' || (current?.version ?? 0) !== change.version) return', ') return')],
     caughtBy: { judge: 'simulation', names: ['S9', 'S1', 'S2', 'C2'] },
   },
   {
@@ -175,10 +175,15 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['S6', 'C3'] },
   },
   {
-    name: 'commit-without-asking-again',
-    ruling: 'P3, ruling 8',
-    breaks: 'A transaction asks for its run when it begins, and not when it commits.',
+    name: 'commit-of-the-overtaken',
+    ruling: 'P3, P6, ruling 8',
+    breaks: 'A transaction whose run is not current any more is not settled, and what it wrote is kept all the same.',
     edits: [
+      edit(
+        'store/memory/store.ts',
+        'liveRun(space(), schedule, token) === undefined) return false\n',
+        'liveRun(space(), schedule, token) === undefined) return true\n',
+      ),
       edit(
         'store/memory/store.ts',
         '    if (change === null) return false\n',

@@ -9,8 +9,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/core.ts',
-        '    context: (now) => ({\n      now,\n',
-        '    context: () => ({\n      now: parts.clock.wall(),\n',
+        '    context: ({ now, epoch }) => ({\n      now,\n',
+        '    context: ({ epoch }) => ({\n      now: parts.clock.wall(),\n',
       ),
       edit('store/memory/apply.ts', 'now < change.notBefore) return EARLY', 'now < 0) return EARLY'),
     ],
@@ -23,8 +23,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/core.ts',
-        '    context: (now) => ({\n      now,\n',
-        '    context: () => ({\n      now: parts.clock.wall(),\n',
+        '    context: ({ now, epoch }) => ({\n      now,\n',
+        '    context: ({ epoch }) => ({\n      now: parts.clock.wall(),\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C10', 'C6'] },
