@@ -6,16 +6,24 @@ export function storeDeadlineOf({ leaseMs }: Scenario): number {
   return Math.min(10_000, leaseMs * 2)
 }
 
+/** Between two rounds of an engine's slow duties. */
+function slowDutiesMs({ leaseMs, holdDownMs }: Scenario): number {
+  return Math.min(Math.max(30_000, leaseMs), holdDownMs / 2)
+}
+
+/** Back-off after failures of the store (5 s), a fire that crashed twice and waits for an idle instance (10 s), and a margin. */
+const WAITING_MS = 20_000
+
 /**
  * After the last fault: whoever died last is forgiven for one lease as the store's outage, and watched for another; whoever
- * was to recover its runs may have died as well, and slow duties come every 30 s or every lease; an instance that was in
- * trouble takes its full share again after three leases; a fire that crashed twice waits up to a minute for an idle one.
+ * was to recover its runs may have died as well, and then that is a slow duty; an instance that was in trouble takes its full
+ * share again after three leases.
  */
 export function boundsOf(scenario: Scenario): Bounds {
   const { leaseMs } = scenario
   return {
     leaseMs,
-    recoveryMs: 6 * leaseMs + Math.max(30_000, leaseMs) + 2 * storeDeadlineOf(scenario) + 70_000,
+    recoveryMs: 6 * leaseMs + slowDutiesMs(scenario) + 2 * storeDeadlineOf(scenario) + WAITING_MS,
     lateMs: 10_000,
     clockErrorMs: 1,
   }
