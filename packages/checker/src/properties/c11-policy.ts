@@ -89,44 +89,39 @@ function plannedTogether({ clock }: Case, { stories, ranges }: Subject): readonl
 /** Of what was noticed late together, only what the policy names was run. */
 function judgeLate(judged: Case, subject: Subject, { plannedAt, records }: Group, report: Report): void {
   const [first] = records
-  if (first === undefined || plannedAt - first.dueAt <= 0) return
+  if (first === undefined || plannedAt <= first.dueAt) return
   const { specs, paused } = standingOf(judged, subject, first.dueAt, plannedAt)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || paused !== 'no') return
-  const lateness = ({ dueAt }: LedgerFire): number => plannedAt - dueAt - spec.jitterMs
-  const late = records.filter((record) => lateness(record) > spec.misfire.graceMs)
-  const ran = late.filter(({ attempt }) => attempt > 0)
-  const wrong = wrongOnes(
-    spec,
-    late,
-    ran,
-    records.filter((record) => lateness(record) >= 0),
-  )
+  const { misfire, jitterMs } = spec
+  // Lateness counts from when it was ready; what is later than this, is late for certain.
+  const laterThan = (ms: number) => records.filter(({ dueAt }) => plannedAt - dueAt - jitterMs > ms)
+  const late = laterThan(misfire.graceMs)
+  const wrong = new Set([
+    ...laterThan(misfire.windowMs).filter(hasRun),
+    ...notNamed(misfire, late, laterThan(-1).at(-1)),
+  ])
   for (const record of wrong) {
-    const message = `${fireText(record)} was run ${plannedAt - record.dueAt} ms late, which the policy (${spec.misfire.late}) does not name.`
+    const message = `${fireText(record)} was run ${plannedAt - record.dueAt} ms late, which the policy (${misfire.late}) does not name.`
     report('C11', record, message, [record])
   }
 }
 
-function wrongOnes(
-  { misfire }: Spec,
+function hasRun({ attempt }: LedgerFire): boolean {
+  return attempt > 0
+}
+
+/** What was run of these, although the policy is to run none, the newest of all, or no more than a number of the newest. */
+function notNamed(
+  misfire: Spec['misfire'],
   late: readonly LedgerFire[],
-  ran: readonly LedgerFire[],
-  ready: readonly LedgerFire[],
+  newest: LedgerFire | undefined,
 ): readonly LedgerFire[] {
-  const tooLate = ran.filter(({ dueAt, plannedAt }) => plannedAt - dueAt > misfire.windowMs + 0)
-  switch (misfire.late) {
-    case 'skip':
-      return ran
-    case 'latest':
-      return ran.filter((record) => record !== ready.at(-1))
-    case 'all': {
-      const firstRun = ran[0]
-      const letGo = firstRun && late.find(({ outcome, dueAt }) => outcome === 'missed' && dueAt > firstRun.dueAt)
-      if (ran.length > misfire.limit) return ran.slice(0, ran.length - misfire.limit)
-      return letGo === undefined ? tooLate : [firstRun!]
-    }
-  }
+  const ran = late.filter(hasRun)
+  if (misfire.late === 'skip') return ran
+  if (misfire.late === 'latest') return ran.filter((record) => record !== newest)
+  const lastLetGo = late.findLast(({ outcome }) => outcome === 'missed')?.dueAt ?? Number.NEGATIVE_INFINITY
+  return ran.filter(({ dueAt }, index) => dueAt < lastLetGo || index < ran.length - misfire.limit)
 }
 
 /** Where one fire at a time is active, those that wait get their turn in the order of their instants. */
