@@ -23,6 +23,17 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['S9', 'S1', 'S2', 'C2'] },
   },
   {
+    name: 'epoch-not-asked',
+    ruling: 'ruling 10, ruling 32',
+    breaks: 'What was decided before the store fell back to an older copy is written after it.',
+    edits: [edit('store/memory/apply.ts', 'if (change.epoch !== space.epoch || ', 'if (')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/store/memory-conformance.test.ts',
+      names: ['a change is applied in the epoch it was decided in, which comes with what was read'],
+    },
+  },
+  {
     name: 'mark-before-insert',
     ruling: 'P5, checker.md (d)',
     breaks: 'The high-water mark is written before it is known whether the records can be.',

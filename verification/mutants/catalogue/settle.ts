@@ -7,7 +7,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     ruling: 'P3, checker.md (b), faults.md 5.2 (no fence on settle)',
     breaks: 'A settlement ends whatever run there is.',
     edits: [edit('policy/fires.ts', '.find((fire) => fire.run.token === token)', '.at(0)')],
-    caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9', 'C10'] },
   },
   {
     name: 'token-compared-the-wrong-way',
@@ -20,7 +20,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
         '.find((fire) => BigInt(fire.run.token) >= BigInt(token))',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9', 'C10'] },
   },
   {
     name: 'at-most-once-retried',
@@ -33,7 +33,11 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
         'const isRetried = retryable && failures',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S11', 'C2'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/settle.test.ts',
+      names: ['at-most-once: never started twice, neither after a crash nor a failure nor a stop'],
+    },
   },
   {
     name: 'at-most-once-recovered',

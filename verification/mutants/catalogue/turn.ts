@@ -46,7 +46,11 @@ export const TURN_MUTANTS: readonly Mutant[] = [
         "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap', inTheWay(step)))\n  else if (verdict === 'skip') return ending('overlap', inTheWay(step))\n",
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C11', 'C7'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/overlap.test.ts',
+      names: ['queue: one fire waits, the oldest, and starts when the active one has ended'],
+    },
   },
   {
     name: 'catch-up-skipped',
@@ -59,7 +63,11 @@ export const TURN_MUTANTS: readonly Mutant[] = [
         '    return openOnTime(draft, step, fireOf(draft, instant))\n  })\n  return stretch.more\n}\n\n/** Settle the instants of a pause',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C11', 'C10'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/plan.test.ts',
+      names: ['of late instants only the latest runs, if none is on time'],
+    },
   },
   {
     name: 'successor-does-not-wait',
