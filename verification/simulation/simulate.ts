@@ -1,23 +1,13 @@
-import type { History, Ledger } from '../../packages/checker/src/history.ts'
+import type { Entry, History } from '../../packages/checker/src/history.ts'
 import { judge } from '../../packages/checker/src/judge.ts'
 import { hashData } from '../../packages/cronce/src/store/memory/hash.ts'
-import { memory } from '../../packages/cronce/src/store/memory/memory.ts'
-import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
-import { type Acting, act } from './act.ts'
+import { act } from './act.ts'
 import { boundsOf } from './bounds.ts'
-import { countEvent } from './count-events.ts'
 import { drawScenario } from './draw-scenario.ts'
-import { transactingIn } from './handle.ts'
 import { hashText } from './hash-text.ts'
-import { observeStore } from './invariants/observe-store.ts'
 import type { Finding } from './invariants/report.ts'
-import { createOperator, type NodeParts } from './node.ts'
-import type { Desk } from './operate.ts'
-import { readLedger } from './read-ledger.ts'
-import { createRecorder } from './recorder.ts'
 import type { Scenario } from './scenario.ts'
-import { createStage } from './stage.ts'
-import { witness } from './witness.ts'
+import { createSetup, type Setup } from './setup.ts'
 
 export interface SimulateOptions {
   /** Instead of the one that the seed draws. */
@@ -49,8 +39,9 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   const { stackTraceLimit } = Error
   // Errors end up on record; where in the code they came from is nobody's business here.
   Error.stackTraceLimit = 0
+  let entries: Entry[]
   try {
-    await play(setup, scenario, options.goOn === true)
+    entries = await play(setup, scenario, options.goOn === true)
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
@@ -58,7 +49,7 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
     format: 1,
     epoch: scenario.epoch,
     bounds: boundsOf(scenario),
-    entries: setup.entries(),
+    entries,
     reads: setup.acting.reads,
   }
   const { findings, counters, world, source } = setup
@@ -75,63 +66,9 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   }
 }
 
-type Setup = ReturnType<typeof createSetup>
-
-const OPENING = { namespace: 'default', adopt: false, production: false, warn: () => {} }
-
-function createSetup(scenario: Scenario) {
-  const world = createWorld()
-  let stepped = 0
-  let isHealed = false
-  const storeNow = (): number => scenario.epoch + Math.floor(world.now()) + stepped
-  const source = memory({ clock: { wall: storeNow } })
-  const counters = new Map<string, number>()
-  const count = (what: string): void => void counters.set(what, (counters.get(what) ?? 0) + 1)
-  const findings: Finding[] = []
-  const report = (name: string, message: string): void => void findings.push({ name, message })
-  const recorder = createRecorder(world)
-  const transacting = transactingIn(scenario)
-  const place = {
-    ...{ recorder, count, report, transacting, resource: new Map(), attempted: new Map() },
-    ...{ lost: new Set<string>(), stopping: new Set<string>() },
-  }
-  const watcher = witness(place, (name) => releaseOf(name))
-  const { holdDownMs } = scenario
-  const observed = observeStore({ source, storeNow, worldNow: world.now, holdDownMs, report, watcher })
-  const parts: NodeParts = {
-    ...{ world, scenario, place },
-    open: async (who) => observed.watch(await source.open(OPENING), who),
-    told: (_, event) => countEvent(event, count),
-  }
-  const operator = createOperator(parts, 'operator', scenario.latencyMs)
-  const reader = createOperator(parts, 'reader', 0)
-  const stage = createStage(parts, operator, count)
-  const releaseOf = (name: string) => stage.all.find((node) => node.name === name)?.release
-  const desk: Desk = { operator, recorder, storeNow, count }
-  const acting: Acting = {
-    ...{ world, scenario, stage, desk, reads: [] as Ledger[] },
-    stepStore: (ms) => {
-      stepped += ms
-    },
-    read: () => readLedger(reader.app, world.now(), storeNow()),
-    isHealed: () => isHealed,
-  }
-  const heal = (): void => {
-    isHealed = true
-    stage.heal()
-  }
-  const entries = () => {
-    for (const [key, { run, node }] of place.attempted) {
-      if (!source.data.effects.has(key)) recorder.effect(run, node, 'transaction', 'row', false)
-    }
-    return recorder.entries()
-  }
-  return { world, source, counters, findings, report, observed, stage, acting, heal, entries }
-}
-
-/** Faults, then heal, then a calm while, then a last look, then everybody leaves. */
-async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<void> {
-  const { world, acting, stage, heal, findings, report, observed } = setup
+/** Faults, then heal, then a calm while, then a last look, then everybody leaves. Answers what was seen until that look. */
+async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<Entry[]> {
+  const { world, acting, stage, heal, findings } = setup
   for (const place of scenario.nodes.keys()) world.at(0, () => stage.start(place))
   for (const [schedule, plan] of Object.entries(scenario.created)) {
     world.at(1_000, () => act(acting, { at: 1_000, kind: 'op-define', schedule, how: 'create', plan }))
@@ -143,7 +80,13 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<vo
   const isOver = (): boolean => findings.length > 0 && !goOn
   while (world.now() < end && !isOver()) await world.advance(Math.min(sliceMs, end - world.now()))
   acting.reads.push(await world.until(acting.read(), 1_000))
-  if (isOver()) return
+  const entries = setup.entries()
+  if (!isOver()) await leave(setup, scenario)
+  return entries
+}
+
+/** Everybody is asked to stop, and leaves nothing behind. */
+async function leave({ world, stage, report, observed }: Setup, scenario: Scenario): Promise<void> {
   const stopped = stage.nodes.map(async (node) => node?.app.stop())
   await world
     .until(Promise.all(stopped), A_LONG_STOP_MS + scenario.drainMs)

@@ -1,0 +1,77 @@
+import type { Entry, Ledger } from '../../packages/checker/src/history.ts'
+import { memory } from '../../packages/cronce/src/store/memory/memory.ts'
+import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
+import type { Acting } from './act.ts'
+import { countEvent } from './count-events.ts'
+import { transactingIn, type Workplace } from './handle.ts'
+import { observeStore } from './invariants/observe-store.ts'
+import type { Finding, Report } from './invariants/report.ts'
+import { createOperator, type NodeParts } from './node.ts'
+import { readLedger } from './read-ledger.ts'
+import { createRecorder } from './recorder.ts'
+import type { Scenario } from './scenario.ts'
+import { createStage } from './stage.ts'
+import { witness } from './witness.ts'
+
+export type Setup = ReturnType<typeof createSetup>
+
+const OPENING = { namespace: 'default', adopt: false, production: false, warn: () => {} }
+
+/** A world for a scenario: a store that is looked at, the stage for its nodes, an operator, and all that is written down. */
+export function createSetup(scenario: Scenario) {
+  const world = createWorld()
+  let stepped = 0
+  let isHealed = false
+  const storeNow = (): number => scenario.epoch + Math.floor(world.now()) + stepped
+  const source = memory({ clock: { wall: storeNow } })
+  const counters = new Map<string, number>()
+  const count = (what: string): void => void counters.set(what, (counters.get(what) ?? 0) + 1)
+  const findings: Finding[] = []
+  const report: Report = (name, message) => void findings.push({ name, message })
+  const recorder = createRecorder(world)
+  const place = workplaceFor(scenario, { recorder, count, report })
+  const watcher = witness(place, (name) => releaseOf(name))
+  const { holdDownMs } = scenario
+  const observed = observeStore({ source, storeNow, worldNow: world.now, holdDownMs, report, watcher })
+  const parts: NodeParts = {
+    ...{ world, scenario, place },
+    open: async (who) => observed.watch(await source.open(OPENING), who),
+    told: (_, event) => countEvent(event, count),
+  }
+  const operator = createOperator(parts, 'operator', scenario.latencyMs)
+  const reader = createOperator(parts, 'reader', 0)
+  const stage = createStage(parts, operator, count)
+  const releaseOf = (name: string) => stage.all.find((node) => node.name === name)?.release
+  const acting: Acting = {
+    ...{ world, scenario, stage, reads: [] as Ledger[] },
+    desk: { operator, recorder, storeNow, count },
+    stepStore: (ms) => {
+      stepped += ms
+    },
+    read: () => readLedger(reader.app, world.now(), storeNow()),
+    isHealed: () => isHealed,
+  }
+  const heal = (): void => {
+    isHealed = true
+    stage.heal()
+  }
+  /** So far. Transactions that never were committed left nothing. */
+  const entries = (): Entry[] => {
+    for (const [key, { run, node }] of place.attempted) {
+      if (!source.data.effects.has(key)) recorder.effect(run, node, 'transaction', 'row', false)
+    }
+    return recorder.entries()
+  }
+  return { world, source, counters, findings, report, observed, stage, acting, heal, entries }
+}
+
+function workplaceFor(scenario: Scenario, tools: Pick<Workplace, 'recorder' | 'count' | 'report'>): NodeParts['place'] {
+  return {
+    ...tools,
+    transacting: transactingIn(scenario),
+    resource: new Map(),
+    attempted: new Map(),
+    lost: new Set(),
+    stopping: new Set(),
+  }
+}
