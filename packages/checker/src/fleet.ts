@@ -7,7 +7,7 @@ export interface Fleet {
   isCalm(from: Time, to: Time): boolean
   /** Some node that can run this job was ready all the time, and had room for more. */
   canRun(job: string, from: Time, to: Time): boolean
-  /** Something was done to this node or to everybody, or it was asked to stop, or ended. `null`: nobody knows which node. */
+  /** Something was done to it or to everybody, or it was asked to stop, or ended. `null`: nobody knows which it is. */
   wasHit(node: string | null, from: Time, to: Time): boolean
   /** When it ended; infinite if it has not. */
   endOf(node: string): Time
@@ -52,7 +52,7 @@ function disturbances(entries: readonly Entry[], recoveryMs: number): readonly S
   })
 }
 
-/** A node that was cut off may be taken for dead a lease later. Of the node that nobody knows, everything is believed. */
+/** A node that was cut off may be taken for dead a lease later. Of a node that nobody knows, everything is believed. */
 function hitsByNode(entries: readonly Entry[], leaseMs: number): ReadonlyMap<string | null, SpanIndex<Entry>> {
   const all: Span<Entry>[] = []
   const spans = new Map<string | null, Span<Entry>[]>()

@@ -30,8 +30,8 @@ const JUDGES: readonly Judge[] = [
 ]
 
 /**
- * Whether a history is one that a scheduler which keeps its promises can have. What the history leaves open is decided for
- * the scheduler: whatever is said here to be wrong, is wrong.
+ * Whether a history is one that a scheduler which keeps its promises can have. What the history leaves open is decided
+ * for the scheduler: whatever is said here to be wrong, is wrong.
  */
 export function judge(history: History): Verdict {
   const judged = prepare(history)

@@ -14,8 +14,8 @@ export interface Matching {
 }
 
 /**
- * As many targets as possible, each with a run of its own that began in its window: for schedulers whose runs do not say what
- * they are for. Runs in order of time, each to the open window that closes first, which is never worse than another one.
+ * As many targets as possible, each with a run of its own that began in its window: for schedulers whose runs do not
+ * say what they are for. Runs in order of time, each to the open window that closes first: never worse than another.
  */
 export function matchWindows(targets: readonly Window[], runs: readonly number[]): Matching {
   const opening = targets.map((_, index) => index).sort((a, b) => targets[a]!.from - targets[b]!.from)

@@ -1,5 +1,5 @@
 import type { Case } from './case.ts'
-import type { Instant } from './history.ts'
+import type { Instant, LedgerRun } from './history.ts'
 import type { Property, Violation } from './verdict.ts'
 
 /** Looks at a case from one side, and says everything that is wrong from there. */
@@ -19,4 +19,9 @@ export function iso(instant: Instant | null): string {
 /** The words for a fire in a sentence. */
 export function fireText({ schedule, dueAt, nonce }: { schedule: string; dueAt: Instant; nonce: string }): string {
   return `${schedule} due ${iso(dueAt)}${nonce === '' ? '' : ` (by hand: ${nonce})`}`
+}
+
+/** The words for a run: when it was claimed, and as what. */
+export function claimText({ startedAt, token }: LedgerRun): string {
+  return `claimed at ${iso(startedAt)} (token ${token})`
 }

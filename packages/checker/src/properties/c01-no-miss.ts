@@ -3,7 +3,7 @@ import type { Story } from '../evidence.ts'
 import { keyOf } from '../evidence.ts'
 import type { Expected } from '../expected.ts'
 import type { Instant, LedgerFire } from '../history.ts'
-import { iso, type Judge } from '../report.ts'
+import { fireText, iso, type Judge } from '../report.ts'
 import { isFreeToStart } from './in-the-way.ts'
 
 /** C1, and the part of C10 about what is on no record at all. */
@@ -22,12 +22,13 @@ export const judgeMisses: Judge = (judged, report) => {
     for (const story of subject.stories.values()) {
       if (story.record === null || !isMissedForNothing(judged, subject, story.record, story)) continue
       const { dueAt, record } = story
-      const message = `${subject.id} due ${iso(dueAt)} was missed (${record.reason}), though nothing kept anybody from it.`
+      const message = `${fireText(record)} was missed (${record.reason}), though nothing kept anybody from it.`
       report('C1', { schedule: subject.id, dueAt }, message, [record])
     }
     for (const range of subject.ranges) {
       if (!isMissedForNothing(judged, subject, range, null)) continue
-      const message = `${subject.id} due ${iso(range.dueAt)} to ${iso(range.untilAt)} was missed (${range.reason}), though nothing kept anybody from it.`
+      const until = `and up to ${iso(range.untilAt)}`
+      const message = `${fireText(range)} ${until} was missed (${range.reason}), though nothing kept anybody from it.`
       report('C1', { schedule: subject.id, dueAt: range.dueAt }, message, [range])
     }
   }

@@ -23,7 +23,8 @@ function judgeTokens({ id, stories }: Subject, report: Report): void {
       const first = startOf.get(start.token)
       startOf.set(start.token, start)
       if (first === undefined) continue
-      const message = `${fireText(start)} was started on ${start.node} with token ${start.token}, which had started ${fireText(first)} on ${first.node}.`
+      const before = `${fireText(first)} on ${first.node}`
+      const message = `${fireText(start)} was started on ${start.node} with token ${start.token}, as was ${before}.`
       report('C2', { schedule: id, dueAt: start.dueAt }, message, [first, start])
     }
   }
@@ -50,7 +51,8 @@ function judgeStarts(judged: Case, subject: Subject, story: Story, report: Repor
     if (earlier === undefined || earlier.token === later.token) continue
     const why = faultOfStart(judged, subject, story, earlier, later)
     if (why === null) continue
-    const message = `${fireText(story)} was started on ${later.node} (token ${later.token}) ${why} (token ${earlier.token}).`
+    const what = `was started on ${later.node} (token ${later.token})`
+    const message = `${fireText(story)} ${what} ${why} (token ${earlier.token}).`
     report('C2', story, message, [earlier, later])
   }
 }

@@ -37,7 +37,8 @@ function judgeSteps(story: Story, steps: readonly Effect[], report: Report): voi
     const earlier = first.get(step.key)
     first.set(step.key, earlier ?? step)
     if (earlier === undefined) continue
-    const message = `${fireText(story)}: the step ${step.key} was done by run ${earlier.token} and again by run ${step.token}.`
+    const runs = `by run ${earlier.token} and again by run ${step.token}`
+    const message = `${fireText(story)}: the step ${step.key} was done ${runs}.`
     report('C3', story, message, [earlier, step])
   }
 }

@@ -4,7 +4,7 @@ import type { Story } from '../evidence.ts'
 import { backfillSpecs } from '../expected.ts'
 import type { LedgerFire, LedgerRun, Operation } from '../history.ts'
 import { isInstant } from '../instants.ts'
-import { fireText, iso, type Judge, type Report } from '../report.ts'
+import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import { isRetryOf } from './c02-no-duplicate.ts'
 
 /** C4 and C5: nothing runs that should not, and nothing too early. And C10's other half: nothing else is on record. */
@@ -85,7 +85,7 @@ function judgeEarly({ clock }: Case, story: Story, report: Report): void {
   }
   for (const run of runs) {
     if (run.startedAt >= dueAt) continue
-    const message = `${fireText(story)} was claimed at ${iso(run.startedAt)}, ${dueAt - run.startedAt} ms early (token ${run.token}).`
+    const message = `${fireText(story)} was ${claimText(run)}, ${dueAt - run.startedAt} ms early.`
     report('C5', story, message, [run])
   }
   if (record !== null) judgeReadiness(story, record, report)
@@ -96,7 +96,7 @@ function judgeReadiness(story: Story, record: LedgerFire, report: Report): void 
   const last = story.runs.at(-1)
   if (last === undefined || !hasEndedFire(last, record)) return
   if (last.startedAt < story.dueAt || last.startedAt >= record.readyAt) return
-  const message = `${fireText(story)} was claimed at ${iso(last.startedAt)}, but was not ready before ${iso(record.readyAt)} (token ${last.token}).`
+  const message = `${fireText(story)} was ${claimText(last)}, but not ready before ${iso(record.readyAt)}.`
   report('C5', story, message, [record, last])
 }
 

@@ -32,7 +32,7 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
     record.origin === 'scheduled' &&
     (record.readyAt < record.dueAt || record.readyAt > record.dueAt + spec.jitterMs)
   ) {
-    const message = `${fireText(story)} was ready at ${iso(record.readyAt)}, outside of its jitter of ${spec.jitterMs} ms.`
+    const message = `${fireText(story)} was ready at ${iso(record.readyAt)}, beyond its jitter of ${spec.jitterMs} ms.`
     report('C6', story, message, evidence)
     return null
   }

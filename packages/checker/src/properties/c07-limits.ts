@@ -28,8 +28,8 @@ function limitsOf({ job, jobLimit, group }: Spec): readonly { readonly name: str
 }
 
 /**
- * A run is surely open from the first line of its handler until the store's clock was read to end it. The times on record are
- * those at which it was decided to claim and to end; schedules that share a limit are not written in the order of those.
+ * A run is surely open from the first line of its handler until the store's clock was read to end it. The times on
+ * record are those of decisions; schedules that share a limit are not written in the order in which it was decided about them.
  */
 function judgeLimit(judged: Case, name: string, limit: number, subjects: readonly Subject[], report: Report): void {
   const sure = subjects.flatMap(({ stories }) => [...stories.values()].flatMap((story) => openSpans(judged, story)))
@@ -38,7 +38,8 @@ function judgeLimit(judged: Case, name: string, limit: number, subjects: readonl
   for (const next of sure) {
     open = [...open.filter(({ to }) => to > next.from), next]
     if (open.length <= limit) continue
-    const message = `${fireText(next.run)} ran (token ${next.run.token}) as number ${open.length} of ${name}, which has a limit of ${limit}.`
+    const number = `number ${open.length} of ${name}, which has a limit of ${limit}`
+    const message = `${fireText(next.run)} ran (token ${next.run.token}) as ${number}.`
     const evidence = open.slice(-limit - 1).map(({ run }) => run)
     report('C7', next.run, message, evidence)
   }

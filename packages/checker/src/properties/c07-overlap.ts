@@ -1,7 +1,7 @@
 import { type Case, compareClaims, type Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import type { LedgerRun, Spec, Start, Time } from '../history.ts'
-import { fireText, iso, type Judge, type Report } from '../report.ts'
+import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import { judgeLimits } from './c07-limits.ts'
 import { hasLetGo } from './let-go.ts'
 
@@ -21,8 +21,8 @@ interface Bout {
 }
 
 /**
- * By the ledger, in the order of the claims: whoever begins finds less than the limit active, and whoever goes on finds less
- * than the limit running. Fires by hand may have been told to ignore that.
+ * By the ledger, in the order of the claims: whoever begins finds less than the limit active, and whoever goes on finds
+ * less than the limit running. Fires by hand may have been told to ignore that.
  */
 function judgeClaims({ clock }: Case, subject: Subject, report: Report): void {
   const bouts = boutsOf(subject)
@@ -41,7 +41,8 @@ function judgeClaims({ clock }: Case, subject: Subject, report: Report): void {
     const limit = capacityAt(subject, clock.timesOf(bout.story.dueAt).from, clock.timesOf(run.startedAt).to)
     if (others.length >= limit) {
       const other = others.at(-1)!
-      const message = `${fireText(bout.story)} was claimed at ${iso(run.startedAt)} (token ${run.token}) while ${others.length} of ${limit} were active, among them the one due ${iso(other.story.dueAt)}.`
+      const active = `${others.length} of ${limit} were active, among them the one due ${iso(other.story.dueAt)}`
+      const message = `${fireText(bout.story)} was ${claimText(run)} while ${active}.`
       report('C7', bout.story, message, [run, ...other.runs.slice(-1)])
     }
     if (!open.includes(bout)) open.push(bout)
@@ -86,7 +87,7 @@ export function capacityOf({ overlap }: Spec): number {
   return overlap.kind === 'allow' ? overlap.limit : 1
 }
 
-/** By the handlers themselves: where one at a time may run, none begins beside another that nobody has taken its fire from. */
+/** By the handlers: where one at a time may run, none begins beside another that nobody has taken its fire from. */
 function judgeHandlers(judged: Case, subject: Subject, report: Report): void {
   const starts = [...subject.stories.values()]
     .filter(({ nonce }) => nonce === '')
@@ -100,7 +101,8 @@ function judgeHandlers(judged: Case, subject: Subject, report: Report): void {
       // A fire keeps the policy that it was planned with.
       if (capacityAt(subject, judged.clock.timesOf(later.story.dueAt).from, later.start.at) > 1) continue
       if (hasLetGo(judged, subject, earlier.story, earlier.start, later.start.at)) continue
-      const message = `${fireText(later.story)} was started on ${later.start.node} while ${earlier.start.node} still ran ${fireText(earlier.story)}.`
+      const other = `${earlier.start.node} still ran ${fireText(earlier.story)}`
+      const message = `${fireText(later.story)} was started on ${later.start.node} while ${other}.`
       report('C7', later.story, message, [earlier.start, later.start])
     }
     open.push(later)

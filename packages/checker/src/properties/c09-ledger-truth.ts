@@ -26,7 +26,8 @@ function judgeStart({ final }: Case, story: Story, start: Start, report: Report)
       [start],
     )
   } else if (run.attempt !== start.attempt) {
-    const message = `${fireText(story)}: run ${start.token} was told to be attempt ${start.attempt}, and is attempt ${run.attempt} on record.`
+    const attempts = `attempt ${start.attempt}, and is attempt ${run.attempt} on record`
+    const message = `${fireText(story)}: run ${start.token} was told to be ${attempts}.`
     report('C9', story, message, [start, run])
   }
 }
@@ -57,7 +58,7 @@ function judgeRun(story: Story, run: LedgerRun, report: Report): void {
   }
 }
 
-/** What a fire says agrees with what its runs say. Only what had ended before the read began is sure not to have moved. */
+/** A fire agrees with its runs. Only what had ended before the read began is sure not to have moved during it. */
 function judgeFire({ clock, final }: Case, story: Story, record: LedgerFire, report: Report): void {
   if (record.endedAt === null || clock.timesOf(record.endedAt).to >= final.at) return
   const runs = story.runs
@@ -72,7 +73,9 @@ function judgeFire({ clock, final }: Case, story: Story, record: LedgerFire, rep
   const last = runs.at(-1)
   const hasSucceeded = last !== undefined && last.round === record.round && last.outcome === 'succeeded'
   if (hasSucceeded === (record.outcome === 'succeeded')) return
-  const message = `${fireText(story)} is ${record.outcome} on record, its last run ${last === undefined ? 'none' : `${last.token} ${last.outcome}`}.`
+  const run =
+    last === undefined ? 'there was no run' : `its last run (token ${last.token}) is ${last.outcome ?? 'open'}`
+  const message = `${fireText(story)} is ${record.outcome} on record, but ${run}.`
   report('C9', story, message, last === undefined ? [record] : [record, last])
 }
 
@@ -82,6 +85,8 @@ function judgePause({ final, fleet, bounds }: Case, { id, row, definitions }: Su
   const { paused, mayBeAbsent } = definitions.during({ from: final.at, to: final.at + bounds.recoveryMs })
   const before = definitions.during({ from: final.at - bounds.recoveryMs, to: final.at })
   if (mayBeAbsent || before.paused !== paused || paused === 'maybe' || row.isPaused === (paused === 'yes')) return
-  const message = `${id} is ${row.isPaused ? '' : 'not '}paused on record, though ${row.isPaused ? 'nobody paused it' : 'it was paused'}.`
+  const message = row.isPaused
+    ? `${id} is paused, though nobody paused it.`
+    : `${id} is not paused, though it was paused.`
   report('C9', { schedule: id }, message, [])
 }

@@ -52,7 +52,8 @@ function judgeRounds({ operations }: Subject, story: Story, report: Report): voi
     return operation.verb === 'backfill' && nonce === '' && operation.from <= dueAt && dueAt <= operation.to
   }).length
   if (record.round - 1 > retries + backfills) {
-    const message = `${fireText(story)} has ${record.round} rounds; ${retries} retries and ${backfills} backfills were asked for.`
+    const asked = `${retries} retries and ${backfills} backfills were asked for`
+    const message = `${fireText(story)} has ${record.round} rounds; ${asked}.`
     report('C11', story, message, [record])
     return
   }
@@ -102,7 +103,8 @@ function judgeLate(judged: Case, subject: Subject, { plannedAt, records }: Group
     ...notNamed(misfire, late, laterThan(-1).at(-1)),
   ])
   for (const record of wrong) {
-    const message = `${fireText(record)} was run ${plannedAt - record.dueAt} ms late, which the policy (${misfire.late}) does not name.`
+    const lateMs = plannedAt - record.dueAt
+    const message = `${fireText(record)} was run ${lateMs} ms late; the policy (${misfire.late}) does not name it.`
     report('C11', record, message, [record])
   }
 }
@@ -111,7 +113,7 @@ function hasRun({ attempt }: LedgerFire): boolean {
   return attempt > 0
 }
 
-/** What was run of these, although the policy is to run none, the newest of all, or no more than a number of the newest. */
+/** What was run of these, although the policy names none, the newest of all, or no more than a number of the newest. */
 function notNamed(
   misfire: Spec['misfire'],
   late: readonly LedgerFire[],
@@ -138,7 +140,8 @@ function judgeOrder({ clock }: Case, { stories, definitions }: Subject, report: 
   let newest: Story | null = null
   for (const story of fires) {
     if (newest !== null && isOvertaken(clock, newest, story)) {
-      const message = `${fireText(story)} was claimed before ${fireText(newest)}, which waited since ${iso(newest.record!.plannedAt)}.`
+      const waiting = `${fireText(newest)}, which waited since ${iso(newest.record!.plannedAt)}`
+      const message = `${fireText(story)} was claimed before ${waiting}.`
       report('C11', story, message, [newest.runs[0]!, story.runs[0]!])
     }
     if (newest === null || compareClaims(clock, newest.runs[0]!, story.runs[0]!) < 0) newest = story

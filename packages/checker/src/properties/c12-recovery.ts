@@ -23,26 +23,22 @@ export const judgeRecovery: Judge = (judged, report) => {
 }
 
 function judgeRun(judged: Case, story: Story, run: LedgerRun, gone: ReadonlySet<string>, report: Report): void {
+  const why = whyOver(judged, story, run, gone)
+  if (why === null) return
+  report('C12', story, `${fireText(story)}: run ${run.token} is still open, though ${why}.`, [run])
+}
+
+/** Why a run should have been ended by now. */
+function whyOver(judged: Case, story: Story, run: LedgerRun, gone: ReadonlySet<string>): string | null {
   const { clock, fleet, final, bounds } = judged
   const overdue = final.at - bounds.recoveryMs
   const start = story.starts.find(({ token }) => token === run.token)
   const finish = story.finishes.get(run.token)
-  const claimed = clock.timesOf(run.startedAt).to
-  const why =
-    gone.has(run.instance) && claimed <= overdue
-      ? `${run.instance} is gone`
-      : start !== undefined && fleet.endOf(start.node) <= overdue
-        ? `${start.node} has ended`
-        : start === undefined && claimed <= overdue
-          ? 'it was never started'
-          : finish !== undefined && finish.at <= overdue
-            ? `its handler ${finish.how} long ago`
-            : null
-  if (why === null) return
-  report('C12', story, `${fireText(story)}: run ${run.token} is still open, though ${why}.`, [
-    run,
-    ...(finish ? [finish] : []),
-  ])
+  if (clock.timesOf(run.startedAt).to > overdue) return null
+  if (gone.has(run.instance)) return `${run.instance} is gone`
+  if (start === undefined) return 'it was never started'
+  if (fleet.endOf(start.node) <= overdue) return `${start.node} has ended`
+  return finish !== undefined && finish.at <= overdue ? `its handler ${finish.how} long ago` : null
 }
 
 /** A fire that could have started long ago, and that nothing was in the way of. */
@@ -65,7 +61,7 @@ function judgeWaiting(judged: Case, subject: Subject, story: Story, report: Repo
   )
     return
   if (!fleet.canRun(spec.job, since, final.at) || subject.open.some(since, final.at, (other) => other !== story)) return
-  const message = `${fireText(story)} has been ready since ${iso(record.readyAt)}, with nothing in its way, and does not run.`
+  const message = `${fireText(story)} is ready since ${iso(record.readyAt)}, has nothing in its way, and does not run.`
   report('C12', story, message, [record])
 }
 

@@ -1,6 +1,6 @@
 import type { Case, Subject } from '../case.ts'
 import type { LedgerRun } from '../history.ts'
-import { fireText, iso, type Judge } from '../report.ts'
+import { claimText, fireText, type Judge } from '../report.ts'
 
 export const judgePauses: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
@@ -11,7 +11,7 @@ export const judgePauses: Judge = (judged, report) => {
       for (const run of story.runs) {
         const why = whyNot(judged, subject, run, isByHand)
         if (why === null) continue
-        const message = `${fireText(story)} was claimed at ${iso(run.startedAt)} (token ${run.token}), when the schedule was ${why}.`
+        const message = `${fireText(story)} was ${claimText(run)}, when the schedule was ${why}.`
         report('C13', story, message, [run])
       }
     }

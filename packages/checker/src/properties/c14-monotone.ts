@@ -2,7 +2,7 @@ import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import { byToken, compareTokens, keyOf } from '../evidence.ts'
 import type { Ledger, LedgerFire, LedgerRun, LedgerSchedule } from '../history.ts'
-import { fireText, iso, type Judge, type Report } from '../report.ts'
+import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 
 export const judgeMonotone: Judge = (judged, report) => {
   for (const subject of judged.schedules) judgeTokens(judged, subject, report)
@@ -22,7 +22,7 @@ function judgeTokens({ clock }: Case, { runs }: Subject, report: Report): void {
   for (const [index, higher] of sorted.entries()) {
     const lower = sorted[index - 1]
     if (lower === undefined || !clock.isBefore(higher.startedAt, lower.startedAt)) continue
-    const message = `${fireText(lower)} was claimed at ${iso(lower.startedAt)} with token ${lower.token}, lower than ${higher.token} of ${iso(higher.startedAt)}.`
+    const message = `${fireText(lower)} was ${claimText(lower)}, after the one ${claimText(higher)}.`
     report('C14', lower, message, [higher, lower])
   }
 }

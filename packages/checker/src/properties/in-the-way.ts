@@ -4,8 +4,8 @@ import type { Spec } from '../history.ts'
 import type { Times } from '../store-clock.ts'
 
 /**
- * Whether a fire could start in these times: a node was there for it, no other fire of the schedule was open, and nothing
- * ran that shares a limit with it.
+ * Whether a fire could start in these times: a node was there for it, no other fire of the schedule was open, and
+ * nothing ran that shares a limit with it.
  */
 export function isFreeToStart(
   judged: Case,

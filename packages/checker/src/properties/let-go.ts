@@ -4,8 +4,8 @@ import type { Story } from '../evidence.ts'
 import type { Start, Time } from '../history.ts'
 
 /**
- * Whether a run that was begun may have lost its fire by this time, although its handler had not thrown: its node was hit or
- * stopped, its time was up, somebody cancelled it or took its schedule away, or a newer fire took its place.
+ * Whether a run that was begun may have lost its fire by this time, although its handler had not thrown: its node was
+ * hit or stopped, its time was up, somebody cancelled it or took its schedule away, or a newer fire took its place.
  */
 export function hasLetGo(judged: Case, subject: Subject, story: Story, start: Start, by: Time): boolean {
   if (judged.fleet.wasHit(start.node, start.at, by)) return true

@@ -102,7 +102,7 @@ function isOverlapped({ subject, record, story, ended, specs }: Question): boole
   return subject.active.count(ended.from, ended.to, (other) => other !== story) >= limit
 }
 
-/** It ended later than its grace after it was due, and so did the last of its range; and the policy names what was done. */
+/** It and the last of its range ended later than the grace after they were due, and the policy names what was done. */
 function isLate({ record, specs }: Question, late: readonly Spec['misfire']['late'][]): boolean {
   const lateness = record.endedAt! - (record.untilAt ?? record.dueAt)
   return specs.some(({ misfire }) => late.includes(misfire.late) && lateness > misfire.graceMs)

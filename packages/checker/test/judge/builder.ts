@@ -100,7 +100,7 @@ export class Builder {
   }
 
   /**
-   * A run of a fire on record, from its claim to its end, as both witnesses saw it. `silent`: its handler was never called.
+   * A run of a fire on record, from claim to end, as both witnesses saw it. `silent`: its handler was never called.
    * `cut`: its handler did not come to an end. Tokens grow with time.
    */
   run(

@@ -8,7 +8,7 @@ type Options = { [Name in keyof Spec]?: Spec[Name] }
 const T = 4 * MINUTE
 const U = 5 * MINUTE
 
-/** The fires of the fourth and the fifth minute: the earlier one ends, and the later one begins, at these times after the fifth. */
+/** Fires of the fourth and the fifth minute: the one ends, and the other begins, so long after the fifth. */
 function neighbours(options: Options, endMs: number, beginMs: number, mark = { node: 'n2', cut: false }): Builder {
   const history = minutes(without(4, 5), new Builder().node('n1', 0).node('n2', 0).define(10, options))
   history.run(T, [T + 5, U + endMs])

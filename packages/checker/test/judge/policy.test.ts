@@ -10,7 +10,7 @@ const T = 4 * MINUTE
 const BACK = 7.5 * MINUTE
 const BACK_AT = { plannedAt: EPOCH + BACK } as const
 
-/** Nobody could do anything from the fourth to the seventh minute. What of it is run then, in which order, and what is let go? */
+/** Nobody could do anything from the fourth to the seventh minute; then these are run in this order, others let go. */
 function outage(
   late: Spec['misfire']['late'],
   ran: readonly number[],

@@ -14,8 +14,8 @@ export type Mistake =
 const MINUTES = 20
 
 /**
- * A scheduler of a few lines: two nodes, a minutely schedule, and for each minute one of the things that can happen. Without
- * a mistake, what it writes down is what a correct one would.
+ * A scheduler of a few lines: two nodes, a minutely schedule, and for each minute one of the things that can happen.
+ * Without a mistake, what it writes down is what a correct one would.
  */
 export function playToy(seed: number, mistake: Mistake | null): Builder {
   const roll = random(seed)
@@ -64,7 +64,7 @@ class Toy {
     this.#history.fires.set(`twin ${due}`, { ...this.#history.fires.get(`a ${run.dueAt} `)! })
   }
 
-  /** The second node is killed, and comes back as another one; the first one runs its fire again when its lease is over. */
+  /** The second node is killed, and comes back as another one; the first one runs its fire again after the lease. */
   crash(minute: number): void {
     const due = minute * MINUTE
     const at = due + 1_000 + this.#upTo(1_000)

@@ -21,7 +21,7 @@ export function wrong(property: Property, history: Builder): void {
   for (const { message } of violations) assert.match(message, /\S\.$/)
 }
 
-/** One node, one minutely schedule, and its fires of these minutes, each run for a second. The last read is after the tenth. */
+/** One node, one minutely schedule, and its fires of these minutes, each run for a second. */
 export function minutes(which: readonly number[], history = new Builder().node('n1', 0).define(10)): Builder {
   for (const minute of which) history.run(minute * MINUTE, [minute * MINUTE + 5, minute * MINUTE + 1_005])
   return history
