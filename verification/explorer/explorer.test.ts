@@ -36,7 +36,7 @@ const SOUND: readonly (readonly [model: ModelName, size: ModelSize, floor: numbe
 describe('every interleaving of a small fleet keeps the promises', () => {
   for (const [model, size, floor] of SOUND) {
     it(`${model}, ${size.ticks} ticks${size.faults ? `, ${JSON.stringify(size.faults)}` : ''}`, async (test) => {
-      const found = await explore(fleetModel(model, size), { stuckEvery: 20 })
+      const found = await explore(fleetModel(model, size), { stuckEvery: 50 })
       test.diagnostic(`${found.states} states, ${found.edges} moves, ${found.depth} deep, ${found.continued} continued`)
       assert.equal(found.violation, null, found.violation?.trace.join('\n'))
       assert.ok(found.isComplete)
