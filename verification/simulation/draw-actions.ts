@@ -99,11 +99,11 @@ function drawWishes(dice: Dice, cast: Cast, kind: Kind): Wish[] {
 }
 
 function drawCrash(dice: Dice, cast: Cast, node: number): Wish {
-  const how = dice.whole(0, 2)
+  const how = dice.whole(0, 3)
   return {
     ...{ kind: 'crash', node },
     deliveries: how === 1 ? dice.whole(1, 40) : null,
-    point: how === 2 ? dice.pick(SYNC_POINTS) : null,
+    point: how >= 2 ? dice.pick(SYNC_POINTS) : null,
     downMs: dice.pick([0, 200, 2_000, cast.leaseMs, 3 * cast.leaseMs]),
   }
 }
@@ -117,6 +117,9 @@ function drawStoreStep(dice: Dice, { kind, leaseMs }: Cast): number {
   const unit = kind === 'days' ? 60_000 : 1_000
   return dice.pick([-1, -20, 1, 30, 600, Math.ceil(leaseMs / unit) * 2]) * unit
 }
+
+/** One way: beyond every deadline. */
+export const SLOWEST_MS = 12_000
 
 const LINK_FAULTS: readonly LinkFault[] = [
   'slow',
@@ -134,7 +137,7 @@ function drawLink(dice: Dice, cast: Cast, kind: 'link' | 'partition' | 'outage' 
   if (kind === 'partition') return { kind, node, forMs, fault: silent }
   if (kind === 'outage') return { kind, forMs, fault: silent }
   const whose = dice.chance(0.2) ? -1 : node
-  const slowMs = dice.pick([200, 3_000, cast.leaseMs * 3])
+  const slowMs = dice.pick([200, 3_000, SLOWEST_MS])
   return {
     ...{ kind, node: whose, forMs: 4 * forMs, fault: dice.pick(LINK_FAULTS) },
     ...{ rate: dice.pick([0.02, 0.1, 0.3]), slowMs },

@@ -1,5 +1,5 @@
 import { boundsOf } from './bounds.ts'
-import { drawActions } from './draw-actions.ts'
+import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
 import { createDice, type Dice } from './random.ts'
 import type { Plan, Release, Scenario, Work } from './scenario.ts'
@@ -53,7 +53,7 @@ export function drawScenario(seed: number): Scenario {
 
 /** Long enough to be well again, and for some fires after that. */
 function calmMsOf(scenario: Scenario): number {
-  return boundsOf(scenario).recoveryMs + (scenario.kind === 'days' ? DAY / 4 : 20_000)
+  return boundsOf(scenario).recoveryMs + 2 * SLOWEST_MS + (scenario.kind === 'days' ? DAY / 4 : 20_000)
 }
 
 /** The second release, if any, changes one schedule, gives one up, and adds one. */

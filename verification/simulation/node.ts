@@ -24,9 +24,10 @@ export interface Node {
   readonly app: Cronce<Tx>
   readonly link: Link
   readonly disturbances: Set<Disturbance>
-  /** Where it crashes when it gets there. */
-  readonly crashAt: Map<SyncPoint, () => void>
 }
+
+/** What happens to a process that gets there. */
+export type Ambush = ReadonlyMap<SyncPoint, () => void>
 
 export interface NodeParts {
   readonly world: World
@@ -38,15 +39,14 @@ export interface NodeParts {
 
 const AROUND = { production: false, environment: {}, program: undefined, zoneData: '2027a' }
 
-export function createNode(parts: NodeParts, name: string, plan: NodePlan, release: Release): Node {
+export function createNode(parts: NodeParts, name: string, plan: NodePlan, release: Release, ambush: Ambush): Node {
   const { world, scenario, place } = parts
   const dice = createDice(seedOf(scenario.seed, name))
   const process = createProcess(world, scenario.epoch, plan)
   const link = createLink(world, process)
-  const crashAt = new Map<SyncPoint, () => void>()
   const { disturbances } = disturb(link, createDice(seedOf(scenario.seed, `${name} link`)), scenario.latencyMs, place)
   const sync = (point: SyncPoint): Promise<void> | void => {
-    crashAt.get(point)?.()
+    ambush.get(point)?.()
     if (process.state === 'crashed') return never()
     if (process.state === 'paused') return process.delivered()
   }
@@ -63,7 +63,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   for (const [job, declared] of Object.entries(release.jobs)) {
     app.job(job, optionsOf(declared), (run) => handle(workplace, run))
   }
-  return { name, release, process, app, link, disturbances, crashAt }
+  return { name, release, process, app, link, disturbances }
 }
 
 /** Who asks for things, over a connection that may fail like any other. Never crashes, and runs nothing. */
@@ -78,7 +78,7 @@ export function createOperator(parts: NodeParts, name: string, latencyMs: number
     ...{ logger: false, signals: false },
     store: surround(source, { ...AROUND, clock: process.clock, random: dice.roll, newId: idsFrom(name) }),
   })
-  return { name, release: { id: '', jobs: {} }, process, app, link, disturbances, crashAt: new Map() }
+  return { name, release: { id: '', jobs: {} }, process, app, link, disturbances }
 }
 
 function idsFrom(name: string): () => string {

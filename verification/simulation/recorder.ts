@@ -7,8 +7,8 @@ export interface Recorder {
   readonly finish: (run: RunOfFire, node: string, how: 'returned' | 'threw') => void
   readonly effect: (run: RunOfFire, node: string, sink: Effect['sink'], key: string, accepted: boolean) => void
   readonly node: (node: string, what: NodeEntry['what'], jobs: readonly string[]) => void
-  /** Until `until`, or to be ended by what is returned. */
-  readonly fault: (fault: string, node: string | null, until?: Time) => () => void
+  /** Until `until`, or to be ended by what is returned: its effects end so much later. */
+  readonly fault: (fault: string, node: string | null, until?: Time) => (laterMs?: number) => void
   readonly clock: (byMs: number) => void
   /** To be answered by what is returned; what never is stays unknown. */
   readonly ask: (schedule: string, request: Request) => (result: 'ok' | 'fail' | 'info') => void
@@ -32,8 +32,8 @@ export function createRecorder(world: World): Recorder {
     fault(name, node, until) {
       const fault: Open<Fault> = { kind: 'fault', at: now(), until: until ?? now(), fault: name, node }
       entries.push(fault)
-      return () => {
-        fault.until = now()
+      return (laterMs = 0) => {
+        fault.until = now() + laterMs
       }
     },
     clock: (byMs) => void entries.push({ kind: 'clock', at: now(), byMs }),

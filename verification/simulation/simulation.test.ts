@@ -43,7 +43,7 @@ test('whatever promises lead to has happened before the next thing happens', asy
   assert.deepEqual(seen, ['one hops', 'one', 'two hops', 'two'])
 })
 
-const REPLAYED = 11
+const REPLAYED = 89
 
 test('a seed is the same history twice, and in another process', async () => {
   const one = await simulate(REPLAYED, { hash: true })

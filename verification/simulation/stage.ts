@@ -32,6 +32,8 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
   const releases = scenario.nodes.map(() => 0)
   const lives = scenario.nodes.map(() => 0)
   const all: Node[] = []
+  /** They wait for whoever is in that place when it gets there. */
+  const ambushes = scenario.nodes.map(() => new Map<SyncPoint, () => void>())
   /** Ends of faults that are going on; each is to be called once. */
   const ends = new Set<() => void>()
   let isHealed = false
@@ -46,7 +48,13 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
   const start = (place: number): void => {
     if (nodes[place] !== null) return
     const release = scenario.releases[releases[place]!]!
-    const node = createNode(parts, `n${place + 1}.${++lives[place]!}`, scenario.nodes[place]!, release)
+    const node = createNode(
+      parts,
+      `n${place + 1}.${++lives[place]!}`,
+      scenario.nodes[place]!,
+      release,
+      ambushes[place]!,
+    )
     nodes[place] = node
     all.push(node)
     if (releases[place] === 0 && nodes.some((other) => other?.release !== release && other !== null))
@@ -87,9 +95,8 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
       node?.process.crash({ deliveries, crashed: () => nodes[place] === node && crash(place, downMs) })
     },
     crashAt(place, point, downMs) {
-      const node = nodes[place]
-      node?.crashAt.set(point, () => {
-        if (nodes[place] !== node || isHealed) return
+      ambushes[place]!.set(point, () => {
+        ambushes[place]!.delete(point)
         count(`crash at ${point}`)
         crash(place, downMs)
       })
@@ -127,15 +134,18 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
       releases[place] = release
     },
     disturb(place, disturbance, forMs) {
-      const touched = place === null ? nodes.filter((node) => node !== null) : [place < 0 ? operator : nodes[place]]
+      const whose = place === null ? [...nodes, operator] : [place < 0 ? operator : nodes[place]!]
+      const touched = whose.filter((node) => node !== null)
+      if (touched.length === 0) return
       if (place === null) everywhere.add(disturbance)
-      const faults = place === null ? [null, operator] : touched
-      const recorded = faults.map((node) => recorder.fault(disturbance.fault, node?.name ?? null))
-      for (const node of touched) node?.disturbances.add(disturbance)
+      const names = place === null ? [null] : touched.map(({ name }) => name)
+      const recorded = names.map((name) => recorder.fault(disturbance.fault, name))
+      for (const node of touched) node.disturbances.add(disturbance)
       lasting(forMs, () => {
         everywhere.delete(disturbance)
         for (const node of [...all, operator]) node.disturbances.delete(disturbance)
-        for (const end of recorded) end()
+        // What is under way by then takes its time, both ways.
+        for (const end of recorded) end(2 * disturbance.slowMs)
       })
     },
     deafen(place, forMs) {
@@ -152,8 +162,8 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
     heal() {
       isHealed = true
       for (const end of [...ends]) end()
+      for (const ambush of ambushes) ambush.clear()
       for (const node of all) {
-        node.crashAt.clear()
         if (node.process.state !== 'crashed')
           node.process.crash({ deliveries: Number.POSITIVE_INFINITY, crashed: () => {} })
       }
