@@ -46,7 +46,7 @@ describe('every interleaving of a small fleet keeps the promises', () => {
   }
 })
 
-describe('a protocol with one thing wrong is found out, on the shortest way', () => {
+describe('a protocol with one thing wrong is found out', () => {
   for (const { name, model, ticks, faults, breaks, moves, broken } of SLIPS) {
     it(name, async () => {
       const stuckEvery = breaks === 'L1' ? 1 : 0

@@ -1,6 +1,7 @@
 /**
- * What need not be looked at in every order, because no order makes a difference. Nothing of this is taken for granted: what is
- * said to change nothing is put to the store all the same, and it is an error (S3) if it does.
+ * What need not be looked at in every order, because no order makes a difference. Of messages this is not taken for granted: one
+ * that is said to change nothing is put to the store all the same, and it is an error (S3) if it does. Of idle workers it is an
+ * argument, not a check. A way found here may be a few moves longer than the shortest one without all this.
  */
 import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Fleet, Moves } from './fleet.ts'

@@ -15,7 +15,7 @@ export interface Slip {
   /** Only as many faults as it takes: the way there is long. */
   readonly faults?: Partial<Record<FaultKind, number>>
   readonly breaks: keyof typeof INVARIANTS
-  /** Moves on the shortest way there. */
+  /** Moves on the shortest way there that the search walks. */
   readonly moves: number
   readonly broken: Partial<Protocol>
 }
