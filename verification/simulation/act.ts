@@ -26,7 +26,8 @@ export function act(acting: Acting, action: Action): void {
       else stage.crash(action.node, action.downMs)
       break
     case 'pause':
-      stage.pause(action.node, action.forMs, action.how)
+      if (action.point === null) stage.pause(action.node, action.forMs, action.how)
+      else stage.pauseAt(action.node, action.point, action.forMs, action.how)
       break
     case 'block':
       stage.pause(action.node, action.forMs, 'stopped')
@@ -56,6 +57,9 @@ export function act(acting: Acting, action: Action): void {
     case 'outage':
       count('outage')
       stage.disturb(null, { fault: action.fault, rate: 1, slowMs: 0 }, action.forMs)
+      break
+    case 'trouble':
+      stage.disturb(null, { fault: 'trouble', rate: action.rate, slowMs: action.slowMs }, action.forMs)
       break
     case 'deaf':
       stage.deafen(action.node, action.forMs)

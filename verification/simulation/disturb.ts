@@ -1,11 +1,11 @@
 import type { Fault, Link, StoreCall } from '../../packages/cronce/test/virtual/link.ts'
 import type { Workplace } from './handle.ts'
 import type { Dice } from './random.ts'
-import type { LinkFault } from './scenario.ts'
+import { LINK_FAULTS, type LinkFault } from './scenario.ts'
 
 /** What is wrong with a connection for a while: each call has this chance. */
 export interface Disturbance {
-  readonly fault: LinkFault
+  readonly fault: LinkFault | 'trouble'
   readonly rate: number
   readonly slowMs: number
 }
@@ -21,16 +21,21 @@ export function disturb(
   link.disturb((call) => {
     const ways = { requestMs: dice.whole(0, latencyMs), answerMs: dice.whole(0, latencyMs) }
     for (const { fault, rate, slowMs } of disturbances) {
-      if (!dice.chance(rate)) continue
-      count(`link ${fault}`)
-      const isHeard = fault === 'slow' || fault === 'duplicate'
+      const isTrouble = fault === 'trouble'
+      if (!dice.chance(isTrouble && !WRITES.has(call.name) ? rate / 3 : rate)) continue
+      const kind = isTrouble ? dice.pick(LINK_FAULTS) : fault
+      count(`link ${kind}`)
+      const isHeard = kind === 'slow' || kind === 'duplicate'
       if (call.name === 'transact' && !isHeard) lost.add((call.args[0] as { readonly token: string }).token)
-      return faultOf(fault, call, ways, slowMs, dice)
+      return faultOf(kind, call, ways, slowMs, dice)
     }
     return { kind: 'slow', ...ways }
   })
   return { disturbances }
 }
+
+/** What is worth most trouble. */
+const WRITES = new Set<StoreCall['name']>(['claim', 'apply', 'beat', 'step', 'transact'])
 
 type Ways = { readonly requestMs: number; readonly answerMs: number }
 

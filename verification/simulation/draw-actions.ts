@@ -1,7 +1,14 @@
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import { drawPlan, type Setting } from './draw-plan.ts'
 import type { Dice } from './random.ts'
-import type { Action, ClockAction, LinkAction, LinkFault, OperatorAction, ProcessAction } from './scenario.ts'
+import {
+  type Action,
+  type ClockAction,
+  LINK_FAULTS,
+  type LinkAction,
+  type OperatorAction,
+  type ProcessAction,
+} from './scenario.ts'
 
 export const SYNC_POINTS = [
   'due:sent',
@@ -59,6 +66,10 @@ export function drawActions(dice: Dice, cast: Cast): Action[] {
         actions.push({ at: at + (wish.kind === 'deploy' ? index : 0), ...wish })
     }
   }
+  if (dice.chance(0.33)) {
+    const rate = dice.pick([0.01, 0.03, 0.1])
+    actions.push({ at: 0, kind: 'trouble', forMs: cast.faultsMs, rate, slowMs: dice.pick([200, SLOWEST_MS]) })
+  }
   if (cast.releases > 1) actions.push(...drawDeploys(dice, cast))
   for (let reads = 0; reads < 2; reads++) {
     actions.push({ at: Math.floor(cast.faultsMs * (0.3 + 0.4 * reads + 0.1 * dice.roll())), kind: 'read' })
@@ -72,9 +83,7 @@ function drawWishes(dice: Dice, cast: Cast, kind: Kind): Wish[] {
     case 'crash':
       return [drawCrash(dice, cast, node)]
     case 'pause':
-      return [
-        { kind: 'pause', node, forMs: drawSpell(dice, cast), how: dice.pick(['stopped', 'stopped', 'suspended']) },
-      ]
+      return [drawPause(dice, cast, node)]
     case 'block':
       return [{ kind: 'block', node, forMs: drawSpell(dice, cast) }]
     case 'stop':
@@ -108,6 +117,13 @@ function drawCrash(dice: Dice, cast: Cast, node: number): Wish {
   }
 }
 
+function drawPause(dice: Dice, cast: Cast, node: number): Wish {
+  const how = dice.pick(['stopped', 'stopped', 'suspended'] as const)
+  const isAmbush = dice.chance(0.5)
+  const forMs = isAmbush ? Math.floor(cast.leaseMs * (1 + 2 * dice.roll())) : drawSpell(dice, cast)
+  return { kind: 'pause', node, point: isAmbush ? dice.pick(SYNC_POINTS) : null, forMs, how }
+}
+
 /** From below the lease to well beyond it. */
 function drawSpell(dice: Dice, { leaseMs }: Cast): number {
   return Math.floor(dice.pick([500, leaseMs * 0.5, leaseMs * 1.2, leaseMs * 2.5]) * (0.5 + dice.roll()))
@@ -120,15 +136,6 @@ function drawStoreStep(dice: Dice, { kind, leaseMs }: Cast): number {
 
 /** One way: beyond every deadline. */
 export const SLOWEST_MS = 12_000
-
-const LINK_FAULTS: readonly LinkFault[] = [
-  'slow',
-  'request-lost',
-  'answer-lost',
-  'applied-then-throws',
-  'throws',
-  'duplicate',
-]
 
 function drawLink(dice: Dice, cast: Cast, kind: 'link' | 'partition' | 'outage' | 'deaf', node: number): Wish {
   const forMs = drawSpell(dice, cast)

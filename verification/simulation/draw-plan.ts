@@ -61,7 +61,8 @@ export function drawPlan(dice: Dice, setting: Setting, job: string, isCode: bool
       runMs: dice.chance(0.4) ? dice.whole(1, 8) * (isFast ? SECOND : MINUTE) : null,
       graceMs: dice.pick([0, 500, 2 * SECOND, 10 * SECOND]),
     },
-    jitterMs: dice.chance(0.25) ? dice.whole(1, Math.floor(intervalMs / 2)) : 0,
+    // Also more than there is time for.
+    jitterMs: dice.chance(0.25) ? dice.whole(1, Math.floor(intervalMs * dice.pick([0.5, 0.5, 2]))) : 0,
     keepMs: windowMs + DAY,
     keepCount: 0,
     jobLimit: dice.chance(0.15) ? dice.whole(1, 3) : null,

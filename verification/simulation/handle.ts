@@ -16,7 +16,7 @@ export interface Workplace {
   /** Outside of everything: takes a mark unless it has seen a higher token for the fire. */
   readonly resource: Map<string, bigint>
   /** Transactions whose work was done, by effect key: what became of them shows in the end. */
-  readonly attempted: Map<string, { readonly run: RunOfFire; readonly node: string }>
+  readonly attempted: Map<string, Attempted>
   /** Tokens of runs whose transactions were not answered. */
   readonly lost: Set<string>
   /** Schedules whose handlers end with a transaction. */
@@ -25,6 +25,13 @@ export interface Workplace {
   readonly stopping: Set<string>
   readonly count: (what: string) => void
   readonly report: Report
+}
+
+interface Attempted {
+  readonly run: RunOfFire
+  readonly node: string
+  /** What the handler was told. `null`: nothing, or nothing certain. */
+  told: 'committed' | 'rolled-back' | null
 }
 
 type SomeRun = Run<unknown, MemoryTransaction>
@@ -110,12 +117,21 @@ function mark({ resource, recorder, node }: Workplace, run: SomeRun, seen: RunOf
   recorder.effect(seen, node, 'fenced', `resource-${seen.attempt}`, accepted)
 }
 
-async function transact({ attempted, node, lost, count }: Workplace, run: SomeRun, seen: RunOfFire): Promise<void> {
+async function transact(place: Workplace, run: SomeRun, seen: RunOfFire): Promise<void> {
+  const { attempted, node, lost, count, stopping } = place
   const key = effectKey(seen)
-  await run.transaction((tx) => {
-    attempted.set(key, { run: seen, node })
-    tx.set(key, seen.attempt)
-  })
+  const attempt: Attempted = { run: seen, node, told: null }
+  try {
+    await run.transaction((tx) => {
+      attempted.set(key, attempt)
+      tx.set(key, seen.attempt)
+    })
+    attempt.told = 'committed'
+  } catch (error) {
+    // Whoever is stopped may not have found out.
+    if (!stopping.has(node)) attempt.told = 'rolled-back'
+    throw error
+  }
   if (lost.has(seen.token)) count('transaction resolved')
 }
 

@@ -77,7 +77,14 @@ export type ProcessAction =
       readonly point: SyncPoint | null
       readonly downMs: number
     }
-  | { readonly kind: 'pause'; readonly node: number; readonly forMs: number; readonly how: 'stopped' | 'suspended' }
+  /** At once, or when it gets there. */
+  | {
+      readonly kind: 'pause'
+      readonly node: number
+      readonly point: SyncPoint | null
+      readonly forMs: number
+      readonly how: 'stopped' | 'suspended'
+    }
   | { readonly kind: 'block'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'stop'; readonly node: number; readonly downMs: number }
   /** Stops, and comes back as this release. */
@@ -100,8 +107,19 @@ export type LinkAction =
   | { readonly kind: 'partition'; readonly node: number; readonly forMs: number; readonly fault: LinkFault }
   | { readonly kind: 'outage'; readonly forMs: number; readonly fault: LinkFault }
   | { readonly kind: 'deaf'; readonly node: number; readonly forMs: number }
+  /** A bit of everything, on all connections. */
+  | { readonly kind: 'trouble'; readonly forMs: number; readonly rate: number; readonly slowMs: number }
 
-export type LinkFault = 'slow' | 'request-lost' | 'answer-lost' | 'applied-then-throws' | 'throws' | 'duplicate'
+export const LINK_FAULTS = [
+  'slow',
+  'request-lost',
+  'answer-lost',
+  'applied-then-throws',
+  'throws',
+  'duplicate',
+] as const
+
+export type LinkFault = (typeof LINK_FAULTS)[number]
 
 type Missed = 'skip' | 'latest' | 'all'
 

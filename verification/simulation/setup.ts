@@ -57,8 +57,10 @@ export function createSetup(scenario: Scenario) {
   }
   /** So far. Transactions that never were committed left nothing. */
   const entries = (): Entry[] => {
-    for (const [key, { run, node }] of place.attempted) {
-      if (!source.data.effects.has(key)) recorder.effect(run, node, 'transaction', 'row', false)
+    for (const [key, { run, node, told }] of place.attempted) {
+      const isThere = source.data.effects.has(key)
+      if (!isThere) recorder.effect(run, node, 'transaction', 'row', false)
+      if (told !== null && (told === 'committed') !== isThere) report('S6 transaction', `${key} was told to be ${told}`)
     }
     return recorder.entries()
   }

@@ -16,6 +16,7 @@ export interface Stage {
   /** It is asked to stop, and comes back after a while. */
   stop(place: number, downMs: number): void
   pause(place: number, forMs: number, how: 'stopped' | 'suspended'): void
+  pauseAt(place: number, point: SyncPoint, forMs: number, how: 'stopped' | 'suspended'): void
   stepWall(place: number, byMs: number): void
   setRelease(place: number, release: number): void
   /** On the connection of one place, or (null) on all. */
@@ -85,6 +86,18 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
     isGone(place, node, downMs)
   }
 
+  const pause: Stage['pause'] = (place, forMs, how) => {
+    const node = nodes[place]
+    if (!node) return
+    node.process.pause(how)
+    if (forMs > scenario.leaseMs) count('paused beyond the lease')
+    const end = recorder.fault('pause', node.name)
+    lasting(forMs, () => {
+      node.process.resume()
+      end()
+    })
+  }
+
   return {
     nodes,
     all,
@@ -112,15 +125,12 @@ export function createStage(parts: NodeParts, operator: Node, count: (what: stri
         if (nodes[place] === node) isGone(place, node, downMs)
       })
     },
-    pause(place, forMs, how) {
-      const node = nodes[place]
-      if (!node) return
-      node.process.pause(how)
-      if (forMs > scenario.leaseMs) count('paused beyond the lease')
-      const end = recorder.fault('pause', node.name)
-      lasting(forMs, () => {
-        node.process.resume()
-        end()
+    pause,
+    pauseAt(place, point, forMs, how) {
+      ambushes[place]!.set(point, () => {
+        ambushes[place]!.delete(point)
+        count('pause at a point')
+        pause(place, forMs, how)
       })
     },
     stepWall(place, byMs) {

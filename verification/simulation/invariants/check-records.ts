@@ -35,6 +35,10 @@ function checkCreated({ before, now, change }: Step, fire: FireRecord, mirror: M
     report('S8 identity', `${label(fire)} is no instant of its schedule`)
   } else if (count !== (range?.count ?? 1))
     report('S8 identity', `${label(fire)} stands for ${range?.count} of ${count}`)
+  const isPlanned = fire.kind === 'scheduled' && fire.round === 1 && range === null
+  if (isPlanned && fire.readyAt > dueAt && instantsIn(definition, dueAt + 1, fire.readyAt + 1).length > 0) {
+    report('S8 identity', `${label(fire)} is ready at ${instantText(fire.readyAt)}, after the next one is due`)
+  }
   if (last > now && fire.ending?.reason !== 'skipped-by-operator') {
     report('S7 not early', `${label(fire)} is on record at ${instantText(now)} already`)
   }
