@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Evidence, renderReport } from './render-report.ts'
 
-const NOTHING: Evidence = { commit: 'abc', simulation: null, explorations: [], chaos: [], mutants: [] }
+const NOTHING: Evidence = { commit: 'abc', simulation: null, explorations: [], chaos: [], matrices: [], mutants: [] }
 
 test('what was not run is said to be so', () => {
   const report = renderReport(NOTHING)
@@ -54,7 +54,7 @@ test('a violation that a model is there to show is no violation of ours', () => 
 })
 
 test('a mutant that survived stands out', () => {
-  const mutant = { ruling: 'P1', judge: 'simulation', seeds: 3 }
+  const mutant = { ruling: 'P1', judge: 'simulation', tried: 3 }
   const report = renderReport({
     ...NOTHING,
     mutants: [

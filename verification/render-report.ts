@@ -7,7 +7,15 @@ export interface Evidence {
   readonly simulation: SimulationTotals | null
   readonly explorations: readonly Explored[]
   readonly chaos: readonly Summary[]
+  readonly matrices: readonly MatrixResult[]
   readonly mutants: readonly MutantResult[]
+}
+
+/** Every blow at every place. */
+export interface MatrixResult {
+  readonly store: string
+  readonly cells: number
+  readonly failed: readonly { readonly cell: { readonly point: string; readonly blow: string } }[]
 }
 
 export interface SimulationTotals {
@@ -35,7 +43,8 @@ export interface MutantResult {
   readonly judge: string
   readonly verdict: string
   readonly by: readonly string[]
-  readonly seeds: number
+  /** Seeds until it was. */
+  readonly tried: number
 }
 
 const DAY_MS = 86_400_000
@@ -49,18 +58,19 @@ export function renderReport(evidence: Evidence): string {
     summarize(evidence),
     ...section('Simulation', describeSimulation(evidence.simulation)),
     ...section('Explorer', describeExplorations(evidence.explorations)),
-    ...section('Chaos', evidence.chaos.flatMap(describeChaos)),
+    ...section('Chaos', [...evidence.chaos.flatMap(describeChaos), ...evidence.matrices.map(describeMatrix)]),
     ...section('Mutants', describeMutants(evidence.mutants)),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-function summarize({ simulation, explorations, chaos, mutants }: Evidence): string {
+function summarize({ simulation, explorations, chaos, matrices, mutants }: Evidence): string {
   const violations =
     (simulation?.violations.length ?? 0) +
     explorations.filter(({ violation, isExpected = false }) => violation !== null && !isExpected).length +
-    chaos.reduce((sum, run) => sum + run.violations.length + run.surprises.length, 0)
+    chaos.reduce((sum, run) => sum + run.violations.length + run.surprises.length, 0) +
+    matrices.reduce((sum, { failed }) => sum + failed.length, 0)
   const caught = mutants.filter(({ verdict }) => verdict === 'caught').length
   return table(
     ['violations', 'simulated fires', 'real fires', 'states explored', 'mutants caught'],
@@ -132,15 +142,21 @@ function describeChaos(summary: Summary): string[] {
   ]
 }
 
+function describeMatrix({ store, cells, failed }: MatrixResult): string {
+  const bad = failed.map(({ cell: { point, blow } }) => cell(`${point} and ${blow}`))
+  const verdict = bad.length === 0 ? 'none failed' : `**failed: ${bad.join(', ')}**`
+  return `Every blow at every sync point on ${cell(store)} (\`npm run chaos -- --matrix\`): ${cells} cells, ${verdict}.`
+}
+
 function describeMutants(mutants: readonly MutantResult[]): string[] {
   if (mutants.length === 0) return []
   const rows = mutants
     .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
-    .map(({ name, ruling, judge, verdict, by, seeds }) => {
-      return [name, ruling, judge, verdict === 'caught' ? by.join(', ') : `**${verdict}**`, seeds]
+    .map(({ name, ruling, judge, verdict, by, tried }) => {
+      return [name, ruling, judge, verdict === 'caught' ? by.join(', ') : `**${verdict}**`, tried]
     })
   return [
-    '`node verification/mutants/run.ts`',
+    '`npm run mutants`',
     'The product with one mistake in it, each time another. A judge that does not notice is not worth believing.',
     table(['mutant', 'breaks', 'judge', 'caught by', 'seeds'], rows),
   ]

@@ -1,7 +1,8 @@
 /**
  * Turns what the runs wrote with `--json` into docs/evidence.
  *
- *     node verification/report.ts [--simulation file] [--explorer file]… [--chaos file]… [--mutants file] [--to folder]
+ *     node verification/report.ts [--simulation file] [--explorer file]… [--chaos file]… [--matrix file]… [--mutants file]…
+ *         [--to folder]
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import type { Summary } from './chaos/report.ts'
 import {
   type Evidence,
   type Explored,
+  type MatrixResult,
   type MutantResult,
   renderReport,
   type SimulationTotals,
@@ -22,6 +24,7 @@ const { values } = parseArgs({
     explorer: { type: 'string', multiple: true, default: [] },
     chaos: { type: 'string', multiple: true, default: [] },
     mutants: { type: 'string', multiple: true, default: [] },
+    matrix: { type: 'string', multiple: true, default: [] },
     to: { type: 'string', default: join(import.meta.dirname, '../docs/evidence') },
   },
 })
@@ -34,6 +37,7 @@ const evidence: Evidence = {
   simulation: values.simulation === undefined ? null : read<SimulationTotals>(values.simulation),
   explorations: values.explorer.flatMap((file) => read<Explored | Explored[]>(file)),
   chaos: values.chaos.map((file) => read<Summary>(file)),
+  matrices: values.matrix.map((file) => read<MatrixResult>(file)),
   mutants: values.mutants.flatMap((file) => read<MutantResult[]>(file)),
 }
 mkdirSync(values.to, { recursive: true })

@@ -1,0 +1,56 @@
+/**
+ * `npm run verify:long`: everything that takes too long for `npm test`, one after the other, since chaos wants the machine for itself;
+ * then docs/evidence from what they say.
+ *
+ *     npm run verify:long [-- --simulation-seconds 900 --fires 20000 --explorer-states 400000 --to docs/evidence]
+ */
+import { spawn } from 'node:child_process'
+import { createWriteStream, mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: {
+    'simulation-seconds': { type: 'string', default: '900' },
+    fires: { type: 'string', default: '20000' },
+    'explorer-states': { type: 'string', default: '400000' },
+    to: { type: 'string', default: join(import.meta.dirname, '../docs/evidence') },
+  },
+})
+
+const scratch = mkdtempSync(join(tmpdir(), 'cronce-long-'))
+mkdirSync(values.to, { recursive: true })
+
+const STEPS: readonly (readonly [name: string, script: string, ...args: string[]])[] = [
+  ['simulation', 'simulation/run.ts', '--seeds', '1000000', '--seconds', values['simulation-seconds']],
+  ['mutants', 'mutants/run.ts'],
+  ['explorer', 'explorer/run.ts', '--most', values['explorer-states']],
+  ['chaos', 'chaos/run.ts', '--fires', values.fires, '--seed', '1', '--picture', join(values.to, 'chaos.svg')],
+  ['matrix', 'chaos/run.ts', '--matrix'],
+]
+
+const failed: string[] = []
+for (const [name, script, ...args] of STEPS) {
+  console.log(`▶ ${name}`)
+  const startedAt = performance.now()
+  const code = await run(join(scratch, `${name}.json`), script, ...args, '--json')
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  console.log(`${code === 0 ? '✔' : '✖'} ${name} (${seconds} s${code === 0 ? '' : `, exit code ${code}`})`)
+  if (code !== 0) failed.push(name)
+}
+const reports = STEPS.flatMap(([name]) => [`--${name}`, join(scratch, `${name}.json`)])
+const written = await run(join(scratch, 'report.txt'), 'report.ts', ...reports, '--to', values.to)
+console.log(`What the steps said is in ${scratch}; the report is in ${values.to}.`)
+process.exitCode = failed.length === 0 && written === 0 ? 0 : 1
+
+/** Its output goes to a file, its progress to whoever watches. */
+async function run(output: string, script: string, ...args: string[]): Promise<number | null> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = new Promise<number | null>((resolve) => child.on('exit', resolve))
+  await finished(child.stdout.pipe(createWriteStream(output)))
+  return exited
+}
