@@ -7,7 +7,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     ruling: 'checker.md (f)',
     breaks: 'An instance is known by the name of its host.',
     edits: [edit('engine/core.ts', '    instance: parts.newId(),\n', '    instance: settings.host,\n')],
-    caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S4', 'C2', 'C9', 'C12'] },
   },
   {
     name: 'no-reclaim',
@@ -44,7 +44,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
         '    for (const { id, state, expired } of instances) {\n      if ((isOver({ state }) || expired) && !recovered.has(id)) await recoverRuns(id)\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2'] },
   },
   {
     name: 'buried-without-watching',
@@ -63,7 +63,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
       ),
       edit('engine/peers.ts', '.map(([, { at }]) => at + leaseMs),', '.map(([, { at }]) => at + leaseMs / 10),'),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'C2'] },
   },
   {
     name: 'outage-blamed-on-others',
@@ -94,7 +94,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
       edit('engine/peers.ts', "hint: by === 'probe' }", 'hint: by !== null }'),
       edit('engine/peers.ts', '.map(([, { at }]) => at + leaseMs),', '.map(([, { at }]) => at + leaseMs / 10),'),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'C2'] },
   },
   {
     name: 'trust-by-one-clock',
@@ -135,7 +135,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
         'core.runs.size > 0 ? leaseMs * 2 : (leaseMs * 2) / 3',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['C10', 'C2'] },
   },
   {
     name: 'fenced-runs-go-on',

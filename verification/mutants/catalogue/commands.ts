@@ -88,7 +88,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         '  return record.ending !== null\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S11', 'C2', 'C11'] },
+    caughtBy: { judge: 'simulation', names: ['S11', 'S5', 'C2', 'C11'] },
   },
   {
     name: 'backfill-beyond-the-record',
@@ -102,7 +102,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         'if (!isWanted(record)) continue',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2', 'C11'] },
+    caughtBy: { judge: 'simulation', names: ['S11', 'S8', 'C2', 'C11'] },
   },
   {
     name: 'retry-without-force',
@@ -122,7 +122,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     ruling: 'ruling 9',
     breaks: 'A schedule is removed, and the run it had stays open on record.',
     edits: [edit('policy/remove.ts', '    if (isRunning(fire)) endRun(draft, fire, removed)\n', '')],
-    caughtBy: { judge: 'simulation', names: ['C12', 'S13'] },
+    caughtBy: { judge: 'simulation', names: ['S13', 'S9', 'C9', 'C12'] },
   },
   {
     name: 'old-deployment-flips-back',
@@ -135,7 +135,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         'if (record === null || record.term === declaredTerm) return',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C4', 'C10'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'S9', 'C4', 'C10'] },
   },
   {
     name: 'hold-down-ignored',
@@ -183,6 +183,6 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         '  set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C13', 'C12'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C12', 'C13'] },
   },
 ]

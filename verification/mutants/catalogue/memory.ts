@@ -13,7 +13,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '    if (fire !== undefined) continue\n  }',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S8', 'C2', 'C4', 'C10'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C2', 'C10'] },
   },
   {
     name: 'no-version-check',

@@ -100,7 +100,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         'return readyAt',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C6'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C6'] },
   },
   {
     name: 'retries-are-late',
@@ -139,7 +139,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         "  if (draft.state.pause === null || draft.state.pause.until !== null) plan(draft, 'ready', known)\n",
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S8', 'C10', 'C13'] },
+    caughtBy: { judge: 'simulation', names: ['S8', 'C10', 'C11', 'C13'] },
   },
   {
     name: 'every-chunk-has-its-latest',

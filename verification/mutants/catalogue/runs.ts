@@ -53,7 +53,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'open.filter(({ run }) => run !== null)',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'C2', 'C9'] },
   },
   {
     name: 'lost-claim-is-believed',
@@ -66,7 +66,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'const isApplied = started.length > 0 || started',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'C2', 'C9'] },
   },
   {
     name: 'no-reconcile',
@@ -96,7 +96,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'if (job === undefined || core.stopping) {',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: { judge: 'simulation', names: ['S3', 'C2'] },
   },
   {
     name: 'step-without-trust',
@@ -200,7 +200,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         '      void run.outlasts(started.policy.timeout.graceMs)\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+    caughtBy: { judge: 'simulation', names: ['C1', 'C11', 'C12'] },
   },
   {
     name: 'timeout-forgotten',
@@ -209,7 +209,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit('engine/execute.ts', "    if (isLate) run.abort('timeout', null)\n", '    if (isLate) run.ended = false\n'),
     ],
-    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+    caughtBy: { judge: 'simulation', names: ['C1', 'C11', 'C12'] },
   },
   {
     name: 'stopping-drops-runs',
@@ -237,6 +237,6 @@ export const RUN_MUTANTS: readonly Mutant[] = [
       edit('engine/claim.ts', '    if (core.stopping) return LONG_MS\n', ''),
       edit('engine/execute.ts', 'if (job === undefined || core.stopping || ', 'if (job === undefined || '),
     ],
-    caughtBy: { judge: 'simulation', names: ['C9', 'C10'] },
+    caughtBy: { judge: 'simulation', names: ['L3', 'C9', 'C10'] },
   },
 ]
