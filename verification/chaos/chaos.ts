@@ -42,7 +42,7 @@ export interface ChaosResult {
   readonly world: Pick<World, 'keep' | 'removeFolder'>
 }
 
-const BOUNDS: Bounds = { leaseMs: 1_500, recoveryMs: 10_000, lateMs: 2_000, clockErrorMs: 25 }
+const BOUNDS: Bounds = { leaseMs: 2_000, recoveryMs: 10_000, lateMs: 2_000, clockErrorMs: 25 }
 /** Calm is judged, too: so long after everything must be right again. */
 const TAIL_MS = 4_000
 /** A busy machine may spoil it; then it lasts longer, but not for ever. */

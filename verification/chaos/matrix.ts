@@ -50,7 +50,7 @@ export const CELLS: readonly Cell[] = POINTS.flatMap((point) =>
   })),
 )
 
-const BOUNDS: Bounds = { leaseMs: 1_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
+const BOUNDS: Bounds = { leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
 const LOOK_MS = 20
 const LOAD_MUTANT = join(import.meta.dirname, '../mutants/load-mutant.ts')
 /** Who is well leaves the other one alone for so long, when that has to be the one that acts. */

@@ -157,7 +157,7 @@ async function pay(run: Run<unknown, unknown>): Promise<void> {
 
 /** Nobody ordered this, but the machine was busy: what is late because of it is nobody's fault. */
 const LOOK_MS = 100
-const STALL_MS = 700
+const STALL_MS = leaseMs / 4
 let lookedAt = now()
 setInterval(() => {
   const at = lookedAt
