@@ -56,7 +56,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const prepared = options.setsClock ? await prepareClock(folder) : { reason: 'not wanted' }
   const clock = 'reason' in prepared ? null : prepared
   const store = await options.store.prepare(folder, () => Math.floor(Date.now() + (clock?.offset() ?? 0)))
-  const epoch = Math.round((await store.now()) - recorder.now())
+  const epoch = await measureEpoch(store, recorder)
   const counters = createCounters()
   const client = await connect({ store: store.source, logger: false })
   const { network } = store
@@ -115,4 +115,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     removeFolder: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+const SAMPLES = 20
+
+/** What the store's clock showed at time 0. Of several looks at both clocks, the one that nothing came in between of. */
+async function measureEpoch(store: PreparedStore, recorder: Recorder): Promise<number> {
+  let best = { epoch: 0, tookMs: Number.POSITIVE_INFINITY }
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const before = recorder.now()
+    const storeAt = await store.now()
+    const after = recorder.now()
+    if (after - before < best.tookMs) best = { epoch: storeAt - (before + after) / 2, tookMs: after - before }
+  }
+  return Math.round(best.epoch)
 }
