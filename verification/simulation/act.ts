@@ -3,11 +3,13 @@ import type { World } from '../../packages/cronce/test/virtual/world.ts'
 import { type Desk, operate } from './operate.ts'
 import type { Action, Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
+import type { Weather } from './weather.ts'
 
 export interface Acting {
   readonly world: World
   readonly scenario: Scenario
   readonly stage: Stage
+  readonly weather: Weather
   readonly desk: Desk
   readonly stepStore: (ms: number) => void
   readonly read: () => Promise<Ledger>
@@ -17,7 +19,7 @@ export interface Acting {
 
 /** Do it now. */
 export function act(acting: Acting, action: Action): void {
-  const { stage, desk, scenario } = acting
+  const { stage, weather, desk, scenario } = acting
   const { recorder, count } = desk
   switch (action.kind) {
     case 'crash':
@@ -49,20 +51,21 @@ export function act(acting: Acting, action: Action): void {
       count(action.byMs < 0 ? 'store clock stepped back' : 'store clock stepped ahead')
       break
     case 'link':
-      stage.disturb(action.node, action, action.forMs)
+      weather.disturb(action.node, action, action.forMs)
       break
     case 'partition':
-      stage.disturb(action.node, { fault: action.fault, rate: 1, slowMs: 0 }, action.forMs)
+      weather.disturb(action.node, { fault: action.fault, rate: 1, slowMs: 0 }, action.forMs)
       break
     case 'outage':
       count('outage')
-      stage.disturb(null, { fault: action.fault, rate: 1, slowMs: 0 }, action.forMs)
+      weather.disturb(null, { fault: action.fault, rate: 1, slowMs: 0 }, action.forMs)
       break
     case 'trouble':
-      stage.disturb(null, { fault: 'trouble', rate: action.rate, slowMs: action.slowMs }, action.forMs)
+      weather.disturb(null, { fault: 'trouble', rate: action.rate, slowMs: action.slowMs }, action.forMs)
       break
     case 'deaf':
-      stage.deafen(action.node, action.forMs)
+      count('deaf')
+      weather.deafen(action.node, action.forMs)
       break
     case 'op-drain':
       void drain(acting, action.node, action.forMs)

@@ -10,7 +10,9 @@ import { createOperator, type NodeParts } from './node.ts'
 import { readLedger } from './read-ledger.ts'
 import { createRecorder } from './recorder.ts'
 import type { Scenario } from './scenario.ts'
+import { createSpells } from './spells.ts'
 import { createStage } from './stage.ts'
+import { createWeather } from './weather.ts'
 import { witness } from './witness.ts'
 
 export type Setup = ReturnType<typeof createSetup>
@@ -40,10 +42,12 @@ export function createSetup(scenario: Scenario) {
   }
   const operator = createOperator(parts, 'operator', scenario.latencyMs)
   const reader = createOperator(parts, 'reader', 0)
-  const stage = createStage(parts, operator, count)
+  const spells = createSpells(world)
+  const stage = createStage(parts, spells)
+  const weather = createWeather(stage, operator, spells, recorder)
   const releaseOf = (name: string) => stage.all.find((node) => node.name === name)?.release
   const acting: Acting = {
-    ...{ world, scenario, stage, reads: [] as Ledger[] },
+    ...{ world, scenario, stage, weather, reads: [] as Ledger[] },
     desk: { operator, recorder, storeNow, count },
     stepStore: (ms) => {
       stepped += ms
