@@ -1,5 +1,7 @@
 import { type Case, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
+import type { LedgerFire, Spec } from '../history.ts'
+import { instantsOf } from '../instants.ts'
 import { fireText, iso, type Report } from '../report.ts'
 import { hasEndedFire } from './c04-c05-when.ts'
 import { isFreeToStart } from './in-the-way.ts'
@@ -28,10 +30,7 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || mayBeAbsent || paused !== 'no') return null
   const evidence = [record, start]
-  if (
-    record.origin === 'scheduled' &&
-    (record.readyAt < record.dueAt || record.readyAt > record.dueAt + spec.jitterMs)
-  ) {
+  if (record.origin === 'scheduled' && !isWithinJitter(spec, record)) {
     const message = `${fireText(story)} was ready at ${iso(record.readyAt)}, beyond its jitter of ${spec.jitterMs} ms.`
     report('C6', story, message, evidence)
     return null
@@ -47,4 +46,10 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
     report('C6', story, message, evidence)
   }
   return late
+}
+
+/** Ready neither before it is due, nor after that by more than the jitter, nor after the next one is due. */
+function isWithinJitter(spec: Spec, { dueAt, readyAt }: LedgerFire): boolean {
+  if (readyAt === dueAt) return true
+  return readyAt > dueAt && readyAt <= dueAt + spec.jitterMs && instantsOf(spec, dueAt + 1, readyAt).length === 0
 }

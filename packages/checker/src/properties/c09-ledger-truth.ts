@@ -81,7 +81,7 @@ function judgeFire({ clock, final }: Case, story: Story, record: LedgerFire, rep
 
 function judgePause({ final, fleet, bounds }: Case, { id, row, definitions }: Subject, report: Report): void {
   // A pause that ends by itself does so when somebody looks.
-  if (row === null || !fleet.isCalm(final.at - bounds.recoveryMs, final.at)) return
+  if (row === null || !fleet.isCalm(final.at, final.at)) return
   const { paused, mayBeAbsent } = definitions.during({ from: final.at, to: final.at + bounds.recoveryMs })
   const before = definitions.during({ from: final.at - bounds.recoveryMs, to: final.at })
   if (mayBeAbsent || before.paused !== paused || paused === 'maybe' || row.isPaused === (paused === 'yes')) return

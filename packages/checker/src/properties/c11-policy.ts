@@ -3,12 +3,14 @@ import type { Story } from '../evidence.ts'
 import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isRetryOf } from './c02-no-duplicate.ts'
+import { longestRunMs } from './let-go.ts'
 
 export const judgePolicy: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
     for (const story of subject.stories.values()) {
       judgeBudgets(judged, subject, story, report)
       judgeRounds(subject, story, report)
+      judgeTimeouts(judged, subject, story, report)
     }
     for (const group of plannedTogether(judged, subject)) judgeLate(judged, subject, group, report)
     judgeOrder(judged, subject, report)
@@ -40,6 +42,19 @@ function judgeBudgets(judged: Case, subject: Subject, story: Story, report: Repo
     if (crashes.length > budget + 1) {
       report('C11', story, `${fireText(story)} crashed ${crashes.length} times; the budget is ${budget}.`, crashes)
     }
+  }
+}
+
+/** While nothing is wrong, a run that goes on when its time is up is given up. */
+function judgeTimeouts(judged: Case, subject: Subject, story: Story, report: Report): void {
+  const { clock, fleet, bounds } = judged
+  for (const start of story.starts) {
+    const run = story.runs.find(({ token }) => token === start.token)
+    if (run === undefined || run.endedAt === null) continue
+    const ended = clock.timesOf(run.endedAt).from
+    const longest = longestRunMs(judged, subject, story, run.endedAt) + bounds.lateMs
+    if (ended - start.at <= longest || !fleet.isCalm(start.at, ended)) continue
+    report('C11', story, `${fireText(story)} ran for ${ended - start.at} ms, longer than it may.`, [start, run])
   }
 }
 

@@ -3,42 +3,51 @@ import { keyOf, type Story } from '../evidence.ts'
 import type { Instant, LedgerRun, Spec } from '../history.ts'
 import { instantsOf, isInstant } from '../instants.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
+import { longestRunMs } from './let-go.ts'
 
 /** A fire whose nodes died twice waits for a node that runs nothing, but no longer than this. */
 const SUSPECT_PATIENCE_MS = 61_000
 
 /** C12: looks at the last read, if nothing has been wrong for long enough. */
 export const judgeRecovery: Judge = (judged, report) => {
-  const { final, fleet, bounds } = judged
-  if (!fleet.isCalm(final.at - bounds.recoveryMs, final.at)) return
+  const { final, fleet } = judged
+  // Whatever was wrong is wrong for as long as it takes to recover from it.
+  if (!fleet.isCalm(final.at, final.at)) return
   const gone = new Set(final.instances.filter(({ state }) => state === 'dead' || state === 'left').map(({ id }) => id))
   for (const subject of judged.schedules) {
     for (const story of subject.stories.values()) {
       if (!story.isInFinal) continue
-      for (const run of story.runs) if (run.endedAt === null) judgeRun(judged, story, run, gone, report)
+      for (const run of story.runs) if (run.endedAt === null) judgeRun(judged, subject, story, run, gone, report)
       judgeWaiting(judged, subject, story, report)
     }
     judgeMark(judged, subject, report)
   }
 }
 
-function judgeRun(judged: Case, story: Story, run: LedgerRun, gone: ReadonlySet<string>, report: Report): void {
-  const why = whyOver(judged, story, run, gone)
-  if (why === null) return
+function judgeRun(
+  judged: Case,
+  subject: Subject,
+  story: Story,
+  run: LedgerRun,
+  gone: ReadonlySet<string>,
+  report: Report,
+): void {
+  const why = gone.has(run.instance) ? `${run.instance} is gone` : whyOver(judged, subject, story, run)
+  if (why === null || judged.clock.timesOf(run.startedAt).to > judged.final.at - judged.bounds.recoveryMs) return
   report('C12', story, `${fireText(story)}: run ${run.token} is still open, though ${why}.`, [run])
 }
 
-/** Why a run should have been ended by now. */
-function whyOver(judged: Case, story: Story, run: LedgerRun, gone: ReadonlySet<string>): string | null {
-  const { clock, fleet, final, bounds } = judged
+/** Why a run should have been ended by now, whatever its instance says. */
+function whyOver(judged: Case, subject: Subject, story: Story, run: LedgerRun): string | null {
+  const { fleet, final, bounds } = judged
   const overdue = final.at - bounds.recoveryMs
   const start = story.starts.find(({ token }) => token === run.token)
   const finish = story.finishes.get(run.token)
-  if (clock.timesOf(run.startedAt).to > overdue) return null
-  if (gone.has(run.instance)) return `${run.instance} is gone`
   if (start === undefined) return 'it was never started'
   if (fleet.endOf(start.node) <= overdue) return `${start.node} has ended`
-  return finish !== undefined && finish.at <= overdue ? `its handler ${finish.how} long ago` : null
+  if (finish !== undefined && finish.at <= overdue) return `its handler ${finish.how} long ago`
+  const longest = longestRunMs(judged, subject, story, final.storeAt)
+  return start.at + longest <= overdue ? 'its time is up' : null
 }
 
 /** A fire that could have started long ago, and that nothing was in the way of. */

@@ -1,6 +1,7 @@
 import type { Case, Subject } from '../case.ts'
-import type { LedgerRun } from '../history.ts'
-import { claimText, fireText, type Judge } from '../report.ts'
+import { timesOf } from '../definitions.ts'
+import type { LedgerFire, LedgerRun } from '../history.ts'
+import { claimText, fireText, iso, type Judge } from '../report.ts'
 
 export const judgePauses: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
@@ -8,6 +9,10 @@ export const judgePauses: Judge = (judged, report) => {
       const isByHand = story.nonce !== '' || story.record?.origin === 'manual'
       // What is no instant of the schedule at all is C4's.
       if (story.nonce === '' && !subject.expected.has(story.dueAt)) continue
+      if (story.record !== null && isPlannedInPause(judged, subject, story.record)) {
+        const planned = `planned at ${iso(story.record.plannedAt)}`
+        report('C13', story, `${fireText(story)} was ${planned}, when the schedule was paused.`, [story.record])
+      }
       for (const run of story.runs) {
         const why = whyNot(judged, subject, run, isByHand)
         if (why === null) continue
@@ -23,4 +28,16 @@ function whyNot({ clock }: Case, { definitions }: Subject, run: LedgerRun, isByH
   const { specs, paused } = definitions.during(clock.timesOf(run.startedAt))
   if (specs.length === 0 && definitions.specs.length > 0) return 'not there, or retired'
   return paused === 'yes' && !isByHand ? 'paused' : null
+}
+
+/** A pause holds back what comes until it ends, or until the rule changes or goes. */
+function isPlannedInPause({ clock }: Case, { definitions, operations }: Subject, record: LedgerFire): boolean {
+  if (record.nonce !== '' || record.origin !== 'scheduled' || record.round > 1) return false
+  if (record.reason === 'skipped-by-operator') return false
+  const planned = clock.timesOf(record.plannedAt)
+  if (definitions.during(planned).paused !== 'yes') return false
+  return !operations.some((operation) => {
+    const { from, to } = timesOf(operation)
+    return operation.verb !== 'trigger' && from <= planned.to && to >= planned.from
+  })
 }

@@ -1,7 +1,7 @@
-import type { Case, Subject } from '../case.ts'
+import { type Case, type Subject, standingOf } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
-import type { Start, Time } from '../history.ts'
+import type { Instant, Start, Time } from '../history.ts'
 
 /**
  * Whether a run that was begun may have lost its fire by this time, although its handler had not thrown: its node was
@@ -18,4 +18,11 @@ export function hasLetGo(judged: Case, subject: Subject, story: Story, start: St
     if (from > by || to < start.at) return operation.verb === 'cancel' && from <= by
     return operation.verb === 'cancel' || operation.verb === 'remove' || operation.verb === 'retire'
   })
+}
+
+/** How long a run may take until nobody waits for it any longer, by a clock that is a little slow; infinite: for ever. */
+export function longestRunMs(judged: Case, subject: Subject, story: Story, until: Instant): number {
+  const { specs } = standingOf(judged, subject, story.dueAt, until)
+  const limits = specs.map(({ timeout }) => (timeout.runMs ?? Number.POSITIVE_INFINITY) + timeout.graceMs)
+  return limits.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...limits) * 1.25
 }

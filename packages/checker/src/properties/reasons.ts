@@ -36,6 +36,8 @@ export function isTrue(judged: Case, subject: Subject, record: LedgerFire, story
   if (!REASONS[outcome]?.includes(reason)) return false
   const { specs, paused } = standingOf(judged, subject, record.dueAt, endedAt)
   const runs = story?.runs.filter(({ round }) => round === record.round) ?? []
+  // Only what was never run is skipped or missed.
+  if ((outcome === 'skipped' || outcome === 'missed') && runs.length > 0) return false
   const ended = judged.clock.timesOf(endedAt)
   return TESTS[reason]!({ judged, subject, record, story, specs, mayBePaused: paused !== 'no', ended, runs })
 }
@@ -57,9 +59,9 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   },
   paused: ({ mayBePaused }) => mayBePaused,
   'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
-  late: (question) => isLate(question, ['skip']),
-  superseded: (question) => isLate(question, ['latest']),
-  'too-late': (question) => isLate(question, ['all']) || isBeyondWindow(question),
+  late: (question) => isLate(question, 'skip'),
+  superseded: (question) => isLate(question, 'latest'),
+  'too-late': (question) => isLate(question, 'all') || isBeyondWindow(question),
   crashed: (question) => isCrashed(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'crash-budget': (question) => {
     const crashes = question.runs.filter(({ reason }) => reason === 'crashed').length
@@ -102,15 +104,22 @@ function isOverlapped({ subject, record, story, ended, specs }: Question): boole
   return subject.active.count(ended.from, ended.to, (other) => other !== story) >= limit
 }
 
-/** It and the last of its range ended later than the grace after they were due, and the policy names what was done. */
-function isLate({ record, specs }: Question, late: readonly Spec['misfire']['late'][]): boolean {
-  const lateness = record.endedAt! - (record.untilAt ?? record.dueAt)
-  return specs.some(({ misfire }) => late.includes(misfire.late) && lateness > misfire.graceMs)
+/** Noticed later than the grace after it was ready, and let go by a policy that does so. */
+function isLate(question: Question, late: Spec['misfire']['late']): boolean {
+  const lateness = latenessOf(question)
+  return question.specs.some(({ misfire }) => misfire.late === late && lateness > misfire.graceMs)
 }
 
-function isBeyondWindow({ record, specs }: Question): boolean {
-  const lateness = record.endedAt! - (record.untilAt ?? record.dueAt)
-  return specs.some(({ misfire }) => lateness > misfire.windowMs && lateness > misfire.graceMs)
+function isBeyondWindow(question: Question): boolean {
+  const lateness = latenessOf(question)
+  return question.specs.some(({ misfire }) => lateness > misfire.windowMs && lateness > misfire.graceMs)
+}
+
+/** Of the last one of a range, and of what may have been taken out of one, only the instant is known for certain. */
+function latenessOf({ record, subject }: Question): number {
+  const isSplit = subject.operations.some(({ verb }) => verb === 'backfill' || verb === 'retry')
+  const isSingle = record.untilAt === null && !isSplit
+  return record.endedAt! - (isSingle ? record.readyAt : (record.untilAt ?? record.dueAt))
 }
 
 function isCrashed(question: Question): boolean {

@@ -46,6 +46,17 @@ test('C12: a run that is open was started, and has not ended long ago', () => {
   wrong('C12', settled.read(END))
 })
 
+test('C12: a run that is open has not been given up long ago', () => {
+  const open = (runMs: number) => {
+    const timeout = { runMs, graceMs: 0 }
+    const history = new Builder().node('n1', 0).define(10, { timeout, overlap: { kind: 'allow', limit: 9 } })
+    minutes(without(8), history).run(8 * MINUTE, [8 * MINUTE + 5, null])
+    return history.read(END)
+  }
+  clean(open(2 * MINUTE))
+  wrong('C12', open(MINUTE))
+})
+
 test('C12: a fire that is ready and has nothing in its way runs', () => {
   const waiting = (dueMinute: number) => {
     const history = minutes(without(dueMinute))
@@ -95,6 +106,22 @@ test('C13: by hand it runs also while it is paused, and after the end of the pau
   clean(byHand.read(END, { nextAt: EPOCH + T, isPaused: true }))
   const until = minutes(TEN).ask(T - 10_000, { ...PAUSE, until: EPOCH + T })
   clean(until.read(END))
+})
+
+test('C13: nothing is planned in a pause, but by who skips it or changes the rule', () => {
+  const planned = (reason: string, ask: (history: Builder) => void) => {
+    const history = minutes([1, 2, 3]).ask(T - 10_000, PAUSE)
+    ask(history)
+    history.record(T, { plannedAt: EPOCH + T + 10, endedAt: EPOCH + T + 10, outcome: 'skipped', reason })
+    return history.read(END, { nextAt: EPOCH + 5 * MINUTE, isPaused: true })
+  }
+  wrong(
+    'C13',
+    planned('paused', () => {}),
+  )
+  clean(planned('paused', (history) => history.define(T + 10)))
+  const skip = { verb: 'skip-next', dueAt: EPOCH + T } as const
+  clean(planned('skipped-by-operator', (history) => history.ask(T + 10, skip)))
 })
 
 test('C13: nothing is claimed after a removal or a retirement was acknowledged', () => {

@@ -157,6 +157,19 @@ test('C10: missed needs to have been late, by a policy that lets go', () => {
   wrong('C10', outage({ outcome: 'missed', reason: 'too-late', ...at(10_001) }))
 })
 
+test('C10: missed needs to have been late since it was ready, and never to have run', () => {
+  const late = { outcome: 'missed', reason: 'superseded', plannedAt: EPOCH + T, endedAt: EPOCH + T + 11_000 } as const
+  const jittered = (readyMs: number) => {
+    const history = recorded({ ...late, readyAt: EPOCH + T + readyMs }, { jitterMs: 2_000 })
+    return history.fault('store-down', T, T + 30_000).read(END)
+  }
+  clean(jittered(999))
+  wrong('C10', jittered(1_000))
+  const retried = minutes(without(4)).fault('store-down', T, T + 30_000)
+  retried.run(T, [T + 5, T + 10], { outcome: 'failed' })
+  wrong('C10', retried.amend(T, late).read(END))
+})
+
 test('C10: abandoned needs something that was done to the node', () => {
   const abandoned = (hit: boolean, guarantee: Spec['guarantee'], reason: string) => {
     const history = minutes(without(4), new Builder().node('n1', 0).node('n2', 0).define(10, { guarantee }))

@@ -182,6 +182,17 @@ test('C6: ready outside of its jitter', () => {
   wrong('C6', jittered(2_001))
 })
 
+test('C6: ready after the next instant is due', () => {
+  const jittered = (readyMs: number) => {
+    const history = minutes(without(4), new Builder().node('n1', 0).define(10, { jitterMs: 2 * MINUTE }))
+    history.record(4 * MINUTE, { readyAt: EPOCH + 4 * MINUTE + readyMs })
+    history.run(4 * MINUTE, [4 * MINUTE + readyMs, 4 * MINUTE + readyMs + 1])
+    return history.read(END)
+  }
+  clean(jittered(MINUTE - 1))
+  wrong('C6', jittered(MINUTE))
+})
+
 test('instants of a definition that was replaced are those before it, and of the new one those after it', () => {
   const half = { trigger: { ...SPEC.trigger, expression: '30 * * * * *' } as typeof SPEC.trigger }
   const changed = (at: readonly number[]) => {

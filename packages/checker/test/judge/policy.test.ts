@@ -102,6 +102,17 @@ test('C11: no more crashes than the budget', () => {
   wrong('C11', crashed(3))
 })
 
+test('C11: a run is given up when its time and its grace are over', () => {
+  const timeout = { runMs: 10_000, graceMs: 2_000 }
+  const took = (ms: number) => {
+    const history = minutes(without(4), new Builder().node('n1', 0).define(10, { timeout }))
+    history.run(T, [T + 5, T + 5 + ms], { outcome: 'failed', reason: 'timeout' })
+    return history.read(END)
+  }
+  clean(took(17_000))
+  wrong('C11', took(17_001))
+})
+
 /** The fire of the fourth minute ended like this, and was run in another round. */
 function secondRound(first: Partial<LedgerFire>, ask: (history: Builder) => void): Builder {
   const history = minutes(without(4))
