@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
-import { beat } from '../../src/testing/conformance/samples.ts'
+import { create } from '../../src/testing/conformance/bench.ts'
+import { beat, NOON, schedule } from '../../src/testing/conformance/samples.ts'
 import { openFor, tempFolder } from './sqlite-kit.ts'
 
 async function expiredOf(store: Store, id: string): Promise<boolean | undefined> {
@@ -40,4 +42,23 @@ test('where starts have no name, a renewal from the future gives an earlier one 
   await before.beat(beat('i', { join: true, leaseMs: 15_000 }))
   const after = (await openFor(context, file, { host: { bootId: 'unknown', mono: () => 10 } })) as Store
   assert.equal(await expiredOf(after, 'i'), true)
+})
+
+test('what is read is not newer than the time that comes with it', async (context) => {
+  const file = join(await tempFolder(context), 'store.db')
+  let others: DatabaseSync | null = null
+  // The process is held up while it looks at its clock, and others go on.
+  const wall = (): number => {
+    others?.exec(
+      "update cronce_schedules set state = json_set(state, '$.fired', state ->> '$.fired' + 1) where id = 's'",
+    )
+    return NOON
+  }
+  const store = (await openFor(context, file, { host: { wall } })) as Store
+  await create(store, schedule('s'))
+  others = new DatabaseSync(file)
+  const seen = [(await store.load(['s'])).schedules[0]?.fired, (await store.load(['s'])).schedules[0]?.fired]
+  others.close()
+  others = null
+  assert.deepEqual(seen, [0, 1])
 })

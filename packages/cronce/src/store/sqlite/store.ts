@@ -45,12 +45,16 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     return writer.write(onSameFile, options)
   }
   /** What is read is of one moment. */
-  const read = async <Value>(work: (db: DatabaseSync, now: Instant) => Value): Promise<Value> => {
+  const read = async <Value>(work: (db: DatabaseSync, now: Instant, epoch: number) => Value): Promise<Value> => {
     requireOpen()
     try {
       return await whileBusy(() => {
         requireOpen()
-        return reading(db, () => work(db, host.wall()))
+        return reading(db, () => {
+          // The first read takes the snapshot: what is in it must not be newer than the time that comes with it.
+          const current = epochOf(db)
+          return work(db, host.wall(), current)
+        })
       }, host.lockPatienceMs)
     } catch (error) {
       throw translate(error, file, true)
@@ -132,20 +136,23 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     info: { name: `sqlite:${file}`, epoch, transactions: true, probes: true },
     async load(ids, { tx } = {}) {
       if (tx === undefined) {
-        return read((on, now) => ({ now, epoch: epochOf(on), schedules: loadSchedules(on, namespace, ids, newer) }))
+        return read((on, now, current) => ({
+          ...{ now, epoch: current },
+          schedules: loadSchedules(on, namespace, ids, newer),
+        }))
       }
       requireOpen()
       const own = requireTransaction(tx, opened)
       return withinTransaction(own, file, () => ({
-        now: host.wall(),
         epoch: epochOf(own),
+        now: host.wall(),
         schedules: loadSchedules(own, namespace, ids, newer),
       }))
     },
     due: (query) =>
-      read((on, now) => {
+      read((on, now, current) => {
         const { ids, mineAt, othersAt } = findDue(on, namespace, query, now)
-        return { now, epoch: epochOf(on), schedules: loadSchedules(on, namespace, ids, newer), mineAt, othersAt }
+        return { now, epoch: current, schedules: loadSchedules(on, namespace, ids, newer), mineAt, othersAt }
       }),
     apply,
     beat: beatOnce,
