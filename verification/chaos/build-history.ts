@@ -49,6 +49,11 @@ export function isRunning(folder: string, node: string): boolean {
   return lines.some((line) => line.kind === 'start' && !ended.has(runKey(line)))
 }
 
+/** Whether some fire was begun a second time. */
+export function isRestarted(folder: string): boolean {
+  return readWitnesses(folder).some(([, lines]) => lines.some((line) => line.kind === 'start' && line.attempt > 1))
+}
+
 /** When a process was last seen to stall or to be struck. */
 export function lastTrouble(folder: string): Time {
   const ends = readWitnesses(folder).flatMap(([, lines]) =>

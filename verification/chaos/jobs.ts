@@ -16,6 +16,8 @@ export interface Work {
   readonly does: 'wait' | 'pay' | 'steps' | 'present' | 'fail'
   readonly fromMs: number
   readonly toMs: number
+  /** How long later attempts take; `null`: as long as the first. */
+  readonly againMs: number | null
   /** It goes on when its signal says stop: harder for everybody. */
   readonly isDeaf: boolean
   /** Whether a step of unknown end is done again. */
@@ -58,7 +60,7 @@ function job(name: string, spec: Partial<Spec>, work: Partial<Work> = {}): Chaos
   return {
     name,
     spec: { ...PLAIN, job: name, ...spec },
-    work: { does: 'wait', fromMs: 0, toMs: 40, isDeaf: false, rerun: false, ...work },
+    work: { does: 'wait', fromMs: 0, toMs: 40, againMs: null, isDeaf: false, rerun: false, ...work },
   }
 }
 
@@ -146,6 +148,11 @@ export const CELL_JOBS: readonly ChaosJob[] = [
   job('hold-2', { trigger: every(500), overlap: allow(5) }, { fromMs: 300, toMs: 600 }),
   job('hold-3', { trigger: every(500), overlap: allow(5) }, { fromMs: 300, toMs: 600 }),
 ]
+
+/** Whoever runs these again is still at it when the one that it took them from comes back. */
+export const LINGERING_JOBS: readonly ChaosJob[] = ['linger-1', 'linger-2', 'linger-3'].map((name) =>
+  job(name, { trigger: every(400), overlap: queueAll }, { fromMs: 10, toMs: 30, againMs: 10_000 }),
+)
 
 /** Every other release has these instead of each other: one changes, one leaves and comes back. */
 const CHANGING: readonly (readonly ChaosJob[])[] = [

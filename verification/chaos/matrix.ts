@@ -4,7 +4,7 @@ import type { Bounds } from '../../packages/checker/src/history.ts'
 import type { Property } from '../../packages/checker/src/verdict.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import { NEXT_CALL } from './ambush.ts'
-import { isRunning, struckIn } from './build-history.ts'
+import { isRestarted, isRunning, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
 import { killSlot } from './faults.ts'
 import { CELL_JOBS, type ChaosJob } from './jobs.ts'
@@ -63,6 +63,8 @@ export interface CellOptions {
   /** The product with this mistake in it. */
   readonly mutant?: string
   readonly jobs?: readonly ChaosJob[]
+  /** Who was stopped comes back only when somebody runs again what it ran. */
+  readonly isOvertaken?: boolean
   /** Where what went wrong is kept. */
   readonly keep?: string | undefined
 }
@@ -70,7 +72,7 @@ export interface CellOptions {
 export async function runCell(
   store: ChaosStore,
   cell: Cell,
-  { mutant, keep, jobs = CELL_JOBS }: CellOptions = {},
+  { mutant, keep, jobs = CELL_JOBS, isOvertaken = false }: CellOptions = {},
 ): Promise<CellResult> {
   const isLate = cell.point !== 'declare:sent' && cell.point !== 'recover:sent'
   const world = await startWorld({
@@ -86,7 +88,7 @@ export async function runCell(
     ...(mutant === undefined ? {} : { nodeOptions: ['--import', LOAD_MUTANT], environment: { MUTANT: mutant } }),
   })
   try {
-    await play(world, cell, jobs)
+    await play(world, cell, jobs, isOvertaken)
     const { history, verdict } = await world.judge([])
     const { violations } = verdict
     const problems = violations.map(({ property, message }) => `${property}: ${message}`).concat(world.fleet.surprises)
@@ -102,7 +104,12 @@ export async function runCell(
   }
 }
 
-async function play(world: World, { point, blow }: Cell, jobs: readonly ChaosJob[]): Promise<void> {
+async function play(
+  world: World,
+  { point, blow }: Cell,
+  jobs: readonly ChaosJob[],
+  isOvertaken: boolean,
+): Promise<void> {
   const { fleet, counters, folder, store } = world
   const [struck, well] = fleet.slots
   await Promise.all(jobs.map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
@@ -123,6 +130,7 @@ async function play(world: World, { point, blow }: Cell, jobs: readonly ChaosJob
   if (blow === 'stop') {
     await until('it is stopped', () => struck!.isStopped())
     await until('it is declared dead', () => counters.of('found dead by its lease') > 0)
+    if (isOvertaken) await until('somebody runs it again', () => isRestarted(folder))
     struck!.signal('SIGCONT')
   }
   await fleet.ready()

@@ -101,7 +101,8 @@ app.use(async (run, next) => {
 
 async function perform({ work }: ChaosJob, run: Run<unknown, unknown>): Promise<void> {
   const { schedule, dueAt } = run.fire
-  const workMs = work.fromMs + fractionOf(seed, schedule, dueAt, run.attempt) * (work.toMs - work.fromMs)
+  const firstMs = work.fromMs + fractionOf(seed, schedule, dueAt, run.attempt) * (work.toMs - work.fromMs)
+  const workMs = run.attempt === 1 ? firstMs : (work.againMs ?? firstMs)
   const spend = (part: number): Promise<void> =>
     sleep(workMs * part, undefined, work.isDeaf ? {} : { signal: run.signal })
   switch (work.does) {
