@@ -45,7 +45,7 @@ function judgeBudgets(judged: Case, subject: Subject, story: Story, report: Repo
   }
 }
 
-/** While nothing is wrong, a run that goes on when its time is up is given up. */
+/** A node to which nothing is done gives a run up that goes on when its time is up. */
 function judgeTimeouts(judged: Case, subject: Subject, story: Story, report: Report): void {
   const { clock, fleet, bounds } = judged
   for (const start of story.starts) {
@@ -53,7 +53,7 @@ function judgeTimeouts(judged: Case, subject: Subject, story: Story, report: Rep
     if (run === undefined || run.endedAt === null) continue
     const ended = clock.timesOf(run.endedAt).from
     const longest = longestRunMs(judged, subject, story, run.endedAt) + bounds.lateMs
-    if (ended - start.at <= longest || !fleet.isCalm(start.at, ended)) continue
+    if (ended - start.at <= longest || fleet.wasHit(start.node, start.at, ended)) continue
     report('C11', story, `${fireText(story)} ran for ${ended - start.at} ms, longer than it may.`, [start, run])
   }
 }
