@@ -1,10 +1,23 @@
 /** Simulates the seeds from, from + step, … and writes a line of JSON about each. Ends after so many, or so many seconds. */
+import { writeSync } from 'node:fs'
 import { simulate } from './simulate.ts'
-import { tallyOf } from './tally.ts'
+import { emptyTally, type Tally, tallyOf } from './tally.ts'
 
 const [from, step, count, seconds] = process.argv.slice(2).map(Number) as [number, number, number, number]
 const end = performance.now() + seconds * 1_000
+let seed = from
+
+// A promise that nobody follows, or an error that nobody catches, would have ended the user's process.
+process.on('uncaughtException', (error) => {
+  write({ ...emptyTally(), seeds: 1, violations: [{ seed, name: 'uncaught', message: String(error) }] })
+  process.exit(0)
+})
+
 for (let index = 0; index < count && performance.now() < end; index++) {
-  const outcome = await simulate(from + index * step)
-  process.stdout.write(`${JSON.stringify(tallyOf(outcome))}\n`)
+  seed = from + index * step
+  write(tallyOf(await simulate(seed)))
+}
+
+function write(tally: Tally): void {
+  writeSync(1, `${JSON.stringify(tally)}\n`)
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { History, LedgerRun } from '../../packages/checker/src/history.ts'
 import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
+import { lackingIn } from './demands.ts'
 import { drawScenario } from './draw-scenario.ts'
 import { createDice } from './random.ts'
 import type { Scenario } from './scenario.ts'
@@ -90,6 +91,13 @@ function runsOf({ history }: Outcome): readonly LedgerRun[] {
 function startsOf({ entries }: History): readonly unknown[] {
   return entries.filter(({ kind }) => kind === 'start' || kind === 'finish' || kind === 'effect')
 }
+
+test('a hundred seeds that met no trouble prove nothing', () => {
+  assert.deepEqual(lackingIn({}, 99), [])
+  const lacking = lackingIn({ 'declared dead': 9, outage: 10 }, 100)
+  assert.ok(lacking.includes('an instance was declared dead: 9, not 10'))
+  assert.ok(!lacking.some((what) => what.startsWith('the store could not be reached')))
+})
 
 const saved = join(import.meta.dirname, 'scenarios')
 
