@@ -32,6 +32,7 @@ export function member(
   const { leaseMs } = core.settings
   let renewedAt = core.parts.clock.mono()
   let skewToldAt = Number.NEGATIVE_INFINITY
+  let strayedMs = 0
   let isLost = false
 
   const send = async (state: Exclude<InstanceState, 'dead'>, join: boolean): Promise<void> => {
@@ -55,8 +56,12 @@ export function member(
     core.storeAnswered()
     const expected = core.time.estimate()
     core.time.observe(answer.now, sent.mono)
-    // Whoever sleeps until something is due sleeps by what the store's clock showed before it was set.
-    if (Math.abs(core.time.estimate() - expected) > SKEW_MS) core.claimAlarm.ring()
+    // Whoever sleeps until something is due sleeps by what the store's clock showed before it was set, or strayed bit by bit.
+    strayedMs += core.time.estimate() - expected
+    if (Math.abs(strayedMs) > SKEW_MS) {
+      strayedMs = 0
+      core.claimAlarm.ring()
+    }
     if (answer.alive) renewed(answer, sent)
   }
 

@@ -155,6 +155,16 @@ test('when the clock of the store jumps ahead, those who sleep until something r
   fleet.end()
 })
 
+test('a clock that is a little slow makes nothing late, however long one sleeps by it', async () => {
+  const fleet = await createFleet()
+  await fleet.add((app) => app.job('report', '0 * * * *', () => {}), { rate: 0.996 })
+  await fleet.advance('3h30m')
+  assert.equal(fleet.handled.length, 4)
+  for (const { startedAt, dueAt } of fleet.handled)
+    assert.ok(startedAt - dueAt <= 1_000, `${startedAt - dueAt} ms late`)
+  fleet.end()
+})
+
 test('newer zone data of those who do not have the job, or take nothing new, stops nobody', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app) => app.job('bill', { cron: '* * * * *', tz: 'Europe/London' }, () => {})
