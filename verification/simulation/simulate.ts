@@ -87,12 +87,11 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
 
 /** Everybody is asked to stop, and leaves nothing behind. */
 async function leave({ world, stage, report, observed }: Setup, scenario: Scenario): Promise<void> {
-  const stopped = stage.nodes.map(async (node) => node?.app.stop())
-  await world
-    .until(Promise.all(stopped), A_LONG_STOP_MS + scenario.drainMs)
-    .catch(() => report('L3 drain', 'not all came to their end'))
+  const longestMs = A_LONG_STOP_MS + scenario.drainMs
+  const left = await world.until(stage.leave(), longestMs).catch(() => null)
+  if (left === null) report('L3 drain', `not all came to their end within ${longestMs} ms`)
   await world.advance(LONGEST_HANDLER_MS)
-  for (const { name, process } of stage.nodes.filter((node) => node !== null)) {
+  for (const { name, process } of left ?? []) {
     if (process.sleeping > 0) report('L6 leak', `${name} has stopped, and ${process.sleeping} of its timers have not`)
   }
   observed.finish()

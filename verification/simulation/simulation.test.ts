@@ -51,11 +51,13 @@ test('a seed is the same history twice, and in another process', async () => {
   const other = await simulate(REPLAYED, { hash: true })
   assert.ok(one.fires > 50)
   assert.equal(JSON.stringify(other.history), JSON.stringify(one.history))
-  assert.deepEqual(other, one)
+  assert.deepEqual(other.counters, one.counters)
+  assert.equal(other.hash, one.hash)
   const run = join(import.meta.dirname, 'run.ts')
   const told = execFileSync(process.execPath, [run, '--replay', String(REPLAYED)], { encoding: 'utf8' })
   assert.match(told, new RegExp(`hash ${one.hash}`))
-  assert.notEqual((await simulate(REPLAYED + 1, { hash: true })).hash, one.hash)
+  const scenario = { ...one.scenario, seed: REPLAYED + 1 }
+  assert.notEqual((await simulate(REPLAYED, { scenario, hash: true })).hash, one.hash)
 })
 
 test('S14: however wrong the clocks of the processes are, as long as they stay so, the same is granted and settled', async () => {

@@ -24,6 +24,8 @@ export interface Stage {
   setRelease(place: number, release: number): void
   /** All faults off, and everybody up. */
   heal(): void
+  /** Who is up stops, and nobody comes back. */
+  leave(): Promise<readonly Node[]>
 }
 
 export function createStage(parts: NodeParts, spells: Spells): Stage {
@@ -37,9 +39,10 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
   /** They wait for whoever is in that place when it gets there. */
   const ambushes = scenario.nodes.map(() => new Map<SyncPoint, () => void>())
   let isHealed = false
+  let isClosed = false
 
   const start = (place: number): void => {
-    if (nodes[place] !== null) return
+    if (nodes[place] !== null || isClosed) return
     const release = scenario.releases[releases[place]!]!
     const name = `n${place + 1}.${++lives[place]!}`
     const node = createNode(parts, name, scenario.nodes[place]!, release, ambushes[place]!)
@@ -129,6 +132,12 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     },
     setRelease(place, release) {
       releases[place] = release
+    },
+    async leave() {
+      isClosed = true
+      const leaving = nodes.filter((node) => node !== null)
+      await Promise.all(leaving.map(({ app }) => app.stop()))
+      return leaving
     },
     heal() {
       isHealed = true
