@@ -24,6 +24,7 @@ const DOCS = [
   'README.md',
   'packages/cronce/README.md',
   'packages/cli/README.md',
+  'packages/checker/README.md',
   'CONTRIBUTING.md',
   ...list('docs', '.md'),
 ]
@@ -69,8 +70,9 @@ function checkTables(): void {
 
 /** Tests that prove something exist, and so do commands that people are told to type. */
 function checkNames(): void {
-  for (const [, test] of read('docs/guarantees.md').matchAll(/`(\w+\/[\w-]+\.(?:test\.)?ts)`/g)) {
-    if (!existsSync(join(ROOT, 'packages/cronce/test', test!))) problems.push(`docs/guarantees.md: there is no ${test}`)
+  for (const [, test] of read('docs/guarantees.md').matchAll(/`((?:[\w-]+\/)+[\w-]+\.(?:test\.)?ts)`/g)) {
+    const path = test!.startsWith('verification/') ? test! : join('packages/cronce/test', test!)
+    if (!existsSync(join(ROOT, path))) problems.push(`docs/guarantees.md: there is no ${test}`)
   }
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const file of DOCS) {

@@ -1,12 +1,19 @@
 /** `npm test`: every check there is, in the order in which a failure is cheapest to find. */
 import { spawnSync } from 'node:child_process'
 
+const UNIT_TESTS = ['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts']
+/** Chaos wants the machine for itself. */
+const PROOFS = ['simulation', 'explorer', 'mutants'].map((folder) => `verification/${folder}/**/*.test.ts`)
+
 const STEPS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
   ['import rules', 'node', 'scripts/check-imports.ts'],
   ['build', 'tsc', '-b'],
   ['types', 'tsc', '-p', 'tsconfig.checks.json'],
-  ['unit tests', 'node', '--test', '--test-concurrency=2', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+  ['unit tests', 'node', '--test', '--test-concurrency=2', ...UNIT_TESTS],
+  ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '40'],
+  ['explorer and mutants', 'node', '--test', '--test-concurrency=2', ...PROOFS],
+  ['chaos', 'node', '--test', '--test-concurrency=1', 'verification/chaos/**/*.test.ts'],
   ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],
   ['docs and examples', 'node', 'scripts/check-docs.ts'],
   ['package shape', 'node', 'scripts/check-packages.ts'],
