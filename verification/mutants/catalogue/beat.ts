@@ -153,6 +153,10 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     ruling: 'P9',
     breaks: 'An instance leaves before what it gave up is handed back.',
     edits: [edit('engine/engine.ts', '    await within(LEAVE_MS, quiet())\n', '')],
-    caughtBy: { judge: 'simulation', names: ['C10', 'C12'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/stop.test.ts',
+      names: ['a run that ignores the stop is left behind, and its fire runs elsewhere'],
+    },
   },
 ]

@@ -102,7 +102,11 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         'if (!isWanted(record)) continue',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S11', 'S8', 'C2', 'C11'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/backfill.test.ts',
+      names: ['what is older than the record is refused: nobody could tell whether it ran'],
+    },
   },
   {
     name: 'retry-without-force',

@@ -200,7 +200,11 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         '      void run.outlasts(started.policy.timeout.graceMs)\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C1', 'C11', 'C12'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/ending.test.ts',
+      names: ['a run that ignores its timeout is given up after the grace, and its fire goes on without it'],
+    },
   },
   {
     name: 'timeout-forgotten',

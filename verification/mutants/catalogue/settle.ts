@@ -145,7 +145,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     ruling: 'ruling 5',
     breaks: 'When one instant is taken out of a range, what came after it goes off the record.',
     edits: [edit('policy/rounds.ts', '    putRecord(draft, tail, true)\n', '')],
-    caughtBy: { judge: 'simulation', names: ['C10'] },
+    caughtBy: { judge: 'simulation', names: ['C1', 'C10'] },
   },
   {
     name: 'attempts-begin-anew',
