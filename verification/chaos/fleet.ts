@@ -41,6 +41,8 @@ export interface Fleet {
   readonly surprises: readonly string[]
   /** Ready, all of them. */
   ready(): Promise<void>
+  /** All have written down what they have to say of what came before. */
+  heard(): Promise<void>
   /** Let nobody do anything any more. */
   freeze(): Promise<void>
   /** With `kill -9`. */
@@ -73,6 +75,7 @@ interface Place extends Slot {
   isReady: boolean
   isOver: boolean
   isAsked: boolean
+  hasLooked: boolean
   child: ChildProcess
 }
 
@@ -112,6 +115,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
   const follow = (place: Place, child: ChildProcess, node: string): void => {
     child.on('message', (report: Report) => {
       if (report.type === 'ready') place.isReady = true
+      else if (report.type === 'looked') place.hasLooked = true
       else if (report.type === 'event') options.onEvent(report.event, node)
       else {
         const accepted = recorder.present(report.run, node)
@@ -137,6 +141,13 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     surprises,
     async ready() {
       while (!fleet.slots.every(({ isReady }) => isReady)) await sleep(LOOK_MS)
+    },
+    async heard() {
+      for (const place of places) {
+        place.hasLooked = false
+        place.send({ type: 'look' })
+      }
+      while (!places.every(({ hasLooked, isReady }) => hasLooked || !isReady)) await sleep(LOOK_MS)
     },
     async freeze() {
       isEnding = true
@@ -166,6 +177,7 @@ function createPlace(name: string, proxy: TcpProxy | null, recorder: Recorder): 
     isOver: true,
     isAsked: false,
     isTaken: false,
+    hasLooked: false,
     child: undefined as unknown as ChildProcess,
     get pid() {
       return place.child.pid ?? 0

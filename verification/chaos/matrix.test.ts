@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Property } from '../../packages/checker/src/verdict.ts'
 import { CELL_JOBS, LINGERING_JOBS } from './jobs.ts'
@@ -19,10 +21,14 @@ const CELLS: readonly Cell[] = [
   { point: 'recover:sent', blow: 'kill' },
 ]
 
+/** What went wrong can be looked at. */
+const KEPT = join(tmpdir(), 'cronce-chaos-kept')
+
 test('every promise is kept', { concurrency: 3 }, async (context) => {
   const cells = CELLS.map((cell) =>
     context.test(`${cell.blow} at ${cell.point}`, async () => {
-      assert.deepEqual((await runCell(sqliteChaos, cell)).problems, [])
+      const { problems } = await runCell(sqliteChaos, cell, { keep: KEPT })
+      assert.deepEqual(problems, [], `see ${KEPT}`)
     }),
   )
   await Promise.all(cells)

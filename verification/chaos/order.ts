@@ -40,11 +40,14 @@ export type Command =
   | { readonly type: 'lossy'; readonly rate: number }
   /** The next one of its transactions is stopped in the middle, or is not. */
   | { readonly type: 'stop-writing'; readonly wanted: boolean }
+  /** Write down how long nobody could, and say so. */
+  | { readonly type: 'look' }
   | { readonly type: 'answered'; readonly question: number; readonly accepted: boolean }
 
 /** What a process tells the controller. Nothing is proven by it, but for what it presents to the resource outside. */
 export type Report =
   | { readonly type: 'ready' }
+  | { readonly type: 'looked' }
   | { readonly type: 'event'; readonly event: CronceEvent }
   | { readonly type: 'present'; readonly question: number; readonly run: RunOfFire }
 

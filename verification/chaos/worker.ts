@@ -58,6 +58,9 @@ process.on('message', (command: Command) => {
     case 'stop-writing':
       stopWriting = command.wanted
       return
+    case 'look':
+      look()
+      return tell({ type: 'looked' })
     case 'answered':
       answers.get(command.question)?.(command.accepted)
       answers.delete(command.question)
@@ -160,11 +163,12 @@ async function pay(run: Run<unknown, unknown>): Promise<void> {
 const LOOK_MS = 100
 const STALL_MS = leaseMs / 4
 let lookedAt = now()
-setInterval(() => {
+function look(): void {
   const at = lookedAt
   lookedAt = now()
   if (lookedAt - at > STALL_MS) write({ kind: 'fault', at, until: lookedAt, fault: 'stall', node })
-}, LOOK_MS).unref()
+}
+setInterval(look, LOOK_MS).unref()
 
 const names = jobs.map(({ name }) => name)
 for (const job of jobs) app.job(job.name, optionsOf(job), (run) => perform(job, run))

@@ -90,6 +90,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ],
     read,
     async judge(earlier) {
+      // Whoever has had no turn for long has not said so yet.
+      await fleet.heard()
       await fleet.freeze()
       const last = await read()
       const steps = await readSteps(client, last, options.jobsOf(0))
