@@ -43,10 +43,10 @@ process.exitCode = missed.length === 0 && judged.length > 0 ? 0 : 1
 async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> {
   const results: Judged[] = []
   const left = [...mutants]
-  const saved = options.quick ? savedSeeds() : {}
+  const saved = options.quick ? savedSeeds() : null
   const work = async (): Promise<void> => {
     for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-      const first = saved[mutant.name] ?? null
+      const first = saved?.get(mutant.name)?.seed ?? null
       const result = await judgeMutant(mutant, { seeds: Number(options.seeds), first, history: options.history })
       results.push(result)
       if (!options.json) console.log(lineOf(result))

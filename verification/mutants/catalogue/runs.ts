@@ -27,7 +27,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         '    context: ({ epoch }) => ({\n      now: parts.clock.wall(),\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10', 'C6'] },
+    caughtBy: { judge: 'simulation', names: ['C4', 'C5', 'C6', 'C10'] },
   },
   {
     name: 'loser-starts-too',
