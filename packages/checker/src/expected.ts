@@ -112,11 +112,13 @@ function weaker(duty: Expected['duty']): Expected['duty'] {
   return duty === 'required' ? 'optional' : duty
 }
 
-/** Counting begins anew with a schedule that is made again under its name. */
+/** Counting begins anew with a schedule that is made again under its name; one for a single instant goes by itself. */
 function mayBeNew(operations: readonly Operation[], from: Time, to: Time): boolean {
+  const wasOnce = operations.some((operation) => operation.verb === 'define' && operation.spec.trigger?.kind === 'at')
   return operations.some((operation) => {
     const times = timesOf(operation)
-    return operation.verb === 'remove' && times.from <= to && times.to >= from
+    const isMade = operation.verb === 'remove' || (operation.verb === 'define' && wasOnce)
+    return isMade && times.from <= to && times.to >= from
   })
 }
 

@@ -58,12 +58,12 @@ function judgeStarts(judged: Case, subject: Subject, story: Story, report: Repor
 }
 
 function faultOfStart(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): string | null {
+  if (isSecondOfOneRound(judged, subject, story, earlier, later)) return 'again, though it must start at most once'
   if (compareTokens(earlier.token, later.token) > 0 || earlier.attempt >= later.attempt) {
     return isHeldUp(judged, story, earlier, later)
       ? null
       : `as attempt ${later.attempt} after attempt ${earlier.attempt}`
   }
-  if (isSecondOfOneRound(judged, subject, story, earlier, later)) return 'again, though it must start at most once'
   return isTakenFromLive(judged, subject, story, earlier, later) ? `while ${earlier.node} was well and held it` : null
 }
 

@@ -51,7 +51,7 @@ function judgeTransactions({ final }: Case, story: Story, commits: readonly Effe
     const round = run?.round ?? 1
     const earlier = first.get(round)
     first.set(round, earlier ?? commit)
-    if (earlier !== undefined && earlier.token !== commit.token) {
+    if (earlier !== undefined) {
       const message = `${fireText(story)} committed twice, by run ${earlier.token} and by run ${commit.token}.`
       report('C3', story, message, [earlier, commit])
     }

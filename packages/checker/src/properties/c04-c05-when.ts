@@ -2,28 +2,27 @@ import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import { backfillSpecs } from '../expected.ts'
-import type { LedgerFire, LedgerRun, Operation } from '../history.ts'
+import type { LedgerFire, LedgerRun } from '../history.ts'
 import { isInstant } from '../instants.ts'
+import { matchWindows } from '../match-windows.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import { isRetryOf } from './c02-no-duplicate.ts'
 
 /** C4 and C5: nothing runs that should not, and nothing too early. And C10's other half: nothing else is on record. */
 export const judgeWhen: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
-    const claims = new TriggerClaims(judged, subject)
+    judgeByHand(judged, subject, report)
     for (const story of subject.stories.values()) {
-      judgePhantom(judged, subject, story, claims, report)
+      const isKnown = story.nonce !== '' || isOnSchedule(judged, subject, story)
+      if (!isKnown) reportPhantom(story, 'is not an instant of the schedule', report)
       judgeForbidden(subject, story, report)
       judgeEarly(judged, story, report)
     }
   }
 }
 
-function judgePhantom(judged: Case, subject: Subject, story: Story, claims: TriggerClaims, report: Report): void {
-  const isKnown = story.nonce === '' ? isOnSchedule(judged, subject, story) : claims.take(story)
-  if (isKnown) return
+function reportPhantom(story: Story, why: string, report: Report): void {
   const hasRun = story.starts.length > 0 || story.runs.length > 0
-  const why = story.nonce === '' ? 'is not an instant of the schedule' : 'was asked for by nobody'
   const message = `${fireText(story)} ${why}, but ${hasRun ? 'was run' : 'is on record'}.`
   const evidence = [...story.starts.slice(0, 1), ...(story.record === null ? [] : [story.record])]
   report(hasRun ? 'C4' : 'C10', story, message, evidence)
@@ -40,23 +39,30 @@ function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt }: Story
 }
 
 /** Each fire by hand needs somebody who asked for it: by its key, or without one, then about when it is due. */
-class TriggerClaims {
-  readonly #byKey = new Set<string>()
-  readonly #free: { readonly operation: Operation; readonly low: number; readonly high: number }[] = []
-
-  constructor({ clock }: Case, { operations }: Subject) {
-    for (const operation of operations) {
-      if (operation.verb !== 'trigger') continue
-      if (operation.nonce !== null) this.#byKey.add(operation.nonce)
-      else this.#free.push({ operation, ...clock.shown(operation.at, timesOf(operation).to) })
-    }
-  }
-
-  take({ dueAt, nonce }: Story): boolean {
-    if (this.#byKey.has(nonce)) return true
-    const index = this.#free.findIndex(({ low, high }) => low <= dueAt && dueAt <= high)
-    if (index >= 0) this.#free.splice(index, 1)
-    return index >= 0
+function judgeByHand({ clock, final }: Case, { id, operations, stories, prunedTo }: Subject, report: Report): void {
+  const triggers = operations.filter((operation) => operation.verb === 'trigger')
+  const keys = new Set(triggers.map(({ nonce }) => nonce))
+  const keyless = triggers.filter(({ nonce }) => nonce === null)
+  const byHand = [...stories.values()].filter(({ nonce }) => nonce !== '')
+  const unasked = byHand.filter(({ nonce }) => !keys.has(nonce))
+  const windows = keyless.map((trigger) => {
+    const { low, high } = clock.shown(trigger.at, timesOf(trigger).to)
+    return { from: low, to: high }
+  })
+  const { missed, extra } = matchWindows(
+    windows,
+    unasked.map(({ dueAt }) => dueAt),
+  )
+  for (const index of extra) reportPhantom(unasked[index]!, 'was asked for by nobody', report)
+  const known = new Set(byHand.map(({ nonce }) => nonce))
+  const lost = [
+    ...missed.map((index) => keyless[index]!),
+    ...triggers.filter(({ nonce }) => nonce !== null && !known.has(nonce)),
+  ]
+  for (const trigger of lost) {
+    const isOver = trigger.result === 'ok' && trigger.endedAt !== null && trigger.endedAt <= final.at
+    if (!isOver || clock.shown(trigger.at, trigger.at).low <= prunedTo) continue
+    report('C1', { schedule: id }, `${id} was triggered by hand, which was answered, and is on no record.`, [trigger])
   }
 }
 

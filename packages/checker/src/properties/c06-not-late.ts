@@ -25,7 +25,7 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
   if (record === null || start === undefined || start.attempt !== 1 || record.round !== 1 || record.attempt !== 1)
     return null
   const [run] = story.runs
-  if (run === undefined || !hasEndedFire(run, record)) return null
+  if (run === undefined || !(run.endedAt === null || hasEndedFire(run, record))) return null
   const { specs, mayBeAbsent, paused } = standingOf(judged, subject, story.dueAt, run.startedAt)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || mayBeAbsent || paused !== 'no') return null

@@ -1,7 +1,8 @@
 import { type Case, compareClaims, type Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import type { LedgerRun, Spec, Start, Time } from '../history.ts'
+import type { LedgerRun, Start, Time } from '../history.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
+import { capacityOf, judgeFoundActive } from './c07-found-active.ts'
 import { judgeLimits } from './c07-limits.ts'
 import { hasLetGo } from './let-go.ts'
 
@@ -9,6 +10,7 @@ export const judgeOverlap: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
     judgeClaims(judged, subject, report)
     judgeHandlers(judged, subject, report)
+    judgeFoundActive(judged, subject, report)
   }
   judgeLimits(judged, report)
 }
@@ -81,10 +83,6 @@ function isRunning(run: LedgerRun, claimed: LedgerRun, clock: Case['clock']): bo
 function capacityAt({ definitions }: Subject, from: Time, to: Time): number {
   const { specs } = definitions.during({ from, to: Math.max(from, to) })
   return specs.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...specs.map(capacityOf))
-}
-
-export function capacityOf({ overlap }: Spec): number {
-  return overlap.kind === 'allow' ? overlap.limit : 1
 }
 
 /** By the handlers: where one at a time may run, none begins beside another that nobody has taken its fire from. */

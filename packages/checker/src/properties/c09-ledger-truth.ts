@@ -1,21 +1,21 @@
 import type { Case, Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import type { LedgerFire, LedgerRun, Start } from '../history.ts'
-import { fireText, type Judge, type Report } from '../report.ts'
+import { claimText, fireText, type Judge, type Report } from '../report.ts'
 
 export const judgeLedger: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
     for (const story of subject.stories.values()) {
       const isPruned = !story.isInFinal && story.dueAt <= subject.prunedTo
       if (!isPruned) for (const start of story.starts) judgeStart(judged, story, start, report)
-      for (const run of story.runs) judgeRun(story, run, report)
+      for (const run of story.runs) judgeRun(judged, story, run, report)
       if (story.record !== null && story.isInFinal) judgeFire(judged, story, story.record, report)
     }
     judgePause(judged, subject, report)
   }
 }
 
-function judgeStart({ final }: Case, story: Story, start: Start, report: Report): void {
+function judgeStart({ final, clock }: Case, story: Story, start: Start, report: Report): void {
   if (start.at > final.at) return
   const run = story.runs.find(({ token }) => token === start.token)
   if (run === undefined) {
@@ -29,33 +29,26 @@ function judgeStart({ final }: Case, story: Story, start: Start, report: Report)
     const attempts = `attempt ${start.attempt}, and is attempt ${run.attempt} on record`
     const message = `${fireText(story)}: run ${start.token} was told to be ${attempts}.`
     report('C9', story, message, [start, run])
+  } else if (start.at < clock.timesOf(run.startedAt).from) {
+    const message = `${fireText(story)} was started on ${start.node} before it was ${claimText(run)}.`
+    report('C9', story, message, [start, run])
   }
 }
 
-/** A run that is said to have succeeded came to its end, or committed; one that is said to have failed threw. */
-function judgeRun(story: Story, run: LedgerRun, report: Report): void {
+/** A run that is said to have succeeded returned by then, or committed; one that is said to have failed threw by then. */
+function judgeRun({ clock }: Case, story: Story, run: LedgerRun, report: Report): void {
+  const isSuccess = run.outcome === 'succeeded'
+  if (run.endedAt === null || !(isSuccess || run.reason === 'error')) return
+  const isCommitted = story.effects.some(
+    ({ token, sink, accepted }) => token === run.token && sink === 'transaction' && accepted,
+  )
+  if (isSuccess && isCommitted) return
   const finish = story.finishes.get(run.token)
-  if (run.outcome === 'succeeded') {
-    const isCommitted = story.effects.some(
-      ({ token, sink, accepted }) => token === run.token && sink === 'transaction' && accepted,
-    )
-    if (finish?.how === 'returned' || isCommitted) return
-    const how = finish === undefined ? 'was not seen to end' : 'threw'
-    report(
-      'C9',
-      story,
-      `${fireText(story)}: run ${run.token} succeeded on record, but its handler ${how}.`,
-      finish === undefined ? [run] : [run, finish],
-    )
-  } else if (run.reason === 'error' && finish?.how !== 'threw') {
-    const how = finish === undefined ? 'was not seen to end' : 'returned'
-    report(
-      'C9',
-      story,
-      `${fireText(story)}: run ${run.token} failed on record, but its handler ${how}.`,
-      finish === undefined ? [run] : [run, finish],
-    )
-  }
+  const isSeen = finish?.how === (isSuccess ? 'returned' : 'threw')
+  if (isSeen && finish.at <= clock.timesOf(run.endedAt).to) return
+  const how = finish === undefined ? 'was not seen to end' : `${finish.how}${isSeen ? ' later' : ''}`
+  const message = `${fireText(story)}: run ${run.token} ${run.outcome} on record, but its handler ${how}.`
+  report('C9', story, message, finish === undefined ? [run] : [run, finish])
 }
 
 /** A fire agrees with its runs. Only what had ended before the read began is sure not to have moved during it. */

@@ -58,17 +58,24 @@ function judgeTimeouts(judged: Case, subject: Subject, story: Story, report: Rep
   }
 }
 
-/** Each further round was asked for; after a success only by a retry. */
+/** Each further round was asked for, after a success only by a retry; and each retry that was answered is one. */
 function judgeRounds({ operations }: Subject, story: Story, report: Report): void {
   const { record, runs, dueAt, nonce } = story
-  if (record === null || record.round < 2) return
-  const retries = operations.filter((operation) => isRetryOf(operation, story)).length
+  if (record === null) return
+  const asked = operations.filter((operation) => isRetryOf(operation, story))
+  const retries = asked.length
+  const answered = asked.filter(({ result }) => result === 'ok').length
+  if (record.round - 1 < answered && story.isInFinal) {
+    const message = `${fireText(story)} has ${record.round} rounds; ${answered} retries were answered.`
+    report('C11', story, message, [record])
+  }
+  if (record.round < 2) return
   const backfills = operations.filter((operation) => {
     return operation.verb === 'backfill' && nonce === '' && operation.from <= dueAt && dueAt <= operation.to
   }).length
   if (record.round - 1 > retries + backfills) {
-    const asked = `${retries} retries and ${backfills} backfills were asked for`
-    const message = `${fireText(story)} has ${record.round} rounds; ${asked}.`
+    const wishes = `${retries} retries and ${backfills} backfills were asked for`
+    const message = `${fireText(story)} has ${record.round} rounds; ${wishes}.`
     report('C11', story, message, [record])
     return
   }

@@ -87,17 +87,16 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
     if (!isOnce) report('C12', { schedule: id }, `${id} is not there any more, though nobody removed it.`, [])
     return
   }
-  if (isOnce || paused !== 'no' || !fleet.canRun(spec.job, since, final.at)) return
+  if (paused !== 'no' || !fleet.canRun(spec.job, since, final.at)) return
   const overdue = final.storeAt - bounds.recoveryMs - spec.jitterMs
+  if (row.nextAt !== null && row.nextAt <= overdue) {
+    const message = `${id} has not gone past ${iso(row.nextAt)}, at ${iso(final.storeAt)}.`
+    report('C12', { schedule: id, dueAt: row.nextAt }, message, [])
+    return
+  }
+  if (isOnce) return
   const expected = nextInstant(subject, spec, final.storeAt)
-  if (row.nextAt !== null && row.nextAt <= overdue && !judged.clock.wasSetBack) {
-    report(
-      'C12',
-      { schedule: id, dueAt: row.nextAt },
-      `${id} has not gone past ${iso(row.nextAt)}, at ${iso(final.storeAt)}.`,
-      [],
-    )
-  } else if (row.nextAt !== null && !isInstant(spec, row.nextAt)) {
+  if (row.nextAt !== null && !isInstant(spec, row.nextAt)) {
     report(
       'C12',
       { schedule: id, dueAt: row.nextAt },

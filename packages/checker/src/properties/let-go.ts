@@ -1,7 +1,9 @@
 import { type Case, type Subject, standingOf } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
-import type { Instant, Start, Time } from '../history.ts'
+import type { Instant, LedgerRun, Operation, Start, Time } from '../history.ts'
+
+type Cancel = Extract<Operation, { readonly verb: 'cancel' }>
 
 /**
  * Whether a run that was begun may have lost its fire by this time, although its handler had not thrown: its node was
@@ -10,14 +12,24 @@ import type { Instant, Start, Time } from '../history.ts'
 export function hasLetGo(judged: Case, subject: Subject, story: Story, start: Start, by: Time): boolean {
   if (judged.fleet.wasHit(start.node, start.at, by)) return true
   const { specs } = subject.definitions.during({ from: judged.clock.timesOf(story.dueAt).from, to: by })
-  if (specs.some(({ overlap }) => overlap.kind === 'replace')) return true
+  const isReplaced = subject.open.some(start.at, by, ({ dueAt }) => dueAt > story.dueAt)
+  if (isReplaced && specs.some(({ overlap }) => overlap.kind === 'replace')) return true
   // Its own clock counts, and that may be off by a little.
   if (specs.some(({ timeout }) => timeout.runMs !== null && timeout.runMs * 0.8 <= by - start.at)) return true
   return subject.operations.some((operation) => {
     const { from, to } = timesOf(operation)
-    if (from > by || to < start.at) return operation.verb === 'cancel' && from <= by
-    return operation.verb === 'cancel' || operation.verb === 'remove' || operation.verb === 'retire'
+    if (from > by) return false
+    if (operation.verb === 'cancel') return isCancelOf(operation, story)
+    return to >= start.at && (operation.verb === 'remove' || operation.verb === 'retire')
   })
+}
+
+/** Whether this is about the fire, or about one of its runs. */
+export function isCancelOf(
+  cancel: Cancel,
+  { dueAt, nonce, runs }: { readonly dueAt: Instant; readonly nonce: string; readonly runs: readonly LedgerRun[] },
+): boolean {
+  return (cancel.dueAt === dueAt && cancel.nonce === nonce) || runs.some(({ token }) => token === cancel.token)
 }
 
 /** How long a run may take until nobody waits for it any longer, by a clock that is a little slow; infinite: for ever. */

@@ -1,9 +1,11 @@
-import { type Case, type Subject, standingOf } from '../case.ts'
+import { type Case, type Subject, standingOf, timesOfRun } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import type { LedgerFire, LedgerRun, Operation, Outcome, Spec } from '../history.ts'
+import { instantsOf } from '../instants.ts'
 import type { Times } from '../store-clock.ts'
-import { capacityOf } from './c07-overlap.ts'
+import { capacityOf } from './c07-found-active.ts'
+import { isCancelOf } from './let-go.ts'
 
 const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   succeeded: ['completed'],
@@ -13,6 +15,9 @@ const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   abandoned: ['crashed', 'crash-budget', 'recovery-too-late', 'stopped'],
   cancelled: ['cancelled-by-operator', 'replaced', 'retired', 'removed'],
 }
+
+/** More fires of a schedule are never open. */
+const MOST_OPEN = 1_000
 
 /** What is looked at to tell whether the reason of a fire can be true. */
 interface Question {
@@ -47,21 +52,15 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   error: isLastFailed,
   'step-unknown': isLastFailed,
   'input-invalid': isLastFailed,
-  timeout: (question) => isLastFailed(question) && question.specs.some(({ timeout }) => timeout.runMs !== null),
+  timeout: (question) => isLastFailed(question) && isTimeUp(question),
   'retry-too-late': ({ runs }) => runs.some(({ outcome }) => outcome === 'failed'),
   overlap: isOverlapped,
-  'queue-full': ({ judged, subject, ended, story, specs }) => {
-    const open = subject.open.count(ended.from, ended.to, (other) => other !== story)
-    return (
-      open > 0 &&
-      (specs.some(({ overlap }) => overlap.kind === 'queue-all') || open >= 1_000 || judged.clock.wasSetBack)
-    )
-  },
-  paused: ({ mayBePaused }) => mayBePaused,
+  'queue-full': isQueueFull,
+  paused: (question) => question.mayBePaused && isLetGoInPause(question),
   'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
   late: (question) => isLate(question, 'skip'),
-  superseded: (question) => isLate(question, 'latest'),
-  'too-late': (question) => isLate(question, 'all') || isBeyondWindow(question),
+  superseded: (question) => isLate(question, 'latest') && isLetGo(question, 'latest'),
+  'too-late': (question) => (isLate(question, 'all') && isLetGo(question, 'all')) || isBeyondWindow(question),
   crashed: (question) => isCrashed(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'crash-budget': (question) => {
     const crashes = question.runs.filter(({ reason }) => reason === 'crashed').length
@@ -77,10 +76,7 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   stopped: (question) => isHit(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'cancelled-by-operator': (question) => {
     const { record, runs } = question
-    return isAsked(question, 'cancel', (cancel) => {
-      const isRun = cancel.token !== null && runs.some(({ token }) => token === cancel.token)
-      return isRun || (cancel.dueAt === record.dueAt && cancel.nonce === record.nonce)
-    })
+    return isAsked(question, 'cancel', (cancel) => isCancelOf(cancel, { ...record, runs }))
   },
   replaced: ({ judged, subject, record, ended, story, specs }) => {
     // What took its place may itself be over by the time that its last run has ended.
@@ -97,11 +93,54 @@ function isLastFailed({ runs, record }: Question): boolean {
   return last !== undefined && last.outcome === 'failed' && last.reason === record.reason
 }
 
-/** As many others were active as are allowed at a time. Others may have been pruned since. */
+/** By the clock of its node, which may be a little fast. */
+function isTimeUp({ judged, runs, specs }: Question): boolean {
+  const { from, to } = timesOfRun(judged, runs.at(-1)!)
+  return specs.some(({ timeout }) => timeout.runMs !== null && timeout.runMs * 0.8 <= to - from)
+}
+
+/** As many others were active as are allowed at a time, and another one waits where one may. */
 function isOverlapped({ subject, record, story, ended, specs }: Question): boolean {
+  // Others may have been pruned since.
   if (record.dueAt <= subject.prunedTo) return true
-  const limit = Math.min(...specs.map(capacityOf))
-  return subject.active.count(ended.from, ended.to, (other) => other !== story) >= limit
+  const active = subject.active.count(ended.from, ended.to, (other) => other !== story)
+  const open = subject.open.count(ended.from, ended.to, (other) => other !== story)
+  return specs.some((spec) => {
+    const { kind } = spec.overlap
+    if (kind === 'queue') return active > 0 && open > 1
+    return (kind === 'skip' || kind === 'allow') && active >= capacityOf(spec)
+  })
+}
+
+/** One is active, and as many wait as may; or there are as many as a schedule can have. */
+function isQueueFull({ judged, subject, ended, story, specs }: Question): boolean {
+  const open = subject.open.count(ended.from, ended.to, (other) => other !== story)
+  if (open >= MOST_OPEN || (open > 0 && judged.clock.wasSetBack)) return true
+  return specs.some(({ overlap }) => overlap.kind === 'queue-all' && open > overlap.limit)
+}
+
+/** By something that may have ended the pause, or by the pause that a schedule makes itself. */
+function isLetGoInPause(question: Question): boolean {
+  const { judged, subject, record, specs, ended } = question
+  const due = judged.clock.timesOf(record.dueAt)
+  if (specs.some(({ pauseAfter }) => pauseAfter !== null)) return true
+  return subject.operations.some((operation) => {
+    const { from, to } = timesOf(operation)
+    if (from > ended.to || (operation.verb !== 'pause' && to < due.from)) return false
+    if (operation.verb === 'pause' || operation.verb === 'resume') return isLetGo(question, operation.missed)
+    return operation.verb === 'remove' || operation.verb === 'retire'
+  })
+}
+
+/** Of a stretch that is looked at when it is over: whether so many instants follow that this one is not to run. */
+function isLetGo({ judged, subject, record, specs, ended }: Question, choice: Spec['misfire']['late']): boolean {
+  if (choice === 'skip' || judged.clock.wasSetBack) return true
+  if (subject.open.count(ended.from, ended.to) >= MOST_OPEN) return true
+  const last = record.untilAt ?? record.dueAt
+  return specs.some((spec) => {
+    const newer = instantsOf(spec, last + 1, record.endedAt!).length
+    return newer >= (choice === 'latest' ? 1 : spec.misfire.limit)
+  })
 }
 
 /** Noticed later than the grace after it was ready, and let go by a policy that does so. */
@@ -138,13 +177,16 @@ export function isRunHit({ clock, fleet, nodes }: Case, run: LedgerRun, story: S
   return fleet.wasHit(node, clock.timesOf(run.startedAt).from, to)
 }
 
+/** Somebody asked for it between when the fire was planned and its end. */
 function isAsked<Verb extends Operation['verb']>(
-  { subject, ended }: Question,
+  { judged, subject, record, ended }: Question,
   verb: Verb,
   test: (operation: Extract<Operation, { readonly verb: Verb }>) => boolean,
 ): boolean {
+  const planned = judged.clock.timesOf(record.plannedAt)
   return subject.operations.some((operation) => {
-    if (operation.verb !== verb || timesOf(operation).from > ended.to) return false
+    const { from, to } = timesOf(operation)
+    if (operation.verb !== verb || from > ended.to || to < planned.from) return false
     return test(operation as Extract<Operation, { readonly verb: Verb }>)
   })
 }

@@ -83,6 +83,23 @@ test('C12: the next instant is the next one', () => {
   wrong('C12', gone.read(END))
 })
 
+test('C12: a schedule with a limit, one for a single instant and one whose clock was set back go on as well', () => {
+  const limited = (which: readonly number[], nextAt: number) =>
+    minutes(which, new Builder().node('n1', 0).define(10, { limit: 50 })).read(END, { nextAt })
+  clean(limited(TEN, EPOCH + 11 * MINUTE))
+  wrong('C12', limited([1, 2, 3], EPOCH + T))
+  const once = { trigger: { kind: 'at', at: EPOCH + 90_000 } } as const
+  wrong(
+    'C12',
+    new Builder()
+      .node('n1', 0)
+      .define(10, once)
+      .read(5 * MINUTE, { nextAt: EPOCH + 90_000 }),
+  )
+  const stepped = minutes([1, 2, 3]).step(T - 30_000, -MINUTE)
+  wrong('C12', stepped.read(12 * MINUTE, { nextAt: EPOCH + T }))
+})
+
 const PAUSE = { verb: 'pause', until: null, missed: 'skip' } as const
 
 test('C13: nothing is claimed after a pause was acknowledged', () => {

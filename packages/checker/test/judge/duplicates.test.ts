@@ -52,6 +52,27 @@ test('C2: at-most-once is started once', () => {
   wrong('C2', recovered(once).read(END))
 })
 
+test('C2: at-most-once is started once, also if the one that was claimed first was held up', () => {
+  const history = fourth({ guarantee: 'at-most-once' }).fault('pause', T + 6, T + 20_000, 'n1')
+  history.run(T, [T + 5, T + 15_000], { outcome: 'cancelled', cut: true })
+  history.run(T, [T + 15_005, T + 16_000], { node: 'n2' })
+  const start = history.entries.findIndex((entry) => entry.kind === 'start' && entry.at === T + 5)
+  history.entries[start] = { ...history.entries[start]!, at: T + 20_005 } as never
+  wrong('C2', history.read(END))
+})
+
+test('C2: a cancellation or a newer fire that takes its place excuses only whom it concerns', () => {
+  const taken = (options: { [Name in keyof Spec]?: Spec[Name] }, cancelled: number) => {
+    const cancel = { verb: 'cancel', dueAt: EPOCH + cancelled, nonce: '', token: null } as const
+    return recovered(options, false)
+      .ask(cancelled + 500, cancel)
+      .read(END)
+  }
+  clean(taken({}, T))
+  wrong('C2', taken({}, 2 * MINUTE))
+  wrong('C2', taken({ overlap: { kind: 'replace', limit: 1 } }, 2 * MINUTE))
+})
+
 test('C2: at-most-once is started again in a round that an operator asked for', () => {
   const history = recovered({ guarantee: 'at-most-once' })
   history.ask(T + 3_500, { verb: 'retry', dueAt: EPOCH + T, nonce: '', force: true })
@@ -125,6 +146,18 @@ test('C3: a transaction is committed by one run of a fire', () => {
   const [lost] = [...twice.runs.values()].filter(({ dueAt }) => dueAt === EPOCH + T)
   twice.effect(T + 3_950, { ...lost!, token: '99999999', attempt: 3 })
   wrong('C3', twice.read(END))
+})
+
+test('C3: a run commits once', () => {
+  const history = minutes(without(4), new Builder().node('n1', 0).define(10, ONCE))
+  const run = history.run(T, [T + 5, T + 1_000])
+  wrong(
+    'C3',
+    history
+      .effect(T + 500, run)
+      .effect(T + 600, run)
+      .read(END),
+  )
 })
 
 test('C3: a success whose transaction is not there', () => {

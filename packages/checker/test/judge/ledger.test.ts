@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import type { LedgerFire, Spec } from '../../src/history.ts'
-import { Builder, EPOCH, MINUTE } from './builder.ts'
+import { Builder, EPOCH, MINUTE, SPEC } from './builder.ts'
 import { clean, END, minutes, TEN, without, wrong } from './verdicts.ts'
 
 const T = 4 * MINUTE
@@ -20,6 +20,18 @@ test('C9: every start is on record, as the attempt that it was', () => {
   const start = second.entries.findIndex((entry) => entry.kind === 'start' && entry.at === T + 5)
   second.entries[start] = { ...second.entries[start]!, attempt: 2 } as never
   wrong('C9', second.read(END))
+})
+
+test('C9: a handler is called after its claim, and has come to its end when that is on record', () => {
+  const shifted = (change: { readonly startedAt?: number; readonly endedAt?: number }) => {
+    const history = minutes(TEN)
+    history.runs.set(`a ${T + 6}`, { ...history.runs.get(`a ${T + 6}`)!, ...change })
+    return history.amend(T, change.endedAt === undefined ? {} : { endedAt: change.endedAt }).read(END)
+  }
+  clean(shifted({ startedAt: EPOCH + T + 5 }))
+  wrong('C9', shifted({ startedAt: EPOCH + T + 6 }))
+  clean(shifted({ endedAt: EPOCH + T + 1_005 }))
+  wrong('C9', shifted({ endedAt: EPOCH + T + 1_004 }))
 })
 
 test('C9: a success came to its end, a failure threw', () => {
@@ -107,19 +119,16 @@ const RANGE = {
 } as const
 
 test('C10: a range counts the instants that it stands for, and nobody else does', () => {
-  const range = (count: number, which = [1, 9, 10]) => {
+  const range = (count: number, which: readonly number[] = [1, 10]) => {
     const history = minutes(which).fault('store-down', 1.5 * MINUTE, 9.4 * MINUTE)
-    history.amend(9 * MINUTE, { plannedAt: RANGE.plannedAt })
-    for (const [key, run] of history.runs)
-      if (run.dueAt === EPOCH + 9 * MINUTE)
-        history.runs.set(key, { ...run, startedAt: RANGE.plannedAt, endedAt: RANGE.plannedAt })
-    history.amend(9 * MINUTE, { endedAt: RANGE.plannedAt })
+    history.record(9 * MINUTE, { plannedAt: RANGE.plannedAt })
+    history.run(9 * MINUTE, [9.5 * MINUTE, 9.6 * MINUTE])
     history.record(2 * MINUTE, { ...RANGE, untilAt: EPOCH + 8 * MINUTE, count })
     return history.read(END)
   }
   clean(range(7))
   wrong('C10', range(6))
-  wrong('C10', range(7, [1, 5, 9, 10]))
+  wrong('C10', range(7, [1, 5, 10]))
 })
 
 test('C10: reasons are true: paused, skipped, cancelled, retired, removed', () => {
@@ -139,35 +148,84 @@ test('C10: reasons are true: paused, skipped, cancelled, retired, removed', () =
   const { length } = cancelled.entries
   wrong('C10', cancelled.read(END))
   cancelled.entries.length = length
-  clean(asked(cancelled, T + 1, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token: null }))
+  clean(asked(cancelled, T + 5, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token: null }))
   wrong('C10', recorded({ outcome: 'cancelled', reason: 'retired' }).read(END))
+  const removed = (at: number) => {
+    const made = new Builder().node('n1', 0).define(10).ask(at, { verb: 'remove' }).define(at)
+    const history = minutes(without(4), made)
+    history.record(T, { outcome: 'cancelled', reason: 'removed', endedAt: EPOCH + T + 5 })
+    return history.read(END)
+  }
+  clean(removed(T + 5))
+  wrong('C10', removed(T - 5))
   wrong('C10', recorded({ outcome: 'cancelled', reason: 'removed' }).read(END))
   wrong('C10', recorded({ outcome: 'skipped', reason: 'tired' }).read(END))
 })
 
+const SKIP_LATE = { misfire: { ...SPEC.misfire, late: 'skip' } } as const
+
 test('C10: missed needs to have been late, by a policy that lets go', () => {
-  const outage = (record: Partial<LedgerFire>, options = {}) =>
-    recorded(record, options)
+  const outage = (record: Partial<LedgerFire>, options: { [Name in keyof Spec]?: Spec[Name] } = SKIP_LATE) =>
+    recorded({ outcome: 'missed', ...record }, options)
       .fault('store-down', T, T + 30_000)
       .read(END)
   const at = (ms: number) => ({ plannedAt: EPOCH + T + ms, endedAt: EPOCH + T + ms })
-  clean(outage({ outcome: 'missed', reason: 'superseded', ...at(10_001) }))
-  wrong('C10', outage({ outcome: 'missed', reason: 'superseded', ...at(10_000) }))
-  wrong('C10', outage({ outcome: 'missed', reason: 'late', ...at(10_001) }))
-  wrong('C10', outage({ outcome: 'missed', reason: 'too-late', ...at(10_001) }))
+  clean(outage({ reason: 'late', ...at(10_001) }))
+  wrong('C10', outage({ reason: 'late', ...at(10_000) }))
+  wrong('C10', outage({ reason: 'late', ...at(10_001) }, {}))
+  wrong('C10', outage({ reason: 'superseded', ...at(10_001) }))
+  wrong('C10', outage({ reason: 'too-late', ...at(10_001) }))
+  clean(outage({ reason: 'too-late', ...at(10_001) }, { misfire: { ...SPEC.misfire, windowMs: 10_000 } }))
+})
+
+test('C10: superseded needs an instant that is newer', () => {
+  const superseded = (endedAt: number) => {
+    const history = minutes(without(4)).fault('store-down', T, T + MINUTE)
+    history.record(T, { outcome: 'missed', reason: 'superseded', plannedAt: endedAt, endedAt })
+    return history.read(END)
+  }
+  clean(superseded(EPOCH + T + MINUTE))
+  wrong('C10', superseded(EPOCH + T + MINUTE - 1))
 })
 
 test('C10: missed needs to have been late since it was ready, and never to have run', () => {
-  const late = { outcome: 'missed', reason: 'superseded', plannedAt: EPOCH + T, endedAt: EPOCH + T + 11_000 } as const
+  const late = { outcome: 'missed', reason: 'late', plannedAt: EPOCH + T, endedAt: EPOCH + T + 11_000 } as const
   const jittered = (readyMs: number) => {
-    const history = recorded({ ...late, readyAt: EPOCH + T + readyMs }, { jitterMs: 2_000 })
+    const history = recorded({ ...late, readyAt: EPOCH + T + readyMs }, { ...SKIP_LATE, jitterMs: 2_000 })
     return history.fault('store-down', T, T + 30_000).read(END)
   }
   clean(jittered(999))
   wrong('C10', jittered(1_000))
-  const retried = minutes(without(4)).fault('store-down', T, T + 30_000)
-  retried.run(T, [T + 5, T + 10], { outcome: 'failed' })
+  const retried = minutes(without(4), new Builder().node('n1', 0).define(10, SKIP_LATE))
+  retried.fault('store-down', T, T + 30_000).run(T, [T + 5, T + 10], { outcome: 'failed' })
   wrong('C10', retried.amend(T, late).read(END))
+})
+
+test('C10: a timeout needs a time that was up', () => {
+  const timedOut = (ms: number, runMs: number | null) => {
+    const timeout = { runMs, graceMs: 1_000 }
+    const history = minutes(without(4), new Builder().node('n1', 0).define(10, { timeout }))
+    history.run(T, [T + 5, T + 5 + ms], { outcome: 'failed', reason: 'timeout' })
+    return history.read(END)
+  }
+  clean(timedOut(8_000, 10_000))
+  wrong('C10', timedOut(7_999, 10_000))
+  wrong('C10', timedOut(8_000, null))
+})
+
+test('C10: what a pause held back is let go if its end says so', () => {
+  const resumed = (first: 'skip' | 'latest' | 'all', missed: 'skip' | 'latest' | 'all', minute: number) => {
+    const history = minutes(without(minute)).ask(3.5 * MINUTE, { verb: 'pause', until: null, missed: first })
+    const back = (minute + 0.5) * MINUTE
+    history.ask(back, { verb: 'resume', missed })
+    const record = { outcome: 'skipped', reason: 'paused', plannedAt: EPOCH + back, endedAt: EPOCH + back } as const
+    history.record(minute * MINUTE, record)
+    return history.read(END)
+  }
+  clean(resumed('all', 'skip', 4))
+  clean(resumed('skip', 'all', 4))
+  wrong('C10', resumed('all', 'all', 4))
+  wrong('C10', resumed('latest', 'latest', 4))
 })
 
 test('C10: abandoned needs something that was done to the node', () => {

@@ -47,6 +47,16 @@ test('C1: an instant of every and of at, and none before the start, from the end
   clean(run.read(5 * MINUTE, { nextAt: null }))
 })
 
+test('C4: what a schedule for a single instant had does not count towards the limit of the next one of its name', () => {
+  const again = (options: { readonly trigger?: typeof SPEC.trigger }) => {
+    const history = new Builder().node('n1', 0).define(10, options).define(90_000, { limit: 1 })
+    for (const minute of [1, 2]) history.run(minute * MINUTE, [minute * MINUTE + 5, minute * MINUTE + 10])
+    return history.read(5 * MINUTE, { nextAt: null })
+  }
+  clean(again({ trigger: { kind: 'at', at: EPOCH + MINUTE } }))
+  wrong('C4', again({}))
+})
+
 const LATE = {
   outcome: 'missed',
   reason: 'superseded',
@@ -126,8 +136,32 @@ test('C4: a fire by hand needs somebody who asked for it', () => {
   }
   clean(byHand('key', 'key', 90_010))
   clean(byHand('x7', null, 90_010))
-  wrong('C4', byHand('x7', 'key', 90_010))
-  wrong('C4', byHand('x7', null, 95_010))
+  wrong(['C1', 'C4'], byHand('x7', 'key', 90_010))
+  wrong(['C1', 'C4'], byHand('x7', null, 95_010))
+})
+
+test('C1: who was told that a fire by hand is on its way finds it on record', () => {
+  const asked = (result: 'ok' | 'info', nonce: string | null) =>
+    minutes(TEN)
+      .ask(90_000, { verb: 'trigger', nonce }, { result, endedAt: result === 'ok' ? 90_020 : null })
+      .read(END)
+  clean(asked('info', 'key'))
+  wrong('C1', asked('ok', 'key'))
+  wrong('C1', asked('ok', null))
+})
+
+test('C4: of two fires by hand each has somebody who asked for it, whoever was answered first', () => {
+  const history = minutes(TEN)
+  history.ask(90_000, { verb: 'trigger', nonce: null }, { endedAt: 90_100 })
+  history.ask(90_001, { verb: 'trigger', nonce: null }, { endedAt: 90_010 })
+  for (const [at, nonce] of [
+    [90_005, 'x1'],
+    [90_050, 'x2'],
+  ] as const) {
+    history.record(at, { nonce, origin: 'manual' })
+    history.run(at, [at + 1, at + 2], { nonce })
+  }
+  clean(history.read(END))
 })
 
 test('C5: a start before its instant, by the harness and by the ledger', () => {
@@ -164,6 +198,13 @@ test('C6: a start that comes too late while nothing is wrong', () => {
   }
   clean(late(2_000).read(END))
   wrong('C6', late(2_001).read(END))
+  const open = (startMs: number) => {
+    const history = minutes(without(10))
+    history.run(10 * MINUTE, [10 * MINUTE + startMs, null])
+    return history.read(END)
+  }
+  clean(open(2_000))
+  wrong('C6', open(2_001))
   clean(
     late(8_000)
       .fault('slow', 3 * MINUTE + 50_000, 4 * MINUTE + 100, 'n1')

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import type { Spec } from '../../src/history.ts'
+import type { Outcome, Spec } from '../../src/history.ts'
 import { Builder, EPOCH, MINUTE } from './builder.ts'
 import { clean, END, minutes, without, wrong } from './verdicts.ts'
 
@@ -46,19 +46,29 @@ test('C7: a fire is active between its attempts, too', () => {
 })
 
 test('C7: by the handlers, if the ledger says otherwise', () => {
-  const lying = (cause: (history: Builder) => void) => {
-    const history = neighbours(QUEUE, 2_000, 2_000)
+  const goesOn = (end: { readonly outcome: Outcome; readonly reason: string }, cause: (history: Builder) => void) => {
+    const history = neighbours({ ...QUEUE, guarantee: 'at-most-once' }, 2_000, 2_000)
     const finish = history.entries.findIndex((entry) => entry.kind === 'finish' && entry.at === U + 2_000)
     history.entries[finish] = { ...history.entries[finish]!, at: U + 9_000 }
+    history.runs.set(`a ${T + 6}`, { ...history.runs.get(`a ${T + 6}`)!, ...end })
     cause(history)
-    return history.read(END)
+    return history.amend(T, end).read(END)
   }
+  const crashed = { outcome: 'abandoned', reason: 'crashed' } as const
+  const cancelled = { outcome: 'cancelled', reason: 'cancelled-by-operator' } as const
+  const cancel = (minute: number) => (history: Builder) =>
+    history.ask(U + 100, { verb: 'cancel', dueAt: EPOCH + minute * MINUTE, nonce: '', token: null })
   wrong(
-    'C7',
-    lying(() => {}),
+    ['C7', 'C9'],
+    goesOn({ outcome: 'succeeded', reason: 'completed' }, () => {}),
   )
-  clean(lying((history) => history.fault('pause', U, U + 1_000, 'n1')))
-  clean(lying((history) => history.ask(U + 100, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token: null })))
+  clean(goesOn(crashed, (history) => history.fault('pause', U, U + 1_000, 'n1')))
+  wrong(
+    ['C7', 'C10'],
+    goesOn(crashed, (history) => history.fault('pause', U, U + 1_000, 'n2')),
+  )
+  clean(goesOn(cancelled, cancel(4)))
+  wrong(['C7', 'C10'], goesOn(cancelled, cancel(5)))
 })
 
 test('C7: a fire by hand may have been told to ignore what runs', () => {
@@ -98,6 +108,55 @@ test('C10: skipped for overlap needs another fire that was active then, back-off
   }
   clean(skipped(0))
   wrong('C10', skipped(-1))
+})
+
+test('C10: skipped for overlap needs a policy that skips, and a queue that is full', () => {
+  const skipped = (kind: Spec['overlap']['kind'], limit: number, waits: boolean, reason = 'overlap') => {
+    const history = minutes(without(3, 4, 5), new Builder().node('n1', 0).define(10, { overlap: { kind, limit } }))
+    history.run(3 * MINUTE, [3 * MINUTE + 5, U + 1_000])
+    if (waits) history.run(T, [U + 1_000, U + 2_000])
+    else history.record(T, { ...SKIPPED, reason, plannedAt: EPOCH + T, endedAt: EPOCH + T })
+    history.record(U, { ...SKIPPED, reason })
+    return history.read(END)
+  }
+  clean(skipped('skip', 1, false))
+  clean(skipped('queue', 1, true))
+  wrong('C10', skipped('queue', 1, false))
+  wrong('C10', skipped('replace', 1, false))
+  wrong('C10', skipped('queue-all', 1, true))
+  clean(skipped('queue-all', 1, true, 'queue-full'))
+  wrong('C10', skipped('queue-all', 2, true, 'queue-full'))
+})
+
+test('C7: what finds others active is skipped, or waits if there is a place for it', () => {
+  const waited = (kind: Spec['overlap']['kind'], limit: number, plannedMs = 0) => {
+    const history = minutes(without(3, 4, 5), new Builder().node('n1', 0).define(10, { overlap: { kind, limit } }))
+    history.run(3 * MINUTE, [3 * MINUTE + 5, U + 1_000])
+    history.record(T, { plannedAt: EPOCH + T + plannedMs })
+    history.run(T, [U + 1_000, U + 2_000])
+    history.record(U, { plannedAt: EPOCH + U + plannedMs })
+    history.run(U, [U + 2_000, U + 3_000])
+    return history.read(END)
+  }
+  clean(waited('queue-all', 2))
+  wrong('C7', waited('queue-all', 1))
+  wrong('C7', waited('queue', 1))
+  wrong('C7', waited('skip', 1))
+  wrong('C7', waited('allow', 1))
+  wrong('C7', waited('skip', 1, 10_000))
+  // What is late queues.
+  clean(waited('skip', 1, 10_001))
+})
+
+test('C7: what another one replaces is over after its grace', () => {
+  const replaced = (endMs: number, hit = false) => {
+    const history = neighbours({ overlap: { kind: 'replace', limit: 1 } }, endMs, endMs)
+    if (hit) history.fault('pause', U + 1_000, U + 2_000, 'n1')
+    return history.read(END)
+  }
+  clean(replaced(14_500))
+  wrong('C7', replaced(14_501))
+  clean(replaced(14_501, true))
 })
 
 test('C10: replaced needs a policy that replaces', () => {

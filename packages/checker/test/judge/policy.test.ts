@@ -33,7 +33,8 @@ function outage(
 
 test('C11: of what is late, latest runs the newest one', () => {
   clean(outage('latest', [7]))
-  wrong('C11', outage('latest', [6]))
+  wrong('C10', outage('latest', []))
+  wrong(['C10', 'C11'], outage('latest', [6]))
   wrong('C11', outage('latest', [6, 7]))
 })
 
@@ -44,8 +45,9 @@ test('C11: of what is late, skip runs none', () => {
 
 test('C11: of what is late, all runs the latest ones up to a limit, in order', () => {
   clean(outage('all', [6, 7], {}, 'too-late'))
+  wrong('C10', outage('all', [7], {}, 'too-late'))
   wrong('C11', outage('all', [5, 6, 7], {}, 'too-late'))
-  wrong('C11', outage('all', [5, 7], {}, 'too-late'))
+  wrong(['C10', 'C11'], outage('all', [5, 7], {}, 'too-late'))
   wrong('C11', outage('all', [7, 6], {}, 'too-late'))
 })
 
@@ -137,6 +139,17 @@ test('C11: another round was asked for, and a backfill does not repeat what succ
   )
   clean(secondRound({ outcome: 'succeeded' }, retry))
   wrong('C11', secondRound({ outcome: 'succeeded' }, backfill))
+})
+
+test('C11: a retry that was answered opens a round', () => {
+  const asked = (result: 'ok' | 'info') => {
+    const retry = { verb: 'retry', dueAt: EPOCH + T, nonce: '', force: true } as const
+    return minutes(TEN)
+      .ask(T + 5_000, retry, { result, endedAt: result === 'ok' ? T + 5_010 : null })
+      .read(END)
+  }
+  clean(asked('info'))
+  wrong('C11', asked('ok'))
 })
 
 test('C11: a backfill runs what came before the schedule was made', () => {

@@ -13,11 +13,11 @@ export function clean(history: Builder): void {
 }
 
 /** The history shows this, and nothing else. */
-export function wrong(property: Property, history: Builder): void {
+export function wrong(property: Property | readonly Property[], history: Builder): void {
   const { violations } = judge(history.build())
   const names = [...new Set(violations.map((violation) => violation.property))]
   const messages = violations.map((violation) => `${violation.property} ${violation.message}`)
-  assert.deepEqual(names, [property], messages.join('\n'))
+  assert.deepEqual(names, [property].flat(), messages.join('\n'))
   for (const { message } of violations) assert.match(message, /\S\.$/)
 }
 

@@ -1,0 +1,99 @@
+import { type Case, type Subject, standingOf } from '../case.ts'
+import type { Story } from '../evidence.ts'
+import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
+import { fireText, iso, type Report } from '../report.ts'
+
+/**
+ * A fire that is on time and finds others active when it is planned is skipped, waits or takes their place, as its policy
+ * says. The times on record are those of decisions about one schedule, which come one after the other.
+ */
+export function judgeFoundActive(judged: Case, subject: Subject, report: Report): void {
+  if (judged.clock.wasSetBack) return
+  const fires = [...subject.stories.values()].filter(isPlain)
+  const planned = fires.toSorted((a, b) => a.record.plannedAt - b.record.plannedAt)
+  let open: PlainFire[] = []
+  for (const fire of planned) {
+    const { plannedAt } = fire.record
+    open = open.filter(({ record }) => record.endedAt === null || record.endedAt > plannedAt)
+    const spec = policyAtPlanning(judged, subject, fire.record)
+    if (spec !== null) judgeFire(judged, subject, fire, spec, open, report)
+    open.push(fire)
+  }
+}
+
+interface PlainFire extends Story {
+  readonly record: LedgerFire
+}
+
+/** One that was planned once, by the series. */
+function isPlain(story: Story): story is PlainFire {
+  return story.nonce === '' && story.record?.origin === 'scheduled' && story.record.round === 1
+}
+
+/** `null`: it is not sure which one it was, or the fire was not on time and overlap was not asked. */
+function policyAtPlanning(judged: Case, subject: Subject, { dueAt, plannedAt }: LedgerFire): Spec | null {
+  const { specs, paused } = standingOf(judged, subject, dueAt, plannedAt)
+  const [spec] = specs
+  if (spec === undefined || specs.length > 1 || paused !== 'no' || spec.jitterMs > 0) return null
+  return plannedAt >= dueAt && plannedAt - dueAt <= spec.misfire.graceMs ? spec : null
+}
+
+function judgeFire(
+  judged: Case,
+  subject: Subject,
+  fire: PlainFire,
+  spec: Spec,
+  open: readonly PlainFire[],
+  report: Report,
+): void {
+  const { plannedAt, outcome } = fire.record
+  if (outcome === 'skipped') return
+  const earlier = open.filter(({ record }) => record.plannedAt < plannedAt)
+  const active = earlier.filter(({ runs }) => runs.some(({ startedAt }) => startedAt < plannedAt))
+  if (spec.overlap.kind === 'replace') judgeReplaced(judged, subject, fire, active, report)
+  if (active.length < capacityOf(spec)) return
+  const waiting = earlier.filter(({ runs }) => runs.every(({ startedAt }) => startedAt > plannedAt)).length
+  if (waiting < placesOf(spec)) return
+  const found = `${active.length} active and ${waiting} waiting`
+  const message = `${fireText(fire)} found ${found} at ${iso(plannedAt)}, and was not skipped (${spec.overlap.kind}).`
+  report('C7', fire, message, [fire.record, ...active.map(({ record }) => record).slice(0, 1)])
+}
+
+/** How many may be active at a time. */
+export function capacityOf({ overlap }: Spec): number {
+  return overlap.kind === 'allow' ? overlap.limit : 1
+}
+
+/** How many may wait for those that are active. */
+function placesOf({ overlap }: Spec): number {
+  if (overlap.kind === 'skip' || overlap.kind === 'allow') return 0
+  if (overlap.kind === 'queue') return 1
+  return overlap.kind === 'queue-all' ? overlap.limit : Number.POSITIVE_INFINITY
+}
+
+/** What runs when another takes its place is over after its grace, if nothing is done to its node. */
+function judgeReplaced(
+  judged: Case,
+  subject: Subject,
+  by: PlainFire,
+  active: readonly PlainFire[],
+  report: Report,
+): void {
+  const { clock, fleet, bounds, final } = judged
+  const { from } = clock.timesOf(by.record.plannedAt)
+  for (const story of active) {
+    const run = story.runs.find((one) => isRunningAt(one, by.record.plannedAt))
+    const start = story.starts.find(({ token }) => token === run?.token)
+    if (run === undefined || start === undefined) continue
+    const { specs } = standingOf(judged, subject, story.dueAt, by.record.plannedAt)
+    const graceMs = Math.max(...specs.map(({ timeout }) => timeout.graceMs))
+    const ended = run.endedAt === null ? final.at : clock.timesOf(run.endedAt).from
+    const longest = graceMs * 1.25 + bounds.lateMs
+    if (ended - from <= longest || fleet.wasHit(start.node, from, ended)) continue
+    report('C7', story, `${fireText(story)} went on after ${fireText(by)} took its place.`, [run, by.record])
+  }
+}
+
+function isRunningAt({ startedAt, endedAt }: LedgerRun, at: Instant): boolean {
+  return startedAt < at && (endedAt === null || endedAt > at)
+}
