@@ -88,10 +88,15 @@ export function peerWatch(core: Core): PeerWatch {
 
   /** Each round takes one run of each schedule; others may do the same at the same time, and the versions sort it out. */
   const recoverRuns = async (instance: string): Promise<void> => {
+    let before = ''
     for (let round = 0; round < ROUNDS; round++) {
       const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
       const { items } = await callStore(core, 'recover (list)', () => store.listRuns(query))
-      if (items.length === 0) break
+      if (items.length === 0) recovered.add(instance)
+      // Who only looked on while others were at it must not think that it is done: they may die of it.
+      const left = items.map(({ schedule, token }) => `${token} ${schedule}`).join()
+      if (left === before) break
+      before = left
       const tokens = new Map(items.map(({ schedule, token }) => [schedule, token]))
       await core.parts.sync('recover:sent')
       const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
@@ -99,10 +104,8 @@ export function peerWatch(core: Core): PeerWatch {
         return decision === STALE ? null : decision
       }
       // All are told: this instance may have no room for what it recovers.
-      const changed = await changeSchedules(core, 'recover', [...tokens.keys()], decide, { wake: true })
-      if ([...changed.values()].every(({ kind }) => kind !== 'applied')) break
+      await changeSchedules(core, 'recover', [...tokens.keys()], decide, { wake: true })
     }
-    recovered.add(instance)
     core.claimAlarm.ring()
   }
 

@@ -160,6 +160,32 @@ test('what a dead instance held is found also when whoever declared it dead dies
   fleet.end()
 })
 
+test('who saw others recover what a dead instance held does it itself when they die in the middle', async () => {
+  const fleet = await createFleet()
+  const declare: Parameters<Fleet['add']>[0] = (app, { clock }) =>
+    app.job('bill', { every: '1s', overlap: 'allow', misfire: 'all' }, () => clock.sleep(10 * MINUTE))
+  const victim = await fleet.add(declare)
+  await fleet.advance('3500ms')
+  const [one, other] = await fleet.addMany(2, (app) => app.job('idle', {}, () => {}))
+  victim.crash()
+  // Both want to begin with the same run: one does, and dies before the next; the other one finds that done.
+  const both = Promise.withResolvers<void>()
+  one!.at('recover:sent', async () => {
+    await both.promise
+    one!.at('recover:sent', () => one!.crash())
+  })
+  other!.at('recover:sent', async () => {
+    both.resolve()
+    await fleet.world.after(1_000)
+  })
+  await fleet.advance('3m')
+  assert.equal(one!.state, 'crashed')
+  const { items } = await fleet.operator.runs.list({ instance: victim.app.instance!, limit: 100 })
+  assert.deepEqual([...new Set(items.map(({ reason }) => reason))], ['crashed'])
+  assert.ok(items.length >= 3)
+  fleet.end()
+})
+
 test('half of a fleet may crash at once, at any moment', async () => {
   const fleet = await createFleet({ seed: 3 })
   const declare: Parameters<Fleet['add']>[0] = (app, { clock }) =>
