@@ -9,6 +9,8 @@ export interface Fleet {
   canRun(job: string, from: Time, to: Time): boolean
   /** Something was done to it or to everybody, or it was asked to stop, or ended. `null`: nobody knows which it is. */
   wasHit(node: string | null, from: Time, to: Time): boolean
+  /** When it was asked to stop; infinite if it was not. */
+  stopOf(node: string): Time
   /** When it ended; infinite if it has not. */
   endOf(node: string): Time
   readonly faults: readonly Fault[]
@@ -23,7 +25,9 @@ interface Readiness {
 export function fleetOf(entries: readonly Entry[], bounds: Bounds): Fleet {
   const faults = entries.filter((entry): entry is Fault => entry.kind === 'fault')
   const nodes = entries.filter((entry): entry is NodeEntry => entry.kind === 'node')
-  const ends = new Map(nodes.filter(({ what }) => what === 'ended').map(({ node, at }) => [node, at]))
+  const when = (what: NodeEntry['what']): Map<string, Time> =>
+    new Map(nodes.filter((entry) => entry.what === what).map(({ node, at }) => [node, at]))
+  const [stops, ends] = [when('stopping'), when('ended')]
   const wrong = spanIndex(disturbances(entries, bounds.recoveryMs))
   const hits = hitsByNode(entries, bounds.leaseMs)
   const ready = spanIndex(readiness(nodes))
@@ -33,11 +37,12 @@ export function fleetOf(entries: readonly Entry[], bounds: Bounds): Fleet {
     isCalm: (from, to) => !wrong.some(from, to),
     canRun(job, from, to) {
       return ready.some(from, from, ({ node, jobs, room }) => {
-        const until = stopOf(nodes, node, from)
+        const until = leaveOf(nodes, node, from)
         return jobs.has(job) && until > to && (handlers.get(node)?.count(from, to) ?? 0) < room
       })
     },
     wasHit: (node, from, to) => (hits.get(node) ?? hitsAnybody).some(from, to),
+    stopOf: (node) => stops.get(node) ?? Number.POSITIVE_INFINITY,
     endOf: (node) => ends.get(node) ?? Number.POSITIVE_INFINITY,
     faults,
   }
@@ -77,11 +82,11 @@ function readiness(nodes: readonly NodeEntry[]): readonly Span<Readiness>[] {
   return nodes
     .filter(({ what }) => what === 'ready')
     .map(({ at, node, jobs, concurrency = Number.POSITIVE_INFINITY }) => {
-      return { from: at, to: stopOf(nodes, node, at), item: { node, jobs: new Set(jobs), room: concurrency } }
+      return { from: at, to: leaveOf(nodes, node, at), item: { node, jobs: new Set(jobs), room: concurrency } }
     })
 }
 
-function stopOf(nodes: readonly NodeEntry[], node: string, from: Time): Time {
+function leaveOf(nodes: readonly NodeEntry[], node: string, from: Time): Time {
   const stop = nodes.find((entry) => {
     return entry.node === node && entry.at >= from && (entry.what === 'stopping' || entry.what === 'ended')
   })

@@ -58,7 +58,7 @@ function judgeStarts(judged: Case, subject: Subject, story: Story, report: Repor
 }
 
 function faultOfStart(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): string | null {
-  if (isSecondOfOneRound(judged, subject, story, earlier, later)) return 'again, though it must start at most once'
+  if (isSecondStart(judged, subject, story, earlier, later)) return 'again, though it must start at most once'
   if (compareTokens(earlier.token, later.token) > 0 || earlier.attempt >= later.attempt) {
     return isHeldUp(judged, story, earlier, later)
       ? null
@@ -74,14 +74,17 @@ function isHeldUp({ clock, fleet }: Case, { runs }: Story, earlier: Start, later
   return later.attempt < earlier.attempt && fleet.wasHit(later.node, Math.min(claimed, earlier.at), later.at)
 }
 
-function isSecondOfOneRound(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
+/** A further round needs somebody who asked for it, and who knew that it had started. */
+function isSecondStart(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
   const { clock } = judged
   const times = { from: clock.timesOf(story.dueAt).from, to: later.at }
   const { specs } = subject.definitions.during(times)
   if (specs.length === 0 || specs.some(({ guarantee }) => guarantee !== 'at-most-once')) return false
   const [first, second] = [roundOf(story, earlier), roundOf(story, later)]
-  if (first !== null && second !== null) return first === second
-  return !subject.operations.some((operation) => isRetryOf(operation, story) && operation.at <= later.at)
+  if (first !== null && first === second) return true
+  return !subject.operations.some((operation) => {
+    return operation.verb === 'retry' && operation.force && isRetryOf(operation, story) && operation.at <= later.at
+  })
 }
 
 function roundOf({ runs }: Story, { token }: Start): number | null {

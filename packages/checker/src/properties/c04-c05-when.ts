@@ -17,6 +17,7 @@ export const judgeWhen: Judge = (judged, report) => {
       if (!isKnown) reportPhantom(story, 'is not an instant of the schedule', report)
       judgeForbidden(subject, story, report)
       judgeEarly(judged, story, report)
+      judgeStopping(judged, story, report)
     }
   }
 }
@@ -78,6 +79,20 @@ function judgeForbidden(subject: Subject, story: Story, report: Report): void {
   if (isAskedFor) return
   const message = `${fireText(story)} was run on ${start.node}, although it was to be skipped.`
   report('C4', story, message, [start])
+}
+
+/** Who was asked to stop takes nothing more; unless it was kept from hearing that. */
+function judgeStopping({ fleet, bounds }: Case, story: Story, report: Report): void {
+  for (const start of story.starts) {
+    const asked = fleet.stopOf(start.node)
+    if (start.at <= asked + bounds.lateMs) continue
+    const isKept = fleet.faults.some(({ node, at, until }) => {
+      return (node === null || node === start.node) && until > asked && at <= start.at
+    })
+    if (isKept) continue
+    const message = `${fireText(story)} was started on ${start.node}, which was asked to stop long before that.`
+    report('C4', story, message, [start])
+  }
 }
 
 function judgeEarly({ clock }: Case, story: Story, report: Report): void {

@@ -1,6 +1,6 @@
 import type { Case, Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import type { LedgerFire, LedgerRun, Start } from '../history.ts'
+import type { Instant, LedgerFire, LedgerRun, Start } from '../history.ts'
 import { claimText, fireText, type Judge, type Report } from '../report.ts'
 
 export const judgeLedger: Judge = (judged, report) => {
@@ -15,7 +15,8 @@ export const judgeLedger: Judge = (judged, report) => {
   }
 }
 
-function judgeStart({ final, clock }: Case, story: Story, start: Start, report: Report): void {
+function judgeStart(judged: Case, story: Story, start: Start, report: Report): void {
+  const { final, clock } = judged
   if (start.at > final.at) return
   const run = story.runs.find(({ token }) => token === start.token)
   if (run === undefined) {
@@ -32,7 +33,16 @@ function judgeStart({ final, clock }: Case, story: Story, start: Start, report: 
   } else if (start.at < clock.timesOf(run.startedAt).from) {
     const message = `${fireText(story)} was started on ${start.node} before it was ${claimText(run)}.`
     report('C9', story, message, [start, run])
+  } else if (run.endedAt !== null && isStartedAfter(judged, start, run, run.endedAt)) {
+    const message = `${fireText(story)} was started on ${start.node} after its run ${run.token} had ended on record.`
+    report('C9', story, message, [start, run])
   }
+}
+
+/** A node that was held up between its claim and the first line of the handler can't know. */
+function isStartedAfter({ clock, fleet }: Case, start: Start, run: LedgerRun, endedAt: Instant): boolean {
+  const claimed = clock.timesOf(run.startedAt).from
+  return start.at > clock.timesOf(endedAt).to && !fleet.wasHit(start.node, claimed, start.at)
 }
 
 /** A run that is said to have succeeded returned by then, or committed; one that is said to have failed threw by then. */

@@ -58,11 +58,11 @@ function judgeTimeouts(judged: Case, subject: Subject, story: Story, report: Rep
   }
 }
 
-/** Each further round was asked for, after a success only by a retry; and each retry that was answered is one. */
+/** Each further round was asked for, after a success only by force; and each retry that was answered is one. */
 function judgeRounds({ operations }: Subject, story: Story, report: Report): void {
   const { record, runs, dueAt, nonce } = story
   if (record === null) return
-  const asked = operations.filter((operation) => isRetryOf(operation, story))
+  const asked = operations.filter((operation) => operation.verb === 'retry').filter((retry) => isRetryOf(retry, story))
   const retries = asked.length
   const answered = asked.filter(({ result }) => result === 'ok').length
   if (record.round - 1 < answered && story.isInFinal) {
@@ -79,9 +79,10 @@ function judgeRounds({ operations }: Subject, story: Story, report: Report): voi
     report('C11', story, message, [record])
     return
   }
+  const isForced = asked.some((retry) => retry.force)
   const succeeded = runs.find(({ outcome, round }) => outcome === 'succeeded' && round < record.round)
-  if (succeeded === undefined || retries > 0) return
-  const message = `${fireText(story)} had succeeded (token ${succeeded.token}), and was run again without a retry.`
+  if (succeeded === undefined || isForced) return
+  const message = `${fireText(story)} had succeeded (token ${succeeded.token}), and was run again without force.`
   report('C11', story, message, [succeeded, record])
 }
 

@@ -1,8 +1,11 @@
 import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import { byToken, compareTokens, keyOf } from '../evidence.ts'
-import type { Ledger, LedgerFire, LedgerRun, LedgerSchedule } from '../history.ts'
+import type { Ledger, LedgerFire, LedgerInstance, LedgerRun, LedgerSchedule } from '../history.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
+
+/** A read of the whole ledger is over within this. */
+const READ_MS = 10_000
 
 export const judgeMonotone: Judge = (judged, report) => {
   for (const subject of judged.schedules) judgeTokens(judged, subject, report)
@@ -13,6 +16,7 @@ export const judgeMonotone: Judge = (judged, report) => {
     judgeMarks(judged, earlier, later, report)
     judgeFires(earlier, later, report)
     judgeRuns(judged, earlier, later, report)
+    judgeInstances(judged, earlier, later, report)
   }
 }
 
@@ -104,4 +108,24 @@ function isSameRun(before: LedgerRun, now: LedgerRun): boolean {
     before.startedAt === now.startedAt && before.attempt === now.attempt && before.instance === now.instance
   if (before.endedAt === null) return isSame
   return isSame && before.endedAt === now.endedAt && before.outcome === now.outcome && before.reason === now.reason
+}
+
+/** Who is over stays over, and claims nothing. */
+function judgeInstances({ clock }: Case, earlier: Ledger, later: Ledger, report: Report): void {
+  const over = new Map(earlier.instances.filter(isOver).map((instance) => [instance.id, instance]))
+  for (const instance of later.instances) {
+    const known = over.get(instance.id)
+    if (known === undefined || isOver(instance)) continue
+    report('C14', { schedule: null }, `${instance.id} was ${known.state}, and is ${instance.state} again.`, [])
+  }
+  for (const run of later.runs) {
+    const known = over.get(run.instance)
+    if (known === undefined || clock.timesOf(run.startedAt).from <= earlier.at + READ_MS) continue
+    const message = `${fireText(run)} was ${claimText(run)} by ${known.id}, which was ${known.state} before that.`
+    report('C14', run, message, [run])
+  }
+}
+
+function isOver({ state }: LedgerInstance): boolean {
+  return state === 'dead' || state === 'left'
 }

@@ -1,7 +1,7 @@
 import { type Case, type Subject, standingOf } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
-import type { Instant, LedgerRun, Operation, Start, Time } from '../history.ts'
+import type { Instant, Operation, Start, Time } from '../history.ts'
 
 type Cancel = Extract<Operation, { readonly verb: 'cancel' }>
 
@@ -19,17 +19,14 @@ export function hasLetGo(judged: Case, subject: Subject, story: Story, start: St
   return subject.operations.some((operation) => {
     const { from, to } = timesOf(operation)
     if (from > by) return false
-    if (operation.verb === 'cancel') return isCancelOf(operation, story)
+    if (operation.verb === 'cancel') return isCancelOf(operation, story, start.token)
     return to >= start.at && (operation.verb === 'remove' || operation.verb === 'retire')
   })
 }
 
-/** Whether this is about the fire, or about one of its runs. */
-export function isCancelOf(
-  cancel: Cancel,
-  { dueAt, nonce, runs }: { readonly dueAt: Instant; readonly nonce: string; readonly runs: readonly LedgerRun[] },
-): boolean {
-  return (cancel.dueAt === dueAt && cancel.nonce === nonce) || runs.some(({ token }) => token === cancel.token)
+/** Whether this is about the fire, or about this run of it. */
+export function isCancelOf(cancel: Cancel, { dueAt, nonce }: Pick<Start, 'dueAt' | 'nonce'>, token?: string): boolean {
+  return cancel.dueAt === dueAt && cancel.nonce === nonce && (cancel.token === null || cancel.token === token)
 }
 
 /** How long a run may take until nobody waits for it any longer, by a clock that is a little slow; infinite: for ever. */

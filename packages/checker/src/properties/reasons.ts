@@ -76,7 +76,7 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   stopped: (question) => isHit(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'cancelled-by-operator': (question) => {
     const { record, runs } = question
-    return isAsked(question, 'cancel', (cancel) => isCancelOf(cancel, { ...record, runs }))
+    return isAsked(question, 'cancel', (cancel) => isCancelOf(cancel, record, runs.at(-1)?.token))
   },
   replaced: ({ judged, subject, record, ended, story, specs }) => {
     // What took its place may itself be over by the time that its last run has ended.

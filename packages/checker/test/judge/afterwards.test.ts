@@ -189,3 +189,28 @@ test('C14: later claims have higher tokens', () => {
   stepped.run(T, [5 * MINUTE + 5, 5 * MINUTE + 50])
   clean(stepped.read(5 * MINUTE + 30_000, { nextAt: EPOCH + 5 * MINUTE }))
 })
+
+test('C14: who is over stays over, and claims nothing', () => {
+  const over = (states: readonly ('live' | 'left' | 'dead')[]) => {
+    const history = minutes([1, 2, 3, 4])
+    for (const [index, state] of states.entries()) {
+      history.instances.splice(0, 1, { id: index === 0 ? 'i-n1' : 'i-other', state })
+      if (index === 1) history.instances.push({ id: 'i-n1', state })
+      history.read(T + 30_000 + index)
+    }
+    minutes([5, 6, 7, 8, 9, 10], history)
+    return history
+  }
+  clean(over(['live', 'live']).read(END))
+  wrong('C14', over(['dead', 'live']).read(END))
+  wrong('C14', over(['dead', 'dead']).read(END))
+  wrong('C14', over(['left']).read(END))
+})
+
+test('C14: runs that were there before somebody was over are not held against it', () => {
+  const history = minutes([1, 2, 3, 4, 5, 6, 7, 8, 9], new Builder().node('n1', 0).node('n2', 0).define(10))
+  history.instances.push({ id: 'i-n1', state: 'left' })
+  history.read(9 * MINUTE + 5_000)
+  history.run(10 * MINUTE, [10 * MINUTE + 5, 10 * MINUTE + 10], { node: 'n2' })
+  clean(history.read(END))
+})

@@ -34,6 +34,26 @@ test('C9: a handler is called after its claim, and has come to its end when that
   wrong('C9', shifted({ endedAt: EPOCH + T + 1_004 }))
 })
 
+test('C9: a handler is not called after its run has ended, unless its node was held up', () => {
+  const started = (startMs: number, node: string) => {
+    const history = minutes(without(4), new Builder().node('n1', 0).node('n2', 0).define(10))
+    history.fault('pause', T + 10, T + 16_000, node)
+    history.run(T, [T + 5, T + 15_000], { outcome: 'abandoned' })
+    history.run(T, [T + 17_000, T + 18_000], { node: 'n2' })
+    for (const [kind, at] of [
+      ['start', T + startMs],
+      ['finish', T + 16_500],
+    ] as const) {
+      const index = history.entries.findIndex((entry) => entry.kind === kind && entry.dueAt === EPOCH + T)
+      history.entries[index] = { ...history.entries[index]!, at }
+    }
+    return history.read(END)
+  }
+  clean(started(15_500, 'n1'))
+  wrong(['C2', 'C9'], started(15_500, 'n2'))
+  wrong('C2', started(14_999, 'n2'))
+})
+
 test('C9: a success came to its end, a failure threw', () => {
   const said = (outcome: 'succeeded' | 'failed', how: 'returned' | 'threw' | null) => {
     const history = minutes(without(4))
@@ -149,6 +169,15 @@ test('C10: reasons are true: paused, skipped, cancelled, retired, removed', () =
   wrong('C10', cancelled.read(END))
   cancelled.entries.length = length
   clean(asked(cancelled, T + 5, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token: null }))
+  const run = (token: string) => {
+    const history = minutes(without(4))
+    const end = { outcome: 'cancelled', reason: 'cancelled-by-operator' } as const
+    history.run(T, [T + 5, T + 10], end)
+    history.ask(T + 6, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token })
+    return history.amend(T, { ...end, endedAt: EPOCH + T + 10 }).read(END)
+  }
+  clean(run(String(T + 6)))
+  wrong('C10', run(String(T + 7)))
   wrong('C10', recorded({ outcome: 'cancelled', reason: 'retired' }).read(END))
   const removed = (at: number) => {
     const made = new Builder().node('n1', 0).define(10).ask(at, { verb: 'remove' }).define(at)

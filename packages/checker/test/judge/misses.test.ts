@@ -74,13 +74,11 @@ test('C1: missed in an outage, or with nobody there who could run it, is no miss
   const outage = minutes(without(4)).fault('store-down', 4 * MINUTE + 1, 5 * MINUTE - 10)
   outage.record(4 * MINUTE, LATE)
   clean(outage.read(END))
-  const alone = minutes(without(4), new Builder().node('n1', 0).node('n2', 0, 'ready', ['other']).define(10))
-  alone.record(4 * MINUTE, LATE)
-  alone
-    .node('n1', 3 * MINUTE + 10_000, 'stopping')
-    .node('n1', 3 * MINUTE + 11_000, 'ended')
-    .node('n1', 5 * MINUTE - 50)
-  clean(alone.read(END))
+  const alone = minutes([1, 2, 3], new Builder().node('n1', 0).node('n2', 0, 'ready', ['other']).define(10))
+  alone.node('n1', 3 * MINUTE + 10_000, 'stopping').node('n1', 3 * MINUTE + 11_000, 'ended')
+  alone.node('n3', 5 * MINUTE - 50).record(4 * MINUTE, LATE)
+  alone.run(5 * MINUTE, [5 * MINUTE + 5, 5 * MINUTE + 10], { node: 'n3' })
+  clean(alone.read(6 * MINUTE - 1))
 })
 
 test('C1: what was asked for without an answer may or may not have happened', () => {
@@ -162,6 +160,20 @@ test('C4: of two fires by hand each has somebody who asked for it, whoever was a
     history.run(at, [at + 1, at + 2], { nonce })
   }
   clean(history.read(END))
+})
+
+test('C4: who was asked to stop starts nothing more, unless it was kept from hearing that', () => {
+  const stopping = (askedMs: number, fault = false) => {
+    const history = minutes(without(9, 10), new Builder().node('n1', 0).node('n2', 0).define(10))
+    if (fault) history.fault('pause', 9 * MINUTE + askedMs, 9 * MINUTE, 'n2')
+    history.node('n2', 9 * MINUTE + askedMs, 'stopping')
+    history.run(9 * MINUTE, [9 * MINUTE + 5, 9 * MINUTE + 10], { node: 'n2' })
+    history.run(10 * MINUTE, [10 * MINUTE + 5, 10 * MINUTE + 10])
+    return history.read(END)
+  }
+  clean(stopping(5 - 2_000))
+  wrong('C4', stopping(4 - 2_000))
+  clean(stopping(4 - 2_000, true))
 })
 
 test('C5: a start before its instant, by the harness and by the ledger', () => {

@@ -138,6 +138,9 @@ test('C11: another round was asked for, and a backfill does not repeat what succ
     secondRound(missed, () => {}),
   )
   clean(secondRound({ outcome: 'succeeded' }, retry))
+  const gently = (history: Builder) =>
+    history.ask(T + 19_000, { verb: 'retry', dueAt: EPOCH + T, nonce: '', force: false })
+  wrong('C11', secondRound({ outcome: 'succeeded' }, gently))
   wrong('C11', secondRound({ outcome: 'succeeded' }, backfill))
 })
 
