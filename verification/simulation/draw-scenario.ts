@@ -1,7 +1,7 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
-import { createDice, type Dice } from './random.ts'
+import { createDice, type Dice, seedOf } from './random.ts'
 import type { Plan, Release, Scenario, Work } from './scenario.ts'
 
 const DAY = 86_400_000
@@ -27,7 +27,11 @@ export function drawScenario(seed: number): Scenario {
   const declared = Array.from({ length: dice.whole(1, 6) }, (_, index) => `s${index + 1}`)
   const created = Array.from({ length: dice.whole(0, 2) }, (_, index) => `c${index + 1}`)
   const releases = drawReleases(dice, setting, declared)
+  // By dice of its own: what was drawn before there was such a choice stays as it was.
+  const size = createDice(seedOf(seed, 'concurrency'))
+  const isNarrow = size.chance(0.25)
   const nodes = Array.from({ length: dice.whole(1, 5) }, () => ({
+    concurrency: isNarrow ? size.whole(1, 4) : 50,
     skewMs: dice.pick([0, 0, 50, -400, 60_000, -60_000, 3_600_000]),
     // Beats are few where it is about days: more than a real clock would drift in between is no fair game.
     rate: kind === 'days' ? dice.pick([1, 1, 0.9998, 1.0002]) : dice.pick([1, 1, 1, 0.95, 1.05]),

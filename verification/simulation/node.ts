@@ -55,7 +55,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   const settings = { storeDeadlineMs: storeDeadlineOf(scenario), host: name, pid: 1 }
   const surroundings = { ...AROUND, clock, random: dice.roll, newId: idsFrom(name), settings, sync }
   const app = cronce<Tx>({
-    ...{ logger: false, signals: false, app: 'shop', deployment: release.id, concurrency: 50 },
+    ...{ logger: false, signals: false, app: 'shop', deployment: release.id, concurrency: plan.concurrency },
     ...{ lease: scenario.leaseMs, holdDown: scenario.holdDownMs, drain: scenario.drainMs },
     store: surround(source, { ...surroundings, told: (event) => parts.told(name, event) }),
   })

@@ -6,7 +6,7 @@ export interface Recorder {
   readonly start: (run: RunOfFire, node: string) => void
   readonly finish: (run: RunOfFire, node: string, how: 'returned' | 'threw') => void
   readonly effect: (run: RunOfFire, node: string, sink: Effect['sink'], key: string, accepted: boolean) => void
-  readonly node: (node: string, what: NodeEntry['what'], jobs: readonly string[]) => void
+  readonly node: (node: string, what: NodeEntry['what'], able: Pick<NodeEntry, 'jobs' | 'concurrency'>) => void
   /** Until `until`, or to be ended by what is returned: its effects end so much later. */
   readonly fault: (fault: string, node: string | null, until?: Time) => (laterMs?: number) => void
   readonly clock: (byMs: number) => void
@@ -28,7 +28,7 @@ export function createRecorder(world: World): Recorder {
     finish: (run, node, how) => void entries.push({ kind: 'finish', at: now(), node, how, ...run }),
     effect: (run, node, sink, key, accepted) =>
       void entries.push({ kind: 'effect', at: now(), node, sink, key, accepted, ...run }),
-    node: (node, what, jobs) => void entries.push({ kind: 'node', at: now(), node, what, jobs }),
+    node: (node, what, able) => void entries.push({ kind: 'node', at: now(), node, what, ...able }),
     fault(name, node, until) {
       const fault: Open<Fault> = { kind: 'fault', at: now(), until: until ?? now(), fault: name, node }
       entries.push(fault)

@@ -31,6 +31,8 @@ export interface Scenario {
 
 export interface NodePlan {
   readonly skewMs: number
+  /** Runs at a time. */
+  readonly concurrency: number
   readonly rate: number
 }
 

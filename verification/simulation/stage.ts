@@ -51,10 +51,10 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     nodes[place] = node
     all.push(node)
     for (const disturbance of everywhere) node.disturbances.add(disturbance)
-    const jobs = Object.keys(release.jobs)
-    recorder.node(node.name, 'started', jobs)
+    const able = { jobs: Object.keys(release.jobs), concurrency: scenario.nodes[place]!.concurrency }
+    recorder.node(node.name, 'started', able)
     void node.app.start().then(() => {
-      if (nodes[place] === node && !stopping.has(node.name)) recorder.node(node.name, 'ready', jobs)
+      if (nodes[place] === node && !stopping.has(node.name)) recorder.node(node.name, 'ready', able)
     })
   }
   const comeBack = (place: number, downMs: number): void => {
@@ -62,7 +62,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     else spells.last(downMs, () => start(place))
   }
   const isGone = (place: number, node: Node, downMs: number): void => {
-    recorder.node(node.name, 'ended', Object.keys(node.release.jobs))
+    recorder.node(node.name, 'ended', { jobs: Object.keys(node.release.jobs) })
     nodes[place] = null
     comeBack(place, downMs)
   }
@@ -108,7 +108,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
       const node = nodes[place]
       if (!node || stopping.has(node.name)) return
       stopping.add(node.name)
-      recorder.node(node.name, 'stopping', Object.keys(node.release.jobs))
+      recorder.node(node.name, 'stopping', { jobs: Object.keys(node.release.jobs) })
       recorder.fault('stop', node.name)
       count('stop')
       void node.app.stop().then(() => {
