@@ -1,0 +1,204 @@
+import { test } from 'node:test'
+import type { LedgerFire, Spec } from '../../src/history.ts'
+import { Builder, EPOCH, MINUTE, SPEC } from './builder.ts'
+import { clean, END, minutes, without, wrong } from './verdicts.ts'
+
+type Options = { [Name in keyof Spec]?: Spec[Name] }
+
+const T = 4 * MINUTE
+const U = 5 * MINUTE
+
+/** Two nodes, and all of ten minutes but these. */
+function but(missing: readonly number[], options: Options = {}): Builder {
+  return minutes(without(...missing), new Builder().node('n1', 0).node('n2', 0).define(10, options))
+}
+
+/** Nine minutes as they should be, and the fourth on record like this. */
+function recorded(record: Partial<LedgerFire>, options: Options = {}): Builder {
+  const history = minutes(without(4), new Builder().node('n1', 0).define(10, options))
+  history.record(T, { plannedAt: EPOCH + T + 5, endedAt: EPOCH + T + 5, ...record })
+  return history
+}
+
+test('C10: reasons are true: paused, skipped, cancelled, retired, removed', () => {
+  const asked = (history: Builder, ...what: Parameters<Builder['ask']>) => history.ask(...what)
+  wrong('C10', recorded({ outcome: 'skipped', reason: 'paused' }).read(END))
+  const late = T + 2 * MINUTE
+  wrong(
+    'C10',
+    asked(recorded({ outcome: 'skipped', reason: 'paused' }), late, {
+      verb: 'pause',
+      until: EPOCH + late + 5,
+      missed: 'skip',
+    }).read(END),
+  )
+  wrong('C10', recorded({ outcome: 'skipped', reason: 'skipped-by-operator' }).read(END))
+  const cancelled = recorded({ outcome: 'cancelled', reason: 'cancelled-by-operator' })
+  const { length } = cancelled.entries
+  wrong('C10', cancelled.read(END))
+  cancelled.entries.length = length
+  clean(asked(cancelled, T + 5, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token: null }))
+  const run = (token: string) => {
+    const history = minutes(without(4))
+    const end = { outcome: 'cancelled', reason: 'cancelled-by-operator' } as const
+    history.run(T, [T + 5, T + 10], end)
+    history.ask(T + 6, { verb: 'cancel', dueAt: EPOCH + T, nonce: '', token })
+    return history.amend(T, { ...end, endedAt: EPOCH + T + 10 }).read(END)
+  }
+  clean(run(String(T + 6)))
+  wrong('C10', run(String(T + 7)))
+  wrong('C10', recorded({ outcome: 'cancelled', reason: 'retired' }).read(END))
+  const removed = (at: number) => {
+    const made = new Builder().node('n1', 0).define(10).ask(at, { verb: 'remove' }).define(at)
+    const history = minutes(without(4), made)
+    history.record(T, { outcome: 'cancelled', reason: 'removed', endedAt: EPOCH + T + 5 })
+    return history.read(END)
+  }
+  clean(removed(T + 5))
+  wrong('C10', removed(T - 5))
+  wrong('C10', recorded({ outcome: 'cancelled', reason: 'removed' }).read(END))
+  wrong('C10', recorded({ outcome: 'skipped', reason: 'tired' }).read(END))
+})
+
+const SKIP_LATE = { misfire: { ...SPEC.misfire, late: 'skip' } } as const
+
+test('C10: missed needs to have been late, by a policy that lets go', () => {
+  const outage = (record: Partial<LedgerFire>, options: Options = SKIP_LATE) =>
+    recorded({ outcome: 'missed', ...record }, options)
+      .fault('store-down', T, T + 30_000)
+      .read(END)
+  const at = (ms: number) => ({ plannedAt: EPOCH + T + ms, endedAt: EPOCH + T + ms })
+  clean(outage({ reason: 'late', ...at(10_001) }))
+  wrong('C10', outage({ reason: 'late', ...at(10_000) }))
+  wrong('C10', outage({ reason: 'late', ...at(10_001) }, {}))
+  wrong('C10', outage({ reason: 'superseded', ...at(10_001) }))
+  wrong('C10', outage({ reason: 'too-late', ...at(10_001) }))
+  clean(outage({ reason: 'too-late', ...at(10_001) }, { misfire: { ...SPEC.misfire, windowMs: 10_000 } }))
+})
+
+test('C10: superseded needs an instant that is newer', () => {
+  const superseded = (endedAt: number) => {
+    const history = minutes(without(4)).fault('store-down', T, T + MINUTE)
+    history.record(T, { outcome: 'missed', reason: 'superseded', plannedAt: endedAt, endedAt })
+    return history.read(END)
+  }
+  clean(superseded(EPOCH + T + MINUTE))
+  wrong('C10', superseded(EPOCH + T + MINUTE - 1))
+})
+
+test('C10: missed needs to have been late since it was ready, and never to have run', () => {
+  const late = { outcome: 'missed', reason: 'late', plannedAt: EPOCH + T, endedAt: EPOCH + T + 11_000 } as const
+  const jittered = (readyMs: number) => {
+    const history = recorded({ ...late, readyAt: EPOCH + T + readyMs }, { ...SKIP_LATE, jitterMs: 2_000 })
+    return history.fault('store-down', T, T + 30_000).read(END)
+  }
+  clean(jittered(999))
+  wrong('C10', jittered(1_000))
+  const retried = minutes(without(4), new Builder().node('n1', 0).define(10, SKIP_LATE))
+  retried.fault('store-down', T, T + 30_000).run(T, [T + 5, T + 10], { outcome: 'failed' })
+  wrong('C10', retried.amend(T, late).read(END))
+})
+
+test('C10: a timeout needs a time that was up', () => {
+  const timedOut = (ms: number, runMs: number | null) => {
+    const timeout = { runMs, graceMs: 1_000 }
+    const history = minutes(without(4), new Builder().node('n1', 0).define(10, { timeout }))
+    history.run(T, [T + 5, T + 5 + ms], { outcome: 'failed', reason: 'timeout' })
+    return history.read(END)
+  }
+  clean(timedOut(8_000, 10_000))
+  wrong('C10', timedOut(7_999, 10_000))
+  wrong('C10', timedOut(8_000, null))
+})
+
+test('C10: what a pause held back is let go if its end says so', () => {
+  const resumed = (first: 'skip' | 'latest' | 'all', missed: 'skip' | 'latest' | 'all', minute: number) => {
+    const history = minutes(without(minute)).ask(3.5 * MINUTE, { verb: 'pause', until: null, missed: first })
+    const back = (minute + 0.5) * MINUTE
+    history.ask(back, { verb: 'resume', missed })
+    const record = { outcome: 'skipped', reason: 'paused', plannedAt: EPOCH + back, endedAt: EPOCH + back } as const
+    history.record(minute * MINUTE, record)
+    return history.read(END)
+  }
+  clean(resumed('all', 'skip', 4))
+  clean(resumed('skip', 'all', 4))
+  wrong('C10', resumed('all', 'all', 4))
+  wrong('C10', resumed('latest', 'latest', 4))
+})
+
+test('C10: abandoned needs something that was done to the node', () => {
+  const abandoned = (hit: boolean, guarantee: Spec['guarantee'], reason: string) => {
+    const history = minutes(without(4), new Builder().node('n1', 0).node('n2', 0).define(10, { guarantee }))
+    if (hit) history.fault('pause', T + 10, T + 20_000, 'n1')
+    history.run(T, [T + 5, T + 18_000], { outcome: 'abandoned' })
+    return history.amend(T, { outcome: 'abandoned', reason, endedAt: EPOCH + T + 18_000 }).read(END)
+  }
+  clean(abandoned(true, 'at-most-once', 'crashed'))
+  wrong('C10', abandoned(false, 'at-most-once', 'crashed'))
+  wrong('C10', abandoned(true, 'at-least-once', 'crashed'))
+  wrong('C10', abandoned(true, 'at-least-once', 'crash-budget'))
+})
+
+/** The fire of the fourth minute was run like this, and given up for this reason. */
+function givenUp(reason: string, crashes: number, options: Options, endMs = 18_000, isHit = true): Builder {
+  const history = but([4], { overlap: { kind: 'queue-all', limit: 99 }, ...options })
+  if (isHit) history.fault('pause', T, T + 20_000, 'n1')
+  for (let crash = 0; crash < crashes; crash++) {
+    history.run(T, [T + 5 + crash * 100, T + 50 + crash * 100], { outcome: 'abandoned' })
+  }
+  return history.amend(T, { outcome: 'abandoned', reason, endedAt: EPOCH + T + endMs }).read(END)
+}
+
+test('C10: a budget of crashes is used up by one more than it has', () => {
+  clean(givenUp('crash-budget', 3, {}))
+  wrong('C10', givenUp('crash-budget', 2, {}))
+})
+
+test('C10: too late to be run again needs a deadline that is over, and a crash that was one', () => {
+  const retry = { ...SPEC.retry, deadlineMs: 17_999 }
+  clean(givenUp('recovery-too-late', 1, { retry }))
+  wrong('C10', givenUp('recovery-too-late', 1, { retry }, 17_999))
+  wrong('C10', givenUp('recovery-too-late', 1, { retry }, 18_000, false))
+})
+
+test('C10: stopped needs somebody who stopped its node', () => {
+  const once = { guarantee: 'at-most-once' } as const
+  clean(givenUp('stopped', 1, once))
+  wrong('C10', givenUp('stopped', 1, once, 18_000, false))
+  wrong('C10', givenUp('stopped', 1, {}))
+})
+
+test('C10: too late for a retry needs a failure', () => {
+  const failed = (outcome: 'failed' | 'abandoned') => {
+    const history = but([4]).fault('pause', T, T + 1_000, 'n1')
+    history.run(T, [T + 5, T + 50], { outcome })
+    return history.amend(T, { outcome: 'failed', reason: 'retry-too-late', endedAt: EPOCH + T + 60 }).read(END)
+  }
+  clean(failed('failed'))
+  wrong('C10', failed('abandoned'))
+})
+
+test('C10: replaced needs another fire', () => {
+  const replaced = (endMs: number) => {
+    const history = but([4], { overlap: { kind: 'replace', limit: 1 } })
+    const end = { outcome: 'cancelled', reason: 'replaced' } as const
+    history.run(T, [T + 5, T + endMs], end)
+    return history.amend(T, { ...end, endedAt: EPOCH + T + endMs }).read(END)
+  }
+  clean(replaced(MINUTE))
+  wrong('C10', replaced(MINUTE - 1))
+})
+
+test('C10: what a pause held back is let go by who takes the schedule away', () => {
+  const gone = (verb: 'remove' | 'resume') => {
+    const history = minutes([1, 2, 3])
+    history.ask(3.5 * MINUTE, { verb: 'pause', until: null, missed: 'all' })
+    history.ask(4.5 * MINUTE, verb === 'resume' ? { verb, missed: 'all' } : { verb })
+    const at = { plannedAt: EPOCH + 4.5 * MINUTE, endedAt: EPOCH + 4.5 * MINUTE }
+    history.record(T, { outcome: 'skipped', reason: 'paused', ...at })
+    if (verb === 'remove') history.schedules.clear()
+    return history.read(U - 1)
+  }
+  clean(gone('remove'))
+  wrong('C10', gone('resume'))
+})
