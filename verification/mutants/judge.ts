@@ -11,10 +11,8 @@ export interface Judged extends Found {
 
 /** How hard to look. */
 export interface Effort {
-  /** So many seeds, from the first one on. */
-  readonly seeds: number
-  /** And this one before them: nothing but time depends on it. */
-  readonly first: number | null
+  /** In this order. */
+  readonly seeds: readonly number[]
   /** Only what the checker says about the history counts, not the invariants of the store. */
   readonly history: boolean
 }
@@ -37,9 +35,21 @@ const PATIENCE_MS = 600_000
 /** What is said of a process that ended otherwise than by finding something or nothing. */
 const CRASH = 'crash'
 
+/** The first so many seeds, and one before them that has shown the mutant: nothing but time depends on that. */
+export function seedsFrom(count: number, first: number | undefined): readonly number[] {
+  return [...(first === undefined ? [] : [first]), ...Array.from({ length: count }, (_, index) => index + 1)]
+}
+
+/** What the simulation says about the product as it is. A judge who cries always has caught nobody. */
+export async function judgeSound(effort: Effort): Promise<Found> {
+  return foundIn(await runNode(['verification/mutants/judge-simulation.ts', JSON.stringify(effort)]))
+}
+
 export async function judgeMutant(mutant: Mutant, effort: Effort): Promise<Judged> {
   const begun = performance.now()
-  const output = await runNode(mutant, argumentsFor(mutant, effort))
+  // By the environment, so that the processes that a judge starts are mutants, too.
+  const environment = { MUTANT: mutant.name, NODE_OPTIONS: `--import=${HOOK}` }
+  const output = await runNode(argumentsFor(mutant, effort), environment)
   const found = mutant.caughtBy.judge === 'tests' ? failedIn(output) : foundIn(output)
   const isNamed = found.by.some((name) => mutant.caughtBy.names.includes(name))
   const verdict = found.by.length === 0 ? 'survived' : isNamed ? 'caught' : 'unnamed'
@@ -58,10 +68,9 @@ interface Output {
   readonly err: string
 }
 
-function runNode(mutant: Mutant, args: readonly string[]): Promise<Output> {
+function runNode(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Output> {
   const { promise, resolve, reject } = Promise.withResolvers<Output>()
-  // By the environment, so that the processes that a judge starts are mutants, too.
-  const env = { ...process.env, MUTANT: mutant.name, NODE_OPTIONS: `--import=${HOOK}`, NODE_TEST_CONTEXT: undefined }
+  const env = { ...process.env, ...environment, NODE_TEST_CONTEXT: undefined }
   const child = spawn(process.execPath, args, { cwd: ROOT, env, timeout: PATIENCE_MS, killSignal: 'SIGKILL' })
   const output = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.out += text))

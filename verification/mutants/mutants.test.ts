@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { judgeMutant } from './judge.ts'
+import { judgeMutant, judgeSound, seedsFrom } from './judge.ts'
 import { mutate } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
 import { quickest, savedSeeds } from './saved-seeds.ts'
@@ -46,10 +46,15 @@ test('an edit that fits nowhere, or in more places than it says, is an error', (
 describe('mutants are noticed by what they name', { concurrency: 2 }, () => {
   const names = quickest(QUICK)
   const seeds = savedSeeds()
+  test('and without them there is nothing to notice', async () => {
+    const wanted = new Set([...names].map((name) => seeds.get(name)!.seed))
+    const { by, message } = await judgeSound({ seeds: [...wanted], history: false })
+    assert.deepEqual(by, [], message)
+  })
   for (const mutant of MUTANTS.filter(({ name }) => names.has(name))) {
     test(`${mutant.name}: ${mutant.breaks}`, async () => {
-      const first = seeds.get(mutant.name)!.seed
-      const { verdict, by, message } = await judgeMutant(mutant, { seeds: FURTHER_SEEDS, first, history: false })
+      const wanted = seedsFrom(FURTHER_SEEDS, seeds.get(mutant.name)!.seed)
+      const { verdict, by, message } = await judgeMutant(mutant, { seeds: wanted, history: false })
       assert.equal(verdict, 'caught', `${by.join()} ${message}`)
     })
   }

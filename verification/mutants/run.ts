@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Judged, judgeMutant } from './judge.ts'
+import { type Judged, judgeMutant, judgeSound, seedsFrom } from './judge.ts'
 import type { Mutant } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
 import { savedSeeds, saveSeeds } from './saved-seeds.ts'
@@ -38,7 +38,13 @@ for (const { mutant, verdict, message } of missed) {
   console.error(`\n${mutant.name} (${verdict}): ${mutant.breaks}\n${message}`)
 }
 console.error(`\n${judged.length - missed.length} of ${judged.length} mutants were caught by what they name.`)
-process.exitCode = missed.length === 0 && judged.length > 0 ? 0 : 1
+const shown = [...new Set(judged.flatMap(({ seed }) => (seed === null ? [] : [seed])))]
+const control = await judgeSound({ seeds: shown, history: options.history })
+const isSound = control.by.length === 0
+console.error(
+  isSound ? `Without them, the same ${shown.length} seeds show nothing.` : `Without them: ${control.message}`,
+)
+process.exitCode = missed.length === 0 && judged.length > 0 && isSound ? 0 : 1
 
 async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> {
   const results: Judged[] = []
@@ -46,8 +52,8 @@ async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> 
   const saved = options.quick ? savedSeeds() : null
   const work = async (): Promise<void> => {
     for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-      const first = saved?.get(mutant.name)?.seed ?? null
-      const result = await judgeMutant(mutant, { seeds: Number(options.seeds), first, history: options.history })
+      const seeds = seedsFrom(Number(options.seeds), saved?.get(mutant.name)?.seed)
+      const result = await judgeMutant(mutant, { seeds, history: options.history })
       results.push(result)
       if (!options.json) console.log(lineOf(result))
     }

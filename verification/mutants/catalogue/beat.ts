@@ -7,7 +7,11 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     ruling: 'checker.md (f)',
     breaks: 'An instance is known by the name of its host.',
     edits: [edit('engine/core.ts', '    instance: parts.newId(),\n', '    instance: settings.host,\n')],
-    caughtBy: { judge: 'simulation', names: ['S1', 'S4', 'C2', 'C9', 'C12'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/crash.test.ts',
+      names: ['after a crash during a run, the fire is run again as attempt 2, with a higher token'],
+    },
   },
   {
     name: 'no-reclaim',

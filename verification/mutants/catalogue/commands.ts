@@ -139,7 +139,11 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         'if (record === null || record.term === declaredTerm) return',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S8', 'S9', 'C4', 'C10'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy.test.ts',
+      names: ['a rolling update changes the schedule once, though old instances still run'],
+    },
   },
   {
     name: 'hold-down-ignored',
@@ -187,6 +191,10 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         '  set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S8', 'C12', 'C13'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy.test.ts',
+      names: ['a job that left the code stops firing: what waited is cancelled, what runs goes on'],
+    },
   },
 ]

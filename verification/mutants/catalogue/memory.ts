@@ -201,7 +201,11 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '    if (change === null) return true\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S3', 'S6', 'C3', 'C8'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/pause.test.ts',
+      names: ['a transaction that was open while its instance was paused is rolled back'],
+    },
   },
   {
     name: 'pruned-early',

@@ -65,7 +65,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         "    case 'skip':\n      return beyond.newer ? 0 : 1\n",
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C11'] },
+    caughtBy: { judge: 'simulation', names: ['C4', 'C11'] },
   },
   {
     name: 'on-time-is-late',

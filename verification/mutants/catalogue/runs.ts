@@ -96,7 +96,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'if (job === undefined || core.stopping) {',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S3', 'C2'] },
+    caughtBy: { judge: 'simulation', names: ['S3', 'C2', 'C7'] },
   },
   {
     name: 'step-without-trust',
