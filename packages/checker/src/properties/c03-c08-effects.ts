@@ -66,7 +66,7 @@ function judgeTransactions({ final }: Case, story: Story, commits: readonly Effe
 function judgeLostTransactions(story: Story, report: Report): void {
   const tried = story.effects.filter(({ sink }) => sink === 'transaction')
   for (const effect of tried) {
-    if (effect.accepted || tried.some(({ token, accepted }) => token === effect.token && accepted)) continue
+    if (tried.some(({ token, accepted }) => token === effect.token && accepted)) continue
     const run = story.runs.find(({ token }) => token === effect.token)
     if (run?.outcome !== 'succeeded') continue
     const message = `${fireText(story)}: run ${effect.token} succeeded on record, but what it committed is not there.`
