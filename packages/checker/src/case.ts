@@ -116,7 +116,9 @@ function activitySpan(story: Story, clock: StoreClock) {
 function openSpan(story: Story, clock: StoreClock) {
   if (story.record === null) return activitySpan(story, clock)
   const begun = story.runs.map(({ startedAt }) => clock.timesOf(startedAt).from)
-  const from = Math.min(clock.timesOf(story.record.plannedAt).from, ...begun)
+  // In another round it was planned again, and when it was for the first time is not on record any more.
+  const plannedAt = story.record.round > 1 ? story.dueAt : story.record.plannedAt
+  const from = Math.min(clock.timesOf(plannedAt).from, ...begun)
   return [{ from, to: endOf(story, clock), item: story }]
 }
 
