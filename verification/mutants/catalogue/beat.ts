@@ -17,7 +17,13 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'no-reclaim',
     ruling: 'P6, faults.md 5.2 (no reclaim)',
     breaks: 'What a dead instance held is nobody’s for ever.',
-    edits: [edit('engine/peers.ts', '      if (items.length === 0) break\n', '      if (items.length >= 0) break\n')],
+    edits: [
+      edit(
+        'engine/peers.ts',
+        '      if (left === before) break\n',
+        '      if (left === before || round === 0) break\n',
+      ),
+    ],
     caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
   },
   {

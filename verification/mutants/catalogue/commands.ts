@@ -75,7 +75,11 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         '  const fire = findRunning(draft, token) ?? draft.open.find(isRunning)\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/settle.test.ts',
+      names: ['a cancel is about the run that the operator saw: when that is over, the next one is left alone'],
+    },
   },
   {
     name: 'backfill-repeats-what-ran',
@@ -119,7 +123,11 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
         '  if (!mustNotRepeat || record.attempt > 0) return null\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C2'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/backfill.test.ts',
+      names: ['what succeeded, or must not start twice and has started, is run again by force only'],
+    },
   },
   {
     name: 'removal-leaves-runs',

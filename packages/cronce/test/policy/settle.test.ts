@@ -235,6 +235,15 @@ test('a cancelled run ends cancelled, unless it succeeds before', () => {
   assert.deepEqual(story(finished.keeper), ['13:00 succeeded completed'])
 })
 
+test('a cancel is about the run that the operator saw: when that is over, the next one is left alone', () => {
+  const { keeper, run } = running()
+  keeper.settle(run, 'completed')
+  keeper.now += HOUR
+  const [next] = keeper.advance()
+  assert.notEqual(next, undefined)
+  assert.equal(requestCancel(keeper.it, run.record.token, WISH, keeper.context), 'stale')
+})
+
 test('a cancelled run is neither recovered nor run again, and is revoked when its grace is over', () => {
   const died = running()
   died.keeper.take(requestCancel(died.keeper.it, died.run.record.token, WISH, died.keeper.context))
