@@ -114,12 +114,21 @@ function activitySpan(story: Story, clock: StoreClock) {
 }
 
 function openSpan(story: Story, clock: StoreClock) {
+  if (story.runs.length === 0 && story.record === null) return handledSpan(story)
   if (story.record === null) return activitySpan(story, clock)
   const begun = story.runs.map(({ startedAt }) => clock.timesOf(startedAt).from)
   // In another round it was planned again, and when it was for the first time is not on record any more.
   const plannedAt = story.record.round > 1 ? story.dueAt : story.record.plannedAt
   const from = Math.min(clock.timesOf(plannedAt).from, ...begun)
   return [{ from, to: endOf(story, clock), item: story }]
+}
+
+/** Of what is on record no more, only the handlers tell. */
+function handledSpan(story: Story) {
+  const { starts, finishes } = story
+  if (starts.length === 0) return []
+  const ends = starts.map(({ token }) => finishes.get(token)?.at ?? Number.POSITIVE_INFINITY)
+  return [{ from: Math.min(...starts.map(({ at }) => at)), to: Math.max(...ends), item: story }]
 }
 
 function endOf({ record }: Story, clock: StoreClock): Time {
