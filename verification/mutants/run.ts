@@ -7,7 +7,7 @@ import { savedSeeds, saveSeeds } from './saved-seeds.ts'
 /**
  * Judges the judges: every mutant has to be noticed, by what it says would notice it.
  *
- *     node verification/mutants/run.ts [--only name,name] [--judge simulation] [--seeds 100] [--quick] [--history] [--save] [--json]
+ *     node verification/mutants/run.ts [--only name,name] [--judge simulation] [--seeds 200] [--quick] [--history] [--save] [--json]
  *
  * `--quick` begins with the seeds that were saved; `--save` saves those that were found. `--history`: judged by the checker alone.
  */
@@ -15,7 +15,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
     judge: { type: 'string' },
-    seeds: { type: 'string', default: '100' },
+    seeds: { type: 'string', default: '200' },
     jobs: { type: 'string', default: '2' },
     quick: { type: 'boolean', default: false },
     history: { type: 'boolean', default: false },

@@ -178,7 +178,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'run.committed = isOpen && resolveTransaction !== null && error !== null',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C9'] },
+    caughtBy: { judge: 'simulation', names: ['S6', 'C7', 'C9'] },
   },
   {
     name: 'never-given-up',

@@ -70,7 +70,11 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
         '  else waitAgain(draft, fire, { readyAt: context.now }, crashed)\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S11', 'C11'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/crash.test.ts',
+      names: ['a job that takes its instances down is given up after three runs'],
+    },
   },
   {
     name: 'hand-back-costs',
