@@ -139,12 +139,13 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const answer = store.beat(beat)
       const after = data().instances.get(id)
       checkInstance(id, before, after, report)
-      checkLeases(data().instances, storeNow(), report)
       if (after !== before) renewedAt.set(id, worldNow())
       for (const { record, goneAt, leaseUntil } of data().instances.values()) {
         if (goneAt === null && leaseUntil > storeNow()) presence.set(record.deployment, storeNow())
       }
       const answered = await answer
+      // A store that was closed meanwhile refuses, and writes nothing.
+      checkLeases(data().instances, storeNow(), report)
       checkBeat(id, before, answered, report)
       if (!answered.alive) watcher.count('renewal refused')
       return answered
@@ -155,7 +156,6 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const answer = store.bury(burial)
       const after = data().instances.get(burial.instance)
       checkInstance(burial.instance, before, after, report)
-      checkLeases(data().instances, storeNow(), report)
       checkBurial(burial.instance, before, after, worldNow() - (renewedAt.get(burial.instance) ?? 0), report)
       if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
       return answer

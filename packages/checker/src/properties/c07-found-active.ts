@@ -25,9 +25,11 @@ interface PlainFire extends Story {
   readonly record: LedgerFire
 }
 
-/** One that was planned once, by the series. */
+/** One that was planned once, by the series, and whose end is known: what was open and is on record no more has ended. */
 function isPlain(story: Story): story is PlainFire {
-  return story.nonce === '' && story.record?.origin === 'scheduled' && story.record.round === 1
+  const { nonce, record, isInFinal } = story
+  if (nonce !== '' || record?.origin !== 'scheduled' || record.round !== 1) return false
+  return isInFinal || record.endedAt !== null
 }
 
 /** `null`: it is not sure which one it was, or the fire was not on time and overlap was not asked. */

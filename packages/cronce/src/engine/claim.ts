@@ -2,9 +2,10 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
-import type { Decision, StartedRun } from '../policy/decision.ts'
+import type { Context, Decision, StartedRun } from '../policy/decision.ts'
 import { mayPlan, moveZone } from '../policy/move-zone.ts'
-import type { ChangeResult, Due } from '../store/store.ts'
+import type { ChangeResult, Due, DueQuery } from '../store/store.ts'
+import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { isPutOff } from './put-off.ts'
@@ -27,6 +28,8 @@ const BATCH = 500
 /** Whoever has enough to do, or sees that the others are at it, gives them so many times longer: to help would be to race. */
 const LONG_PATIENCE = 20
 const FULL_MS = 250
+/** What is due for so long, and nobody has taken, is planned also by those who have no room for it. */
+const LEFT_MS = 1_000
 /** Between two looks at the schedules of others, times the number of instances: the fleet looks as often as one would. */
 const SWEEP_MS = 1_000
 const RACES = 3
@@ -52,6 +55,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   const look = async ({ patienceMs } = core.settings): Promise<number> => {
     const room = roomOf(core)
     const jobs = askFor()
+    if (room === 0 && isBusy(core) && jobs.length > 0) return planWhileBusy(jobs)
     if (room === 0 || jobs.length === 0) return untilNotFull(core)
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
@@ -91,6 +95,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     try {
       const results = await send(core, decisions, request)
       follow(decisions, results)
+      await planOnly(decisions.filter((_, index) => results[index]!.kind === 'full').map(({ change }) => change.id))
       return results
     } finally {
       core.claiming.delete(request)
@@ -120,6 +125,32 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       if (decision.started.some(({ suspect }) => suspect)) break
     }
     return decisions
+  }
+
+  /** Whoever has no room starts nothing, but what nobody else took in a while does not wait to be decided. */
+  const planWhileBusy = async (jobs: DueQuery['jobs']): Promise<number> => {
+    const sentAt = core.parts.clock.mono()
+    const due = await callStore(core, 'due', () => core.parts.store.due({ jobs, patienceMs: LEFT_MS, limit: BATCH }))
+    core.time.observe(due.now, sentAt)
+    const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS)
+    await planOnly(left.map(({ id }) => id))
+    // Of what waits for room, further instants may come.
+    if (due.schedules.length > 0) return LEFT_MS
+    return Math.max(LEFT_MS, Math.min(untilNotFull(core), waitMs(core, due, sentAt)))
+  }
+
+  /** Nobody may start it for now, but what becomes of its instants is decided in time all the same. */
+  const planOnly = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return
+    const newest = newestZoneData(core)
+    const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
+      // A backfill needs to know what is on record, and can wait for its turn.
+      if (state === null || state.backfills.length > 0) return null
+      if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) return null
+      const decision = advance(state, context, null, onRecord.get(id) ?? [])
+      return decision === null || isPutOff(state, decision) ? null : decision
+    }
+    await changeSchedules(core, 'plan', ids, decide)
   }
 
   const follow = (decisions: readonly Decision[], results: readonly ChangeResult[]): void => {
@@ -169,6 +200,11 @@ function roomOf(core: Core): number {
   if (core.stopping || core.drained || !core.lease.trusted()) return 0
   if (core.runs.all().some(({ started }) => started.suspect)) return 0
   return Math.max(0, core.admission.capacity() - core.runs.size)
+}
+
+/** It runs as much as it may, and nothing else keeps it from more. */
+function isBusy(core: Core): boolean {
+  return !core.stopping && !core.drained && core.lease.trusted() && core.runs.size >= core.admission.capacity()
 }
 
 function untilNotFull(core: Core): number {

@@ -125,6 +125,27 @@ test('a limit for a group holds over all jobs in it and all instances', async ()
   fleet.end()
 })
 
+test('what a limit keeps from starting, or a busy instance has no room for, is on record in time', async () => {
+  const fleet = await createFleet()
+  const group = { name: 'gateway', limit: 1 }
+  await fleet.add(
+    (app, { clock }) => {
+      app.job('hog', { every: '1h', group }, () => clock.sleep(50 * MINUTE))
+      app.job('limited', { cron: '* * * * *', group, misfire: 'skip' }, () => {})
+      app.job('long', { every: '1h' }, () => clock.sleep(50 * MINUTE))
+      app.job('waits', { cron: '* * * * *', misfire: 'skip' }, () => {})
+    },
+    { concurrency: 2 },
+  )
+  await fleet.advance('10m30s')
+  for (const schedule of ['limited', 'waits']) {
+    const { items } = await fleet.operator.fires.list({ schedule, limit: 100 })
+    const decided = items.reduce((sum, { range }) => sum + (range?.count ?? 1), 0)
+    assert.ok(decided >= 10, `${schedule}: ${decided} of 11 are on record`)
+  }
+  fleet.end()
+})
+
 test('a limit lets those through that fit, also when more of a schedule could start', async () => {
   const fleet = await createFleet()
   const running = { now: 0, most: 0, all: 0 }
