@@ -22,7 +22,7 @@ const DEMANDS: readonly (readonly [least: number, what: string, ...counters: str
   [50, 'two wrote to a schedule at the same time', 'apply conflict'],
   [3, 'a claim was refused: the claimant was dead', 'apply not-live'],
   [3, 'a claim was refused: a limit was used up', 'apply full'],
-  [1, 'a claim was refused: it was early', 'apply early'],
+  [0.2, 'a claim was refused: it was early', 'apply early'],
   [3, 'the clock of the store stepped back', 'store clock stepped back'],
   [3, 'the clock of the store stepped ahead', 'store clock stepped ahead'],
   [10, 'the clock of a process stepped', 'wall clock step'],
@@ -65,7 +65,7 @@ export function lackingIn(counters: Readonly<Record<string, number>>, seeds: num
   if (seeds < DEMANDED_FROM) return []
   return DEMANDS.flatMap(([least, what, ...names]) => {
     const met = names.reduce((sum, name) => sum + (counters[name] ?? 0), 0)
-    const wanted = Math.max(1, Math.floor((least * seeds) / DEMANDED_FROM / 2))
+    const wanted = Math.max(least < 1 ? 0 : 1, Math.floor((least * seeds) / DEMANDED_FROM / 2))
     return met < wanted ? [`${what}: ${met}, not ${wanted}`] : []
   })
 }

@@ -87,6 +87,7 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
 
 /** Everybody is asked to stop, and leaves nothing behind. */
 async function leave({ world, stage, report, observed }: Setup, scenario: Scenario): Promise<void> {
+  await world.until(stage.awake())
   const longestMs = A_LONG_STOP_MS + scenario.drainMs
   const left = await world.until(stage.leave(), longestMs).catch(() => null)
   if (left === null) report('L3 drain', `not all came to their end within ${longestMs} ms`)

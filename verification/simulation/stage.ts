@@ -26,6 +26,8 @@ export interface Stage {
   heal(): void
   /** Who is up stops, and nobody comes back. */
   leave(): Promise<readonly Node[]>
+  /** Resolves when no process is held up, by a handler that blocks it. */
+  awake(): Promise<unknown>
 }
 
 export function createStage(parts: NodeParts, spells: Spells): Stage {
@@ -133,6 +135,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     setRelease(place, release) {
       releases[place] = release
     },
+    awake: () => Promise.all(nodes.map((node) => node?.process.delivered())),
     async leave() {
       isClosed = true
       const leaving = nodes.filter((node) => node !== null)
