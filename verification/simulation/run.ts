@@ -41,8 +41,14 @@ const SHRINKING_SECONDS = 60
 const SHOWN = 3
 
 if (values.replay !== undefined) await replay(drawScenario(Number(values.replay)), values.keep)
-else if (values.scenario !== undefined) await replay(JSON.parse(readFileSync(values.scenario, 'utf8')), values.keep)
+else if (values.scenario !== undefined) await replay(readScenario(values.scenario), values.keep)
 else await runMany()
+
+/** As a failing seed leaves it behind, or as it is saved with what it found. */
+function readScenario(file: string): Scenario {
+  const read = JSON.parse(readFileSync(file, 'utf8')) as Scenario | { readonly scenario: Scenario }
+  return 'scenario' in read ? read.scenario : read
+}
 
 /** With all of its actions, or only those of these numbers. */
 async function replay(scenario: Scenario, keep: string | undefined): Promise<void> {
