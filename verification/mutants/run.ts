@@ -31,7 +31,6 @@ const judged = await judgeAll(
     ({ caughtBy }) => judge === undefined || judge === caughtBy.judge,
   ),
 )
-if (options.save) saveSeeds(judged)
 if (options.json) console.log(JSON.stringify(judged.map(plain), null, 2))
 const missed = judged.filter(({ verdict }) => verdict !== 'caught')
 for (const { mutant, verdict, message } of missed) {
@@ -44,6 +43,8 @@ const isSound = control.by.length === 0
 console.error(
   isSound ? `Without them, the same ${shown.length} seeds show nothing.` : `Without them: ${control.message}`,
 )
+// A seed that shows something anyway shows no mutant.
+if (options.save && isSound) saveSeeds(judged)
 process.exitCode = missed.length === 0 && judged.length > 0 && isSound ? 0 : 1
 
 async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> {

@@ -87,7 +87,11 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
         'const lateness = stretch.instants.map(({ dueAt }) => now - dueAt)',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/plan.test.ts',
+      names: ['jitter holds a fire back, the same for everybody, and lateness counts from there'],
+    },
   },
   {
     name: 'jitter-beyond-the-next',

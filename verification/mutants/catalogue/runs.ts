@@ -168,19 +168,6 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
   },
   {
-    name: 'transaction-is-believed',
-    ruling: 'ruling 7',
-    breaks: 'A transaction whose answer was lost is taken for committed.',
-    edits: [
-      edit(
-        'engine/transact.ts',
-        'run.committed = isOpen && (await resolveTransaction(core as Core, run, error))',
-        'run.committed = isOpen && resolveTransaction !== null && error !== null',
-      ),
-    ],
-    caughtBy: { judge: 'simulation', names: ['S6', 'C7', 'C9'] },
-  },
-  {
     name: 'never-given-up',
     ruling: 'ruling 9',
     breaks: 'A handler that ignores its signal keeps its place for ever.',
