@@ -54,7 +54,7 @@ test('a violation that a model is there to show is no violation of ours', () => 
 })
 
 test('a mutant that survived stands out', () => {
-  const mutant = { ruling: 'P1', judge: 'simulation', tried: 3 }
+  const mutant = { rule: 'P1', judge: 'simulation', tried: 3 }
   const report = renderReport({
     ...NOTHING,
     mutants: [

@@ -39,7 +39,7 @@ export interface Explored extends Exploration {
 
 export interface MutantResult {
   readonly name: string
-  readonly ruling: string
+  readonly rule: string
   readonly judge: string
   readonly verdict: string
   readonly by: readonly string[]
@@ -152,8 +152,8 @@ function describeMutants(mutants: readonly MutantResult[]): string[] {
   if (mutants.length === 0) return []
   const rows = mutants
     .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
-    .map(({ name, ruling, judge, verdict, by, tried }) => {
-      return [name, ruling, judge, verdict === 'caught' ? by.join(', ') : `**${verdict}**`, tried]
+    .map(({ name, rule, judge, verdict, by, tried }) => {
+      return [name, rule, judge, verdict === 'caught' ? by.join(', ') : `**${verdict}**`, tried]
     })
   return [
     '`npm run mutants`',

@@ -1,8 +1,8 @@
 /** The product with one mistake in it, of the kind that somebody tired makes. Whoever judges the product must notice. */
 export interface Mutant {
   readonly name: string
-  /** What it breaks: a promise, a ruling of the design, or a mutant that the plan for the checker names. */
-  readonly ruling: string
+  /** What it breaks: a promise, a rule about faults (docs/verification.md), or one of the mistakes that schedulers are known for. */
+  readonly rule: string
   readonly breaks: string
   readonly edits: readonly Edit[]
   readonly caughtBy: CaughtBy

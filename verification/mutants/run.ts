@@ -65,9 +65,9 @@ async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> 
 
 function lineOf({ mutant, verdict, by, tried, seconds }: Judged): string {
   const effort = `${mutant.caughtBy.judge}, ${tried} tried, ${seconds.toFixed(1)} s`
-  return `${verdict.padEnd(8)} ${mutant.name.padEnd(32)} ${mutant.ruling}: ${by.join(', ')} (${effort})`
+  return `${verdict.padEnd(8)} ${mutant.name.padEnd(32)} ${mutant.rule}: ${by.join(', ')} (${effort})`
 }
 
-function plain({ mutant: { name, ruling, breaks, caughtBy }, ...rest }: Judged) {
-  return { name, ruling, breaks, judge: caughtBy.judge, ...rest }
+function plain({ mutant: { name, rule, breaks, caughtBy }, ...rest }: Judged) {
+  return { name, rule, breaks, judge: caughtBy.judge, ...rest }
 }

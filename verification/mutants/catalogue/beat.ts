@@ -4,7 +4,7 @@ import { edit, type Mutant } from '../mutant.ts'
 export const BEAT_MUTANTS: readonly Mutant[] = [
   {
     name: 'host-as-identity',
-    ruling: 'checker.md (f)',
+    rule: 'classic (f)',
     breaks: 'An instance is known by the name of its host.',
     edits: [edit('engine/core.ts', '    instance: parts.newId(),\n', '    instance: settings.host,\n')],
     caughtBy: {
@@ -15,7 +15,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-reclaim',
-    ruling: 'P6, faults.md 5.2 (no reclaim)',
+    rule: 'P6, protocol (no reclaim)',
     breaks: 'What a dead instance held is nobody’s for ever.',
     edits: [
       edit(
@@ -28,7 +28,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'recovered-from-the-living',
-    ruling: 'ruling 13',
+    rule: 'rule 13',
     breaks: 'That an instance is missing on a list is enough to run its fires again.',
     edits: [
       edit(
@@ -45,7 +45,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'recovered-when-expired',
-    ruling: 'ruling 13',
+    rule: 'rule 13',
     breaks: 'The fires of an instance whose lease has run out are run again although nobody has declared it dead.',
     edits: [
       edit(
@@ -58,7 +58,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'buried-without-watching',
-    ruling: 'ruling 14',
+    rule: 'rule 14',
     breaks: 'Whoever is expired by the clock of the store is declared dead by the first who looks.',
     edits: [
       edit(
@@ -77,7 +77,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'outage-blamed-on-others',
-    ruling: 'ruling 14',
+    rule: 'rule 14',
     breaks: 'Whoever could not look takes that for having seen nobody renew.',
     edits: [edit('engine/peers.ts', '    if (wasBlind(now)) {\n', '    if (wasBlind(now) && now < 0) {\n')],
     caughtBy: {
@@ -88,7 +88,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'lease-by-the-observer',
-    ruling: 'ruling 14, faults.md 5.2 (lease by client clock)',
+    rule: 'rule 14, protocol (lease by client clock)',
     breaks: 'The wall clock of whoever looks decides whose lease has run out.',
     edits: [
       edit(
@@ -108,7 +108,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'trust-by-one-clock',
-    ruling: 'ruling 18',
+    rule: 'rule 18',
     breaks: 'A machine that was suspended trusts its lease, since its monotonic clock stood still.',
     edits: [edit('engine/lease.ts', ' && clock.wall() < until.wall,', ',')],
     caughtBy: {
@@ -119,7 +119,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'trust-from-the-answer',
-    ruling: 'ruling 18',
+    rule: 'rule 18',
     breaks: 'A lease is counted from when the answer came, not from when it was asked for.',
     edits: [
       edit(
@@ -136,7 +136,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'renews-too-rarely',
-    ruling: 'ruling 18',
+    rule: 'rule 18',
     breaks: 'An instance that holds runs renews as rarely as one that holds none, and later than its lease lasts.',
     edits: [
       edit(
@@ -149,7 +149,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'fenced-runs-go-on',
-    ruling: 'ruling 8',
+    rule: 'rule 8',
     breaks: 'An instance that was declared dead joins anew and does not tell its runs.',
     edits: [edit('engine/beat.ts', "    for (const run of core.runs.all()) run.abort('fenced', null)\n", '')],
     caughtBy: {
@@ -160,7 +160,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'farewell-before-the-end',
-    ruling: 'P9',
+    rule: 'P9',
     breaks: 'An instance leaves before what it gave up is handed back.',
     edits: [edit('engine/engine.ts', '    await within(LEAVE_MS, quiet())\n', '')],
     caughtBy: {

@@ -4,7 +4,7 @@ import { edit, type Mutant } from '../mutant.ts'
 export const COMMAND_MUTANTS: readonly Mutant[] = [
   {
     name: 'change-forgets-the-old-rule',
-    ruling: 'ruling 25',
+    rule: 'rule 25',
     breaks: 'A new rule counts from now on, and what was due under the old one is dropped.',
     edits: [
       edit(
@@ -17,7 +17,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'waiting-gets-new-policies',
-    ruling: 'ruling 25',
+    rule: 'rule 25',
     breaks: 'What is open when a schedule changes goes on under the new policies.',
     edits: [edit('policy/define.ts', '  keepOwn(draft, state.definition, wanted.definition)\n', '')],
     caughtBy: {
@@ -28,7 +28,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'pause-swallows-what-was-due',
-    ruling: 'ruling 24',
+    rule: 'rule 24',
     breaks: 'A pause begins without planning what was due before it.',
     edits: [edit('policy/pause.ts', '  planUpToNow(draft)\n  pauseFires', '  pauseFires')],
     caughtBy: {
@@ -39,7 +39,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'resume-loses-the-stretch',
-    ruling: 'ruling 24',
+    rule: 'rule 24',
     breaks: 'What fell into a pause is passed over without a record.',
     edits: [
       edit(
@@ -52,7 +52,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'skips-whatever-is-next',
-    ruling: 'ruling 24',
+    rule: 'rule 24',
     breaks: 'Skipping the next fire skips the one that is next by now, not the one that the operator saw.',
     edits: [
       edit('policy/skip-next.ts', '  if (state.nextAt !== dueAt) {\n', '  if (state.nextAt === null) {\n'),
@@ -66,7 +66,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cancels-whatever-runs',
-    ruling: 'ruling 24',
+    rule: 'rule 24',
     breaks: 'Cancelling a run ends the one that runs by now, not the one that the operator saw.',
     edits: [
       edit(
@@ -83,7 +83,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'backfill-repeats-what-ran',
-    ruling: 'ruling 1',
+    rule: 'rule 1',
     breaks: 'A backfill runs failed and succeeded instants once more.',
     edits: [
       edit(
@@ -96,7 +96,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'backfill-beyond-the-record',
-    ruling: 'ruling 3',
+    rule: 'rule 3',
     breaks: 'A backfill may reach back to where nothing is on record any more.',
     edits: [
       edit('policy/backfill.ts', '  if (from < since) {\n', '  if (from > now) {\n'),
@@ -114,7 +114,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retry-without-force',
-    ruling: 'ruling 26',
+    rule: 'rule 26',
     breaks: 'An operator may run a job again that must not start twice, without saying that it is meant.',
     edits: [
       edit(
@@ -131,14 +131,14 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'removal-leaves-runs',
-    ruling: 'ruling 9',
+    rule: 'rule 9',
     breaks: 'A schedule is removed, and the run it had stays open on record.',
     edits: [edit('policy/remove.ts', '    if (isRunning(fire)) endRun(draft, fire, removed)\n', '')],
     caughtBy: { judge: 'simulation', names: ['S13', 'S9', 'C9', 'C12'] },
   },
   {
     name: 'old-deployment-flips-back',
-    ruling: 'P8, ruling 30',
+    rule: 'P8, rule 30',
     breaks: 'Whoever starts last writes its declarations, also when a newer deployment is active.',
     edits: [
       edit(
@@ -155,7 +155,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'hold-down-ignored',
-    ruling: 'ruling 30',
+    rule: 'rule 30',
     breaks: 'A release whose processes are away for a moment makes the old declarations count again.',
     edits: [
       edit(
@@ -172,7 +172,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retires-other-apps',
-    ruling: 'ruling 30',
+    rule: 'rule 30',
     breaks: 'Jobs of other apps are retired, since this one does not declare them.',
     edits: [
       edit('policy/retire.ts', ' || source.app !== by.app || ', ' || '),
@@ -190,7 +190,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retired-goes-on',
-    ruling: 'P8, ruling 30',
+    rule: 'P8, rule 30',
     breaks: 'What waits when its job leaves the code is started all the same.',
     edits: [
       edit(

@@ -4,7 +4,7 @@ import { edit, type Mutant } from '../mutant.ts'
 export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: 'no-unique-key',
-    ruling: 'P1, ruling 1, checker.md (a)',
+    rule: 'P1, rule 1, classic (a)',
     breaks: 'A fire that is on record is created once more, over the old record.',
     edits: [
       edit(
@@ -17,14 +17,14 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-version-check',
-    ruling: 'P2, faults.md 5.2 (update without compare-and-set)',
+    rule: 'P2, protocol (update without compare-and-set)',
     breaks: 'What was decided on an old state is written over a newer one.',
     edits: [edit('store/memory/apply.ts', ' || (current?.version ?? 0) !== change.version) return', ') return')],
     caughtBy: { judge: 'simulation', names: ['S9', 'S1', 'S2', 'C2'] },
   },
   {
     name: 'epoch-not-asked',
-    ruling: 'ruling 10, ruling 32',
+    rule: 'rule 10, rule 32',
     breaks: 'What was decided before the store fell back to an older copy is written after it.',
     edits: [edit('store/memory/apply.ts', 'if (change.epoch !== space.epoch || ', 'if (')],
     caughtBy: {
@@ -35,7 +35,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'mark-before-insert',
-    ruling: 'P5, checker.md (d)',
+    rule: 'P5, classic (d)',
     breaks: 'The high-water mark is written before it is known whether the records can be.',
     edits: [
       edit(
@@ -53,7 +53,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'early-by-the-store',
-    ruling: 'P4',
+    rule: 'P4',
     breaks: "The store does not ask its own clock whether a fire's time has come.",
     edits: [
       edit('store/memory/apply.ts', '  if (change.notBefore !== null && now < change.notBefore) return EARLY\n', ''),
@@ -62,7 +62,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'limits-not-counted',
-    ruling: 'P7, ruling 34',
+    rule: 'P7, rule 34',
     breaks: 'The limit of a job or a group is looked up before the runs of the same change are counted.',
     edits: [
       edit(
@@ -75,7 +75,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'token-reset-on-removal',
-    ruling: 'ruling 10, faults.md 5.2 (token reset)',
+    rule: 'rule 10, protocol (token reset)',
     breaks: 'A schedule that is removed and made again counts its tokens from one.',
     edits: [
       edit(
@@ -89,7 +89,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'claim-by-the-dead',
-    ruling: 'ruling 6, faults.md 5.2 (no fence on renew)',
+    rule: 'rule 6, protocol (no fence on renew)',
     breaks: 'A claim does not ask whether its instance has been declared dead.',
     edits: [
       edit(
@@ -102,7 +102,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'dead-renew',
-    ruling: 'ruling 13, checker.md (e), faults.md 5.2 (renew resurrects)',
+    rule: 'rule 13, classic (e), protocol (renew resurrects)',
     breaks: 'A beat is taken by name: an instance that was declared dead is live again.',
     edits: [
       edit(
@@ -115,7 +115,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'leases-not-clamped',
-    ruling: 'ruling 14',
+    rule: 'rule 14',
     breaks: 'After the clock of the store was set back, a lease of the dead seems to hold for hours.',
     edits: [
       edit(
@@ -128,7 +128,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'step-of-the-overtaken',
-    ruling: 'P3, faults.md 5.2 (no fence on once)',
+    rule: 'P3, protocol (no fence on once)',
     breaks: 'A step is begun without asking whether its run is still the current one.',
     edits: [
       edit(
@@ -141,7 +141,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'fence-by-holder',
-    ruling: 'P3, faults.md 5.2 (fence by holder)',
+    rule: 'P3, protocol (fence by holder)',
     breaks: 'A run may write as long as its instance lives, also when the run has been ended.',
     edits: [
       edit(
@@ -154,14 +154,14 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'step-ended-by-anybody',
-    ruling: 'ruling 11',
+    rule: 'rule 11',
     breaks: 'A step is ended by a run that did not begin it.',
     edits: [edit('store/memory/steps.ts', '      if (known.token !== command.token) return STALE\n', '')],
     caughtBy: { judge: 'simulation', names: ['S6', 'S3', 'C3', 'C8'] },
   },
   {
     name: 'unknown-step-rerun',
-    ruling: 'ruling 11',
+    rule: 'rule 11',
     breaks: 'A step that an earlier run began, and of which nobody knows the end, is silently begun again.',
     edits: [
       edit(
@@ -174,7 +174,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'step-done-twice',
-    ruling: 'faults.md 5.2 (effect not idempotent)',
+    rule: 'protocol (effect not idempotent)',
     breaks: 'A step that is done is done again by the next attempt.',
     edits: [
       edit(
@@ -187,7 +187,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'commit-of-the-overtaken',
-    ruling: 'P3, P6, ruling 8',
+    rule: 'P3, P6, rule 8',
     breaks: 'A transaction whose run is not current any more is not settled, and what it wrote is kept all the same.',
     edits: [
       edit(
@@ -209,7 +209,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'pruned-early',
-    ruling: 'ruling 3, checker.md (g)',
+    rule: 'rule 3, classic (g)',
     breaks: 'Records go a day before they may.',
     edits: [edit('store/memory/prune.ts', 'if (entry.expiresAt > now ||', 'if (entry.expiresAt > now + DAY_MS ||')],
     caughtBy: { judge: 'simulation', names: ['S12', 'C10'] },

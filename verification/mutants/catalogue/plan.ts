@@ -4,7 +4,7 @@ import { edit, type Mutant } from '../mutant.ts'
 export const PLAN_MUTANTS: readonly Mutant[] = [
   {
     name: 'due-is-now',
-    ruling: 'P1, ruling 2, checker.md (h)',
+    rule: 'P1, rule 2, classic (h)',
     breaks: 'A fire that is caught up with is written down as due now.',
     edits: [
       edit(
@@ -17,7 +17,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'next-from-now',
-    ruling: 'P5, faults.md 5.2 (loses catch-up)',
+    rule: 'P5, protocol (loses catch-up)',
     breaks: 'The next instant is looked for from now on, not from the one before it.',
     edits: [
       edit(
@@ -30,7 +30,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'missed-not-recorded',
-    ruling: 'P5, checker.md (d)',
+    rule: 'P5, classic (d)',
     breaks: 'The mark passes instants that are let go, and only a handful of them is written down.',
     edits: [
       edit(
@@ -43,7 +43,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'latest-is-oldest',
-    ruling: 'ruling 23',
+    rule: 'rule 23',
     breaks: 'Of the instants that are late, the oldest one runs instead of the latest.',
     edits: [
       edit(
@@ -56,7 +56,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late-skip-runs',
-    ruling: 'P7',
+    rule: 'P7',
     breaks: 'Where late fires are to be skipped, the latest of them runs.',
     edits: [
       edit(
@@ -69,7 +69,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'on-time-is-late',
-    ruling: 'P7',
+    rule: 'P7',
     breaks: 'The grace is taken for seconds where it is milliseconds: what is hardly late is let go.',
     edits: [
       edit('policy/misfire.ts', 'return latenessMs <= policy.graceMs', 'return latenessMs <= policy.graceMs / 1_000'),
@@ -78,7 +78,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'lateness-from-due',
-    ruling: 'ruling 2',
+    rule: 'rule 2',
     breaks: 'Lateness counts from the due time, so that jitter makes fires late.',
     edits: [
       edit(
@@ -95,7 +95,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'jitter-beyond-the-next',
-    ruling: 'ruling 2',
+    rule: 'rule 2',
     breaks: 'Jitter may hold a fire back until after the next one is due.',
     edits: [
       edit(
@@ -108,7 +108,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retries-are-late',
-    ruling: 'ruling 23',
+    rule: 'rule 23',
     breaks: 'A fire that waits for another attempt is judged as late, like one that was never begun.',
     edits: [
       edit(
@@ -121,7 +121,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'started-while-paused',
-    ruling: 'ruling 24',
+    rule: 'rule 24',
     breaks: 'A pause stops planning, and lets what waits or is to be retried start.',
     edits: [
       edit(
@@ -134,7 +134,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'planned-while-paused',
-    ruling: 'ruling 24',
+    rule: 'rule 24',
     breaks: 'A pause that has an end does not keep instants from being planned.',
     edits: [
       edit(
@@ -147,7 +147,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'every-chunk-has-its-latest',
-    ruling: 'ruling 28',
+    rule: 'rule 28',
     breaks: 'In a stretch that takes several steps, each step runs its latest instant.',
     edits: [
       edit(
@@ -164,7 +164,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'plans-with-old-zones',
-    ruling: 'ruling 31',
+    rule: 'rule 31',
     breaks: 'An instance with older zone data plans while one with newer data lives.',
     edits: [edit('policy/move-zone.ts', 'return state.zoneData === null || zoneData >= newestLive', 'return true')],
     caughtBy: {
@@ -175,7 +175,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'zones-never-move',
-    ruling: 'ruling 31',
+    rule: 'rule 31',
     breaks: 'Newer zone data is written down, and the next instant stays that of the old.',
     edits: [
       edit(

@@ -4,7 +4,7 @@ import { edit, type Mutant } from '../mutant.ts'
 export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: 'local-clock',
-    ruling: 'P4, checker.md (c), faults.md 5.2 (due by client clock)',
+    rule: 'P4, classic (c), protocol (due by client clock)',
     breaks: 'Decisions are made by the clock of the instance, and the store does not object.',
     edits: [
       edit(
@@ -18,7 +18,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'local-clock-misjudges',
-    ruling: 'P4, checker.md (c)',
+    rule: 'P4, classic (c)',
     breaks: 'The store decides what is due, and the clock of the instance how late it is.',
     edits: [
       edit(
@@ -31,7 +31,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'loser-starts-too',
-    ruling: 'P2, faults.md 5.2 (non-atomic claim)',
+    rule: 'P2, protocol (non-atomic claim)',
     breaks: 'An instance whose claim met a newer version starts the run all the same.',
     edits: [
       edit(
@@ -44,7 +44,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'claim-without-request',
-    ruling: 'ruling 6',
+    rule: 'rule 6',
     breaks: 'After a lost answer a token is taken for one’s own, though another instance may have got it.',
     edits: [
       edit(
@@ -57,7 +57,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'lost-claim-is-believed',
-    ruling: 'ruling 7',
+    rule: 'rule 7',
     breaks: 'A claim whose answer was lost is taken for applied without looking.',
     edits: [
       edit(
@@ -70,14 +70,14 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-reconcile',
-    ruling: 'ruling 6',
+    rule: 'rule 6',
     breaks: 'What an instance holds without knowing is held for ever.',
     edits: [edit('engine/reconcile.ts', '      void settler.add(schedule, { token,', '      void ({ schedule, token,')],
     caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
   },
   {
     name: 'reconcile-at-once',
-    ruling: 'ruling 6',
+    rule: 'rule 6',
     breaks: 'A beat hands back what was claimed while it was under way.',
     edits: [
       edit('engine/reconcile.ts', '      else if (!core.claiming.has(run.request)) unknown', '      else unknown'),
@@ -87,7 +87,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'started-without-trust',
-    ruling: 'ruling 8',
+    rule: 'rule 8',
     breaks: 'A handler is called without asking whether the lease still holds.',
     edits: [
       edit(
@@ -104,7 +104,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'step-without-trust',
-    ruling: 'ruling 8',
+    rule: 'rule 8',
     breaks: 'A step is begun without asking whether the lease still holds.',
     edits: [
       edit(
@@ -121,7 +121,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'commit-without-trust',
-    ruling: 'ruling 8',
+    rule: 'rule 8',
     breaks: 'A transaction is committed without asking whether the lease still holds.',
     edits: [
       edit(
@@ -143,7 +143,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'doubt-keeps-from-settling',
-    ruling: 'ruling 8',
+    rule: 'rule 8',
     breaks: 'A run that has ended is not settled while the lease is in doubt.',
     edits: [
       edit(
@@ -156,7 +156,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'settled-without-an-answer',
-    ruling: 'ruling 7',
+    rule: 'rule 7',
     breaks: 'A settlement whose answer was lost is taken for made.',
     edits: [
       edit(
@@ -169,7 +169,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'never-given-up',
-    ruling: 'ruling 9',
+    rule: 'rule 9',
     breaks: 'A handler that ignores its signal keeps its place for ever.',
     edits: [
       edit(
@@ -186,7 +186,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'timeout-forgotten',
-    ruling: 'ruling 9',
+    rule: 'rule 9',
     breaks: 'The timeout of a run is not watched.',
     edits: [
       edit('engine/execute.ts', "    if (isLate) run.abort('timeout', null)\n", '    if (isLate) run.ended = false\n'),
@@ -195,7 +195,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stopping-drops-runs',
-    ruling: 'P9',
+    rule: 'P9',
     breaks: 'An instance that stops leaves what it runs behind instead of handing it back.',
     edits: [
       edit(
@@ -208,7 +208,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stopping-still-claims',
-    ruling: 'P9',
+    rule: 'P9',
     breaks: 'An instance that stops goes on claiming, and leaves without handing back.',
     edits: [
       edit(

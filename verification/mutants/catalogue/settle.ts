@@ -4,14 +4,14 @@ import { edit, type Mutant } from '../mutant.ts'
 export const SETTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'no-token-check',
-    ruling: 'P3, checker.md (b), faults.md 5.2 (no fence on settle)',
+    rule: 'P3, classic (b), protocol (no fence on settle)',
     breaks: 'A settlement ends whatever run there is.',
     edits: [edit('policy/fires.ts', '.find((fire) => fire.run.token === token)', '.at(0)')],
     caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9', 'C10'] },
   },
   {
     name: 'token-compared-the-wrong-way',
-    ruling: 'ruling 10',
+    rule: 'rule 10',
     breaks: 'A run with an older token than the current one may settle.',
     edits: [
       edit(
@@ -24,7 +24,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'at-most-once-retried',
-    ruling: 'P6, ruling 26',
+    rule: 'P6, rule 26',
     breaks: 'A job that must not start twice is retried after a failure.',
     edits: [
       edit(
@@ -41,14 +41,14 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'at-most-once-recovered',
-    ruling: 'P6, ruling 26',
+    rule: 'P6, rule 26',
     breaks: 'A job that must not start twice is run again after a crash.',
     edits: [edit('policy/recover.ts', "  if (policy.guarantee === 'at-most-once') return crashed\n", '')],
     caughtBy: { judge: 'simulation', names: ['S11', 'C2'] },
   },
   {
     name: 'at-most-once-handed-back',
-    ruling: 'P6, ruling 26',
+    rule: 'P6, rule 26',
     breaks: 'A run that has begun is handed back like one that has not.',
     edits: [
       edit(
@@ -61,7 +61,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'crash-budget-forgotten',
-    ruling: 'ruling 27',
+    rule: 'rule 27',
     breaks: 'Crashes are not counted: a job that takes its instances down does so for ever.',
     edits: [
       edit(
@@ -78,7 +78,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'hand-back-costs',
-    ruling: 'ruling 27',
+    rule: 'rule 27',
     breaks: 'A run that is handed back counts as a crash.',
     edits: [
       edit(
@@ -91,14 +91,14 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'one-retry-more',
-    ruling: 'ruling 23',
+    rule: 'rule 23',
     breaks: 'A fire is retried once more than its policy says.',
     edits: [edit('policy/settle.ts', 'failures <= policy.retry.attempts', 'failures <= policy.retry.attempts + 1')],
     caughtBy: { judge: 'simulation', names: ['C11', 'S11'] },
   },
   {
     name: 'retry-at-once',
-    ruling: 'P4, ruling 23',
+    rule: 'P4, rule 23',
     breaks: 'A retry by a clock that went back may begin before the instant of its fire.',
     edits: [
       edit(
@@ -111,7 +111,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'suspect-in-company',
-    ruling: 'ruling 27',
+    rule: 'rule 27',
     breaks: 'A fire whose instances keep dying starts beside others.',
     edits: [edit('policy/start.ts', 'const isLoner = isSuspect(fire)', 'const isLoner = false')],
     caughtBy: {
@@ -122,7 +122,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retention-not-clamped',
-    ruling: 'ruling 3, checker.md (g)',
+    rule: 'rule 3, classic (g)',
     breaks: 'Records are kept as short as somebody wished, and not at least for the window and a day.',
     edits: [
       edit(
@@ -139,21 +139,21 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'round-not-counted',
-    ruling: 'ruling 5',
+    rule: 'rule 5',
     breaks: 'Another round of a fire has the number of the one before it.',
     edits: [edit('policy/rounds.ts', '    round: record.round + 1,\n', '    round: record.round,\n')],
     caughtBy: { judge: 'simulation', names: ['S5', 'C14', 'C2'] },
   },
   {
     name: 'range-split-loses-the-rest',
-    ruling: 'ruling 5',
+    rule: 'rule 5',
     breaks: 'When one instant is taken out of a range, what came after it goes off the record.',
     edits: [edit('policy/rounds.ts', '    putRecord(draft, tail, true)\n', '')],
     caughtBy: { judge: 'simulation', names: ['C1', 'C10'] },
   },
   {
     name: 'attempts-begin-anew',
-    ruling: 'ruling 5',
+    rule: 'rule 5',
     breaks: 'Another round counts its attempts from one.',
     edits: [edit('policy/rounds.ts', '    attempt: record.attempt,\n', '    attempt: 0,\n')],
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },

@@ -10,7 +10,7 @@ const CONFORMANCE = 'packages/cronce/test/store/sqlite-conformance.test.ts'
 export const SQLITE_MUTANTS: readonly Mutant[] = [
   {
     name: 'sqlite-no-version-check',
-    ruling: 'P2',
+    rule: 'P2',
     breaks: 'What was decided on an old state is written over a newer one.',
     edits: [edit('store/sqlite/apply.ts', ' || Number(head?.version ?? 0) !== change.version) return', ') return')],
     caughtBy: {
@@ -21,7 +21,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-leases-by-wall',
-    ruling: 'ruling 20',
+    rule: 'rule 20',
     breaks: 'Leases go by the wall clock of the host, which steps.',
     edits: [edit('store/sqlite/instances.ts', 'host.mono()', 'host.wall()', 3)],
     caughtBy: {
@@ -32,7 +32,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-boot-forgotten',
-    ruling: 'ruling 20',
+    rule: 'rule 20',
     breaks: 'After another start of the machine the dead from before seem to live.',
     edits: [
       edit('store/sqlite/instances.ts', 'return row.boot !== host.bootId || renewed > mono', 'return renewed > mono'),
@@ -45,7 +45,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-hint-is-proof',
-    ruling: 'ruling 15',
+    rule: 'rule 15',
     breaks: 'A free lock is proof of death, also when a renewal came since.',
     edits: [
       edit(
@@ -62,7 +62,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-lock-not-held',
-    ruling: 'ruling 17',
+    rule: 'rule 17',
     breaks: 'The lock that says that a process lives is not really taken.',
     edits: [
       edit(
@@ -79,7 +79,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-missing-lock-is-death',
-    ruling: 'ruling 17',
+    rule: 'rule 17',
     breaks: 'An instance without a lock file is taken for dead.',
     edits: [
       edit(
@@ -92,7 +92,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-transaction-waits',
-    ruling: 'ruling 21',
+    rule: 'rule 21',
     breaks: 'A function that waits is let, and what it writes later is in no transaction.',
     edits: [
       edit(
@@ -109,7 +109,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-birth-ignored',
-    ruling: 'ruling 22',
+    rule: 'rule 22',
     breaks: 'A backup that is put in the place of the file is taken for the file.',
     edits: [
       edit(
@@ -126,14 +126,14 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-network-accepted',
-    ruling: 'ruling 22',
+    rule: 'rule 22',
     breaks: 'A network file system is only warned about.',
     edits: [edit('store/sqlite/place.ts', '  if (type === FUSE && !production) {\n', '  if (!production) {\n')],
     caughtBy: { judge: 'tests', file: OPEN, names: ['a network file system is refused: 0x6969'] },
   },
   {
     name: 'sqlite-copy-runs',
-    ruling: 'ruling 32',
+    rule: 'rule 32',
     breaks: 'A copy of a store runs all its schedules a second time.',
     edits: [
       edit(
@@ -150,7 +150,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-adopted-in-the-same-epoch',
-    ruling: 'ruling 10, ruling 32',
+    rule: 'rule 10, rule 32',
     breaks: 'A store that was adopted gives tokens that the original has given, too.',
     edits: [edit('store/sqlite/identity.ts', '    epoch += 1\n', '')],
     caughtBy: {
@@ -161,7 +161,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sqlite-not-durable',
-    ruling: 'faults.md S12',
+    rule: 'S12',
     breaks: 'A commit is answered before it is on the disk.',
     edits: [edit('store/sqlite/open.ts', 'pragma synchronous = full;', 'pragma synchronous = normal;')],
     caughtBy: { judge: 'tests', file: OPEN, names: ['a commit is on the disk when it is answered'] },

@@ -4,7 +4,7 @@ import { edit, type Mutant } from '../mutant.ts'
 export const TURN_MUTANTS: readonly Mutant[] = [
   {
     name: 'no-overlap',
-    ruling: 'P7, ruling 12',
+    rule: 'P7, rule 12',
     breaks: 'What waits its turn starts at once.',
     edits: [
       edit(
@@ -17,7 +17,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'allow-one-more',
-    ruling: 'P7, ruling 12',
+    rule: 'P7, rule 12',
     breaks: 'One more fire than allowed is active.',
     edits: [
       edit(
@@ -30,14 +30,14 @@ export const TURN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'back-off-not-active',
-    ruling: 'ruling 12',
+    rule: 'rule 12',
     breaks: 'A fire between two attempts is not in the way of the next one.',
     edits: [edit('policy/turn.ts', 'return fire.run !== null || fire.attempt > 0', 'return fire.run !== null')],
     caughtBy: { judge: 'simulation', names: ['C7'] },
   },
   {
     name: 'queue-keeps-the-newest',
-    ruling: 'ruling 12',
+    rule: 'rule 12',
     breaks: 'A fire that finds another one waiting takes its place.',
     edits: [
       edit(
@@ -54,7 +54,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'catch-up-skipped',
-    ruling: 'ruling 12',
+    rule: 'rule 12',
     breaks: 'What is caught up with is skipped because of what runs, like what is on time.',
     edits: [
       edit(
@@ -71,7 +71,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'successor-does-not-wait',
-    ruling: 'ruling 9',
+    rule: 'rule 9',
     breaks: 'A run that was asked to end does not count any more: the next fire starts beside it.',
     edits: [
       edit(
@@ -84,7 +84,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-revoke',
-    ruling: 'ruling 9',
+    rule: 'rule 9',
     breaks: 'A run that was asked to end and does not is never revoked.',
     edits: [edit('policy/advance.ts', '  revoke(draft)\n  settleDue', '  settleDue')],
     caughtBy: {
@@ -95,7 +95,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'token-not-counted',
-    ruling: 'P2, ruling 10',
+    rule: 'P2, rule 10',
     breaks: 'The counter of tokens is read and not moved.',
     edits: [edit('policy/start.ts', '  set(draft, { tokens })\n', '')],
     caughtBy: { judge: 'simulation', names: ['S2', 'S5', 'C2'] },
