@@ -89,8 +89,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     ],
     caughtBy: {
       judge: 'tests',
-      file: 'packages/cronce/test/policy/plan.test.ts',
-      names: ['jitter holds a fire back, the same for everybody, and lateness counts from there'],
+      file: 'packages/cronce/test/policy/model.test.ts',
+      names: ['random commands, judged by a naive reading of the policies'],
     },
   },
   {
