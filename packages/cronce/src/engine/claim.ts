@@ -27,7 +27,9 @@ const LONG_MS = 3_600_000
 const BATCH = 500
 /** Whoever has enough to do, or sees that the others are at it, gives them so many times longer: to help would be to race. */
 const LONG_PATIENCE = 20
+/** Whoever meets a limit that is used up asks again after so long, and less and less often: its holder may take hours. */
 const FULL_MS = 250
+const FULL_LONGEST_MS = 4_000
 /** What is due for so long, and nobody has taken, is planned also by those who have no room for it. */
 const LEFT_MS = 1_000
 /** Between two looks at the schedules of others, times the number of instances: the fleet looks as often as one would. */
@@ -50,6 +52,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let isPatient = false
   /** Fires found on record although their schedule had not got to them. */
   const onRecord = new Map<string, FireRecord[]>()
+  /** By job: how often in a row a limit was used up. */
+  const fullTimes = new Map<string, number>()
   let claiming: Promise<unknown> = Promise.resolve()
 
   const look = async ({ patienceMs } = core.settings): Promise<number> => {
@@ -161,9 +165,15 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       onRecord.delete(id)
       if (result.kind === 'applied') {
         for (const event of decision.events) core.parts.emit(event)
-        for (const run of decision.started) start(run)
+        for (const run of decision.started) {
+          fullTimes.delete(run.record.job)
+          start(run)
+        }
       } else if (result.kind === 'full') {
-        core.fullUntil.set(decision.started[0]!.record.job, core.parts.clock.mono() + FULL_MS)
+        const { job } = decision.started[0]!.record
+        const times = fullTimes.get(job) ?? 0
+        fullTimes.set(job, times + 1)
+        core.fullUntil.set(job, core.parts.clock.mono() + Math.min(FULL_MS * 2 ** times, FULL_LONGEST_MS))
       } else if (result.kind === 'exists') {
         // All that were met so far: of two on record, each would else make the other forgotten.
         onRecord.set(id, [...known, result.fire].slice(-EXISTING_LIMIT))
