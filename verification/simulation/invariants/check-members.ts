@@ -92,7 +92,8 @@ export function checkDeployment(
   const known = before.deployments.find(({ id }) => id === after.active)
   if (known === undefined) return
   const lastSeen = seen.presence.get(before.active)
-  const isGone = lastSeen === undefined || seen.now - lastSeen >= seen.holdDownMs
+  // Since the clock was set back, nobody can tell how long.
+  const isGone = lastSeen === undefined || lastSeen > seen.now || seen.now - lastSeen >= seen.holdDownMs
   const isBack = seen.now - known.lastReadyAt >= seen.holdDownMs
   if (!isGone && !isBack) report('S9 deployment', `${after.active} replaced ${before.active}, which is there`)
 }

@@ -40,9 +40,13 @@ function judgeStart(judged: Case, story: Story, start: Start, report: Report): v
 }
 
 /** A node that was held up between its claim and the first line of the handler can't know. */
+/** While nothing is done to it, nobody waits longer for an answer of the store. */
+const ANSWER_MS = 400
+
 function isStartedAfter({ clock, fleet }: Case, start: Start, run: LedgerRun, endedAt: Instant): boolean {
   const claimed = clock.timesOf(run.startedAt).from
-  return start.at > clock.timesOf(endedAt).to && !fleet.wasHit(start.node, claimed, start.at)
+  // The answer to a claim takes its time, and whoever takes the run away meanwhile is not heard.
+  return start.at > clock.timesOf(endedAt).to + ANSWER_MS && !fleet.wasHit(start.node, claimed, start.at)
 }
 
 /** A run that is said to have succeeded returned by then, or committed; one that is said to have failed threw by then. */

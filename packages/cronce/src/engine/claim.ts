@@ -2,10 +2,9 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
-import type { Context, Decision, StartedRun } from '../policy/decision.ts'
+import type { Decision, StartedRun } from '../policy/decision.ts'
 import { mayPlan, moveZone } from '../policy/move-zone.ts'
 import type { ChangeResult, Due, DueQuery } from '../store/store.ts'
-import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { isPutOff } from './put-off.ts'
@@ -118,9 +117,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       if (left === 0 || (decisions.length > 0 && core.parts.clock.mono() - begunAt > DECIDING_MS)) break
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const claimant = { instance: core.instance, request, room: left, idle }
-      const existing =
-        state.backfills.length > 0 ? await existingOf(core, state, onRecord) : (onRecord.get(state.id) ?? [])
-      const decision = moveZone(state, context) ?? advance(state, context, claimant, existing)
+      const decision = moveZone(state, context) ?? advance(state, context, claimant, await knownOf(state))
       if (decision === null || (!idle && isPutOff(state, decision))) continue
       decisions.push(decision)
       left -= decision.started.length
@@ -146,16 +143,22 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   /** Nobody may start it for now, but what becomes of its instants is decided in time all the same. */
   const planOnly = async (ids: readonly string[]): Promise<void> => {
     if (ids.length === 0) return
+    const loaded = await callStore(core, 'plan (read)', () => core.parts.store.load(ids))
+    const context = core.context(loaded)
     const newest = newestZoneData(core)
-    const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
-      // A backfill needs to know what is on record, and can wait for its turn.
-      if (state === null || state.backfills.length > 0) return null
-      if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) return null
-      const decision = advance(state, context, null, onRecord.get(id) ?? [])
-      return decision === null || isPutOff(state, decision) ? null : decision
+    const decisions: Decision[] = []
+    for (const state of loaded.schedules) {
+      if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
+      const decision = advance(state, context, null, await knownOf(state))
+      if (decision !== null && !isPutOff(state, decision)) decisions.push(decision)
     }
-    await changeSchedules(core, 'plan', ids, decide)
+    if (decisions.length === 0) return
+    const changes = decisions.map(({ change }) => change)
+    follow(decisions, (await callStore(core, 'plan', () => core.parts.store.apply(changes))).results)
   }
+
+  const knownOf = async (state: ScheduleState): Promise<readonly FireRecord[]> =>
+    state.backfills.length > 0 ? existingOf(core, state, onRecord) : (onRecord.get(state.id) ?? [])
 
   const follow = (decisions: readonly Decision[], results: readonly ChangeResult[]): void => {
     for (const [index, decision] of decisions.entries()) {
