@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Summary } from './report.ts'
 
-const SECONDS = 20
+const SECONDS = 15
 
 /** Their plans are always the same; when the faults strike is not. */
 const SEEDS = [1, 2]

@@ -33,10 +33,9 @@ export interface Process {
   readonly sleeping: number
 }
 
-const NEVER = new Promise<never>(() => {})
-
+/** A new one each time: one for all would keep everybody alive who ever waited for it. */
 export function never(): Promise<never> {
-  return NEVER
+  return new Promise(() => {})
 }
 
 export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 1 }: ClockFaults = {}): Process {
@@ -63,7 +62,7 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
   }
   const mono = (): number => ((suspendedAt ?? world.now()) - suspendedMs) * rate
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
-    if (state === 'crashed') return NEVER
+    if (state === 'crashed') return never()
     if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
     const end = mono() + ms
     sleeping++
