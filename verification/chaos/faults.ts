@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import { SYNC_POINTS } from '../sync-points.ts'
 import type { Chaos } from './chaos.ts'
 import { deploy } from './deploy.ts'
 import type { Slot } from './fleet.ts'
@@ -148,19 +148,8 @@ function openFiles(pid: number): number {
   }
 }
 
-const POINTS: readonly SyncPoint[] = [
-  'due:sent',
-  'claim:sent',
-  'claim:answered',
-  'run:starting',
-  'run:returned',
-  'settle:sent',
-  'settle:answered',
-  'beat:sent',
-  'step:sent',
-  'step:answered',
-  'transaction:sent',
-]
+/** Those that everybody comes by all the time. */
+const POINTS = SYNC_POINTS.filter((point) => point !== 'recover:sent' && point !== 'declare:sent')
 const BLOWS: readonly Blow[] = ['kill', 'stop', 'block', 'answer-lost', 'request-lost']
 /** Whoever does not come by in this time will not. */
 const AMBUSH_MS = 3_000

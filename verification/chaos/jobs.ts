@@ -1,5 +1,6 @@
 import type { CronSpec, EverySpec, Spec } from '../../packages/checker/src/history.ts'
 import type { ScheduleOptions } from '../../packages/cronce/src/client/schedule-options.ts'
+import { triggerOf } from '../trigger-options.ts'
 
 /** A schedule of the load: what the judge holds it to, and what its handler does. */
 export interface ChaosJob {
@@ -184,18 +185,5 @@ export function optionsOf({ spec, work }: ChaosJob): ScheduleOptions {
     ...(spec.jobLimit === null ? {} : { concurrency: spec.jobLimit }),
     ...(spec.group === null ? {} : { group: spec.group }),
     unknownStep: work.rerun ? 'rerun' : 'fail',
-  }
-}
-
-function triggerOf(trigger: Spec['trigger']): ScheduleOptions {
-  switch (trigger?.kind) {
-    case 'cron':
-      return { cron: trigger.expression, tz: trigger.tz, dst: trigger.dst }
-    case 'every':
-      return { every: { interval: trigger.everyMs, anchor: trigger.anchor } }
-    case 'at':
-      return { at: trigger.at }
-    case undefined:
-      return {}
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bounds } from '../../packages/checker/src/history.ts'
 import type { Property } from '../../packages/checker/src/verdict.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import { SYNC_POINTS } from '../sync-points.ts'
 import { NEXT_CALL } from './ambush.ts'
 import { isRestarted, isRunning, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
@@ -26,24 +27,9 @@ export interface CellResult {
 }
 
 const BLOWS: readonly Cell['blow'][] = ['kill', 'stop', 'answer-lost', 'request-lost']
-const POINTS: readonly SyncPoint[] = [
-  'declare:sent',
-  'beat:sent',
-  'due:sent',
-  'claim:sent',
-  'claim:answered',
-  'run:starting',
-  'step:sent',
-  'step:answered',
-  'transaction:sent',
-  'run:returned',
-  'settle:sent',
-  'settle:answered',
-  'recover:sent',
-]
 
 /** A request can be lost, and an answer, where one is about to be sent. */
-export const CELLS: readonly Cell[] = POINTS.flatMap((point) =>
+export const CELLS: readonly Cell[] = SYNC_POINTS.flatMap((point) =>
   BLOWS.filter((blow) => blow === 'kill' || blow === 'stop' || NEXT_CALL[point] !== undefined).map((blow) => ({
     point,
     blow,

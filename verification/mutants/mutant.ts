@@ -20,7 +20,7 @@ export interface Edit {
 
 export type CaughtBy =
   /** By one of these properties of the checker or invariants of the store. */
-  | { readonly judge: 'simulation' | 'explorer'; readonly names: readonly string[] }
+  | { readonly judge: 'simulation'; readonly names: readonly string[] }
   /** By one of these tests of this file. For what the simulated store can't show. */
   | { readonly judge: 'tests'; readonly file: string; readonly names: readonly string[] }
 

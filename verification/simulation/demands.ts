@@ -1,4 +1,4 @@
-import { SYNC_POINTS } from './draw-actions.ts'
+import { SYNC_POINTS } from '../sync-points.ts'
 
 /** A set of seeds this large must have met everything below. */
 export const DEMANDED_FROM = 100

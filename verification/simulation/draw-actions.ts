@@ -1,4 +1,4 @@
-import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
+import { SYNC_POINTS } from '../sync-points.ts'
 import { drawPlan, type Setting } from './draw-plan.ts'
 import type { Dice } from './random.ts'
 import {
@@ -9,22 +9,6 @@ import {
   type OperatorAction,
   type ProcessAction,
 } from './scenario.ts'
-
-export const SYNC_POINTS = [
-  'due:sent',
-  'claim:sent',
-  'claim:answered',
-  'run:starting',
-  'run:returned',
-  'settle:sent',
-  'settle:answered',
-  'beat:sent',
-  'step:sent',
-  'step:answered',
-  'transaction:sent',
-  'recover:sent',
-  'declare:sent',
-] as const satisfies readonly SyncPoint[]
 
 /** What may be acted on. */
 export interface Cast extends Setting {

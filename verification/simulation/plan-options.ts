@@ -1,4 +1,5 @@
 import type { ScheduleOptions } from '../../packages/cronce/src/client/schedule-options.ts'
+import { triggerOf } from '../trigger-options.ts'
 import type { Plan } from './scenario.ts'
 
 /** A plan as a user of cronce would write it. */
@@ -25,18 +26,5 @@ export function optionsOf({ spec, jitterKind, backoffMs, unknownStep, count }: P
     concurrency: spec.jobLimit ?? undefined,
     group: spec.group ?? undefined,
     unknownStep,
-  }
-}
-
-function triggerOf(trigger: Plan['spec']['trigger']): ScheduleOptions {
-  switch (trigger?.kind) {
-    case 'cron':
-      return { cron: trigger.expression, tz: trigger.tz, dst: trigger.dst }
-    case 'every':
-      return { every: { interval: trigger.everyMs, anchor: trigger.anchor } }
-    case 'at':
-      return { at: trigger.at }
-    case undefined:
-      return {}
   }
 }

@@ -1,0 +1,16 @@
+import type { Spec } from '../packages/checker/src/history.ts'
+import type { ScheduleOptions } from '../packages/cronce/src/client/schedule-options.ts'
+
+/** What the judge calls a trigger, as users write it. */
+export function triggerOf(trigger: Spec['trigger']): ScheduleOptions {
+  switch (trigger?.kind) {
+    case 'cron':
+      return { cron: trigger.expression, tz: trigger.tz, dst: trigger.dst }
+    case 'every':
+      return { every: { interval: trigger.everyMs, anchor: trigger.anchor } }
+    case 'at':
+      return { at: trigger.at }
+    case undefined:
+      return {}
+  }
+}
