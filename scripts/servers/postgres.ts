@@ -16,16 +16,9 @@ export interface PostgresOptions {
 export async function startPostgres(options: PostgresOptions = {}, locate: Obtain = obtain): Promise<Server> {
   // Resolved, because the link on a PATH may point into the folder where the rest of that version is.
   const bin = dirname(realpathSync(await locate('initdb')))
-  return startServer(postgresPlan(options, bin))
-}
-
-function postgresPlan(options: PostgresOptions, bin: string): ServerPlan {
   const password = randomBytes(16).toString('hex')
-  return {
-    name: 'postgres',
-    portCount: 1,
-    endSignal: 'SIGQUIT', // Immediate: no checkpoint for data that is about to be removed.
-    restartSignal: 'SIGINT', // Fast: ends the sessions, then writes a checkpoint.
+  return startServer({
+    ...postgresPlan(options, bin),
     prepare: async (home) => {
       const pwfile = join(home.directory, 'password')
       writeFileSync(pwfile, password)
@@ -35,6 +28,17 @@ function postgresPlan(options: PostgresOptions, bin: string): ServerPlan {
       const code = await home.run({ file: join(bin, 'initdb'), args: [...args, ...auth] })
       if (code !== 0) throw unready({ name: 'postgres' }, home, `initdb ended with ${code}`)
     },
+    url: (port) => `postgres://postgres:${password}@${LOOPBACK}:${port}/postgres`,
+  })
+}
+
+/** All that is the same however its data came about. */
+export function postgresPlan(options: PostgresOptions, bin: string): Omit<ServerPlan, 'prepare' | 'url'> {
+  return {
+    name: 'postgres',
+    portCount: 1,
+    endSignal: 'SIGQUIT', // Immediate: no checkpoint for data that is about to be removed.
+    restartSignal: 'SIGINT', // Fast: ends the sessions, then writes a checkpoint.
     command: async ([port], directory) => {
       const settings = {
         listen_addresses: LOOPBACK,
@@ -49,7 +53,6 @@ function postgresPlan(options: PostgresOptions, bin: string): ServerPlan {
     },
     // Nobody else can be on this socket, and a server that did not get its TCP port does not open it.
     isReady: ([port], directory) => probe({ path: join(directory, `.s.PGSQL.${port}`) }, startup(), judgeStartup),
-    url: (port) => `postgres://postgres:${password}@${LOOPBACK}:${port}/postgres`,
   }
 }
 

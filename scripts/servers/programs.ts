@@ -13,6 +13,10 @@ export const programs = {
   // PostgreSQL is known by initdb: a `postgres` without its initdb beside it cannot make a data directory.
   initdb: { names: ['initdb'], packages: { apt: 'postgresql', brew: 'postgresql@17', dnf: 'postgresql-server' } },
   psql: { names: ['psql'], packages: { apt: 'postgresql-client', brew: 'libpq', dnf: 'postgresql' } },
+  basebackup: {
+    names: ['pg_basebackup'],
+    packages: { apt: 'postgresql-client', brew: 'postgresql@17', dnf: 'postgresql-server' },
+  },
   redis: { names: ['redis-server'], packages: { apt: 'redis-server', brew: 'redis', dnf: 'redis' } },
   etcd: { names: ['etcd'], packages: { apt: 'etcd-server', brew: 'etcd', dnf: 'etcd' } },
   pgbouncer: { names: ['pgbouncer'], packages: { apt: 'pgbouncer', brew: 'pgbouncer', dnf: 'pgbouncer' } },
@@ -26,7 +30,7 @@ export type Program = keyof typeof programs
 
 /** The program's path on this machine, if it is there. */
 export async function findProgram(program: Program): Promise<string | undefined> {
-  const isPostgres = program === 'initdb' || program === 'psql'
+  const isPostgres = program === 'initdb' || program === 'psql' || program === 'basebackup'
   const folders = isPostgres ? [...postgresFolders(), ...commandFolders()] : commandFolders()
   return findExecutable(programs[program].names, folders)
 }
