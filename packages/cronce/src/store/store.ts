@@ -82,17 +82,24 @@ export interface Store<Tx = unknown> {
   /** Delete all records of a schedule that no longer exists. True when nothing is left; call again until then. */
   erase(schedule: string, limit: number): Promise<boolean>
 
-  /** Be told when somebody wrote with `wake`. A hint: may come late, twice or never. Returns how to stop. */
-  watch(listener: () => void): () => void
+  /** Be told of what can't wait for the next beat. A hint: may come late, twice or never. Returns how to stop. */
+  watch(listener: (hint: WatchHint) => void): () => void
 
   /**
    * Instances among these whose process is known to be gone, without waiting for their lease. Empty where the store can't
-   * tell. A hint for `bury`.
+   * tell. A hint for `bury`. Where the store can wait for such an end, it does, for up to three seconds.
    */
   probe(instances: readonly string[]): Promise<readonly string[]>
 
   close(): Promise<void>
 }
+
+/**
+ * `wake`: somebody wrote with `wake`, joined, left, or wants an instance to drain.
+ * `doubt`: what tells the others that this process lives was lost (a session, a lock). They may declare its instance dead
+ * unless it renews at once.
+ */
+export type WatchHint = 'wake' | 'doubt'
 
 /** What `sqlite(file)`, `memory()` and the like return: something to open, in a namespace. */
 export interface StoreSource<Tx = unknown> {
@@ -190,6 +197,17 @@ export interface BeatAnswer {
   readonly held: readonly HeldRun[]
   /** All that are live or draining, this one included. */
   readonly instances: readonly InstanceRecord[]
+  /** So that nobody has to look for work that is rarely there. */
+  readonly chores: Chores
+}
+
+export interface Chores {
+  /** Version of the record of the instance's app. 0: there is none. */
+  readonly appVersion: number
+  /** Instances that are over, by death or by leaving, and still hold open runs. */
+  readonly orphans: readonly string[]
+  /** `prune` would delete something now. */
+  readonly prunable: boolean
 }
 
 export interface HeldRun {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import * as apply from '../../src/store/sqlite/apply.ts'
-import { HELD, LIVE } from '../../src/store/sqlite/instances.ts'
+import { HELD, LIVE, ORPHANS } from '../../src/store/sqlite/instances.ts'
 import { type Select, selectFires, selectRuns, selectSchedules } from '../../src/store/sqlite/lists.ts'
 import * as prune from '../../src/store/sqlite/prune.ts'
 import * as schedules from '../../src/store/sqlite/schedules.ts'
@@ -35,6 +35,7 @@ const STATEMENTS: readonly string[] = [
   apply.TRIM,
   HELD,
   LIVE,
+  ORPHANS,
   LIST_STEPS,
   prune.EXPIRED,
   prune.GONE,
@@ -71,7 +72,9 @@ test('nothing is found by reading through a table', async (context) => {
       .map((row) => String(Object.values(row).at(-1)))
   const bad: string[] = []
   const look = (sql: string, steps: readonly string[]) => {
-    if (steps.some((step) => step.startsWith('SCAN'))) bad.push(`${sql}\n  ${steps.join('\n  ')}`)
+    // The holders are no table: a statement finds them one by one.
+    if (steps.some((step) => step.startsWith('SCAN') && step !== 'SCAN holders'))
+      bad.push(`${sql}\n  ${steps.join('\n  ')}`)
   }
   for (const sql of STATEMENTS) look(sql, plan(sql))
   for (const { sql, values } of LISTS) look(sql, plan(sql, values))

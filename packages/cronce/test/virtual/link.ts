@@ -146,7 +146,7 @@ function wrap<Tx>(inner: Store<Tx>, process: Process, send: Send, link: Link): S
     listInstances: through('listInstances', inner.listInstances),
     prune: through('prune', inner.prune),
     erase: through('erase', inner.erase),
-    watch: (listener) => inner.watch(() => void (link.deaf || process.deliver(listener))),
+    watch: (listener) => inner.watch((hint) => void (link.deaf || process.deliver(() => listener(hint)))),
     probe: through('probe', inner.probe),
     close: through('close', inner.close),
   }

@@ -1,5 +1,6 @@
 import type { Json } from '../../model/json.ts'
 import type { Instant } from '../../model/schedule.ts'
+import type { WatchHint } from '../store.ts'
 import { emptyNamespace, type MemoryData } from './data.ts'
 import type { Journal } from './journal.ts'
 import { makeSpace, type Space } from './space.ts'
@@ -12,7 +13,7 @@ export interface Core {
   space(namespace: string): Space
   restore(data: MemoryData): void
   setEffect(key: string, value: Json | undefined): void
-  watch(namespace: string, listener: () => void): () => void
+  watch(namespace: string, listener: (hint: WatchHint) => void): () => void
   wake(namespace: string): void
 }
 
@@ -52,7 +53,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
       const all = listeners.get(namespace) ?? new Set()
       // Of its own, so that one listener may watch twice and stop once.
       const told = () => {
-        if (all.has(told)) listener()
+        if (all.has(told)) listener('wake')
       }
       listeners.set(namespace, all.add(told))
       return () => all.delete(told)

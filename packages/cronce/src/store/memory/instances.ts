@@ -1,7 +1,8 @@
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { ApplyOptions, Beat, BeatAnswer, HeldRun, Store } from '../store.ts'
+import type { ApplyOptions, Beat, BeatAnswer, Chores, HeldRun, Store } from '../store.ts'
 import type { StoredInstance } from './data.ts'
+import { isPrunable } from './prune.ts'
 import { ascend, compareText } from './sorted.ts'
 import { type Space, setInstance } from './space.ts'
 
@@ -15,6 +16,17 @@ export function beat(space: Space, now: Instant, given: Beat): BeatAnswer {
     now,
     held: alive ? heldBy(space, given.instance.id) : [],
     instances: [...ascend(space.present)].map((id) => view(space.data.instances.get(id)!, now)),
+    chores: choresFor(space, now, given.instance.app),
+  }
+}
+
+function choresFor(space: Space, now: Instant, app: string): Chores {
+  const { data, records } = space
+  const isOver = (id: string): boolean => typeof data.instances.get(id)?.goneAt === 'number'
+  return {
+    appVersion: data.apps.get(app)?.version ?? 0,
+    orphans: [...records.openRuns.keys()].filter(isOver).sort(compareText),
+    prunable: isPrunable(space, now),
   }
 }
 

@@ -24,19 +24,33 @@ export function trim(space: Space, schedule: string, { belowNumber, endedBefore 
 }
 
 export function prune(space: Space, now: Instant, limit: number): number {
+  const fires = expired(space, now, limit)
+  for (const fire of fires) deleteFire(space, fire)
+  for (const id of forgettable(space, now)) setInstance(space, id, undefined)
+  return fires.length
+}
+
+export function isPrunable(space: Space, now: Instant): boolean {
+  return expired(space, now, 1).length > 0 || forgettable(space, now).length > 0
+}
+
+function expired({ records }: Space, now: Instant, limit: number): FireKey[] {
   const found: FireKey[] = []
-  for (const entry of ascend(space.records.expiring)) {
+  for (const entry of ascend(records.expiring)) {
     if (entry.expiresAt > now || found.length >= limit) break
     // A record that says when it may go but not how it ended is somebody's mistake, and no reason to lose an open fire.
-    if (!space.records.openFires.has(entry)) found.push(entry)
+    if (!records.openFires.has(entry)) found.push(entry)
   }
-  for (const fire of found) deleteFire(space, fire)
-  for (const [id, { goneAt }] of [...space.data.instances]) {
-    // One that still has runs is what those runs are recovered by.
-    const isDone = goneAt !== null && goneAt <= now - DAY_MS && !space.records.openRuns.has(id)
-    if (isDone) setInstance(space, id, undefined)
+  return found
+}
+
+/** Of those that are gone for a day, one that still has runs is what those runs are recovered by. */
+function forgettable({ data, records }: Space, now: Instant): string[] {
+  const found: string[] = []
+  for (const [id, { goneAt }] of data.instances) {
+    if (goneAt !== null && goneAt <= now - DAY_MS && !records.openRuns.has(id)) found.push(id)
   }
-  return found.length
+  return found
 }
 
 export function erase(space: Space, schedule: string, limit: number): boolean {

@@ -4,12 +4,17 @@ import { statement } from './driver.ts'
 import { json } from './rows.ts'
 
 const GET = 'select record from cronce_apps where namespace = ? and name = ?'
+const VERSION = 'select version from cronce_apps where namespace = ? and name = ?'
 const INSERT = 'insert or ignore into cronce_apps (namespace, name, version, record) values (?, ?, ?, ?)'
 const UPDATE = 'update cronce_apps set version = ?, record = ? where namespace = ? and name = ? and version = ?'
 
 export function loadApp(db: DatabaseSync, namespace: string, name: string): AppRecord | null {
   const row = statement(db, GET).get(namespace, name)
   return row === undefined ? null : json(row.record)
+}
+
+export function versionOfApp(db: DatabaseSync, namespace: string, name: string): number {
+  return Number(statement(db, VERSION).get(namespace, name)?.version ?? 0)
 }
 
 export function saveApp(db: DatabaseSync, namespace: string, app: AppRecord): boolean {

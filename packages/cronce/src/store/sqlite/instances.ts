@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { Beat, BeatAnswer, HeldRun } from '../store.ts'
+import type { Beat, BeatAnswer, Chores, HeldRun } from '../store.ts'
+import { versionOfApp } from './apps.ts'
 import { type Row, statement } from './driver.ts'
 import type { Host } from './host.ts'
+import { isPrunable } from './prune.ts'
 import { json, runOf } from './rows.ts'
 
 const GET = 'select * from cronce_instances where namespace = ? and id = ?'
@@ -33,6 +35,27 @@ select record
   from cronce_runs indexed by cronce_runs_held
  where namespace = ? and instance = ? and outcome = 'open'`
 
+/**
+ * Who is over and still has open runs. From holder to holder through the index: the runs may be thousands, and so may be
+ * those that are over.
+ */
+export const ORPHANS = `
+with recursive holders (id) as (
+  select min(instance) from cronce_runs indexed by cronce_runs_held where namespace = ? and outcome = 'open'
+  union all
+  select (
+    select min(instance)
+      from cronce_runs indexed by cronce_runs_held
+     where namespace = ? and outcome = 'open' and instance > holders.id
+  )
+    from holders
+   where holders.id is not null
+)
+select holders.id
+  from holders cross join cronce_instances on namespace = ? and cronce_instances.id = holders.id
+ where ended_at is not null
+ order by holders.id`
+
 /** The instances of a namespace, by the clocks of the host, within one transaction. */
 export interface Fleet {
   readonly db: DatabaseSync
@@ -50,9 +73,17 @@ export function beat(fleet: Fleet, { instance, join, leaseMs }: Beat): BeatAnswe
   const { db, namespace, now } = fleet
   const alive = renewOrJoin(fleet, instance, join, leaseMs)
   const instances = listLive(fleet)
-  if (!alive) return { alive, now, held: [], instances }
-  const held = statement(db, HELD).all(namespace, instance.id).map(heldOf)
-  return { alive, now, held, instances }
+  const held = alive ? statement(db, HELD).all(namespace, instance.id).map(heldOf) : []
+  return { alive, now, held, instances, chores: choresFor(fleet, instance.app) }
+}
+
+function choresFor({ db, namespace, now }: Fleet, app: string): Chores {
+  const orphans = statement(db, ORPHANS).all(namespace, namespace, namespace)
+  return {
+    appVersion: versionOfApp(db, namespace, app),
+    orphans: orphans.map(({ id }) => String(id)),
+    prunable: isPrunable(db, namespace, now),
+  }
 }
 
 function renewOrJoin(fleet: Fleet, instance: Beat['instance'], join: boolean, leaseMs: number): boolean {

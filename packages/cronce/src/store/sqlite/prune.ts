@@ -61,6 +61,11 @@ export function prune(db: DatabaseSync, namespace: string, limit: number, now: I
   return fires.length
 }
 
+export function isPrunable(db: DatabaseSync, namespace: string, now: Instant): boolean {
+  const isExpired = statement(db, EXPIRED).get(namespace, now, 1) !== undefined
+  return isExpired || statement(db, GONE).get(namespace, now - DAY_MS, 1) !== undefined
+}
+
 export function erase(db: DatabaseSync, namespace: string, schedule: string, limit: number): boolean {
   if (headOf(db, namespace, schedule) !== undefined) {
     throw new SqliteStoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {

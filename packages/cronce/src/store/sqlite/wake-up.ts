@@ -1,5 +1,6 @@
 import { type FSWatcher, type Stats, unwatchFile, watch, watchFile, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import type { WatchHint } from '../store.ts'
 
 /** Where the system can't tell of changes, somebody looks for them this often. */
 const POLL_MS = 1_000
@@ -41,9 +42,9 @@ export class WakeUp {
     })
   }
 
-  watch(listener: () => void): () => void {
+  watch(listener: (hint: WatchHint) => void): () => void {
     // The same function may be handed in twice.
-    const own = () => listener()
+    const own = () => listener('wake')
     this.#listeners.add(own)
     this.#start()
     return () => {

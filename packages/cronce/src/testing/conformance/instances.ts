@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Store } from '../../store/store.ts'
 import { applyAll, type Bench, bury, join, type Rule, renewalsOf, running } from './bench.ts'
-import { after, beat, cancellation, HOUR_MS, NOON, settlement } from './samples.ts'
+import { after, app, beat, cancellation, HOUR_MS, NOON, settlement } from './samples.ts'
 
 async function instanceOf(store: Store, id: string): Promise<InstanceRecord | undefined> {
   return (await store.listInstances()).instances.find((instance) => instance.id === id)
@@ -210,6 +210,38 @@ export function instanceRules(rule: Rule): void {
     const second = await running(store, 's', { instance: 'i', dueAt: NOON + HOUR_MS })
     const { held } = await store.beat(beat('i'))
     assert.deepEqual(held.map(({ token }) => token).sort(), [first.run.token, second.run.token].sort())
+  })
+
+  rule('a beat tells the version of the record of its own app', async ({ store }) => {
+    const versions = async (): Promise<number[]> => {
+      const answers = [await store.beat(beat('i', { app: 'shop' })), await store.beat(beat('j', { app: 'mail' }))]
+      return answers.map(({ chores }) => chores.appVersion)
+    }
+    await store.beat(beat('i', { join: true, app: 'shop' }))
+    await store.beat(beat('j', { join: true, app: 'mail' }))
+    assert.deepEqual(await versions(), [0, 0])
+    for (const version of [1, 2]) await store.saveApp(app('shop', { version }))
+    assert.deepEqual(await versions(), [2, 0])
+  })
+
+  rule('a beat tells which instances are over and still hold open runs', async (bench) => {
+    const { store } = bench
+    const orphans = async () => [...(await store.beat(beat('i'))).chores.orphans].sort()
+    await join(store, 'i', 'dead', 'left', 'idle')
+    await joinAndExpire(bench, 'expired')
+    const first = await running(store, 'a', { instance: 'dead' })
+    const second = await running(store, 'b', { instance: 'dead' })
+    const third = await running(store, 'c', { instance: 'left' })
+    await running(store, 'd', { instance: 'i' })
+    await running(store, 'e', { instance: 'expired' })
+    assert.deepEqual(await orphans(), [])
+    for (const id of ['dead', 'idle']) await bury(store, id)
+    await store.beat(beat('left', { state: 'left' }))
+    assert.deepEqual(await orphans(), ['dead', 'left'])
+    await applyAll(store, [settlement(first.state, first.run), settlement(third.state, third.run)])
+    assert.deepEqual(await orphans(), ['dead'])
+    await applyAll(store, [settlement(second.state, second.run)])
+    assert.deepEqual(await orphans(), [])
   })
 
   rule('a probe never names an instance whose store is open', async ({ store, open }) => {

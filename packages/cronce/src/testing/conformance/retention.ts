@@ -93,6 +93,39 @@ export function retentionRules(rule: Rule): void {
     'clock',
   )
 
+  rule('a beat tells whether prune would delete something', async ({ store, now }) => {
+    const prunable = async () => (await store.beat(beat('i'))).chores.prunable
+    const at = await now()
+    await join(store, 'i', 'gone')
+    await bury(store, 'gone')
+    await ranFire(store, 'young', at + DAY_MS)
+    await running(store, 'open', { instance: 'i' })
+    assert.equal(await prunable(), false)
+    await ranFire(store, 'old', at - 1)
+    assert.equal(await prunable(), true)
+    await store.prune(MANY)
+    assert.equal(await prunable(), false)
+  })
+
+  rule(
+    'an instance that prune would forget makes a beat tell so, and one with open runs does not',
+    async ({ store, pass }) => {
+      const prunable = async () => (await store.beat(beat('i'))).chores.prunable
+      await join(store, 'i', 'dead')
+      const { state, run } = await running(store, 's', { instance: 'dead' })
+      await bury(store, 'dead')
+      await pass(DAY_MS - 1)
+      assert.equal(await prunable(), false)
+      await pass(2)
+      assert.equal(await prunable(), false)
+      await applyAll(store, [settlement(state, run, { how: ending('crashed') })])
+      assert.equal(await prunable(), true)
+      await store.prune(MANY)
+      assert.equal(await prunable(), false)
+    },
+    'clock',
+  )
+
   rule('a nonce is free again once its record is gone', async ({ store, now }) => {
     const over = { number: 1, expiresAt: (await now()) - 1, nonce: 'n', kind: 'manual' } as const
     const written = creation(schedule('s'), { creates: [endedFire('s', NOON, over)] })
