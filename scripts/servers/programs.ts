@@ -28,6 +28,9 @@ export const programs = {
 
 export type Program = keyof typeof programs
 
+/** The folder of the programs of a PostgreSQL that tests are to run on instead of the machine's own. */
+export const WANTED_POSTGRES = 'CRONCE_TEST_POSTGRES'
+
 /** The program's path on this machine, if it is there. */
 export async function findProgram(program: Program): Promise<string | undefined> {
   const isPostgres = program === 'initdb' || program === 'psql' || program === 'basebackup'
@@ -46,8 +49,13 @@ export function commandFolders(): readonly string[] {
   return [...listed, '/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin']
 }
 
-/** Distributions keep each major version in a folder of its own, off the PATH. Newest first. */
+/** Distributions keep each major version in a folder of its own, off the PATH. Newest first, after the one that somebody wants. */
 function postgresFolders(): readonly string[] {
+  const wanted = process.env[WANTED_POSTGRES]
+  return wanted === undefined ? installedPostgres() : [wanted, ...installedPostgres()]
+}
+
+function installedPostgres(): readonly string[] {
   const layouts = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/{opt/homebrew,usr/local}/opt/postgresql@*/bin']
   const version = (folder: string) => Number(/([\d.]+)\/bin$/.exec(folder)?.[1] ?? 0)
   const versioned = globSync(layouts).sort((left, right) => version(right) - version(left))
