@@ -59,9 +59,14 @@ export class Server {
     return this.#home.halt('SIGKILL')
   }
 
-  /** The same port and data, after an orderly end (or by this signal) if it still runs. Ready when this returns. */
-  async restart(signal = this.#plan.restartSignal): Promise<void> {
-    await this.#home.halt(signal)
+  /** End it by this signal. The data stays for `restart()`. */
+  halt(signal = this.#plan.restartSignal): Promise<void> {
+    return this.#home.halt(signal)
+  }
+
+  /** The same port and data, after an orderly end if it still runs. Ready when this returns. */
+  async restart(): Promise<void> {
+    await this.halt()
     // The address is already in the hands of clients, so here a taken port is waited for, not replaced.
     for (let tries = 1; tries <= PORT_TRIES; tries += 1) {
       await waitUntil(() => areFree(this.#ports), READY_LIMIT_MS / PORT_TRIES)

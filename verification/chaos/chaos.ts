@@ -5,9 +5,10 @@ import { lastTrouble, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
 import { FAULTS, type Fault, LOOK_MS } from './faults.ts'
 import { releaseJobs } from './jobs.ts'
-import { NETWORK_FAULTS } from './network-faults.ts'
+import { NETWORK_FAULTS, troubleOf } from './network-faults.ts'
 import { NAMES, resumeAll } from './operators.ts'
 import { type Random, randomFrom } from './random.ts'
+import { SERVER_FAULTS, SERVER_TROUBLE } from './server-faults.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
 /** What faults work with. */
@@ -48,8 +49,8 @@ const TAIL_MS = 4_000
 /** A busy machine may spoil it; then it lasts longer, but not for ever. */
 const LONGEST_MS = 60_000
 const READ_MS = 5_000
-/** A process that was starting while the disk was full may find out only after that. */
-const TROUBLE_MS = 2_000
+/** A process that was starting while the store was away may find out only after that. */
+const TROUBLE_MS = 6_000
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, seconds, store } = options
@@ -97,8 +98,11 @@ function faultsOf(entries: readonly Entry[]): string[] {
 function chaosIn(world: World, calm: AbortSignal): Chaos {
   const underWay = new Set<string>()
   const { recorder, fleet } = world
-  let troubleUntil = 0
-  fleet.mayFail = () => underWay.has('full disk') || recorder.now() < troubleUntil
+  const overAt = new Map<string, number>()
+  fleet.mayFail = (place) =>
+    ['full disk', SERVER_TROUBLE, troubleOf(place)].some(
+      (what) => underWay.has(what) || recorder.now() < (overAt.get(what) ?? -TROUBLE_MS) + TROUBLE_MS,
+    )
   return {
     ...world,
     leaseMs: BOUNDS.leaseMs,
@@ -109,7 +113,7 @@ function chaosIn(world: World, calm: AbortSignal): Chaos {
     },
     over(what) {
       underWay.delete(what)
-      if (what === 'full disk') troubleUntil = recorder.now() + TROUBLE_MS
+      overAt.set(what, recorder.now())
     },
     wait: (ms) => sleep(ms, undefined, { signal: calm }).catch(() => {}),
     isCalm: () => calm.aborted,
@@ -152,7 +156,8 @@ async function makeChaos(
 }
 
 function deal(chaos: Chaos, random: Random): (readonly [name: string, fault: Fault])[] {
-  const kinds = chaos.store.network === null ? FAULTS : [...FAULTS, ...NETWORK_FAULTS]
+  const { network, server } = chaos.store
+  const kinds = [...FAULTS, ...(network === null ? [] : NETWORK_FAULTS), ...(server === null ? [] : SERVER_FAULTS)]
   return random.shuffle(
     kinds.flatMap(([name, cards, fault]) => Array.from({ length: cards }, () => [name, fault] as const)),
   )

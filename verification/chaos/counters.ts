@@ -28,6 +28,11 @@ const LEAST_FAULTS: Readonly<Record<string, number>> = {
   'stop in a transaction': 1,
 }
 
+/** Where there is a network. */
+const LEAST_NETWORK_FAULTS: Readonly<Record<string, number>> = { cut: 1, 'black-hole': 1, 'lose-answers': 1 }
+/** Where there is a server. */
+const LEAST_SERVER_FAULTS: Readonly<Record<string, number>> = { 'server ': 2, 'connections ended': 1 }
+
 /** And what came of them. */
 const LEAST_CONSEQUENCES: Readonly<Record<string, number>> = {
   'deploys done': 1,
@@ -40,8 +45,13 @@ const LEAST_CONSEQUENCES: Readonly<Record<string, number>> = {
   retried: 5,
 }
 
-export function createCounters(): Counters {
+export function createCounters(has: { readonly network: boolean; readonly server: boolean }): Counters {
   const counts = new Map<string, number>()
+  const leastFaults = {
+    ...LEAST_FAULTS,
+    ...(has.network ? LEAST_NETWORK_FAULTS : {}),
+    ...(has.server ? LEAST_SERVER_FAULTS : {}),
+  }
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
   return {
     count,
@@ -56,7 +66,7 @@ export function createCounters(): Counters {
       return Object.fromEntries([...all].sort(([one], [other]) => one.localeCompare(other)))
     },
     lacking: (faults, seconds) => [
-      ...tooRare(LEAST_FAULTS, seconds, (kind) => faults.filter((fault) => fault.startsWith(kind)).length),
+      ...tooRare(leastFaults, seconds, (kind) => faults.filter((fault) => fault.startsWith(kind)).length),
       ...tooRare(LEAST_CONSEQUENCES, seconds, (what) => counts.get(what) ?? 0),
     ],
   }

@@ -99,15 +99,18 @@ async function restartAll(chaos: Chaos, random: Random): Promise<void> {
   }
 }
 
-/** Of all processes together: the store's clock is the host's. */
-async function stepClock({ clock, recorder, counters }: Chaos, random: Random): Promise<void> {
+/** Of all processes together where the store's clock is the host's; else of one. */
+async function stepClock({ clock, recorder, counters, store, fleet }: Chaos, random: Random): Promise<void> {
   const isForward = random.chance(0.5)
   const byMs = Math.round(isForward ? random.between(300, 5_000) : -random.between(200, 2_500))
-  if (clock === null) return
-  const over = recorder.fault('clock step', null)
+  const isForAll = store.clock === 'host'
+  const slot = random.pick(fleet.slots)
+  const stepped = isForAll ? clock : slot.clock
+  if (stepped === null) return
+  const over = recorder.fault('clock step', isForAll ? null : slot.node)
   const at = recorder.now()
-  clock.step(byMs)
-  recorder.add({ kind: 'clock', at, byMs })
+  stepped.step(byMs)
+  if (isForAll) recorder.add({ kind: 'clock', at, byMs })
   recorder.log(`clock steps by ${byMs} ms`)
   counters.count(isForward ? 'clock forward' : 'clock back')
   over()

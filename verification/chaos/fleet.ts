@@ -4,6 +4,7 @@ import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
+import type { FakeClock } from './clock/clock.ts'
 import type { ChaosJob } from './jobs.ts'
 import type { Ambush, Command, Order, Report } from './order.ts'
 import type { TcpProxy } from './proxy.ts'
@@ -17,6 +18,8 @@ export interface Slot {
   readonly pid: number
   /** Between it and the store; `null`: there is no network. */
   readonly proxy: TcpProxy | null
+  /** Of its processes; `null`: the host's. */
+  readonly clock: FakeClock | null
   /** It has started and not been told to end. */
   readonly isReady: boolean
   readonly isOver: boolean
@@ -35,8 +38,8 @@ export interface Fleet {
   release: number
   /** How long until a process that ended is replaced. */
   restartMs: () => number
-  /** A process may fail to start now, through no fault of its own. */
-  mayFail: () => boolean
+  /** A process in this place may fail to start now, through no fault of its own. */
+  mayFail: (place: string) => boolean
   /** A process ended and nobody had asked it to. */
   readonly surprises: readonly string[]
   /** Ready, all of them. */
@@ -51,7 +54,7 @@ export interface Fleet {
 
 export interface FleetOptions {
   readonly folder: string
-  readonly slots: readonly { readonly name: string; readonly proxy: TcpProxy | null }[]
+  readonly slots: readonly Pick<Slot, 'name' | 'proxy' | 'clock'>[]
   readonly module: string
   /** Of the store, by way of a process's own proxy. */
   readonly urlBy: (proxy: TcpProxy | null) => string
@@ -105,7 +108,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     recorder.add({ kind: 'node', at: recorder.now(), node: place.node, what: 'started', jobs: [] })
     recorder.log(`${place.node} starts with release ${fleet.release}`)
     place.child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(order)], {
-      env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...options.environment },
+      env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...place.clock?.environment, ...options.environment },
       execArgv: [...options.nodeOptions],
       stdio: ['ignore', output, output, 'ipc'],
     })
@@ -125,7 +128,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     child.on('exit', (code, signal) => {
       recorder.add({ kind: 'node', at: recorder.now(), node, what: 'ended', jobs: [] })
       recorder.log(`${node} ended with ${signal ?? code}`)
-      const isExpected = place.isAsked || signal === 'SIGKILL' || (!place.isReady && fleet.mayFail())
+      const isExpected = place.isAsked || signal === 'SIGKILL' || (!place.isReady && fleet.mayFail(place.name))
       if (!isExpected && !isEnding) surprises.push(`${node} ended by itself with ${signal ?? code}`)
       place.isReady = false
       place.isOver = true
@@ -162,16 +165,15 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       await Promise.all(ended)
     },
   }
-  const places = options.slots.map(({ name, proxy }) => createPlace(name, proxy, recorder))
+  const places = options.slots.map((slot) => createPlace(slot, recorder))
   Object.assign(fleet, { slots: places })
   for (const place of places) start(place)
   return fleet
 }
 
-function createPlace(name: string, proxy: TcpProxy | null, recorder: Recorder): Place {
+function createPlace(slot: FleetOptions['slots'][number], recorder: Recorder): Place {
   const place: Place = {
-    name,
-    proxy,
+    ...slot,
     node: '',
     isReady: false,
     isOver: true,

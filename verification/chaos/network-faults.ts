@@ -14,6 +14,11 @@ export const NETWORK_FAULTS: readonly (readonly [name: string, cards: number, fa
   ['slow network', 1, slow],
 ]
 
+/** Whoever starts in this place meanwhile may not find the store. */
+export function troubleOf(place: string): string {
+  return `network of ${place}`
+}
+
 async function cut(chaos: Chaos, random: Random): Promise<void> {
   await onSlot(chaos, random, async ({ proxy, node }) => {
     const over = chaos.recorder.fault('cut', node)
@@ -25,13 +30,15 @@ async function cut(chaos: Chaos, random: Random): Promise<void> {
 function inMode(mode: ProxyMode): Fault {
   return async (chaos, random) => {
     const ms = random.between(300, chaos.leaseMs * 2.7)
-    await onSlot(chaos, random, async ({ proxy, node }) => {
+    await onSlot(chaos, random, async ({ proxy, node, name }) => {
       const over = chaos.recorder.fault(mode, node)
+      chaos.begin(troubleOf(name))
       proxy?.mode(mode)
       // Who is connected already is refused nothing.
       if (mode === 'refuse') proxy?.cut()
       await chaos.wait(ms)
       proxy?.mode('pass')
+      chaos.over(troubleOf(name))
       over()
     })
   }
@@ -39,11 +46,13 @@ function inMode(mode: ProxyMode): Fault {
 
 async function slow(chaos: Chaos, random: Random): Promise<void> {
   const [ms, delayMs] = [random.between(500, 3_000), random.between(20, chaos.leaseMs / 2)]
-  await onSlot(chaos, random, async ({ proxy, node }) => {
+  await onSlot(chaos, random, async ({ proxy, node, name }) => {
     const over = chaos.recorder.fault('slow network', node)
+    chaos.begin(troubleOf(name))
     proxy?.delay(delayMs)
     await chaos.wait(ms)
     proxy?.delay(0)
+    chaos.over(troubleOf(name))
     over()
   })
 }

@@ -13,7 +13,7 @@ import { fractionOf, randomFrom } from './random.ts'
 import type { StoreModule } from './stores/store.ts'
 
 const { node, witness, origin, seed, store, leaseMs, deployment, jobs, ambush } = JSON.parse(process.argv[2]!) as Order
-const { source, insert } = (await import(store.module)) as StoreModule
+const { source, insert, isOneWriter } = (await import(store.module)) as StoreModule
 const begin = BigInt(origin)
 const file = openSync(witness, 'a')
 const now = (): number => sinceOrigin(begin)
@@ -149,14 +149,18 @@ async function step(run: Run<unknown, unknown>, name: string, work: () => Promis
 async function pay(run: Run<unknown, unknown>): Promise<void> {
   write({ kind: 'writing', at: now(), ...runOf(run) })
   await run.transaction((tx) => {
-    insert(tx, { ...runOf(run), node, at: now() })
-    if (!stopWriting) return
-    stopWriting = false
-    // In the middle of a write: nobody else can until it goes on.
-    const over = note('stop in a transaction', true)
-    process.kill(process.pid, 'SIGSTOP')
-    over()
+    const inserted = insert(tx, { ...runOf(run), node, at: now() })
+    return inserted instanceof Promise ? inserted.then(stopIfWanted) : stopIfWanted()
   })
+}
+
+/** In the middle of a write: where there is one writer, nobody else can until it goes on. */
+function stopIfWanted(): void {
+  if (!stopWriting) return
+  stopWriting = false
+  const over = note('stop in a transaction', isOneWriter)
+  process.kill(process.pid, 'SIGSTOP')
+  over()
 }
 
 /** Nobody ordered this, but the machine was busy: what is late because of it is nobody's fault. */

@@ -10,7 +10,7 @@ import { type FakeClock, prepareClock } from './clock/clock.ts'
 import { type Counters, createCounters } from './counters.ts'
 import { createFleet, type Fleet, type FleetOptions } from './fleet.ts'
 import { startProxy } from './proxy.ts'
-import { randomFrom } from './random.ts'
+import { type Random, randomFrom } from './random.ts'
 import { readLedger, readSteps } from './read-ledger.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import type { ChaosStore, PreparedStore } from './stores/store.ts'
@@ -20,7 +20,7 @@ export interface World {
   readonly folder: string
   readonly recorder: Recorder
   readonly counters: Counters
-  /** `null`: clocks can't be set here. */
+  /** That all processes have, where they share it. `null`: clocks can't be set here. */
   readonly clock: FakeClock | null
   readonly store: PreparedStore
   readonly client: Connection
@@ -56,12 +56,17 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const prepared = options.setsClock ? await prepareClock(folder) : { reason: 'not wanted' }
   const clock = 'reason' in prepared ? null : prepared
   const store = await options.store.prepare(folder, () => Math.floor(Date.now() + (clock?.offset() ?? 0)))
+  const random = randomFrom(options.seed)
   const epoch = await measureEpoch(store, recorder)
-  const counters = createCounters()
+  const counters = createCounters({ network: store.network !== null, server: store.server !== null })
   const client = await connect({ store: store.source, logger: false })
   const { network } = store
   const slots = await Promise.all(
-    options.slots.map(async (name) => ({ name, proxy: network === null ? null : await startProxy(network) })),
+    options.slots.map(async (name) => ({
+      name,
+      proxy: network === null ? null : await startProxy(network),
+      clock: store.clock === 'host' || clock === null ? clock : await skewedClock(join(folder, name), random),
+    })),
   )
   const fleet = createFleet(recorder, {
     ...options,
@@ -70,8 +75,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     module: store.module,
     urlBy: (proxy) => (network === null || proxy === null ? store.url : network.urlBy(proxy.port)),
     leaseMs: options.bounds.leaseMs,
-    random: randomFrom(options.seed),
-    environment: { ...clock?.environment, ...options.environment },
+    random,
+    environment: options.environment ?? {},
     nodeOptions: options.nodeOptions ?? [],
     onEvent: counters.event,
   })
@@ -106,7 +111,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await client.close().catch(() => {})
       await Promise.all(slots.map(({ proxy }) => proxy?.close()))
       await store.close()
-      clock?.close()
+      for (const own of new Set([clock, ...slots.map((slot) => slot.clock)])) own?.close()
     },
     keep(kept, history, verdict) {
       mkdirSync(kept, { recursive: true })
@@ -117,6 +122,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     removeFolder: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** No two processes agree on what time it is. */
+const SKEW_MS = 30_000
+
+async function skewedClock(folder: string, random: Random): Promise<FakeClock | null> {
+  const byMs = Math.round(random.between(-SKEW_MS, SKEW_MS))
+  mkdirSync(folder, { recursive: true })
+  const prepared = await prepareClock(folder)
+  if ('reason' in prepared) return null
+  prepared.step(byMs)
+  return prepared
 }
 
 const SAMPLES = 20

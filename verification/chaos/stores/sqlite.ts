@@ -22,6 +22,8 @@ export const sqliteChaos: ChaosStore = {
       network: null,
       // The host's, as the processes of the fleet see it.
       now: async () => wall(),
+      clock: 'host',
+      server: null,
       isFree: () => canWrite(file),
       disk: disk.reason === null ? ballast(join(disk.path, 'ballast')) : { reason: disk.reason },
       effects: async () => user.prepare('select * from effects').all().map(rowOf),
@@ -34,6 +36,8 @@ export const sqliteChaos: ChaosStore = {
 }
 
 export const source: StoreModule['source'] = (url) => sqlite(url)
+
+export const isOneWriter: StoreModule['isOneWriter'] = true
 
 export const insert: StoreModule['insert'] = (tx, { schedule, dueAt, nonce, attempt, token, node, at }) => {
   const statement = (tx as DatabaseSync).prepare('insert into effects values (?, ?, ?, ?, ?, ?, ?)')

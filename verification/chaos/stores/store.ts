@@ -18,6 +18,10 @@ export interface PreparedStore {
   readonly network: { readonly host: string; readonly port: number; readonly urlBy: (port: number) => string } | null
   /** What its clock shows. */
   readonly now: () => Promise<number>
+  /** `host`: that of the processes, which is set for all of them together. `own`: a server's; each process has another one. */
+  readonly clock: 'host' | 'own'
+  /** What can be done to the server. `null`: there is none. */
+  readonly server: ServerUnderChaos | null
   /** Nobody who is stopped now keeps the others from writing. */
   readonly isFree: () => boolean
   /** Use up the disk under it, and give it back; or why that can't be done here. */
@@ -27,9 +31,21 @@ export interface PreparedStore {
   readonly close: () => Promise<void>
 }
 
+/** How a server ends. `fast`: it tells its sessions. `immediate`: it does not tidy up. `crash`: SIGKILL to all of it. */
+export type ServerEnd = 'fast' | 'immediate' | 'crash'
+
+export interface ServerUnderChaos {
+  /** Returns when it is there again, `downMs` after it ended. */
+  readonly restart: (end: ServerEnd, downMs: number) => Promise<void>
+  /** Ends so many of the connections that there are, in a random order. Returns how many. */
+  readonly disconnect: (share: number) => Promise<number>
+}
+
 /** What processes of the fleet import. */
 export interface StoreModule {
   readonly source: (url: string) => StoreSource<unknown>
-  /** Write a row of the user's table in the user's transaction. */
-  readonly insert: (tx: unknown, row: EffectRow) => void
+  /** Write a row of the user's table in the user's transaction. Waits only where such a transaction may. */
+  readonly insert: (tx: unknown, row: EffectRow) => void | Promise<void>
+  /** Whoever is in the middle of a transaction keeps all others from writing. */
+  readonly isOneWriter: boolean
 }
