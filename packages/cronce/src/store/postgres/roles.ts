@@ -1,0 +1,42 @@
+import { MIGRATIONS } from './migrations/migrations.ts'
+import { quoteName, quoteSchema } from './schema-name.ts'
+
+/**
+ * Who works with the schema, besides the role that owns it. Instances need no right to change tables; dashboards and people need
+ * none to see them.
+ */
+export interface Roles {
+  /** For instances and clients of the app. */
+  readonly runtime?: string | undefined
+  /** For reading the views, and nothing else. */
+  readonly viewer?: string | undefined
+}
+
+/** What the migrations make, in their order: the tables are ours alone, the views are everybody's. */
+export function namesMade(kind: 'table' | 'view'): string[] {
+  const made = MIGRATIONS.flatMap(({ sql }) => [...sql('s').matchAll(new RegExp(`^create ${kind} s\\.(\\w+)`, 'gm'))])
+  return made.map((match) => match[1]!)
+}
+
+/** SQL that gives these roles what they need. May be run again, and must be after a migration: new tables have no grants. */
+export function grantsSql(name: string, { runtime, viewer }: Roles): string {
+  const schema = quoteSchema(name)
+  const list = (kind: 'table' | 'view'): string =>
+    namesMade(kind)
+      .map((made) => `${schema}.${made}`)
+      .join(', ')
+  const lines: string[] = []
+  if (runtime !== undefined) {
+    const role = quoteName(runtime)
+    lines.push(
+      `grant usage on schema ${schema} to ${role};`,
+      `grant select, insert, update, delete on ${list('table')} to ${role};`,
+      `grant select on ${schema}._migrations to ${role};`,
+    )
+  }
+  if (viewer !== undefined) {
+    const role = quoteName(viewer)
+    lines.push(`grant usage on schema ${schema} to ${role};`, `grant select on ${list('view')} to ${role};`)
+  }
+  return lines.map((line) => `${line}\n`).join('')
+}

@@ -1,0 +1,34 @@
+import { CronceError } from '../../errors.ts'
+
+/** Where the tables are unless somebody says otherwise. */
+export const DEFAULT_SCHEMA = 'cronce'
+
+/** PostgreSQL cuts longer names, and so could take one for another. */
+const LONGEST_NAME_BYTES = 63
+
+/** The name of the schema as SQL wants it. */
+export function quoteSchema(name: string): string {
+  const bytes = typeof name === 'string' ? new TextEncoder().encode(name).length : 0
+  if (bytes === 0 || bytes > LONGEST_NAME_BYTES || name.includes('\0')) {
+    throw invalid(`"${name}" can't be the name of a schema.`, `Use 1 to ${LONGEST_NAME_BYTES} bytes.`)
+  }
+  if (/^(pg_|information_schema$)/.test(name)) {
+    throw invalid(`The schema "${name}" is PostgreSQL's own.`, `Use another name, such as ${DEFAULT_SCHEMA}.`)
+  }
+  return quoteName(name)
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+export function quoteText(text: string): string {
+  // The prefix makes backslashes mean the same whatever `standard_conforming_strings` says.
+  return text.includes('\\')
+    ? `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+    : `'${text.replaceAll("'", "''")}'`
+}
+
+function invalid(message: string, hint: string): CronceError {
+  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
+}
