@@ -1,0 +1,55 @@
+// pg-boss in bulk: fetch a batch, execute it, complete it, as fast as it goes. The concurrency is that of batches.
+import { PgBoss } from 'pg-boss'
+import { answerParent, setupOf, tally } from './answering.ts'
+import { JOB } from './loads.ts'
+
+const BATCH = 1_000
+
+const { url, concurrency } = setupOf()
+const counts = tally()
+const boss = new PgBoss({ connectionString: url, max: concurrency + 1, supervise: false, schedule: false })
+boss.on('error', () => {})
+const stopped = new AbortController()
+let fetching: Promise<unknown> | undefined
+
+answerParent(counts, {
+  create: async ({ load }) => {
+    await boss.start()
+    await boss.createQueue(JOB)
+    const { count, first = 0 } = load
+    for (let number = 0; number < count; number += BATCH) {
+      const size = Math.min(BATCH, count - number)
+      await boss.insert(
+        JOB,
+        Array.from({ length: size }, (_, index) => ({ data: { number: first + number + index } })),
+      )
+    }
+    return undefined
+  },
+  connect: async () => void (await boss.start()),
+  start: async () => {
+    fetching = Promise.all(Array.from({ length: concurrency }, fetchInTurn))
+    return undefined
+  },
+  stop: async () => {
+    stopped.abort()
+    await fetching
+    await boss.stop({ graceful: false })
+    return undefined
+  },
+})
+
+async function fetchInTurn(): Promise<void> {
+  while (!stopped.signal.aborted) {
+    const jobs = await boss.fetch<{ readonly number: number }>(JOB, { batchSize: BATCH })
+    // Who finds nothing is done here: all jobs were there from the start.
+    if (jobs.length === 0) return
+    for (const { data } of jobs) counts.starts.push([data.number, Date.now(), 0, 1])
+    await boss.complete(
+      JOB,
+      jobs.map(({ id }) => id),
+    )
+    counts.ended += jobs.length
+    counts.lastEndedAt = Date.now()
+  }
+}

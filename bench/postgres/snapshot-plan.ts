@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { quantile } from '../shared/statistics.ts'
+import { type FleetOptions, startFleet } from './fleet.ts'
+import type { Start } from './protocol.ts'
+import { forgetStatements, type StatementCost, statementsOf, type TableUse, tablesOf } from './readings.ts'
+import type { BenchDatabase, BenchServer } from './server.ts'
+
+/** A steady load, and somebody's long transaction that keeps the server from cleaning up behind it. */
+export interface HeldSnapshot {
+  readonly options: FleetOptions
+  readonly perSecond: number
+  readonly heldSeconds: number
+  readonly burst: number
+  readonly before: Stretch
+  /** The last seconds with the snapshot still held. */
+  readonly held: Stretch
+  readonly after: Stretch
+  /** What was left to clean when the snapshot was released. */
+  readonly tables: readonly TableUse[]
+  readonly faults: readonly string[]
+}
+
+/** Seconds of steady load, then a burst on top of it. */
+export interface Stretch {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly burstLastMs: number
+  /** Of the statements that the fleet spends most time in, each by itself. */
+  readonly top: readonly StatementCost[]
+}
+
+const LOOK_SECONDS = 5
+const BURST_SECONDS = 4
+
+export function measureHeldSnapshot(
+  server: BenchServer,
+  options: FleetOptions,
+  { perSecond, burst, heldSeconds }: Pick<HeldSnapshot, 'perSecond' | 'burst' | 'heldSeconds'>,
+): Promise<HeldSnapshot> {
+  return server.withDatabase(async (database) => {
+    const fleet = await startFleet(database, options)
+    const stretchMs = (LOOK_SECONDS + BURST_SECONDS) * 1000
+    const beforeAt = Date.now() + 8_000 + burst
+    const heldFrom = beforeAt + stretchMs
+    const heldAt = heldFrom + heldSeconds * 1000 - stretchMs
+    // Cleaning up is the server's own affair, and takes its time.
+    const afterAt = heldAt + stretchMs + 15_000
+    const stretches = [beforeAt, heldAt, afterAt]
+    await fleet.create({ kind: 'steady', count: perSecond })
+    for (const [index, at] of stretches.entries()) {
+      await fleet.create({ kind: 'burst', count: burst, first: (index + 1) * 1_000_000, at: at + LOOK_SECONDS * 1000 })
+    }
+    await fleet.start()
+    const before = await look(database, beforeAt)
+    const release = await holdSnapshot(database)
+    const held = await look(database, heldAt)
+    const tables = await tablesOf(database)
+    await release()
+    const after = await look(database, afterAt)
+    await sleep(1_000)
+    const starts = (await fleet.collect()).flat()
+    await fleet.stop()
+    const stretch = (at: number, top: readonly StatementCost[]): Stretch => ({ ...latenessOf(starts, at), top })
+    const distinct = new Set(starts.map(([number, dueAt]) => `${number} ${dueAt}`)).size
+    const bursts = starts.filter(([number]) => number >= 1_000_000).length
+    const faults: string[] = []
+    if (distinct < starts.length) faults.push(`${starts.length - distinct} fires ran twice`)
+    if (bursts !== stretches.length * burst) faults.push(`${bursts} of ${stretches.length * burst} burst fires ran`)
+    return {
+      options,
+      perSecond,
+      heldSeconds,
+      burst,
+      before: stretch(beforeAt, before),
+      held: stretch(heldAt, held),
+      after: stretch(afterAt, after),
+      tables,
+      faults,
+    }
+  })
+}
+
+/** Statements from `at` on until the burst after it is over. */
+async function look(database: BenchDatabase, at: number): Promise<StatementCost[]> {
+  if (Date.now() > at) throw new Error('The fleet was not ready for the load.')
+  await sleep(at - Date.now())
+  await forgetStatements(database)
+  await sleep(LOOK_SECONDS * 1000)
+  const found = await statementsOf(database)
+  await sleep(at + (LOOK_SECONDS + BURST_SECONDS) * 1000 - Date.now())
+  return found.slice(0, 3)
+}
+
+async function holdSnapshot({ url }: BenchDatabase): Promise<() => Promise<void>> {
+  const holder = new pg.Client({ connectionString: url })
+  holder.on('error', () => {})
+  await holder.connect()
+  await holder.query('begin isolation level repeatable read')
+  await holder.query('select count(*) from pg_class')
+  return async () => {
+    await holder.query('commit')
+    await holder.end()
+  }
+}
+
+function latenessOf(starts: readonly Start[], at: number): Omit<Stretch, 'top'> {
+  const burstAt = at + LOOK_SECONDS * 1000
+  const steady = starts.filter(([number, dueAt]) => number < 1_000_000 && dueAt >= at && dueAt < burstAt)
+  const late = steady.map(([, , lateMs]) => lateMs)
+  const ofBurst = starts.filter(([number, dueAt]) => number >= 1_000_000 && dueAt === burstAt)
+  return {
+    p50Ms: quantile(late, 0.5),
+    p99Ms: quantile(late, 0.99),
+    burstLastMs: quantile(
+      ofBurst.map(([, , lateMs]) => lateMs),
+      1,
+    ),
+  }
+}
