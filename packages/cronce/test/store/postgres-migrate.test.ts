@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
+import { obtain, type Server, startPostgres } from '../../../../scripts/servers/index.ts'
 import type { Database } from '../../src/store/postgres/database.ts'
 import { migrateUp, migrationStatus, requireMigrated } from '../../src/store/postgres/migrate.ts'
 import { migrationSql } from '../../src/store/postgres/migration-sql.ts'
 import { MIGRATIONS, type Migration } from '../../src/store/postgres/migrations/migrations.ts'
 import { plainDatabase, urlWith } from './plain-database.ts'
+import { renderSchema } from './render-schema.ts'
+
+/** Rendered by this test, so that changes of the schema are seen in reviews. */
+const REVIEWED = new URL('postgres-schema.sql', import.meta.url)
+const HEAD = '-- Rendered by postgres-migrate.test.ts. To write it anew, run that test with UPDATE_SCHEMA=1.\n\n'
 
 const NEXT: Migration = {
   number: MIGRATIONS.length + 1,
@@ -56,6 +62,13 @@ describe('Migrations of PostgreSQL', () => {
     await up()
     assert.equal(told.length, MIGRATIONS.length)
     await requireMigrated(database, 'fresh')
+  })
+
+  test('what is made is what was reviewed', async () => {
+    await migrateUp(database, 'reviewed')
+    const made = await renderSchema(database, 'reviewed')
+    if (process.env.UPDATE_SCHEMA !== undefined) await writeFile(REVIEWED, HEAD + made)
+    assert.equal(HEAD + made, await readFile(REVIEWED, 'utf8'), 'to accept it, run this test with UPDATE_SCHEMA=1')
   })
 
   test('of many at once, each migration is done by one and found by the others', async (t) => {
@@ -139,7 +152,13 @@ describe('Migrations of PostgreSQL', () => {
 })
 
 async function psql(server: Server, sql: string): Promise<void> {
-  const child = promisify(execFile)('psql', ['--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--quiet', server.url])
+  const child = promisify(execFile)(await obtain('psql'), [
+    '--no-psqlrc',
+    '--set',
+    'ON_ERROR_STOP=1',
+    '--quiet',
+    server.url,
+  ])
   child.child.stdin!.end(sql)
   await child
 }

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
+import type { Database } from '../../src/store/postgres/database.ts'
+import { settleIdentity } from '../../src/store/postgres/identity.ts'
+import { migrateUp, requireMigrated } from '../../src/store/postgres/migrate.ts'
+import { namesMade } from '../../src/store/postgres/roles.ts'
+import { plainDatabase, urlWith } from './plain-database.ts'
+
+const TABLES = namesMade('table')
+const VIEWS = namesMade('view')
+
+describe('Roles and views of PostgreSQL', () => {
+  let server: Server
+  let admin: Database
+  let owner: Database
+  let runtime: Database
+  let viewer: Database
+  before(async () => {
+    server = await startPostgres()
+    admin = await plainDatabase(server.url)
+    await admin.script(
+      ['owner', 'runtime', 'viewer'].map((role) => `create role cron_${role} login password 'x'`).join(';'),
+    )
+    await admin.script('grant create on database postgres to cron_owner')
+    const as = (user: string) => plainDatabase(urlWith(server.url, { user, password: 'x' }))
+    ;[owner, runtime, viewer] = await Promise.all(['cron_owner', 'cron_runtime', 'cron_viewer'].map(as))
+  })
+  after(async () => {
+    await Promise.all([admin, owner, runtime, viewer].map((database) => database?.close()))
+    await server.stop()
+  })
+
+  test('the owner makes the tables, the others are given what they need', async () => {
+    await migrateUp(owner, 'cronce')
+    await assert.rejects(requireMigrated(runtime, 'cronce'), { code: 'STORE_FORBIDDEN' })
+    await migrateUp(owner, 'cronce', { roles: { runtime: 'cron_runtime', viewer: 'cron_viewer' } })
+    await requireMigrated(runtime, 'cronce')
+    assert.equal(await settleIdentity(runtime, 'cronce', { adopt: false, warn: assert.fail }), 1)
+  })
+
+  test('the list of what is granted is the list of what there is', async () => {
+    const names = async (kind: string) => {
+      const rows = await owner.script(
+        `select relname from pg_class where relnamespace = 'cronce'::regnamespace and relkind = '${kind}'`,
+      )
+      return rows.map(({ relname }) => relname).sort()
+    }
+    assert.deepEqual(await names('r'), ['_migrations', ...TABLES].sort())
+    assert.deepEqual(await names('v'), [...VIEWS].sort())
+  })
+
+  test('instances change rows, and nothing else', async () => {
+    for (const table of TABLES) {
+      await runtime.script(`select * from cronce.${table} limit 1; delete from cronce.${table} where false`)
+    }
+    for (const forbidden of [
+      'create table cronce.mine (a int)',
+      'alter table cronce._apps add column a int',
+      'drop table cronce._apps',
+      'truncate cronce._apps',
+      'create index on cronce._apps (version)',
+      "insert into cronce._migrations values (99, 'x', false)",
+      'drop schema cronce cascade',
+    ]) {
+      await assert.rejects(runtime.script(forbidden), { code: 'STORE_FORBIDDEN' }, forbidden)
+    }
+    await assert.rejects(migrateUp(runtime, 'elsewhere'), { code: 'STORE_FORBIDDEN' })
+  })
+
+  test('viewers read the views, and nothing else', async () => {
+    for (const view of VIEWS) {
+      await viewer.script(`select * from cronce.${view}`)
+      await assert.rejects(viewer.script(`delete from cronce.${view}`), /permission denied|cannot delete/, view)
+    }
+    for (const table of [...TABLES, '_migrations']) {
+      await assert.rejects(viewer.script(`select 1 from cronce.${table}`), { code: 'STORE_FORBIDDEN' }, table)
+    }
+    await assert.rejects(requireMigrated(viewer, 'cronce'), { code: 'STORE_FORBIDDEN' })
+  })
+
+  test('a view shows open and ended, in the words of the API, and times as times', async () => {
+    await owner.script(fixtures('plain', 'It is “broken” \\ really', 'done'))
+    const [schedule] = await viewer.script("select * from cronce.schedules where namespace = 'plain'")
+    assert.deepEqual(
+      [schedule!.schedule, schedule!.cron, schedule!.tz, schedule!.state, schedule!.open_fires, schedule!.next_at],
+      ['report', '0 8 * * *', 'Europe/London', 'active', 1, new Date(1_800_000_060_000)],
+    )
+    const fires = await viewer.script(
+      "select state, reason, attempt, due_at, instants, until_at from cronce.fires where namespace = 'plain' order by due_ms",
+    )
+    assert.deepEqual(fires, [
+      {
+        state: 'failed',
+        reason: 'error',
+        attempt: '2',
+        due_at: new Date(1_799_999_999_123),
+        instants: '1',
+        until_at: null,
+      },
+      { state: 'open', reason: null, attempt: '1', due_at: new Date(1_800_000_000_000), instants: '1', until_at: null },
+    ])
+    const runs = await viewer.script(
+      "select state, lateness_ms, duration_ms, error_message from cronce.runs where namespace = 'plain' order by due_ms",
+    )
+    assert.deepEqual(runs, [
+      { state: 'failed', lateness_ms: '5', duration_ms: '1500', error_message: 'It is “broken” \\ really' },
+      { state: 'cancelling', lateness_ms: '5', duration_ms: null, error_message: null },
+    ])
+    const [step] = await viewer.script("select step, state, result from cronce.steps where namespace = 'plain'")
+    assert.deepEqual(step, { step: 'charge', state: 'done', result: 'done' })
+    const [instance] = await viewer.script("select * from cronce.instances where namespace = 'plain'")
+    assert.deepEqual([instance!.host, instance!.pid, instance!.expired], ['h', '17', true])
+    const [app] = await viewer.script("select * from cronce.apps where namespace = 'plain'")
+    assert.deepEqual([app!.app, app!.active_deployment, app!.term], ['shop', 'v1', '3'])
+  })
+
+  test('no text that JavaScript can write makes a view fail', async () => {
+    const texts = ['zero \0\0 end', 'half \ud83d', '\udc00', 'path C:\\u0000\\', '\\\0', '\\\\ud800', '\u{1f600} fine']
+    for (const [index, text] of texts.entries()) await owner.script(fixtures(`odd${index}`, text, text))
+    for (const view of VIEWS) await viewer.script(`select * from cronce.${view}`)
+    const rows = await viewer.script(
+      "select error_message, detail, result from cronce.runs where namespace like 'odd%' and state = 'failed' order by namespace",
+    )
+    const shown = texts.map((text) => text.replaceAll(/\0|\p{Surrogate}/gu, '\ufffd'))
+    assert.deepEqual(
+      rows,
+      shown.map((text) => ({ error_message: text, detail: text, result: text })),
+    )
+  })
+})
+
+/** One of everything in its own namespace, with this text wherever people's texts go. */
+function fixtures(namespace: string, message: string, result: string): string {
+  const dueAt = 1_800_000_000_000
+  const definition = {
+    job: 'report',
+    trigger: { kind: 'cron', expression: '0 8 * * *', tz: 'Europe/London' },
+    input: message,
+  }
+  const state = {
+    nextAt: dueAt + 60_000,
+    open: [{ dueAt }],
+    pause: { at: dueAt, until: null, note: message, author: null },
+    last: { dueAt: null, succeededDueAt: null, succeededAt: null },
+  }
+  const fire = {
+    kind: 'scheduled',
+    round: 1,
+    attempt: 1,
+    plannedAt: dueAt,
+    readyAt: dueAt,
+    input: message,
+    ending: null,
+  }
+  const ending = { outcome: 'failed', reason: 'error', detail: message }
+  const run = {
+    round: 1,
+    attempt: 1,
+    readyAt: dueAt,
+    cancel: { at: dueAt, detail: message },
+    ending: null,
+    result: null,
+  }
+  const ended = {
+    ...run,
+    endedAt: dueAt + 1505,
+    ending,
+    error: { name: 'Error', code: null, message, stack: null },
+    result,
+  }
+  const instance = { app: 'shop', host: 'h', pid: 17, jobs: [message], clockOffsetMs: 0.5 }
+  const app = { term: 3, active: 'v1', deployments: [{ id: message }] }
+  const key = `'${namespace}', 'report'`
+  return `
+insert into cronce._schedules (namespace, id, format, revision, job, status, definition)
+values (${key}, 1, 1, 'report', 'active', ${text(definition)});
+insert into cronce._clocks (namespace, id, format, version, tokens, job, bucket, state)
+values (${key}, 1, 1, 1, 'report', 0, ${text(state)});
+insert into cronce._open_fires (namespace, schedule, due_at, nonce, job, record)
+values (${key}, ${dueAt}, '', 'report', ${text(fire)});
+insert into cronce._fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, record)
+values (${key}, ${dueAt - 877}, '', 'report', 'failed', 1, ${text({ ...fire, attempt: 2, ending })});
+insert into cronce._open_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, slots, record)
+values (${key}, '2', ${dueAt}, '', 'report', 'i', ${dueAt + 5}, '[]', ${text(run)});
+insert into cronce._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
+values (${key}, '1', ${dueAt - 877}, '', 'report', 'i', ${dueAt + 5}, 'failed', ${text(ended)});
+insert into cronce._steps (namespace, schedule, due_at, nonce, step, state, token, result, begun_at)
+values (${key}, ${dueAt}, '', 'charge', 'done', '1', ${text(result)}, 1);
+insert into cronce._instances (namespace, id, state, drain, session, renewals, started_at, renewed_at, lease_ms, record)
+values ('${namespace}', 'i', 'live', false, true, 1, 0, 0, 15000, ${text(instance)});
+insert into cronce._apps (namespace, name, version, record) values ('${namespace}', 'shop', 1, ${text(app)});`
+}
+
+function text(value: unknown): string {
+  return `'${JSON.stringify(value).replaceAll("'", "''")}'`
+}
