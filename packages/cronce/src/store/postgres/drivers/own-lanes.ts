@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { closed, isHopeless, noConnection, translate } from '../errors.ts'
+import type { Connect, Connection, Deadline, Lanes, Use } from './connection.ts'
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1_000
+
+/** What a user may have left behind on a session, but for prepared statements, which are ours. */
+const FORGET =
+  'close all; set session authorization default; reset all; unlisten *; select pg_advisory_unlock_all(); discard temp; discard sequences'
+
+interface Waiter {
+  readonly use: Use
+  readonly wake: () => void
+}
+
+/**
+ * A few connections of our own, opened when they are needed. Transactions never take the last one: however long users keep
+ * theirs open, beats go on.
+ */
+export class OwnLanes implements Lanes {
+  readonly #name: string
+  readonly #connect: Connect
+  readonly #max: number
+  readonly #idle: Connection[] = []
+  readonly #all = new Set<Connection>()
+  readonly #queue: Waiter[] = []
+  readonly #inTransaction = new Set<Connection>()
+  /** Users had these, and may have changed them. */
+  readonly #used = new WeakSet<Connection>()
+  #opening = 0
+  #openingForTransaction = 0
+  #isClosed = false
+
+  constructor(name: string, connect: Connect, max: number) {
+    this.#name = name
+    this.#connect = connect
+    this.#max = max
+  }
+
+  async take(use: Use, deadline: Deadline): Promise<Connection> {
+    // Whoever waits has its turn first. A newcomer may be faster than one who was just woken, who then stays the first.
+    if (this.#queue.some((waiter) => waiter.use === use)) await this.#turn(use, deadline, 'last')
+    while (!this.#isClosed && !this.#mayTake(use)) await this.#turn(use, deadline, 'first')
+    if (this.#isClosed) throw closed(this.#name)
+    const connection = this.#takeIdle(use) ?? (await this.#open(use, deadline))
+    if (use === 'transaction') this.#inTransaction.add(connection)
+    connection.keepsProcess(true)
+    if (use === 'statement' && this.#used.delete(connection)) await this.#forget(connection)
+    return connection
+  }
+
+  put(connection: Connection): void {
+    if (this.#inTransaction.delete(connection)) this.#used.add(connection)
+    if (connection.isOpen && !this.#isClosed) {
+      connection.keepsProcess(false)
+      this.#idle.push(connection)
+    } else {
+      this.#drop(connection)
+    }
+    this.#next()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const connection of this.#all) this.#drop(connection)
+    for (const { wake } of this.#queue.splice(0)) wake()
+  }
+
+  #mayTake(use: Use): boolean {
+    const inTransaction = this.#inTransaction.size + this.#openingForTransaction
+    if (use === 'transaction' && inTransaction >= Math.max(1, this.#max - 1)) return false
+    return this.#idle.length > 0 || this.#all.size + this.#opening < this.#max
+  }
+
+  #takeIdle(use: Use): Connection | undefined {
+    // Users keep to theirs as far as possible.
+    const at = this.#idle.findLastIndex((connection) => this.#used.has(connection) === (use === 'transaction'))
+    return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
+  }
+
+  async #turn(use: Use, deadline: Deadline, place: 'first' | 'last'): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiter = { use, wake: resolve }
+    if (place === 'first') this.#queue.unshift(waiter)
+    else this.#queue.push(waiter)
+    const timer = setTimeout(() => {
+      this.#queue.splice(this.#queue.indexOf(waiter), 1)
+      reject(noConnection(this.#name, `all ${this.#max} were in use for ${deadline.timeoutMs} ms`))
+    }, deadline.leftMs())
+    await promise.finally(() => clearTimeout(timer))
+  }
+
+  #next(): void {
+    const at = this.#queue.findIndex(({ use }) => this.#mayTake(use))
+    if (at >= 0) this.#queue.splice(at, 1)[0]!.wake()
+  }
+
+  /** Again and again, for as long as the caller has time. */
+  async #open(use: Use, deadline: Deadline): Promise<Connection> {
+    this.#opening++
+    if (use === 'transaction') this.#openingForTransaction++
+    try {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
+        try {
+          const connection = await this.#connect(deadline.leftMs())
+          return this.#welcome(connection)
+        } catch (error) {
+          const jitteredMs = pauseMs * (0.5 + Math.random() / 2)
+          if (this.#isClosed || isHopeless(error) || jitteredMs >= deadline.leftMs()) {
+            throw translate(error, this.#name, 'connecting')
+          }
+          await sleep(jitteredMs)
+        }
+      }
+    } finally {
+      this.#opening--
+      if (use === 'transaction') this.#openingForTransaction--
+      // If it failed, the next one may try; it is later in any case.
+      queueMicrotask(() => this.#next())
+    }
+  }
+
+  #welcome(connection: Connection): Connection {
+    if (this.#isClosed) {
+      connection.destroy()
+      throw closed(this.#name)
+    }
+    this.#all.add(connection)
+    connection.onLost(() => {
+      this.#drop(connection)
+      this.#next()
+    })
+    return connection
+  }
+
+  #drop(connection: Connection): void {
+    this.#all.delete(connection)
+    this.#inTransaction.delete(connection)
+    const at = this.#idle.indexOf(connection)
+    if (at >= 0) this.#idle.splice(at, 1)
+    connection.destroy()
+  }
+
+  async #forget(connection: Connection): Promise<void> {
+    try {
+      await connection.script(FORGET)
+    } catch (error) {
+      connection.destroy()
+      this.put(connection)
+      throw translate(error, this.#name, 'connecting')
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { PostgresStoreError } from '../errors.ts'
+import type { Connection, Query, Row } from './connection.ts'
+
+/** What we use of a client of `pg`. */
+export interface PgClient {
+  readonly processID?: number | null
+  /** Not with native bindings. */
+  readonly connection?: { readonly stream?: { destroy(): void } }
+  connect(): Promise<unknown>
+  query(query: string | PgQuery): Promise<PgResult | PgResult[]>
+  end(): Promise<void>
+  on(event: 'error' | 'end', listener: () => void): unknown
+  on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): unknown
+  off(event: 'error' | 'end', listener: () => void): unknown
+  ref?(): void
+  unref?(): void
+}
+
+interface PgQuery {
+  readonly text: string
+  readonly values: readonly string[]
+  readonly name?: string
+}
+
+interface PgResult {
+  readonly rows: readonly Row[]
+  readonly command?: string
+}
+
+export type PgClientClass = new (config: object) => PgClient
+
+/** A client of our own, which notices a dead peer by itself. */
+export async function connectPg(Client: PgClientClass, config: object, timeoutMs: number): Promise<Connection> {
+  const client = new Client({
+    ...config,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: Math.max(1, Math.ceil(timeoutMs)),
+  })
+  const connection = pgConnection(client)
+  try {
+    await client.connect()
+  } catch (error) {
+    connection.destroy()
+    throw error
+  }
+  return connection
+}
+
+/** `onEnd` takes our listeners away from a client that is somebody else's. */
+export function pgConnection(client: PgClient): Connection & { detach(): void } {
+  let isOpen = true
+  const listeners: (() => void)[] = []
+  const lost = (): void => {
+    if (!isOpen) return
+    isOpen = false
+    for (const listener of listeners) listener()
+  }
+  client.on('error', lost)
+  client.on('end', lost)
+  return {
+    get pid() {
+      return client.processID ?? null
+    },
+    get isOpen() {
+      return isOpen
+    },
+    async query({ text, values, name }: Query) {
+      const result = await client.query(name === undefined ? { text, values } : { text, values, name })
+      return lastOf(result).rows
+    },
+    async script(sql) {
+      return lastOf(await client.query(sql)).rows
+    },
+    begin: (work) => begin(client, work),
+    onLost: (listener) => void listeners.push(listener),
+    onNotify(listener) {
+      client.on('notification', ({ channel, payload }) => listener(channel, payload ?? ''))
+    },
+    keepsProcess(keeps) {
+      if (keeps) client.ref?.()
+      else client.unref?.()
+    },
+    destroy() {
+      lost()
+      const stream = client.connection?.stream
+      // A farewell, as `end` sends it, would wait for somebody who does not answer.
+      if (stream === undefined) client.end().catch(() => {})
+      else stream.destroy()
+    },
+    detach() {
+      client.off('error', lost)
+      client.off('end', lost)
+    },
+  }
+}
+
+async function begin<Value>(client: PgClient, work: (tx: unknown) => Promise<Value>): Promise<Value> {
+  await client.query('begin')
+  let value: Value
+  try {
+    value = await work(client)
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+  // The server answers the commit of an aborted transaction with a rollback, and drivers take that for success.
+  if (lastOf(await client.query('commit')).command === 'ROLLBACK') throw aborted()
+  return value
+}
+
+export function aborted(cause?: unknown): PostgresStoreError {
+  return new PostgresStoreError(
+    'TRANSACTION_ABORTED',
+    'A statement failed in the transaction, and all of it was rolled back.',
+    { hint: 'Let the error of a failed statement through, or put a savepoint before it.', cause },
+  )
+}
+
+function lastOf(result: PgResult | PgResult[]): PgResult {
+  return Array.isArray(result) ? result[result.length - 1]! : result
+}

@@ -1,0 +1,78 @@
+import { noConnection, translate } from '../errors.ts'
+import { type Connection, type Deadline, type Lanes, within } from './connection.ts'
+import { type PgClient, type PgClientClass, pgConnection } from './pg.ts'
+
+/** What we use of a `Pool` of `pg`. */
+export interface PgPool {
+  readonly options: { readonly max?: unknown; readonly password?: unknown }
+  readonly Client?: PgClientClass
+  readonly totalCount?: number
+  connect(): Promise<PooledClient>
+  query(text: string, values?: readonly unknown[]): Promise<unknown>
+  on(event: 'error', listener: () => void): unknown
+}
+
+interface PooledClient extends PgClient {
+  release(destroy?: boolean): void
+}
+
+export function isPgPool(target: unknown): target is PgPool {
+  if (typeof target !== 'object' || target === null) return false
+  const pool = target as Partial<PgPool>
+  return (
+    typeof pool.connect === 'function' &&
+    typeof pool.query === 'function' &&
+    typeof pool.on === 'function' &&
+    typeof pool.options === 'object'
+  )
+}
+
+/** Connections of the user's own pool, which stays the user's: it is not closed here. */
+export function poolLanes(pool: PgPool, name: string): Lanes {
+  // An idle client that is lost would end the process of whoever forgot to listen.
+  pool.on('error', () => {})
+  const taken = new Map<Connection, { readonly client: PooledClient; detach(): void }>()
+  return {
+    async take(_use, deadline) {
+      const client = await connectIn(pool, name, deadline)
+      const connection = pgConnection(client)
+      taken.set(connection, { client, detach: connection.detach })
+      return connection
+    },
+    put(connection) {
+      const { client, detach } = taken.get(connection)!
+      taken.delete(connection)
+      client.release(!connection.isOpen)
+      // Only now, since the pool's own listener is back.
+      detach()
+    },
+    async close() {
+      for (const connection of taken.keys()) connection.destroy()
+    },
+  }
+}
+
+async function connectIn(pool: PgPool, name: string, deadline: Deadline): Promise<PooledClient> {
+  const connecting = pool.connect()
+  let isLate = false
+  connecting.then(
+    (client) => isLate && client.release(),
+    () => {},
+  )
+  try {
+    return await within(connecting, deadline.leftMs(), () => {
+      isLate = true
+      const max = pool.options.max
+      if (typeof max === 'number' && (pool.totalCount ?? 0) >= max) {
+        throw noConnection(name, `all ${max} of the pool were in use for ${deadline.timeoutMs} ms`)
+      }
+      throw new Error(`no connection within ${deadline.timeoutMs} ms`)
+    })
+  } catch (error) {
+    // The words of pg-pool when its own patience ends; it has no code for it.
+    if (error instanceof Error && /^timeout exceeded when trying to connect/.test(error.message)) {
+      throw noConnection(name, error.message)
+    }
+    throw translate(error, name, 'connecting')
+  }
+}

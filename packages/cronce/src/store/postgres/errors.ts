@@ -1,0 +1,188 @@
+import { CronceError } from '../../errors.ts'
+
+/** An error of the store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
+export class PostgresStoreError extends CronceError {
+  readonly notApplied: boolean
+
+  constructor(
+    code: string,
+    message: string,
+    details: { hint?: string | undefined; cause?: unknown; notApplied?: boolean } = {},
+  ) {
+    const { notApplied = true, ...rest } = details
+    super(code, message, rest)
+    this.notApplied = notApplied
+  }
+}
+
+/** How far a call had come when it failed. */
+export type Progress =
+  /** No statement has left this process. */
+  | 'connecting'
+  /** It was sent, by itself or as the last of a transaction: if it did not fail, it is committed. */
+  | 'sent'
+  /** It was sent within a transaction that its owner has yet to commit. */
+  | 'in transaction'
+
+/**
+ * The server's own code for what went wrong, or `null` if it did not come from the server. Libraries wrap the errors of the
+ * drivers below them, and not all in the same way.
+ */
+export function sqlStateOf(error: unknown): string | null {
+  for (let at = error, depth = 0; isObject(at) && depth < 5; at = at.cause, depth++) {
+    for (const code of [at.code, isObject(at.meta) ? at.meta.code : undefined]) {
+      if (typeof code === 'string' && SQL_STATE.test(code)) return code
+    }
+  }
+  return null
+}
+
+/** Letters begin few classes of the server's, and many codes of the system's and of libraries: EPIPE, P2010. */
+const SQL_STATE = /^(?:[0-9][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/
+
+/** What may have been written if the server says this: it ended the session, whatever it was about to answer. */
+const ENDS_SESSION = /^(?:08|57P|25P0[34]|58|XX)/
+
+/** Whether a connection that brought this error must not be used again. */
+export function breaksConnection(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  // A demoted or recovering server answers 25006 for ever, while its successor waits at the same address.
+  return state === null || state === '25006' || ENDS_SESSION.test(state) || losesPreparation(error)
+}
+
+/** Somebody in between, or the user, took away or has already what we prepared: names are of no use here. */
+export function losesPreparation(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state === '26000' || state === '42P05'
+}
+
+/** Trying again would not help: the name, the password or the database is wrong. */
+export function isHopeless(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  if (state !== null) return /^(?:28|3D|42501)/.test(state)
+  return !(error instanceof Error) || ('code' in error && error.code === 'ERR_INVALID_URL')
+}
+
+/** What went wrong in our words, with the error of the driver as its cause. Our own errors stay as they are. */
+export function translate(error: unknown, name: string, progress: Progress): CronceError {
+  if (error instanceof CronceError) return error
+  const state = sqlStateOf(error)
+  const [code, message, hint] = wordsFor(state, name, messageOf(error), progress)
+  return new PostgresStoreError(code, message, {
+    hint,
+    cause: error,
+    notApplied: wasNotApplied(error, state, progress),
+  })
+}
+
+function wasNotApplied(error: unknown, state: string | null, progress: Progress): boolean {
+  if (progress === 'connecting') return true
+  // Whatever becomes of the transaction: its owner decides, or its session has ended without a commit.
+  if (progress === 'in transaction') return state !== null
+  if (state === null) return false
+  // Only a plain ERROR is sure to have been rolled back; severities are translated into the server's language.
+  return !ENDS_SESSION.test(state) || (isObject(error) && error.severity === 'ERROR' && !/^(?:08|57P)/.test(state))
+}
+
+type Words = readonly [code: string, message: string, hint: string]
+
+function wordsFor(state: string | null, name: string, text: string, progress: Progress): Words {
+  if (state === null) return wordsForLoss(name, text, progress)
+  if (state === '57P03' || state === '3D000' || (progress === 'connecting' && /^(?:08|57P)/.test(state))) {
+    return unreachable(name, text)
+  }
+  if (state === '53300' || state === '53400') return fullOfConnections(name, text)
+  if (/^(?:08|57P|25P0[34])/.test(state)) return lost(name, text)
+  if (/^(?:40001|40P01|55P03)$/.test(state)) {
+    return ['STORE_CONFLICT', `${name} gave way to somebody else: ${text}.`, 'Try again.']
+  }
+  if (state === '57014') {
+    return [
+      'STORE_TIMEOUT',
+      `${name} cancelled a statement: ${text}.`,
+      'Look for a low statement_timeout, or for who cancels statements.',
+    ]
+  }
+  if (state === '25006') {
+    return [
+      'STORE_READONLY',
+      `${name} can't be written: ${text}.`,
+      'Name the primary, not a standby; after a failover the store goes on by itself.',
+    ]
+  }
+  if (state === '42501' || state.startsWith('28')) {
+    return [
+      'STORE_FORBIDDEN',
+      `${name} refused: ${text}.`,
+      'Check the user and its password, and that it has been granted the use of the store.',
+    ]
+  }
+  if (/^(?:42P01|3F000|42703|42883)$/.test(state)) {
+    return ['STORE_NOT_MIGRATED', `${name} lacks tables of this version: ${text}.`, 'Run cronce migrate up.']
+  }
+  if (state === '53100') {
+    return ['STORE_FULL', `There is no space left for ${name}.`, 'Free some space: the store goes on by itself.']
+  }
+  if (state === '26000' || state === '42P05') {
+    return [
+      'STORE_FAILED',
+      `${name} lost a prepared statement: ${text}.`,
+      'Set prepare: false if there is a connection pooler in between.',
+    ]
+  }
+  return ['STORE_FAILED', `${name} refused a statement: ${text}.`, 'Report this: it should not happen.']
+}
+
+function wordsForLoss(name: string, text: string, progress: Progress): Words {
+  return progress === 'connecting' ? unreachable(name, text) : lost(name, text)
+}
+
+function unreachable(name: string, text: string): Words {
+  return ['STORE_UNREACHABLE', `${name} can't be reached: ${text}.`, 'Check that the server runs, and its address.']
+}
+
+function fullOfConnections(name: string, text: string): Words {
+  return [
+    'STORE_FULL_OF_CONNECTIONS',
+    `${name} has no connection to spare: ${text}.`,
+    'Raise max_connections or the size of the pool, or close connections that nobody needs.',
+  ]
+}
+
+function lost(name: string, text: string): Words {
+  return ['STORE_LOST', `The connection to ${name} was lost: ${text}.`, 'Try again: the next call makes a new one.']
+}
+
+export function noConnection(name: string, text: string): PostgresStoreError {
+  const [code, message, hint] = fullOfConnections(name, text)
+  return new PostgresStoreError(code, message, { hint })
+}
+
+export function silent(name: string, timeoutMs: number, notApplied: boolean): PostgresStoreError {
+  return new PostgresStoreError('STORE_SILENT', `${name} gave no answer within ${timeoutMs} ms.`, {
+    hint: 'Check that the server is reachable and not overloaded.',
+    notApplied,
+  })
+}
+
+export function closed(name: string): PostgresStoreError {
+  return new PostgresStoreError('STORE_CLOSED', `${name} was closed.`, { hint: 'Open it again.' })
+}
+
+// Without its last full stop, since ours follows.
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
+}
+
+interface ErrorLike {
+  readonly code?: unknown
+  readonly severity?: unknown
+  readonly cause?: unknown
+  /** Where Prisma puts what the server said. */
+  readonly meta?: unknown
+}
+
+function isObject(value: unknown): value is ErrorLike {
+  return typeof value === 'object' && value !== null
+}

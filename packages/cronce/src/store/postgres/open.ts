@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto'
+import type { Database, Session, Statement } from './database.ts'
+import { type Connect, deadlineIn, type Row, within } from './drivers/connection.ts'
+import { type Driver, laneDriver } from './drivers/driver.ts'
+import { connectorFor, loadPostgresJs } from './drivers/load.ts'
+import { OwnLanes } from './drivers/own-lanes.ts'
+import { connectPg } from './drivers/pg.ts'
+import { isPgPool, type PgPool, poolLanes } from './drivers/pool-lanes.ts'
+import { connectPostgresJs, isPostgresJs, postgresJsDriver, type Sql } from './drivers/postgres-js.ts'
+import { isQueryable, type Queryable, queryableDriver } from './drivers/queryable.ts'
+import { PostgresStoreError, silent, sqlStateOf, translate } from './errors.ts'
+import { type OpenTransaction, runTransaction } from './transaction.ts'
+import { notOpen, queryIn, REQUIRE_OPEN } from './tx.ts'
+
+const DEFAULT_TIMEOUT_MS = 5_000
+const DEFAULT_CONNECTIONS = 2
+
+/** Migrations may build indexes. */
+const SCRIPT_TIMEOUT_MS = 10 * 60_000
+
+/** A URL, a `Pool` of pg, an `sql` of postgres.js, or whatever runs statements. */
+export type Target = string | PgPool | Sql | Queryable
+
+export interface ConnectOptions {
+  /** The longest that any statement may take, the wait for a connection included. @default 5000 */
+  readonly timeoutMs?: number | undefined
+  /** Of our own, from a URL, beside the session; user transactions take all but one. @default 2 */
+  readonly connections?: number | undefined
+  /** Prepare statements under names. @default if no pooler stands in between */
+  readonly prepare?: boolean | undefined
+  /** Keep a session that tells of deaths and wake-ups at once. @default true */
+  readonly session?: boolean | undefined
+  /** A URL around a connection pooler, for the session only. */
+  readonly directUrl?: string | undefined
+  /** How users open transactions: with Drizzle `(work) => db.transaction(work)`. */
+  readonly transaction?: OpenTransaction | undefined
+  readonly warn: (code: string, message: string) => void
+}
+
+/** Connects to nothing yet. */
+export function openDatabase(target: Target, options: ConnectOptions): Database {
+  return new DriverDatabase(driverFor(target, options), options)
+}
+
+function driverFor(target: Target, options: ConnectOptions): Driver {
+  const { connections = DEFAULT_CONNECTIONS, prepare, directUrl } = options
+  const direct = directUrl === undefined ? null : lazily(directUrl)
+  if (typeof target === 'string') {
+    const name = nameOf(target)
+    const connect = lazily(target)
+    return laneDriver({
+      name,
+      lanes: new OwnLanes(name, connect, connections),
+      connect: direct ?? connect,
+      prepare,
+    })
+  }
+  if (isPgPool(target)) {
+    const name = 'the database of the pool'
+    return laneDriver({ name, lanes: poolLanes(target, name), connect: direct ?? connectLike(target), prepare })
+  }
+  if (isPostgresJs(target)) {
+    return postgresJsDriver(target, 'the database of sql', direct ?? connectLikeSql(target), prepare ?? false)
+  }
+  if (isQueryable(target)) return queryableDriver(target, 'the database', direct)
+  throw new PostgresStoreError('STORE_INVALID', 'This is nothing to reach a PostgreSQL by.', {
+    hint: 'Pass a URL, a Pool of pg, an sql of postgres.js, or an object with query(text, values).',
+  })
+}
+
+/** The driver is loaded when somebody connects. */
+function lazily(url: string): Connect {
+  let connector: Promise<Connect> | undefined
+  return async (timeoutMs) => {
+    connector ??= connectorFor(url)
+    return (await connector)(timeoutMs)
+  }
+}
+
+/** By the pool's own client and settings. Its password is kept from being listed. */
+function connectLike(pool: PgPool): Connect | null {
+  const { Client, options } = pool
+  if (Client === undefined) return null
+  return (timeoutMs) => connectPg(Client, { ...options, password: options.password }, timeoutMs)
+}
+
+function connectLikeSql(sql: Sql): Connect {
+  return async (timeoutMs) => {
+    const postgres = await loadPostgresJs()
+    if (postgres === null) throw new Error('the package postgres was not found')
+    return connectPostgresJs(postgres, sql, timeoutMs)
+  }
+}
+
+/** Without the user's name and password, and without options, which may be secrets too. */
+export function nameOf(url: string): string {
+  const match = /^(postgres(?:ql)?:\/\/)(?:[^?#]*@)?([^?#]*)/.exec(url)
+  return match === null ? 'the database' : `${match[1]}${match[2]}`
+}
+
+class DriverDatabase implements Database {
+  readonly name: string
+  readonly transactions: boolean
+  readonly #driver: Driver
+  readonly #options: ConnectOptions
+  readonly #timeoutMs: number
+  /** Those that `transaction` opened: it knows that they are open. */
+  readonly #own = new WeakSet<object>()
+  readonly #names = new WeakMap<Statement, string>()
+
+  constructor(driver: Driver, options: ConnectOptions) {
+    this.name = driver.name
+    this.#driver = driver
+    this.#options = options
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    this.transactions = driver.begin !== null || options.transaction !== undefined
+  }
+
+  async ask(statement: Statement, values: readonly string[]): Promise<string> {
+    const query = { text: statement.sql, values, name: this.#preparedName(statement) }
+    return answerOf(await this.#driver.query(query, deadlineIn(this.#timeoutMs)), statement)
+  }
+
+  async askIn(tx: unknown, statement: Statement, values: readonly string[]): Promise<string> {
+    const query = queryIn(tx)
+    const ask = (text: string, given: readonly string[]): Promise<readonly Row[]> =>
+      within(query(text, given), this.#timeoutMs, () => {
+        throw silent(this.name, this.#timeoutMs, false)
+      })
+    try {
+      if (!this.#own.has(tx as object)) await ask(REQUIRE_OPEN, [])
+      return answerOf(await ask(statement.sql, values), statement)
+    } catch (error) {
+      if (sqlStateOf(error) === '25P01') throw notOpen('No transaction is open on tx.', error)
+      throw translate(error, this.name, 'in transaction')
+    }
+  }
+
+  script(sql: string): Promise<readonly Row[]> {
+    return this.#driver.script(sql, deadlineIn(SCRIPT_TIMEOUT_MS))
+  }
+
+  async transaction<Value>(work: (tx: unknown, requireOpen: () => Promise<void>) => Promise<Value>): Promise<Value> {
+    const { begin } = this.#driver
+    let abandon = (): void => {}
+    const deadline = deadlineIn(this.#timeoutMs)
+    const open: OpenTransaction | undefined =
+      this.#options.transaction ??
+      (begin === null
+        ? undefined
+        : (own) =>
+            begin(own, deadline, (destroy) => {
+              abandon = destroy
+            }))
+    if (open === undefined) {
+      throw new PostgresStoreError(
+        'STORE_CANNOT_TRANSACT',
+        `${this.name} was given without a way to open transactions.`,
+        {
+          hint: 'Pass a URL, a Pool or the option transaction.',
+        },
+      )
+    }
+    const plan = { name: this.name, open, timeoutMs: this.#timeoutMs, abandon: () => abandon() }
+    return runTransaction(plan, async (tx, requireOpen) => {
+      this.#own.add(tx as object)
+      try {
+        return await work(tx, requireOpen)
+      } finally {
+        this.#own.delete(tx as object)
+      }
+    })
+  }
+
+  async session(): Promise<Session | null> {
+    return null
+  }
+
+  async close(): Promise<void> {
+    await this.#driver.close()
+  }
+
+  /** Its text decides: the same statement of another schema is another one, and they may meet on one connection. */
+  #preparedName(statement: Statement): string {
+    let name = this.#names.get(statement)
+    if (name === undefined) {
+      const hash = createHash('sha256').update(statement.sql).digest('hex').slice(0, 16)
+      name = `cronce_${statement.name.slice(0, 30)}_${hash}`
+      this.#names.set(statement, name)
+    }
+    return name
+  }
+}
+
+function answerOf(rows: readonly Row[], { name }: Statement): string {
+  const answer = rows[0]?.answer
+  if (typeof answer === 'string') return answer
+  throw new PostgresStoreError('STORE_FAILED', `The statement ${name} answered no text.`, {
+    hint: 'Report this: it should not happen.',
+    notApplied: false,
+  })
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { within } from './drivers/connection.ts'
+import { aborted } from './drivers/pg.ts'
+import { noConnection, PostgresStoreError, silent, sqlStateOf, translate } from './errors.ts'
+import { notOpen, queryIn } from './tx.ts'
+
+/** Opens a transaction, calls `work` with it, and commits if that resolves. */
+export type OpenTransaction = <Value>(work: (tx: unknown) => Promise<Value>) => Promise<Value>
+
+export interface TransactionPlan {
+  /** Of the database, for messages. */
+  readonly name: string
+  readonly open: OpenTransaction
+  /** For whatever the server does before and after the work; the work takes as long as it takes. */
+  readonly timeoutMs: number
+  /** Nobody waits for it any more: end its connection, if it is known. */
+  readonly abandon: () => void
+}
+
+/** Gone with the transaction in which it was set. */
+const MARK = "select set_config('cronce.transaction', $1::text, true) as answer"
+const MARKED = "select current_setting('cronce.transaction', true) as answer"
+
+/**
+ * The user's own transaction, of whatever library, with nothing left to chance: what `work` threw comes out as it was, and
+ * every other failure says whether anything can have been committed.
+ */
+export async function runTransaction<Value>(
+  { name, open, timeoutMs, abandon }: TransactionPlan,
+  work: (tx: unknown, requireOpen: () => Promise<void>) => Promise<Value>,
+): Promise<Value> {
+  const doing = new Doing(name, timeoutMs, abandon)
+  const outcome: { thrown?: { readonly error: unknown }; value?: { readonly value: Value } } = {}
+  const opened = open(async (tx) => {
+    doing.begun()
+    const mark = randomUUID()
+    await ask(tx, MARK, [mark], timeoutMs, name)
+    let isChecked = false
+    const requireOpen = async (): Promise<void> => {
+      isChecked = true
+      await requireMark(tx, mark, timeoutMs, name)
+    }
+    try {
+      const value = await work(tx, requireOpen)
+      outcome.value = { value }
+    } catch (error) {
+      outcome.thrown = { error }
+      throw error
+    } finally {
+      doing.worked()
+    }
+    if (!isChecked) await requireOpen()
+    doing.ready()
+  })
+  try {
+    await Promise.race([opened, doing.overdue])
+  } catch (error) {
+    if (outcome.thrown !== undefined) throw outcome.thrown.error
+    throw doing.explain(error)
+  } finally {
+    doing.end()
+    opened.catch(() => {})
+  }
+  if (outcome.thrown !== undefined) throw outcome.thrown.error
+  if (outcome.value === undefined) throw notOpen('The option transaction did not call the function that it was given.')
+  return outcome.value.value
+}
+
+/** How far a transaction has come, and how long it may take for the rest. */
+class Doing {
+  readonly overdue: Promise<never>
+  readonly #name: string
+  readonly #timeoutMs: number
+  readonly #fail: (error: unknown) => void
+  readonly #abandon: () => void
+  #timer: NodeJS.Timeout
+  #isOver = false
+  #phase: 'opening' | 'working' | 'committing' = 'opening'
+
+  constructor(name: string, timeoutMs: number, abandon: () => void) {
+    this.#name = name
+    this.#timeoutMs = timeoutMs
+    this.#abandon = abandon
+    const { promise, reject } = Promise.withResolvers<never>()
+    promise.catch(() => {})
+    this.overdue = promise
+    this.#fail = reject
+    this.#timer = this.#start()
+  }
+
+  begun(): void {
+    if (this.#isOver) throw new Error('This transaction was given up before it began.')
+    this.#phase = 'working'
+    clearTimeout(this.#timer)
+  }
+
+  worked(): void {
+    this.#timer = this.#start()
+  }
+
+  ready(): void {
+    if (this.#isOver) throw new Error('This transaction was given up.')
+    this.#phase = 'committing'
+  }
+
+  end(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+  }
+
+  /** A failure that was not the user's. */
+  explain(error: unknown): unknown {
+    if (sqlStateOf(error) === '25P02') return aborted(error)
+    if (this.#phase === 'committing') return translate(error, this.#name, 'sent')
+    const told = translate(error, this.#name, 'connecting')
+    if (!(told instanceof PostgresStoreError) || told.notApplied || told.code === 'TRANSACTION_ENDED') return told
+    // Without a commit nothing of it stays.
+    return new PostgresStoreError(told.code, told.message, { hint: told.hint, cause: told.cause, notApplied: true })
+  }
+
+  #start(): NodeJS.Timeout {
+    return setTimeout(() => {
+      setImmediate(() => {
+        if (this.#isOver) return
+        this.#isOver = true
+        this.#fail(
+          this.#phase === 'opening'
+            ? noConnection(this.#name, `no transaction could begin within ${this.#timeoutMs} ms`)
+            : silent(this.#name, this.#timeoutMs, this.#phase !== 'committing'),
+        )
+        this.#abandon()
+      })
+    }, this.#timeoutMs)
+  }
+}
+
+async function requireMark(tx: unknown, mark: string, timeoutMs: number, name: string): Promise<void> {
+  if ((await ask(tx, MARKED, [], timeoutMs, name)) === mark) return
+  throw new PostgresStoreError(
+    'TRANSACTION_ENDED',
+    'The function given to transaction() ended the transaction itself.',
+    { hint: 'Leave begin, commit and rollback to cronce; throw to roll back.', notApplied: false },
+  )
+}
+
+async function ask(
+  tx: unknown,
+  text: string,
+  values: readonly string[],
+  timeoutMs: number,
+  name: string,
+): Promise<unknown> {
+  const rows = await within(queryIn(tx)(text, values), timeoutMs, () => {
+    throw silent(name, timeoutMs, true)
+  })
+  return rows[0]?.answer
+}
