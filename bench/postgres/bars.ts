@@ -1,0 +1,101 @@
+import { median } from '../shared/statistics.ts'
+import type { FleetOptions } from './fleet.ts'
+import type { Lateness } from './lateness-plan.ts'
+import type { System } from './protocol.ts'
+import type { Results } from './results.ts'
+
+export interface Bar {
+  readonly what: string
+  readonly limit: string
+  readonly measured: string
+  readonly pass: boolean
+}
+
+/** What node-cron with advisory locks does while it has the machine for itself: overloaded, it must not lend us its lateness. */
+const NODE_CRON_P99_MS = 560
+
+/** The bars were set before the store was written. Those of parts that were not measured are left out. */
+export function judge(results: Results): Bar[] {
+  return [
+    ...throughputBars(results),
+    ...latenessBars(results),
+    ...costBars(results),
+    ...(results.bursts ?? [])
+      .filter(({ options }) => options.instances === 4)
+      .map((burst) => below('burst of 10,000, 4 processes: last one started, ms', 3_000, burst.lastStartMs)),
+    ...(results.failover === undefined
+      ? []
+      : [below('failover after kill -9: slowest, ms', 1_000, Math.max(Number.NaN, ...results.failover.eachMs))]),
+  ]
+}
+
+/** Each system's better one of one and four processes. */
+function throughputBars({ throughput }: Results): Bar[] {
+  if (throughput === undefined) return []
+  const best = (system: System) =>
+    Math.max(
+      ...throughput
+        .filter(({ rounds }) => rounds[0]!.options.system === system)
+        .map(({ rounds }) => median(rounds.map(({ firesPerSecond }) => firesPerSecond))),
+    )
+  return [
+    atLeast('fires/s: times pg-boss in bulk', 1.5, best('cronce') / best('pg-boss')),
+    atLeast('fires/s: times graphile-worker, tuned', 1, best('cronce') / best('graphile-worker')),
+  ]
+}
+
+function latenessBars({ together = [] }: Results): Bar[] {
+  const bars: Bar[] = []
+  for (const one of together.filter(({ options, load }) => options.system === 'cronce' && load.count === 500)) {
+    bars.push(below(`500 due at one instant, ${processes(one.options)}: p99 late, ms`, 50, one.p99Ms))
+  }
+  const everySecond = (system: System): Lateness | undefined =>
+    together.find(({ options, load }) => options.system === system && load.count === 1_000)
+  const ours = everySecond('cronce')
+  const theirs = everySecond('node-cron')
+  if (ours !== undefined) {
+    const limit = Math.min(theirs?.p99Ms ?? NODE_CRON_P99_MS, NODE_CRON_P99_MS) / 10
+    bars.push(atMost('1,000 every second, 3 processes: p99 late, ms', limit, ours.p99Ms))
+  }
+  return bars
+}
+
+function costBars({ idle = [], isolated = [], throughput = [], bursts = [], lateness = [] }: Results): Bar[] {
+  const bars = [
+    ...idle.map(({ options, schedules, statements }) =>
+      atMost(
+        `idle, ${processes(options)}, ${schedules.toLocaleString('en-US')} schedules: statements/min each`,
+        6,
+        statements,
+      ),
+    ),
+    ...isolated.map(({ options, effort }) =>
+      atMost(`isolated fires, ${processes(options)}: statements each`, 3, effort.statements),
+    ),
+  ]
+  const connections = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...isolated, ...idle]
+    .filter(({ options }) => options.system === 'cronce')
+    .map((one) => one.connections)
+  if (connections.length > 0) bars.push(atMost('connections per instance, at most', 3, Math.max(...connections)))
+  return bars
+}
+
+function processes({ instances }: FleetOptions): string {
+  return instances === 1 ? '1 process' : `${instances} processes`
+}
+
+function atLeast(what: string, limit: number, measured: number): Bar {
+  return { what, limit: `≥ ${limit.toLocaleString('en-US')}`, measured: rounded(measured), pass: measured >= limit }
+}
+
+function atMost(what: string, limit: number, measured: number): Bar {
+  return { what, limit: `≤ ${rounded(limit)}`, measured: rounded(measured), pass: measured <= limit }
+}
+
+function below(what: string, limit: number, measured: number): Bar {
+  return { what, limit: `< ${limit.toLocaleString('en-US')}`, measured: rounded(measured), pass: measured < limit }
+}
+
+function rounded(value: number): string {
+  return value >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
+}

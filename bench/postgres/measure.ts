@@ -1,0 +1,143 @@
+import { measureFailover } from './failover-plan.ts'
+import type { FleetOptions } from './fleet.ts'
+import { nameOf } from './fleet.ts'
+import { measureIdle } from './idle-plan.ts'
+import { measureLateness } from './lateness-plan.ts'
+import { measureBreakdown } from './profile-plan.ts'
+import type { Load } from './protocol.ts'
+import type { Part, Results } from './results.ts'
+import { measureRush, type Rush } from './rush-plan.ts'
+import { measureScale } from './scale-plan.ts'
+import type { BenchServer } from './server.ts'
+import { measureHeldSnapshot } from './snapshot-plan.ts'
+
+export interface MeasureOptions {
+  /** Every figure once, and the large ones smaller. */
+  readonly quick: boolean
+  readonly parts: readonly Part[]
+  readonly progress: (text: string) => void
+}
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
+const cronce = (instances: number): FleetOptions => ({ system: 'cronce', instances, concurrency: 1_000 })
+/** Each as its own documentation and our trials found it fastest; pg-boss's concurrency is that of batches of 1,000. */
+const QUEUES: readonly FleetOptions[] = [
+  { system: 'graphile-worker', instances: 1, concurrency: 24 },
+  { system: 'graphile-worker', instances: 4, concurrency: 24 },
+  { system: 'pg-boss', instances: 1, concurrency: 2 },
+  { system: 'pg-boss', instances: 4, concurrency: 1 },
+]
+
+export async function measureParts(server: BenchServer, options: MeasureOptions): Promise<Results> {
+  const results: Mutable<Results> = {}
+  for (const part of options.parts) {
+    options.progress(`${part} …`)
+    Object.assign(results, { [part]: await measurers[part](server, options) })
+  }
+  return results
+}
+
+const measurers: { readonly [Name in Part]: (server: BenchServer, options: MeasureOptions) => Promise<Results[Name]> } =
+  {
+    throughput: measureThroughput,
+    bursts: (server, { progress }) =>
+      inTurn([cronce(1), cronce(4)], async (fleet) => {
+        const burst = await measureRush(server, { ...fleet, count: 10_000, settled: false })
+        progress(`burst of 10,000, ${nameOf(fleet)}: last started after ${burst.lastStartMs} ms`)
+        return burst
+      }),
+    lateness: (server, options) =>
+      inTurn(
+        [
+          [cronce(1), 100],
+          [cronce(1), 1_000],
+          ...(options.quick ? [] : ([[cronce(4), 100]] as const)),
+          [cronce(4), 1_000],
+        ] as const,
+        ([fleet, count]) => late(server, options, fleet, { kind: 'steady', count }, options.quick ? 4 : 15),
+      ),
+    together: (server, options) => {
+      const fives: Load = { kind: 'together', count: 500, intervalMs: 2_000 }
+      const everySecond: Load = { kind: 'together', count: 1_000, intervalMs: 1_000 }
+      const nodeCron: FleetOptions = { system: 'node-cron', instances: 3, concurrency: 1 }
+      return inTurn(
+        [
+          [cronce(1), fives],
+          [cronce(3), fives],
+          [cronce(3), everySecond],
+          [nodeCron, everySecond],
+        ] as const,
+        ([fleet, load]) => late(server, options, fleet, load, options.quick ? 6 : 20),
+      )
+    },
+    failover: async (server, { quick, progress }) => {
+      const failover = await measureFailover(server, cronce(3), quick ? 1 : 5)
+      progress(`failover after ${failover.eachMs.join(', ')} ms`)
+      return failover
+    },
+    isolated: (server, options) =>
+      inTurn([cronce(1), cronce(3)], (fleet) =>
+        // One a second: every fire finds the fleet asleep.
+        late(server, options, fleet, { kind: 'steady', count: 1 }, options.quick ? 8 : 30),
+      ),
+    idle: (server, { quick, progress }) =>
+      inTurn([cronce(1), cronce(3)], async (fleet) => {
+        const idle = await measureIdle(server, fleet, 1_000, quick ? 15 : 120)
+        progress(`idle, ${nameOf(fleet)}: ${idle.statements.toFixed(1)} statements a minute each`)
+        return idle
+      }),
+    scale: (server, { quick, progress }) =>
+      inTurn(quick ? [20_000] : [10_000, 1_000_000], async (schedules) => {
+        const scale = await measureScale(server, cronce(1), schedules, quick ? 5 : 60)
+        progress(`${schedules} schedules: created in ${(scale.createMs / 1000).toFixed(1)} s`)
+        return scale
+      }),
+    snapshot: (server, { quick }) =>
+      measureHeldSnapshot(server, cronce(1), {
+        perSecond: quick ? 500 : 1_000,
+        burst: quick ? 1_000 : 3_000,
+        heldSeconds: quick ? 12 : 60,
+      }),
+    breakdown: (server, { quick }) => measureBreakdown(server, cronce(1), quick ? 5_000 : 20_000),
+  }
+
+/** Round by round, so that what else the machine does hits all alike. */
+async function measureThroughput(
+  server: BenchServer,
+  { quick, progress }: MeasureOptions,
+): Promise<Results['throughput']> {
+  const fleets = [cronce(1), cronce(4), ...QUEUES].map((fleet) => ({ fleet, rounds: [] as Rush[] }))
+  for (let round = 0; round < (quick ? 1 : 5); round++) {
+    for (const { fleet, rounds } of fleets) {
+      const rush = await measureRush(server, { ...fleet, count: quick ? 10_000 : 40_000, settled: true })
+      rounds.push(rush)
+      progress(`${nameOf(fleet)}: ${Math.round(rush.firesPerSecond)} fires/s`)
+    }
+  }
+  return fleets
+}
+
+async function late(
+  server: BenchServer,
+  { progress }: MeasureOptions,
+  fleet: FleetOptions,
+  load: Load,
+  seconds: number,
+): ReturnType<typeof measureLateness> {
+  const measured = await measureLateness(server, fleet, load, seconds)
+  const { p50Ms, p99Ms, effort } = measured
+  const cost = effort.statements.toPrecision(3)
+  progress(`${load.kind} ${load.count}, ${nameOf(fleet)}: p50 ${p50Ms}, p99 ${p99Ms} ms late, ${cost} statements/fire`)
+  return measured
+}
+
+/** One after the other: two cores are few. */
+async function inTurn<Item, Result>(
+  items: readonly Item[],
+  measure: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const measured: Result[] = []
+  for (const item of items) measured.push(await measure(item))
+  return measured
+}

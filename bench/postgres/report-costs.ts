@@ -1,0 +1,61 @@
+import { grouped, table } from '../shared/table.ts'
+import type { Breakdown } from './profile-plan.ts'
+import type { TableUse } from './readings.ts'
+
+/** After a burst: what became of the rows. */
+export function tablesTable(tables: readonly TableUse[]): string {
+  return table(
+    ['table', 'inserted', 'updated', 'HOT', 'deleted', 'kB'],
+    tables.map(({ table: name, inserted, updated, hot, deleted, bytes }) => [
+      `\`${name}\``,
+      grouped(inserted),
+      grouped(updated),
+      updated === 0 ? '-' : `${((hot / updated) * 100).toFixed(1)} %`,
+      grouped(deleted),
+      grouped(bytes / 1_000),
+    ]),
+  )
+}
+
+const STATEMENTS = 8
+const PLACES = 10
+const TEXT = 70
+
+export function breakdownText({ rush, statements, profile }: Breakdown): string {
+  const { count, effort } = rush
+  const us = (ms: number) => grouped((ms * 1000) / count)
+  const intro =
+    `One process, ${grouped(count)} due at one instant, while sampling. CPU per fire: ` +
+    `${grouped(effort.cpuMs * 1000)} µs in the server, ${grouped(effort.clientCpuMs * 1000)} µs in the process, ` +
+    `of which ${grouped(effort.clientMainMs * 1000)} µs are the main thread's.`
+  const byStatement = table(
+    ['statement', 'calls', 'ms per call', 'of it planning', 'µs per fire', 'WAL bytes per fire'],
+    statements
+      .slice(0, STATEMENTS)
+      .map(({ text, calls, planMs, execMs, walBytes }) => [
+        shortened(text),
+        grouped(calls),
+        ((planMs + execMs) / calls).toFixed(2),
+        (planMs / calls).toFixed(2),
+        us(planMs + execMs),
+        grouped(walBytes / count),
+      ]),
+  )
+  const share = (value: number) => `${(value * 100).toFixed(1)} %`
+  const byPlace = table(
+    ['main thread, where', 'share', 'µs per fire'],
+    profile.shares
+      .slice(0, PLACES)
+      .map(([where, value]) => [where, share(value), grouped(value * effort.clientMainMs * 1000)]),
+  )
+  const byFunction = table(
+    ['main thread, function by itself', 'share'],
+    profile.functions.map(([name, value]) => [`\`${name}\``, share(value)]),
+  )
+  return [intro, byStatement, byPlace, byFunction].join('\n\n')
+}
+
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').trim()
+  return `\`${line.length > TEXT ? `${line.slice(0, TEXT)}…` : line}\``
+}
