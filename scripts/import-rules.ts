@@ -95,6 +95,13 @@ export const ROOMS: readonly Room[] = [
     never: [],
   },
   {
+    name: 'store/postgres',
+    path: `${LIBRARY}/store/postgres/`,
+    doors: ['store', 'model', 'errors', 'clock'],
+    packages: [NODE, /^pg$/, /^postgres$/],
+    never: [],
+  },
+  {
     name: 'engine',
     path: `${LIBRARY}/engine/`,
     doors: ['store', 'model', 'policy', 'trigger', 'clock', 'errors'],
@@ -146,6 +153,13 @@ export const ROOMS: readonly Room[] = [
     name: 'entry cronce/sqlite',
     path: `${LIBRARY}/sqlite.ts`,
     doors: ['store/sqlite'],
+    packages: [],
+    never: ONLY_EXPORTS,
+  },
+  {
+    name: 'entry cronce/postgres',
+    path: `${LIBRARY}/postgres.ts`,
+    doors: ['store/postgres'],
     packages: [],
     never: ONLY_EXPORTS,
   },

@@ -1,0 +1,55 @@
+import { settleIdentity } from './identity.ts'
+import { type MigrationStatus, migrateUp, migrationStatus, requireMigrated, type UpOptions } from './migrate.ts'
+import { migrationSql } from './migration-sql.ts'
+import { openDatabase, type Target } from './open.ts'
+import { grantsSql, type Roles } from './roles.ts'
+import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
+
+export interface MigratorOptions {
+  /** @default 'cronce' */
+  readonly schema?: string | undefined
+  readonly warn?: ((code: string, message: string) => void) | undefined
+}
+
+/** What `cronce migrate` does, for programs that deploy by themselves. */
+export interface Migrator {
+  /** For messages: where it is, without secrets. */
+  readonly name: string
+  readonly schema: string
+  /** What is there, and what `up` would do. */
+  status(): Promise<MigrationStatus>
+  /** What `up` would do, as a text for psql. */
+  sql(options?: { readonly roles?: Roles | undefined }): Promise<string>
+  /** Do it, with the rights of a role that may create tables. Of several at once, one does it. */
+  up(options?: Pick<UpOptions, 'roles' | 'onProgress'>): Promise<MigrationStatus>
+  /** Say that the original of this copy is gone for good: instances will run what is due here. Answers the epoch. */
+  adopt(): Promise<number>
+  close(): Promise<void>
+}
+
+/** Connects when it is first asked for something, with one connection. */
+export function migrator(target: Target, options: MigratorOptions = {}): Migrator {
+  const { schema = DEFAULT_SCHEMA, warn = () => {} } = options
+  quoteSchema(schema)
+  const database = openDatabase(target, { connections: 1, prepare: false, session: false, warn })
+  return {
+    name: database.name,
+    schema,
+    status: () => migrationStatus(database, schema),
+    async sql({ roles = {} } = {}) {
+      const { applied } = await migrationStatus(database, schema)
+      return migrationSql(schema, { after: applied.at(-1)?.number ?? 0, grants: grantsSql(schema, roles) })
+    },
+    up: (given = {}) => migrateUp(database, schema, given),
+    async adopt() {
+      await requireMigrated(database, schema)
+      return settleIdentity(database, schema, { adopt: true, warn })
+    },
+    close: () => database.close(),
+  }
+}
+
+/** The whole of it as a text for psql, without looking at any database. */
+export function migrationText(schema: string = DEFAULT_SCHEMA, roles: Roles = {}): string {
+  return migrationSql(schema, { grants: grantsSql(schema, roles) })
+}
