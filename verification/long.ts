@@ -23,12 +23,18 @@ const { values } = parseArgs({
 const scratch = mkdtempSync(join(tmpdir(), 'cronce-long-'))
 mkdirSync(values.to, { recursive: true })
 
+const CHAOS = ['chaos/run.ts', '--fires', values.fires, '--seed', '1'] as const
+
+/** Names begin with what the report calls them. */
 const STEPS: readonly (readonly [name: string, script: string, ...args: string[]])[] = [
   ['simulation', 'simulation/run.ts', '--seeds', '1000000', '--seconds', values['simulation-seconds']],
   ['mutants', 'mutants/run.ts'],
   ['explorer', 'explorer/run.ts', '--most', values['explorer-states']],
-  ['chaos', 'chaos/run.ts', '--fires', values.fires, '--seed', '1', '--picture', join(values.to, 'chaos.svg')],
+  ['chaos', ...CHAOS, '--picture', join(values.to, 'chaos.svg')],
+  ['chaos-postgres', ...CHAOS, '--store', 'postgres', '--picture', join(values.to, 'chaos-postgres.svg')],
+  ['chaos-pgbouncer', ...CHAOS, '--store', 'pgbouncer'],
   ['matrix', 'chaos/run.ts', '--matrix'],
+  ['matrix-postgres', 'chaos/run.ts', '--matrix', '--store', 'postgres'],
 ]
 
 const failed: string[] = []
@@ -40,7 +46,7 @@ for (const [name, script, ...args] of STEPS) {
   console.log(`${code === 0 ? '✔' : '✖'} ${name} (${seconds} s${code === 0 ? '' : `, exit code ${code}`})`)
   if (code !== 0) failed.push(name)
 }
-const reports = STEPS.flatMap(([name]) => [`--${name}`, join(scratch, `${name}.json`)])
+const reports = STEPS.flatMap(([name]) => [`--${name.split('-')[0]}`, join(scratch, `${name}.json`)])
 const written = await run(join(scratch, 'report.txt'), 'report.ts', ...reports, '--to', values.to)
 console.log(`What the steps said is in ${scratch}; the report is in ${values.to}.`)
 process.exitCode = failed.length === 0 && written === 0 ? 0 : 1
