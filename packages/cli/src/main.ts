@@ -17,10 +17,11 @@ const argv = process.argv.slice(2)
 const refused = argv.includes('--no-color')
 
 // Set rather than exit: what was written to a pipe may not have left yet.
-process.exitCode = run(argv, {
+process.exitCode = await run(argv, {
   out: (text) => stdout.write(text),
   err: (text) => stderr.write(text),
   paint: painter({ isTTY: stdout.isTTY, env, refused }),
   paintErr: painter({ isTTY: stderr.isTTY, env, refused }),
   now: Date.now(),
+  env,
 })

@@ -13,6 +13,7 @@ export interface Io {
   readonly paint: Paint
   readonly paintErr: Paint
   readonly now: number
+  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** One line per fire: in the zone, in UTC if that is another, how far away, and what a zone change did to it. */

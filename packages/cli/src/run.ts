@@ -4,27 +4,38 @@ import { readArgs } from './args.ts'
 import type { Command } from './commands/command.ts'
 import { explain } from './commands/explain.ts'
 import { COMMON_FLAGS, commandHelp, overview } from './commands/help.ts'
+import { migrate } from './commands/migrate.ts'
 import { next } from './commands/next.ts'
 import type { Io } from './print.ts'
 import { errorJson, errorText } from './print-error.ts'
 import { suggestion, UsageError } from './usage-error.ts'
 
-const COMMANDS: readonly Command[] = [next, explain]
+const COMMANDS: readonly Command[] = [next, explain, migrate]
+const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 
 /** Arguments to command to exit code. What makes no sense is told on stderr; a bug is thrown. */
-export function run(argv: readonly string[], io: Io): number {
-  try {
-    return dispatch(argv, io)
-  } catch (error) {
+export function run(argv: readonly string[], io: Io): number | Promise<number> {
+  const tell = (error: unknown): number => {
     if (!(error instanceof CronceError)) throw error
     // The flags may not have been understood, so this one is looked for in the raw arguments.
     io.err(argv.includes('--json') ? errorJson(error) : errorText(error, io.paintErr))
-    return EXIT_USAGE
+    return isOfStore(error) ? EXIT_FAILED : EXIT_USAGE
+  }
+  try {
+    const code = dispatch(argv, io)
+    return typeof code === 'number' ? code : code.catch(tell)
+  } catch (error) {
+    return tell(error)
   }
 }
 
-function dispatch(argv: readonly string[], io: Io): number {
+/** The command made sense, and could not be done. */
+function isOfStore({ code }: CronceError): boolean {
+  return code.startsWith('STORE_') && code !== 'STORE_OPTIONS_INVALID'
+}
+
+function dispatch(argv: readonly string[], io: Io): number | Promise<number> {
   const [first, ...rest] = argv
   switch (first) {
     case undefined:
@@ -46,7 +57,7 @@ function dispatch(argv: readonly string[], io: Io): number {
   }
 }
 
-function runCommand(command: Command, argv: readonly string[], io: Io): number {
+function runCommand(command: Command, argv: readonly string[], io: Io): number | Promise<number> {
   const args = readArgs(argv, { ...command.flags, ...COMMON_FLAGS })
   if (!args.has('help')) return command.run(args, io)
   io.out(commandHelp(command, io.paint))

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Io } from '../src/print.ts'
 import { run } from '../src/run.ts'
 
 export const MAIN = fileURLToPath(new URL('../bin/cronce.js', import.meta.url))
@@ -34,10 +35,24 @@ export function start(
 
 /** The same without a process, for tests of what is said rather than of how it gets out. */
 export function call(...args: string[]): Result {
+  const { io, said } = listener({})
+  const status = run(args, io)
+  if (typeof status !== 'number') throw new Error(`${args[0]} takes its time: use ask`)
+  return { status, ...said() }
+}
+
+/** The same for commands that ask somebody. */
+export async function ask(args: readonly string[], env: Io['env'] = {}): Promise<Result> {
+  const { io, said } = listener(env)
+  const status = await run(args, io)
+  return { status, ...said() }
+}
+
+function listener(env: Io['env']): { io: Io; said: () => Omit<Result, 'status'> } {
   let stdout = ''
   let stderr = ''
   const plain = (_: unknown, text: string): string => text
-  const status = run(args, {
+  const io: Io = {
     out: (text) => {
       stdout += text
     },
@@ -47,6 +62,7 @@ export function call(...args: string[]): Result {
     paint: plain,
     paintErr: plain,
     now: Date.UTC(2027, 0, 1, 12, 0, 0, 250),
-  })
-  return { status, stdout, stderr }
+    env,
+  }
+  return { io, said: () => ({ stdout, stderr }) }
 }

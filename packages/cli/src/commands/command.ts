@@ -10,6 +10,6 @@ export interface Command {
   /** A paragraph for the help, where the flags do not say it all. */
   readonly about?: string
   readonly flags: Flags
-  /** Returns the exit code. */
-  readonly run: (args: Args, io: Io) => number
+  /** Returns the exit code: at once, unless it has to ask somebody. */
+  readonly run: (args: Args, io: Io) => number | Promise<number>
 }
