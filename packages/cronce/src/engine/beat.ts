@@ -15,6 +15,8 @@ export interface Member {
   watchTrust(): Promise<void>
   /** One beat in this state. Throws when the store does. */
   beat(state: Exclude<InstanceState, 'dead'>): Promise<void>
+  /** The others may take this process for gone: renew at once, and trust the lease for the grace only until that is answered. */
+  doubt(): void
 }
 
 /** Clocks further apart are told about, at most once a minute. */
@@ -69,6 +71,7 @@ export function member(
     const wasInTime = core.lease.trusted() && sent.mono - renewedAt < leaseMs
     renewedAt = sent.mono
     core.lease.renewed(sent, leaseMs)
+    core.lease.believed(sent)
     const hadCapacity = core.admission.capacity()
     if (wasInTime) core.admission.renewedInTime()
     if (isLost) {
@@ -79,6 +82,7 @@ export function member(
     core.drained = own?.drain === true
     const changed = peersKey(core.peers) !== peersKey(answer.instances)
     core.peers = answer.instances
+    core.chores = answer.chores
     onPeers()
     onHeld(answer.held, sent.mono)
     tellSkew()
@@ -127,7 +131,7 @@ export function member(
       if (core.stopped.aborted) return
       core.admission.lagged(core.parts.clock.mono() - dueAt)
       try {
-        await send(core.stopping ? 'draining' : 'live', false)
+        await send(stateOf(core), false)
         failures = 0
       } catch (error) {
         const pauseMs = Math.min(RETRY_LONGEST_MS, pauseAfter(failures++, core.parts.random))
@@ -142,7 +146,7 @@ export function member(
     while (!core.stopped.aborted) {
       const leftMs = core.lease.trustedUntil() - core.parts.clock.mono()
       if (core.lease.trusted() || isLost) {
-        await core.parts.clock.sleep(isLost ? leaseMs / 3 : Math.min(leftMs, leaseMs / 3), core.stopped)
+        await core.trustAlarm.wait(isLost ? leaseMs / 3 : Math.min(leftMs, leaseMs / 3))
         continue
       }
       isLost = true
@@ -152,7 +156,21 @@ export function member(
     }
   }
 
-  return { join, loop, watchTrust, beat: (state) => send(state, false) }
+  const doubt = (): void => {
+    core.lease.doubt()
+    core.trustAlarm.ring()
+    // Not by the loop: that may be waiting for an answer to what it asked before, which proves nothing any more.
+    void send(stateOf(core), false).catch((error) => {
+      core.storeFailed('beat', describeError(error), SHORTEST_MS)
+      core.beatAlarm.ring()
+    })
+  }
+
+  return { join, loop, watchTrust, beat: (state) => send(state, false), doubt }
+}
+
+function stateOf(core: Core): 'live' | 'draining' {
+  return core.stopping ? 'draining' : 'live'
 }
 
 function describe(core: Core, state: Exclude<InstanceState, 'dead'>) {

@@ -1,7 +1,7 @@
 import type { InstanceRecord } from '../model/instance.ts'
 import type { ErrorRecord } from '../model/record.ts'
 import type { Context } from '../policy/decision.ts'
-import type { Loaded } from '../store/store.ts'
+import type { Chores, Loaded } from '../store/store.ts'
 import { type Admission, admission } from './admission.ts'
 import { type Alarm, alarm } from './alarm.ts'
 import { type Lease, lease } from './lease.ts'
@@ -24,10 +24,16 @@ export interface Core<Tx = unknown> {
   readonly claimAlarm: Alarm
   /** Wakes the loop that renews. */
   readonly beatAlarm: Alarm
+  /** Wakes the loop that does slow duties. */
+  readonly keepAlarm: Alarm
+  /** Wakes whoever watches over the trust in the lease. */
+  readonly trustAlarm: Alarm
   /** Of this incarnation. */
   instance: string
   /** As of the last beat: live or draining, this one included. */
   peers: readonly InstanceRecord[]
+  /** As of the last beat. */
+  chores: Chores
   /** Claims that were sent and not answered yet, by request. */
   readonly claiming: Set<string>
   /** Jobs whose fleet-wide limit was found used up, and until when (monotonic) that is believed. */
@@ -58,8 +64,11 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     runs: runTable(),
     claimAlarm: alarm(parts.clock),
     beatAlarm: alarm(parts.clock),
+    keepAlarm: alarm(parts.clock),
+    trustAlarm: alarm(parts.clock),
     instance: parts.newId(),
     peers: [],
+    chores: { appVersion: 0, orphans: [], prunable: false },
     claiming: new Set(),
     fullUntil: new Map(),
     stopping: false,

@@ -1,4 +1,6 @@
-import type { ScheduleState } from '../model/schedule.ts'
+import type { AppRecord, DeploymentRecord } from '../model/app.ts'
+import type { InstanceRecord } from '../model/instance.ts'
+import type { Instant, ScheduleState } from '../model/schedule.ts'
 import type { Refusal } from '../policy/decision.ts'
 import { define } from '../policy/define.ts'
 import { decideDeployment } from '../policy/deployment.ts'
@@ -12,30 +14,74 @@ import { callStore } from './store-calls.ts'
 export interface Deployer {
   /** See who is active; declare what the code says if it is this deployment's turn. Throws when the store does. */
   keep(): Promise<void>
+  /** Whether there is something that the last `keep` has not seen, or something runs out. */
+  isWanted(): boolean
+  /** How long nothing runs out. */
+  restMs(): number
 }
 
 const BATCH = 200
 const TRIES = 10
+/** While the active deployment is gone: until the hold-down is over. */
+const HELD_DOWN_MS = 30_000
+/** So often at least, that the record says who was ready while those who were are still on record themselves. */
+const LONGEST_MS = 3_600_000
+
+/** What the last `keep` saw. */
+interface Kept {
+  readonly version: number
+  readonly liveIds: readonly string[]
+  readonly isHeldDown: boolean
+}
 
 export function deployer(core: Core): Deployer {
   const { app, deployment, declared, holdDownMs } = core.settings
   /** The term under which this process has written its declarations. */
   let declaredTerm = -1
+  let kept: Kept | null = null
+  let keptAt = Number.NEGATIVE_INFINITY
+
+  const liveIds = (): string[] => {
+    const ready = core.peers.filter((peer) => peer.app === app && !peer.expired)
+    return [...new Set([deployment, ...ready.map((peer) => peer.deployment)])].sort()
+  }
+
+  const restMs = (): number => {
+    const { leaseMs } = core.settings
+    // Who renews only now and then has time for these, too.
+    const pauseMs = kept?.isHeldDown === true ? Math.min(Math.max(HELD_DOWN_MS, leaseMs), holdDownMs / 2) : LONGEST_MS
+    return Math.max(0, keptAt + pauseMs - core.parts.clock.mono())
+  }
+
+  const isWanted = (): boolean =>
+    kept === null ||
+    kept.version !== core.chores.appVersion ||
+    kept.liveIds.join() !== liveIds().join() ||
+    restMs() === 0
 
   const keep = async (): Promise<void> => {
-    const record = await activate()
-    if (record === null || record.active !== deployment || record.term === declaredTerm) return
+    // If it fails, or others are faster, it is still to be done.
+    kept = null
+    keptAt = core.parts.clock.mono()
+    const seen = liveIds()
+    const record = await activate(seen)
+    if (record === null) return
+    await declareIn(record)
+    kept = { version: record.version, liveIds: seen, isHeldDown: record.activeGoneAt !== null }
+  }
+
+  const declareIn = async (record: AppRecord): Promise<void> => {
+    if (record.active !== deployment || record.term === declaredTerm) return
     await declare(record.term)
     await retireOthers(record.term)
     declaredTerm = record.term
   }
 
-  const activate = async () => {
+  const activate = async (live: readonly string[]): Promise<AppRecord | null> => {
     for (let tries = 0; tries < TRIES; tries++) {
       const { now, app: known } = await callStore(core, 'deploy (read)', () => core.parts.store.loadApp(app))
-      const ready = core.peers.filter((peer) => peer.app === app && !peer.expired)
-      const liveIds = [...new Set([deployment, ...ready.map((peer) => peer.deployment)])]
-      const wanted = decideDeployment(known, app, { now, me: deployment, liveIds, holdDownMs })
+      const upToDate = known === null ? null : await withPresence(known, live, now)
+      const wanted = decideDeployment(upToDate, app, { now, me: deployment, liveIds: live, holdDownMs })
       if (wanted === null) return known
       if (!(await callStore(core, 'deploy', () => core.parts.store.saveApp(wanted)))) continue
       if (wanted.active !== null && wanted.active !== known?.active) {
@@ -45,6 +91,25 @@ export function deployer(core: Core): Deployer {
     }
     // Others decide at the same time, on what we see too: the next round will find it done.
     return null
+  }
+
+  /**
+   * Who was ready when is written rarely: in between, the instances themselves say so. Without that a deployment that was
+   * there all the time would seem to come back after a long absence, and count as the latest.
+   */
+  const withPresence = async (record: AppRecord, live: readonly string[], now: Instant): Promise<AppRecord> => {
+    const isOld = ({ id, lastReadyAt }: DeploymentRecord): boolean =>
+      live.includes(id) && now - lastReadyAt >= holdDownMs / 4
+    if (!record.deployments.some(isOld)) return record
+    const { instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances())
+    const deployments = record.deployments.map((known) => {
+      if (!isOld(known)) return known
+      const own = instances.filter((peer) => peer.app === app && peer.deployment === known.id)
+      const readyAt = presentUntil(known.lastReadyAt, own, holdDownMs)
+      // Not later than this, so that it is worth writing down.
+      return { ...known, lastReadyAt: Math.max(known.lastReadyAt, Math.min(readyAt, now - holdDownMs / 4)) }
+    })
+    return { ...record, deployments }
   }
 
   const declare = async (term: number): Promise<void> => {
@@ -86,5 +151,14 @@ export function deployer(core: Core): Deployer {
     }
   }
 
-  return { keep }
+  return { keep, isWanted, restMs }
+}
+
+/** From instance to instance, as long as the next one came before the hold-down was over. */
+function presentUntil(readyAt: Instant, instances: readonly InstanceRecord[], holdDownMs: number): Instant {
+  let until = readyAt
+  for (const { startedAt, renewedAt } of instances.toSorted((a, b) => a.startedAt - b.startedAt)) {
+    if (startedAt - until < holdDownMs) until = Math.max(until, renewedAt)
+  }
+  return until
 }

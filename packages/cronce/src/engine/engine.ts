@@ -1,16 +1,18 @@
+import type { WatchHint } from '../store/store.ts'
 import { member } from './beat.ts'
 import { claimer } from './claim.ts'
 import { createCore } from './core.ts'
 import { deployer } from './deploy.ts'
 import { describeError } from './describe-error.ts'
 import { execute } from './execute.ts'
+import { keeper } from './keep.ts'
 import { noteKeeper } from './notes.ts'
 import type { EngineParts, EngineSettings } from './parts.ts'
 import { peerWatch } from './peers.ts'
 import { QUIETLY } from './quietly.ts'
 import { reconciler } from './reconcile.ts'
 import { settler as createSettler } from './settle.ts'
-import { callStore, pauseAfter } from './store-calls.ts'
+import { pauseAfter } from './store-calls.ts'
 import { watchStuck } from './stuck.ts'
 
 /** One instance: joins the fleet, plans, claims, executes and settles, until it is stopped. */
@@ -33,9 +35,6 @@ export interface StopOptions {
   readonly graceMs: number
 }
 
-const KEEP_MS = 30_000
-const PRUNE_BATCH = 500
-const PRUNE_ROUNDS = 20
 const LEAVE_MS = 5_000
 
 export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Engine {
@@ -45,44 +44,23 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
   const settler = createSettler(plain)
   const notes = noteKeeper(plain)
   const peers = peerWatch(plain)
-  const fleet = member(plain, reconciler(plain, settler), peers.observe)
   const deploys = deployer(plain)
+  const duties = keeper(plain, deploys, peers)
+  const fleet = member(plain, reconciler(plain, settler), () => {
+    peers.observe()
+    duties.heed()
+  })
   const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
   let unwatch: () => void = () => {}
   let leaving: Promise<void> | null = null
 
-  const onWake = (): void => {
+  const onHint = (hint: WatchHint): void => {
+    if (hint === 'doubt') {
+      fleet.doubt()
+      return
+    }
     core.claimAlarm.ring()
     core.beatAlarm.ring()
-  }
-
-  /** Slow duties. All keep deployments; one of the fleet prunes and looks for orphans. */
-  const keep = async (): Promise<void> => {
-    await deploys.keep()
-    const eldest = core.peers.map(({ id }) => id).sort()[0]
-    if (eldest !== core.instance) return
-    await peers.recoverOrphans()
-    for (let round = 0; round < PRUNE_ROUNDS; round++) {
-      const { deleted } = await callStore(plain, 'prune', () => parts.store.prune(PRUNE_BATCH))
-      if (deleted < PRUNE_BATCH) return
-    }
-  }
-
-  const keepLoop = async (): Promise<void> => {
-    while (!core.stopped.aborted) {
-      // Who renews only now and then has time for these, too.
-      const pauseMs = Math.min(Math.max(KEEP_MS, settings.leaseMs), settings.holdDownMs / 2)
-      await parts.clock.sleep(pauseMs, core.stopped)
-      if (!core.stopped.aborted) await attempt('keep', keep)
-    }
-  }
-
-  const attempt = async (operation: string, work: () => Promise<void>): Promise<void> => {
-    try {
-      await work()
-    } catch (error) {
-      core.storeFailed(operation, describeError(error), KEEP_MS)
-    }
   }
 
   /** Whoever has started can rely on what it declares being there, however often the store fails meanwhile. */
@@ -98,20 +76,29 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     }
   }
 
+  /** Of those that nobody was there to declare dead, or to recover: before anything of them is looked for. */
+  const recoverOrphans = async (): Promise<void> => {
+    try {
+      for (const id of core.chores.orphans) await peers.recoverRuns(id)
+    } catch (error) {
+      core.storeFailed('recover', describeError(error), settings.leaseMs)
+    }
+  }
+
   const joinFleet = async (): Promise<void> => {
     await fleet.join()
     // Before anything that may take long: this instance is live, and must stay so.
     void fleet.loop()
     await declare()
-    await attempt('keep', peers.recoverOrphans)
+    await recoverOrphans()
     if (core.stopped.aborted) return
-    unwatch = parts.store.watch(onWake)
+    unwatch = parts.store.watch(onHint)
     // Caught inside, each of them: a loop ends when the engine is stopped, and never otherwise.
     void fleet.watchTrust()
     void peers.watchLeases()
     void peers.watchProcesses()
     void watchStuck(plain)
-    void keepLoop()
+    void duties.loop()
   }
 
   const drain = async ({ drainMs, graceMs }: StopOptions): Promise<void> => {
@@ -140,6 +127,8 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     unwatch()
     core.claimAlarm.ring()
     core.beatAlarm.ring()
+    core.keepAlarm.ring()
+    core.trustAlarm.ring()
     try {
       await fleet.beat('left')
     } catch (error) {

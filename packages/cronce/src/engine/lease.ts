@@ -10,6 +10,10 @@ export interface Lease {
   trustedUntil(): number
   /** What `renewed` wants, taken before the request leaves. */
   times(): LeaseTimes
+  /** The others may take this process for gone: it is trusted for the grace only, until a beat from now on is answered. */
+  doubt(): void
+  /** A beat that was sent then was answered. A claim is not enough: only a beat tells the store of a lost session. */
+  believed(sent: LeaseTimes): void
   end(): void
 }
 
@@ -21,8 +25,18 @@ export interface LeaseTimes {
 /** Before the lease ends, so that a signal is aborted while nobody else may have begun. */
 const MARGIN = 1 / 15
 
+/** So long after a hint that a process is gone it may still renew, before it is declared dead; and trusts itself meanwhile. */
+export const GRACE_MS = 300
+
+const NEVER: LeaseTimes = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY }
+const ALWAYS: LeaseTimes = { mono: Number.POSITIVE_INFINITY, wall: Number.POSITIVE_INFINITY }
+
 export function lease(clock: Clock): Lease {
-  let until: LeaseTimes = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY }
+  let until = NEVER
+  let doubtedAt = Number.NEGATIVE_INFINITY
+  let graceUntil = ALWAYS
+  // Either clock may end the trust: the monotonic one stops while a virtual machine is suspended.
+  const isBefore = ({ mono, wall }: LeaseTimes): boolean => clock.mono() < mono && clock.wall() < wall
   return {
     renewed(sent, leaseMs) {
       // Counted from before the request left, not from when the answer came. The store started its own clock somewhere
@@ -31,12 +45,19 @@ export function lease(clock: Clock): Lease {
       // Also at the same monotonic time: that stands still while a machine is suspended, and the wall clock does not.
       if (sent.mono + trustMs >= until.mono) until = { mono: sent.mono + trustMs, wall: sent.wall + trustMs }
     },
-    // Either clock may end the trust: the monotonic one stops while a virtual machine is suspended.
-    trusted: () => clock.mono() < until.mono && clock.wall() < until.wall,
-    trustedUntil: () => until.mono,
+    trusted: () => isBefore(until) && isBefore(graceUntil),
+    trustedUntil: () => Math.min(until.mono, graceUntil.mono),
     times: () => ({ mono: clock.mono(), wall: clock.wall() }),
+    doubt() {
+      doubtedAt = clock.mono()
+      // A second doubt within the grace of the first does not make it longer.
+      if (graceUntil === ALWAYS) graceUntil = { mono: doubtedAt + GRACE_MS, wall: clock.wall() + GRACE_MS }
+    },
+    believed(sent) {
+      if (sent.mono >= doubtedAt) graceUntil = ALWAYS
+    },
     end() {
-      until = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY }
+      until = NEVER
     },
   }
 }

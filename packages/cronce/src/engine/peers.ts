@@ -5,6 +5,7 @@ import { recover } from '../policy/recover.ts'
 import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
+import { GRACE_MS } from './lease.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 
 /** Notices which instances have died, says so in the store, and gives their fires back to the fleet. */
@@ -15,8 +16,8 @@ export interface PeerWatch {
   watchLeases(): Promise<void>
   /** By the process, where the store can tell. */
   watchProcesses(): Promise<void>
-  /** Fires that dead instances still hold because whoever declared them dead died too. Throws when the store does. */
-  recoverOrphans(): Promise<void>
+  /** Give back the fires that an instance holds which is over, for certain. Throws when the store does. */
+  recoverRuns(instance: string): Promise<void>
 }
 
 /** Seen alive, by this process's own monotonic clock. */
@@ -25,7 +26,8 @@ interface Seen {
   readonly at: number
 }
 
-const GRACE_MS = 100
+/** Two beats of an idle instance, and a moment. */
+const IDLE_LEASES = 1.4
 const BATCH = 500
 const ROUNDS = 1_000
 /** How many others each instance probes: enough that two deaths at once are noticed. */
@@ -37,7 +39,6 @@ export function peerWatch(core: Core): PeerWatch {
   const { clock, store, emit } = core.parts
   const { leaseMs, probeMs } = core.settings
   const seen = new Map<string, Seen>()
-  const recovered = new Set<string>()
   let lookedAt = clock.mono()
   let forgivenAt = Number.NEGATIVE_INFINITY
 
@@ -52,11 +53,8 @@ export function peerWatch(core: Core): PeerWatch {
       if (seen.get(id)?.renewals !== renewals) seen.set(id, { renewals, at: now })
     }
     const live = new Set(core.peers.map(({ id }) => id))
-    for (const id of seen.keys()) {
-      if (live.has(id)) continue
-      seen.delete(id)
-      if (id !== core.instance) void afterGone(id)
-    }
+    // That a list lacks it proves nothing: an answer may be older than the one before it. Who is over is told apart.
+    for (const id of seen.keys()) if (!live.has(id)) seen.delete(id)
   }
 
   /**
@@ -65,17 +63,6 @@ export function peerWatch(core: Core): PeerWatch {
    */
   const wasBlind = (now: number): boolean =>
     now - lookedAt >= leaseMs || (core.failedAt() >= lookedAt && now - forgivenAt >= FORGIVEN_LEASES * leaseMs)
-
-  // Caught inside; whatever fails here is done by `recoverOrphans` later.
-  const afterGone = async (id: string): Promise<void> => {
-    try {
-      // That a list lacks it proves nothing: an answer may be older than the one before it. That it is over is for ever.
-      const { instances } = await callStore(core, 'watch', () => store.listInstances())
-      if (instances.some((peer) => peer.id === id && isOver(peer))) await recoverRuns(id)
-    } catch (error) {
-      core.storeFailed('recover', describeError(error), 0)
-    }
-  }
 
   const bury = async (peer: InstanceRecord, by: 'probe' | 'lease'): Promise<void> => {
     const burial = { instance: peer.id, renewals: peer.renewals, hint: by === 'probe' }
@@ -92,7 +79,6 @@ export function peerWatch(core: Core): PeerWatch {
     for (let round = 0; round < ROUNDS; round++) {
       const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
       const { items } = await callStore(core, 'recover (list)', () => store.listRuns(query))
-      if (items.length === 0) recovered.add(instance)
       // Who only looked on while others were at it must not think that it is done: they may die of it.
       const left = items.map(({ schedule, token }) => `${token} ${schedule}`).join()
       if (left === before) break
@@ -109,11 +95,18 @@ export function peerWatch(core: Core): PeerWatch {
     core.claimAlarm.ring()
   }
 
+  /**
+   * When somebody who did not renew since must be looked at. Who seems to hold nothing is not missed: the beat after the
+   * next tells, and would have been told of a renewal that came just after the last one.
+   */
+  const lookAt = ({ id, running }: InstanceRecord): number => {
+    const { at } = seen.get(id) ?? { at: clock.mono() }
+    return at + (running > 0 ? leaseMs : leaseMs * IDLE_LEASES)
+  }
+
   const watchLeases = async (): Promise<void> => {
     for (let failures = 0; !core.stopped.aborted; ) {
-      const deadline = Math.min(
-        ...[...seen.entries()].filter(([id]) => id !== core.instance).map(([, { at }]) => at + leaseMs),
-      )
+      const deadline = Math.min(...core.peers.filter(({ id }) => id !== core.instance).map(lookAt))
       const waitMs = Number.isFinite(deadline) ? deadline - clock.mono() : leaseMs
       if (waitMs > 0) {
         await clock.sleep(Math.min(waitMs, leaseMs), core.stopped)
@@ -179,16 +172,7 @@ export function peerWatch(core: Core): PeerWatch {
     }
   }
 
-  const recoverOrphans = async (): Promise<void> => {
-    const { instances } = await callStore(core, 'watch', () => store.listInstances())
-    for (const { id, state } of instances) {
-      if (isOver({ state }) && !recovered.has(id)) await recoverRuns(id)
-    }
-    const known = new Set(instances.map(({ id }) => id))
-    for (const id of recovered) if (!known.has(id)) recovered.delete(id)
-  }
-
-  return { observe, watchLeases, watchProcesses, recoverOrphans }
+  return { observe, watchLeases, watchProcesses, recoverRuns }
 }
 
 function isOver({ state }: Pick<InstanceRecord, 'state'>): boolean {
