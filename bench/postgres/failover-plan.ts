@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ACQUAINT_MS, type FleetOptions, startFleet } from './fleet.ts'
+import { ACQUAINT_MS, type FleetOptions, withFleet } from './fleet.ts'
 import type { BenchServer } from './server.ts'
 
 /** From kill -9 of a process that runs something until the next attempt starts in another, each time in a fresh fleet. */
@@ -26,20 +26,21 @@ export async function measureFailover(server: BenchServer, options: FleetOptions
 }
 
 function failOver(server: BenchServer, options: FleetOptions): Promise<number> {
-  return server.withDatabase(async (database) => {
-    const fleet = await startFleet(database, options)
-    await fleet.start()
-    await sleep(ACQUAINT_MS)
-    await fleet.create({ kind: 'stuck', count: 1 })
-    const counts = await fleet.until('started', 1, PATIENCE_MS)
-    const runner = counts.findIndex(({ started }) => started > 0)
-    await sleep(RUNNING_MS)
-    const killedAt = await fleet.kill(runner)
-    await fleet.until('started', 1, PATIENCE_MS)
-    const [start] = (await fleet.collect()).flat()
-    await fleet.stop()
-    const [, dueAt, lateMs, attempt] = start!
-    if (attempt !== 2) throw new Error(`After the crash came attempt ${attempt}, not 2.`)
-    return dueAt + lateMs - killedAt
-  })
+  return server.withDatabase((database) =>
+    withFleet(database, options, async (fleet) => {
+      await fleet.start()
+      await sleep(ACQUAINT_MS)
+      await fleet.create({ kind: 'stuck', count: 1 })
+      const counts = await fleet.until('started', 1, PATIENCE_MS)
+      const runner = counts.findIndex(({ started }) => started > 0)
+      await sleep(RUNNING_MS)
+      const killedAt = fleet.kill(runner)
+      await fleet.until('started', 1, PATIENCE_MS)
+      const [start] = (await fleet.collect()).flat()
+      await fleet.stop()
+      const [, dueAt, lateMs, attempt] = start!
+      if (attempt !== 2) throw new Error(`After the crash came attempt ${attempt}, not 2.`)
+      return dueAt + lateMs - killedAt
+    }),
+  )
 }

@@ -22,8 +22,10 @@ export interface Fleet {
   collect(): Promise<readonly (readonly Start[])[]>
   /** Until so many runs have been counted in all. */
   until(what: 'started' | 'ended', count: number, patienceMs: number): Promise<readonly Counted[]>
-  /** Kill one and forget it. */
-  kill(index: number): Promise<number>
+  /** Kill one and forget it. Answers when that was. */
+  kill(index: number): number
+  /** Kill all: for when something has failed. */
+  abandon(): void
   stop(): Promise<void>
 }
 
@@ -35,7 +37,22 @@ const CHILDREN = {
 } as const satisfies Record<System, string>
 const LOOK_MS = 20
 
-export async function startFleet({ url }: Pick<BenchDatabase, 'url'>, options: FleetOptions): Promise<Fleet> {
+/** `work` stops the fleet; where it fails, nobody stays behind to disturb what is measured next. */
+export async function withFleet<Value>(
+  database: BenchDatabase,
+  options: FleetOptions,
+  work: (fleet: Fleet) => Promise<Value>,
+): Promise<Value> {
+  const fleet = await startFleet(database, options)
+  try {
+    return await work(fleet)
+  } catch (error) {
+    fleet.abandon()
+    throw error
+  }
+}
+
+async function startFleet({ url }: BenchDatabase, options: FleetOptions): Promise<Fleet> {
   const { system, instances, concurrency } = options
   const setup: Setup = { url, concurrency }
   const script = new URL(CHILDREN[system], import.meta.url)
@@ -50,6 +67,7 @@ export async function startFleet({ url }: Pick<BenchDatabase, 'url'>, options: F
     ),
   )
   const counts = () => Promise.all(peers.map((peer) => peer.ask({ do: 'count' }, 'counted')))
+  const pids = (await counts()).map(({ pid }) => pid)
   return {
     first: peers[0]!,
     peers,
@@ -70,12 +88,21 @@ export async function startFleet({ url }: Pick<BenchDatabase, 'url'>, options: F
         await sleep(LOOK_MS)
       }
     },
-    async kill(index) {
-      const { pid } = await peers[index]!.ask({ do: 'count' }, 'counted')
+    kill(index) {
       peers.splice(index, 1)
+      const [pid] = pids.splice(index, 1)
       const at = Date.now()
-      process.kill(pid, 'SIGKILL')
+      process.kill(pid!, 'SIGKILL')
       return at
+    },
+    abandon() {
+      for (const pid of pids) {
+        try {
+          process.kill(pid, 'SIGKILL')
+        } catch {
+          // It ended by itself, which may be why the work failed.
+        }
+      }
     },
     async stop() {
       await Promise.all(peers.map((peer) => peer.ask({ do: 'stop' }, 'done')))

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ACQUAINT_MS, effort, type FleetOptions, startFleet } from './fleet.ts'
+import { ACQUAINT_MS, effort, type FleetOptions, withFleet } from './fleet.ts'
 import { connectionsOf, forgetStatements, statementsOf } from './readings.ts'
 import type { BenchServer } from './server.ts'
 
@@ -27,30 +27,31 @@ export function measureIdle(
   schedules: number,
   seconds: number,
 ): Promise<Idle> {
-  return server.withDatabase(async (database) => {
-    const fleet = await startFleet(database, options)
-    await fleet.create({ kind: 'idle', count: schedules })
-    await fleet.start()
-    await sleep(SETTLE_MS + ACQUAINT_MS)
-    await forgetStatements(database)
-    const spent = await effort(database, fleet)
-    await sleep(seconds * 1000)
-    const done = await spent()
-    const all = await statementsOf(database)
-    const connections = (await connectionsOf(database)) / options.instances
-    await fleet.stop()
-    const perMinute = (count: number) => ((count / seconds) * 60) / options.instances
-    return {
-      options,
-      schedules,
-      seconds,
-      statements: perMinute(done.statements),
-      transactions: perMinute(done.transactions),
-      walBytes: perMinute(done.walBytes),
-      serverCpuMs: perMinute(done.cpuMs),
-      clientCpuMs: perMinute(done.clientCpuMs),
-      connections,
-      byStatement: all.map(({ text, calls }) => [text, perMinute(calls)] as const),
-    }
-  })
+  return server.withDatabase((database) =>
+    withFleet(database, options, async (fleet) => {
+      await fleet.create({ kind: 'idle', count: schedules })
+      await fleet.start()
+      await sleep(SETTLE_MS + ACQUAINT_MS)
+      await forgetStatements(database)
+      const spent = await effort(database, fleet)
+      await sleep(seconds * 1000)
+      const done = await spent()
+      const all = await statementsOf(database)
+      const connections = (await connectionsOf(database)) / options.instances
+      await fleet.stop()
+      const perMinute = (count: number) => ((count / seconds) * 60) / options.instances
+      return {
+        options,
+        schedules,
+        seconds,
+        statements: perMinute(done.statements),
+        transactions: perMinute(done.transactions),
+        walBytes: perMinute(done.walBytes),
+        serverCpuMs: perMinute(done.cpuMs),
+        clientCpuMs: perMinute(done.clientCpuMs),
+        connections,
+        byStatement: all.map(({ text, calls }) => [text, perMinute(calls)] as const),
+      }
+    }),
+  )
 }

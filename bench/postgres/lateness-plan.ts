@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from '../shared/statistics.ts'
-import { ACQUAINT_MS, type Effort, effort, type FleetOptions, startFleet, watchConnections } from './fleet.ts'
+import { ACQUAINT_MS, type Effort, effort, type FleetOptions, watchConnections, withFleet } from './fleet.ts'
 import type { Load, Start } from './protocol.ts'
 import { perFire } from './rush-plan.ts'
 import type { BenchServer } from './server.ts'
@@ -27,41 +27,42 @@ export function measureLateness(
   load: Load,
   seconds: number,
 ): Promise<Lateness> {
-  return server.withDatabase(async (database) => {
-    const fleet = await startFleet(database, options)
-    // Every instance of node-cron has all schedules in its own memory.
-    if (options.system === 'cronce') await fleet.create(load)
-    else await Promise.all(fleet.peers.map((peer) => peer.ask({ do: 'create', load }, 'done')))
-    await fleet.start()
-    await sleep(WARM_MS + (options.instances > 1 ? ACQUAINT_MS : 0))
-    const { value, connections } = await watchConnections(database, options.instances, async () => {
-      // Between two instants, so that none is cut in half.
-      await sleep(1_500 - (Date.now() % 1_000))
-      const spent = await effort(database, fleet)
-      const from = Date.now()
-      await sleep(seconds * 1000)
-      const to = Date.now()
-      return { from, to, spent: await spent() }
-    })
-    // What was due at the very end has until now to start.
-    await sleep(1_500)
-    const { from, to, spent } = value
-    const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt >= from && dueAt < to)
-    await fleet.stop()
-    const firsts = firstStarts(starts)
-    const late = firsts.map(([, , lateMs]) => lateMs)
-    return {
-      options,
-      load,
-      fires: firsts.length,
-      p50Ms: quantile(late, 0.5),
-      p99Ms: quantile(late, 0.99),
-      maxMs: quantile(late, 1),
-      effort: perFire(spent, firsts.length),
-      connections,
-      faults: faultsOf(starts, firsts.length, load, from, to),
-    }
-  })
+  return server.withDatabase((database) =>
+    withFleet(database, options, async (fleet) => {
+      // Every instance of node-cron has all schedules in its own memory.
+      if (options.system === 'cronce') await fleet.create(load)
+      else await Promise.all(fleet.peers.map((peer) => peer.ask({ do: 'create', load }, 'done')))
+      await fleet.start()
+      await sleep(WARM_MS + (options.instances > 1 ? ACQUAINT_MS : 0))
+      const { value, connections } = await watchConnections(database, options.instances, async () => {
+        // Between two instants, so that none is cut in half.
+        await sleep(1_500 - (Date.now() % 1_000))
+        const spent = await effort(database, fleet)
+        const from = Date.now()
+        await sleep(seconds * 1000)
+        const to = Date.now()
+        return { from, to, spent: await spent() }
+      })
+      // What was due at the very end has until now to start.
+      await sleep(1_500)
+      const { from, to, spent } = value
+      const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt >= from && dueAt < to)
+      await fleet.stop()
+      const firsts = firstStarts(starts)
+      const late = firsts.map(([, , lateMs]) => lateMs)
+      return {
+        options,
+        load,
+        fires: firsts.length,
+        p50Ms: quantile(late, 0.5),
+        p99Ms: quantile(late, 0.99),
+        maxMs: quantile(late, 1),
+        effort: perFire(spent, firsts.length),
+        connections,
+        faults: faultsOf(starts, firsts.length, load, from, to),
+      }
+    }),
+  )
 }
 
 /** Of a fire that started several times, the earliest. */

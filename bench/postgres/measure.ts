@@ -33,7 +33,13 @@ export async function measureParts(server: BenchServer, options: MeasureOptions)
   const results: Mutable<Results> = {}
   for (const part of options.parts) {
     options.progress(`${part} …`)
-    Object.assign(results, { [part]: await measurers[part](server, options) })
+    try {
+      Object.assign(results, { [part]: await measurers[part](server, options) })
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      options.progress(`${part} failed: ${reason}`)
+      results.failures = [...(results.failures ?? []), `${part}: ${reason}`]
+    }
   }
   return results
 }

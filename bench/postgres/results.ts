@@ -18,9 +18,11 @@ export interface Results {
   readonly scale?: readonly Scale[]
   readonly snapshot?: HeldSnapshot
   readonly breakdown?: Breakdown
+  /** Parts that could not be measured, and why. */
+  readonly failures?: readonly string[]
 }
 
-export type Part = keyof Results
+export type Part = Exclude<keyof Results, 'failures'>
 
 export const PARTS = [
   'throughput',
@@ -44,6 +46,7 @@ export function faultsOf(results: Results): string[] {
   const { throughput = [], bursts = [], lateness = [], together = [], isolated = [], scale = [] } = results
   const measured = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...together, ...isolated]
   return [
+    ...(results.failures ?? []),
     ...measured.filter(({ options }) => options.system === 'cronce').flatMap(({ faults }) => faults),
     ...(results.failover?.faults ?? []),
     ...scale.flatMap(({ faults }) => faults),

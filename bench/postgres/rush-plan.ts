@@ -6,8 +6,8 @@ import {
   effort,
   type Fleet,
   type FleetOptions,
-  startFleet,
   watchConnections,
+  withFleet,
 } from './fleet.ts'
 import type { Start } from './protocol.ts'
 import { type StatementCost, type TableUse, tablesOf } from './readings.ts'
@@ -50,11 +50,12 @@ const PATIENCE_MS = 180_000
 
 export function measureRush(server: BenchServer, options: RushOptions, closer?: Closer): Promise<Rush> {
   return server.withDatabase(async (database) => {
-    const fleet = await startFleet(database, options)
-    const { value, connections } = await watchConnections(database, options.instances, () =>
-      options.system === 'cronce'
-        ? rushOfFires(database, fleet, options, closer)
-        : rushOfJobs(database, fleet, options),
+    const { value, connections } = await withFleet(database, options, (fleet) =>
+      watchConnections(database, options.instances, () =>
+        options.system === 'cronce'
+          ? rushOfFires(database, fleet, options, closer)
+          : rushOfJobs(database, fleet, options),
+      ),
     )
     const tables = await tablesOf(database)
     const { starts, from, lastEndedAt, spent, faults } = value

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from '../shared/statistics.ts'
-import { effort, type FleetOptions, startFleet } from './fleet.ts'
+import { effort, type FleetOptions, withFleet } from './fleet.ts'
 import { tablesOf } from './readings.ts'
 import { type BenchServer, tell } from './server.ts'
 
@@ -35,41 +35,45 @@ export function measureScale(
   idleSeconds: number,
 ): Promise<Scale> {
   return server.withDatabase(async (database) => {
-    const creator = await startFleet(database, options)
-    const createMs = await creator.create({ kind: 'idle', count: schedules })
-    await creator.stop()
+    const createMs = await withFleet(database, options, async (fleet) => {
+      const ms = await fleet.create({ kind: 'idle', count: schedules })
+      await fleet.stop()
+      return ms
+    })
     await tell(database, 'vacuum analyze')
     // A fresh process: what creating has left behind is not what an instance needs.
-    const fleet = await startFleet(database, options)
-    await fleet.start()
-    const { each } = await fleet.first.ask({ do: 'look', looks: LOOKS }, 'looked')
-    await sleep(5_000)
-    const { heapBytes } = await fleet.first.ask({ do: 'weigh' }, 'weighed')
-    const spent = await effort(database, fleet)
-    await sleep(idleSeconds * 1000)
-    const idle = await spent()
-    const at = Date.now() + 4_000
-    await fleet.create({ kind: 'burst', count: DUE, first: schedules, at })
-    await fleet.until('ended', DUE, 60_000)
-    const starts = (await fleet.collect()).flat()
-    await fleet.stop()
-    const late = starts.map(([, , lateMs]) => lateMs)
-    const distinct = new Set(starts.map(([number]) => number)).size
-    const tables = await tablesOf(database)
-    return {
-      schedules,
-      createMs,
-      diskBytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
-      lookP50Ms: quantile(each, 0.5),
-      lookP99Ms: quantile(each, 0.99),
-      heapBytes,
-      idleStatements: (idle.statements / idleSeconds) * 60,
-      idleServerCpuMs: (idle.cpuMs / idleSeconds) * 60,
-      due: DUE,
-      dueP50Ms: quantile(late, 0.5),
-      dueP99Ms: quantile(late, 0.99),
-      dueLastMs: quantile(late, 1),
-      faults: distinct === DUE && starts.length === DUE ? [] : [`${starts.length} runs of ${distinct} of ${DUE} fires`],
-    }
+    return withFleet(database, options, async (fleet) => {
+      await fleet.start()
+      const { each } = await fleet.first.ask({ do: 'look', looks: LOOKS }, 'looked')
+      await sleep(5_000)
+      const { heapBytes } = await fleet.first.ask({ do: 'weigh' }, 'weighed')
+      const spent = await effort(database, fleet)
+      await sleep(idleSeconds * 1000)
+      const idle = await spent()
+      const at = Date.now() + 4_000
+      await fleet.create({ kind: 'burst', count: DUE, first: schedules, at })
+      await fleet.until('ended', DUE, 60_000)
+      const starts = (await fleet.collect()).flat()
+      await fleet.stop()
+      const late = starts.map(([, , lateMs]) => lateMs)
+      const distinct = new Set(starts.map(([number]) => number)).size
+      const tables = await tablesOf(database)
+      return {
+        schedules,
+        createMs,
+        diskBytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
+        lookP50Ms: quantile(each, 0.5),
+        lookP99Ms: quantile(each, 0.99),
+        heapBytes,
+        idleStatements: (idle.statements / idleSeconds) * 60,
+        idleServerCpuMs: (idle.cpuMs / idleSeconds) * 60,
+        due: DUE,
+        dueP50Ms: quantile(late, 0.5),
+        dueP99Ms: quantile(late, 0.99),
+        dueLastMs: quantile(late, 1),
+        faults:
+          distinct === DUE && starts.length === DUE ? [] : [`${starts.length} runs of ${distinct} of ${DUE} fires`],
+      }
+    })
   })
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { quantile } from '../shared/statistics.ts'
-import { type FleetOptions, startFleet } from './fleet.ts'
+import { type FleetOptions, withFleet } from './fleet.ts'
 import type { Start } from './protocol.ts'
 import { forgetStatements, type StatementCost, statementsOf, type TableUse, tablesOf } from './readings.ts'
 import type { BenchDatabase, BenchServer } from './server.ts'
@@ -38,47 +38,53 @@ export function measureHeldSnapshot(
   options: FleetOptions,
   { perSecond, burst, heldSeconds }: Pick<HeldSnapshot, 'perSecond' | 'burst' | 'heldSeconds'>,
 ): Promise<HeldSnapshot> {
-  return server.withDatabase(async (database) => {
-    const fleet = await startFleet(database, options)
-    const stretchMs = (LOOK_SECONDS + BURST_SECONDS) * 1000
-    const beforeAt = Date.now() + 8_000 + burst
-    const heldFrom = beforeAt + stretchMs
-    const heldAt = heldFrom + heldSeconds * 1000 - stretchMs
-    // Cleaning up is the server's own affair, and takes its time.
-    const afterAt = heldAt + stretchMs + 15_000
-    const stretches = [beforeAt, heldAt, afterAt]
-    await fleet.create({ kind: 'steady', count: perSecond })
-    for (const [index, at] of stretches.entries()) {
-      await fleet.create({ kind: 'burst', count: burst, first: (index + 1) * 1_000_000, at: at + LOOK_SECONDS * 1000 })
-    }
-    await fleet.start()
-    const before = await look(database, beforeAt)
-    const release = await holdSnapshot(database)
-    const held = await look(database, heldAt)
-    const tables = await tablesOf(database)
-    await release()
-    const after = await look(database, afterAt)
-    await sleep(1_000)
-    const starts = (await fleet.collect()).flat()
-    await fleet.stop()
-    const stretch = (at: number, top: readonly StatementCost[]): Stretch => ({ ...latenessOf(starts, at), top })
-    const distinct = new Set(starts.map(([number, dueAt]) => `${number} ${dueAt}`)).size
-    const bursts = starts.filter(([number]) => number >= 1_000_000).length
-    const faults: string[] = []
-    if (distinct < starts.length) faults.push(`${starts.length - distinct} fires ran twice`)
-    if (bursts !== stretches.length * burst) faults.push(`${bursts} of ${stretches.length * burst} burst fires ran`)
-    return {
-      options,
-      perSecond,
-      heldSeconds,
-      burst,
-      before: stretch(beforeAt, before),
-      held: stretch(heldAt, held),
-      after: stretch(afterAt, after),
-      tables,
-      faults,
-    }
-  })
+  return server.withDatabase((database) =>
+    withFleet(database, options, async (fleet) => {
+      const stretchMs = (LOOK_SECONDS + BURST_SECONDS) * 1000
+      const beforeAt = Date.now() + 8_000 + burst
+      const heldFrom = beforeAt + stretchMs
+      const heldAt = heldFrom + heldSeconds * 1000 - stretchMs
+      // Cleaning up is the server's own affair, and takes its time.
+      const afterAt = heldAt + stretchMs + 15_000
+      const stretches = [beforeAt, heldAt, afterAt]
+      await fleet.create({ kind: 'steady', count: perSecond })
+      for (const [index, at] of stretches.entries()) {
+        await fleet.create({
+          kind: 'burst',
+          count: burst,
+          first: (index + 1) * 1_000_000,
+          at: at + LOOK_SECONDS * 1000,
+        })
+      }
+      await fleet.start()
+      const before = await look(database, beforeAt)
+      const release = await holdSnapshot(database)
+      const held = await look(database, heldAt)
+      const tables = await tablesOf(database)
+      await release()
+      const after = await look(database, afterAt)
+      await sleep(1_000)
+      const starts = (await fleet.collect()).flat()
+      await fleet.stop()
+      const stretch = (at: number, top: readonly StatementCost[]): Stretch => ({ ...latenessOf(starts, at), top })
+      const distinct = new Set(starts.map(([number, dueAt]) => `${number} ${dueAt}`)).size
+      const bursts = starts.filter(([number]) => number >= 1_000_000).length
+      const faults: string[] = []
+      if (distinct < starts.length) faults.push(`${starts.length - distinct} fires ran twice`)
+      if (bursts !== stretches.length * burst) faults.push(`${bursts} of ${stretches.length * burst} burst fires ran`)
+      return {
+        options,
+        perSecond,
+        heldSeconds,
+        burst,
+        before: stretch(beforeAt, before),
+        held: stretch(heldAt, held),
+        after: stretch(afterAt, after),
+        tables,
+        faults,
+      }
+    }),
+  )
 }
 
 /** Statements from `at` on until the burst after it is over. */
