@@ -24,8 +24,11 @@ export interface Database<Tx = unknown> {
   askIn(tx: Tx, statement: Statement, values: readonly string[]): Promise<string>
   /** Any number of plain statements in one go, outside every transaction unless they say so; the rows of the last. For migrations. */
   script(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Committed when `work` resolves, rolled back when it throws. A commit without an answer throws with `notApplied: false`. */
-  transaction<Value>(work: (tx: Tx) => Promise<Value>): Promise<Value>
+  /**
+   * Committed when `work` resolves, rolled back when it throws. A commit without an answer throws with `notApplied: false`.
+   * `requireOpen` throws if the transaction was ended from within; without it that comes out at the end only.
+   */
+  transaction<Value>(work: (tx: Tx, requireOpen: () => Promise<void>) => Promise<Value>): Promise<Value>
   /** A connection of our own that no pooler shares; `null` where there is none, said once to `warn`. Opened when first asked for. */
   session(): Promise<Session | null>
   close(): Promise<void>

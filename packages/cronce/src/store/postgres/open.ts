@@ -9,6 +9,7 @@ import { isPgPool, type PgPool, poolLanes } from './drivers/pool-lanes.ts'
 import { connectPostgresJs, isPostgresJs, postgresJsDriver, type Sql } from './drivers/postgres-js.ts'
 import { isQueryable, type Queryable, queryableDriver } from './drivers/queryable.ts'
 import { PostgresStoreError, silent, sqlStateOf, translate } from './errors.ts'
+import { OwnSession } from './session.ts'
 import { type OpenTransaction, runTransaction } from './transaction.ts'
 import { notOpen, queryIn, REQUIRE_OPEN } from './tx.ts'
 
@@ -17,6 +18,12 @@ const DEFAULT_CONNECTIONS = 2
 
 /** Migrations may build indexes. */
 const SCRIPT_TIMEOUT_MS = 10 * 60_000
+
+const NOTIFY: Statement = { name: 'notify', sql: "select pg_notify($1::text, '')::text as answer" }
+
+const WITHOUT_SESSION =
+  'The end of a process is noticed by its lease only, after 15 s, and what others do, when something is due next.'
+const DIRECT = 'Set directUrl to a URL around it, which only one connection of each instance uses.'
 
 /** A URL, a `Pool` of pg, an `sql` of postgres.js, or whatever runs statements. */
 export type Target = string | PgPool | Sql | Queryable
@@ -107,6 +114,9 @@ class DriverDatabase implements Database {
   /** Those that `transaction` opened: it knows that they are open. */
   readonly #own = new WeakSet<object>()
   readonly #names = new WeakMap<Statement, string>()
+  #session: Promise<Session | null> | undefined
+  #ownSession: OwnSession | undefined
+  #isClosed = false
 
   constructor(driver: Driver, options: ConnectOptions) {
     this.name = driver.name
@@ -172,12 +182,36 @@ class DriverDatabase implements Database {
     })
   }
 
-  async session(): Promise<Session | null> {
-    return null
+  session(): Promise<Session | null> {
+    this.#session ??= this.#openSession()
+    return this.#session
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
+    this.#ownSession?.close()
     await this.#driver.close()
+  }
+
+  async #openSession(): Promise<Session | null> {
+    const { session = true, warn } = this.#options
+    const { connect } = this.#driver
+    if (!session || this.#isClosed) return null
+    if (connect === null) {
+      warn('STORE_NO_LOCK', `${this.name} was given without a way to open a session. ${WITHOUT_SESSION}`)
+      return null
+    }
+    const own = new OwnSession({
+      name: this.name,
+      connect,
+      timeoutMs: this.#timeoutMs,
+      notify: (channel) => this.ask(NOTIFY, [channel]),
+      onPooled: () =>
+        warn('STORE_POOLED', `A connection pooler stands before ${this.name}. ${WITHOUT_SESSION} ${DIRECT}`),
+    })
+    this.#ownSession = own
+    await own.opened
+    return own.isPooled ? null : own
   }
 
   /** Its text decides: the same statement of another schema is another one, and they may meet on one connection. */

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import type { WatchHint } from '../store.ts'
+import type { Database, Session } from './database.ts'
+
+/** So long an instance is taken for one that holds runs, after it was last said to. */
+const BUSY_MS = 60_000
+
+const BUSY = /^(wake,)?busy:(.*)$/s
+
+type Listener = (hint: WatchHint) => void
+
+/** Lets one process wake the others, and tell them that it holds runs. Only a hint. Watching keeps no process from ending. */
+export class WakeUp {
+  /** What to notify. Whatever the payload is, if it is not one of `busyPayload`, it wakes. */
+  readonly channel: string
+  readonly #database: Pick<Database, 'session'>
+  readonly #listeners = new Set<Listener>()
+  readonly #busyAt = new Map<string, number>()
+  #stop: (() => void) | null = null
+  #session: Session | null = null
+  #isClosed = false
+
+  constructor(database: Pick<Database, 'session'>, schema: string, namespace: string) {
+    this.#database = database
+    const scope = createHash('sha256')
+      .update(JSON.stringify([schema, namespace]))
+      .digest('hex')
+    this.channel = `cronce_${scope.slice(0, 24)}`
+  }
+
+  /** Says that this instance has begun to hold runs; with `wake`, it also wakes. */
+  busyPayload(instance: string, wake: boolean): string {
+    return `${wake ? 'wake,' : ''}busy:${instance}`
+  }
+
+  markBusy(instance: string): void {
+    this.#busyAt.set(instance, performance.now())
+  }
+
+  isBusy(instance: string): boolean {
+    return performance.now() - (this.#busyAt.get(instance) ?? Number.NEGATIVE_INFINITY) < BUSY_MS
+  }
+
+  watch(listener: Listener): () => void {
+    // The same function may be handed in twice.
+    const own: Listener = (hint) => listener(hint)
+    this.#listeners.add(own)
+    if (this.#listeners.size === 1) void this.#start()
+    return () => {
+      this.#listeners.delete(own)
+    }
+  }
+
+  /** Tell those of this process, if nobody else will: without a session they would not hear of what was written here. */
+  ring(): void {
+    if (this.#session === null) this.#tellAll('wake')
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#listeners.clear()
+    this.#stop?.()
+    this.#stop = null
+  }
+
+  async #start(): Promise<void> {
+    if (this.#stop !== null) return
+    let stop = (): void => {}
+    this.#stop = () => stop()
+    const session = await this.#database.session().catch(() => null)
+    if (session === null || this.#isClosed) return
+    this.#session = session
+    const stopChange = session.onChange((change) => this.#tellAll(change === 'lost' ? 'doubt' : 'wake'))
+    const stopListening = await session.listen(this.channel, (payload) => this.#hear(payload))
+    stop = () => {
+      stopChange()
+      stopListening()
+    }
+    if (this.#isClosed) stop()
+  }
+
+  #hear(payload: string): void {
+    const [, wakes, instance] = BUSY.exec(payload) ?? []
+    if (instance !== undefined) this.markBusy(instance)
+    if (instance === undefined || wakes !== undefined) this.#tellAll('wake')
+    this.#forget()
+  }
+
+  #forget(): void {
+    for (const instance of this.#busyAt.keys()) if (!this.isBusy(instance)) this.#busyAt.delete(instance)
+  }
+
+  /** In a turn of its own: what a listener throws must not come up in somebody else's write. */
+  #tellAll(hint: WatchHint): void {
+    setImmediate(() => {
+      for (const listener of this.#listeners) {
+        try {
+          listener(hint)
+        } catch {
+          // It has been told all the same, and nothing here may end the process.
+        }
+      }
+    })
+  }
+}
