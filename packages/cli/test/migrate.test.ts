@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { obtain, type Server, startPostgres } from '../../../scripts/servers/index.ts'
 import { ask, cronce } from './cronce.ts'
 
-describe('cronce migrate', () => {
+describe('cronce migrate', { concurrency: 4 }, () => {
   let server: Server
   let psql: string
   let env: Readonly<Record<string, string>>

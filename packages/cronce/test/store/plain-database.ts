@@ -3,7 +3,7 @@ import type { Database } from '../../src/store/postgres/database.ts'
 import { translate } from '../../src/store/postgres/errors.ts'
 
 /** One connection and nothing else: for tests of what runs before a store is open. */
-export async function plainDatabase(url: string): Promise<Database<never> & { readonly client: Client }> {
+export async function plainDatabase(url: string): Promise<Database> {
   const client = new Client({ connectionString: url })
   await client.connect()
   const refuse = (): never => {
@@ -19,7 +19,6 @@ export async function plainDatabase(url: string): Promise<Database<never> & { re
     }
   }
   return {
-    client,
     name: 'postgres://localhost/test',
     transactions: false,
     ask: async ({ sql }, values) => {
@@ -32,6 +31,14 @@ export async function plainDatabase(url: string): Promise<Database<never> & { re
     session: async () => null,
     close: () => client.end(),
   }
+}
+
+/** The rows of the last statement, with these columns. */
+export async function rowsOf<Column extends string>(
+  database: Database,
+  sql: string,
+): Promise<Readonly<Record<Column, unknown>>[]> {
+  return (await database.script(sql)) as Readonly<Record<Column, unknown>>[]
 }
 
 /** The same server, as somebody else or in another database. */

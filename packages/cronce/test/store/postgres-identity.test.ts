@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/postgres/database.ts'
 import { moveEpoch, settleIdentity } from '../../src/store/postgres/identity.ts'
 import { migrateUp } from '../../src/store/postgres/migrate.ts'
 import { checkSettings } from '../../src/store/postgres/settings.ts'
-import { plainDatabase, urlWith } from './plain-database.ts'
+import { plainDatabase, rowsOf, urlWith } from './plain-database.ts'
 
 describe('The identity of a PostgreSQL store', () => {
   let server: Server
@@ -22,7 +22,7 @@ describe('The identity of a PostgreSQL store', () => {
   test('is written once, and the same ever after', async () => {
     await migrateUp(database, 'one')
     assert.deepEqual(await settled(database, 'one'), { epoch: 1, codes: [] })
-    const [first] = await database.script('select * from one._meta')
+    const [first] = await rowsOf<'system_id' | 'database_id' | 'timeline'>(database, 'select * from one._meta')
     assert.match(String(first!.system_id), /^\d{15,}$/)
     assert.match(String(first!.database_id), /^\d+\.\d+$/)
     assert.equal(Number(first!.timeline), 1)

@@ -67,7 +67,8 @@ describe('Migrations of PostgreSQL', () => {
   test('what is made is what was reviewed', async () => {
     await migrateUp(database, 'reviewed')
     const made = await renderSchema(database, 'reviewed')
-    if (process.env.UPDATE_SCHEMA !== undefined) await writeFile(REVIEWED, HEAD + made)
+    const { UPDATE_SCHEMA: update } = process.env
+    if (update !== undefined) await writeFile(REVIEWED, HEAD + made)
     assert.equal(HEAD + made, await readFile(REVIEWED, 'utf8'), 'to accept it, run this test with UPDATE_SCHEMA=1')
   })
 

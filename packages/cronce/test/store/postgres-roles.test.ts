@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/postgres/database.ts'
 import { settleIdentity } from '../../src/store/postgres/identity.ts'
 import { migrateUp, requireMigrated } from '../../src/store/postgres/migrate.ts'
 import { namesMade } from '../../src/store/postgres/roles.ts'
-import { plainDatabase, urlWith } from './plain-database.ts'
+import { plainDatabase, rowsOf, urlWith } from './plain-database.ts'
 
 const TABLES = namesMade('table')
 const VIEWS = namesMade('view')
@@ -24,7 +24,9 @@ describe('Roles and views of PostgreSQL', () => {
     )
     await admin.script('grant create on database postgres to cron_owner')
     const as = (user: string) => plainDatabase(urlWith(server.url, { user, password: 'x' }))
-    ;[owner, runtime, viewer] = await Promise.all(['cron_owner', 'cron_runtime', 'cron_viewer'].map(as))
+    owner = await as('cron_owner')
+    runtime = await as('cron_runtime')
+    viewer = await as('cron_viewer')
   })
   after(async () => {
     await Promise.all([admin, owner, runtime, viewer].map((database) => database?.close()))
@@ -81,7 +83,10 @@ describe('Roles and views of PostgreSQL', () => {
 
   test('a view shows open and ended, in the words of the API, and times as times', async () => {
     await owner.script(fixtures('plain', 'It is “broken” \\ really', 'done'))
-    const [schedule] = await viewer.script("select * from cronce.schedules where namespace = 'plain'")
+    const [schedule] = await rowsOf<'schedule' | 'cron' | 'tz' | 'state' | 'open_fires' | 'next_at'>(
+      viewer,
+      "select * from cronce.schedules where namespace = 'plain'",
+    )
     assert.deepEqual(
       [schedule!.schedule, schedule!.cron, schedule!.tz, schedule!.state, schedule!.open_fires, schedule!.next_at],
       ['report', '0 8 * * *', 'Europe/London', 'active', 1, new Date(1_800_000_060_000)],
@@ -109,9 +114,15 @@ describe('Roles and views of PostgreSQL', () => {
     ])
     const [step] = await viewer.script("select step, state, result from cronce.steps where namespace = 'plain'")
     assert.deepEqual(step, { step: 'charge', state: 'done', result: 'done' })
-    const [instance] = await viewer.script("select * from cronce.instances where namespace = 'plain'")
+    const [instance] = await rowsOf<'host' | 'pid' | 'expired'>(
+      viewer,
+      "select * from cronce.instances where namespace = 'plain'",
+    )
     assert.deepEqual([instance!.host, instance!.pid, instance!.expired], ['h', '17', true])
-    const [app] = await viewer.script("select * from cronce.apps where namespace = 'plain'")
+    const [app] = await rowsOf<'app' | 'active_deployment' | 'term'>(
+      viewer,
+      "select * from cronce.apps where namespace = 'plain'",
+    )
     assert.deepEqual([app!.app, app!.active_deployment, app!.term], ['shop', 'v1', '3'])
   })
 
