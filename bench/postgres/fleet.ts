@@ -26,6 +26,7 @@ export interface Fleet {
   kill(index: number): number
   /** Kill all: for when something has failed. */
   abandon(): void
+  /** Take nothing new and finish what is under way. The processes can still be asked what they did. */
   stop(): Promise<void>
 }
 
@@ -37,7 +38,7 @@ const CHILDREN = {
 } as const satisfies Record<System, string>
 const LOOK_MS = 20
 
-/** `work` stops the fleet; where it fails, nobody stays behind to disturb what is measured next. */
+/** Nobody stays behind to disturb what is measured next, also where `work` fails. */
 export async function withFleet<Value>(
   database: BenchDatabase,
   options: FleetOptions,
@@ -45,7 +46,9 @@ export async function withFleet<Value>(
 ): Promise<Value> {
   const fleet = await startFleet(database, options)
   try {
-    return await work(fleet)
+    const value = await work(fleet)
+    for (const peer of fleet.peers) peer.stop()
+    return value
   } catch (error) {
     fleet.abandon()
     throw error
@@ -104,10 +107,7 @@ async function startFleet({ url }: BenchDatabase, options: FleetOptions): Promis
         }
       }
     },
-    async stop() {
-      await Promise.all(peers.map((peer) => peer.ask({ do: 'stop' }, 'done')))
-      for (const peer of peers) peer.stop()
-    },
+    stop: async () => void (await Promise.all(peers.map((peer) => peer.ask({ do: 'stop' }, 'done')))),
   }
 }
 

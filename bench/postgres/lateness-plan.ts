@@ -46,8 +46,8 @@ export function measureLateness(
       // What was due at the very end has until now to start.
       await sleep(1_500)
       const { from, to, spent } = value
-      const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt >= from && dueAt < to)
       await fleet.stop()
+      const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt >= from && dueAt < to)
       const firsts = firstStarts(starts)
       const late = firsts.map(([, , lateMs]) => lateMs)
       return {
@@ -82,6 +82,6 @@ function faultsOf(starts: readonly Start[], fires: number, load: Load, from: num
   const least = Math.floor((to - from) / intervalMs) * load.count
   const faults: string[] = []
   if (fires < least) faults.push(`${least - fires} of ${least} fires did not run`)
-  if (starts.length > fires) faults.push(`${starts.length - fires} of ${fires} fires ran more than once`)
+  if (starts.length > fires) faults.push(`${starts.length - fires} runs too many of ${fires} fires`)
   return faults
 }

@@ -1,4 +1,5 @@
 // node-cron on every instance, and for each fire an advisory lock of the job that decides who runs it: what people write themselves.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ScheduledTask, schedule, setLogger } from 'node-cron'
 import pg from 'pg'
 import { answerParent, setupOf, tally } from './answering.ts'
@@ -11,6 +12,7 @@ pool.on('error', () => {})
 setLogger({ info() {}, warn() {}, error() {}, debug() {} })
 const tasks: ScheduledTask[] = []
 let wanted = 0
+let underWay = 0
 
 answerParent(counts, {
   create: async ({ load }) => {
@@ -29,12 +31,15 @@ answerParent(counts, {
   },
   stop: async () => {
     await Promise.all(tasks.map((task) => task.destroy()))
+    // Who can't keep up is late, and has everything still to do.
+    while (underWay > 0) await sleep(20)
     await pool.end()
     return undefined
   },
 })
 
 async function fire(number: number, dueAt: number): Promise<void> {
+  underWay++
   const client = await pool.connect()
   try {
     const { rows } = await client.query<{ readonly locked: boolean }>({
@@ -52,5 +57,6 @@ async function fire(number: number, dueAt: number): Promise<void> {
     }
   } finally {
     client.release()
+    underWay--
   }
 }
