@@ -32,9 +32,9 @@ export class Liveness {
     await this.#session?.release(this.#lockOf(instance))
   }
 
-  /** Whether the others would notice its end. */
-  isHolding(): boolean {
-    return this.#session?.isHolding() ?? false
+  /** Whether the others would notice its end; `null` where that is not to be had. */
+  isHolding(): boolean | null {
+    return this.#session === null ? null : this.#session.isHolding()
   }
 
   /**

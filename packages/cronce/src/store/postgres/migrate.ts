@@ -48,7 +48,7 @@ interface Look {
   readonly usage: boolean
   readonly table: boolean
   readonly readable: boolean
-  /** Tables that this role may not both read and write. */
+  /** Tables that this role may not both read and write, functions that it may not call. */
   readonly denied: readonly string[]
 }
 
@@ -64,11 +64,18 @@ select json_build_object(
          'table', m.oid is not null,
          'readable', coalesce(has_table_privilege(m.oid, 'select'), false),
          'denied', coalesce((
-           select json_agg(c.relname order by c.relname)
-             from pg_catalog.pg_class c
-            where c.relnamespace = n.oid and c.relkind in ('r', 'p') and left(c.relname, 1) = '_' and c.oid <> m.oid
-              and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
-                   and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+           select json_agg(name order by name)
+             from (
+               select c.relname as name
+                 from pg_catalog.pg_class c
+                where c.relnamespace = n.oid and c.relkind in ('r', 'p') and left(c.relname, 1) = '_' and c.oid <> m.oid
+                  and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+                       and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+                union all
+               select p.proname
+                 from pg_catalog.pg_proc p
+                where p.pronamespace = n.oid and left(p.proname, 1) = '_' and not has_function_privilege(p.oid, 'execute')
+             ) denied
          ), '[]')
        )::text as answer
   from (values (true)) one
@@ -141,7 +148,7 @@ export async function requireMigrated(
   if (status.state === 'too-new') throw tooNew(status, migrations)
   if (status.pending.length > 0) throw notMigrated(database, status)
   const [denied] = look.denied
-  if (denied !== undefined) throw forbidden(look, name, `the table ${denied}`)
+  if (denied !== undefined) throw forbidden(look, name, denied)
 }
 
 async function lookAt(database: Database, name: string): Promise<Look> {

@@ -12,16 +12,16 @@ export interface Roles {
   readonly viewer?: string | undefined
 }
 
-/** What the migrations make, in their order: the tables are ours alone, the views are everybody's. */
-export function namesMade(kind: 'table' | 'view'): string[] {
-  const made = MIGRATIONS.flatMap(({ sql }) => [...sql('s').matchAll(new RegExp(`^create ${kind} s\\.(\\w+)`, 'gm'))])
-  return made.map((match) => match[1]!)
+/** What the migrations make, in their order: the views are everybody's, the rest is ours alone. Functions with what they take. */
+export function namesMade(kind: 'table' | 'view' | 'function'): string[] {
+  const pattern = new RegExp(`^create ${kind} s\\.(\\w+${kind === 'function' ? '\\([^)]*\\)' : ''})`, 'gm')
+  return MIGRATIONS.flatMap(({ sql }) => [...sql('s').matchAll(pattern)]).map((match) => match[1]!)
 }
 
 /** SQL that gives these roles what they need. May be run again, and must be after a migration: new tables have no grants. */
 export function grantsSql(name: string, { runtime, viewer }: Roles): string {
   const schema = quoteSchema(name)
-  const list = (kind: 'table' | 'view'): string =>
+  const list = (kind: 'table' | 'view' | 'function'): string =>
     namesMade(kind)
       .map((made) => `${schema}.${made}`)
       .join(', ')
@@ -32,6 +32,7 @@ export function grantsSql(name: string, { runtime, viewer }: Roles): string {
       `grant usage on schema ${schema} to ${role};`,
       `grant select, insert, update, delete on ${list('table')} to ${role};`,
       `grant select on ${schema}._migrations to ${role};`,
+      `grant execute on function ${list('function')} to ${role};`,
     )
   }
   if (viewer !== undefined) {

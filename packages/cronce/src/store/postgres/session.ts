@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MS = 5_000
 const HOLD_AGAIN_MS = 500
 /** Silent networks forget silent connections, and don't tell. */
 const PING_MS = 60_000
-const SELF_TEST_MS = 2_000
+const SELF_TEST_MS = 1_000
 
 /**
  * One wait for a lock. Notifications come only between waits, and the vacuum horizon of the whole database stands still for

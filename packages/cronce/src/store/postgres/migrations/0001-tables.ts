@@ -51,6 +51,7 @@ create table ${schema}._clocks (
   primary key (namespace, id)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index _clocks_due on ${schema}._clocks (namespace, job, wake_at) where wake_at is not null;
+create index _clocks_newer on ${schema}._clocks (namespace) where format > 1;
 
 create table ${schema}._open_fires (
   namespace text collate "C" not null,
@@ -154,7 +155,7 @@ create table ${schema}._instances (
   id text collate "C" not null,
   state text collate "C" not null,
   drain boolean not null,
-  session boolean not null,
+  session boolean,
   renewals bigint not null,
   started_at bigint not null,
   renewed_at bigint not null,

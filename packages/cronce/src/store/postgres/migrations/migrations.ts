@@ -1,3 +1,4 @@
+import { createFunctions } from '../functions.ts'
 import { tables } from './0001-tables.ts'
 import { views } from './views.ts'
 
@@ -13,5 +14,10 @@ export interface Migration {
 
 /** Never change one that was released: add the next. */
 export const MIGRATIONS: readonly Migration[] = [
-  { number: 1, name: 'tables and views', breaking: true, sql: (schema) => tables(schema) + views(schema) },
+  {
+    number: 1,
+    name: 'tables, functions and views',
+    breaking: true,
+    sql: (schema) => tables(schema) + createFunctions(schema) + views(schema),
+  },
 ]

@@ -1,3 +1,5 @@
+const NOW = 'extract(epoch from clock_timestamp()) * 1000'
+
 /**
  * What people and their tools may read: a promise, unlike the tables behind it. Columns are only ever added, at the end.
  * They have the words of the API, times with a time zone, and one row for each thing whether it is open or has ended.
@@ -96,8 +98,7 @@ select namespace, id as instance,
        ${number('record', 'pid')} as pid,
        ${text('record', 'version')} as version,
        state, drain, session,
-       state in ('live', 'draining')
-         and to_timestamp((renewed_at + lease_ms)::float8 / 1000) < clock_timestamp() as expired,
+       ended_at is null and (${NOW} >= renewed_at + lease_ms or renewed_at > ${NOW} + lease_ms) as expired,
        ${number('record', 'running')} as running,
        ${number('record', 'concurrency')} as concurrency,
        (${text('record', 'clockOffsetMs')})::float8 as clock_offset_ms,

@@ -1,0 +1,326 @@
+import { clockCte, FORMAT } from './rows.ts'
+
+/** Parts of the statement that most batches can do without. */
+export interface ApplyParts {
+  /** Runs that count against limits. */
+  readonly slots: boolean
+  readonly trims: boolean
+}
+
+/** How the statement says what became of a change: short, since there are many. What it does not mention is a conflict. */
+export const CODE = { applied: 0, early: 1, exists: 2, full: 3, conflict: 4 } as const
+
+/**
+ * SQL: what belongs to this row's change is to be written. A bit by number: planned with nested loops alone, as all of this is, a
+ * join of everything with everything would take the square of the batch.
+ */
+function isWritten(row: string): string {
+  return `get_bit((select bits from written), ${row}.n) = 1`
+}
+
+/**
+ * All changes of a batch, each on a schedule of its own, in one statement: who may be written is found out first, and everything
+ * else follows from that.
+ *
+ * $1 namespace, $2 header, $3 changes, $4 fires, $5 runs, $6 limits, $7 trims, each a JSON text.
+ *
+ * No row is waited for but the instance's own and those of slots, in this order, so nobody waits in a circle: a schedule that
+ * somebody else has locked is about to change, which is a conflict. A row that was changed after the snapshot of this statement is
+ * looked at as it is now when it is locked, and its version no longer fits. Whoever decided on a version has seen all of it, and
+ * so does the snapshot: a fire that is on record by then is found. For a schedule that does not exist there is no row to lock, and
+ * the keys of the tables are what stops the second of two.
+ */
+export function applySql(schema: string, { slots, trims }: ApplyParts): string {
+  return `
+with ${clockCte(schema)},
+header as materialized (
+  select * from json_to_record($2::json) as h (instance text, lease_ms bigint, channel text, payload text)
+),
+c as materialized (
+  select *
+    from json_to_recordset($3::json) as c (
+      n int, id text, version bigint, epoch bigint, not_before bigint, state text, tokens bigint, wake_at bigint, bucket smallint,
+      job text, tenant text, app text, status text, revision bigint, definition text
+    )
+),
+f as materialized (
+  select *
+    from json_to_recordset($4::json) as f (
+      n int, place int, fresh boolean, schedule text, due_at bigint, nonce text, job text, tenant text, outcome text, ended_at bigint,
+      number bigint, expires_at bigint, until_at bigint, round int, record text
+    )
+),
+r as materialized (
+  select *
+    from json_to_recordset($5::json) as r (
+      n int, schedule text, token text, due_at bigint, nonce text, job text, instance text, started_at bigint, outcome text, slots json,
+      record text
+    )
+),
+no_bits as materialized (select repeat('0', greatest(count(*), 1)::int)::varbit as bits from c),
+renewed as (
+  update ${schema}._instances i
+     set renewals = i.renewals + 1, renewed_at = clock.now, lease_ms = header.lease_ms
+    from clock, header
+   where i.namespace = $1 and i.id = header.instance and i.state in ('live', 'draining')
+  returning true
+),
+may as materialized (
+  select clock.now, clock.epoch, clock.moved, header.instance is null or exists (select from renewed) as live from clock, header
+),
+existing as materialized (
+  select coalesce(jsonb_object_agg(f.n::text, e.record order by f.place desc), '{}') as fires
+    from f
+   cross join lateral (
+     select o.record from ${schema}._open_fires o
+      where f.nonce = '' and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = ''
+      union all
+     select o.record from ${schema}._fires o
+      where f.nonce = '' and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = ''
+      union all
+     select o.record from ${schema}._open_fires o
+      where f.nonce <> '' and o.namespace = $1 and o.schedule = f.schedule and o.nonce = f.nonce and o.nonce <> ''
+      union all
+     select o.record from ${schema}._fires o
+      where f.nonce <> '' and o.namespace = $1 and o.schedule = f.schedule and o.nonce = f.nonce and o.nonce <> ''
+   ) e
+   where f.fresh
+),
+found as materialized (
+  select c.*, s.revision <> c.revision as redefined, s.app is distinct from c.app or s.status <> c.status as reclassified
+    from may
+   cross join c
+    join ${schema}._clocks k on k.namespace = $1 and k.id = c.id and k.version = c.version and k.format <= ${FORMAT}
+    join ${schema}._schedules s on s.namespace = $1 and s.id = c.id
+   where c.version > 0 and c.epoch = may.epoch and may.live and not may.moved
+   order by k.id
+     for no key update of k skip locked
+),
+free as materialized (
+  select c.*, false as redefined, false as reclassified
+    from may
+   cross join c
+   where c.version = 0 and c.epoch = may.epoch and may.live and not may.moved
+     and not exists (select from ${schema}._clocks k where k.namespace = $1 and k.id = c.id)
+),
+judged as materialized (
+  select x.*,
+         case when x.not_before > may.now then ${CODE.early}
+              when (select fires from existing) ? x.n::text then ${CODE.exists}
+              else ${CODE.applied}
+         end as code
+    from (select * from found union all select * from free) x
+   cross join may
+),
+${slots ? slotsCtes(schema) : "full_slots as materialized (select '{}'::jsonb as slots),"}
+accepted as materialized (
+  select coalesce(bit_or(set_bit((select bits from no_bits), j.n, 1)), (select bits from no_bits)) as bits
+    from judged j
+   where j.code = ${CODE.applied} and not (select slots from full_slots) ? j.n::text
+),
+created as (
+  insert into ${schema}._clocks as k (namespace, id, format, version, tokens, job, bucket, wake_at, state)
+  select $1, j.id, ${FORMAT}, floor.floor + 1, greatest(j.tokens, floor.floor), j.job, j.bucket, j.wake_at, j.state
+    from judged j
+   cross join (select coalesce(max(n.floor), 0) as floor from ${schema}._namespaces n where n.namespace = $1) floor
+   where j.version = 0 and j.state is not null and get_bit((select bits from accepted), j.n) = 1
+  on conflict (namespace, id) do nothing
+  returning id
+),
+lost as materialized (
+  select coalesce(bit_or(set_bit((select bits from no_bits), j.n, 1)), (select bits from no_bits)) as bits
+    from judged j
+   where j.version = 0 and j.id not in (select created.id from created)
+),
+written as materialized (select a.bits & ~ l.bits as bits from accepted a, lost l),
+defined as (
+  insert into ${schema}._schedules (namespace, id, format, revision, job, tenant, app, status, definition)
+  select $1, j.id, ${FORMAT}, j.revision, j.job, j.tenant, j.app, j.status, j.definition
+    from judged j
+   where j.version = 0 and j.state is not null and ${isWritten('j')}
+),
+moved as (
+  update ${schema}._clocks k
+     set version = j.version + 1, tokens = j.tokens, wake_at = j.wake_at, state = j.state, format = ${FORMAT},
+         job = case when j.redefined then j.job else k.job end
+    from judged j
+   where k.namespace = $1 and k.id = j.id and j.version > 0 and j.state is not null and ${isWritten('j')}
+),
+redefined as (
+  update ${schema}._schedules s
+     set app = j.app, status = j.status, revision = j.revision,
+         job = case when j.redefined then j.job else s.job end,
+         tenant = case when j.redefined then j.tenant else s.tenant end,
+         definition = case when j.redefined then j.definition else s.definition end
+    from judged j
+   where s.namespace = $1 and s.id = j.id and j.version > 0 and j.state is not null and (j.redefined or j.reclassified)
+     and ${isWritten('j')}
+),
+removed as (
+  delete from ${schema}._clocks k
+   using judged j
+   where k.namespace = $1 and k.id = j.id and j.version > 0 and j.state is null and ${isWritten('j')}
+  returning k.id, k.version, k.tokens
+),
+undefined as (
+  delete from ${schema}._schedules s using removed x where s.namespace = $1 and s.id = x.id
+),
+raised as (
+  insert into ${schema}._namespaces as n (namespace, floor)
+  select $1, max(greatest(x.version, x.tokens)) from removed x having count(*) > 0
+  on conflict (namespace) do update set floor = greatest(n.floor, excluded.floor)
+),
+fires_opened as (
+  insert into ${schema}._open_fires (namespace, schedule, due_at, nonce, job, tenant, record)
+  select $1, f.schedule, f.due_at, f.nonce, f.job, f.tenant, f.record
+    from f
+   where f.outcome = 'open' and ${isWritten('f')}
+  on conflict (namespace, schedule, due_at, nonce) do update set record = excluded.record
+),
+fires_reopened as (
+  delete from ${schema}._fires o
+   using f
+   where f.outcome = 'open' and not f.fresh and f.round > 1 and ${isWritten('f')}
+     and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = f.nonce
+),
+fires_ended as (
+  insert into ${schema}._fires as o
+    (namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, number, expires_at, until_at, record)
+  select $1, f.schedule, f.due_at, f.nonce, f.job, f.tenant, f.outcome, f.ended_at, f.number, f.expires_at, f.until_at, f.record
+    from f
+   where f.outcome <> 'open' and ${isWritten('f')}
+  on conflict (namespace, schedule, due_at, nonce) do update
+     set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number, expires_at = excluded.expires_at,
+         until_at = excluded.until_at, record = excluded.record
+),
+fires_closed as (
+  delete from ${schema}._open_fires o
+   using f
+   where f.outcome <> 'open' and not f.fresh and ${isWritten('f')}
+     and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = f.nonce
+),
+runs_begun as (
+  insert into ${schema}._open_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, slots, record)
+  select $1, r.schedule, r.token, r.due_at, r.nonce, r.job, r.instance, r.started_at, r.slots, r.record
+    from r
+   where r.outcome = 'open' and ${isWritten('r')}
+  on conflict (namespace, schedule, token) do update set record = excluded.record
+),
+runs_ended as (
+  insert into ${schema}._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
+  select $1, r.schedule, r.token, r.due_at, r.nonce, r.job, r.instance, r.started_at, r.outcome, r.record
+    from r
+   where r.outcome <> 'open' and ${isWritten('r')}
+  on conflict (namespace, schedule, token) do update set outcome = excluded.outcome, record = excluded.record
+),
+runs_closed as (
+  delete from ${schema}._open_runs o
+   using r
+   where r.outcome <> 'open' and ${isWritten('r')} and o.namespace = $1 and o.schedule = r.schedule and o.token = r.token
+),
+${slots ? usedCte(schema) : ''}
+${trims ? trimCtes(schema) : ''}
+told as (
+  select pg_notify(h.channel, h.payload)
+    from header h
+   where h.channel is not null and position(B'1' in (select bits from written)) > 0
+)
+select '{"now":' || may.now || ',"epoch":' || may.epoch || ',"moved":' || may.moved || ',"live":' || may.live
+       || ',"told":' || (select count(*) from told)
+       || ',"results":[' || coalesce((
+         select string_agg(
+                  case when (select slots from full_slots) ? j.n::text
+                       then '{"n":' || j.n || ',"slot":' || ((select slots from full_slots) -> j.n::text)::text || '}'
+                       when j.code = ${CODE.exists}
+                       then '{"n":' || j.n || ',"fire":' || ((select fires from existing) ->> j.n::text) || '}'
+                       when j.code = ${CODE.applied} and not ${isWritten('j')} then '[' || j.n || ',${CODE.conflict}]'
+                       else '[' || j.n || ',' || j.code || ']'
+                  end, ',')
+           from judged j
+       ), '') || ']}'
+  from may`
+}
+
+/**
+ * What each change does to each slot, and whom that leaves without room: those before it in the batch come first. One that is
+ * refused for another slot still counts here: the limit then holds with room to spare.
+ */
+function slotsCtes(schema: string): string {
+  return `
+delta as materialized (
+  select r.n, s.slot, sum(case when r.outcome = 'open' then 1 else -1 end) as change
+    from r
+   cross join lateral json_array_elements_text(r.slots) as s (slot)
+    left join ${schema}._open_runs o on o.namespace = $1 and o.schedule = r.schedule and o.token = r.token
+   where (o.token is null) = (r.outcome = 'open')
+   group by r.n, s.slot
+),
+slot as materialized (
+  select s.slot, s.used
+    from ${schema}._slots s
+   where s.namespace = $1 and s.slot = any (array(select distinct delta.slot from delta))
+   order by s.slot
+     for update
+),
+sums as materialized (
+  select d.n, d.slot, slot.used + sum(d.change) over (partition by d.slot order by d.n) as used
+    from delta d
+    join slot on slot.slot = d.slot
+    join judged j on j.n = d.n and j.code = ${CODE.applied}
+),
+full_slots as materialized (
+  select coalesce(jsonb_object_agg(sums.n::text, sums.slot order by l.place desc), '{}') as slots
+    from sums
+    join json_to_recordset($6::json) as l (n int, place int, slot text, most bigint) on l.n = sums.n and l.slot = sums.slot
+   where sums.used > l.most
+),`
+}
+
+function usedCte(schema: string): string {
+  return `
+slots_used as (
+  update ${schema}._slots s
+     set used = s.used + d.change
+    from (
+      select d.slot, sum(d.change) as change from delta d where ${isWritten('d')} group by d.slot having sum(d.change) <> 0
+    ) d
+   where s.namespace = $1 and s.slot = d.slot
+),`
+}
+
+/** Numbers follow the times more or less: those that may go are among the earliest, or can wait. */
+function trimCtes(schema: string): string {
+  return `
+trimmed as materialized (
+  select t.id as schedule, o.due_at, o.nonce
+    from json_to_recordset($7::json) as t (n int, id text, below bigint, before bigint)
+   cross join lateral (
+     select early.due_at, early.nonce
+       from (
+         select e.due_at, e.nonce, e.number, e.ended_at
+           from ${schema}._fires e
+          where e.namespace = $1 and e.schedule = t.id
+          order by e.due_at, e.nonce
+          limit 500
+       ) early
+      where early.number < t.below and early.ended_at < t.before
+      order by early.number
+      limit 200
+   ) o
+   where ${isWritten('t')}
+),
+${deleteFiresCtes(schema, 'trimmed')},`
+}
+
+/** All that hangs on the ended fires in `doomed`, and the fires. */
+export function deleteFiresCtes(schema: string, doomed: string): string {
+  const ofDoomed = 'o.namespace = $1 and o.schedule = d.schedule and o.due_at = d.due_at and o.nonce = d.nonce'
+  return `
+${doomed}_fires as (delete from ${schema}._fires o using ${doomed} d where ${ofDoomed}),
+${doomed}_steps as (delete from ${schema}._steps o using ${doomed} d where ${ofDoomed}),
+${doomed}_runs as (delete from ${schema}._runs o using ${doomed} d where ${ofDoomed} returning o.schedule, o.token),
+${doomed}_notes as (
+  delete from ${schema}._run_notes o using ${doomed}_runs d
+   where o.namespace = $1 and o.schedule = d.schedule and o.token = d.token
+)`
+}

@@ -1,0 +1,176 @@
+import { bucketOf } from '../../model/bucket.ts'
+import type { Change } from '../../model/change.ts'
+import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import { stateOf } from '../../model/state-of.ts'
+import type { ChangeResult } from '../store.ts'
+import { type ApplyParts, CODE } from './apply-sql.ts'
+import type { FunctionName } from './functions.ts'
+import { definitionText, type StoreMoment, stateText } from './rows.ts'
+
+export interface ApplyAnswer extends StoreMoment {
+  readonly live: boolean
+  /** By the number of the change. What is not mentioned is a conflict. */
+  readonly results: readonly (
+    | readonly [n: number, code: number]
+    | { readonly n: number; readonly fire: FireRecord }
+    | { readonly n: number; readonly slot: string }
+  )[]
+}
+
+/** Who claims, and whom to tell. */
+export interface ApplyHeader {
+  readonly instance: string | null
+  readonly lease_ms: number | null
+  readonly channel: string | null
+  readonly payload: string
+}
+
+/** What one statement can write at once: changes of different schedules. */
+export interface Batch {
+  readonly changes: readonly Change[]
+  /** Where each stands in the whole. */
+  readonly places: readonly number[]
+}
+
+/** A change that builds on another one comes after it, in a batch of its own. */
+export function batchesOf(changes: readonly Change[]): Batch[] {
+  const batches: { changes: Change[]; places: number[]; ids: Set<string> }[] = []
+  const last = new Map<string, number>()
+  for (const [place, change] of changes.entries()) {
+    const turn = (last.get(change.id) ?? -1) + 1
+    last.set(change.id, turn)
+    const batch = (batches[turn] ??= { changes: [], places: [], ids: new Set() })
+    batch.changes.push(change)
+    batch.places.push(place)
+  }
+  return batches
+}
+
+/** Two of the fires to be created are one: the change contradicts itself, and the store need not be asked. */
+export function findTwin({ creates }: Change): FireRecord | null {
+  if (creates.length < 2) return null
+  const seen = new Map<string, FireRecord>()
+  for (const fire of creates) {
+    const key = twinKey(fire)
+    const twin = seen.get(key)
+    if (twin !== undefined) return twin
+    seen.set(key, fire)
+  }
+  return null
+}
+
+function twinKey({ schedule, dueAt, nonce }: FireKey): string {
+  return JSON.stringify(nonce === '' ? [schedule, dueAt] : [schedule, nonce])
+}
+
+export function functionFor(changes: readonly Change[]): FunctionName {
+  const { slots, trims } = partsOf(changes)
+  if (slots) return trims ? 'applyAll' : 'applySlots'
+  return trims ? 'applyTrims' : 'apply'
+}
+
+export function partsOf(changes: readonly Change[]): ApplyParts {
+  return {
+    slots: changes.some(({ runs, limits }) => limits.length > 0 || runs.some(({ slots }) => slots.length > 0)),
+    trims: changes.some(({ trim }) => trim !== null),
+  }
+}
+
+export function slotsOf(changes: readonly Change[]): string[] {
+  return [...new Set(changes.flatMap(({ runs }) => runs.flatMap(({ slots }) => slots)))]
+}
+
+/** The values of the statement, after the namespace. */
+export function applyValues(header: ApplyHeader, changes: readonly Change[]): string[] {
+  const rows: unknown[] = []
+  const fires: unknown[] = []
+  const runs: unknown[] = []
+  const limits: unknown[] = []
+  const trims: unknown[] = []
+  for (const [n, change] of changes.entries()) {
+    rows.push(changeRow(n, change))
+    for (const [place, fire] of change.creates.entries()) fires.push(fireRow(n, place, true, fire))
+    for (const [place, fire] of change.updates.entries()) fires.push(fireRow(n, place, false, fire))
+    for (const run of change.runs) runs.push(runRow(n, run))
+    for (const [place, { slot, limit }] of change.limits.entries()) limits.push({ n, place, slot, most: limit })
+    if (change.trim === null) continue
+    trims.push({ n, id: change.id, below: change.trim.belowNumber, before: change.trim.endedBefore })
+  }
+  return [header, rows, fires, runs, limits, trims].map((value) => JSON.stringify(value))
+}
+
+function changeRow(n: number, { id, version, epoch, notBefore, state }: Change): object {
+  const head = { n, id, version, epoch, not_before: notBefore }
+  if (state === null) return head
+  const { definition, tokens, wakeAt, revision } = state
+  return {
+    ...head,
+    state: stateText(state),
+    tokens,
+    wake_at: wakeAt,
+    bucket: bucketOf(id),
+    job: definition.job,
+    tenant: definition.tenant,
+    app: appOf(state),
+    status: stateOf(state),
+    revision,
+    definition: version === 0 ? JSON.stringify(definition) : definitionText(state),
+  }
+}
+
+function appOf({ source }: ScheduleState): string | null {
+  return source.kind === 'code' ? source.app : null
+}
+
+function fireRow(n: number, place: number, fresh: boolean, fire: FireRecord): object {
+  return {
+    n,
+    place,
+    fresh,
+    schedule: fire.schedule,
+    due_at: fire.dueAt,
+    nonce: fire.nonce,
+    job: fire.job,
+    tenant: fire.tenant,
+    outcome: fire.ending?.outcome ?? 'open',
+    ended_at: fire.endedAt,
+    number: fire.number,
+    expires_at: fire.expiresAt,
+    until_at: fire.range?.untilAt ?? null,
+    round: fire.round,
+    record: JSON.stringify(fire),
+  }
+}
+
+function runRow(n: number, run: RunRecord): object {
+  return {
+    n,
+    schedule: run.schedule,
+    token: run.token,
+    due_at: run.dueAt,
+    nonce: run.nonce,
+    job: run.job,
+    instance: run.instance,
+    started_at: run.startedAt,
+    outcome: run.ending?.outcome ?? 'open',
+    slots: run.slots,
+    record: JSON.stringify(run),
+  }
+}
+
+const KINDS: ReadonlyMap<number, ChangeResult> = new Map(
+  (['applied', 'early', 'conflict'] as const).map((kind) => [CODE[kind], { kind }]),
+)
+
+/** One for each change, in order. */
+export function resultsOf({ live, results }: ApplyAnswer, count: number): ChangeResult[] {
+  const kind = live ? 'conflict' : 'not-live'
+  const all: ChangeResult[] = Array.from({ length: count }, () => ({ kind }))
+  for (const result of results) {
+    if (!('n' in result)) all[result[0]] = KINDS.get(result[1])!
+    else if ('fire' in result) all[result.n] = { kind: 'exists', fire: result.fire }
+    else all[result.n] = { kind: 'full', slot: result.slot }
+  }
+  return all
+}

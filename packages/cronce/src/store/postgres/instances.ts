@@ -1,0 +1,179 @@
+import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
+import type { RunRecord } from '../../model/record.ts'
+import type { Instant } from '../../model/schedule.ts'
+import type { Beat, BeatAnswer, HeldRun } from '../store.ts'
+import type { Statement } from './database.ts'
+import { clockCte, MOMENT_JSON, quoted, type StoreMoment } from './rows.ts'
+
+export interface InstanceStatements {
+  readonly list: Statement
+  readonly bury: Statement
+  readonly drain: Statement
+}
+
+/** As a statement answers it. `record`: what the instance says of itself. */
+interface InstanceRow {
+  readonly id: string
+  readonly state: InstanceState
+  readonly drain: boolean
+  readonly renewals: number
+  readonly startedAt: Instant
+  readonly renewedAt: Instant
+  readonly expired: boolean
+  readonly record: Omit<Beat['instance'], 'id' | 'state'>
+}
+
+export interface InstancesAnswer extends StoreMoment {
+  readonly instances: readonly InstanceRow[]
+}
+
+export interface BeatRow extends InstancesAnswer {
+  readonly alive: boolean
+  readonly held: readonly RunRecord[]
+  readonly chores: BeatAnswer['chores']
+}
+
+/** SQL: whether the lease has run out. One from the future is of a clock that was set back: no lease ends later than one from now. */
+const EXPIRED = '(clock.now >= i.renewed_at + i.lease_ms or i.renewed_at > clock.now + i.lease_ms)'
+const INSTANCE_JSON = `'{"id":' || ${quoted('i.id')} || ',"state":"' || i.state || '","drain":' || i.drain || ',"renewals":' || i.renewals
+  || ',"startedAt":' || i.started_at || ',"renewedAt":' || i.renewed_at || ',"expired":' || ${EXPIRED} || ',"record":' || i.record || '}'`
+
+/**
+ * $1 namespace, $2 the beat. The row that is written is not the one that the same statement reads: it is put in its place.
+ * Who holds open runs is found from holder to holder through the index: the runs may be thousands, and so may be those
+ * that are over.
+ */
+export function beatSql(schema: string): string {
+  return `
+with recursive ${clockCte(schema)},
+b as materialized (
+  select *
+    from json_to_record($2::json) as b (
+      id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, channel text
+    )
+),
+renewed as (
+  update ${schema}._instances i
+     set renewals = i.renewals + 1, renewed_at = clock.now, lease_ms = b.lease_ms, state = b.state, session = b.session,
+         ended_at = case when b.state = 'left' then clock.now end, record = b.record
+    from b, clock
+   where i.namespace = $1 and i.id = b.id and i.state in ('live', 'draining')
+  returning i.*
+),
+joined as (
+  insert into ${schema}._instances
+    (namespace, id, state, drain, session, renewals, started_at, renewed_at, lease_ms, ended_at, record)
+  select $1, b.id, b.state, false, b.session, 1, clock.now, clock.now, b.lease_ms,
+         case when b.state = 'left' then clock.now end, b.record
+    from b, clock
+   where b.joins and not exists (select from renewed)
+  on conflict (namespace, id) do nothing
+  returning *
+),
+own as materialized (select * from renewed union all select * from joined),
+fleet as materialized (
+  select * from own where ended_at is null
+  union all
+  select i.* from ${schema}._instances i, b where i.namespace = $1 and i.ended_at is null and i.id <> b.id
+),
+holder as (
+  (select o.instance from ${schema}._open_runs o where o.namespace = $1 order by o.instance limit 1)
+  union all
+  select (
+    select o.instance from ${schema}._open_runs o
+     where o.namespace = $1 and o.instance > holder.instance order by o.instance limit 1
+  )
+    from holder
+   where holder.instance is not null
+),
+told as (select pg_notify(b.channel, '') from b where b.channel is not null and exists (select from own))
+select ${MOMENT_JSON} || ',"told":' || (select count(*) from told) || ',"alive":' || exists (select from own)
+       || ',"instances":[' || coalesce((select string_agg(${INSTANCE_JSON}, ',' order by i.id) from fleet i), '') || ']'
+       || ',"held":[' || coalesce((
+         select string_agg(o.record, ',')
+           from own join ${schema}._open_runs o on o.namespace = $1 and o.instance = own.id
+       ), '') || ']'
+       || ',"chores":{"appVersion":' || coalesce((
+         select a.version from ${schema}._apps a, b where a.namespace = $1 and a.name = b.app
+       ), 0)
+       || ',"orphans":[' || coalesce((
+         select string_agg(${quoted('i.id')}, ',' order by i.id)
+           from holder join ${schema}._instances i on i.namespace = $1 and i.id = holder.instance
+          where i.ended_at is not null
+       ), '') || ']'
+       || ',"prunable":' || ${prunableSql(schema)} || '}}'
+  from clock`
+}
+
+const DAY_MS = 86_400_000
+
+/** SQL: an instance whose runs nobody has ended yet must stay: it is how they are found. */
+export function goneSql(schema: string): string {
+  return `i.namespace = $1::text and i.ended_at is not null and i.ended_at <= clock.now - ${DAY_MS}
+     and not exists (select from ${schema}._open_runs o where o.namespace = $1::text and o.instance = i.id)`
+}
+
+function prunableSql(schema: string): string {
+  return `(exists (select from ${schema}._fires e where e.namespace = $1::text and e.expires_at <= clock.now)
+     or exists (select from ${schema}._instances i where ${goneSql(schema)}))`
+}
+
+export function instanceStatements(schema: string): InstanceStatements {
+  return {
+    list: {
+      name: 'instances',
+      sql: `
+with ${clockCte(schema)}
+select ${MOMENT_JSON} || ',"instances":[' || coalesce((
+         select string_agg(${INSTANCE_JSON}, ',' order by i.id) from ${schema}._instances i where i.namespace = $1::text
+       ), '') || ']}' as answer
+  from clock`,
+    },
+    // Whoever has lost its session says so with its next beat: then the hint was about the session, not the process.
+    bury: {
+      name: 'bury',
+      sql: `
+with ${clockCte(schema)},
+buried as (
+  update ${schema}._instances i
+     set state = 'dead', ended_at = clock.now
+    from clock
+   where i.namespace = $1::text and i.id = $2::text and i.renewals = $3::bigint and i.state in ('live', 'draining')
+     and ($4::boolean and i.session is not false or ${EXPIRED})
+  returning i.id
+)
+select (exists (select from buried) or exists (
+         select from ${schema}._instances i where i.namespace = $1::text and i.id = $2::text and i.state = 'dead'
+       ))::text as answer`,
+    },
+    drain: {
+      name: 'drain',
+      sql: `
+with drained as (
+  update ${schema}._instances i
+     set drain = $3::boolean
+   where i.namespace = $1::text and i.id = $2::text and i.state in ('live', 'draining')
+  returning i.id
+)
+select exists (select from drained)::text || coalesce((select pg_notify($4::text, '')::text), '') as answer`,
+    },
+  }
+}
+
+/** `session`: whether it has the session that tells the others that it lives; `null`: it does without. */
+export function beatValue({ instance, join, leaseMs }: Beat, session: boolean | null, channel: string | null): string {
+  const { id, state, ...described } = instance
+  const { app } = described
+  return JSON.stringify({
+    ...{ id, state, app, joins: join, session, lease_ms: leaseMs, channel },
+    record: JSON.stringify(described),
+  })
+}
+
+export function instanceOf({ record, ...row }: InstanceRow): InstanceRecord {
+  return { ...record, ...row }
+}
+
+export function heldOf({ schedule, token, request, cancel }: RunRecord): HeldRun {
+  return { schedule, token, request, cancel }
+}

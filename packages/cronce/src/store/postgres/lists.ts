@@ -1,0 +1,161 @@
+import type { FireQuery, RunQuery, ScheduleQuery } from '../store.ts'
+import { readCursor } from '../cursor.ts'
+import type { Statement } from './database.ts'
+import { clockCte, FORMAT, MOMENT_JSON, SCHEDULE_JSON } from './rows.ts'
+
+/** A statement made of a few fixed parts, with its values. There are many of them: they are not worth preparing. */
+export interface Select extends Statement {
+  readonly values: readonly string[]
+}
+
+/** Collects conditions with their values: what nobody asks for is left out, so that an index fits. */
+class Where {
+  readonly values: string[] = []
+  readonly #conditions: string[] = []
+
+  constructor(namespace: string) {
+    this.values.push(namespace)
+  }
+
+  /** `$` in the condition stands for the value, as SQL that is cast to `type`. */
+  and(condition: string, value: string | number | undefined, type = 'text'): void {
+    if (value !== undefined) this.#conditions.push(condition.replace('$', this.value(value, type)))
+  }
+
+  andSql(condition: string): void {
+    this.#conditions.push(condition)
+  }
+
+  value(value: string | number, type = 'text'): string {
+    this.values.push(String(value))
+    return `$${this.values.length}::${type}`
+  }
+
+  sql(): string {
+    return this.#conditions.map((condition) => ` and ${condition}`).join('')
+  }
+}
+
+/** SQL: rows of `record` in order, as the answer of a page. */
+function page(schema: string, rows: string, item: string): string {
+  return `
+with ${clockCte(schema)},
+page as materialized (${rows})
+select ${MOMENT_JSON} || ',"items":[' || coalesce((select string_agg(${item}, ',' order by place) from page), '') || ']}' as answer
+  from clock`
+}
+
+export function selectSchedules(schema: string, namespace: string, query: ScheduleQuery): Select {
+  const where = new Where(namespace)
+  const { prefix } = query
+  where.and('s.tenant = $', query.tenant)
+  where.and('s.job = $', query.job)
+  where.and('s.app = $', query.app)
+  where.and('s.status = $', query.state)
+  if (query.after !== null) where.and('s.id > $', readCursor(query.after, ['string'])[0])
+  where.and('s.id >= $', prefix)
+  // Nothing sorts behind the last character there is.
+  if (prefix !== undefined) where.and('s.id < $', `${prefix}\u{10ffff}`)
+  const rows = `
+  select row_number() over (order by s.id) as place, ${SCHEDULE_JSON} as record
+    from ${schema}._schedules s
+    join ${schema}._clocks k on k.namespace = s.namespace and k.id = s.id and k.format <= ${FORMAT}
+   where s.namespace = $1::text${where.sql()}
+   order by s.id
+   limit ${where.value(query.limit + 1, 'bigint')}`
+  return { name: '', sql: page(schema, rows, 'record'), values: where.values }
+}
+
+/**
+ * What is open and what has ended, each by its own index, then in one order. A range that begins before the stretch may reach
+ * into it.
+ */
+export function selectFires(schema: string, namespace: string, query: FireQuery): Select {
+  const where = new Where(namespace)
+  const { from, outcome, order = 'latest' } = query
+  const isLatest = order === 'latest'
+  where.and('o.schedule = $', query.schedule)
+  where.and('o.job = $', query.job)
+  where.and('o.tenant = $', query.tenant)
+  where.and('o.nonce = $', query.nonce)
+  where.and('o.due_at < $', query.to, 'bigint')
+  if (query.after !== null) {
+    const [dueAt, schedule, nonce] = readCursor(query.after, ['number', 'string', 'string'])
+    const last = [where.value(dueAt!, 'bigint'), where.value(schedule!), where.value(nonce!)]
+    where.andSql(`(o.due_at, o.schedule, o.nonce) ${isLatest ? '<' : '>'} (${last.join(', ')})`)
+  }
+  const common = where.sql()
+  const limit = where.value(query.limit + 1, 'bigint')
+  const start = from === undefined ? null : where.value(from, 'bigint')
+  const places = isLatest ? 'due_at desc, schedule desc, nonce desc' : 'due_at, schedule, nonce'
+  // Said again, since the index of nonces is known by what it leaves out.
+  const nonces = query.nonce === undefined || query.nonce === '' ? '' : " and o.nonce <> ''"
+  const part = (table: string, more: string): string =>
+    `(select o.due_at, o.schedule, o.nonce, o.record
+        from ${schema}.${table} o
+       where o.namespace = $1::text${common}${nonces}${more}
+       order by ${places}
+       limit ${limit})`
+  const parts: string[] = []
+  const within = start === null ? '' : ` and o.due_at >= ${start}`
+  if (outcome === undefined || outcome === 'open') parts.push(part('_open_fires', within))
+  if (outcome !== 'open') {
+    const ended = outcomeSql(where, outcome)
+    parts.push(part('_fires', `${ended}${within}`))
+    if (start !== null) parts.push(part('_fires', `${ended} and o.until_at >= ${start} and o.due_at < ${start}`))
+  }
+  const rows = `
+  select row_number() over (order by ${places}) as place, record
+    from (${parts.join(' union all ')}) o
+   order by ${places}
+   limit ${limit}`
+  return { name: '', sql: page(schema, rows, 'record'), values: where.values }
+}
+
+export function selectRuns(schema: string, namespace: string, query: RunQuery): Select {
+  const where = new Where(namespace)
+  const { fire, outcome } = query
+  where.and('o.schedule = $', query.schedule)
+  where.and('o.schedule = $', fire?.schedule)
+  where.and('o.due_at = $', fire?.dueAt, 'bigint')
+  where.and('o.nonce = $', fire?.nonce)
+  where.and('o.token = $', query.token)
+  where.and('o.job = $', query.job)
+  where.and('o.instance = $', query.instance)
+  where.and('o.started_at >= $', query.from, 'bigint')
+  where.and('o.started_at < $', query.to, 'bigint')
+  if (query.after !== null) {
+    const [startedAt, schedule, token] = readCursor(query.after, ['number', 'string', 'string'])
+    const last = [where.value(startedAt!, 'bigint'), where.value(schedule!), where.value(token!)]
+    where.andSql(`(o.started_at, o.schedule, o.token) < (${last.join(', ')})`)
+  }
+  const common = where.sql()
+  const limit = where.value(query.limit + 1, 'bigint')
+  const places = 'started_at desc, schedule desc, token desc'
+  const part = (table: string, more: string): string =>
+    `(select o.started_at, o.schedule, o.token, o.record
+        from ${schema}.${table} o
+       where o.namespace = $1::text${common}${more}
+       order by ${places}
+       limit ${limit})`
+  const parts: string[] = []
+  if (outcome === undefined || outcome === 'open') parts.push(part('_open_runs', ''))
+  if (outcome !== 'open') {
+    parts.push(part('_runs', outcomeSql(where, outcome)))
+  }
+  const rows = `
+  select row_number() over (order by ${places.replaceAll(/(\w+) desc/g, 'o.$1 desc')}) as place, o.record, n.notes
+    from (${parts.join(' union all ')}) o
+    left join ${schema}._run_notes n on n.namespace = $1::text and n.schedule = o.schedule and n.token = o.token
+   order by place
+   limit ${limit}`
+  const item = `'{"run":' || record || ',"notes":' || coalesce(notes, 'null') || '}'`
+  return { name: '', sql: page(schema, rows, item), values: where.values }
+}
+
+/** What did not succeed is said again, since its index is known by what it leaves out. */
+function outcomeSql(where: Where, outcome: string | undefined): string {
+  if (outcome === undefined) return ''
+  const is = ` and o.outcome = ${where.value(outcome)}`
+  return outcome === 'succeeded' ? is : `${is} and o.outcome <> 'succeeded'`
+}

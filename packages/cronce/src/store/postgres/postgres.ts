@@ -1,0 +1,93 @@
+import { CronceError } from '../../errors.ts'
+import type { StoreSource } from '../store.ts'
+import type { Database } from './database.ts'
+import { settleIdentity } from './identity.ts'
+import { migrateUp, requireMigrated } from './migrate.ts'
+import { nameOf, openDatabase, type Target } from './open.ts'
+import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
+import { checkSettings } from './settings.ts'
+import { openStore } from './store.ts'
+import type { OpenTransaction } from './transaction.ts'
+
+/** What jobs get as `tx` unless your library opens the transactions: a connection with one open. */
+export interface PostgresTransaction {
+  query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>
+}
+
+export interface PostgresOptions<Tx = unknown> {
+  /** Where the tables are. @default 'cronce' */
+  readonly schema?: string | undefined
+  /** `auto` brings the schema up to date when the store is opened: for development and tests. @default 'never' */
+  readonly migrate?: 'auto' | 'never' | undefined
+  /** A URL around a connection pooler, for the one connection that tells of deaths and wake-ups at once. */
+  readonly directUrl?: string | undefined
+  /** Keep that connection at all. @default true */
+  readonly session?: boolean | undefined
+  /** How your library opens transactions: with Drizzle `(work) => db.transaction(work)`. What it hands to `work` is `tx` in jobs. */
+  readonly transaction?: ((work: (tx: Tx) => Promise<void>) => Promise<unknown>) | undefined
+  /** Prepare statements by name. @default unless a pooler stands in between */
+  readonly prepare?: boolean | undefined
+  /** The longest that a statement may take, the wait for a connection included. @default 5000 */
+  readonly timeoutMs?: number | undefined
+  /** Take over a database that was copied or restored. @default false */
+  readonly adopt?: boolean | undefined
+}
+
+const NAMES: ReadonlySet<string> = new Set([
+  'schema',
+  'migrate',
+  'directUrl',
+  'session',
+  'transaction',
+  'prepare',
+  'timeoutMs',
+  'adopt',
+] satisfies (keyof PostgresOptions)[])
+
+/**
+ * A store in PostgreSQL: by URL, with connections of its own, or through what the application has: a `Pool` of pg, an `sql` of
+ * postgres.js, or anything with `query(text, values)`.
+ */
+export function postgres<Tx = PostgresTransaction>(target: Target, options: PostgresOptions<Tx> = {}): StoreSource<Tx> {
+  checkOptions(options)
+  const { schema = DEFAULT_SCHEMA, migrate = 'never', adopt = false, ...connecting } = options
+  const transaction = connecting.transaction as OpenTransaction | undefined
+  quoteSchema(schema)
+  return {
+    name: typeof target === 'string' ? nameOf(target) : 'postgres',
+    async open(given) {
+      const { warn } = given
+      const database = openDatabase(target, { ...connecting, transaction, warn }) as Database<Tx>
+      try {
+        if (migrate === 'auto') await migrateUp(database as Database, schema)
+        else await requireMigrated(database as Database, schema)
+        const epoch = await settleIdentity(database as Database, schema, { adopt: given.adopt || adopt, warn })
+        await checkSettings(database as Database, schema, warn)
+        return openStore(database, schema, epoch, given)
+      } catch (error) {
+        await database.close()
+        throw error
+      }
+    },
+  }
+}
+
+function checkOptions(options: object): void {
+  const unknown = Object.keys(options).find((name) => !NAMES.has(name))
+  if (unknown !== undefined) throw invalid(`"${unknown}" is no option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
+  const { migrate, adopt, timeoutMs, transaction } = options as PostgresOptions
+  if (migrate !== undefined && migrate !== 'auto' && migrate !== 'never') {
+    throw invalid(`migrate can't be ${JSON.stringify(migrate)}.`, "Write 'auto' or 'never'.")
+  }
+  if (adopt !== undefined && typeof adopt !== 'boolean') throw invalid('adopt is true or false.', 'Write true or false.')
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
+    throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+  }
+  if (transaction !== undefined && typeof transaction !== 'function') {
+    throw invalid('transaction is no function.', 'Write transaction: (work) => db.transaction(work).')
+  }
+}
+
+function invalid(message: string, hint: string): CronceError {
+  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
+}

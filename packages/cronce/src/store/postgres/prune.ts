@@ -1,0 +1,79 @@
+import { deleteFiresCtes } from './apply-sql.ts'
+import type { Statement } from './database.ts'
+import { goneSql } from './instances.ts'
+import { clockCte } from './rows.ts'
+
+/** $1 namespace, $2 limit. Bites small enough to be over soon. What others are about to delete is theirs. */
+export function pruneSql(schema: string): string {
+  return `
+with ${clockCte(schema)},
+expired as materialized (
+  select e.schedule, e.due_at, e.nonce
+    from clock
+    join ${schema}._fires e on e.namespace = $1 and e.expires_at <= clock.now
+   order by e.expires_at
+   limit $2::bigint
+     for update of e skip locked
+),
+${deleteFiresCtes(schema, 'expired')},
+gone as (
+  delete from ${schema}._instances x
+   using (select i.id from ${schema}._instances i, clock where ${goneSql(schema)} limit $2::bigint) d
+   where x.namespace = $1 and x.id = d.id
+)
+select (select count(*) from expired)::text
+  from clock`
+}
+
+/** $1 namespace, $2 schedule, $3 limit. The answer: of how many fires there were records; or that the schedule exists. */
+export function eraseStatement(schema: string): Statement {
+  return {
+    name: 'erase',
+    sql: `
+with present as materialized (
+  select exists (select from ${schema}._clocks k where k.namespace = $1::text and k.id = $2::text) as is
+),
+doomed as materialized (
+  select distinct x.schedule, x.due_at, x.nonce
+    from (
+      select schedule, due_at, nonce from ${schema}._open_fires where namespace = $1::text and schedule = $2::text
+      union all
+      select schedule, due_at, nonce from ${schema}._fires where namespace = $1::text and schedule = $2::text
+      union all
+      select schedule, due_at, nonce from ${schema}._open_runs where namespace = $1::text and schedule = $2::text
+      union all
+      select schedule, due_at, nonce from ${schema}._runs where namespace = $1::text and schedule = $2::text
+      union all
+      select schedule, due_at, nonce from ${schema}._steps where namespace = $1::text and schedule = $2::text
+    ) x, present
+   where not present.is
+   limit $3::bigint
+),
+${deleteFiresCtes(schema, 'doomed')},
+open_fires as (
+  delete from ${schema}._open_fires o using doomed d
+   where o.namespace = $1::text and o.schedule = d.schedule and o.due_at = d.due_at and o.nonce = d.nonce
+),
+open_runs as (
+  delete from ${schema}._open_runs o using doomed d
+   where o.namespace = $1::text and o.schedule = d.schedule and o.due_at = d.due_at and o.nonce = d.nonce
+  returning o.slots
+),
+freed as (
+  update ${schema}._slots s
+     set used = s.used - d.runs
+    from (
+      select slot.name, count(*) as runs
+        from open_runs cross join lateral json_array_elements_text(open_runs.slots) as slot (name)
+       group by slot.name
+    ) d
+   where s.namespace = $1::text and s.slot = d.name
+),
+notes as (
+  delete from ${schema}._run_notes o
+   using present
+   where not present.is and not exists (select from doomed) and o.namespace = $1::text and o.schedule = $2::text
+)
+select case when present.is then '"exists"' else (select count(*) from doomed)::text end as answer from present`,
+  }
+}

@@ -1,0 +1,111 @@
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import type { DueQuery } from '../store.ts'
+import type { Statement } from './database.ts'
+import { clockCte, FORMAT, MOMENT_JSON, SCHEDULE_JSON, type ScheduleRow, type StoreMoment, scheduleOf } from './rows.ts'
+
+export interface LoadAnswer extends StoreMoment {
+  readonly schedules: readonly ScheduleRow[]
+}
+
+export interface DueAnswer extends LoadAnswer {
+  readonly mineAt: Instant | null
+  readonly othersAt: Instant | null
+}
+
+/** $1 namespace, $2 names. */
+export function loadSql(schema: string): string {
+  return `
+with ${clockCte(schema)}
+select ${MOMENT_JSON} || ',"schedules":[' || coalesce((
+         select string_agg(${SCHEDULE_JSON}, ',')
+           from (select distinct asked.id from json_array_elements_text($2::json) as asked (id)) asked
+           join ${schema}._clocks k on k.namespace = $1 and k.id = asked.id
+           join ${schema}._schedules s on s.namespace = $1 and s.id = asked.id
+       ), '') || ']}'
+  from clock`
+}
+
+/**
+ * $1 namespace, $2 jobs with their buckets, $3 patience, $4 limit.
+ *
+ * What is due is found by an index that changes with every claim: it alone does, on a table that has only one other, so that what
+ * nobody touches is never read. The alternative, every instance with all schedules in its memory, costs a fleet of a million
+ * schedules more than it saves.
+ */
+export function dueSql(schema: string): string {
+  const mine = `substr(j.buckets, k.bucket + 1, 1) = '1'`
+  const ofJob = `k.namespace = $1 and k.job = j.job and k.wake_at is not null and k.format <= ${FORMAT}`
+  return `
+with ${clockCte(schema)},
+job as materialized (select * from json_to_recordset($2::json) as j (job text, buckets text)),
+found as materialized (
+  select c.*
+    from clock
+   cross join job j
+   cross join lateral (
+     select k.id, k.wake_at, ${mine} as mine
+       from ${schema}._clocks k
+      where ${ofJob} and k.wake_at <= clock.now and (${mine} or k.wake_at <= clock.now - $3::bigint)
+      order by k.wake_at
+      limit $4::bigint + 1
+   ) c
+),
+picked as materialized (select f.id, f.wake_at from found f order by f.wake_at, f.id limit $4::bigint),
+later as (
+  (select f.wake_at, f.mine from found f order by f.wake_at, f.id offset $4::bigint)
+  union all
+  select c.wake_at, true
+    from clock
+   cross join job j
+   cross join lateral (
+     select k.wake_at from ${schema}._clocks k where ${ofJob} and k.wake_at > clock.now and ${mine} order by k.wake_at limit 1
+   ) c
+   where position('1' in j.buckets) > 0
+  union all
+  select c.wake_at, false
+    from clock
+   cross join job j
+   cross join lateral (
+     select k.wake_at
+       from ${schema}._clocks k
+      where ${ofJob} and k.wake_at > clock.now - $3::bigint and not ${mine}
+      order by k.wake_at
+      limit 1
+   ) c
+   where position('0' in j.buckets) > 0
+)
+select ${MOMENT_JSON}
+       || ',"mineAt":' || coalesce((select min(l.wake_at)::text from later l where l.mine), 'null')
+       || ',"othersAt":' || coalesce((select min(l.wake_at)::text from later l where not l.mine), 'null')
+       || ',"schedules":[' || coalesce((
+         select string_agg(${SCHEDULE_JSON}, ',' order by picked.wake_at, picked.id)
+           from picked
+           join ${schema}._clocks k on k.namespace = $1 and k.id = picked.id
+           join ${schema}._schedules s on s.namespace = $1 and s.id = picked.id
+       ), '') || ']}'
+  from clock`
+}
+
+export function newerStatement(schema: string): Statement {
+  return {
+    name: 'newer',
+    sql: `
+select coalesce((
+         select to_json(k.id)::text from ${schema}._clocks k where k.namespace = $1::text and k.format > 1 limit 1
+       ), 'null') as answer`,
+  }
+}
+
+export function dueValues(namespace: string, { jobs, patienceMs, limit }: DueQuery): string[] {
+  return [namespace, JSON.stringify(jobs), String(patienceMs), String(limit)]
+}
+
+/** What this version can read of it. `newer` is told of the rest. */
+export function schedulesOf(rows: readonly ScheduleRow[], newer: (id: string) => void): ScheduleState[] {
+  const found: ScheduleState[] = []
+  for (const row of rows) {
+    if (row.format > FORMAT) newer(row.state.id)
+    else found.push(scheduleOf(row))
+  }
+  return found
+}

@@ -1,0 +1,311 @@
+import type { Change } from '../../model/change.ts'
+import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
+import { writeCursor } from '../cursor.ts'
+import type {
+  Applied,
+  ApplyOptions,
+  Beat,
+  BeatAnswer,
+  ChangeResult,
+  OpenOptions,
+  Page,
+  StepAnswer,
+  Store,
+  Transaction,
+} from '../store.ts'
+import { type ApplyAnswer, applyValues, batchesOf, findTwin, functionFor, resultsOf, slotsOf } from './apply.ts'
+import { appStatements } from './apps.ts'
+import type { Database, Statement } from './database.ts'
+import { PostgresStoreError } from './errors.ts'
+import { storeFunctions } from './functions.ts'
+import { moveEpoch } from './identity.ts'
+import { type BeatRow, beatValue, heldOf, type InstancesAnswer, instanceOf, instanceStatements } from './instances.ts'
+import { type Select, selectFires, selectRuns, selectSchedules } from './lists.ts'
+import { Liveness } from './liveness.ts'
+import { eraseStatement } from './prune.ts'
+import type { StoreMoment } from './rows.ts'
+import { type DueAnswer, dueValues, type LoadAnswer, newerStatement, schedulesOf } from './schedules.ts'
+import { quoteSchema } from './schema-name.ts'
+import { slotStatement } from './slots.ts'
+import { fireValues, notesValue, stepCall, stepStatements } from './steps.ts'
+import { transact, transactStatements } from './transact.ts'
+import { WakeUp } from './wake-up.ts'
+
+/** A server that changes its identity faster than this is not one that can be worked with. */
+const MOVES = 5
+const TRIES = 10
+/** So long the others take an instance for one that holds runs, without being told again. */
+const BUSY_MS = 60_000
+
+type Send = <Answer>(statement: Statement, values: readonly string[]) => Promise<Answer>
+
+const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
+
+/** One opening of a namespace. */
+export function openStore<Tx>(
+  database: Database<Tx>,
+  schemaName: string,
+  firstEpoch: number,
+  { namespace, warn }: Pick<OpenOptions, 'namespace' | 'warn'>,
+): Store<Tx> {
+  const schema = quoteSchema(schemaName)
+  const functions = storeFunctions(schema)
+  const instances = instanceStatements(schema)
+  const steps = stepStatements(schema)
+  const erasing = eraseStatement(schema)
+  const apps = appStatements(schema)
+  const transactions = transactStatements(schema)
+  const ensureSlots = slotStatement(schema)
+  const liveness = new Liveness(database, schemaName, namespace)
+  const wakeUp = new WakeUp(database, schemaName, namespace)
+  const newer = warnOnce(warn, database.name)
+  /** Slots that have a row by now. */
+  const knownSlots = new Set<string>()
+  let epoch = firstEpoch
+  let saidBusyAt = Number.NEGATIVE_INFINITY
+  let closing: Promise<void> | null = null
+
+  const requireOpen = (): void => {
+    if (closing === null) return
+    throw new PostgresStoreError('STORE_CLOSED', `${database.name} was closed.`, { hint: 'Open it again.' })
+  }
+
+  const ask = async <Answer>(statement: Statement, values: readonly string[]): Promise<Answer> => {
+    requireOpen()
+    return JSON.parse(await database.ask(statement, values)) as Answer
+  }
+
+  /** An answer of another server than the one the epoch is about does not count: first the epoch moves. */
+  const askMoment = async <Answer extends StoreMoment>(
+    statement: Statement,
+    values: readonly string[],
+  ): Promise<Answer> => {
+    for (let moves = 0; ; moves++) {
+      const answer = await ask<Answer>(statement, values)
+      epoch = Math.max(epoch, answer.epoch)
+      if (!answer.moved || moves === MOVES) return answer
+      epoch = await moveEpoch(database as Database, schemaName, warn)
+    }
+  }
+
+  /** Slots are counted in rows that are locked when they change, so they must be there. */
+  const makeSlots = async (changes: readonly Change[], send: Send): Promise<void> => {
+    const missing = slotsOf(changes).filter((slot) => !knownSlots.has(slot))
+    if (missing.length === 0) return
+    await send(ensureSlots, [namespace, JSON.stringify(missing)])
+    // In a transaction of the user's they may go again.
+    if (send === askMovable) for (const slot of missing) knownSlots.add(slot)
+  }
+
+  const applyOn = async (
+    send: Send,
+    changes: readonly Change[],
+    { claimant, wake = false }: ApplyOptions<Tx>,
+  ): Promise<Applied> => {
+    const results: ChangeResult[] = new Array(changes.length)
+    let now = 0
+    let told = false
+    const batches = changes.length === 0 ? [{ changes, places: [] }] : batchesOf(changes)
+    for (const batch of batches) {
+      await makeSlots(batch.changes, send)
+      const isBusy = claimant !== undefined && isNewlyBusy(batch.changes)
+      const header = {
+        instance: claimant?.instance ?? null,
+        lease_ms: claimant?.leaseMs ?? null,
+        channel: (wake && !told) || isBusy ? wakeUp.channel : null,
+        payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : '',
+      }
+      const values = [namespace, ...applyValues(header, batch.changes)]
+      const answer = await send<ApplyAnswer>(functions[functionFor(batch.changes)], values)
+      now = answer.now
+      const found = resultsOf(answer, batch.changes.length)
+      for (const [index, place] of batch.places.entries()) results[place] = found[index]!
+      told ||= batch.places.some((place) => results[place]!.kind === 'applied')
+      if (isBusy && told) saidBusyAt = performance.now()
+    }
+    return { now, results }
+  }
+
+  /** Neighbours watch who holds runs, and hear of it when that begins: not with every claim, but often enough to go on. */
+  const isNewlyBusy = (changes: readonly Change[]): boolean =>
+    performance.now() - saidBusyAt > BUSY_MS / 2 && changes.some(({ runs }) => runs.some(({ ending }) => ending === null))
+
+  const sendIn =
+    (tx: Tx) =>
+    async <Answer>(statement: Statement, values: readonly string[]): Promise<Answer> => {
+      requireOpen()
+      return JSON.parse(await database.askIn(tx, statement, values)) as Answer
+    }
+
+  const apply = async (changes: readonly Change[], options: ApplyOptions<Tx> = {}): Promise<Applied> => {
+    const { tx } = options
+    const send = tx === undefined ? askMovable : sendIn(tx)
+    const twins = changes.map(findTwin)
+    if (twins.every((twin) => twin === null)) return applyOn(send, changes, options)
+    const sound = changes.filter((_, index) => twins[index] === null)
+    const { now, results } = await applyOn(send, sound, options)
+    const rest = [...results]
+    return { now, results: twins.map((fire) => (fire === null ? rest.shift()! : { kind: 'exists', fire })) }
+  }
+
+  /** Refused on a moved server, all of it: whoever asks looks again, and finds the new epoch. */
+  const askMovable = async <Answer>(statement: Statement, values: readonly string[]): Promise<Answer> => {
+    const answer = await ask<Answer & Partial<StoreMoment>>(statement, values)
+    if (answer.moved === true) epoch = await moveEpoch(database as Database, schemaName, warn)
+    return answer
+  }
+
+  const applyIn = async (tx: Tx, change: Change): Promise<ChangeResult> =>
+    (await applyOn(sendIn(tx), [change], {})).results[0]!
+
+  const beat = async (given: Beat): Promise<BeatAnswer> => {
+    requireOpen()
+    const { id, state } = given.instance
+    if (given.join) await liveness.hold(id)
+    const isNews = given.join || state === 'left'
+    const value = beatValue(given, liveness.isHolding(), isNews ? wakeUp.channel : null)
+    const answer = await askMoment<BeatRow>(functions.beat, [namespace, value])
+    const { alive, now, chores } = answer
+    if (!alive || state === 'left') await liveness.release(id)
+    const fleet = answer.instances.map(instanceOf)
+    for (const peer of fleet) if (peer.running > 0) wakeUp.markBusy(peer.id)
+    return { alive, now, chores, instances: fleet, held: answer.held.map(heldOf) }
+  }
+
+  const step = async (...[command]: Parameters<Store['step']>): Promise<StepAnswer> => {
+    const { statement, values } = stepCall(steps, command)
+    for (let tries = 0; tries < TRIES; tries++) {
+      const answer = await ask<StepAnswer | null>(statement, [namespace, ...values])
+      if (answer !== null) return answer
+    }
+    throw new PostgresStoreError('STORE_CONFLICT', `Too many others change step ${command.step}.`, {
+      hint: 'Try again.',
+    })
+  }
+
+  const listPage = async <Row, Item>(
+    { values, ...statement }: Select,
+    limit: number,
+    itemsOf: (rows: readonly Row[]) => Item[],
+    placeOf: (item: Item) => readonly (string | number)[],
+  ): Promise<Page<Item>> => {
+    const answer = await askMoment<StoreMoment & { readonly items: readonly Row[] }>(statement, values)
+    const items = itemsOf(answer.items.slice(0, limit))
+    const last = items.at(-1)
+    const isCut = answer.items.length > limit && last !== undefined
+    return { now: answer.now, items, next: isCut ? writeCursor(placeOf(last)) : null }
+  }
+
+  const close = async (): Promise<void> => {
+    wakeUp.close()
+    liveness.close()
+    await database.close()
+  }
+
+  // Only to say so: they are passed over in any case.
+  void ask<string | null>(newerStatement(schema), [namespace]).then(
+    (schedule) => schedule !== null && newer(schedule),
+    () => {},
+  )
+
+  return {
+    info: {
+      name: database.name,
+      get epoch() {
+        return epoch
+      },
+      transactions: database.transactions,
+      probes: true,
+    },
+    async load(ids, { tx } = {}) {
+      const values = [namespace, JSON.stringify(ids)]
+      const answer =
+        tx === undefined
+          ? await askMoment<LoadAnswer>(functions.load, values)
+          : await sendIn(tx)<LoadAnswer>(functions.load, values)
+      return { now: answer.now, epoch: answer.epoch, schedules: schedulesOf(answer.schedules, newer) }
+    },
+    async due(query) {
+      const answer = await askMoment<DueAnswer>(functions.due, dueValues(namespace, query))
+      const { now, mineAt, othersAt } = answer
+      return { now, epoch: answer.epoch, schedules: schedulesOf(answer.schedules, newer), mineAt, othersAt }
+    },
+    apply,
+    beat,
+    bury: ({ instance, renewals, hint }) =>
+      ask<boolean>(instances.bury, [namespace, instance, String(renewals), String(hint)]),
+    drain: (instance, wanted) =>
+      ask<boolean>(instances.drain, [namespace, instance, String(wanted), wakeUp.channel]),
+    step,
+    async annotate(notes) {
+      return { stale: await ask<string[]>(steps.annotate, [namespace, notesValue(notes)]) }
+    },
+    async transact<Value>(transaction: Transaction<Tx, Value>) {
+      requireOpen()
+      return transact({ database, namespace, statements: transactions, applyIn }, transaction)
+    },
+    loadApp: (name) => ask(apps.load, [namespace, name]),
+    saveApp: (app) => ask<boolean>(apps.save, [namespace, app.name, String(app.version), JSON.stringify(app)]),
+    listSchedules: (query) =>
+      listPage(
+        selectSchedules(schema, namespace, query),
+        query.limit,
+        (rows: LoadAnswer['schedules']) => schedulesOf(rows, newer),
+        ({ id }) => [id],
+      ),
+    listFires: (query) =>
+      listPage(
+        selectFires(schema, namespace, query),
+        query.limit,
+        (rows: readonly FireRecord[]) => [...rows],
+        ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce],
+      ),
+    listRuns: (query) =>
+      listPage(
+        selectRuns(schema, namespace, query),
+        query.limit,
+        (rows: readonly { readonly run: RunRecord; readonly notes: RunNotes | null }[]) =>
+          rows.map(({ run, notes }) => ({ ...run, ...(notes ?? UNTOLD) })),
+        ({ startedAt, schedule, token }) => [startedAt, schedule, token],
+      ),
+    listSteps: (fire) => ask(steps.list, [namespace, ...fireValues(fire)]),
+    async listInstances() {
+      const answer = await askMoment<InstancesAnswer>(instances.list, [namespace])
+      return { now: answer.now, instances: answer.instances.map(instanceOf) }
+    },
+    async prune(limit) {
+      return { deleted: await ask<number>(functions.prune, [namespace, String(limit)]) }
+    },
+    async erase(schedule, limit) {
+      const left = await ask<number | 'exists'>(erasing, [namespace, schedule, String(limit)])
+      if (left !== 'exists') return left === 0
+      throw new PostgresStoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
+        hint: 'Remove it first: its records are what keeps it from running twice.',
+      })
+    },
+    watch(listener) {
+      requireOpen()
+      return wakeUp.watch(listener)
+    },
+    async probe(asked) {
+      requireOpen()
+      return liveness.probe(asked, (instance) => wakeUp.isBusy(instance))
+    },
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+function warnOnce(warn: OpenOptions['warn'], name: string): (schedule: string) => void {
+  let told = false
+  return (schedule) => {
+    if (told) return
+    told = true
+    warn(
+      'STORE_ROW_NEWER',
+      `${name} has schedules that a newer version wrote, ${schedule} for one. This one leaves them alone.`,
+    )
+  }
+}

@@ -1,0 +1,40 @@
+import pg from 'pg'
+import { startPostgres } from '../../../../scripts/servers/index.ts'
+import { type PostgresTransaction, postgres } from '../../src/store/postgres/postgres.ts'
+import type { StoreUnderTest } from '../../src/testing/conformance/bench.ts'
+import { describeStore } from '../../src/testing/conformance/describe-store.ts'
+
+describeStore('PostgreSQL', async (): Promise<StoreUnderTest<PostgresTransaction>> => {
+  const server = await startPostgres()
+  const user = new pg.Pool({ connectionString: server.url })
+  await user.query('create table texts (text text)')
+  return {
+    source: postgres(server.url, { migrate: 'auto' }),
+    database: {
+      async write(tx, text) {
+        await tx.query('insert into texts values ($1)', [text])
+      },
+      async read() {
+        const { rows } = await user.query<{ text: string }>('select text from texts')
+        return rows.map(({ text }) => text)
+      },
+      async transaction(work) {
+        const client = await user.connect()
+        try {
+          await client.query('begin')
+          await work(client)
+          await client.query('commit')
+        } catch (error) {
+          await client.query('rollback')
+          throw error
+        } finally {
+          client.release()
+        }
+      },
+    },
+    async dispose() {
+      await user.end()
+      await server.stop()
+    },
+  }
+})
