@@ -1,4 +1,5 @@
 import { type Client, createClient } from '../client/client.ts'
+import { systemClock } from '../clock.ts'
 import { newId } from './identity.ts'
 import { lazyStore } from './lazy-store.ts'
 import { stderrLogger } from './logger.ts'
@@ -26,7 +27,7 @@ export async function connect<Tx = unknown>(
   await lazy.open()
   const client = createClient<Tx>({
     store: lazy.store,
-    context: () => ({ zoneData: tz, random: Math.random, newId }),
+    context: () => ({ zoneData: tz, random: Math.random, newId, sleep: systemClock().sleep }),
     emit: () => {},
   })
   return { ...client, close: lazy.close }

@@ -92,7 +92,12 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   )
   const client = createClient<Tx>({
     store: lazy.store,
-    context: () => ({ zoneData: around.zoneData, random: around.random, newId: around.newId }),
+    context: () => ({
+      zoneData: around.zoneData,
+      random: around.random,
+      newId: around.newId,
+      sleep: (ms) => around.clock.sleep(ms),
+    }),
     emit,
     inputSchemaOf: (job) => jobs.get(job)?.schema,
     defaultsOf: (job) => jobs.get(job)?.defaults,

@@ -4,6 +4,7 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
+import { contention, pauseAmong } from '../policy/contention.ts'
 import type { Context, Decision, Refusal } from '../policy/decision.ts'
 import type { InTransaction } from '../store/store.ts'
 import { readStore, writeStore } from './ask-store.ts'
@@ -25,7 +26,7 @@ export type Changed =
   /** A fire that was to be created is on record. */
   | { readonly kind: 'exists'; readonly fire: FireRecord }
 
-/** Each try that fails means that somebody else succeeded; so many in a row mean that something is wrong. */
+/** Each try that fails means that somebody else succeeded, or is at it: so many, some seconds in all, and something is wrong. */
 const TRIES = 50
 
 /** Look, decide, write what was decided if nothing has changed since; else look again. */
@@ -37,6 +38,7 @@ export async function changeAny<Tx>(
 ): Promise<Changed> {
   const inTheWay: FireRecord[] = []
   for (let tries = 0; tries < TRIES; tries++) {
+    await pauseBefore(parts, tries)
     const loaded = await readStore('load a schedule', () => parts.store.load([id], { tx }))
     const state = loaded.schedules[0] ?? null
     const context = contextAt(parts, loaded)
@@ -57,9 +59,13 @@ export async function changeAny<Tx>(
     if (result.fire.nonce !== '') return { kind: 'exists', fire: result.fire }
     inTheWay.push(result.fire)
   }
-  throw new CronceError('CONTENTION', `Schedule ${JSON.stringify(id)} kept changing: ${TRIES} tries were in vain.`, {
-    hint: 'Try again, and look what changes it so often.',
-  })
+  throw contention(id, TRIES)
+}
+
+async function pauseBefore<Tx>({ context }: ClientParts<Tx>, tries: number): Promise<void> {
+  const { sleep, random } = context()
+  const pauseMs = pauseAmong(tries, random)
+  if (pauseMs > 0) await sleep?.(pauseMs)
 }
 
 /** The same for a schedule that must exist. */

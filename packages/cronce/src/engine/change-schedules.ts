@@ -1,4 +1,5 @@
 import type { Instant, ScheduleState } from '../model/schedule.ts'
+import { contention, pauseAmong } from '../policy/contention.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { ApplyOptions, ChangeResult } from '../store/store.ts'
 import type { Core } from './core.ts'
@@ -10,23 +11,27 @@ export type Changed =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly result: ChangeResult }
 
-/** Each round that ends in a conflict means that somebody else made progress: a bound for the absurd. */
-const ROUNDS = 50
+export type Decide = (id: string, state: ScheduleState | null, context: Context) => Decision | null
 
 /**
- * Read, decide, write; and once more for those that somebody else changed in between. Throws when the store does: what was
- * done before that is in `done`.
+ * Read, decide, write; and once more for those that somebody else changed in between, or is changing right now. Throws when
+ * the store does, or when that takes too long: what was done before is in `done`.
  */
 export async function changeSchedules(
   core: Core,
   operation: string,
   ids: readonly string[],
-  decide: (id: string, state: ScheduleState | null, context: Context) => Decision | null,
+  decide: Decide,
   options: ApplyOptions<unknown> = {},
   done = new Map<string, Changed>(),
 ): Promise<ReadonlyMap<string, Changed>> {
   let pending = ids
-  for (let round = 0; round < ROUNDS && pending.length > 0; round++) {
+  const { clock, random } = core.parts
+  const givenUpAt = clock.mono() + core.settings.storeDeadlineMs
+  for (let round = 0; pending.length > 0; round++) {
+    const pauseMs = pauseAmong(round, random)
+    if (pauseMs > 0) await clock.sleep(pauseMs)
+    if (round > 0 && clock.mono() >= givenUpAt) throw contention(pending[0]!, round)
     const sentAt = core.parts.clock.mono()
     const asked = pending
     const loaded = await callStore(core, `${operation} (read)`, () => core.parts.store.load(asked))
@@ -39,12 +44,13 @@ export async function changeSchedules(
       if (decision === null) done.set(id, { kind: 'unchanged' })
       else decisions.push(decision)
     }
-    pending = await applyRound(core, operation, decisions, options, done)
+    pending = await applyDecisions(core, operation, decisions, options, done)
   }
   return done
 }
 
-async function applyRound(
+/** Answers the ids that met somebody else's change. */
+export async function applyDecisions(
   core: Core,
   operation: string,
   decisions: readonly Decision[],
@@ -53,14 +59,16 @@ async function applyRound(
 ): Promise<string[]> {
   if (decisions.length === 0) return []
   const changes = decisions.map(({ change }) => change)
+  const sentAt = core.parts.clock.mono()
   const { now, results } = await callStore(core, operation, () => core.parts.store.apply(changes, options))
+  core.time.observe(now, sentAt)
   const again: string[] = []
   for (const [index, decision] of decisions.entries()) {
     const result = results[index]!
     if (result.kind === 'conflict') again.push(decision.change.id)
     else if (result.kind === 'applied') {
       done.set(decision.change.id, { kind: 'applied', decision, now })
-      for (const event of decision.events) core.parts.emit(event)
+      core.applied(decision)
     } else done.set(decision.change.id, { kind: 'refused', result })
   }
   return again

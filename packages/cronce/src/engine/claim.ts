@@ -32,7 +32,7 @@ const FULL_LONGEST_MS = 4_000
 /** What is due for so long, and nobody has taken, is planned also by those who have no room for it. */
 const LEFT_MS = 1_000
 /** Between two looks at the schedules of others, times the number of instances: the fleet looks as often as one would. */
-const SWEEP_MS = 1_000
+const SWEEP_MS = 1_500
 const RACES = 3
 const FRUITLESS_MS = 100
 const FRUITLESS_SHORTEST_MS = 20
@@ -56,8 +56,15 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let claiming: Promise<unknown> = Promise.resolve()
 
   const look = async ({ patienceMs } = core.settings): Promise<number> => {
+    core.agenda.begin()
+    return core.agenda.end(await lookOnce(patienceMs), patienceMs)
+  }
+
+  /** When it was all there was to do, the next thing to do is known, and the store need not be asked for it. */
+  const lookOnce = async (patienceMs: number): Promise<number> => {
     const room = roomOf(core)
     const jobs = askFor()
+    core.leftSome = true
     if (room === 0 && isBusy(core) && jobs.length > 0) return planWhileBusy(jobs)
     if (room === 0 || jobs.length === 0) return untilNotFull(core)
     const sentAt = core.parts.clock.mono()
@@ -72,6 +79,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     if (due.schedules.length === 0) {
       passedOver = 0
       fruitless = 0
+      core.leftSome = false
       return waitMs(core, due, sweptAt)
     }
     const claimed = claim(due, room)
@@ -84,6 +92,11 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     if (isConflict) isPatient = true
     passedOver = isApplied || isRace ? 0 : due.schedules.length
     fruitless = isApplied ? 0 : fruitless + 1
+    const isComplete = due.schedules.length < limit && results.length === due.schedules.length
+    if (isComplete && core.failedAt() < sentAt && results.every(({ kind }) => kind === 'applied')) {
+      core.leftSome = false
+      return waitMs(core, due, sweptAt)
+    }
     if (isApplied || isRace) return 0
     // What is not for us now must not make what is for us late.
     const next = Math.max(FRUITLESS_SHORTEST_MS, waitMs(core, due, sweptAt))
@@ -167,7 +180,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       const known = onRecord.get(id) ?? []
       onRecord.delete(id)
       if (result.kind === 'applied') {
-        for (const event of decision.events) core.parts.emit(event)
+        core.applied(decision)
         for (const run of decision.started) {
           fullTimes.delete(run.record.job)
           start(run)

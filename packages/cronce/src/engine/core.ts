@@ -1,9 +1,11 @@
 import type { InstanceRecord } from '../model/instance.ts'
 import type { ErrorRecord } from '../model/record.ts'
-import type { Context } from '../policy/decision.ts'
+import type { Context, Decision } from '../policy/decision.ts'
 import type { Chores, Loaded } from '../store/store.ts'
 import { type Admission, admission } from './admission.ts'
+import { type Agenda, agenda } from './agenda.ts'
 import { type Alarm, alarm } from './alarm.ts'
+import { type KnownStates, knownStates } from './known-states.ts'
 import { type Lease, lease } from './lease.ts'
 import type { EngineParts, EngineSettings } from './parts.ts'
 import { type RunTable, runTable } from './run-table.ts'
@@ -20,6 +22,8 @@ export interface Core<Tx = unknown> {
   readonly lease: Lease
   readonly admission: Admission
   readonly runs: RunTable
+  readonly known: KnownStates
+  readonly agenda: Agenda
   /** Wakes the loop that claims. */
   readonly claimAlarm: Alarm
   /** Wakes the loop that renews. */
@@ -38,6 +42,8 @@ export interface Core<Tx = unknown> {
   readonly claiming: Set<string>
   /** Jobs whose fleet-wide limit was found used up, and until when (monotonic) that is believed. */
   readonly fullUntil: Map<string, number>
+  /** The last look for what is due left something: the end of a run may change that. */
+  leftSome: boolean
   /** Takes nothing new: it is about to stop. */
   stopping: boolean
   /** Takes nothing new: an operator said so. */
@@ -45,6 +51,8 @@ export interface Core<Tx = unknown> {
   /** When the store last failed, by the monotonic clock. */
   readonly failedAt: () => number
   readonly context: (read: Pick<Loaded, 'now' | 'epoch'>) => Context
+  /** A decision of this instance was written: remember it, and tell. */
+  readonly applied: (decision: Decision) => void
   readonly storeFailed: (operation: string, error: ErrorRecord, retryInMs: number) => void
   readonly storeAnswered: () => void
 }
@@ -53,16 +61,22 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
   const stopping = new AbortController()
   let failing = false
   let failedAt = Number.NEGATIVE_INFINITY
+  const time = storeTime(parts.clock)
+  const claimAlarm = alarm(parts.clock)
+  const known = knownStates()
+  const plans = agenda(time, claimAlarm, settings.patienceMs)
   return {
     parts,
     settings,
     stopped: stopping.signal,
     stop: () => stopping.abort(),
-    time: storeTime(parts.clock),
+    time,
     lease: lease(parts.clock),
     admission: admission(settings.concurrency),
     runs: runTable(),
-    claimAlarm: alarm(parts.clock),
+    known,
+    agenda: plans,
+    claimAlarm,
     beatAlarm: alarm(parts.clock),
     keepAlarm: alarm(parts.clock),
     trustAlarm: alarm(parts.clock),
@@ -71,6 +85,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     chores: { appVersion: 0, orphans: [], prunable: false },
     claiming: new Set(),
     fullUntil: new Map(),
+    leftSome: false,
     stopping: false,
     drained: false,
     failedAt: () => failedAt,
@@ -80,6 +95,12 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
       zoneData: settings.zoneData,
       random: parts.random,
     }),
+    applied(decision) {
+      known.applied(decision)
+      const { state } = decision.change
+      if (state !== null) plans.heed(state)
+      for (const event of decision.events) parts.emit(event)
+    },
     storeFailed(operation, error, retryInMs) {
       failing = true
       failedAt = parts.clock.mono()

@@ -37,13 +37,16 @@ export async function execute<Tx>(
   notes: NoteKeeper,
 ): Promise<void> {
   const run = localRun(core as Core, started)
+  const { schedule, token, slots } = started.record
   core.runs.add(run)
+  // What the store has acknowledged is known, and so is when it is due again; else somebody must look.
+  let isKnown = false
   try {
     await core.parts.sync('run:starting')
     const job = core.parts.jobs.get(started.record.job)
     // Right before it starts: the claim's answer may have taken longer than the lease.
     if (job === undefined || core.stopping || !core.lease.trusted() || core.instance !== run.instance) {
-      await settler.add(started.record.schedule, handBack(started.record.token, 'not-started'))
+      isKnown = (await settler.add(schedule, handBack(token, 'not-started'))) === 'settled'
       return
     }
     watchTimeout(run)
@@ -54,18 +57,22 @@ export async function execute<Tx>(
     run.end()
     await core.parts.sync('run:returned')
     await notes.flush(run)
+    isKnown = run.committed
     if (run.committed) return
     run.settling = true
     if (ended.kind === 'gave-up') tellOverran(core as Core, run)
     const settlement = settlementOf(run, ended, job.retryable)
-    const result = await settler.add(started.record.schedule, settlement)
+    const result = await settler.add(schedule, settlement)
+    isKnown = result === 'settled'
     // A transaction that was given up may have been committed after all: then nobody overtook it.
     if (result === 'stale' && !run.committed) tellFenced(core as Core, run)
   } finally {
     run.end()
     core.runs.remove(run)
-    if (started.record.slots.length > 0) core.fullUntil.clear()
-    core.claimAlarm.ring()
+    core.known.released(schedule)
+    const hadLimits = slots.length > 0 && core.fullUntil.size > 0
+    if (hadLimits) core.fullUntil.clear()
+    if (!isKnown || hadLimits || core.leftSome) core.claimAlarm.ring()
   }
 }
 

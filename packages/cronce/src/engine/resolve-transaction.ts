@@ -1,10 +1,11 @@
 import type { Change } from '../model/change.ts'
 import type { ScheduleState } from '../model/schedule.ts'
+import { pauseAmong } from '../policy/contention.ts'
 import type { Core } from './core.ts'
 import type { LocalRun } from './run-table.ts'
 import { persist } from './store-calls.ts'
 
-/** More rounds than others could plausibly win in a row. */
+/** More rounds than others could plausibly win in a row, or one transaction could keep the row. */
 const ROUNDS = 50
 
 /**
@@ -16,6 +17,8 @@ export async function resolveTransaction(core: Core, run: LocalRun, error: unkno
   const { schedule, token } = run.started.record
   const giveUp = (): boolean => core.stopped.aborted
   for (let round = 0; round < ROUNDS; round++) {
+    const pauseMs = pauseAmong(round, core.parts.random)
+    if (pauseMs > 0) await core.parts.clock.sleep(pauseMs)
     const { schedules, epoch } = await persist(
       core,
       'transaction (look)',

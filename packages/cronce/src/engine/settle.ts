@@ -2,6 +2,7 @@ import type { ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE } from '../policy/decision.ts'
 import type { Settlement } from '../policy/settle.ts'
 import { settle } from '../policy/settle.ts'
+import { changeKnown } from './change-known.ts'
 import { type Changed, changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
@@ -109,7 +110,11 @@ async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
   const wake = batch.some(({ settlement }) => settlement.handBack !== null)
   const changed = new Map<string, Changed>()
   try {
-    await changeSchedules(core, 'settle', [...items.keys()], decide, { wake }, changed)
+    // What was sent before may have been written: then only a look can tell.
+    const unsent = batch.filter(({ sent }) => sent === null).map(({ schedule }) => schedule)
+    const sent = batch.filter((item) => item.sent !== null).map(({ schedule }) => schedule)
+    const left = await changeKnown(core, 'settle', unsent, decide, { wake }, changed)
+    await changeSchedules(core, 'settle', [...sent, ...left], decide, { wake }, changed)
   } finally {
     // Also when the store failed half-way: these are told, and must not be told again.
     for (const item of batch) if (changed.get(item.schedule)?.kind === 'applied') conclude(item, 'settled')
@@ -117,7 +122,6 @@ async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
   await core.parts.sync('settle:answered')
   for (const item of batch.filter(({ isDone }) => !isDone)) {
     const kind = changed.get(item.schedule)?.kind
-    if (kind === undefined) throw new Error(`Too many others change ${item.schedule}.`)
     conclude(item, kind === 'unchanged' && (await wasSettled(core, item)) ? 'settled' : 'stale')
   }
 }
@@ -136,6 +140,6 @@ async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const found = items[0]
   if (found?.ending?.reason !== wanted.ending?.reason || found?.endedAt !== wanted.endedAt) return false
   item.sent = null
-  for (const event of sent.events) core.parts.emit(event)
+  core.applied(sent)
   return true
 }

@@ -40,7 +40,10 @@ export function dealer(core: Core): () => Dealt {
       const able = peers.filter(takesNew)
       // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
       const dealtFor = [core.instance, ...able.map(({ id }) => id)].join()
-      if (dealtFor !== key) dealt = deal(core, able)
+      if (dealtFor !== key) {
+        dealt = deal(core, able)
+        core.agenda.deal(dealt)
+      }
       key = dealtFor
     }
     if (core.fullUntil.size === 0) return dealt

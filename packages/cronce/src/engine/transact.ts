@@ -55,7 +55,7 @@ export async function transact<Tx, Value>(
   } finally {
     resolve()
   }
-  for (const event of doing.settled?.events ?? []) core.parts.emit(event)
+  if (doing.settled !== null) core.applied(doing.settled)
   return doing.value as Value
 }
 

@@ -1,0 +1,21 @@
+import { CronceError } from '../errors.ts'
+
+/** Between tries to change what others change too: the first ones at once, then growing, since a row may be locked. */
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 250
+const TRIES_AT_ONCE = 3
+
+/** Before this try, counted from zero. */
+export function pauseAmong(tries: number, random: () => number): number {
+  if (tries < TRIES_AT_ONCE) return 0
+  const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries - TRIES_AT_ONCE, 10))
+  return Math.ceil(longest * (0.5 + random() / 2))
+}
+
+export function contention(schedule: string, tries: number): CronceError {
+  return new CronceError(
+    'CONTENTION',
+    `Schedule ${JSON.stringify(schedule)} kept changing, or was locked: ${tries} tries were in vain.`,
+    { hint: 'Try again, and look what changes it so often, or which transaction keeps its row.' },
+  )
+}
