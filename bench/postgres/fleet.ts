@@ -8,8 +8,10 @@ export interface FleetOptions {
   readonly system: System
   /** Each is a process of its own. */
   readonly instances: number
-  /** Runs at a time of each. */
+  /** Runs at a time of each; of pg-boss, batches. */
   readonly concurrency: number
+  /** Of pg-boss. */
+  readonly batch?: number
 }
 
 /** Instances on one database, seen from the parent. */
@@ -56,8 +58,8 @@ export async function withFleet<Value>(
 }
 
 async function startFleet({ url }: BenchDatabase, options: FleetOptions): Promise<Fleet> {
-  const { system, instances, concurrency } = options
-  const setup: Setup = { url, concurrency }
+  const { system, instances, concurrency, batch = 0 } = options
+  const setup: Setup = { url, concurrency, batch }
   const script = new URL(CHILDREN[system], import.meta.url)
   const peers = await Promise.all(
     Array.from({ length: instances }, (_, index) =>
@@ -157,6 +159,7 @@ export async function watchConnections<Value>(
 /** Instances on PostgreSQL hear of each other when they join; this is for the dust to settle. */
 export const ACQUAINT_MS = 2_000
 
-export function nameOf({ system, instances }: FleetOptions): string {
-  return `${system}, ${instances} ${instances === 1 ? 'process' : 'processes'}`
+export function nameOf({ system, instances, batch }: FleetOptions): string {
+  const batches = batch === undefined ? '' : `, batches of ${batch.toLocaleString('en-US')}`
+  return `${system}, ${instances} ${instances === 1 ? 'process' : 'processes'}${batches}`
 }

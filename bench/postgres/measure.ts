@@ -21,12 +21,13 @@ export interface MeasureOptions {
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
 const cronce = (instances: number): FleetOptions => ({ system: 'cronce', instances, concurrency: 1_000 })
-/** Each as its own documentation and our trials found it fastest; pg-boss's concurrency is that of batches of 1,000. */
+/** Each as its own documentation and our trials found it fastest. */
 const QUEUES: readonly FleetOptions[] = [
   { system: 'graphile-worker', instances: 1, concurrency: 24 },
   { system: 'graphile-worker', instances: 4, concurrency: 24 },
-  { system: 'pg-boss', instances: 1, concurrency: 2 },
-  { system: 'pg-boss', instances: 4, concurrency: 1 },
+  { system: 'pg-boss', instances: 1, concurrency: 2, batch: 1_000 },
+  { system: 'pg-boss', instances: 4, concurrency: 1, batch: 1_000 },
+  { system: 'pg-boss', instances: 1, concurrency: 2, batch: 2_500 },
 ]
 
 export async function measureParts(server: BenchServer, options: MeasureOptions): Promise<Results> {

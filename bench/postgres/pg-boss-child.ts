@@ -3,9 +3,7 @@ import { PgBoss } from 'pg-boss'
 import { answerParent, setupOf, tally } from './answering.ts'
 import { JOB } from './loads.ts'
 
-const BATCH = 1_000
-
-const { url, concurrency } = setupOf()
+const { url, concurrency, batch } = setupOf()
 const counts = tally()
 const boss = new PgBoss({ connectionString: url, max: concurrency + 1, supervise: false, schedule: false })
 boss.on('error', () => {})
@@ -17,8 +15,8 @@ answerParent(counts, {
     await boss.start()
     await boss.createQueue(JOB)
     const { count, first = 0 } = load
-    for (let number = 0; number < count; number += BATCH) {
-      const size = Math.min(BATCH, count - number)
+    for (let number = 0; number < count; number += batch) {
+      const size = Math.min(batch, count - number)
       await boss.insert(
         JOB,
         Array.from({ length: size }, (_, index) => ({ data: { number: first + number + index } })),
@@ -41,7 +39,7 @@ answerParent(counts, {
 
 async function fetchInTurn(): Promise<void> {
   while (!stopped.signal.aborted) {
-    const jobs = await boss.fetch<{ readonly number: number }>(JOB, { batchSize: BATCH })
+    const jobs = await boss.fetch<{ readonly number: number }>(JOB, { batchSize: batch })
     // Who finds nothing is done here: all jobs were there from the start.
     if (jobs.length === 0) return
     for (const { data } of jobs) counts.starts.push([data.number, Date.now(), 0, 1])

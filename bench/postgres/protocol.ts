@@ -4,8 +4,10 @@ export type System = 'cronce' | 'graphile-worker' | 'pg-boss' | 'node-cron'
 /** What a process of the benchmark is: one instance on one database. */
 export interface Setup {
   readonly url: string
-  /** Runs at a time. */
+  /** Runs at a time; of pg-boss, batches. */
   readonly concurrency: number
+  /** Of pg-boss. */
+  readonly batch: number
 }
 
 /** Which schedules there are; for a queue, which jobs. Numbers start at `first`. */
