@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
+import { cronce } from '../../src/index.ts'
 import type { Database } from '../../src/store/postgres/database.ts'
 import { settleIdentity } from '../../src/store/postgres/identity.ts'
 import { migrateUp, requireMigrated } from '../../src/store/postgres/migrate.ts'
+import { postgres } from '../../src/store/postgres/postgres.ts'
 import { namesMade } from '../../src/store/postgres/roles.ts'
 import { plainDatabase, rowsOf, urlWith } from './plain-database.ts'
 
@@ -34,6 +36,8 @@ describe('Roles and views of PostgreSQL', () => {
   })
 
   test('the owner makes the tables, the others are given what they need', async () => {
+    // As careful owners have it.
+    await owner.script('alter default privileges revoke execute on functions from public')
     await migrateUp(owner, 'cronce')
     await assert.rejects(requireMigrated(runtime, 'cronce'), { code: 'STORE_FORBIDDEN' })
     await migrateUp(owner, 'cronce', { roles: { runtime: 'cron_runtime', viewer: 'cron_viewer' } })
@@ -50,6 +54,11 @@ describe('Roles and views of PostgreSQL', () => {
     }
     assert.deepEqual(await names('r'), ['_migrations', ...TABLES].sort())
     assert.deepEqual(await names('v'), [...VIEWS].sort())
+    const functions = await rowsOf<'name'>(
+      owner,
+      "select proname || '(' || pg_get_function_identity_arguments(oid) || ')' as name from pg_proc where pronamespace = 'cronce'::regnamespace",
+    )
+    assert.deepEqual(functions.map(({ name }) => name).sort(), namesMade('function').sort())
   })
 
   test('instances change rows, and nothing else', async () => {
@@ -79,6 +88,49 @@ describe('Roles and views of PostgreSQL', () => {
       await assert.rejects(viewer.script(`select 1 from cronce.${table}`), { code: 'STORE_FORBIDDEN' }, table)
     }
     await assert.rejects(requireMigrated(viewer, 'cronce'), { code: 'STORE_FORBIDDEN' })
+  })
+
+  test('an app with the rights of the runtime role does all that apps do, and viewers see it', async (t) => {
+    const url = urlWith(server.url, { user: 'cron_runtime', password: 'x' })
+    const warnings: string[] = []
+    const tell = (...words: unknown[]): void => {
+      warnings.push(words.join(' '))
+    }
+    const logger = { debug: () => {}, info: () => {}, warn: tell, error: tell }
+    const app = cronce({ store: postgres(url), namespace: 'smoke', app: 'shop', deployment: 'v1', logger })
+    t.after(() => app.stop())
+    const ended = new Promise<void>((resolve) => {
+      app.on('fire.ended', ({ schedule }) => schedule === 'greet' && resolve())
+    })
+    app.job('greet', { cron: '0 0 1 1 *' }, async (run) => run.once('say', () => 'half \ud83d, and a zero \0'))
+    app.job('pay', { cron: '0 0 1 1 *', guarantee: 'exactly-once' }, (run) => run.transaction(async () => {}))
+    await app.start()
+    await app.schedules.pause('pay', { note: 'not today' })
+    await app.schedules.trigger('greet')
+    await ended
+    assert.deepEqual(warnings, [])
+
+    const schedules = await rowsOf<'schedule' | 'state'>(
+      viewer,
+      "select schedule, state from cronce.schedules where namespace = 'smoke' order by schedule",
+    )
+    assert.deepEqual(schedules, [
+      { schedule: 'greet', state: 'active' },
+      { schedule: 'pay', state: 'paused' },
+    ])
+    const found = await rowsOf<'said'>(
+      viewer,
+      `
+select f.kind, f.state, f.reason, r.attempt, r.state as run, s.state as step, s.result #>> '{}' as said, i.app, a.active_deployment
+  from cronce.fires f
+  join cronce.runs r using (namespace, schedule, due_at)
+  join cronce.steps s using (namespace, schedule, due_at)
+  join cronce.instances i using (namespace, instance)
+  join cronce.apps a using (namespace, app)
+ where namespace = 'smoke'`,
+    )
+    const ok = { kind: 'manual', state: 'succeeded', reason: 'completed', attempt: '1', run: 'succeeded', step: 'done' }
+    assert.deepEqual(found, [{ ...ok, said: 'half \ufffd, and a zero \ufffd', app: 'shop', active_deployment: 'v1' }])
   })
 
   test('a view shows open and ended, in the words of the API, and times as times', async () => {

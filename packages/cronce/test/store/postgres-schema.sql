@@ -301,3 +301,12 @@ view steps (
   ended_at timestamp with time zone,
   due_ms bigint
 );
+
+function _apply_1(text, text, text, text, text, text, text); -- 9760e63c97968df4da4e27d4d4e9fb25
+function _apply_all_1(text, text, text, text, text, text, text); -- 25cd86f861350bd858738d4f3c1d3c66
+function _apply_slots_1(text, text, text, text, text, text, text); -- 3d009d6081e0f6312490d87be9dec426
+function _apply_trims_1(text, text, text, text, text, text, text); -- 345e0f99b4abb16cde281cbaf9485460
+function _beat_1(text, text); -- df44aa994cdf7aef6f93fe118f6d6e3c
+function _due_1(text, text, text, text); -- 715761add58d033830ad5d3ca204f880
+function _load_1(text, text); -- 1a5f44413e0272bade073d96958c4d9a
+function _prune_1(text, text); -- 1202bd38d5e89a4c55386c8a05a2d3eb

@@ -2,7 +2,7 @@ import type { Database } from '../../src/store/postgres/database.ts'
 
 /**
  * What a schema looks like to those who use it, in the same words on every version of the server: tables with their columns, keys,
- * settings and indexes, and the columns of the views.
+ * settings and indexes, the columns of the views, and of functions the names and a hash.
  */
 export async function renderSchema(database: Database, schema: string): Promise<string> {
   const relations = await database.script(`
@@ -23,12 +23,17 @@ select c.relname as name, c.relkind in ('r', 'p') as is_table, array_to_string(c
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
  where n.nspname = '${schema}' and c.relkind in ('r', 'p', 'v')
  order by c.relkind, c.relname`)
+  const functions = await database.script(`
+select p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' as name, md5(p.prosrc) as hash
+  from pg_proc p where p.pronamespace = '${schema}'::regnamespace order by p.proname`)
+  const made = functions.map(({ name, hash }) => `function ${name}; -- ${hash}\n`)
   return relations
     .map(({ name, is_table, options, columns, keys, indexes }) => {
       if (!is_table) return `view ${name} (\n${columns}\n);\n`
       const settings = options === null ? '' : ` with (${options})`
       return `table ${name} (\n${columns}${keys ?? ''}\n)${settings};\n${indexes ?? ''}`
     })
+    .concat(made.join(''))
     .join('\n')
     .replaceAll(`${schema}.`, '')
 }
