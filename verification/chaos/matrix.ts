@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bounds } from '../../packages/checker/src/history.ts'
-import type { Property } from '../../packages/checker/src/verdict.ts'
+import type { Property, Verdict } from '../../packages/checker/src/verdict.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import { SYNC_POINTS } from '../sync-points.ts'
 import { NEXT_CALL } from './ambush.ts'
@@ -36,7 +36,7 @@ export const CELLS: readonly Cell[] = SYNC_POINTS.flatMap((point) =>
   })),
 )
 
-const BOUNDS: Bounds = { leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
+export const BOUNDS: Bounds = { leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
 const LOOK_MS = 20
 const LOAD_MUTANT = join(import.meta.dirname, '../mutants/load-mutant.ts')
 /** Who is well leaves the other one alone for so long, when that has to be the one that acts. */
@@ -75,18 +75,26 @@ export async function runCell(
   })
   try {
     await play(world, cell, jobs, isOvertaken)
-    const { history, verdict } = await world.judge([])
-    const { violations } = verdict
-    const problems = violations.map(({ property, message }) => `${property}: ${message}`).concat(world.fleet.surprises)
+    const judged = await world.judge([])
+    const { history, verdict } = judged
+    const { problems, properties } = problemsIn(world, judged)
     if (keep !== undefined && problems.length > 0) {
       world.keep(join(keep, `${cell.blow} at ${cell.point}`), history, verdict)
     }
-    return { cell, problems, properties: [...new Set(violations.map(({ property }) => property))] }
+    return { cell, problems, properties }
   } catch (error) {
     return { cell, problems: [(error as Error).message], properties: [] }
   } finally {
     await world.end()
     world.removeFolder()
+  }
+}
+
+export function problemsIn({ fleet }: World, { verdict }: { readonly verdict: Verdict }): Omit<CellResult, 'cell'> {
+  const { violations } = verdict
+  return {
+    problems: violations.map(({ property, message }) => `${property}: ${message}`).concat(fleet.surprises),
+    properties: [...new Set(violations.map(({ property }) => property))],
   }
 }
 
@@ -96,7 +104,7 @@ async function play(
   jobs: readonly ChaosJob[],
   isOvertaken: boolean,
 ): Promise<void> {
-  const { fleet, counters, folder, store } = world
+  const { fleet, counters, folder } = world
   const [struck, well] = fleet.slots
   await Promise.all(jobs.map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
   fleet.restartMs = () => AWAY_MS
@@ -120,7 +128,12 @@ async function play(
     struck!.signal('SIGCONT')
   }
   await fleet.ready()
-  const now = await store.now()
+  await settled(world)
+}
+
+/** Everything that was due is over. */
+export async function settled(world: World): Promise<void> {
+  const now = await world.store.now()
   await until('everything that was due is over', () => isSettled(world, now))
 }
 

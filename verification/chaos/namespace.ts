@@ -1,19 +1,20 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { IN_NAMESPACE, isOwnNamespace } from './small-disk.ts'
 
-const UNSHARE = ['--pid', '--fork', '--kill-child', '--mount-proc', '--mount']
+const UNSHARE = ['--pid', '--fork', '--kill-child', '--mount-proc', '--mount', '--ipc']
 const LIFELINE = 3
 
 /**
  * Run this program again where nothing that it starts can outlive it, and where what it mounts is seen by nobody else. Returns how
- * that ended, or why it could not be done; `null`: it is there already.
+ * that ended, or why it could not be done; `null`: it is there already. `mounts`: it wants to be root there, to mount something; servers
+ * refuse to run as root, even as one who is nobody outside.
  */
-export async function enterNamespace(): Promise<number | { readonly reason: string } | null> {
+export async function enterNamespace(mounts: boolean): Promise<number | { readonly reason: string } | null> {
   if (isOwnNamespace()) {
     // When whoever started this is gone, however that happened, this must be, too: and all processes in here with it.
     new Socket({ fd: LIFELINE })
@@ -23,11 +24,13 @@ export async function enterNamespace(): Promise<number | { readonly reason: stri
       .unref()
     return null
   }
-  const flags = [UNSHARE, ['--user', '--map-root-user', ...UNSHARE]].find(
+  const flags = [UNSHARE, ['--user', mounts ? '--map-root-user' : '--map-current-user', ...UNSHARE]].find(
     (some) => spawnSync('unshare', [...some, 'true']).status === 0,
   )
   if (flags === undefined) return { reason: 'unshare is not allowed here' }
   const folder = mkdtempSync(join(tmpdir(), 'cronce-chaos-'))
+  // Servers have their data in here, and another account.
+  chmodSync(folder, 0o711)
   const command = [...flags, process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   const child = spawn('unshare', command, {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],

@@ -7,12 +7,17 @@ import { type ChaosResult, runChaos } from './chaos.ts'
 import { CELLS, type CellResult, runMatrix } from './matrix.ts'
 import { enterNamespace } from './namespace.ts'
 import { addUp, exitCode, report, summaryOf } from './report.ts'
+import { postgresChaos } from './stores/postgres.ts'
 import { sqliteChaos } from './stores/sqlite.ts'
 import type { ChaosStore } from './stores/store.ts'
 
-const STORES: readonly ChaosStore[] = [sqliteChaos]
+const STORES: readonly ChaosStore[] = [
+  sqliteChaos,
+  postgresChaos({ name: 'postgres' }),
+  postgresChaos({ name: 'pgbouncer', poolSize: 4 }),
+]
 const AT_A_TIME = 4
-const USAGE = `npm run chaos -- [--store sqlite] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
+const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {
@@ -39,7 +44,7 @@ async function main(): Promise<number> {
     console.error(USAGE)
     return values.help ? 0 : 64
   }
-  const entered = await enterNamespace()
+  const entered = await enterNamespace(store.mounts)
   if (typeof entered === 'number') return entered
   if (entered !== null) say(`Without a namespace of its own: ${entered.reason}.`)
   if (values.matrix) return matrix(store)

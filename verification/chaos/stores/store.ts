@@ -4,6 +4,8 @@ import type { EffectRow } from '../order.ts'
 /** A store that chaos can be made on. Another one is another such object; nothing else knows what kind it is. */
 export interface ChaosStore {
   readonly name: string
+  /** It wants to mount a disk of its own. */
+  readonly mounts: boolean
   /** Everything of it is in the folder, and gone when it is closed. `wall`: the clock of the processes of the fleet. */
   prepare(folder: string, wall: () => number): Promise<PreparedStore>
 }

@@ -12,21 +12,25 @@ import type { CronceEvent, EventOf, EventType } from '../../src/model/event.ts'
 import { sqlite } from '../../src/store/sqlite/sqlite.ts'
 import { gateFiles, type Line, type Order, readWitnesses, STORE } from './order.ts'
 
-/** Real processes on one file, and what is known about them from outside. All of it goes with the test. */
-export interface Fleet {
+/** Real processes on one store, and what is known about them from outside. All of it goes with the test. */
+export interface Processes {
   readonly folder: string
-  readonly file: string
-  readonly client: Connection<DatabaseSync>
   start(order: Omit<Order, 'folder'>): Member
   /** What the handlers of all processes wrote down. */
   witnesses(): Line[]
+  /** Let everything end that holds, or what holds in this process. */
+  openGate(member?: Member): void
+}
+
+/** On one file. */
+export interface Fleet extends Processes {
+  readonly file: string
+  readonly client: Connection<DatabaseSync>
   /**
    * Stop a process with SIGSTOP, but not while it writes: it would hold SQLite's one write lock, and all others would wait
    * until it goes on or is killed.
    */
   pause(member: Member): void
-  /** Let everything end that holds, or what holds in this process. */
-  openGate(member?: Member): void
 }
 
 export interface Member {
@@ -51,27 +55,30 @@ const LOOK_MS = 20
 const COMPILED = join(import.meta.dirname, '../../../../node_modules/.cache/cronce-processes')
 
 export async function startFleet(context: TestContext): Promise<Fleet> {
-  const folder = await mkdtemp(join(tmpdir(), 'cronce-processes-'))
-  const file = join(folder, STORE)
-  const members: Member[] = []
   let client: Connection<DatabaseSync> | undefined
+  const processes = await startProcesses(context, async () => client?.close())
+  const file = join(processes.folder, STORE)
+  client = await connect<DatabaseSync>({ store: sqlite(file), logger: false })
+  return { ...processes, file, client, pause: (member) => pauseBetweenWrites(member, file) }
+}
+
+/** `close`: what to do when all of them are gone. */
+export async function startProcesses(context: TestContext, close: () => Promise<void>): Promise<Processes> {
+  const folder = await mkdtemp(join(tmpdir(), 'cronce-processes-'))
+  const members: Member[] = []
   context.after(async () => {
     await Promise.all(members.map((member) => member.kill()))
-    await client?.close()
+    await close()
     await rm(folder, { recursive: true, force: true })
   })
-  client = await connect<DatabaseSync>({ store: sqlite(file), logger: false })
   return {
     folder,
-    file,
-    client,
     start(order) {
       const member = startMember({ ...order, folder })
       members.push(member)
       return member
     },
     witnesses: () => readWitnesses(folder),
-    pause: (member) => pauseBetweenWrites(member, file),
     openGate(member) {
       const [all, own] = gateFiles(folder, member?.name ?? '')
       writeFileSync(member === undefined ? all : own, '')

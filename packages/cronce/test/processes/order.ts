@@ -6,8 +6,10 @@ import type { ScheduleOptions } from '../../src/client/schedule-options.ts'
 /** What a child process is started with; see `worker.ts`. */
 export interface Order {
   readonly name: string
-  /** Of the store, the witnesses and the gate. */
+  /** Of the witnesses, the gate, and the store if that is a file. */
   readonly folder: string
+  /** The URL of a PostgreSQL store; without, it is the file in the folder. */
+  readonly postgres?: string
   readonly options?: Omit<CronceOptions, 'store' | 'logger'>
   readonly jobs: Readonly<Record<string, OrderedJob>>
 }

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { after, before, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
+import { startProxy } from '../../../../verification/chaos/proxy.ts'
+import { type Cronce, cronce } from '../../src/app/cronce.ts'
+import type { EventOf } from '../../src/model/event.ts'
+import { postgres } from '../../src/store/postgres/postgres.ts'
+import { collect, until } from './fleet.ts'
+import { createDatabase, openPool } from './postgres-fleet.ts'
+
+const EVERY_MS = 200
+const MAX_CONNECTIONS = 20
+
+let server: Server
+before(async () => {
+  server = await startPostgres({ settings: { max_connections: String(MAX_CONNECTIONS) } })
+})
+after(() => server.stop())
+
+interface Bench {
+  readonly url: string
+  readonly database: string
+  /** The user's own. */
+  readonly sql: pg.Pool
+  readonly app: Cronce<pg.ClientBase>
+  /** Codes of what the store failed with. */
+  readonly failures: string[]
+  /** All connections of the application end, so that the next ones find what has changed. */
+  reconnect(): Promise<void>
+  /** Something more than what was done when it was asked has been done. */
+  goesOn(): Promise<void>
+}
+
+/** An application with a job that writes a row at every fire, however it reaches the server. */
+async function startBench(
+  context: TestContext,
+  open: (url: string) => Parameters<typeof postgres>[0] = (url) => url,
+): Promise<Bench> {
+  const url = await createDatabase(server.url)
+  const sql = openPool(url)
+  await sql.query('create table effects (schedule text not null, due_at bigint not null)')
+  const app = cronce<pg.ClientBase>({
+    store: postgres(open(url), { migrate: 'auto', timeoutMs: 1_000 }),
+    logger: false,
+    app: 'shop',
+    signals: false,
+  })
+  context.after(async () => {
+    await app.stop()
+    await sql.end()
+  })
+  const failures: string[] = []
+  app.on('store.failed', ({ error }: EventOf<'store.failed'>) => failures.push(error.code ?? error.message))
+  const policy = { guarantee: 'exactly-once', overlap: 'queue-all', misfire: 'all', retry: { attempts: 20 } } as const
+  app.job('pay', { every: EVERY_MS, ...policy }, async (run) => {
+    const { schedule, dueAt } = run.fire
+    await run.transaction((tx) => tx.query('insert into effects values ($1, $2)', [schedule, dueAt]))
+  })
+  await app.start()
+  const count = async (): Promise<number> => {
+    const { rows } = await sql.query('select count(*)::int as count from effects')
+    return rows[0].count
+  }
+  return {
+    url,
+    database: new URL(url).pathname.slice(1),
+    sql,
+    app,
+    failures,
+    reconnect: () => endOthers(server.url, new URL(url).pathname.slice(1)),
+    async goesOn() {
+      const before = await count()
+      await until('it goes on', async () => (await count()) > before + 2)
+    },
+  }
+}
+
+/** Every instant since the first has one fire that succeeded, and one row. */
+async function assertEachOnce({ app, sql }: Bench): Promise<void> {
+  await app.schedules.pause('pay')
+  await until('nothing is open', async () => (await app.schedules.get('pay')).open.length === 0)
+  const { rows } = await sql.query('select due_at from effects order by due_at')
+  const paid = rows.map(({ due_at }) => Number(due_at))
+  const fires = await collect(app.fires.all({ schedule: 'pay', order: 'earliest' }))
+  assert.deepEqual(
+    fires.map(({ dueAt, state, reason }) => [dueAt, state, reason]),
+    paid.map((dueAt) => [dueAt, 'succeeded', 'completed']),
+  )
+  assert.deepEqual(
+    paid,
+    paid.map((_, index) => paid[0]! + index * EVERY_MS),
+  )
+}
+
+async function endOthers(admin: string, database: string): Promise<void> {
+  const client = new pg.Client(admin)
+  await client.connect()
+  await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
+  await client.end()
+}
+
+async function asAdmin(...statements: string[]): Promise<void> {
+  const client = new pg.Client(server.url)
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+
+/** Set for the whole database, and in force for whoever connects from now on. */
+const SETTINGS: Readonly<Record<string, readonly [set: string, reset: string, code: string]>> = {
+  'a database that can be read only': [
+    'set default_transaction_read_only = on',
+    'reset default_transaction_read_only',
+    'STORE_READONLY',
+  ],
+  'a statement_timeout that nothing can keep': [
+    `set statement_timeout = '1ms'`,
+    'reset statement_timeout',
+    'STORE_TIMEOUT',
+  ],
+}
+
+for (const [name, [set, reset, code]] of Object.entries(SETTINGS)) {
+  test(`${name}: said, waited for, and each fire is run once`, async (context) => {
+    const bench = await startBench(context)
+    await bench.goesOn()
+    await asAdmin(`alter database ${bench.database} ${set}`)
+    await bench.reconnect()
+    await until('it says so', () => bench.failures.includes(code))
+    await asAdmin(`alter database ${bench.database} ${reset}`)
+    await bench.reconnect()
+    await bench.goesOn()
+    await assertEachOnce(bench)
+  })
+}
+
+for (const level of ['repeatable read', 'serializable']) {
+  test(`a database whose transactions are ${level}: fires go on, each once`, async (context) => {
+    const bench = await startBench(context)
+    await asAdmin(`alter database ${bench.database} set default_transaction_isolation = '${level}'`)
+    await bench.reconnect()
+    await bench.goesOn()
+    await assertEachOnce(bench)
+  })
+}
+
+test('connections that end at random, all the time: each fire is run once', async (context) => {
+  const bench = await startBench(context)
+  for (let turn = 0; turn < 8; turn++) {
+    await bench.reconnect()
+    await bench.goesOn()
+  }
+  assert.ok(bench.failures.length > 0, 'nothing was noticed')
+  await assertEachOnce(bench)
+})
+
+test('a server without a connection to spare: said, waited for, and each fire is run once', async (context) => {
+  const bench = await startBench(context)
+  await bench.goesOn()
+  const hogs: pg.Client[] = []
+  const free = () => Promise.all(hogs.splice(0).map((client) => client.end()))
+  context.after(free)
+  await bench.sql.end()
+  await until('it says so', async () => {
+    const hog = new pg.Client(server.url)
+    hog.on('error', () => {})
+    const isIn = await hog.connect().then(
+      () => true,
+      () => false,
+    )
+    if (isIn) {
+      hogs.push(hog)
+      await hog.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [bench.database])
+    }
+    return bench.failures.includes('STORE_FULL_OF_CONNECTIONS')
+  })
+  await free()
+  const sql = openPool(bench.url)
+  context.after(() => sql.end())
+  const after = { ...bench, sql }
+  await until('it goes on', async () => {
+    const { rows } = await sql.query('select count(*)::int as count from effects where due_at > $1', [
+      Date.now() - 1_000,
+    ])
+    return rows[0].count > 0
+  })
+  await assertEachOnce(after)
+})
+
+test('a pool that the user has used up: waited for, and each fire is run once', async (context) => {
+  let pool: pg.Pool | undefined
+  const bench = await startBench(context, (url) => {
+    pool = openPool(url)
+    return pool
+  })
+  context.after(() => pool!.end())
+  await bench.goesOn()
+  const taken = await Promise.all([pool!.connect(), pool!.connect(), pool!.connect()])
+  await until('it says so', () => bench.failures.includes('STORE_FULL_OF_CONNECTIONS'))
+  for (const client of taken) client.release()
+  await bench.goesOn()
+  await assertEachOnce(bench)
+})
+
+test('user transactions that deadlock: one gives way, is tried again, and all is there once', async (context) => {
+  const bench = await startBench(context)
+  const { app, sql } = bench
+  await sql.query('create table accounts (id int primary key, sum int not null)')
+  await sql.query('insert into accounts values (1, 0), (2, 0)')
+  const other = cronce<pg.ClientBase>({
+    store: postgres(bench.url, { migrate: 'auto' }),
+    namespace: 'deadlock',
+    logger: false,
+    app: 'shop',
+    signals: false,
+  })
+  context.after(() => other.stop())
+  let first = 0
+  const both = Promise.withResolvers<void>()
+  other.job('move', { guarantee: 'exactly-once', retry: { attempts: 5, backoff: { base: 50 } } }, async (run) => {
+    const order = run.fire.schedule === 'there' ? [1, 2] : [2, 1]
+    await run.transaction(async (tx) => {
+      await tx.query('update accounts set sum = sum + 1 where id = $1', [order[0]])
+      if (++first === 2) both.resolve()
+      if (run.attempt === 1) await both.promise
+      await tx.query('update accounts set sum = sum + 1 where id = $1', [order[1]])
+    })
+  })
+  await other.start()
+  for (const name of ['there', 'back']) await other.schedules.create(name, { job: 'move', ...EXACTLY })
+  for (const name of ['there', 'back']) await other.schedules.trigger(name)
+  await until('both are done', async () => (await collect(other.fires.all({ outcome: 'succeeded' }))).length === 2)
+  const { rows } = await sql.query('select sum from accounts')
+  assert.deepEqual(
+    rows.map(({ sum }) => sum),
+    [2, 2],
+  )
+  const fires = await collect(other.fires.all({}))
+  assert.ok(fires.some(({ attempt }) => attempt > 1))
+  await bench.goesOn()
+  await assertEachOnce({ ...bench, app })
+})
+
+const EXACTLY = { guarantee: 'exactly-once', retry: { attempts: 5, backoff: { base: 50 } } } as const
+
+test('a commit whose answer is lost is looked up, and never run again', async (context) => {
+  const url = await createDatabase(server.url)
+  const sql = openPool(url)
+  context.after(() => sql.end())
+  await sql.query('create table effects (schedule text not null, due_at bigint not null)')
+  const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
+  context.after(() => proxy.close())
+  const throughProxy = Object.assign(new URL(url), { port: String(proxy.port) }).href
+  const pool = openPool(throughProxy)
+  context.after(() => pool.end())
+  // The answer to the commit is lost: as late as anything can be lost.
+  const transaction = async <Value>(work: (tx: pg.PoolClient) => Promise<Value>): Promise<Value> => {
+    const client = await pool.connect()
+    client.on('error', () => {})
+    try {
+      await client.query('begin')
+      const value = await work(client)
+      proxy.mode('lose-answers')
+      const committed = client.query('commit')
+      committed.catch(() => {})
+      await until('it is committed', async () => (await sql.query('select 1 from effects')).rows.length > 0)
+      proxy.cut()
+      proxy.mode('pass')
+      await committed
+      return value
+    } finally {
+      client.release(true)
+    }
+  }
+  const app = cronce<pg.ClientBase>({
+    store: postgres(throughProxy, { migrate: 'auto', timeoutMs: 1_000, transaction: transaction as never }),
+    logger: false,
+    app: 'shop',
+    signals: false,
+  })
+  context.after(() => app.stop())
+  let calls = 0
+  app.job('pay', { guarantee: 'exactly-once', retry: { attempts: 3 } }, async (run) => {
+    calls++
+    const { schedule, dueAt } = run.fire
+    await run.transaction((tx) => tx.query('insert into effects values ($1, $2)', [schedule, dueAt]))
+  })
+  await app.start()
+  await app.schedules.trigger('pay')
+  const fire = await until('it has ended', async () => {
+    const [found] = await collect(app.fires.all({ schedule: 'pay' })).catch(() => [])
+    return found !== undefined && found.state !== 'open' && found
+  })
+  assert.deepEqual([fire.state, fire.attempt, calls], ['succeeded', 1, 1])
+  assert.equal((await sql.query('select 1 from effects')).rows.length, 1)
+})

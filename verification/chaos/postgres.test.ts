@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { LINGERING_JOBS } from './jobs.ts'
+import { type Cell, runCell } from './matrix.ts'
+import type { Summary } from './report.ts'
+import { runServerCrashes } from './server-crash.ts'
+import { postgresChaos } from './stores/postgres.ts'
+
+const SECONDS = 8
+/** Their plans are always the same; when the faults strike is not. */
+const SEEDS = [1, 2]
+/** Too little happened for a verdict, as on a machine that has no time for us. */
+const INVALID = 2
+
+/** Those that only a server behind a network shows; `npm run chaos -- --store postgres --matrix` has all of them. */
+const CELLS: readonly Cell[] = [
+  { point: 'claim:sent', blow: 'kill' },
+  { point: 'claim:sent', blow: 'answer-lost' },
+  { point: 'transaction:sent', blow: 'answer-lost' },
+  { point: 'transaction:sent', blow: 'stop' },
+  { point: 'settle:sent', blow: 'stop' },
+  { point: 'recover:sent', blow: 'kill' },
+]
+
+/** What went wrong can be looked at. */
+const KEPT = join(tmpdir(), 'cronce-chaos-kept')
+const store = postgresChaos({ name: 'postgres' })
+
+test('four processes keep every promise on PostgreSQL, whatever is done to them, the network and the server', () => {
+  let last = runOnce(SEEDS[0]!)
+  for (const seed of SEEDS.slice(1)) if (last.status === INVALID) last = runOnce(seed)
+  assert.equal(last.status, 0, last.told)
+  const { fires, required, violations } = JSON.parse(last.stdout) as Summary
+  assert.deepEqual(violations, [], last.told)
+  assert.ok(required > 0 && fires > required, last.told)
+})
+
+test('every promise is kept', { concurrency: 3 }, async (context) => {
+  const cells = CELLS.map((cell) =>
+    context.test(`${cell.blow} at ${cell.point}`, async () => {
+      const { problems } = await runCell(store, cell, { keep: KEPT })
+      assert.deepEqual(problems, [], `see ${KEPT}`)
+    }),
+  )
+  await Promise.all(cells)
+})
+
+test('a stale settlement is noticed when nothing refuses it', async () => {
+  const { problems, properties } = await runCell(
+    store,
+    { point: 'settle:sent', blow: 'stop' },
+    { jobs: LINGERING_JOBS, isOvertaken: true, mutant: 'no-token-check' },
+  )
+  assert.ok(properties.includes('C9'), problems.join('\n') || 'nothing was noticed')
+})
+
+/** Acknowledged before it is written, and written late: a crash loses what was acknowledged. */
+const LOSSY = { synchronous_commit: 'off', wal_writer_delay: '10s', wal_writer_flush_after: '1GB' }
+
+test('a crash of the server loses nothing that was acknowledged', async () => {
+  const { problems } = await runServerCrashes(store)
+  assert.deepEqual(problems, [])
+})
+
+test('a server that loses what it acknowledged is noticed', async () => {
+  const { problems, properties } = await runServerCrashes(postgresChaos({ name: 'lossy', settings: LOSSY }))
+  assert.ok(properties.includes('C14') || properties.includes('C9'), problems.join('\n') || 'nothing was noticed')
+})
+
+/** As a program of its own, which goes where nothing it starts can outlive it. */
+function runOnce(seed: number) {
+  const args = ['--store', 'postgres', '--seconds', String(SECONDS), '--seed', String(seed)]
+  const run = join(import.meta.dirname, 'run.ts')
+  const { stdout, stderr, status } = spawnSync(process.execPath, [run, '--json', ...args], { encoding: 'utf8' })
+  return { stdout, status, told: `npm run chaos -- ${args.join(' ')}\n${stdout}${stderr}` }
+}
