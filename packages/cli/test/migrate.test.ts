@@ -9,7 +9,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
   let psql: string
   let env: Readonly<Record<string, string>>
   before(async () => {
-    server = await startPostgres()
+    server = await startPostgres({ settings: { fsync: 'off' } })
     psql = await obtain('psql')
     env = { DATABASE_URL: server.url }
   })

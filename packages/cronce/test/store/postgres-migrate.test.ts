@@ -32,7 +32,7 @@ describe('Migrations of PostgreSQL', () => {
   let server: Server
   let database: Database
   before(async () => {
-    server = await startPostgres()
+    server = await startPostgres({ settings: { fsync: 'off' } })
     database = await plainDatabase(server.url)
   })
   after(async () => {

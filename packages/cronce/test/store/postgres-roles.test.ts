@@ -178,6 +178,21 @@ select f.kind, f.state, f.reason, r.attempt, r.state as run, s.state as step, s.
     assert.deepEqual([app!.app, app!.active_deployment, app!.term], ['shop', 'v1', '3'])
   })
 
+  test('questions by milliseconds are answered by the indexes', async () => {
+    const since = "(extract(epoch from now() - interval '1 day') * 1000)::bigint"
+    for (const [view, column] of [
+      ['fires', 'due'],
+      ['runs', 'started'],
+    ]) {
+      const plan = await rowsOf<'QUERY PLAN'>(
+        viewer,
+        `set enable_seqscan = off; explain select * from cronce.${view} where namespace = 'plain' and ${column}_ms > ${since}`,
+      )
+      const text = plan.map((line) => line['QUERY PLAN']).join('\n')
+      assert.match(text, new RegExp(`on _${view}\\b[^]*Index Cond: .*${column}_at >`))
+    }
+  })
+
   test('no text that JavaScript can write makes a view fail', async () => {
     const texts = ['zero \0\0 end', 'half \ud83d', '\udc00', 'path C:\\u0000\\', '\\\0', '\\\\ud800', '\u{1f600} fine']
     for (const [index, text] of texts.entries()) await owner.script(fixtures(`odd${index}`, text, text))
