@@ -58,6 +58,7 @@ export function losesPreparation(error: unknown): boolean {
 
 /** Trying again would not help: the name, the password or the database is wrong. */
 export function isHopeless(error: unknown): boolean {
+  if (error instanceof CronceError) return true
   const state = sqlStateOf(error)
   if (state !== null) return /^(?:28|3D|42501)/.test(state)
   return !(error instanceof Error) || ('code' in error && error.code === 'ERR_INVALID_URL')
@@ -77,8 +78,8 @@ export function translate(error: unknown, name: string, progress: Progress): Cro
 
 function wasNotApplied(error: unknown, state: string | null, progress: Progress): boolean {
   if (progress === 'connecting') return true
-  // Whatever becomes of the transaction: its owner decides, or its session has ended without a commit.
-  if (progress === 'in transaction') return state !== null
+  // Either it failed in the transaction, or the session has ended without a commit.
+  if (progress === 'in transaction') return true
   if (state === null) return false
   // Only a plain ERROR is sure to have been rolled back; severities are translated into the server's language.
   return !ENDS_SESSION.test(state) || (isObject(error) && error.severity === 'ERROR' && !/^(?:08|57P)/.test(state))

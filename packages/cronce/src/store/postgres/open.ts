@@ -6,7 +6,13 @@ import { connectorFor, loadPostgresJs } from './drivers/load.ts'
 import { OwnLanes } from './drivers/own-lanes.ts'
 import { connectPg } from './drivers/pg.ts'
 import { isPgPool, type PgPool, poolLanes } from './drivers/pool-lanes.ts'
-import { connectPostgresJs, isPostgresJs, postgresJsDriver, type Sql } from './drivers/postgres-js.ts'
+import {
+  connectPostgresJs,
+  isPostgresJs,
+  type PostgresJsLike,
+  postgresJsDriver,
+  type Sql,
+} from './drivers/postgres-js.ts'
 import { isQueryable, type Queryable, queryableDriver } from './drivers/queryable.ts'
 import { PostgresStoreError, silent, sqlStateOf, translate } from './errors.ts'
 import { OwnSession } from './session.ts'
@@ -26,7 +32,7 @@ const WITHOUT_SESSION =
 const DIRECT = 'Set directUrl to a URL around it, which only one connection of each instance uses.'
 
 /** A URL, a `Pool` of pg, an `sql` of postgres.js, or whatever runs statements. */
-export type Target = string | PgPool | Sql | Queryable
+export type Target = string | PgPool | PostgresJsLike | Queryable
 
 export interface ConnectOptions {
   /** The longest that any statement may take, the wait for a connection included. @default 5000 */

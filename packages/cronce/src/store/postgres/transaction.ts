@@ -112,7 +112,7 @@ class Doing {
   explain(error: unknown): unknown {
     if (sqlStateOf(error) === '25P02') return aborted(error)
     if (this.#phase === 'committing') return translate(error, this.#name, 'sent')
-    const told = translate(error, this.#name, 'connecting')
+    const told = translate(error, this.#name, this.#phase === 'opening' ? 'connecting' : 'in transaction')
     if (!(told instanceof PostgresStoreError) || told.notApplied || told.code === 'TRANSACTION_ENDED') return told
     // Without a commit nothing of it stays.
     return new PostgresStoreError(told.code, told.message, { hint: told.hint, cause: told.cause, notApplied: true })

@@ -26,6 +26,7 @@ interface TransactionLike {
   executeQuery?(query: object): Promise<{ readonly rows: readonly Row[] }>
   raw?(text: string, values: readonly string[]): Promise<{ readonly rows: readonly Row[] }>
   $queryRawUnsafe?(text: string, ...values: string[]): Promise<readonly Row[]>
+  on?(event: 'error', listener: () => void): unknown
   query?(text: string, values: readonly string[]): Promise<readonly Row[] | { readonly rows: readonly Row[] }>
 }
 
@@ -74,10 +75,20 @@ function drizzle(tx: TransactionLike): QueryIn | null {
 function anyQuery(tx: TransactionLike): QueryIn | null {
   if (typeof tx.query !== 'function') return null
   if (isPgPool(tx)) throw notOpen('tx is a connection pool, not a transaction.')
+  listenToErrors(tx)
   return async (text, values) => {
     const result = await tx.query!(text, values)
     return 'rows' in result ? result.rows : result
   }
+}
+
+const listenedTo = new WeakSet<object>()
+
+/** Pools of pg stop to listen while a client is in use, and a lost connection that nobody listens to ends the process. */
+function listenToErrors(client: TransactionLike): void {
+  if (typeof client.on !== 'function' || listenedTo.has(client)) return
+  listenedTo.add(client)
+  client.on('error', () => {})
 }
 
 function refuse(_tx: TransactionLike): never {

@@ -10,6 +10,7 @@ export interface PgPool {
   connect(): Promise<PooledClient>
   query(text: string, values?: readonly unknown[]): Promise<unknown>
   on(event: 'error', listener: () => void): unknown
+  on(event: 'connect', listener: (client: PgClient) => void): unknown
 }
 
 interface PooledClient extends PgClient {
@@ -29,8 +30,9 @@ export function isPgPool(target: unknown): target is PgPool {
 
 /** Connections of the user's own pool, which stays the user's: it is not closed here. */
 export function poolLanes(pool: PgPool, name: string): Lanes {
-  // An idle client that is lost would end the process of whoever forgot to listen.
+  // A lost connection that nobody listens to ends the process: of those in use only the user could, of idle ones the pool does.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const taken = new Map<Connection, { readonly client: PooledClient; detach(): void }>()
   return {
     async take(_use, deadline) {

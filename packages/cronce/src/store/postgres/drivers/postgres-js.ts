@@ -11,9 +11,16 @@ interface PendingQuery extends Promise<Rows | Rows[]> {
   cancel(): void
 }
 
-/** What we use of an `sql` of postgres.js. */
+/** An `sql` of postgres.js, of any version and typed in any way. */
+export interface PostgresJsLike {
+  readonly options: object
+  unsafe(...args: never[]): unknown
+  begin(...args: never[]): unknown
+}
+
+/** What we use of it. */
 export interface Sql {
-  readonly options: Readonly<Record<string, unknown>>
+  readonly options: object
   unsafe(text: string, values?: readonly string[], options?: { prepare?: boolean }): PendingQuery
   begin<Value>(work: (tx: unknown) => Promise<Value>): Promise<Value>
   end(options?: { timeout: number }): Promise<void>
