@@ -80,6 +80,7 @@ export const ROOMS: readonly Room[] = [
   },
   { name: 'clock', path: `${LIBRARY}/clock.ts`, doors: [], packages: [], never: [] },
   { name: 'store', path: `${LIBRARY}/store/store.ts`, doors: ['model'], packages: [], never: PURE_BUT_PROMISES },
+  { name: 'store/cursor', path: `${LIBRARY}/store/cursor.ts`, doors: ['errors'], packages: [], never: PURE },
   {
     name: 'store/memory',
     path: `${LIBRARY}/store/memory/`,
@@ -90,14 +91,14 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'store/sqlite',
     path: `${LIBRARY}/store/sqlite/`,
-    doors: ['store', 'model', 'errors', 'clock'],
+    doors: ['store', 'store/cursor', 'model', 'errors', 'clock'],
     packages: [NODE],
     never: [],
   },
   {
     name: 'store/postgres',
     path: `${LIBRARY}/store/postgres/`,
-    doors: ['store', 'model', 'errors', 'clock'],
+    doors: ['store', 'store/cursor', 'model', 'errors', 'clock'],
     packages: [NODE, /^pg$/, /^postgres$/],
     never: [],
   },
@@ -123,6 +124,7 @@ export const ROOMS: readonly Room[] = [
       'engine',
       'store',
       'store/memory',
+      'store/postgres',
       'store/sqlite',
       'model',
       'policy',

@@ -1,5 +1,6 @@
 import { CronceError } from '../errors.ts'
 import { memory } from '../store/memory/memory.ts'
+import { postgres } from '../store/postgres/postgres.ts'
 import { sqliteFromUrl } from '../store/sqlite/sqlite.ts'
 import type { StoreSource } from '../store/store.ts'
 
@@ -13,7 +14,7 @@ export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): St
   }
   if (typeof store !== 'string') {
     throw new CronceError('STORE_INVALID', `A ${typeof store} is not a store.`, {
-      hint: "Write a URL such as 'sqlite:./cronce.db', or what sqlite() or memory() returns.",
+      hint: "Write a URL such as 'sqlite:./cronce.db', or what postgres(), sqlite() or memory() returns.",
     })
   }
   return byUrl(store) as StoreSource<Tx>
@@ -22,9 +23,10 @@ export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): St
 function byUrl(url: string): StoreSource {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) return sqliteFromUrl(url)
+  if (/^postgres(ql)?:/.test(url)) return postgres(url) as StoreSource
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // Nothing of the rest: it may hold a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme === undefined ? 'this text' : scheme}`, {
-    hint: "Stores are 'sqlite:FILE' and 'memory:'.",
+    hint: "Stores are 'postgres://…', 'sqlite:FILE' and 'memory:'.",
   })
 }

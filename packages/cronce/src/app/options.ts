@@ -6,7 +6,7 @@ import type { StoreSource } from '../store/store.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 
 export interface CronceOptions<Tx = unknown> {
-  /** A URL (`sqlite:FILE`, `memory:`), or what `sqlite()` or `memory()` returns. `undefined` is an error, never a fallback. */
+  /** A URL (`postgres://…`, `sqlite:FILE`, `memory:`), or what `postgres()`, `sqlite()` or `memory()` returns. `undefined` is an error, never a fallback. */
   readonly store: string | StoreSource<Tx> | undefined
   /** Applications in different namespaces of a store never meet. @default 'default' */
   readonly namespace?: string | undefined

@@ -11,8 +11,8 @@ export interface ApplyParts {
 export const CODE = { applied: 0, early: 1, exists: 2, full: 3, conflict: 4 } as const
 
 /**
- * SQL: what belongs to this row's change is to be written. A bit by number: planned with nested loops alone, as all of this is, a
- * join of everything with everything would take the square of the batch.
+ * SQL: what belongs to this row's change is to be written. A bit by number, because a join would have to guess how many there are,
+ * and guess one.
  */
 function isWritten(row: string): string {
   return `get_bit((select bits from written), ${row}.n) = 1`
@@ -29,6 +29,9 @@ function isWritten(row: string): string {
  * looked at as it is now when it is locked, and its version no longer fits. Whoever decided on a version has seen all of it, and
  * so does the snapshot: a fire that is on record by then is found. For a schedule that does not exist there is no row to lock, and
  * the keys of the tables are what stops the second of two.
+ *
+ * It is planned once, perhaps while all tables are empty, so nothing is left to estimates: tables are looked into from the rows of
+ * the batch (`lateral`, which can't be turned round), rows are changed by their key (`on conflict`) or their place (`ctid`).
  */
 export function applySql(schema: string, { slots, trims }: ApplyParts): string {
   return `
@@ -62,7 +65,7 @@ renewed as (
   update ${schema}._instances i
      set renewals = i.renewals + 1, renewed_at = clock.now, lease_ms = header.lease_ms
     from clock, header
-   where i.namespace = $1 and i.id = header.instance and i.state in ('live', 'draining')
+   where i.namespace = $1 and i.id = (select h.instance from header h) and i.state in ('live', 'draining')
   returning true
 ),
 may as materialized (
@@ -87,21 +90,24 @@ existing as materialized (
    where f.fresh
 ),
 found as materialized (
-  select c.*, s.revision <> c.revision as redefined, s.app is distinct from c.app or s.status <> c.status as reclassified
+  select c.*, k.row_id, k.was_job, k.redefined, k.reclassified
     from may
    cross join c
-    join ${schema}._clocks k on k.namespace = $1 and k.id = c.id and k.version = c.version and k.format <= ${FORMAT}
-    join ${schema}._schedules s on s.namespace = $1 and s.id = c.id
+   cross join lateral (
+     select k.ctid as row_id, k.job as was_job, k.revision <> c.revision as redefined,
+            k.app is distinct from c.app or k.status <> c.status as reclassified
+       from ${schema}._clocks k
+      where k.namespace = $1 and k.id = c.id and k.version = c.version and k.format <= ${FORMAT}
+        for no key update skip locked
+   ) k
    where c.version > 0 and c.epoch = may.epoch and may.live and not may.moved
-   order by k.id
-     for no key update of k skip locked
 ),
 free as materialized (
-  select c.*, false as redefined, false as reclassified
+  select c.*, null::tid as row_id, null as was_job, false as redefined, false as reclassified
     from may
    cross join c
-   where c.version = 0 and c.epoch = may.epoch and may.live and not may.moved
-     and not exists (select from ${schema}._clocks k where k.namespace = $1 and k.id = c.id)
+    left join lateral (select true as is from ${schema}._clocks k where k.namespace = $1 and k.id = c.id offset 0) taken on true
+   where c.version = 0 and c.epoch = may.epoch and may.live and not may.moved and taken.is is null
 ),
 judged as materialized (
   select x.*,
@@ -119,8 +125,10 @@ accepted as materialized (
    where j.code = ${CODE.applied} and not (select slots from full_slots) ? j.n::text
 ),
 created as (
-  insert into ${schema}._clocks as k (namespace, id, format, version, tokens, job, bucket, wake_at, state)
-  select $1, j.id, ${FORMAT}, floor.floor + 1, greatest(j.tokens, floor.floor), j.job, j.bucket, j.wake_at, j.state
+  insert into ${schema}._clocks
+    (namespace, id, format, version, tokens, job, bucket, wake_at, revision, app, status, state)
+  select $1, j.id, ${FORMAT}, floor.floor + 1, greatest(j.tokens, floor.floor), j.job, j.bucket, j.wake_at, j.revision, j.app,
+         j.status, j.state
     from judged j
    cross join (select coalesce(max(n.floor), 0) as floor from ${schema}._namespaces n where n.namespace = $1) floor
    where j.version = 0 and j.state is not null and get_bit((select bits from accepted), j.n) = 1
@@ -140,30 +148,36 @@ defined as (
    where j.version = 0 and j.state is not null and ${isWritten('j')}
 ),
 moved as (
-  update ${schema}._clocks k
-     set version = j.version + 1, tokens = j.tokens, wake_at = j.wake_at, state = j.state, format = ${FORMAT},
-         job = case when j.redefined then j.job else k.job end
+  insert into ${schema}._clocks
+    (namespace, id, format, version, tokens, job, bucket, wake_at, revision, app, status, state)
+  select $1, j.id, ${FORMAT}, j.version + 1, j.tokens, case when j.redefined then j.job else j.was_job end, j.bucket, j.wake_at, j.revision, j.app,
+         j.status, j.state
     from judged j
-   where k.namespace = $1 and k.id = j.id and j.version > 0 and j.state is not null and ${isWritten('j')}
+   where j.version > 0 and j.state is not null and ${isWritten('j')}
+  on conflict (namespace, id) do update
+     set format = excluded.format, version = excluded.version, tokens = excluded.tokens, job = excluded.job,
+         wake_at = excluded.wake_at, revision = excluded.revision, app = excluded.app, status = excluded.status, state = excluded.state
 ),
 redefined as (
-  update ${schema}._schedules s
-     set app = j.app, status = j.status, revision = j.revision,
-         job = case when j.redefined then j.job else s.job end,
-         tenant = case when j.redefined then j.tenant else s.tenant end,
-         definition = case when j.redefined then j.definition else s.definition end
+  insert into ${schema}._schedules as s (namespace, id, format, revision, job, tenant, app, status, definition)
+  select $1, j.id, ${FORMAT}, j.revision, j.job, j.tenant, j.app, j.status, case when j.redefined then j.definition else '' end
     from judged j
-   where s.namespace = $1 and s.id = j.id and j.version > 0 and j.state is not null and (j.redefined or j.reclassified)
-     and ${isWritten('j')}
+   where j.version > 0 and j.state is not null and (j.redefined or j.reclassified) and ${isWritten('j')}
+  on conflict (namespace, id) do update
+     set app = excluded.app, status = excluded.status, revision = excluded.revision,
+         job = case when excluded.definition = '' then s.job else excluded.job end,
+         tenant = case when excluded.definition = '' then s.tenant else excluded.tenant end,
+         definition = case when excluded.definition = '' then s.definition else excluded.definition end
 ),
 removed as (
   delete from ${schema}._clocks k
-   using judged j
-   where k.namespace = $1 and k.id = j.id and j.version > 0 and j.state is null and ${isWritten('j')}
+   where k.ctid = any (array(
+           select j.row_id from judged j where j.version > 0 and j.state is null and ${isWritten('j')}
+         ))
   returning k.id, k.version, k.tokens
 ),
 undefined as (
-  delete from ${schema}._schedules s using removed x where s.namespace = $1 and s.id = x.id
+  delete from ${schema}._schedules s where s.namespace = $1 and s.id = any (array(select x.id from removed x))
 ),
 raised as (
   insert into ${schema}._namespaces as n (namespace, floor)
@@ -179,9 +193,12 @@ fires_opened as (
 ),
 fires_reopened as (
   delete from ${schema}._fires o
-   using f
-   where f.outcome = 'open' and not f.fresh and f.round > 1 and ${isWritten('f')}
-     and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = f.nonce
+   where o.ctid = any (array(
+           select x.row_id
+             from f
+            cross join lateral (select o.ctid as row_id from ${schema}._fires o where ${ofFire('f')} offset 0) x
+            where f.outcome = 'open' and not f.fresh and f.round > 1 and ${isWritten('f')}
+         ))
 ),
 fires_ended as (
   insert into ${schema}._fires as o
@@ -195,9 +212,12 @@ fires_ended as (
 ),
 fires_closed as (
   delete from ${schema}._open_fires o
-   using f
-   where f.outcome <> 'open' and not f.fresh and ${isWritten('f')}
-     and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = f.nonce
+   where o.ctid = any (array(
+           select x.row_id
+             from f
+            cross join lateral (select o.ctid as row_id from ${schema}._open_fires o where ${ofFire('f')} offset 0) x
+            where f.outcome <> 'open' and not f.fresh and ${isWritten('f')}
+         ))
 ),
 runs_begun as (
   insert into ${schema}._open_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, slots, record)
@@ -211,12 +231,16 @@ runs_ended as (
   select $1, r.schedule, r.token, r.due_at, r.nonce, r.job, r.instance, r.started_at, r.outcome, r.record
     from r
    where r.outcome <> 'open' and ${isWritten('r')}
-  on conflict (namespace, schedule, token) do update set outcome = excluded.outcome, record = excluded.record
+  on conflict (namespace, schedule, due_at, nonce, token) do update set outcome = excluded.outcome, record = excluded.record
 ),
 runs_closed as (
   delete from ${schema}._open_runs o
-   using r
-   where r.outcome <> 'open' and ${isWritten('r')} and o.namespace = $1 and o.schedule = r.schedule and o.token = r.token
+   where o.ctid = any (array(
+           select x.row_id
+             from r
+            cross join lateral (select o.ctid as row_id from ${schema}._open_runs o where o.namespace = $1 and o.schedule = r.schedule and o.token = r.token offset 0) x
+            where r.outcome <> 'open' and ${isWritten('r')}
+         ))
 ),
 ${slots ? usedCte(schema) : ''}
 ${trims ? trimCtes(schema) : ''}
@@ -251,8 +275,10 @@ delta as materialized (
   select r.n, s.slot, sum(case when r.outcome = 'open' then 1 else -1 end) as change
     from r
    cross join lateral json_array_elements_text(r.slots) as s (slot)
-    left join ${schema}._open_runs o on o.namespace = $1 and o.schedule = r.schedule and o.token = r.token
-   where (o.token is null) = (r.outcome = 'open')
+    left join lateral (
+      select true as is from ${schema}._open_runs o where o.namespace = $1 and o.schedule = r.schedule and o.token = r.token offset 0
+    ) held on true
+   where (held.is is null) = (r.outcome = 'open')
    group by r.n, s.slot
 ),
 slot as materialized (
@@ -279,12 +305,9 @@ full_slots as materialized (
 function usedCte(schema: string): string {
   return `
 slots_used as (
-  update ${schema}._slots s
-     set used = s.used + d.change
-    from (
-      select d.slot, sum(d.change) as change from delta d where ${isWritten('d')} group by d.slot having sum(d.change) <> 0
-    ) d
-   where s.namespace = $1 and s.slot = d.slot
+  insert into ${schema}._slots as s (namespace, slot, used)
+  select $1, d.slot, sum(d.change) from delta d where ${isWritten('d')} group by d.slot having sum(d.change) <> 0
+  on conflict (namespace, slot) do update set used = s.used + excluded.used
 ),`
 }
 
@@ -312,15 +335,28 @@ trimmed as materialized (
 ${deleteFiresCtes(schema, 'trimmed')},`
 }
 
+/** SQL: the fire of the row `o` is that of the row `of`. */
+function ofFire(of: string): string {
+  return `o.namespace = $1 and o.schedule = ${of}.schedule and o.due_at = ${of}.due_at and o.nonce = ${of}.nonce`
+}
+
 /** All that hangs on the ended fires in `doomed`, and the fires. */
 export function deleteFiresCtes(schema: string, doomed: string): string {
-  const ofDoomed = 'o.namespace = $1 and o.schedule = d.schedule and o.due_at = d.due_at and o.nonce = d.nonce'
+  const deletion = (table: string, key: string, from = doomed): string => `
+  delete from ${schema}.${table} o
+   where o.ctid = any (array(
+           select x.row_id
+             from ${from} d
+            cross join lateral (select o.ctid as row_id from ${schema}.${table} o where ${key} offset 0) x
+         ))`
   return `
-${doomed}_fires as (delete from ${schema}._fires o using ${doomed} d where ${ofDoomed}),
-${doomed}_steps as (delete from ${schema}._steps o using ${doomed} d where ${ofDoomed}),
-${doomed}_runs as (delete from ${schema}._runs o using ${doomed} d where ${ofDoomed} returning o.schedule, o.token),
-${doomed}_notes as (
-  delete from ${schema}._run_notes o using ${doomed}_runs d
-   where o.namespace = $1 and o.schedule = d.schedule and o.token = d.token
-)`
+${doomed}_fires as (${deletion('_fires', ofFire('d'))}),
+${doomed}_steps as (${deletion('_steps', ofFire('d'))}),
+${doomed}_runs as (${deletion('_runs', ofFire('d'))}
+  returning o.schedule, o.token),
+${doomed}_notes as (${deletion(
+    '_run_notes',
+    'o.namespace = $1 and o.schedule = d.schedule and o.token = d.token',
+    `${doomed}_runs`,
+  )})`
 }

@@ -35,14 +35,14 @@ export interface Batch {
 
 /** A change that builds on another one comes after it, in a batch of its own. */
 export function batchesOf(changes: readonly Change[]): Batch[] {
-  const batches: { changes: Change[]; places: number[]; ids: Set<string> }[] = []
-  const last = new Map<string, number>()
+  const batches: { readonly changes: Change[]; readonly places: number[] }[] = []
+  const turns = new Map<string, number>()
   for (const [place, change] of changes.entries()) {
-    const turn = (last.get(change.id) ?? -1) + 1
-    last.set(change.id, turn)
-    const batch = (batches[turn] ??= { changes: [], places: [], ids: new Set() })
-    batch.changes.push(change)
-    batch.places.push(place)
+    const turn = turns.get(change.id) ?? 0
+    turns.set(change.id, turn + 1)
+    if (turn === batches.length) batches.push({ changes: [], places: [] })
+    batches[turn]!.changes.push(change)
+    batches[turn]!.places.push(place)
   }
   return batches
 }

@@ -41,8 +41,7 @@ create function ${schema}.${name}(${Array.from({ length: texts }, () => 'text').
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+set enable_bitmapscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $cronce$

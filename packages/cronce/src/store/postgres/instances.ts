@@ -57,7 +57,7 @@ renewed as (
      set renewals = i.renewals + 1, renewed_at = clock.now, lease_ms = b.lease_ms, state = b.state, session = b.session,
          ended_at = case when b.state = 'left' then clock.now end, record = b.record
     from b, clock
-   where i.namespace = $1 and i.id = b.id and i.state in ('live', 'draining')
+   where i.namespace = $1 and i.id = (select b.id from b) and i.state in ('live', 'draining')
   returning i.*
 ),
 joined as (
@@ -77,11 +77,11 @@ fleet as materialized (
   select i.* from ${schema}._instances i, b where i.namespace = $1 and i.ended_at is null and i.id <> b.id
 ),
 holder as (
-  (select o.instance from ${schema}._open_runs o where o.namespace = $1 order by o.instance limit 1)
+  (select o.instance from ${schema}._open_runs o where o.namespace = $1 and o.instance <> '' order by o.instance limit 1)
   union all
   select (
     select o.instance from ${schema}._open_runs o
-     where o.namespace = $1 and o.instance > holder.instance order by o.instance limit 1
+     where o.namespace = $1 and o.instance > holder.instance and o.instance <> '' order by o.instance limit 1
   )
     from holder
    where holder.instance is not null
@@ -91,14 +91,20 @@ select ${MOMENT_JSON} || ',"told":' || (select count(*) from told) || ',"alive":
        || ',"instances":[' || coalesce((select string_agg(${INSTANCE_JSON}, ',' order by i.id) from fleet i), '') || ']'
        || ',"held":[' || coalesce((
          select string_agg(o.record, ',')
-           from own join ${schema}._open_runs o on o.namespace = $1 and o.instance = own.id
+           from own
+          cross join lateral (
+            select o.record from ${schema}._open_runs o where o.namespace = $1 and o.instance = own.id and o.instance <> '' offset 0
+          ) o
        ), '') || ']'
        || ',"chores":{"appVersion":' || coalesce((
          select a.version from ${schema}._apps a, b where a.namespace = $1 and a.name = b.app
        ), 0)
        || ',"orphans":[' || coalesce((
          select string_agg(${quoted('i.id')}, ',' order by i.id)
-           from holder join ${schema}._instances i on i.namespace = $1 and i.id = holder.instance
+           from holder
+          cross join lateral (
+            select i.id, i.ended_at from ${schema}._instances i where i.namespace = $1 and i.id = holder.instance offset 0
+          ) i
           where i.ended_at is not null
        ), '') || ']'
        || ',"prunable":' || ${prunableSql(schema)} || '}}'
@@ -110,7 +116,7 @@ const DAY_MS = 86_400_000
 /** SQL: an instance whose runs nobody has ended yet must stay: it is how they are found. */
 export function goneSql(schema: string): string {
   return `i.namespace = $1::text and i.ended_at is not null and i.ended_at <= clock.now - ${DAY_MS}
-     and not exists (select from ${schema}._open_runs o where o.namespace = $1::text and o.instance = i.id)`
+     and not exists (select from ${schema}._open_runs o where o.namespace = $1::text and o.instance = i.id and o.instance <> '')`
 }
 
 function prunableSql(schema: string): string {
@@ -136,15 +142,14 @@ select ${MOMENT_JSON} || ',"instances":[' || coalesce((
 with ${clockCte(schema)},
 buried as (
   update ${schema}._instances i
-     set state = 'dead', ended_at = clock.now
+     set state = 'dead', ended_at = coalesce(i.ended_at, clock.now)
     from clock
-   where i.namespace = $1::text and i.id = $2::text and i.renewals = $3::bigint and i.state in ('live', 'draining')
-     and ($4::boolean and i.session is not false or ${EXPIRED})
+   where i.namespace = $1::text and i.id = $2::text
+     and (i.state = 'dead' or i.state in ('live', 'draining') and i.renewals = $3::bigint
+          and ($4::boolean and i.session is not false or ${EXPIRED}))
   returning i.id
 )
-select (exists (select from buried) or exists (
-         select from ${schema}._instances i where i.namespace = $1::text and i.id = $2::text and i.state = 'dead'
-       ))::text as answer`,
+select exists (select from buried)::text as answer`,
     },
     drain: {
       name: 'drain',

@@ -1,5 +1,5 @@
-import type { FireQuery, RunQuery, ScheduleQuery } from '../store.ts'
 import { readCursor } from '../cursor.ts'
+import type { FireQuery, RunQuery, ScheduleQuery } from '../store.ts'
 import type { Statement } from './database.ts'
 import { clockCte, FORMAT, MOMENT_JSON, SCHEDULE_JSON } from './rows.ts'
 
@@ -60,7 +60,7 @@ export function selectSchedules(schema: string, namespace: string, query: Schedu
   select row_number() over (order by s.id) as place, ${SCHEDULE_JSON} as record
     from ${schema}._schedules s
     join ${schema}._clocks k on k.namespace = s.namespace and k.id = s.id and k.format <= ${FORMAT}
-   where s.namespace = $1::text${where.sql()}
+   where s.namespace = $1::text and s.status <> ''${where.sql()}
    order by s.id
    limit ${where.value(query.limit + 1, 'bigint')}`
   return { name: '', sql: page(schema, rows, 'record'), values: where.values }
@@ -100,7 +100,7 @@ export function selectFires(schema: string, namespace: string, query: FireQuery)
   const within = start === null ? '' : ` and o.due_at >= ${start}`
   if (outcome === undefined || outcome === 'open') parts.push(part('_open_fires', within))
   if (outcome !== 'open') {
-    const ended = outcomeSql(where, outcome)
+    const ended = ` and o.outcome <> ''${outcomeSql(where, outcome)}`
     parts.push(part('_fires', `${ended}${within}`))
     if (start !== null) parts.push(part('_fires', `${ended} and o.until_at >= ${start} and o.due_at < ${start}`))
   }

@@ -74,12 +74,14 @@ export function postgres<Tx = PostgresTransaction>(target: Target, options: Post
 
 function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((name) => !NAMES.has(name))
-  if (unknown !== undefined) throw invalid(`"${unknown}" is no option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
+  if (unknown !== undefined)
+    throw invalid(`"${unknown}" is no option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
   const { migrate, adopt, timeoutMs, transaction } = options as PostgresOptions
   if (migrate !== undefined && migrate !== 'auto' && migrate !== 'never') {
     throw invalid(`migrate can't be ${JSON.stringify(migrate)}.`, "Write 'auto' or 'never'.")
   }
-  if (adopt !== undefined && typeof adopt !== 'boolean') throw invalid('adopt is true or false.', 'Write true or false.')
+  if (adopt !== undefined && typeof adopt !== 'boolean')
+    throw invalid('adopt is true or false.', 'Write true or false.')
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
     throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
   }

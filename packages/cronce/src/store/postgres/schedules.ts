@@ -19,8 +19,8 @@ with ${clockCte(schema)}
 select ${MOMENT_JSON} || ',"schedules":[' || coalesce((
          select string_agg(${SCHEDULE_JSON}, ',')
            from (select distinct asked.id from json_array_elements_text($2::json) as asked (id)) asked
-           join ${schema}._clocks k on k.namespace = $1 and k.id = asked.id
-           join ${schema}._schedules s on s.namespace = $1 and s.id = asked.id
+          cross join lateral (select * from ${schema}._clocks k where k.namespace = $1 and k.id = asked.id offset 0) k
+          cross join lateral (select s.definition from ${schema}._schedules s where s.namespace = $1 and s.id = asked.id offset 0) s
        ), '') || ']}'
   from clock`
 }
@@ -80,8 +80,8 @@ select ${MOMENT_JSON}
        || ',"schedules":[' || coalesce((
          select string_agg(${SCHEDULE_JSON}, ',' order by picked.wake_at, picked.id)
            from picked
-           join ${schema}._clocks k on k.namespace = $1 and k.id = picked.id
-           join ${schema}._schedules s on s.namespace = $1 and s.id = picked.id
+          cross join lateral (select * from ${schema}._clocks k where k.namespace = $1 and k.id = picked.id offset 0) k
+          cross join lateral (select s.definition from ${schema}._schedules s where s.namespace = $1 and s.id = picked.id offset 0) s
        ), '') || ']}'
   from clock`
 }

@@ -128,7 +128,8 @@ export function openStore<Tx>(
 
   /** Neighbours watch who holds runs, and hear of it when that begins: not with every claim, but often enough to go on. */
   const isNewlyBusy = (changes: readonly Change[]): boolean =>
-    performance.now() - saidBusyAt > BUSY_MS / 2 && changes.some(({ runs }) => runs.some(({ ending }) => ending === null))
+    performance.now() - saidBusyAt > BUSY_MS / 2 &&
+    changes.some(({ runs }) => runs.some(({ ending }) => ending === null))
 
   const sendIn =
     (tx: Tx) =>
@@ -234,8 +235,7 @@ export function openStore<Tx>(
     beat,
     bury: ({ instance, renewals, hint }) =>
       ask<boolean>(instances.bury, [namespace, instance, String(renewals), String(hint)]),
-    drain: (instance, wanted) =>
-      ask<boolean>(instances.drain, [namespace, instance, String(wanted), wakeUp.channel]),
+    drain: (instance, wanted) => ask<boolean>(instances.drain, [namespace, instance, String(wanted), wakeUp.channel]),
     step,
     async annotate(notes) {
       return { stale: await ask<string[]>(steps.annotate, [namespace, notesValue(notes)]) }

@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
-import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
+import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { FORMAT, fireOf, notedRunOf, scheduleOf } from './rows.ts'
 

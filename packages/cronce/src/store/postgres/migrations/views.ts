@@ -4,7 +4,8 @@ const NOW = 'extract(epoch from clock_timestamp()) * 1000'
  * What people and their tools may read: a promise, unlike the tables behind it. Columns are only ever added, at the end.
  * They have the words of the API, times with a time zone, and one row for each thing whether it is open or has ended.
  *
- * `…_ms` beside the times are what indexes know: a question about a long history is quick if it asks for those.
+ * `…_ms` beside the times are what indexes know: a question about a long history is quick if it asks for those. Conditions
+ * that always hold are those of the indexes.
  */
 export const views = (schema: string): string => `
 create view ${schema}.schedules as
@@ -54,6 +55,7 @@ select namespace, schedule, ${time('due_at')} as due_at, nonce, job, tenant,
     union all
     select namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, expires_at, until_at, record
       from ${schema}._fires
+     where outcome <> ''
   ) f;
 
 create view ${schema}.runs as
@@ -77,9 +79,11 @@ select namespace, schedule, token, ${time('due_at')} as due_at, nonce, job,
   from (
     select namespace, schedule, token, due_at, nonce, job, instance, started_at, 'running' as state, record
       from ${schema}._open_runs
+     where instance <> ''
     union all
     select namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record
       from ${schema}._runs
+     where outcome <> ''
   ) r;
 
 create view ${schema}.steps as
