@@ -259,8 +259,8 @@ function fixtures(namespace: string, message: string, result: string): string {
   return `
 insert into cronce._schedules (namespace, id, format, revision, job, status, definition)
 values (${key}, 1, 1, 'report', 'active', ${text(definition)});
-insert into cronce._clocks (namespace, id, format, version, tokens, job, bucket, state)
-values (${key}, 1, 1, 1, 'report', 0, ${text(state)});
+insert into cronce._clocks (namespace, id, format, version, tokens, job, bucket, revision, status, state)
+values (${key}, 1, 1, 1, 'report', 0, 1, 'active', ${text(state)});
 insert into cronce._open_fires (namespace, schedule, due_at, nonce, job, record)
 values (${key}, ${dueAt}, '', 'report', ${text(fire)});
 insert into cronce._fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, record)

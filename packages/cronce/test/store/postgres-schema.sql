@@ -17,6 +17,9 @@ table _clocks (
   job text collate "C" not null,
   bucket smallint not null,
   wake_at bigint,
+  revision bigint not null,
+  app text collate "C",
+  status text collate "C" not null,
   state text not null,
   PRIMARY KEY (namespace, id)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
@@ -39,11 +42,11 @@ table _fires (
   PRIMARY KEY (namespace, schedule, due_at, nonce)
 );
 CREATE INDEX _fires_expiry ON _fires USING btree (namespace, expires_at) WHERE (expires_at IS NOT NULL);
-CREATE INDEX _fires_job ON _fires USING btree (namespace, job, due_at, schedule, nonce);
+CREATE INDEX _fires_job ON _fires USING btree (namespace, job, due_at, schedule, nonce) WHERE (outcome <> ''::text);
 CREATE UNIQUE INDEX _fires_nonce ON _fires USING btree (namespace, schedule, nonce) WHERE (nonce <> ''::text);
 CREATE INDEX _fires_range ON _fires USING btree (namespace, until_at) WHERE (until_at IS NOT NULL);
 CREATE INDEX _fires_tenant ON _fires USING btree (namespace, tenant, due_at, schedule, nonce) WHERE (tenant IS NOT NULL);
-CREATE INDEX _fires_time ON _fires USING btree (namespace, due_at, schedule, nonce);
+CREATE INDEX _fires_time ON _fires USING btree (namespace, due_at, schedule, nonce) WHERE (outcome <> ''::text);
 CREATE INDEX _fires_trouble ON _fires USING btree (namespace, outcome, due_at, schedule, nonce) WHERE (outcome <> 'succeeded'::text);
 
 table _instances (
@@ -60,7 +63,8 @@ table _instances (
   record text not null,
   PRIMARY KEY (namespace, id)
 ) with (fillfactor=50);
-CREATE INDEX _instances_ended ON _instances USING btree (namespace, ended_at, id);
+CREATE INDEX _instances_ended ON _instances USING btree (namespace, ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX _instances_live ON _instances USING btree (namespace, id) WHERE (ended_at IS NULL);
 
 table _meta (
   only_row boolean not null default true,
@@ -111,7 +115,7 @@ table _open_runs (
   record text not null,
   PRIMARY KEY (namespace, schedule, token)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
-CREATE INDEX _open_runs_instance ON _open_runs USING btree (namespace, instance);
+CREATE INDEX _open_runs_instance ON _open_runs USING btree (namespace, instance) WHERE (instance <> ''::text);
 
 table _run_notes (
   namespace text collate "C" not null,
@@ -132,9 +136,8 @@ table _runs (
   started_at bigint not null,
   outcome text collate "C" not null,
   record text not null,
-  PRIMARY KEY (namespace, schedule, token)
+  PRIMARY KEY (namespace, schedule, due_at, nonce, token)
 );
-CREATE INDEX _runs_fire ON _runs USING btree (namespace, schedule, due_at, nonce);
 CREATE INDEX _runs_job ON _runs USING btree (namespace, job, started_at, schedule, token);
 CREATE INDEX _runs_time ON _runs USING btree (namespace, started_at, schedule, token);
 CREATE INDEX _runs_trouble ON _runs USING btree (namespace, outcome, started_at, schedule, token) WHERE (outcome <> 'succeeded'::text);
@@ -152,7 +155,7 @@ table _schedules (
   PRIMARY KEY (namespace, id)
 );
 CREATE INDEX _schedules_app ON _schedules USING btree (namespace, app, id) WHERE (app IS NOT NULL);
-CREATE INDEX _schedules_job ON _schedules USING btree (namespace, job, id);
+CREATE INDEX _schedules_job ON _schedules USING btree (namespace, job, id) WHERE (status <> ''::text);
 CREATE INDEX _schedules_status ON _schedules USING btree (namespace, status, id) WHERE (status <> 'active'::text);
 CREATE INDEX _schedules_tenant ON _schedules USING btree (namespace, tenant, id) WHERE (tenant IS NOT NULL);
 
@@ -302,11 +305,11 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text); -- 9760e63c97968df4da4e27d4d4e9fb25
-function _apply_all_1(text, text, text, text, text, text, text); -- 25cd86f861350bd858738d4f3c1d3c66
-function _apply_slots_1(text, text, text, text, text, text, text); -- 3d009d6081e0f6312490d87be9dec426
-function _apply_trims_1(text, text, text, text, text, text, text); -- 345e0f99b4abb16cde281cbaf9485460
-function _beat_1(text, text); -- df44aa994cdf7aef6f93fe118f6d6e3c
-function _due_1(text, text, text, text); -- 715761add58d033830ad5d3ca204f880
-function _load_1(text, text); -- 1a5f44413e0272bade073d96958c4d9a
-function _prune_1(text, text); -- 1202bd38d5e89a4c55386c8a05a2d3eb
+function _apply_1(text, text, text, text, text, text, text); -- 90c1f1d5ed588b5545130f4d760ac3db
+function _apply_all_1(text, text, text, text, text, text, text); -- 823cd44d5952011438ffa6094632fbc4
+function _apply_slots_1(text, text, text, text, text, text, text); -- 5290383eb17b83a2cae7eb1b5a16648d
+function _apply_trims_1(text, text, text, text, text, text, text); -- b27ec34bc47cd97fdcdeb224f4a1d70a
+function _beat_1(text, text); -- 0607d25cb45fda19c91e4c5fef31c833
+function _due_1(text, text, text, text); -- 8a379297e88505d84cc5357f26f91243
+function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
+function _prune_1(text, text); -- a88966388978fc5a57672529ffb1f409
