@@ -3,11 +3,14 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { obtain, type Server, startPostgres } from '../../../../scripts/servers/index.ts'
+import { Pool } from 'pg'
+import postgresJs from 'postgres'
+import { obtain, type Server, startPgbouncer, startPostgres } from '../../../../scripts/servers/index.ts'
 import type { Database } from '../../src/store/postgres/database.ts'
 import { migrateUp, migrationStatus, requireMigrated } from '../../src/store/postgres/migrate.ts'
 import { migrationSql } from '../../src/store/postgres/migration-sql.ts'
 import { MIGRATIONS, type Migration } from '../../src/store/postgres/migrations/migrations.ts'
+import { migrator } from '../../src/store/postgres/migrator.ts'
 import { plainDatabase, urlWith } from './plain-database.ts'
 import { renderSchema } from './render-schema.ts'
 
@@ -136,6 +139,25 @@ describe('Migrations of PostgreSQL', () => {
     await migrateUp(tenant, 'own')
     await requireMigrated(tenant, 'own')
     await assert.rejects(migrateUp(tenant, 'not_own'), { code: 'STORE_FORBIDDEN' })
+  })
+
+  test('by whatever way the database is reached, also through a pooler that shares its connections', async (t) => {
+    const bouncer = await startPgbouncer({ upstream: server, poolSize: 1 })
+    const pool = new Pool({ connectionString: server.url })
+    const sql = postgresJs(server.url)
+    t.after(() => Promise.all([pool.end(), sql.end(), bouncer.stop()]))
+    const ways = {
+      bouncer: bouncer.url,
+      pool,
+      sql,
+      query: { query: (text: string, values: unknown[]) => pool.query(text, values) },
+    }
+    for (const [schema, target] of Object.entries(ways)) {
+      const way = migrator(target, { schema })
+      const states = [(await way.status()).state, (await way.up()).state, await way.adopt(), await way.sql()]
+      await way.close()
+      assert.deepEqual(states, ['none', 'current', 1, '-- Nothing to do.\n'], schema)
+    }
   })
 
   test('names that PostgreSQL would cut or keeps to itself are refused', async () => {
