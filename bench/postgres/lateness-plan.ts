@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from '../shared/statistics.ts'
 import { ACQUAINT_MS, type Effort, effort, type FleetOptions, watchConnections, withFleet } from './fleet.ts'
 import type { Load, Start } from './protocol.ts'
+import { forgetStatements, type StatementCost, statementsOf } from './readings.ts'
 import { perFire } from './rush-plan.ts'
 import type { BenchServer } from './server.ts'
 
@@ -16,10 +17,15 @@ export interface Lateness {
   /** Per fire. */
   readonly effort: Effort
   readonly connections: number
+  /** Of the statements per fire, those that watch the others' sessions while these hold runs: they come with time, not with fires. */
+  readonly watching: number
+  /** Per fire, by text, the most frequent first. */
+  readonly byStatement: readonly (readonly [text: string, count: number])[]
   readonly faults: readonly string[]
 }
 
 const WARM_MS = 3_000
+const WATCHING = /pg_(try_)?advisory_|set_config/
 
 export function measureLateness(
   server: BenchServer,
@@ -37,15 +43,16 @@ export function measureLateness(
       const { value, connections } = await watchConnections(database, options.instances, async () => {
         // Between two instants, so that none is cut in half.
         await sleep(1_500 - (Date.now() % 1_000))
+        await forgetStatements(database)
         const spent = await effort(database, fleet)
         const from = Date.now()
         await sleep(seconds * 1000)
         const to = Date.now()
-        return { from, to, spent: await spent() }
+        return { from, to, spent: await spent(), statements: await statementsOf(database) }
       })
       // What was due at the very end has until now to start.
       await sleep(1_500)
-      const { from, to, spent } = value
+      const { from, to, spent, statements } = value
       await fleet.stop()
       const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt >= from && dueAt < to)
       const firsts = firstStarts(starts)
@@ -59,10 +66,18 @@ export function measureLateness(
         maxMs: quantile(late, 1),
         effort: perFire(spent, firsts.length),
         connections,
+        watching: sum(statements.filter(({ text }) => WATCHING.test(text))) / firsts.length,
+        byStatement: statements
+          .map(({ text, calls }) => [text, calls / firsts.length] as const)
+          .sort(([, left], [, right]) => right - left),
         faults: faultsOf(starts, firsts.length, load, from, to),
       }
     }),
   )
+}
+
+function sum(statements: readonly StatementCost[]): number {
+  return statements.reduce((all, { calls }) => all + calls, 0)
 }
 
 /** Of a fire that started several times, the earliest. */

@@ -90,7 +90,7 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
       ),
     idle: (server, { quick, progress }) =>
       inTurn([cronce(1), cronce(3)], async (fleet) => {
-        const idle = await measureIdle(server, fleet, 1_000, quick ? 15 : 120)
+        const idle = await measureIdle(server, fleet, 1_000, quick ? 30 : 120)
         progress(`idle, ${nameOf(fleet)}: ${idle.statements.toFixed(1)} statements a minute each`)
         return idle
       }),
