@@ -1,13 +1,13 @@
 // An instance of cronce in a process of its own. The parent says what it does.
 import { cronce, type Store, type StoreSource } from 'cronce'
+import { postgres } from 'cronce/postgres'
 import { answerParent, setupOf, tally } from './answering.ts'
 import { JOB, STUCK_JOB, schedulesOf } from './loads.ts'
 import { mainThreadProfile } from './profile.ts'
 import type { Reply } from './protocol.ts'
-import { sourceOf } from './store.ts'
 
 const { url, concurrency } = setupOf()
-const source: StoreSource = await sourceOf(url)
+const source = postgres(url, { migrate: 'auto' }) as StoreSource
 const counts = tally()
 const app = cronce({
   store: source,
