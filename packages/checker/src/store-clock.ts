@@ -12,10 +12,15 @@ export interface StoreClock {
   timesOf(instant: Instant): Times
   /** All that the store's clock may have shown within these times. */
   shown(from: Time, to: Time): { readonly low: Instant; readonly high: Instant }
+  /** Whether this is no earlier than what the clock showed at that time, or had shown before it was set a moment ago. */
+  isReached(instant: Instant, time: Time): boolean
   /** Whether the first of two times that the store wrote down was before the other one, for certain. */
   isBefore(first: Instant, second: Instant): boolean
   readonly wasSetBack: boolean
 }
+
+/** Whoever goes by what the store said last hears so late that its clock was set. */
+const UNNOTICED_MS = 10_000
 
 interface Piece {
   readonly from: Time
@@ -56,6 +61,11 @@ export function storeClock({ epoch, entries, bounds }: History): StoreClock {
       }
       return { low, high }
     },
+    isReached: (instant, time) =>
+      time <= timesOf(instant).to ||
+      pieces.some(
+        ({ from, to, offset }) => from <= time && to >= time - UNNOTICED_MS && instant + error >= time + offset,
+      ),
     isBefore: (first, second) => (wasSetBack ? timesOf(first).to < timesOf(second).from : first < second),
     wasSetBack,
   }

@@ -33,8 +33,8 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/peers.ts',
-        'if (instances.some((peer) => peer.id === id && isOver(peer))) await recoverRuns(id)',
-        'if (instances.length > 0) await recoverRuns(id)',
+        'if (!live.has(id)) seen.delete(id)',
+        'if (!live.has(id)) void recoverRuns(id).then(() => seen.delete(id))',
       ),
     ],
     caughtBy: {
@@ -49,9 +49,9 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'The fires of an instance whose lease has run out are run again although nobody has declared it dead.',
     edits: [
       edit(
-        'engine/peers.ts',
-        '    for (const { id, state } of instances) {\n      if (isOver({ state }) && !recovered.has(id)) await recoverRuns(id)\n',
-        '    for (const { id, state, expired } of instances) {\n      if ((isOver({ state }) || expired) && !recovered.has(id)) await recoverRuns(id)\n',
+        'engine/keep.ts',
+        '    const told = core.chores.orphans\n',
+        '    const told = [...core.chores.orphans, ...core.peers.filter((peer) => peer.expired).map(({ id }) => id)]\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2'] },
@@ -71,7 +71,11 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
         '    const now = clock.mono()\n    for (const peer of core.peers) {',
         '    const now = lookedAt\n    for (const peer of core.peers) {',
       ),
-      edit('engine/peers.ts', '.map(([, { at }]) => at + leaseMs),', '.map(([, { at }]) => at + leaseMs / 10),'),
+      edit(
+        'engine/peers.ts',
+        'return at + (running > 0 ? leaseMs : leaseMs * IDLE_LEASES)',
+        'return at + (running < 0 ? leaseMs : leaseMs / 10)',
+      ),
     ],
     caughtBy: { judge: 'simulation', names: ['S1', 'C2'] },
   },
@@ -102,7 +106,11 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
         "      if (last.renewals >= 0) await bury(peer, 'lease')\n",
       ),
       edit('engine/peers.ts', "hint: by === 'probe' }", 'hint: by !== null }'),
-      edit('engine/peers.ts', '.map(([, { at }]) => at + leaseMs),', '.map(([, { at }]) => at + leaseMs / 10),'),
+      edit(
+        'engine/peers.ts',
+        'return at + (running > 0 ? leaseMs : leaseMs * IDLE_LEASES)',
+        'return at + (running < 0 ? leaseMs : leaseMs / 10)',
+      ),
     ],
     caughtBy: { judge: 'simulation', names: ['S1', 'C2'] },
   },
@@ -110,7 +118,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'trust-by-one-clock',
     rule: 'rule 18',
     breaks: 'A machine that was suspended trusts its lease, since its monotonic clock stood still.',
-    edits: [edit('engine/lease.ts', ' && clock.wall() < until.wall,', ',')],
+    edits: [edit('engine/lease.ts', 'clock.mono() < mono && clock.wall() < wall', 'clock.mono() < mono && wall > 0')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',

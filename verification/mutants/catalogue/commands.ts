@@ -143,8 +143,8 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy.ts',
-        'if (record === null || record.active !== deployment || record.term === declaredTerm) return',
-        'if (record === null || record.term === declaredTerm) return',
+        'if (record.active !== deployment || record.term === declaredTerm) return',
+        'if (record.term === declaredTerm) return',
       ),
     ],
     caughtBy: {

@@ -36,8 +36,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim.ts',
-        "      if (result.kind === 'applied') {\n        for (const event of decision.events) core.parts.emit(event)\n",
-        "      if (result.kind === 'applied' || result.kind === 'conflict') {\n        for (const event of decision.events) core.parts.emit(event)\n",
+        "      if (result.kind === 'applied') {\n        core.applied(decision)\n",
+        "      if (result.kind === 'applied' || result.kind === 'conflict') {\n        core.applied(decision)\n",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },

@@ -59,7 +59,7 @@ function judgeRun({ clock }: Case, story: Story, run: LedgerRun, report: Report)
   if (isSuccess && isCommitted) return
   const finish = story.finishes.get(run.token)
   const isSeen = finish?.how === (isSuccess ? 'returned' : 'threw')
-  if (isSeen && finish.at <= clock.timesOf(run.endedAt).to) return
+  if (isSeen && clock.isReached(run.endedAt, finish.at)) return
   const how = finish === undefined ? 'was not seen to end' : `${finish.how}${isSeen ? ' later' : ''}`
   const message = `${fireText(story)}: run ${run.token} ${run.outcome} on record, but its handler ${how}.`
   report('C9', story, message, finish === undefined ? [run] : [run, finish])

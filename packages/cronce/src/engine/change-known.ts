@@ -7,9 +7,9 @@ import type { Core } from './core.ts'
  * Decide and write without reading, where this instance knows the schedule as it wrote it last. Answers the ids that are left:
  * what it does not know, and what somebody else has changed since. Throws when the store does.
  *
- * The store's clock was not asked either. What is recorded is a time that it has passed for certain, some milliseconds ago
- * (`StoreTime.floor`), unless it was set back; and the store refuses a change that comes before its own time. So times on
- * record never run ahead of the store's clock, and nobody can begin before what is on record as the end of somebody else.
+ * The store's clock is not asked either: what is recorded is the latest that it can show by now (`StoreTime.stamp`), so
+ * nothing is on record as over before it was; and the store refuses what comes before its own time (`notBefore`), so nothing
+ * is on record as over later than somebody else may begin. Where the clocks do not let us know, we read as everybody does.
  */
 export async function changeKnown(
   core: Core,
@@ -19,10 +19,11 @@ export async function changeKnown(
   options: ApplyOptions<unknown>,
   done: Map<string, Changed>,
 ): Promise<string[]> {
-  const now = core.time.floor()
-  if (now === null) return [...ids]
+  const stamp = core.time.stamp()
+  if (stamp === null || ids.length === 0) return [...ids]
   const left: string[] = []
   const decisions: Decision[] = []
+  const { at: now, waitMs } = stamp
   for (const id of ids) {
     const known = core.known.find(id)
     const decision = known === undefined ? null : decide(id, known.state, core.context({ now, epoch: known.epoch }))
@@ -30,6 +31,7 @@ export async function changeKnown(
     if (decision === null) left.push(id)
     else decisions.push(notBefore(decision, now))
   }
+  if (waitMs > 0 && decisions.length > 0) await core.parts.clock.sleep(waitMs)
   left.push(...(await applyDecisions(core, operation, decisions, options, done)))
   for (const { change } of decisions) {
     if (done.get(change.id)?.kind !== 'refused') continue

@@ -69,7 +69,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     if (room === 0 || jobs.length === 0) return untilNotFull(core)
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
-    const limit = Math.min(BATCH, room + passedOver)
+    // One more, to see whether that was all.
+    const limit = Math.min(BATCH, room + passedOver + 1)
     const query = { jobs, patienceMs: patienceMs * (isPatient ? LONG_PATIENCE : 1), limit }
     const due = await callStore(core, 'due', () => core.parts.store.due(query))
     core.time.observe(due.now, sentAt)

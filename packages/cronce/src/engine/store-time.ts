@@ -10,10 +10,10 @@ export interface StoreTime {
   observe(now: Instant, sentAt: number): void
   estimate(): Instant
   /**
-   * A time that the store's clock has passed for certain, unless it was set back, and by little; `null` where that is not
-   * known well enough. Good enough to be written down, since the store is asked whether it is true (`Change.notBefore`).
+   * A time to write down for what is over by now, without asking the store: its clock does not show more than this yet,
+   * and will show it when something arrives that is sent after `waitMs`. `null` where that is not certain enough.
    */
-  floor(): Instant | null
+  stamp(): { readonly at: Instant; readonly waitMs: number } | null
   /** How long until the store's clock shows this. Zero if it does already. */
   until(instant: Instant): number
   /** How far the local wall clock is ahead of the store's. */
@@ -22,26 +22,18 @@ export interface StoreTime {
 
 /** An observation is only as good as its round trip was short; a good one is kept for a minute. */
 const KEPT_MS = 60_000
-/** For `floor`: from an answer that took longer, or is older, too much time may have passed unseen. */
-const FLOOR_ROUND_TRIP_MS = 100
-const FLOOR_KEPT_MS = 10_000
-/** Clocks differ in speed. */
-const FLOOR_RATE = 0.999
-/** The wall clock went on, and the monotonic one did not: this machine was asleep. */
-const ASLEEP_MS = 100
 
 export function storeTime(clock: Clock): StoreTime {
   let offset = clock.wall() - clock.mono()
   let uncertainty = Number.POSITIVE_INFINITY
   let observedAt = Number.NEGATIVE_INFINITY
-  /** The last answer: what it said, when it came by both clocks, and how long it took. */
-  let last = { now: 0, mono: Number.NEGATIVE_INFINITY, wall: 0, roundTrip: 0 }
+  const bounds = offsetBounds(clock)
   const estimate = (): Instant => Math.floor(clock.mono() + offset)
   return {
     observe(now, sentAt) {
       const receivedAt = clock.mono()
+      bounds.observe(now, sentAt, receivedAt)
       const roundTrip = receivedAt - sentAt
-      last = { now, mono: receivedAt, wall: clock.wall(), roundTrip }
       const seen = now - (sentAt + receivedAt) / 2
       // A store's clock that stepped is seen at once: no round trip explains a difference larger than itself.
       const stepped = Math.abs(seen - offset) > roundTrip / 2 + uncertainty / 2 + 1
@@ -51,14 +43,54 @@ export function storeTime(clock: Clock): StoreTime {
       observedAt = receivedAt
     },
     estimate,
-    floor() {
-      const passed = clock.mono() - last.mono
-      if (passed > FLOOR_KEPT_MS || last.roundTrip > FLOOR_ROUND_TRIP_MS) return null
-      if (Math.abs(clock.wall() - last.wall - passed) > ASLEEP_MS) return null
-      // It showed `now` before the answer came.
-      return Math.floor(last.now + passed * FLOOR_RATE)
-    },
+    stamp: bounds.stamp,
     until: (instant) => Math.max(0, instant - (clock.mono() + offset)),
     wallOffsetMs: () => Math.round(clock.wall() - clock.mono() - offset),
+  }
+}
+
+/** Clocks differ in speed, and are made to; by more than this only if something is wrong. */
+const DRIFT = 0.000_5
+/** So long the answers must have fitted together: a clock that runs wrong gives itself away by then. */
+const STEADY_MS = 10_000
+/** Since the last answer. */
+const FRESH_MS = 10_000
+/** Between what the store's clock shows at least and at most. */
+const WIDEST_MS = 100
+/** The wall clock went on, and the monotonic one did not: this machine was asleep. */
+const ASLEEP_MS = 100
+
+/**
+ * Every answer says where the offset lies: the store showed `now` after the question left and before the answer came. What
+ * many answers agree on is narrow, about as wide as the fastest of them took.
+ */
+function offsetBounds(clock: Clock) {
+  let low = Number.NEGATIVE_INFINITY
+  let high = Number.POSITIVE_INFINITY
+  let last = { mono: Number.NEGATIVE_INFINITY, wall: 0 }
+  let steadySince = Number.POSITIVE_INFINITY
+  return {
+    observe(now: Instant, sentAt: number, receivedAt: number): void {
+      const slack = Math.max(0, receivedAt - last.mono) * DRIFT
+      low = Math.max(low - slack, now - receivedAt)
+      high = Math.min(high + slack, now - sentAt)
+      // One more, since `now` has whole milliseconds.
+      if (low > high + 1 || steadySince === Number.POSITIVE_INFINITY) {
+        low = now - receivedAt
+        high = now - sentAt
+        steadySince = receivedAt
+      }
+      if (high - low > WIDEST_MS) steadySince = receivedAt
+      last = { mono: receivedAt, wall: clock.wall() }
+    },
+    stamp() {
+      const mono = clock.mono()
+      const passed = mono - last.mono
+      if (passed > FRESH_MS || mono - steadySince < STEADY_MS || high - low > WIDEST_MS) return null
+      if (Math.abs(clock.wall() - last.wall - passed) > ASLEEP_MS) return null
+      const slack = passed * DRIFT
+      // Less than that takes the way there.
+      return { at: Math.floor(mono + high + slack), waitMs: slack < 0.1 ? 0 : 2 * slack }
+    },
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFleet, type Fleet } from './fleet.ts'
+import { createFleet, type Fleet, type Member } from './fleet.ts'
 
 const MINUTE = 60_000
 const TO_RUN_FIRES = ['due', 'claim', 'load', 'apply'] as const
@@ -19,6 +19,10 @@ async function callsDuring(fleet: Fleet, pass: () => Promise<void>): Promise<Map
   return new Map([...sum()].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))
 }
 
+function sumOf(calls: ReadonlyMap<string, number>): number {
+  return [...calls.values()].reduce((sum, count) => sum + count, 0)
+}
+
 test('while nothing is due, an instance looks for something that is once an hour', async (t) => {
   const fleet = await createFleet()
   await fleet.addMany(5, (app) => app.job('nightly', '0 3 * * *', () => {}))
@@ -27,13 +31,48 @@ test('while nothing is due, an instance looks for something that is once an hour
   // A wake-up may be lost: so long it would take to make up for it.
   assert.equal(calls.get('due'), 5)
   assert.equal(calls.get('claim') ?? 0, 0)
-  const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
-  const perMinute = all / 60 / 5
+  const perMinute = sumOf(calls) / 60 / 5
   t.diagnostic(`idle: ${perMinute.toFixed(1)} calls of the store a minute and instance`)
-  // A beat every ten seconds, and a look at the deployments every thirty; one of the fleet does a little more.
-  assert.ok(perMinute < 10, `${perMinute} calls a minute`)
+  // A beat every ten seconds, and a look at the deployments every hour.
+  assert.ok(perMinute < 6.1, `${perMinute} calls a minute`)
   fleet.end()
 })
+
+for (const instances of [1, 3]) {
+  test(`while nothing is due, all that ${instances} do is to renew: six calls a minute and instance`, async (t) => {
+    const fleet = await createFleet({
+      seed: 3,
+      latency: (random) => ({ requestMs: 1 + random(), answerMs: 1 + random() }),
+    })
+    await fleet.addMany(instances, (app) => app.job('nightly', '0 3 * * *', () => {}))
+    await fleet.advance('30s')
+    for (let minute = 0; minute < 20; minute++) {
+      const calls = await callsDuring(fleet, () => fleet.advance('1m'))
+      const all = sumOf(calls) / instances
+      t.diagnostic(`minute ${minute}: ${[...calls].map(([name, count]) => `${name} ${count}`).join(', ')}`)
+      assert.ok(all <= 6, `${all} calls in minute ${minute}`)
+    }
+    fleet.end()
+  })
+}
+
+for (const how of ['returns', 'throws', 'takes ten seconds', 'is the only one that may run'] as const) {
+  test(`a fire that comes alone costs three calls, also if its handler ${how}`, async () => {
+    const fleet = await createFleet({ latency: () => ({ requestMs: 1, answerMs: 1 }) })
+    const handler = async (member: Member): Promise<void> => {
+      if (how === 'takes ten seconds') await member.clock.sleep(10_000)
+      if (how === 'throws') throw new Error('no')
+    }
+    const options = how === 'is the only one that may run' ? { concurrency: 1 } : {}
+    await fleet.add((app, member) => app.job('bill', '*/10 * * * *', () => handler(member)), options)
+    await fleet.advance('5m')
+    const calls = await callsDuring(fleet, () => fleet.advance('20m'))
+    assert.equal(fleet.handled.length, 2)
+    const { due, claim, apply, load = 0 } = Object.fromEntries(calls)
+    assert.deepEqual({ due, claim, apply, load }, { due: 2, claim: 2, apply: 2, load: 0 })
+    fleet.end()
+  })
+}
 
 /** Calls for each fire, beats not counted: those cost the same whether anything is due or not. */
 async function costPerFire(instances: number, jobs: number): Promise<number> {

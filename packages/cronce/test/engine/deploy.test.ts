@@ -275,3 +275,28 @@ test('a job whose name is taken by a schedule made at run time is refused loudly
   assert.equal((await fleet.operator.schedules.get('bill')).job, 'other')
   fleet.end()
 })
+
+test('after hours of quiet all processes restart, the old one first: it was there all the time, and is not taken for new', async () => {
+  const fleet = await createFleet()
+  const members = [await fleet.add(old, v1), await fleet.add(young, v2)]
+  await fleet.advance('30h')
+  for (const member of members) member.crash()
+  await fleet.add(old, v1)
+  await fleet.advance('10s')
+  await fleet.add(young, v2)
+  await fleet.advance('10s')
+  assert.equal((await fleet.operator.deployments.get('shop')).active, 'v2')
+  fleet.end()
+})
+
+test('a release that was away for long has come last, however many of its processes start at once', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(old, v1)
+  await fleet.add(young, v2)
+  await fleet.world.until(first.app.stop())
+  await fleet.advance('2h')
+  await fleet.addMany(3, old, v1)
+  await fleet.advance('1m')
+  assert.equal((await fleet.operator.deployments.get('shop')).active, 'v1')
+  fleet.end()
+})

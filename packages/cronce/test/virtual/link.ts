@@ -1,4 +1,4 @@
-import type { Store, Transaction } from '../../src/store/store.ts'
+import type { Store, Transaction, WatchHint } from '../../src/store/store.ts'
 import { never, type Process } from './process.ts'
 import type { World } from './world.ts'
 
@@ -36,12 +36,15 @@ export interface Link {
   disturb(fault: (call: StoreCall) => Fault | null): () => void
   /** Wake-ups do not get through. */
   deaf: boolean
+  /** What tells the others that this process lives is lost, and it is told so. */
+  doubt(): void
   /** Calls so far that reached the network, by name. */
   readonly calls: ReadonlyMap<StoreCall['name'], number>
 }
 
 export function createLink(world: World, process: Process): Link {
   const calls = new Map<StoreCall['name'], number>()
+  const listeners = new Set<(hint: WatchHint) => void>()
   const disturbances = new Set<(call: StoreCall) => Fault | null>()
 
   const faultOf = (call: StoreCall): Fault | null => {
@@ -79,6 +82,9 @@ export function createLink(world: World, process: Process): Link {
   const link: Link = {
     calls,
     deaf: false,
+    doubt() {
+      for (const listener of listeners) process.deliver(() => listener('doubt'))
+    },
     disturb(fault) {
       disturbances.add(fault)
       return () => void disturbances.delete(fault)
@@ -91,7 +97,7 @@ export function createLink(world: World, process: Process): Link {
         return fault
       })
     },
-    store: (inner) => wrap(inner, process, send, link),
+    store: (inner) => wrap(inner, process, send, link, listeners),
   }
   return link
 }
@@ -115,7 +121,13 @@ async function deliver<Answer>(
 
 type Send = <Answer>(call: StoreCall, perform: () => Promise<Answer>) => Promise<Answer>
 
-function wrap<Tx>(inner: Store<Tx>, process: Process, send: Send, link: Link): Store<Tx> {
+function wrap<Tx>(
+  inner: Store<Tx>,
+  process: Process,
+  send: Send,
+  link: Link,
+  listeners: Set<(hint: WatchHint) => void>,
+): Store<Tx> {
   const through =
     <Args extends readonly unknown[], Answer>(name: Method, method: (...args: Args) => Promise<Answer>) =>
     (...args: Args): Promise<Answer> =>
@@ -146,7 +158,14 @@ function wrap<Tx>(inner: Store<Tx>, process: Process, send: Send, link: Link): S
     listInstances: through('listInstances', inner.listInstances),
     prune: through('prune', inner.prune),
     erase: through('erase', inner.erase),
-    watch: (listener) => inner.watch((hint) => void (link.deaf || process.deliver(() => listener(hint)))),
+    watch(listener) {
+      const stop = inner.watch((hint) => void (link.deaf || process.deliver(() => listener(hint))))
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        stop()
+      }
+    },
     probe: through('probe', inner.probe),
     close: through('close', inner.close),
   }
