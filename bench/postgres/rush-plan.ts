@@ -52,15 +52,13 @@ const TRIAL_FIRST = 10_000_000
 
 export function measureRush(server: BenchServer, options: RushOptions, closer?: Closer): Promise<Rush> {
   return server.withDatabase(async (database) => {
-    const { value, connections } = await withFleet(database, options, (fleet) =>
-      watchConnections(database, options.instances, () =>
-        options.system === 'cronce'
-          ? rushOfFires(database, fleet, options, closer)
-          : rushOfJobs(database, fleet, options),
-      ),
+    const rushed = await withFleet(database, options, (fleet) =>
+      options.system === 'cronce'
+        ? rushOfFires(database, fleet, options, closer)
+        : rushOfJobs(database, fleet, options),
     )
     const tables = await tablesOf(database)
-    const { starts, from, lastEndedAt, spent, faults } = value
+    const { starts, from, lastEndedAt, spent, connections, faults } = rushed
     const late = starts.flat().map(([, dueAt, lateMs]) => dueAt + lateMs - from)
     const { count } = options
     return {
@@ -85,6 +83,7 @@ interface Rushed {
   readonly from: number
   readonly lastEndedAt: number
   readonly spent: Effort
+  readonly connections: number
   readonly faults: readonly string[]
 }
 
@@ -98,7 +97,8 @@ async function rushOfFires(
   // How fast it is today says how long it will take; these are not due within the hour.
   const trialMs = await fleet.create({ kind: 'idle', count: TRIAL, first: TRIAL_FIRST })
   await fleet.start()
-  const from = Date.now() + 4_000 + 2 * trialMs * (count / TRIAL) + (instances > 1 ? ACQUAINT_MS : 0)
+  const creatingMs = Math.ceil(2 * trialMs * (count / TRIAL))
+  const from = Date.now() + 4_000 + creatingMs + (instances > 1 ? ACQUAINT_MS : 0)
   await fleet.create({ kind: 'burst', count, at: from })
   if (settled) await tell(database, 'vacuum analyze')
   if (Date.now() >= from - 1_000) throw new Error(`The burst of ${count} was due before the fleet was ready.`)
@@ -106,7 +106,9 @@ async function rushOfFires(
   await closer?.begin(database, fleet)
   const spent = await effort(database, fleet)
   await sleep(from - Date.now())
-  const counts = await fleet.until('ended', count, PATIENCE_MS)
+  const { value: counts, connections } = await watchConnections(database, instances, () =>
+    fleet.until('ended', count, PATIENCE_MS),
+  )
   const lastEndedAt = Math.max(...counts.map((counted) => counted.lastEndedAt))
   const done = await spent()
   await closer?.end(database, fleet)
@@ -117,18 +119,22 @@ async function rushOfFires(
   const faults = isComplete
     ? []
     : [`on record are ${succeeded} succeeded fires and ${others} others, not ${count} and 0`]
-  return { starts, from, lastEndedAt, spent: done, faults }
+  return { starts, from, lastEndedAt, spent: done, connections, faults }
 }
 
 /** The jobs wait in the queue, the processes are connected, and the clock runs from when they are told to begin. */
-async function rushOfJobs(database: BenchDatabase, fleet: Fleet, { count, system }: RushOptions): Promise<Rushed> {
+async function rushOfJobs(
+  database: BenchDatabase,
+  fleet: Fleet,
+  { count, system, instances }: RushOptions,
+): Promise<Rushed> {
   await fleet.create({ kind: 'burst', count, at: 0 })
   await tell(database, 'vacuum analyze')
   await Promise.all(fleet.peers.map((peer) => peer.ask({ do: 'connect' }, 'done')))
   const spent = await effort(database, fleet)
   const from = Date.now()
   await fleet.start()
-  await fleet.until('started', count, PATIENCE_MS)
+  const { connections } = await watchConnections(database, instances, () => fleet.until('started', count, PATIENCE_MS))
   const lastEndedAt =
     system === 'pg-boss'
       ? Math.max(...(await fleet.until('ended', count, PATIENCE_MS)).map((counted) => counted.lastEndedAt))
@@ -137,7 +143,8 @@ async function rushOfJobs(database: BenchDatabase, fleet: Fleet, { count, system
   const starts = await fleet.collect()
   const recorded = await leftOf(database, system)
   await fleet.stop()
-  return { starts, from, lastEndedAt, spent: done, faults: recorded === 0 ? [] : [`${recorded} jobs are not done`] }
+  const faults = recorded === 0 ? [] : [`${recorded} jobs are not done`]
+  return { starts, from, lastEndedAt, spent: done, connections, faults }
 }
 
 /** graphile-worker completes behind the backs of its tasks, and deletes what is done. */
