@@ -20,7 +20,7 @@ export interface Change {
   readonly creates: readonly FireRecord[]
   /** Fires that are on record, as they are now. */
   readonly updates: readonly FireRecord[]
-  /** Runs that begin, change or end, as they are now. */
+  /** Runs that begin, change or end, as they are now. After it, no fire has more than one that is open. */
   readonly runs: readonly RunRecord[]
   /** Limits that the runs beginning here count against: after them, no slot may hold more open runs than its limit. */
   readonly limits: readonly { readonly slot: string; readonly limit: number }[]

@@ -90,32 +90,23 @@ table _namespaces (
   PRIMARY KEY (namespace)
 );
 
-table _open_fires (
+table _open (
   namespace text collate "C" not null,
   schedule text collate "C" not null,
   due_at bigint not null,
   nonce text collate "C" not null,
   job text collate "C" not null,
   tenant text collate "C",
-  record text not null,
+  fire text,
+  run text,
+  token text collate "C",
+  instance text collate "C",
+  started_at bigint,
+  slots text,
   PRIMARY KEY (namespace, schedule, due_at, nonce)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
-CREATE UNIQUE INDEX _open_fires_nonce ON _open_fires USING btree (namespace, schedule, nonce) WHERE (nonce <> ''::text);
-
-table _open_runs (
-  namespace text collate "C" not null,
-  schedule text collate "C" not null,
-  token text collate "C" not null,
-  due_at bigint not null,
-  nonce text collate "C" not null,
-  job text collate "C" not null,
-  instance text collate "C" not null,
-  started_at bigint not null,
-  slots json not null,
-  record text not null,
-  PRIMARY KEY (namespace, schedule, token)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
-CREATE INDEX _open_runs_instance ON _open_runs USING btree (namespace, instance) WHERE (instance <> ''::text);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+CREATE INDEX _open_instance ON _open USING btree (namespace, instance) WHERE (instance IS NOT NULL);
+CREATE UNIQUE INDEX _open_nonce ON _open USING btree (namespace, schedule, nonce) WHERE (nonce <> ''::text);
 
 table _run_notes (
   namespace text collate "C" not null,
@@ -305,11 +296,11 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text); -- 90c1f1d5ed588b5545130f4d760ac3db
-function _apply_all_1(text, text, text, text, text, text, text); -- 823cd44d5952011438ffa6094632fbc4
-function _apply_slots_1(text, text, text, text, text, text, text); -- 5290383eb17b83a2cae7eb1b5a16648d
-function _apply_trims_1(text, text, text, text, text, text, text); -- b27ec34bc47cd97fdcdeb224f4a1d70a
-function _beat_1(text, text); -- 0607d25cb45fda19c91e4c5fef31c833
+function _apply_1(text, text, text, text, text, text, text, text); -- e7d012361ac68c26c306a6f8d2bbaa92
+function _apply_all_1(text, text, text, text, text, text, text, text); -- 341615b28194d865ba3bd6144217e603
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- c275c72bc9275b1019cdf91b064679f2
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 03fabf67c3e1ed504d435cbc53867c11
+function _beat_1(text, text); -- d2175897b749eedbb81764a1b10969d1
 function _due_1(text, text, text, text); -- 8a379297e88505d84cc5357f26f91243
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
-function _prune_1(text, text); -- a88966388978fc5a57672529ffb1f409
+function _prune_1(text, text); -- 1b3fc634bf2e417004b73a9f07fb75b2

@@ -1,4 +1,73 @@
+import { unpacked } from './packed.ts'
 import { clockCte, FORMAT } from './rows.ts'
+
+/** The columns of what a batch brings, in order. */
+export const CHANGE_COLUMNS = {
+  n: 'int',
+  id: 'text',
+  version: 'bigint',
+  epoch: 'bigint',
+  not_before: 'bigint',
+  state: 'text',
+  tokens: 'bigint',
+  wake_at: 'bigint',
+  bucket: 'smallint',
+  job: 'text',
+  tenant: 'text',
+  app: 'text',
+  status: 'text',
+  revision: 'bigint',
+  definition: 'text',
+} as const
+export const FIRE_COLUMNS = {
+  n: 'int',
+  place: 'int',
+  fresh: 'boolean',
+  schedule: 'text',
+  due_at: 'bigint',
+  nonce: 'text',
+  job: 'text',
+  tenant: 'text',
+  outcome: 'text',
+  ended_at: 'bigint',
+  number: 'bigint',
+  expires_at: 'bigint',
+  until_at: 'bigint',
+  record: 'text',
+} as const
+export const RUN_COLUMNS = {
+  n: 'int',
+  schedule: 'text',
+  token: 'text',
+  due_at: 'bigint',
+  nonce: 'text',
+  job: 'text',
+  instance: 'text',
+  started_at: 'bigint',
+  outcome: 'text',
+  slots: 'text',
+  record: 'text',
+} as const
+/** `fire_is` and `run_is`: `open`, `ended`, or the `same` as before. */
+export const OPEN_COLUMNS = {
+  n: 'int',
+  place: 'int',
+  fresh: 'boolean',
+  schedule: 'text',
+  due_at: 'bigint',
+  nonce: 'text',
+  job: 'text',
+  tenant: 'text',
+  round: 'int',
+  fire_is: 'text',
+  fire: 'text',
+  run_is: 'text',
+  run: 'text',
+  token: 'text',
+  instance: 'text',
+  started_at: 'bigint',
+  slots: 'text',
+} as const
 
 /** Parts of the statement that most batches can do without. */
 export interface ApplyParts {
@@ -22,7 +91,7 @@ function isWritten(row: string): string {
  * All changes of a batch, each on a schedule of its own, in one statement: who may be written is found out first, and everything
  * else follows from that.
  *
- * $1 namespace, $2 header, $3 changes, $4 fires, $5 runs, $6 limits, $7 trims, each a JSON text.
+ * $1 namespace, $2 header, $3 changes, $4 fires that have ended, $5 runs that have, $6 what is open or was, $7 limits, $8 trims.
  *
  * No row is waited for but the instance's own and those of slots, in this order, so nobody waits in a circle: a schedule that
  * somebody else has locked is about to change, which is a conflict. A row that was changed after the snapshot of this statement is
@@ -39,27 +108,10 @@ with ${clockCte(schema)},
 header as materialized (
   select * from json_to_record($2::json) as h (instance text, lease_ms bigint, channel text, payload text)
 ),
-c as materialized (
-  select *
-    from json_to_recordset($3::json) as c (
-      n int, id text, version bigint, epoch bigint, not_before bigint, state text, tokens bigint, wake_at bigint, bucket smallint,
-      job text, tenant text, app text, status text, revision bigint, definition text
-    )
-),
-f as materialized (
-  select *
-    from json_to_recordset($4::json) as f (
-      n int, place int, fresh boolean, schedule text, due_at bigint, nonce text, job text, tenant text, outcome text, ended_at bigint,
-      number bigint, expires_at bigint, until_at bigint, round int, record text
-    )
-),
-r as materialized (
-  select *
-    from json_to_recordset($5::json) as r (
-      n int, schedule text, token text, due_at bigint, nonce text, job text, instance text, started_at bigint, outcome text, slots json,
-      record text
-    )
-),
+c as materialized (select * from ${unpacked('$3', CHANGE_COLUMNS)} as c),
+f as materialized (select * from ${unpacked('$4', FIRE_COLUMNS)} as f),
+r as materialized (select * from ${unpacked('$5', RUN_COLUMNS)} as r),
+w as materialized (select * from ${unpacked('$6', OPEN_COLUMNS)} as w),
 no_bits as materialized (select repeat('0', greatest(count(*), 1)::int)::varbit as bits from c),
 renewed as (
   update ${schema}._instances i
@@ -72,22 +124,26 @@ may as materialized (
   select clock.now, clock.epoch, clock.moved, header.instance is null or exists (select from renewed) as live from clock, header
 ),
 existing as materialized (
-  select coalesce(jsonb_object_agg(f.n::text, e.record order by f.place desc), '{}') as fires
-    from f
+  select coalesce(jsonb_object_agg(x.n::text, e.record order by x.place desc), '{}') as fires
+    from (
+      select f.n, f.place, f.schedule, f.due_at, f.nonce from f where f.fresh
+      union all
+      select w.n, w.place, w.schedule, w.due_at, w.nonce from w where w.fresh
+    ) x
    cross join lateral (
-     select o.record from ${schema}._open_fires o
-      where f.nonce = '' and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = ''
+     select o.fire as record from ${schema}._open o
+      where x.nonce = '' and o.namespace = $1 and o.schedule = x.schedule and o.due_at = x.due_at and o.nonce = ''
       union all
      select o.record from ${schema}._fires o
-      where f.nonce = '' and o.namespace = $1 and o.schedule = f.schedule and o.due_at = f.due_at and o.nonce = ''
+      where x.nonce = '' and o.namespace = $1 and o.schedule = x.schedule and o.due_at = x.due_at and o.nonce = ''
       union all
-     select o.record from ${schema}._open_fires o
-      where f.nonce <> '' and o.namespace = $1 and o.schedule = f.schedule and o.nonce = f.nonce and o.nonce <> ''
+     select o.fire from ${schema}._open o
+      where x.nonce <> '' and o.namespace = $1 and o.schedule = x.schedule and o.nonce = x.nonce and o.nonce <> ''
       union all
      select o.record from ${schema}._fires o
-      where f.nonce <> '' and o.namespace = $1 and o.schedule = f.schedule and o.nonce = f.nonce and o.nonce <> ''
+      where x.nonce <> '' and o.namespace = $1 and o.schedule = x.schedule and o.nonce = x.nonce and o.nonce <> ''
    ) e
-   where f.fresh
+   where e.record is not null
 ),
 found as materialized (
   select c.*, k.row_id, k.was_job, k.redefined, k.reclassified
@@ -184,20 +240,44 @@ raised as (
   select $1, max(greatest(x.version, x.tokens)) from removed x having count(*) > 0
   on conflict (namespace) do update set floor = greatest(n.floor, excluded.floor)
 ),
-fires_opened as (
-  insert into ${schema}._open_fires (namespace, schedule, due_at, nonce, job, tenant, record)
-  select $1, f.schedule, f.due_at, f.nonce, f.job, f.tenant, f.record
-    from f
-   where f.outcome = 'open' and ${isWritten('f')}
-  on conflict (namespace, schedule, due_at, nonce) do update set record = excluded.record
+open_now as materialized (
+  select w.n, w.schedule, w.due_at, w.nonce, w.job, w.tenant, o.row_id,
+         case w.fire_is when 'open' then w.fire when 'same' then o.fire end as fire,
+         case w.run_is when 'open' then w.run when 'same' then o.run end as run,
+         case w.run_is when 'open' then w.token when 'same' then o.token end as token,
+         case w.run_is when 'open' then w.instance when 'same' then o.instance end as instance,
+         case w.run_is when 'open' then w.started_at when 'same' then o.started_at end as started_at,
+         case w.run_is when 'open' then w.slots when 'same' then o.slots end as slots
+    from w
+    left join lateral (
+      select o.ctid as row_id, o.fire, o.run, o.token, o.instance, o.started_at, o.slots
+        from ${schema}._open o
+       where not w.fresh and ${ofFire('w')}
+      offset 0
+    ) o on true
+   where ${isWritten('w')}
+),
+opened as (
+  insert into ${schema}._open
+    (namespace, schedule, due_at, nonce, job, tenant, fire, run, token, instance, started_at, slots)
+  select $1, x.schedule, x.due_at, x.nonce, x.job, x.tenant, x.fire, x.run, x.token, x.instance, x.started_at, x.slots
+    from open_now x
+   where x.fire is not null or x.run is not null
+  on conflict (namespace, schedule, due_at, nonce) do update
+     set fire = excluded.fire, run = excluded.run, token = excluded.token, instance = excluded.instance,
+         started_at = excluded.started_at, slots = excluded.slots
+),
+closed as (
+  delete from ${schema}._open o
+   where o.ctid = any (array(select x.row_id from open_now x where x.fire is null and x.run is null))
 ),
 fires_reopened as (
   delete from ${schema}._fires o
    where o.ctid = any (array(
            select x.row_id
-             from f
-            cross join lateral (select o.ctid as row_id from ${schema}._fires o where ${ofFire('f')} offset 0) x
-            where f.outcome = 'open' and not f.fresh and f.round > 1 and ${isWritten('f')}
+             from w
+            cross join lateral (select o.ctid as row_id from ${schema}._fires o where ${ofFire('w')} offset 0) x
+            where w.fire_is = 'open' and not w.fresh and w.round > 1 and ${isWritten('w')}
          ))
 ),
 fires_ended as (
@@ -205,42 +285,17 @@ fires_ended as (
     (namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, number, expires_at, until_at, record)
   select $1, f.schedule, f.due_at, f.nonce, f.job, f.tenant, f.outcome, f.ended_at, f.number, f.expires_at, f.until_at, f.record
     from f
-   where f.outcome <> 'open' and ${isWritten('f')}
+   where ${isWritten('f')}
   on conflict (namespace, schedule, due_at, nonce) do update
      set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number, expires_at = excluded.expires_at,
          until_at = excluded.until_at, record = excluded.record
-),
-fires_closed as (
-  delete from ${schema}._open_fires o
-   where o.ctid = any (array(
-           select x.row_id
-             from f
-            cross join lateral (select o.ctid as row_id from ${schema}._open_fires o where ${ofFire('f')} offset 0) x
-            where f.outcome <> 'open' and not f.fresh and ${isWritten('f')}
-         ))
-),
-runs_begun as (
-  insert into ${schema}._open_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, slots, record)
-  select $1, r.schedule, r.token, r.due_at, r.nonce, r.job, r.instance, r.started_at, r.slots, r.record
-    from r
-   where r.outcome = 'open' and ${isWritten('r')}
-  on conflict (namespace, schedule, token) do update set record = excluded.record
 ),
 runs_ended as (
   insert into ${schema}._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
   select $1, r.schedule, r.token, r.due_at, r.nonce, r.job, r.instance, r.started_at, r.outcome, r.record
     from r
-   where r.outcome <> 'open' and ${isWritten('r')}
+   where ${isWritten('r')}
   on conflict (namespace, schedule, due_at, nonce, token) do update set outcome = excluded.outcome, record = excluded.record
-),
-runs_closed as (
-  delete from ${schema}._open_runs o
-   where o.ctid = any (array(
-           select x.row_id
-             from r
-            cross join lateral (select o.ctid as row_id from ${schema}._open_runs o where o.namespace = $1 and o.schedule = r.schedule and o.token = r.token offset 0) x
-            where r.outcome <> 'open' and ${isWritten('r')}
-         ))
 ),
 ${slots ? usedCte(schema) : ''}
 ${trims ? trimCtes(schema) : ''}
@@ -272,14 +327,20 @@ select '{"now":' || may.now || ',"epoch":' || may.epoch || ',"moved":' || may.mo
 function slotsCtes(schema: string): string {
   return `
 delta as materialized (
-  select r.n, s.slot, sum(case when r.outcome = 'open' then 1 else -1 end) as change
-    from r
-   cross join lateral json_array_elements_text(r.slots) as s (slot)
-    left join lateral (
-      select true as is from ${schema}._open_runs o where o.namespace = $1 and o.schedule = r.schedule and o.token = r.token offset 0
-    ) held on true
-   where (held.is is null) = (r.outcome = 'open')
-   group by r.n, s.slot
+  select x.n, x.slot, sum(x.change) as change
+    from (
+      select w.n, s.slot, 1 as change
+        from w
+       cross join lateral json_array_elements_text(w.slots::json) as s (slot)
+        left join lateral (select true as is from ${schema}._open o where ${ofFire('w')} and o.token = w.token offset 0) held on true
+       where w.run_is = 'open' and held.is is null
+      union all
+      select r.n, s.slot, -1
+        from r
+       cross join lateral json_array_elements_text(r.slots::json) as s (slot)
+       cross join lateral (select from ${schema}._open o where ${ofFire('r')} and o.token = r.token offset 0) held
+    ) x
+   group by x.n, x.slot
 ),
 slot as materialized (
   select s.slot, s.used
@@ -297,7 +358,7 @@ sums as materialized (
 full_slots as materialized (
   select coalesce(jsonb_object_agg(sums.n::text, sums.slot order by l.place desc), '{}') as slots
     from sums
-    join json_to_recordset($6::json) as l (n int, place int, slot text, most bigint) on l.n = sums.n and l.slot = sums.slot
+    join json_to_recordset($7::json) as l (n int, place int, slot text, most bigint) on l.n = sums.n and l.slot = sums.slot
    where sums.used > l.most
 ),`
 }
@@ -316,7 +377,7 @@ function trimCtes(schema: string): string {
   return `
 trimmed as materialized (
   select t.id as schedule, o.due_at, o.nonce
-    from json_to_recordset($7::json) as t (n int, id text, below bigint, before bigint)
+    from json_to_recordset($8::json) as t (n int, id text, below bigint, before bigint)
    cross join lateral (
      select early.due_at, early.nonce
        from (

@@ -4,8 +4,9 @@ import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { stateOf } from '../../model/state-of.ts'
 import type { ChangeResult } from '../store.ts'
-import { type ApplyParts, CODE } from './apply-sql.ts'
+import { type ApplyParts, CHANGE_COLUMNS, CODE, FIRE_COLUMNS, OPEN_COLUMNS, RUN_COLUMNS } from './apply-sql.ts'
 import type { FunctionName } from './functions.ts'
+import { Packer, type Row } from './packed.ts'
 import { definitionText, type StoreMoment, stateText } from './rows.ts'
 
 export interface ApplyAnswer extends StoreMoment {
@@ -83,24 +84,32 @@ export function slotsOf(changes: readonly Change[]): string[] {
 
 /** The values of the statement, after the namespace. */
 export function applyValues(header: ApplyHeader, changes: readonly Change[]): string[] {
-  const rows: unknown[] = []
-  const fires: unknown[] = []
-  const runs: unknown[] = []
+  const rows = new Packer(CHANGE_COLUMNS)
+  const fires = new Packer(FIRE_COLUMNS)
+  const runs = new Packer(RUN_COLUMNS)
+  const open = new Packer(OPEN_COLUMNS)
   const limits: unknown[] = []
   const trims: unknown[] = []
   for (const [n, change] of changes.entries()) {
-    rows.push(changeRow(n, change))
-    for (const [place, fire] of change.creates.entries()) fires.push(fireRow(n, place, true, fire))
-    for (const [place, fire] of change.updates.entries()) fires.push(fireRow(n, place, false, fire))
-    for (const run of change.runs) runs.push(runRow(n, run))
+    rows.add(changeRow(n, change))
+    for (const [place, fire] of change.creates.entries())
+      if (fire.ending !== null) fires.add(fireRow(n, place, true, fire))
+    for (const [place, fire] of change.updates.entries())
+      if (fire.ending !== null) fires.add(fireRow(n, place, false, fire))
+    for (const run of change.runs) if (run.ending !== null) runs.add(runRow(n, run))
+    for (const row of openRows(n, change)) open.add(row)
     for (const [place, { slot, limit }] of change.limits.entries()) limits.push({ n, place, slot, most: limit })
     if (change.trim === null) continue
     trims.push({ n, id: change.id, below: change.trim.belowNumber, before: change.trim.endedBefore })
   }
-  return [header, rows, fires, runs, limits, trims].map((value) => JSON.stringify(value))
+  return [
+    JSON.stringify(header),
+    ...[rows, fires, runs, open].map((packer) => packer.text()),
+    ...[limits, trims].map((value) => JSON.stringify(value)),
+  ]
 }
 
-function changeRow(n: number, { id, version, epoch, notBefore, state }: Change): object {
+function changeRow(n: number, { id, version, epoch, notBefore, state }: Change): Row<typeof CHANGE_COLUMNS> {
   const head = { n, id, version, epoch, not_before: notBefore }
   if (state === null) return head
   const { definition, tokens, wakeAt, revision } = state
@@ -123,7 +132,7 @@ function appOf({ source }: ScheduleState): string | null {
   return source.kind === 'code' ? source.app : null
 }
 
-function fireRow(n: number, place: number, fresh: boolean, fire: FireRecord): object {
+function fireRow(n: number, place: number, fresh: boolean, fire: FireRecord): Row<typeof FIRE_COLUMNS> {
   return {
     n,
     place,
@@ -133,17 +142,16 @@ function fireRow(n: number, place: number, fresh: boolean, fire: FireRecord): ob
     nonce: fire.nonce,
     job: fire.job,
     tenant: fire.tenant,
-    outcome: fire.ending?.outcome ?? 'open',
+    outcome: fire.ending?.outcome,
     ended_at: fire.endedAt,
     number: fire.number,
     expires_at: fire.expiresAt,
-    until_at: fire.range?.untilAt ?? null,
-    round: fire.round,
+    until_at: fire.range?.untilAt,
     record: JSON.stringify(fire),
   }
 }
 
-function runRow(n: number, run: RunRecord): object {
+function runRow(n: number, run: RunRecord): Row<typeof RUN_COLUMNS> {
   return {
     n,
     schedule: run.schedule,
@@ -153,10 +161,66 @@ function runRow(n: number, run: RunRecord): object {
     job: run.job,
     instance: run.instance,
     started_at: run.startedAt,
-    outcome: run.ending?.outcome ?? 'open',
-    slots: run.slots,
+    outcome: run.ending?.outcome,
+    slots: JSON.stringify(run.slots),
     record: JSON.stringify(run),
   }
+}
+
+interface Opening {
+  readonly key: FireKey & { readonly job: string }
+  readonly place: number
+  readonly isFresh: boolean
+  fire: FireRecord | null
+  /** The one that is open; of those that have ended, any. */
+  run: RunRecord | null
+}
+
+/** A fire and its run stand in one row while they are open: what a change says about either, by fire. */
+function openRows(n: number, { creates, updates, runs }: Change): Row<typeof OPEN_COLUMNS>[] {
+  const openings = new Map<string, Opening>()
+  for (const [place, fire] of creates.entries()) {
+    if (fire.ending === null) openings.set(keyText(fire), { key: fire, place, isFresh: true, fire, run: null })
+  }
+  for (const [place, fire] of updates.entries()) {
+    openings.set(keyText(fire), { key: fire, place, isFresh: false, fire, run: null })
+  }
+  for (const run of runs) {
+    const opening = openings.get(keyText(run))
+    if (opening === undefined) openings.set(keyText(run), { key: run, place: 0, isFresh: false, fire: null, run })
+    else if (opening.run === null || run.ending === null) opening.run = run
+  }
+  return [...openings.values()].map((opening) => openRow(n, opening))
+}
+
+function openRow(n: number, { key, place, isFresh, fire, run }: Opening): Row<typeof OPEN_COLUMNS> {
+  const head = { n, place, fresh: isFresh, schedule: key.schedule, due_at: key.dueAt, nonce: key.nonce, job: key.job }
+  const isRun = run?.ending === null
+  return {
+    ...head,
+    tenant: fire?.tenant,
+    round: fire?.round ?? 1,
+    fire_is: stateIn(fire),
+    fire: fire?.ending === null ? JSON.stringify(fire) : null,
+    // What is new has no run of before.
+    run_is: isFresh && run === null ? 'ended' : stateIn(run),
+    ...(isRun && {
+      run: JSON.stringify(run),
+      token: run.token,
+      instance: run.instance,
+      started_at: run.startedAt,
+      slots: JSON.stringify(run.slots),
+    }),
+  }
+}
+
+function stateIn(record: FireRecord | RunRecord | null): 'open' | 'ended' | 'same' {
+  if (record === null) return 'same'
+  return record.ending === null ? 'open' : 'ended'
+}
+
+function keyText({ schedule, dueAt, nonce }: FireKey): string {
+  return `${dueAt} ${nonce} ${schedule}`
 }
 
 const KINDS: ReadonlyMap<number, ChangeResult> = new Map(

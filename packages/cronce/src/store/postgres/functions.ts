@@ -24,10 +24,10 @@ const FUNCTIONS = {
   due: { name: '_due_1', texts: 4, sql: dueSql },
   beat: { name: '_beat_1', texts: 2, sql: beatSql },
   prune: { name: '_prune_1', texts: 2, sql: pruneSql },
-  apply: { name: '_apply_1', texts: 7, sql: (schema) => applySql(schema, { slots: false, trims: false }) },
-  applySlots: { name: '_apply_slots_1', texts: 7, sql: (schema) => applySql(schema, { slots: true, trims: false }) },
-  applyTrims: { name: '_apply_trims_1', texts: 7, sql: (schema) => applySql(schema, { slots: false, trims: true }) },
-  applyAll: { name: '_apply_all_1', texts: 7, sql: (schema) => applySql(schema, { slots: true, trims: true }) },
+  apply: { name: '_apply_1', texts: 8, sql: (schema) => applySql(schema, { slots: false, trims: false }) },
+  applySlots: { name: '_apply_slots_1', texts: 8, sql: (schema) => applySql(schema, { slots: true, trims: false }) },
+  applyTrims: { name: '_apply_trims_1', texts: 8, sql: (schema) => applySql(schema, { slots: false, trims: true }) },
+  applyAll: { name: '_apply_all_1', texts: 8, sql: (schema) => applySql(schema, { slots: true, trims: true }) },
 } as const satisfies Record<string, StoreFunction>
 
 export type FunctionName = keyof typeof FUNCTIONS

@@ -77,11 +77,11 @@ fleet as materialized (
   select i.* from ${schema}._instances i, b where i.namespace = $1 and i.ended_at is null and i.id <> b.id
 ),
 holder as (
-  (select o.instance from ${schema}._open_runs o where o.namespace = $1 and o.instance <> '' order by o.instance limit 1)
+  (select o.instance from ${schema}._open o where o.namespace = $1 and o.instance is not null order by o.instance limit 1)
   union all
   select (
-    select o.instance from ${schema}._open_runs o
-     where o.namespace = $1 and o.instance > holder.instance and o.instance <> '' order by o.instance limit 1
+    select o.instance from ${schema}._open o
+     where o.namespace = $1 and o.instance > holder.instance and o.instance is not null order by o.instance limit 1
   )
     from holder
    where holder.instance is not null
@@ -90,10 +90,10 @@ told as (select pg_notify(b.channel, '') from b where b.channel is not null and 
 select ${MOMENT_JSON} || ',"told":' || (select count(*) from told) || ',"alive":' || exists (select from own)
        || ',"instances":[' || coalesce((select string_agg(${INSTANCE_JSON}, ',' order by i.id) from fleet i), '') || ']'
        || ',"held":[' || coalesce((
-         select string_agg(o.record, ',')
+         select string_agg(o.run, ',')
            from own
           cross join lateral (
-            select o.record from ${schema}._open_runs o where o.namespace = $1 and o.instance = own.id and o.instance <> '' offset 0
+            select o.run from ${schema}._open o where o.namespace = $1 and o.instance = own.id and o.instance is not null offset 0
           ) o
        ), '') || ']'
        || ',"chores":{"appVersion":' || coalesce((
@@ -116,7 +116,7 @@ const DAY_MS = 86_400_000
 /** SQL: an instance whose runs nobody has ended yet must stay: it is how they are found. */
 export function goneSql(schema: string): string {
   return `i.namespace = $1::text and i.ended_at is not null and i.ended_at <= clock.now - ${DAY_MS}
-     and not exists (select from ${schema}._open_runs o where o.namespace = $1::text and o.instance = i.id and o.instance <> '')`
+     and not exists (select from ${schema}._open o where o.namespace = $1::text and o.instance = i.id and o.instance is not null)`
 }
 
 function prunableSql(schema: string): string {

@@ -90,19 +90,20 @@ export function selectFires(schema: string, namespace: string, query: FireQuery)
   const places = isLatest ? 'due_at desc, schedule desc, nonce desc' : 'due_at, schedule, nonce'
   // Said again, since the index of nonces is known by what it leaves out.
   const nonces = query.nonce === undefined || query.nonce === '' ? '' : " and o.nonce <> ''"
-  const part = (table: string, more: string): string =>
-    `(select o.due_at, o.schedule, o.nonce, o.record
+  const part = (table: string, record: string, more: string): string =>
+    `(select o.due_at, o.schedule, o.nonce, o.${record} as record
         from ${schema}.${table} o
        where o.namespace = $1::text${common}${nonces}${more}
        order by ${places}
        limit ${limit})`
   const parts: string[] = []
   const within = start === null ? '' : ` and o.due_at >= ${start}`
-  if (outcome === undefined || outcome === 'open') parts.push(part('_open_fires', within))
+  if (outcome === undefined || outcome === 'open') parts.push(part('_open', 'fire', ` and o.fire is not null${within}`))
   if (outcome !== 'open') {
     const ended = ` and o.outcome <> ''${outcomeSql(where, outcome)}`
-    parts.push(part('_fires', `${ended}${within}`))
-    if (start !== null) parts.push(part('_fires', `${ended} and o.until_at >= ${start} and o.due_at < ${start}`))
+    parts.push(part('_fires', 'record', `${ended}${within}`))
+    if (start !== null)
+      parts.push(part('_fires', 'record', `${ended} and o.until_at >= ${start} and o.due_at < ${start}`))
   }
   const rows = `
   select row_number() over (order by ${places}) as place, record
@@ -132,16 +133,16 @@ export function selectRuns(schema: string, namespace: string, query: RunQuery): 
   const common = where.sql()
   const limit = where.value(query.limit + 1, 'bigint')
   const places = 'started_at desc, schedule desc, token desc'
-  const part = (table: string, more: string): string =>
-    `(select o.started_at, o.schedule, o.token, o.record
+  const part = (table: string, record: string, more: string): string =>
+    `(select o.started_at, o.schedule, o.token, o.${record} as record
         from ${schema}.${table} o
        where o.namespace = $1::text${common}${more}
        order by ${places}
        limit ${limit})`
   const parts: string[] = []
-  if (outcome === undefined || outcome === 'open') parts.push(part('_open_runs', ''))
+  if (outcome === undefined || outcome === 'open') parts.push(part('_open', 'run', ' and o.instance is not null'))
   if (outcome !== 'open') {
-    parts.push(part('_runs', outcomeSql(where, outcome)))
+    parts.push(part('_runs', 'record', outcomeSql(where, outcome)))
   }
   const rows = `
   select row_number() over (order by ${places.replaceAll(/(\w+) desc/g, 'o.$1 desc')}) as place, o.record, n.notes

@@ -36,11 +36,9 @@ with present as materialized (
 doomed as materialized (
   select distinct x.schedule, x.due_at, x.nonce
     from (
-      select schedule, due_at, nonce from ${schema}._open_fires where namespace = $1::text and schedule = $2::text
-      union all
       select schedule, due_at, nonce from ${schema}._fires where namespace = $1::text and schedule = $2::text
       union all
-      select schedule, due_at, nonce from ${schema}._open_runs where namespace = $1::text and schedule = $2::text
+      select schedule, due_at, nonce from ${schema}._open where namespace = $1::text and schedule = $2::text
       union all
       select schedule, due_at, nonce from ${schema}._runs where namespace = $1::text and schedule = $2::text
       union all
@@ -50,12 +48,8 @@ doomed as materialized (
    limit $3::bigint
 ),
 ${deleteFiresCtes(schema, 'doomed')},
-open_fires as (
-  delete from ${schema}._open_fires o using doomed d
-   where o.namespace = $1::text and o.schedule = d.schedule and o.due_at = d.due_at and o.nonce = d.nonce
-),
-open_runs as (
-  delete from ${schema}._open_runs o using doomed d
+opened as (
+  delete from ${schema}._open o using doomed d
    where o.namespace = $1::text and o.schedule = d.schedule and o.due_at = d.due_at and o.nonce = d.nonce
   returning o.slots
 ),
@@ -64,7 +58,7 @@ freed as (
      set used = s.used - d.runs
     from (
       select slot.name, count(*) as runs
-        from open_runs cross join lateral json_array_elements_text(open_runs.slots) as slot (name)
+        from opened cross join lateral json_array_elements_text(opened.slots::json) as slot (name)
        group by slot.name
     ) d
    where s.namespace = $1::text and s.slot = d.name

@@ -34,9 +34,9 @@ export function stepStatements(schema: string): StepStatements {
 with ${clockCte(schema)},
 live as materialized (
   select o.token
-    from ${schema}._open_runs o
-   where o.namespace = $1::text and o.schedule = $2::text and o.token = $6::text
-     and o.due_at = $3::bigint and o.nonce = $4::text and ${livesSql(schema)}
+    from ${schema}._open o
+   where o.namespace = $1::text and o.schedule = $2::text and o.due_at = $3::bigint and o.nonce = $4::text
+     and o.token = $6::text and ${livesSql(schema)}
 ),
 begun as (
   insert into ${schema}._steps as p (namespace, schedule, due_at, nonce, step, state, token, result, begun_at, ended_at)
@@ -116,7 +116,7 @@ with note as materialized (
 live as materialized (
   select t.n
     from note t
-    join ${schema}._open_runs o on o.namespace = $1::text and o.schedule = t.schedule and o.token = t.token
+    join ${schema}._open o on o.namespace = $1::text and o.schedule = t.schedule and o.token = t.token
    where ${livesSql(schema)}
 ),
 kept as (

@@ -19,7 +19,7 @@ interface LockAnswer extends StoreMoment {
 
 export function transactStatements(schema: string): TransactStatements {
   const live = `exists (
-         select from ${schema}._open_runs o
+         select from ${schema}._open o
           where o.namespace = $1::text and o.schedule = $2::text and o.token = $3::text and ${livesSql(schema)}
        )`
   return {

@@ -158,7 +158,7 @@ export function dataRules(rule: Rule): void {
       makeToken(2 ** 18, 1),
     ]
     const { state, run } = await running(store, 's', { instance: 'i' })
-    const runs: RunRecord[] = tokens.map((token, index) => ({ ...run, token, dueAt: NOON + index }))
+    const runs: RunRecord[] = tokens.map((token, index) => ({ ...run, token, dueAt: NOON + 1 + index }))
     await applyAll(store, [change(state, {}, { runs })])
     for (const { token, dueAt } of runs) {
       same(

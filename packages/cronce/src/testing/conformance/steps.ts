@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../model/json.ts'
+import { ending } from '../../model/outcome.ts'
 import type { RunRecord } from '../../model/record.ts'
 import type { StepAnswer, Store } from '../../store/store.ts'
 import { applyAll, bury, create, join, type Rule, running } from './bench.ts'
@@ -173,17 +174,31 @@ export function stepRules(rule: Rule): void {
     }
   })
 
-  rule('of two runs that begin a step at once, one does', async ({ store, open }) => {
+  rule('of a run and the one that took its place, only that one begins a step', async ({ store, open }) => {
     await join(store, 'i', 'j')
     const { state, run } = await running(store, 's', { instance: 'i' })
-    // Two live runs of one fire are no policy's work: a store is to hold even then.
-    const twin = { ...run, token: '77', instance: 'j' }
-    await applyAll(store, [change(state, {}, { runs: [twin] })])
+    const next = { ...run, token: '77', instance: 'j', attempt: 2 }
+    const ended = { ...run, ending: ending('crashed'), endedAt: NOON + 10 }
+    await applyAll(store, [change(state, {}, { runs: [ended, next] })])
     const other = await open()
     for (let round = 0; round < 20; round++) {
       const step = `step ${round}`
-      const answers = await Promise.all([begin(store, run, { step }), begin(other, twin, { step })])
-      assert.deepEqual(answers.map(({ kind }) => kind).sort(), ['applied', 'unknown'])
+      const answers = await Promise.all([begin(store, run, { step }), begin(other, next, { step })])
+      assert.deepEqual(
+        answers.map(({ kind }) => kind),
+        ['stale', 'applied'],
+      )
+    }
+  })
+
+  rule('of one run that begins a step twice at once, one does', async ({ store, open }) => {
+    await join(store, 'i')
+    const { run } = await running(store, 's', { instance: 'i' })
+    const other = await open()
+    for (let round = 0; round < 20; round++) {
+      const step = `step ${round}`
+      const answers = await Promise.all([begin(store, run, { step }), begin(other, run, { step })])
+      assert.deepEqual(answers.map(({ kind }) => kind).sort(), ['applied', 'duplicate'])
     }
   })
 

@@ -3,7 +3,7 @@
  * They are texts and not json, since PostgreSQL's JSON can't read every string that JavaScript's can write.
  *
  * Tables are split by how they are written. `_schedules` changes at human rate. `_clocks` changes with every fire: narrow in
- * indexes, with room on its pages. What is open is small, and comes and goes; what has ended is only ever appended.
+ * indexes, with room on its pages. What is open, a fire with its run, is small, and comes and goes; what has ended is appended.
  * Names are compared byte by byte, whatever the language of the database.
  *
  * Some indexes leave out what is never there, such as an empty outcome. It keeps them from being chosen for what another index is
@@ -59,17 +59,23 @@ create table ${schema}._clocks (
 create index _clocks_due on ${schema}._clocks (namespace, job, wake_at) where wake_at is not null;
 create index _clocks_newer on ${schema}._clocks (namespace) where format > 1;
 
-create table ${schema}._open_fires (
+create table ${schema}._open (
   namespace text collate "C" not null,
   schedule text collate "C" not null,
   due_at bigint not null,
   nonce text collate "C" not null,
   job text collate "C" not null,
   tenant text collate "C",
-  record text not null,
+  fire text,
+  run text,
+  token text collate "C",
+  instance text collate "C",
+  started_at bigint,
+  slots text,
   primary key (namespace, schedule, due_at, nonce)
-) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
-create unique index _open_fires_nonce on ${schema}._open_fires (namespace, schedule, nonce) where nonce <> '';
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+create unique index _open_nonce on ${schema}._open (namespace, schedule, nonce) where nonce <> '';
+create index _open_instance on ${schema}._open (namespace, instance) where instance is not null;
 
 create table ${schema}._fires (
   namespace text collate "C" not null,
@@ -93,21 +99,6 @@ create index _fires_trouble on ${schema}._fires (namespace, outcome, due_at, sch
 create index _fires_tenant on ${schema}._fires (namespace, tenant, due_at, schedule, nonce) where tenant is not null;
 create index _fires_expiry on ${schema}._fires (namespace, expires_at) where expires_at is not null;
 create index _fires_range on ${schema}._fires (namespace, until_at) where until_at is not null;
-
-create table ${schema}._open_runs (
-  namespace text collate "C" not null,
-  schedule text collate "C" not null,
-  token text collate "C" not null,
-  due_at bigint not null,
-  nonce text collate "C" not null,
-  job text collate "C" not null,
-  instance text collate "C" not null,
-  started_at bigint not null,
-  slots json not null,
-  record text not null,
-  primary key (namespace, schedule, token)
-) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
-create index _open_runs_instance on ${schema}._open_runs (namespace, instance) where instance <> '';
 
 create table ${schema}._runs (
   namespace text collate "C" not null,

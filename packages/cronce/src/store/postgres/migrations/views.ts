@@ -50,8 +50,9 @@ select namespace, schedule, ${time('due_at')} as due_at, nonce, job, tenant,
        due_at as due_ms
   from (
     select namespace, schedule, due_at, nonce, job, tenant, 'open' as state, null::bigint as ended_at,
-           null::bigint as expires_at, null::bigint as until_at, record
-      from ${schema}._open_fires
+           null::bigint as expires_at, null::bigint as until_at, fire as record
+      from ${schema}._open
+     where fire is not null
     union all
     select namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, expires_at, until_at, record
       from ${schema}._fires
@@ -77,9 +78,9 @@ select namespace, schedule, token, ${time('due_at')} as due_at, nonce, job,
        ${json('record', 'result')} as result,
        due_at as due_ms, started_at as started_ms
   from (
-    select namespace, schedule, token, due_at, nonce, job, instance, started_at, 'running' as state, record
-      from ${schema}._open_runs
-     where instance <> ''
+    select namespace, schedule, token, due_at, nonce, job, instance, started_at, 'running' as state, run as record
+      from ${schema}._open
+     where instance is not null
     union all
     select namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record
       from ${schema}._runs
