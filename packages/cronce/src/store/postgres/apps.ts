@@ -22,8 +22,8 @@ select '{"now":' || clock.now || ',"app":' || coalesce((
       sql: `
 with saved as (
   insert into ${schema}._apps as a (namespace, name, version, record)
-  select $1::text, $2::text, $3::bigint, $4::text
-   where $3::bigint = 1 or exists (select from ${schema}._apps where namespace = $1::text and name = $2::text)
+  select $1::text, $2::text, $3::text::bigint, $4::text
+   where $3::text::bigint = 1 or exists (select from ${schema}._apps where namespace = $1::text and name = $2::text)
   on conflict (namespace, name) do update
      set version = excluded.version, record = excluded.record
    where a.version = excluded.version - 1

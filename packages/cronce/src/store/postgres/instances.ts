@@ -145,8 +145,8 @@ buried as (
      set state = 'dead', ended_at = coalesce(i.ended_at, clock.now)
     from clock
    where i.namespace = $1::text and i.id = $2::text
-     and (i.state = 'dead' or i.state in ('live', 'draining') and i.renewals = $3::bigint
-          and ($4::boolean and i.session is not false or ${EXPIRED}))
+     and (i.state = 'dead' or i.state in ('live', 'draining') and i.renewals = $3::text::bigint
+          and ($4::text::boolean and i.session is not false or ${EXPIRED}))
   returning i.id
 )
 select exists (select from buried)::text as answer`,
@@ -156,7 +156,7 @@ select exists (select from buried)::text as answer`,
       sql: `
 with drained as (
   update ${schema}._instances i
-     set drain = $3::boolean
+     set drain = $3::text::boolean
    where i.namespace = $1::text and i.id = $2::text and i.state in ('live', 'draining')
   returning i.id
 )

@@ -28,7 +28,8 @@ class Where {
 
   value(value: string | number, type = 'text'): string {
     this.values.push(String(value))
-    return `$${this.values.length}::${type}`
+    // Drivers write a value as the type that the server says it has: a text is a text to all of them.
+    return type === 'text' ? `$${this.values.length}::text` : `$${this.values.length}::text::${type}`
   }
 
   sql(): string {

@@ -45,7 +45,7 @@ doomed as materialized (
       select schedule, due_at, nonce from ${schema}._steps where namespace = $1::text and schedule = $2::text
     ) x, present
    where not present.is
-   limit $3::bigint
+   limit $3::text::bigint
 ),
 ${deleteFiresCtes(schema, 'doomed')},
 opened as (

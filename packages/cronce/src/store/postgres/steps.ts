@@ -11,7 +11,7 @@ export interface StepStatements {
   readonly annotate: Statement
 }
 
-const KEY = 'p.namespace = $1::text and p.schedule = $2::text and p.due_at = $3::bigint and p.nonce = $4::text'
+const KEY = 'p.namespace = $1::text and p.schedule = $2::text and p.due_at = $3::text::bigint and p.nonce = $4::text'
 const STEP = `${KEY} and p.step = $5::text`
 
 /** SQL: the instance of the open run `o` is not over. One that the store no longer has, or never had, was not declared dead. */
@@ -35,15 +35,15 @@ with ${clockCte(schema)},
 live as materialized (
   select o.token
     from ${schema}._open o
-   where o.namespace = $1::text and o.schedule = $2::text and o.due_at = $3::bigint and o.nonce = $4::text
+   where o.namespace = $1::text and o.schedule = $2::text and o.due_at = $3::text::bigint and o.nonce = $4::text
      and o.token = $6::text and ${livesSql(schema)}
 ),
 begun as (
   insert into ${schema}._steps as p (namespace, schedule, due_at, nonce, step, state, token, result, begun_at, ended_at)
-  select $1::text, $2::text, $3::bigint, $4::text, $5::text, 'begun', live.token, 'null', clock.now, null from live, clock
+  select $1::text, $2::text, $3::text::bigint, $4::text, $5::text, 'begun', live.token, 'null', clock.now, null from live, clock
   on conflict (namespace, schedule, due_at, nonce, step) do update
      set state = 'begun', token = excluded.token, result = 'null', begun_at = excluded.begun_at, ended_at = null
-   where p.state = 'failed' or (p.state = 'begun' and p.token <> excluded.token and $7::boolean)
+   where p.state = 'failed' or (p.state = 'begun' and p.token <> excluded.token and $7::text::boolean)
   returning true
 )
 select case when not exists (select from live) then '{"kind":"stale"}'

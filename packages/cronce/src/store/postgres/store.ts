@@ -142,9 +142,10 @@ export function openStore<Tx>(
     const { tx } = options
     const send = tx === undefined ? askMovable : sendIn(tx)
     const twins = changes.map(findTwin)
-    if (twins.every((twin) => twin === null)) return applyOn(send, changes, options)
     const sound = changes.filter((_, index) => twins[index] === null)
     const { now, results } = await applyOn(send, sound, options)
+    if (options.wake === true) wakeUp.ring()
+    if (sound.length === changes.length) return { now, results }
     const rest = [...results]
     return { now, results: twins.map((fire) => (fire === null ? rest.shift()! : { kind: 'exists', fire })) }
   }
@@ -168,6 +169,7 @@ export function openStore<Tx>(
     const answer = await askMoment<BeatRow>(functions.beat, [namespace, value])
     const { alive, now, chores } = answer
     if (!alive || state === 'left') await liveness.release(id)
+    if (isNews) wakeUp.ring()
     const fleet = answer.instances.map(instanceOf)
     for (const peer of fleet) if (peer.running > 0) wakeUp.markBusy(peer.id)
     return { alive, now, chores, instances: fleet, held: answer.held.map(heldOf) }
@@ -216,7 +218,9 @@ export function openStore<Tx>(
         return epoch
       },
       transactions: database.transactions,
-      probes: true,
+      get probes() {
+        return liveness.isHolding() !== null
+      },
     },
     async load(ids, { tx } = {}) {
       const values = [namespace, JSON.stringify(ids)]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { WatchHint } from '../store.ts'
-import type { Database, Session } from './database.ts'
+import type { Database } from './database.ts'
 
 /** So long an instance is taken for one that holds runs, after it was last said to. */
 const BUSY_MS = 60_000
@@ -17,7 +17,6 @@ export class WakeUp {
   readonly #listeners = new Set<Listener>()
   readonly #busyAt = new Map<string, number>()
   #stop: (() => void) | null = null
-  #session: Session | null = null
   #isClosed = false
 
   constructor(database: Pick<Database, 'session'>, schema: string, namespace: string) {
@@ -51,9 +50,9 @@ export class WakeUp {
     }
   }
 
-  /** Tell those of this process, if nobody else will: without a session they would not hear of what was written here. */
+  /** Tell those of this process: what the server tells them may come later, or never. */
   ring(): void {
-    if (this.#session === null) this.#tellAll('wake')
+    this.#tellAll('wake')
   }
 
   close(): void {
@@ -69,7 +68,6 @@ export class WakeUp {
     this.#stop = () => stop()
     const session = await this.#database.session().catch(() => null)
     if (session === null || this.#isClosed) return
-    this.#session = session
     const stopChange = session.onChange((change) => this.#tellAll(change === 'lost' ? 'doubt' : 'wake'))
     const stopListening = await session.listen(this.channel, (payload) => this.#hear(payload))
     stop = () => {

@@ -13,6 +13,8 @@ export interface StoreUnderTest<Tx = unknown> {
   dispose(): Promise<void>
   /** Where the store's clock can be set. Else the rules really wait, for short leases only. */
   readonly clock?: { advance(ms: number): void } | undefined
+  /** Nobody hears of what others write, where something in between keeps the store from telling. @default false */
+  readonly isDeaf?: boolean | undefined
   /** The user's side of the same database, where the store has transactions. */
   readonly database?: Database<Tx> | undefined
 }
@@ -44,7 +46,7 @@ export interface Bench {
   eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void>
 }
 
-type Need = 'clock' | 'transactions' | 'no-transactions' | 'database' | 'waiting-transactions'
+type Need = 'clock' | 'wakes' | 'transactions' | 'no-transactions' | 'database' | 'waiting-transactions'
 export type Rule = (title: string, body: (bench: Bench) => Promise<void>, needs?: Need) => void
 
 const POLL_MS = 10
@@ -79,6 +81,7 @@ export function ruleFor(underTest: () => StoreUnderTest): Rule {
 
 function lackOf(need: Need, under: StoreUnderTest, store: Store): string | null {
   if (need === 'clock') return under.clock === undefined ? "the store's clock can't be set" : null
+  if (need === 'wakes') return under.isDeaf === true ? 'nobody hears of what others write' : null
   if (need === 'no-transactions') return store.info.transactions ? 'the store has transactions' : null
   if (!store.info.transactions) return 'the store has no transactions'
   if (need === 'transactions') return null

@@ -29,64 +29,84 @@ function listenerOf(store: Store): { calls: number; readonly stop: () => void } 
 }
 
 export function wakeRules(rule: Rule): void {
-  rule('whoever watches is told when another opening writes with wake', async (bench) => {
-    const other = await bench.open()
-    const listener = listenerOf(bench.store)
-    await heard(bench, other, listener)
-    await heard(bench, other, listener)
-    listener.stop()
-  })
+  rule(
+    'whoever watches is told when another opening writes with wake',
+    async (bench) => {
+      const other = await bench.open()
+      const listener = listenerOf(bench.store)
+      await heard(bench, other, listener)
+      await heard(bench, other, listener)
+      listener.stop()
+    },
+    'wakes',
+  )
 
-  rule('whoever watches is told when an instance is asked to drain', async (bench) => {
-    const other = await bench.open()
-    await join(bench.store, 'i')
-    const listener = listenerOf(bench.store)
-    await bench.eventually('a drain is heard', async () => {
-      await other.drain('i', true)
-      return listener.calls > 0
-    })
-    listener.stop()
-  })
-
-  rule('whoever watches is told when an instance joins or leaves', async (bench) => {
-    const other = await bench.open()
-    const listener = listenerOf(bench.store)
-    let number = 0
-    for (const state of ['live', 'left'] as const) {
-      const before = listener.calls
-      await bench.eventually(`an instance that is ${state} is heard of`, async () => {
-        const id = state === 'live' ? `i${++number}` : `i${number--}`
-        await other.beat(beat(id, { join: state === 'live', state }))
-        return listener.calls > before
+  rule(
+    'whoever watches is told when an instance is asked to drain',
+    async (bench) => {
+      const other = await bench.open()
+      await join(bench.store, 'i')
+      const listener = listenerOf(bench.store)
+      await bench.eventually('a drain is heard', async () => {
+        await other.drain('i', true)
+        return listener.calls > 0
       })
-    }
-    listener.stop()
-  })
+      listener.stop()
+    },
+    'wakes',
+  )
 
-  rule('several watch, and each stops for itself', async (bench) => {
-    const other = await bench.open()
-    const [first, second] = [listenerOf(bench.store), listenerOf(bench.store)]
-    await heard(bench, other, first)
-    await heard(bench, other, second)
-    first.stop()
-    const calls = first.calls
-    await heard(bench, other, second)
-    assert.equal(first.calls, calls, 'one that has stopped is not told')
-    second.stop()
-    second.stop()
-  })
+  rule(
+    'whoever watches is told when an instance joins or leaves',
+    async (bench) => {
+      const other = await bench.open()
+      const listener = listenerOf(bench.store)
+      let number = 0
+      for (const state of ['live', 'left'] as const) {
+        const before = listener.calls
+        await bench.eventually(`an instance that is ${state} is heard of`, async () => {
+          const id = state === 'live' ? `i${++number}` : `i${number--}`
+          await other.beat(beat(id, { join: state === 'live', state }))
+          return listener.calls > before
+        })
+      }
+      listener.stop()
+    },
+    'wakes',
+  )
 
-  rule('a closed store tells nobody, and those that are open go on', async (bench) => {
-    const [closing, other] = [await bench.open(), await bench.open()]
-    const [deaf, listener] = [listenerOf(closing), listenerOf(bench.store)]
-    await heard(bench, other, deaf)
-    await closing.close()
-    const calls = deaf.calls
-    await heard(bench, other, listener)
-    assert.equal(deaf.calls, calls)
-    listener.stop()
-    deaf.stop()
-  })
+  rule(
+    'several watch, and each stops for itself',
+    async (bench) => {
+      const other = await bench.open()
+      const [first, second] = [listenerOf(bench.store), listenerOf(bench.store)]
+      await heard(bench, other, first)
+      await heard(bench, other, second)
+      first.stop()
+      const calls = first.calls
+      await heard(bench, other, second)
+      assert.equal(first.calls, calls, 'one that has stopped is not told')
+      second.stop()
+      second.stop()
+    },
+    'wakes',
+  )
+
+  rule(
+    'a closed store tells nobody, and those that are open go on',
+    async (bench) => {
+      const [closing, other] = [await bench.open(), await bench.open()]
+      const [deaf, listener] = [listenerOf(closing), listenerOf(bench.store)]
+      await heard(bench, other, deaf)
+      await closing.close()
+      const calls = deaf.calls
+      await heard(bench, other, listener)
+      assert.equal(deaf.calls, calls)
+      listener.stop()
+      deaf.stop()
+    },
+    'wakes',
+  )
 
   rule('closing once or twice leaves what was written, for others and for the next opening', async (bench) => {
     const { store, open } = bench
