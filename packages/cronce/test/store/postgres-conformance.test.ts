@@ -9,7 +9,8 @@ describeStore('PostgreSQL', async (): Promise<StoreUnderTest<PostgresTransaction
   const user = new pg.Pool({ connectionString: server.url })
   await user.query('create table texts (text text)')
   return {
-    source: postgres(server.url, { migrate: 'auto' }),
+    // Through the pool: the server plans every function anew for every connection, and here there would be hundreds.
+    source: postgres(user, { migrate: 'auto' }),
     database: {
       async write(tx, text) {
         await tx.query('insert into texts values ($1)', [text])
