@@ -47,6 +47,21 @@ export function openPool(url: string): pg.Pool {
   return pool
 }
 
+/** Committed when the work is done, rolled back if it throws. */
+export async function inTransaction(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await work(client)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
 let databases = 0
 
 /** Another one on this server. Returns its URL. */
