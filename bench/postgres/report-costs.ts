@@ -19,7 +19,7 @@ export function tablesTable(tables: readonly TableUse[]): string {
 
 const STATEMENTS = 8
 const PLACES = 10
-const TEXT = 70
+const TEXT = 50
 
 export function breakdownText({ rush, statements, profile }: Breakdown): string {
   const { count, effort } = rush
@@ -55,7 +55,10 @@ export function breakdownText({ rush, statements, profile }: Breakdown): string 
   return [intro, byStatement, byPlace, byFunction].join('\n\n')
 }
 
-function shortened(text: string): string {
+/** The functions of the store have telling names; whatever else is sent is cut. */
+export function shortened(text: string): string {
+  const called = /^select "?\w+"?\._(\w+)\(/.exec(text)?.[1]
+  if (called !== undefined) return `\`${called}\``
   const line = text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').trim()
   return `\`${line.length > TEXT ? `${line.slice(0, TEXT)}…` : line}\``
 }

@@ -6,7 +6,7 @@ import type { Failover } from './failover-plan.ts'
 import { nameOf } from './fleet.ts'
 import type { Idle } from './idle-plan.ts'
 import type { Lateness } from './lateness-plan.ts'
-import { breakdownText, tablesTable } from './report-costs.ts'
+import { breakdownText, shortened, tablesTable } from './report-costs.ts'
 import { faultsOf, type Results, type Rounds } from './results.ts'
 import type { Rush } from './rush-plan.ts'
 import type { Scale } from './scale-plan.ts'
@@ -132,6 +132,7 @@ function idleTable(all: readonly Idle[]): string {
     'per minute and instance',
     'schedules',
     'statements',
+    'by statement',
     'WAL bytes',
     'server CPU ms',
     'CPU ms',
@@ -141,6 +142,7 @@ function idleTable(all: readonly Idle[]): string {
     nameOf(idle.options),
     grouped(idle.schedules),
     idle.statements.toFixed(1),
+    idle.byStatement.map(([text, count]) => `${shortened(text)} ${count.toFixed(1)}`).join(', '),
     grouped(idle.walBytes),
     grouped(idle.serverCpuMs),
     grouped(idle.clientCpuMs),
