@@ -296,10 +296,10 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- e7d012361ac68c26c306a6f8d2bbaa92
-function _apply_all_1(text, text, text, text, text, text, text, text); -- 341615b28194d865ba3bd6144217e603
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- c275c72bc9275b1019cdf91b064679f2
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 03fabf67c3e1ed504d435cbc53867c11
+function _apply_1(text, text, text, text, text, text, text, text); -- 76c10a4439f37e8463fcdcf0c156d364
+function _apply_all_1(text, text, text, text, text, text, text, text); -- 7946375f3161e14cdae8991c93fd0ee2
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- 3a982d8a1a1c55c2a602c0ff0c6fedf1
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 5227e4ddec6e053236a8aac6fc2b67c8
 function _beat_1(text, text); -- d2175897b749eedbb81764a1b10969d1
 function _due_1(text, text, text, text); -- 8a379297e88505d84cc5357f26f91243
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d

@@ -87,6 +87,19 @@ function isWritten(row: string): string {
   return `get_bit((select bits from written), ${row}.n) = 1`
 }
 
+/** What is created is inserted plainly, so that the key of the table has the last word on whether it was there. */
+const FIRE_ROW =
+  'namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, number, expires_at, until_at, record'
+const OPEN_ROW = 'namespace, schedule, due_at, nonce, job, tenant, fire, run, token, instance, started_at, slots'
+
+function fireRow(row: string): string {
+  return FIRE_ROW.replace('namespace', '$1').replaceAll(/, (\w+)/g, `, ${row}.$1`)
+}
+
+function openRow(row: string): string {
+  return OPEN_ROW.replace('namespace', '$1').replaceAll(/, (\w+)/g, `, ${row}.$1`)
+}
+
 /**
  * All changes of a batch, each on a schedule of its own, in one statement: who may be written is found out first, and everything
  * else follows from that.
@@ -252,15 +265,20 @@ open_now as materialized (
     left join lateral (
       select o.ctid as row_id, o.fire, o.run, o.token, o.instance, o.started_at, o.slots
         from ${schema}._open o
-       where not w.fresh and ${ofFire('w')}
+       where ${ofFire('w')}
       offset 0
     ) o on true
-   where ${isWritten('w')}
+   where not w.fresh and ${isWritten('w')}
+),
+opened_first as (
+  insert into ${schema}._open (${OPEN_ROW})
+  select ${openRow('w')}
+    from w
+   where w.fresh and ${isWritten('w')}
 ),
 opened as (
-  insert into ${schema}._open
-    (namespace, schedule, due_at, nonce, job, tenant, fire, run, token, instance, started_at, slots)
-  select $1, x.schedule, x.due_at, x.nonce, x.job, x.tenant, x.fire, x.run, x.token, x.instance, x.started_at, x.slots
+  insert into ${schema}._open (${OPEN_ROW})
+  select ${openRow('x')}
     from open_now x
    where x.fire is not null or x.run is not null
   on conflict (namespace, schedule, due_at, nonce) do update
@@ -280,12 +298,11 @@ fires_reopened as (
             where w.fire_is = 'open' and not w.fresh and w.round > 1 and ${isWritten('w')}
          ))
 ),
+fires_ended_first as (
+  insert into ${schema}._fires (${FIRE_ROW}) select ${fireRow('f')} from f where f.fresh and ${isWritten('f')}
+),
 fires_ended as (
-  insert into ${schema}._fires as o
-    (namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, number, expires_at, until_at, record)
-  select $1, f.schedule, f.due_at, f.nonce, f.job, f.tenant, f.outcome, f.ended_at, f.number, f.expires_at, f.until_at, f.record
-    from f
-   where ${isWritten('f')}
+  insert into ${schema}._fires (${FIRE_ROW}) select ${fireRow('f')} from f where not f.fresh and ${isWritten('f')}
   on conflict (namespace, schedule, due_at, nonce) do update
      set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number, expires_at = excluded.expires_at,
          until_at = excluded.until_at, record = excluded.record

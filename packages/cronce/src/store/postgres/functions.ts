@@ -7,7 +7,7 @@ import { dueSql, loadSql } from './schedules.ts'
 /**
  * The statements of every fire are functions of the database: planned once for each connection, also behind a pooler, and always
  * with the indexes, whatever the tables' statistics happened to say on that day. A plan made while a table was empty reads all of it
- * when it is not.
+ * when it is not. None waits long for a lock: whoever is paused with one must not take the others' connections with it.
  *
  * Their names carry a number. What changes gets the next one, beside the old one, which those who have not been deployed yet
  * still call.
@@ -43,6 +43,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
+set lock_timeout = '1500ms'
 set plan_cache_mode = force_generic_plan
 as $cronce$
 #variable_conflict use_column
