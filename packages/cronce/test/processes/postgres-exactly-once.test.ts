@@ -22,6 +22,7 @@ test('1,000 fires insert one row each: under kill -9, pauses beyond the lease, a
   let starts = 0
   const start = (): Member => fleet.start({ ...order, name: `p${++starts}` })
   const members = [start(), start(), start()]
+  const gone: Member[] = []
   await Promise.all(members.map(({ started }) => started))
   // A transaction that lost its server is an error of the handler, which is tried again; that of a process that died is a crash.
   const retry = { attempts: 50, crashes: 100, backoff: { base: 50, cap: 200 } }
@@ -39,7 +40,9 @@ test('1,000 fires insert one row each: under kill -9, pauses beyond the lease, a
 
   const kill = async (): Promise<void> => {
     const place = await until('one is in the middle of a run', () => placeOfBusy(members, fleet.witnesses()))
-    await members[place]!.kill()
+    const victim = members[place]!
+    await victim.kill()
+    gone.push(victim)
     members[place] = start()
   }
   const pause = async (): Promise<void> => {
@@ -81,6 +84,9 @@ test('1,000 fires insert one row each: under kill -9, pauses beyond the lease, a
   assert.deepEqual((await rows()).sort(), due, 'each has one row')
   const retried = fires.filter(({ attempt }) => attempt > 1).length
   assert.ok(retried > 0, 'nobody was in the middle of anything')
+  const all = members.concat(gone).flatMap(({ events }) => events)
+  const died = all.flatMap((event) => (event.type === 'instance.died' ? [event.by] : []))
+  context.diagnostic(`declared dead by: ${died.join(', ')}`)
   context.diagnostic(`${retried} of ${fires.length} fires took more than one attempt`)
 })
 
