@@ -11,8 +11,8 @@ export function codesInSource(source: ReadonlyMap<string, string>): Set<string> 
     if (file.startsWith(CRON) || file.startsWith(SUITE)) continue
     for (const [, code] of text.matchAll(/'([A-Z]+(?:_[A-Z]+)+|CONTENTION)'/g)) codes.add(code!)
   }
-  // What SQLite calls its own, and what is only asked of the cron engine.
-  for (const other of ['SEED_MISSING']) codes.delete(other)
+  // What others call their own, and what is only asked of the cron engine.
+  for (const other of ['SEED_MISSING', 'ERR_MODULE_NOT_FOUND', 'ERR_INVALID_URL']) codes.delete(other)
   return codes
 }
 
@@ -25,6 +25,7 @@ const OPTION_TYPES: Readonly<Record<string, readonly string[]>> = {
   'packages/cronce/src/app/options.ts': ['CronceOptions'],
   'packages/cronce/src/client/schedule-options.ts': ['PolicyOptions', 'TriggerOptions', 'ScheduleOptions'],
   'packages/cronce/src/store/sqlite/sqlite.ts': ['SqliteOptions'],
+  'packages/cronce/src/store/postgres/postgres.ts': ['PostgresOptions'],
   'packages/cronce/src/app/run.ts': ['Run', 'Previous'],
   'packages/cronce/src/testing/test-kit.ts': [],
 }
