@@ -136,6 +136,24 @@ describe('a session', () => {
     assert.deepEqual(await waiting, [8n])
   })
 
+  test('is not ended by limits that were meant for statements', async (context) => {
+    const database = openFor(context, server.url)
+    await database.script(
+      "create role careful login password 'careful'; alter role careful set statement_timeout = '50ms'",
+    )
+    const version = Number(await database.ask(asking("select current_setting('server_version_num') as answer"), []))
+    if (version >= 140_000) await database.script("alter role careful set idle_session_timeout = '50ms'")
+    const url = new URL(server.url)
+    url.username = url.password = 'careful'
+    const [holder, watcher] = [await sessionOf(context), (await openFor(context, url.href).session())!]
+    const changes: string[] = []
+    watcher.onChange((change) => changes.push(change))
+    await holder.hold(11n)
+    assert.deepEqual(await watcher.freed([11n], 200), [])
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    assert.deepEqual(changes, [])
+  })
+
   test('ends a wait when it is closed', async (context) => {
     const database = openFor(context, server.url)
     const [watcher, holder] = [(await database.session())!, await sessionOf(context)]

@@ -37,6 +37,11 @@ async function kept(text: string): Promise<number> {
   return rows.length
 }
 
+async function sessionsOf(application: string): Promise<number> {
+  const { rows } = await pool.query('select from pg_stat_activity where application_name = $1', [application])
+  return rows.length
+}
+
 type Tx = { query(text: string): Promise<unknown> }
 
 function transaction<Value>(database: Database, work: (tx: Tx) => Promise<Value>): Promise<Value> {
@@ -159,6 +164,7 @@ describe('a transaction', () => {
       afterwards(context, () => proxy.close())
       const url = new URL(server.url)
       url.port = String(proxy.port)
+      url.searchParams.set('application_name', way)
       const own = new pg.Pool({ connectionString: url.href })
       own.on('error', () => {})
       const db = drizzleOnPg(own)
@@ -172,6 +178,9 @@ describe('a transaction', () => {
       const { code, notApplied } = await failure(asked)
       assert.deepEqual([code, notApplied], ['STORE_SILENT', false])
       await eventually('it was committed all the same', async () => (await kept(way)) === 1)
+      // Our own is ended by then, and the server has heard of it; the user's is the user's.
+      const open = way === "the user's way" ? 1 : 0
+      await eventually('its session is over', async () => (await sessionsOf(way)) === open)
       proxy.mode('pass')
       // A pool waits for its clients, and this one was left with one that never ends.
       if (way !== "the user's way") await own.end()
@@ -187,6 +196,27 @@ describe('a transaction', () => {
     })
     const { code, notApplied } = await failure(asked)
     assert.deepEqual([code, notApplied], ['STORE_LOST', true])
+  })
+
+  test('whose work has gone to sleep is ended by the server, and its rows are free', async (context) => {
+    const setting = "select current_setting('idle_in_transaction_session_timeout') as answer"
+    const calm = openFor(context, server.url)
+    assert.equal(await calm.transaction((tx) => calm.askIn(tx, asking(setting), [])), '15s')
+    const url = new URL(server.url)
+    url.searchParams.set('options', '-c idle_in_transaction_session_timeout=100')
+    const database = openFor(context, url.href)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const asked = transaction(database, async (tx) => {
+      await tx.query("set local application_name = 'asleep'; insert into kept values ('asleep')")
+      await promise
+    })
+    const failed = failure(asked)
+    await eventually('it has begun', async () => (await sessionsOf('asleep')) === 1)
+    await eventually('it is ended', async () => (await sessionsOf('asleep')) === 0)
+    resolve()
+    const { code, notApplied } = await failed
+    assert.deepEqual([code, notApplied], ['STORE_LOST', true])
+    assert.equal(await kept('asleep'), 0)
   })
 
   test('does not keep others from asking, and comes after the one before it', async (context) => {

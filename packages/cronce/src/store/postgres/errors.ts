@@ -61,7 +61,7 @@ export function isHopeless(error: unknown): boolean {
   if (error instanceof CronceError) return true
   const state = sqlStateOf(error)
   if (state !== null) return /^(?:28|3D|42501)/.test(state)
-  return !(error instanceof Error) || ('code' in error && error.code === 'ERR_INVALID_URL')
+  return !(error instanceof Error) || ('code' in error && /^ERR_INVALID_URL$/.test(String(error.code)))
 }
 
 /** What went wrong in our words, with the error of the driver as its cause. Our own errors stay as they are. */

@@ -20,6 +20,12 @@ const SELF_TEST_MS = 1_000
  */
 const WAIT_MS = 500
 
+/** It is idle for hours, and waits for longer than a careful role may let a statement take. Not every server knows the first. */
+const UNLIMITED = [
+  "select set_config(name, '0', false) from pg_settings where name = 'idle_session_timeout'",
+  'set statement_timeout = 0',
+]
+
 export interface SessionOptions {
   /** Of the database, for messages. */
   readonly name: string
@@ -87,7 +93,7 @@ export class OwnSession implements Session {
   }
 
   isHolding(): boolean {
-    return this.#connection !== null && [...this.#wanted].every((lock) => this.#held.has(lock))
+    return this.#connection?.isOpen === true && [...this.#wanted].every((lock) => this.#held.has(lock))
   }
 
   async freed(locks: readonly bigint[], waitMs: number): Promise<readonly bigint[]> {
@@ -97,7 +103,7 @@ export class OwnSession implements Session {
     if (unseen.length > 0) await this.#findFree(unseen)
     for (;;) {
       const seen = asked.filter((lock) => this.#seen.has(lock))
-      if (seen.length === 0 || this.#connection === null) return []
+      if (seen.length === 0 || !this.#connection?.isOpen) return []
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) return this.#findFree(seen)
       const watched = seen[this.#turn++ % seen.length]!
@@ -157,7 +163,7 @@ export class OwnSession implements Session {
         throw new Error('a pooler stands in between')
       }
       const channels = [...this.#channels.keys()].map((channel) => `listen ${quote(channel)}`)
-      if (channels.length > 0) await this.#within(connection.script(channels.join(';')), connection)
+      await this.#within(connection.script([...UNLIMITED, ...channels].join(';')), connection)
       this.#held = new Set()
       this.#seen = new Set()
       await this.#within(this.#takeLocks(connection), connection)
@@ -238,7 +244,7 @@ export class OwnSession implements Session {
   #tryTo<Value>(work: (connection: Connection) => Promise<Value>): Promise<Value | null> {
     const turn = this.#last.then(async () => {
       const connection = this.#connection
-      if (connection === null) return null
+      if (!connection?.isOpen) return null
       try {
         return await this.#within(work(connection), connection)
       } catch (error) {

@@ -20,12 +20,11 @@ export interface TransactionPlan {
 /** As long as a lease: whoever is paused within a transaction must not keep the rows that it has locked from all others. */
 const IDLE_MS = 15_000
 
-/** Gone with the transaction in which it was set. */
+/** Gone with the transaction in which it was set. Whoever is given less time keeps that. Not by pg_settings, which lists them all. */
 const MARK = `
 select set_config('cronce.transaction', $1::text, true) as answer,
-       (select set_config(s.name, '${IDLE_MS}', true)
-          from pg_catalog.pg_settings s
-         where s.name = 'idle_in_transaction_session_timeout' and s.setting::bigint not between 1 and ${IDLE_MS}) as idle`
+       case when current_setting('idle_in_transaction_session_timeout')::interval between '1 ms' and '${IDLE_MS} ms'
+            then '' else set_config('idle_in_transaction_session_timeout', '${IDLE_MS}', true) end as idle`
 const MARKED = "select current_setting('cronce.transaction', true) as answer"
 
 /**

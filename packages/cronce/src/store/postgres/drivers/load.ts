@@ -30,7 +30,7 @@ async function load<Module>(load: () => Promise<Module>, name: string): Promise<
     const isMissing =
       error instanceof Error &&
       'code' in error &&
-      error.code === 'ERR_MODULE_NOT_FOUND' &&
+      /^ERR_MODULE_NOT_FOUND$/.test(String(error.code)) &&
       error.message.includes(`'${name}'`)
     if (isMissing) return null
     throw error

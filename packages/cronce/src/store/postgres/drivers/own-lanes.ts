@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closed, isHopeless, noConnection, translate } from '../errors.ts'
-import type { Connect, Connection, Deadline, Lanes, Use } from './connection.ts'
+import { closed, isHopeless, noConnection, silent, translate } from '../errors.ts'
+import { type Connect, type Connection, type Deadline, type Lanes, type Use, within } from './connection.ts'
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1_000
@@ -46,7 +46,7 @@ export class OwnLanes implements Lanes {
     const connection = this.#takeIdle(use) ?? (await this.#open(use, deadline))
     if (use === 'transaction') this.#inTransaction.add(connection)
     connection.keepsProcess(true)
-    if (use === 'statement' && this.#used.delete(connection)) await this.#forget(connection)
+    if (use === 'statement' && this.#used.delete(connection)) await this.#forget(connection, deadline)
     return connection
   }
 
@@ -142,9 +142,11 @@ export class OwnLanes implements Lanes {
     connection.destroy()
   }
 
-  async #forget(connection: Connection): Promise<void> {
+  async #forget(connection: Connection, deadline: Deadline): Promise<void> {
     try {
-      await connection.script(FORGET)
+      await within(connection.script(FORGET), deadline.leftMs(), () => {
+        throw silent(this.#name, deadline.timeoutMs, true)
+      })
     } catch (error) {
       connection.destroy()
       this.put(connection)

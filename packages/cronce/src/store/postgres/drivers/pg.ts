@@ -33,6 +33,8 @@ export type PgClientClass = new (config: object) => PgClient
 export async function connectPg(Client: PgClientClass, config: object, timeoutMs: number): Promise<Connection> {
   const client = new Client({
     ...config,
+    // A pool's own patience with its statements is not meant for a session, which waits.
+    query_timeout: undefined,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: Math.max(1, Math.ceil(timeoutMs)),
