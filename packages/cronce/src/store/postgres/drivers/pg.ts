@@ -49,7 +49,7 @@ export async function connectPg(Client: PgClientClass, config: object, timeoutMs
   return connection
 }
 
-/** `onEnd` takes our listeners away from a client that is somebody else's. */
+/** `detach` takes our listeners away from a client that goes back to somebody else's pool. */
 export function pgConnection(client: PgClient): Connection & { detach(): void } {
   let isOpen = true
   const listeners: (() => void)[] = []
