@@ -296,10 +296,10 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- 76c10a4439f37e8463fcdcf0c156d364
-function _apply_all_1(text, text, text, text, text, text, text, text); -- 7946375f3161e14cdae8991c93fd0ee2
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- 3a982d8a1a1c55c2a602c0ff0c6fedf1
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 5227e4ddec6e053236a8aac6fc2b67c8
+function _apply_1(text, text, text, text, text, text, text, text); -- 8a44d9991e9e6e7c63fd42e48586bb3c
+function _apply_all_1(text, text, text, text, text, text, text, text); -- 80717890a2907aff54509412381f9e11
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- 40e37de8656da104adcf19870ba29940
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- d4246da8ae4d70f51dbdb80808a36d61
 function _beat_1(text, text); -- d2175897b749eedbb81764a1b10969d1
 function _due_1(text, text, text, text); -- 8a379297e88505d84cc5357f26f91243
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d

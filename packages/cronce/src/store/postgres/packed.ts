@@ -54,14 +54,19 @@ function reserved(value: string): PostgresStoreError {
   )
 }
 
-/** SQL: the rows of such a text. */
+/** SQL: the rows of such a text. It is cut into columns once, which a planner would undo without `offset`. */
 export function unpacked(text: string, columns: Columns): string {
-  const arrays = Object.entries(columns).map(([, type], index) => {
-    const values = `string_to_array((string_to_array(${text}, E'\\x1d'))[${index + 1}], E'\\x1f', E'\\x1e')`
+  const names = Object.keys(columns)
+  const arrays = Object.values(columns).map((type, index) => {
+    const values = `string_to_array(p.columns[${index + 1}], E'\\x1f', E'\\x1e')`
     return type === 'text' ? values : `${values}::${type}[]`
   })
-  const named = Object.entries(columns).map(([name, type]) =>
+  const values = Object.entries(columns).map(([name, type]) =>
     type === 'text' ? `case when u.${name} = E'\\x1c' then '' else u.${name} end as ${name}` : `u.${name}`,
   )
-  return `(select ${named.join(', ')} from unnest(${arrays.join(', ')}) as u (${Object.keys(columns).join(', ')}))`
+  return `(
+    select ${values.join(', ')}
+      from (select string_to_array(${text}, E'\\x1d') as columns offset 0) p
+     cross join lateral unnest(${arrays.join(', ')}) as u (${names.join(', ')})
+  )`
 }
