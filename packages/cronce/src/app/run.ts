@@ -60,24 +60,34 @@ export interface RunLog {
 export function createRun<Tx>(handle: RunHandle<Tx>, input: unknown, namespace: string): Run<unknown, Tx> {
   const { record, kind, previous } = handle.started
   const { schedule, job, dueAt, nonce, attempt, token, instance } = record
-  const log = Object.assign((message: string) => handle.log('info', String(message)), {
-    debug: (message: string) => handle.log('debug', String(message)),
-    info: (message: string) => handle.log('info', String(message)),
-    warn: (message: string) => handle.log('warn', String(message)),
-    error: (message: string) => handle.log('error', String(message)),
-  })
+  // Most runs are over before anybody asks for it; and so with the signal.
+  let log: RunLog | undefined
   const since = previous.succeededDueAt === null ? null : dueAt - previous.succeededDueAt
   return {
     fire: { schedule, job, dueAt, nonce, kind, input },
     attempt,
     token: BigInt(token),
-    signal: handle.signal,
+    get signal() {
+      return handle.signal
+    },
     instance,
     previous: { ...previous, sinceSuccessMs: since },
     once: (step, work, options) => handle.once(step, work, options),
     idempotencyKey: (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step]),
     progress: (fraction, message) => handle.progress(fraction, message ?? null),
-    log,
+    get log() {
+      log ??= runLog(handle)
+      return log
+    },
     transaction: (work) => handle.transaction(work),
   }
+}
+
+function runLog<Tx>(handle: RunHandle<Tx>): RunLog {
+  return Object.assign((message: string) => handle.log('info', String(message)), {
+    debug: (message: string) => handle.log('debug', String(message)),
+    info: (message: string) => handle.log('info', String(message)),
+    warn: (message: string) => handle.log('warn', String(message)),
+    error: (message: string) => handle.log('error', String(message)),
+  })
 }

@@ -21,7 +21,8 @@ type Ended =
 
 interface Local extends LocalRun {
   aborted: { readonly reason: AbortReason; readonly detail: string | null } | null
-  readonly givenUp: Promise<Ended>
+  /** Call this when it is given up; at once, if it has been. */
+  readonly onGiveUp: (tell: () => void) => void
   /** Wait, but not longer than the handler takes. True: so long it took. */
   readonly outlasts: (ms: number) => Promise<boolean>
   /** The handler has ended: whatever waits for it need not. */
@@ -50,13 +51,15 @@ export async function execute<Tx>(
       return
     }
     watchTimeout(run)
-    const handler = callHandler(() => job.execute(runHandle(core, run, notes)))
-    const ended = await Promise.race([handler, run.givenUp])
+    const ended = await unlessGivenUp(
+      run,
+      callHandler(() => job.execute(runHandle(core, run, notes))),
+    )
     // A handler that does not wait for its own transaction: that settles the fire, or leaves it to us.
-    if (run.transaction !== null) await Promise.race([run.transaction, run.givenUp])
+    if (run.transaction !== null) await unlessGivenUp(run, run.transaction)
     run.end()
     await core.parts.sync('run:returned')
-    await notes.flush(run)
+    if (notes.has(run)) await notes.flush(run)
     isKnown = run.committed
     if (run.committed) return
     run.settling = true
@@ -77,30 +80,43 @@ export async function execute<Tx>(
 }
 
 function localRun(core: Core, started: StartedRun): Local {
-  const controller = new AbortController()
-  // Most runs end before anybody waits for that.
+  // Most runs end before anybody asks for any of these.
+  let controller: AbortController | null = null
   let waiting: AbortController | null = null
-  const { promise, resolve } = Promise.withResolvers<Ended>()
+  let isGivenUp = false
+  const tellers: (() => void)[] = []
   const run: Local = {
     started,
     // Not who we are by now: a claim may be answered after its claimant was declared dead.
     instance: started.record.instance,
     begunAt: core.parts.clock.mono(),
-    signal: controller.signal,
+    get signal() {
+      if (controller === null) {
+        controller = new AbortController()
+        if (run.aborted !== null) controller.abort(abortError(run.aborted.reason, run.aborted.detail))
+      }
+      return controller.signal
+    },
     settling: false,
     transaction: null,
     committed: false,
     ended: false,
     aborted: null,
-    givenUp: promise,
+    onGiveUp(tell) {
+      if (isGivenUp) tell()
+      else tellers.push(tell)
+    },
     abort(reason, detail) {
       if (run.aborted !== null) return
       run.aborted = { reason, detail }
-      controller.abort(abortError(reason, detail))
+      controller?.abort(abortError(reason, detail))
       // Nobody awaits it: sleeps never reject. A run that has ended by then is given up without effect.
       void run.outlasts(started.policy.timeout.graceMs).then(() => run.giveUp())
     },
-    giveUp: () => resolve({ kind: 'gave-up' }),
+    giveUp() {
+      isGivenUp = true
+      for (const tell of tellers.splice(0)) tell()
+    },
     async outlasts(ms) {
       if (run.ended) return false
       waiting ??= new AbortController()
@@ -113,6 +129,14 @@ function localRun(core: Core, started: StartedRun): Local {
     },
   }
   return run
+}
+
+/** What this comes to, which never rejects, unless the run is given up before. */
+function unlessGivenUp<Value>(run: Local, doing: Promise<Value>): Promise<Value | { readonly kind: 'gave-up' }> {
+  return new Promise((resolve) => {
+    run.onGiveUp(() => resolve({ kind: 'gave-up' }))
+    void doing.then(resolve)
+  })
 }
 
 /** Anything that comes out of user code becomes a value. */

@@ -10,6 +10,8 @@ import { callStore } from './store-calls.ts'
 export interface NoteKeeper {
   progress(run: LocalRun, fraction: number, message: string | null): void
   log(run: LocalRun, level: LogLine['level'], message: string): void
+  /** Whether this run has told anything. */
+  has(run: LocalRun): boolean
   /** Write what this run has told so far. */
   save(run: LocalRun): Promise<void>
   /** The same, and forget it: its last chance, right before it settles. */
@@ -95,6 +97,7 @@ export function noteKeeper(core: Core): NoteKeeper {
       if (!notes.cut) notes.log.push({ at: core.time.estimate(), level, message: text })
       touch(notes)
     },
+    has: (run) => all.has(run),
     save,
     async flush(run) {
       await save(run)

@@ -11,15 +11,19 @@ import { transact } from './transact.ts'
 import { demandTrust, fenced } from './trust.ts'
 
 export function runHandle<Tx>(core: Core<Tx>, run: LocalRun, notes: NoteKeeper): RunHandle<Tx> {
-  const steps = new Map<string, Promise<unknown>>()
+  // Made when first wanted, like the signal: most runs need neither.
+  let steps: Map<string, Promise<unknown>> | undefined
   return {
     started: run.started,
-    signal: run.signal,
+    get signal() {
+      return run.signal
+    },
     once(step, work, options = {}) {
       // The same step twice at the same time is the same step.
+      steps ??= new Map()
       const known = steps.get(step) as ReturnType<typeof doStep<Awaited<ReturnType<typeof work>>>> | undefined
       if (known !== undefined) return known
-      const doing = doStep(core as Core, run, step, work, options).finally(() => steps.delete(step))
+      const doing = doStep(core as Core, run, step, work, options).finally(() => steps?.delete(step))
       steps.set(step, doing)
       return doing
     },
