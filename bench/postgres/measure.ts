@@ -48,8 +48,8 @@ export async function measureParts(server: BenchServer, options: MeasureOptions)
 const measurers: { readonly [Name in Part]: (server: BenchServer, options: MeasureOptions) => Promise<Results[Name]> } =
   {
     throughput: measureThroughput,
-    bursts: (server, { progress }) =>
-      inTurn([cronce(1), cronce(4)], async (fleet) => {
+    bursts: (server, { quick, progress }) =>
+      inTurn(quick ? [cronce(4)] : [cronce(1), cronce(4)], async (fleet) => {
         const burst = await measureRush(server, { ...fleet, count: 10_000, settled: false })
         progress(`burst of 10,000, ${nameOf(fleet)}: last started after ${burst.lastStartMs} ms`)
         return burst
@@ -57,11 +57,15 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
     lateness: (server, options) =>
       inTurn(
         [
-          [cronce(1), 100],
-          [cronce(1), 1_000],
-          ...(options.quick ? [] : ([[cronce(4), 100]] as const)),
-          [cronce(4), 1_000],
-        ] as const,
+          [cronce(1), 100] as const,
+          [cronce(4), 1_000] as const,
+          ...(options.quick
+            ? []
+            : ([
+                [cronce(1), 1_000],
+                [cronce(4), 100],
+              ] as const)),
+        ],
         ([fleet, count]) => late(server, options, fleet, { kind: 'steady', count }, options.quick ? 4 : 15),
       ),
     together: (server, options) => {
@@ -70,12 +74,12 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
       const nodeCron: FleetOptions = { system: 'node-cron', instances: 3, concurrency: 1 }
       return inTurn(
         [
-          [cronce(1), fives],
-          [cronce(3), fives],
-          [cronce(3), everySecond],
-          [nodeCron, everySecond],
-        ] as const,
-        ([fleet, load]) => late(server, options, fleet, load, options.quick ? 6 : 20),
+          [cronce(3), fives] as const,
+          [cronce(3), everySecond] as const,
+          [nodeCron, everySecond] as const,
+          ...(options.quick ? [] : ([[cronce(1), fives]] as const)),
+        ],
+        ([fleet, load]) => late(server, options, fleet, load, options.quick ? 4 : 20),
       )
     },
     failover: async (server, { quick, progress }) => {
@@ -84,18 +88,18 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
       return failover
     },
     isolated: (server, options) =>
-      inTurn([cronce(1), cronce(3)], (fleet) =>
+      inTurn(options.quick ? [cronce(3)] : [cronce(1), cronce(3)], (fleet) =>
         // One a second: every fire finds the fleet asleep.
         late(server, options, fleet, { kind: 'steady', count: 1 }, options.quick ? 8 : 30),
       ),
     idle: (server, { quick, progress }) =>
-      inTurn([cronce(1), cronce(3)], async (fleet) => {
-        const idle = await measureIdle(server, fleet, 1_000, quick ? 30 : 120)
+      inTurn(quick ? [cronce(3)] : [cronce(1), cronce(3)], async (fleet) => {
+        const idle = await measureIdle(server, fleet, 1_000, quick ? 20 : 120)
         progress(`idle, ${nameOf(fleet)}: ${idle.statements.toFixed(1)} statements a minute each`)
         return idle
       }),
     scale: (server, { quick, progress }) =>
-      inTurn(quick ? [20_000] : [10_000, 1_000_000], async (schedules) => {
+      inTurn(quick ? [10_000] : [10_000, 1_000_000], async (schedules) => {
         const scale = await measureScale(server, cronce(1), schedules, quick ? 5 : 60)
         progress(`${schedules} schedules: created in ${(scale.createMs / 1000).toFixed(1)} s`)
         return scale
@@ -104,7 +108,8 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
       measureHeldSnapshot(server, cronce(1), {
         perSecond: quick ? 500 : 1_000,
         burst: quick ? 1_000 : 3_000,
-        heldSeconds: quick ? 12 : 60,
+        heldSeconds: quick ? 10 : 60,
+        lookSeconds: quick ? 3 : 8,
       }),
     breakdown: (server, { quick }) => measureBreakdown(server, cronce(1), quick ? 5_000 : 20_000),
   }
@@ -114,7 +119,8 @@ async function measureThroughput(
   server: BenchServer,
   { quick, progress }: MeasureOptions,
 ): Promise<Results['throughput']> {
-  const fleets = [cronce(1), cronce(4), ...QUEUES].map((fleet) => ({ fleet, rounds: [] as Rush[] }))
+  const queues = quick ? QUEUES.filter(({ batch = 0 }) => batch <= 1_000) : QUEUES
+  const fleets = [cronce(1), cronce(4), ...queues].map((fleet) => ({ fleet, rounds: [] as Rush[] }))
   for (let round = 0; round < (quick ? 1 : 5); round++) {
     for (const { fleet, rounds } of fleets) {
       const rush = await measureRush(server, { ...fleet, count: quick ? 10_000 : 40_000, settled: true })

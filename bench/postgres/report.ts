@@ -186,7 +186,7 @@ function snapshotText(snapshot: HeldSnapshot): string {
   const stretches = [
     ['before', snapshot.before],
     [`held for ${heldSeconds} s`, snapshot.held],
-    ['15 s after its end', snapshot.after],
+    [`${2 * snapshot.lookSeconds} s after its end`, snapshot.after],
   ] as const
   const intro = `${nameOf(options)}; ${grouped(perSecond)} fires/s all the time, and ${grouped(burst)} at one instant at the end of each stretch.`
   const figures = table(

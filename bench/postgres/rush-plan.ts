@@ -98,7 +98,7 @@ async function rushOfFires(
   const trialMs = await fleet.create({ kind: 'idle', count: TRIAL, first: TRIAL_FIRST })
   await fleet.start()
   const creatingMs = Math.ceil(2 * trialMs * (count / TRIAL))
-  const from = Date.now() + 4_000 + creatingMs + (instances > 1 ? ACQUAINT_MS : 0)
+  const from = Date.now() + 3_000 + creatingMs + (instances > 1 ? ACQUAINT_MS : 0)
   await fleet.create({ kind: 'burst', count, at: from })
   if (settled) await tell(database, 'vacuum analyze')
   if (Date.now() >= from - 1_000) throw new Error(`The burst of ${count} was due before the fleet was ready.`)

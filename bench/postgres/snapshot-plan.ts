@@ -11,6 +11,8 @@ export interface HeldSnapshot {
   readonly options: FleetOptions
   readonly perSecond: number
   readonly heldSeconds: number
+  /** Of steady load that each stretch looks at. The server also has that long to clean up, twice. */
+  readonly lookSeconds: number
   readonly burst: number
   readonly before: Stretch
   /** The last seconds with the snapshot still held. */
@@ -30,22 +32,24 @@ export interface Stretch {
   readonly top: readonly StatementCost[]
 }
 
-const LOOK_SECONDS = 5
-const BURST_SECONDS = 4
+const BURST_MS = 3_000
+
+type Load = Pick<HeldSnapshot, 'perSecond' | 'burst' | 'heldSeconds' | 'lookSeconds'>
 
 export function measureHeldSnapshot(
   server: BenchServer,
   options: FleetOptions,
-  { perSecond, burst, heldSeconds }: Pick<HeldSnapshot, 'perSecond' | 'burst' | 'heldSeconds'>,
+  { perSecond, burst, heldSeconds, lookSeconds }: Load,
 ): Promise<HeldSnapshot> {
   return server.withDatabase((database) =>
     withFleet(database, options, async (fleet) => {
-      const stretchMs = (LOOK_SECONDS + BURST_SECONDS) * 1000
-      const beforeAt = Date.now() + 8_000 + burst
+      const lookMs = lookSeconds * 1000
+      const stretchMs = lookMs + BURST_MS
+      const beforeAt = Date.now() + 6_000 + burst
       const heldFrom = beforeAt + stretchMs
       const heldAt = heldFrom + heldSeconds * 1000 - stretchMs
       // Cleaning up is the server's own affair, and takes its time.
-      const afterAt = heldAt + stretchMs + 15_000
+      const afterAt = heldAt + stretchMs + 2 * lookMs
       const stretches = [beforeAt, heldAt, afterAt]
       await fleet.create({ kind: 'steady', count: perSecond })
       for (const [index, at] of stretches.entries()) {
@@ -53,20 +57,23 @@ export function measureHeldSnapshot(
           kind: 'burst',
           count: burst,
           first: (index + 1) * 1_000_000,
-          at: at + LOOK_SECONDS * 1000,
+          at: at + lookMs,
         })
       }
       await fleet.start()
-      const before = await look(database, beforeAt)
+      const before = await look(database, beforeAt, lookMs)
       const release = await holdSnapshot(database)
-      const held = await look(database, heldAt)
+      const held = await look(database, heldAt, lookMs)
       const tables = await tablesOf(database)
       await release()
-      const after = await look(database, afterAt)
+      const after = await look(database, afterAt, lookMs)
       await sleep(1_000)
       const starts = (await fleet.collect()).flat()
       await fleet.stop()
-      const stretch = (at: number, top: readonly StatementCost[]): Stretch => ({ ...latenessOf(starts, at), top })
+      const stretch = (at: number, top: readonly StatementCost[]): Stretch => ({
+        ...latenessOf(starts, at, lookMs),
+        top,
+      })
       const distinct = new Set(starts.map(([number, dueAt]) => `${number} ${dueAt}`)).size
       const bursts = starts.filter(([number]) => number >= 1_000_000).length
       const faults: string[] = []
@@ -75,6 +82,7 @@ export function measureHeldSnapshot(
       return {
         options,
         perSecond,
+        lookSeconds,
         heldSeconds,
         burst,
         before: stretch(beforeAt, before),
@@ -88,13 +96,13 @@ export function measureHeldSnapshot(
 }
 
 /** Statements from `at` on until the burst after it is over. */
-async function look(database: BenchDatabase, at: number): Promise<StatementCost[]> {
+async function look(database: BenchDatabase, at: number, lookMs: number): Promise<StatementCost[]> {
   if (Date.now() > at) throw new Error('The fleet was not ready for the load.')
   await sleep(at - Date.now())
   await forgetStatements(database)
-  await sleep(LOOK_SECONDS * 1000)
+  await sleep(lookMs)
   const found = await statementsOf(database)
-  await sleep(at + (LOOK_SECONDS + BURST_SECONDS) * 1000 - Date.now())
+  await sleep(at + lookMs + BURST_MS - Date.now())
   return found.slice(0, 3)
 }
 
@@ -110,8 +118,8 @@ async function holdSnapshot({ url }: BenchDatabase): Promise<() => Promise<void>
   }
 }
 
-function latenessOf(starts: readonly Start[], at: number): Omit<Stretch, 'top'> {
-  const burstAt = at + LOOK_SECONDS * 1000
+function latenessOf(starts: readonly Start[], at: number, lookMs: number): Omit<Stretch, 'top'> {
+  const burstAt = at + lookMs
   const steady = starts.filter(([number, dueAt]) => number < 1_000_000 && dueAt >= at && dueAt < burstAt)
   const late = steady.map(([, , lateMs]) => lateMs)
   const ofBurst = starts.filter(([number, dueAt]) => number >= 1_000_000 && dueAt === burstAt)
