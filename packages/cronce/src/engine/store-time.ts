@@ -51,8 +51,10 @@ export function storeTime(clock: Clock): StoreTime {
 
 /** Clocks differ in speed, and are made to; by more than this only if something is wrong. */
 const DRIFT = 0.000_5
-/** So much may be uncertain because of the speed of the clocks; else it is cheaper to ask. */
-const SLACK_MS = 5
+/** So long the answers must have fitted together: a clock that runs wrong gives itself away by then. */
+const STEADY_MS = 10_000
+/** Since the last answer. */
+const FRESH_MS = 10_000
 /** Between what the store's clock shows at least and at most. */
 const WIDEST_MS = 100
 /** The wall clock went on, and the monotonic one did not: this machine was asleep. */
@@ -60,8 +62,7 @@ const ASLEEP_MS = 100
 
 /**
  * Every answer says where the offset lies: the store showed `now` after the question left and before the answer came. What
- * many answers agree on is narrow, about as wide as the fastest of them took; and the longer they have agreed, the less can
- * the speed of the local clock be wrong.
+ * many answers agree on is narrow, about as wide as the fastest of them took.
  */
 function offsetBounds(clock: Clock) {
   let low = Number.NEGATIVE_INFINITY
@@ -70,28 +71,26 @@ function offsetBounds(clock: Clock) {
   let steadySince = Number.POSITIVE_INFINITY
   return {
     observe(now: Instant, sentAt: number, receivedAt: number): void {
-      const drifted = (receivedAt - last.mono) * DRIFT
-      low = Math.max(low - drifted, now - receivedAt)
-      high = Math.min(high + drifted, now - sentAt)
-      // One more, since `now` has whole milliseconds. They do not fit together: a clock was set, or runs wrong.
-      if (low > high + 1) {
+      const slack = Math.max(0, receivedAt - last.mono) * DRIFT
+      low = Math.max(low - slack, now - receivedAt)
+      high = Math.min(high + slack, now - sentAt)
+      // One more, since `now` has whole milliseconds.
+      if (low > high + 1 || steadySince === Number.POSITIVE_INFINITY) {
         low = now - receivedAt
         high = now - sentAt
         steadySince = receivedAt
       }
-      if (high - low > WIDEST_MS || last.mono === Number.NEGATIVE_INFINITY) steadySince = receivedAt
+      if (high - low > WIDEST_MS) steadySince = receivedAt
       last = { mono: receivedAt, wall: clock.wall() }
     },
     stamp() {
       const mono = clock.mono()
       const passed = mono - last.mono
-      const isAwake = Math.abs(clock.wall() - last.wall - passed) <= ASLEEP_MS
-      const steady = last.mono - steadySince
-      if (!isAwake || steady <= 0 || high - low > WIDEST_MS) return null
-      const slack = passed * (DRIFT + (high - low + 1) / steady)
-      // The way there takes longer than a tenth of a millisecond.
-      if (slack <= SLACK_MS) return { at: Math.floor(mono + high + slack), waitMs: slack < 0.1 ? 0 : 2 * slack }
-      return null
+      if (passed > FRESH_MS || mono - steadySince < STEADY_MS || high - low > WIDEST_MS) return null
+      if (Math.abs(clock.wall() - last.wall - passed) > ASLEEP_MS) return null
+      const slack = passed * DRIFT
+      // Less than that takes the way there.
+      return { at: Math.floor(mono + high + slack), waitMs: slack < 0.1 ? 0 : 2 * slack }
     },
   }
 }
