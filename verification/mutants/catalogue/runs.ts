@@ -37,7 +37,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
       edit(
         'engine/claim.ts',
         "      if (result.kind === 'applied') {\n        core.applied(decision)\n",
-        "      if (result.kind === 'applied' || result.kind === 'conflict') {\n        core.applied(decision)\n",
+        "      if (result.kind === 'applied' || result.kind === 'conflict') {\n        if (result.kind === 'applied') core.applied(decision)\n",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },
