@@ -66,7 +66,7 @@ export function measureLateness(
         maxMs: quantile(late, 1),
         effort: perFire(spent, firsts.length),
         connections,
-        watching: sum(statements.filter(({ text }) => WATCHING.test(text))) / firsts.length,
+        watching: options.system === 'cronce' ? sum(statements.filter(isWatching)) / firsts.length : 0,
         byStatement: statements
           .map(({ text, calls }) => [text, calls / firsts.length] as const)
           .sort(([, left], [, right]) => right - left),
@@ -74,6 +74,10 @@ export function measureLateness(
       }
     }),
   )
+}
+
+function isWatching({ text }: StatementCost): boolean {
+  return WATCHING.test(text)
 }
 
 function sum(statements: readonly StatementCost[]): number {

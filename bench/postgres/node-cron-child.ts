@@ -10,6 +10,7 @@ const pool = new pg.Pool({ connectionString: url, max: 10 })
 pool.on('error', () => {})
 // What it misses shows in the figures.
 setLogger({ info() {}, warn() {}, error() {}, debug() {} })
+const DRAIN_MS = 10_000
 const tasks: ScheduledTask[] = []
 let wanted = 0
 let underWay = 0
@@ -31,9 +32,9 @@ answerParent(counts, {
   },
   stop: async () => {
     await Promise.all(tasks.map((task) => task.destroy()))
-    // Who can't keep up is late, and has everything still to do.
-    while (underWay > 0) await sleep(20)
-    await pool.end()
+    // Who can't keep up is late, and has everything still to do. What is not done by then counts as not run.
+    for (const end = Date.now() + DRAIN_MS; underWay > 0 && Date.now() < end; ) await sleep(20)
+    void pool.end()
     return undefined
   },
 })

@@ -182,18 +182,26 @@ function scaleTable(scales: readonly Scale[]): string {
 }
 
 function snapshotText(snapshot: HeldSnapshot): string {
-  const { options, perSecond, heldSeconds, burst } = snapshot
+  const { options, perSecond, heldSeconds, lookSeconds, burst } = snapshot
   const stretches = [
     ['before', snapshot.before],
     [`held for ${heldSeconds} s`, snapshot.held],
-    [`${2 * snapshot.lookSeconds} s after its end`, snapshot.after],
+    [`${2 * lookSeconds} s after its end`, snapshot.after],
   ] as const
   const intro = `${nameOf(options)}; ${grouped(perSecond)} fires/s all the time, and ${grouped(burst)} at one instant at the end of each stretch.`
   const figures = table(
-    ['', 'p50 ms late', 'p99', 'burst: last started, ms', 'ms per statement of the three that take most'],
+    [
+      '',
+      'p50 ms late',
+      'p99',
+      'burst: last started, ms',
+      'server ms per fire',
+      'ms per statement of the three that take most',
+    ],
     stretches.map(([name, { p50Ms, p99Ms, burstLastMs, top }]) => [
       name,
       ...[p50Ms, p99Ms, burstLastMs].map(grouped),
+      (top.reduce((sum, { planMs, execMs }) => sum + planMs + execMs, 0) / (perSecond * lookSeconds)).toFixed(2),
       top.map(({ planMs, execMs, calls }) => ((planMs + execMs) / calls).toFixed(2)).join(' / '),
     ]),
   )
