@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SYNC_POINTS } from '../sync-points.ts'
+import { NEXT_CALL } from './ambush.ts'
 import type { Chaos } from './chaos.ts'
 import { deploy } from './deploy.ts'
 import type { Slot } from './fleet.ts'
@@ -158,8 +159,10 @@ const BLOWS: readonly Blow[] = ['kill', 'stop', 'block', 'answer-lost', 'request
 const AMBUSH_MS = 3_000
 
 async function ambush(chaos: Chaos, random: Random, wanted?: Blow): Promise<void> {
+  const isLost = wanted === 'answer-lost' || wanted === 'request-lost'
   const order: Ambush = {
-    point: random.pick(POINTS),
+    // What is wanted must be possible there.
+    point: random.pick(isLost ? POINTS.filter((point) => NEXT_CALL[point] !== undefined) : POINTS),
     nth: Math.ceil(random.next() * 3),
     blow: wanted ?? random.pick(BLOWS),
     ms: random.between(chaos.leaseMs * 0.5, chaos.leaseMs * 2),

@@ -41,8 +41,11 @@ export interface TcpProxy {
 export async function startProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const line = createLine()
   const links = new Set<Link>()
+  /** Their clients are gone, and the server may not have heard of it. */
+  const orphans = new Set<Link>()
   const reset = (link: Link): void => {
     links.delete(link)
+    orphans.delete(link)
     for (const way of link.ways) way.hasHole = true
     link.client.resetAndDestroy()
     link.upstream.resetAndDestroy()
@@ -56,7 +59,8 @@ export async function startProxy(target: { readonly host: string; readonly port:
     const link = { client, upstream, ways: [joinWay(line, 'requests', client, upstream)] }
     link.ways.push(joinWay(line, 'answers', upstream, client))
     links.add(link)
-    client.once('close', () => links.delete(link))
+    client.once('close', () => links.delete(link) && orphans.add(link))
+    upstream.once('close', () => orphans.delete(link))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -69,7 +73,8 @@ export async function startProxy(target: { readonly host: string; readonly port:
     swallowed: line.swallowed,
     mode(mode) {
       line.setMode(mode)
-      if (mode === 'pass') for (const link of links) if (link.ways.some((way) => way.hasHole)) reset(link)
+      if (mode !== 'pass') return
+      for (const link of [...links, ...orphans]) if (link.ways.some((way) => way.hasHole)) reset(link)
     },
     delay(ms) {
       line.delayMs = ms
@@ -85,7 +90,7 @@ export async function startProxy(target: { readonly host: string; readonly port:
       const closed = once(server, 'close')
       server.close()
       line.setMode('black-hole') // Frees what is held.
-      links.forEach(reset)
+      for (const link of [...links, ...orphans]) reset(link)
       await closed
     },
   }

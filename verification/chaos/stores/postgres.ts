@@ -62,8 +62,8 @@ export function postgresChaos({ name, settings = {}, poolSize }: PostgresChaosOp
 /** What crashes lose here is what they lose at our users': nothing is switched off. */
 const SETTINGS = { max_connections: '80' }
 
-/** Well below the lease of the fleet: who is left without an answer looks again before others act. */
-const TIMEOUT_MS = 1_000
+/** Beyond what a busy machine explains, and short enough that nobody waits long for an answer that was lost. */
+const TIMEOUT_MS = 3_000
 
 export const source: StoreModule['source'] = (url) => postgres(url, { migrate: 'auto', timeoutMs: TIMEOUT_MS })
 
