@@ -47,8 +47,8 @@ export async function startProxy(target: { readonly host: string; readonly port:
     links.delete(link)
     orphans.delete(link)
     for (const way of link.ways) way.hasHole = true
-    link.client.resetAndDestroy()
-    link.upstream.resetAndDestroy()
+    resetSocket(link.client)
+    resetSocket(link.upstream)
   }
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     if (line.mode === 'refuse') {
@@ -160,8 +160,14 @@ function joinWay(line: Line, what: keyof Traffic, from: Socket, to: Socket): Way
   }
   from.on('data', (chunk) => carry(chunk.length, () => to.write(chunk)))
   from.once('end', () => carry(0, () => to.end()))
-  from.on('error', () => carry(0, () => to.resetAndDestroy()))
+  from.on('error', () => carry(0, () => resetSocket(to)))
   return way
+}
+
+/** One that is about to end can't be reset: Node would keep its handle for ever, and spin when the process ends. */
+function resetSocket(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 function portOf(server: Server): number {
