@@ -24,6 +24,8 @@ export interface Claimer {
 /** What a look with nothing to come waits for: a ring. Bounded, so that a lost one costs time and nothing else. */
 const LONG_MS = 3_600_000
 const BATCH = 500
+/** So many in one write: the first begin while the last are still being claimed, by a store that has hands for both. */
+const PART = 125
 /** Whoever has enough to do, or sees that the others are at it, gives them so many times longer: to help would be to race. */
 const LONG_PATIENCE = 20
 /** Whoever meets a limit that is used up asks again after so long, and less and less often: its holder may take hours. */
@@ -110,13 +112,26 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     if (decisions.length === 0) return []
     core.claiming.add(request)
     try {
-      const results = await send(core, decisions, request)
-      follow(decisions, results)
+      const parts = Array.from({ length: Math.ceil(decisions.length / PART) }, (_, index) =>
+        decisions.slice(index * PART, (index + 1) * PART),
+      )
+      // All of them end before anything is thrown: what was claimed is started, whatever became of the others.
+      const sent = await Promise.allSettled(parts.map((part) => claimPart(part, request)))
+      const results = sent.flatMap((part) => {
+        if (part.status === 'rejected') throw part.reason
+        return part.value
+      })
       await planOnly(decisions.filter((_, index) => results[index]!.kind === 'full').map(({ change }) => change.id))
       return results
     } finally {
       core.claiming.delete(request)
     }
+  }
+
+  const claimPart = async (decisions: readonly Decision[], request: string): Promise<readonly ChangeResult[]> => {
+    const results = await send(core, decisions, request)
+    follow(decisions, results)
+    return results
   }
 
   const decide = async (due: Due, request: string, room: number): Promise<Decision[]> => {
