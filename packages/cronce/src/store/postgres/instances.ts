@@ -49,7 +49,7 @@ with recursive ${clockCte(schema)},
 b as materialized (
   select *
     from json_to_record($2::json) as b (
-      id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, channel text
+      id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, channel text, payload text
     )
 ),
 renewed as (
@@ -86,7 +86,7 @@ holder as (
     from holder
    where holder.instance is not null
 ),
-told as (select pg_notify(b.channel, '') from b where b.channel is not null and exists (select from own))
+told as (select pg_notify(b.channel, b.payload) from b where b.channel is not null and exists (select from own))
 select ${MOMENT_JSON} || ',"told":' || (select count(*) from told) || ',"alive":' || exists (select from own)
        || ',"instances":[' || coalesce((select string_agg(${INSTANCE_JSON}, ',' order by i.id) from fleet i), '') || ']'
        || ',"held":[' || coalesce((
@@ -160,17 +160,22 @@ with drained as (
    where i.namespace = $1::text and i.id = $2::text and i.state in ('live', 'draining')
   returning i.id
 )
-select exists (select from drained)::text || coalesce((select pg_notify($4::text, '')::text), '') as answer`,
+select exists (select from drained)::text || coalesce((select pg_notify($4::text, $5::text)::text), '') as answer`,
     },
   }
 }
 
 /** `session`: whether it has the session that tells the others that it lives; `null`: it does without. */
-export function beatValue({ instance, join, leaseMs }: Beat, session: boolean | null, channel: string | null): string {
+export function beatValue(
+  { instance, join, leaseMs }: Beat,
+  session: boolean | null,
+  notification: { readonly channel: string; readonly payload: string } | null,
+): string {
   const { id, state, ...described } = instance
   const { app } = described
   return JSON.stringify({
-    ...{ id, state, app, joins: join, session, lease_ms: leaseMs, channel },
+    ...{ id, state, app, joins: join, session, lease_ms: leaseMs },
+    ...(notification !== null && { channel: notification.channel, payload: notification.payload }),
     record: JSON.stringify(described),
   })
 }

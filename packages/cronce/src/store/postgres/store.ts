@@ -113,7 +113,7 @@ export function openStore<Tx>(
         instance: claimant?.instance ?? null,
         lease_ms: claimant?.leaseMs ?? null,
         channel: (wake && !told) || isBusy ? wakeUp.channel : null,
-        payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : '',
+        payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : wakeUp.payload,
       }
       const values = [namespace, ...applyValues(header, batch.changes)]
       const answer = await send<ApplyAnswer>(functions[functionFor(batch.changes)], values)
@@ -165,7 +165,7 @@ export function openStore<Tx>(
     const { id, state } = given.instance
     if (given.join) await liveness.hold(id)
     const isNews = given.join || state === 'left'
-    const value = beatValue(given, liveness.isHolding(), isNews ? wakeUp.channel : null)
+    const value = beatValue(given, liveness.isHolding(), isNews ? wakeUp : null)
     const answer = await askMoment<BeatRow>(functions.beat, [namespace, value])
     const { alive, now, chores } = answer
     if (!alive || state === 'left') await liveness.release(id)
@@ -239,7 +239,8 @@ export function openStore<Tx>(
     beat,
     bury: ({ instance, renewals, hint }) =>
       ask<boolean>(instances.bury, [namespace, instance, String(renewals), String(hint)]),
-    drain: (instance, wanted) => ask<boolean>(instances.drain, [namespace, instance, String(wanted), wakeUp.channel]),
+    drain: (instance, wanted) =>
+      ask<boolean>(instances.drain, [namespace, instance, String(wanted), wakeUp.channel, wakeUp.payload]),
     step,
     async annotate(notes) {
       return { stale: await ask<string[]>(steps.annotate, [namespace, notesValue(notes)]) }

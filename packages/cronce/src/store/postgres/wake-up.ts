@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { WatchHint } from '../store.ts'
 import type { Database } from './database.ts'
 
@@ -11,8 +11,10 @@ type Listener = (hint: WatchHint) => void
 
 /** Lets one process wake the others, and tell them that it holds runs. Only a hint. Watching keeps no process from ending. */
 export class WakeUp {
-  /** What to notify. Whatever the payload is, if it is not one of `busyPayload`, it wakes. */
+  /** What to notify. */
   readonly channel: string
+  /** What to notify with, to wake. Whoever sent it has heard of it already. */
+  readonly payload = randomUUID()
   readonly #database: Pick<Database, 'session'>
   readonly #listeners = new Set<Listener>()
   readonly #busyAt = new Map<string, number>()
@@ -78,6 +80,7 @@ export class WakeUp {
   }
 
   #hear(payload: string): void {
+    if (payload === this.payload) return
     const [, wakes, instance] = BUSY.exec(payload) ?? []
     if (instance !== undefined) this.markBusy(instance)
     if (instance === undefined || wakes !== undefined) this.#tellAll('wake')
