@@ -12,10 +12,10 @@ export interface Bar {
   readonly pass: boolean
 }
 
-/** What node-cron with advisory locks does while it has the machine for itself: overloaded, it must not lend us its lateness. */
+/** What an earlier measurement found of node-cron with advisory locks: overloaded, it must not lend us its lateness. */
 const NODE_CRON_P99_MS = 560
 
-/** The bars were set before the store was written. Those of parts that were not measured are left out. */
+/** Bars of parts that were not measured are left out. */
 export function judge(results: Results): Bar[] {
   return [
     ...throughputBars(results),
