@@ -49,6 +49,16 @@ export function isRunning(folder: string, node: string): boolean {
   return lines.some((line) => line.kind === 'start' && !ended.has(runKey(line)))
 }
 
+/** Who wrote into the user's table last: it may do so again. */
+export function lastWriter(folder: string): string | null {
+  let last: { readonly node: string | null; readonly at: Time } = { node: null, at: -1 }
+  for (const [node, lines] of readWitnesses(folder)) {
+    const at = lines.findLast(({ kind }) => kind === 'writing')?.at ?? -1
+    if (at > last.at) last = { node, at }
+  }
+  return last.node
+}
+
 /** Whether some fire was begun a second time. */
 export function isRestarted(folder: string): boolean {
   return readWitnesses(folder).some(([, lines]) => lines.some((line) => line.kind === 'start' && line.attempt > 1))

@@ -33,10 +33,12 @@ const LEAST_NETWORK_FAULTS: Readonly<Record<string, number>> = { cut: 1, 'black-
 /** Where there is a server. */
 const LEAST_SERVER_FAULTS: Readonly<Record<string, number>> = { 'server ': 2, 'connections ended': 1 }
 
+/** Where locks last as long as a process: sessions with a server come and go, and more so the more is done to it. */
+const LEAST_LOCKS: Readonly<Record<string, number>> = { 'found dead by its lock': 2 }
+
 /** And what came of them. */
 const LEAST_CONSEQUENCES: Readonly<Record<string, number>> = {
   'deploys done': 1,
-  'found dead by its lock': 2,
   'found dead by its lease': 2,
   'runs lost': 3,
   'refused as overtaken': 2,
@@ -53,6 +55,7 @@ export function createCounters(has: { readonly network: boolean; readonly server
     ...(has.server ? LEAST_SERVER_FAULTS : {}),
   }
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
+  const leastConsequences = { ...LEAST_CONSEQUENCES, ...(has.server ? {} : LEAST_LOCKS) }
   return {
     count,
     of: (what) => counts.get(what) ?? 0,
@@ -67,7 +70,7 @@ export function createCounters(has: { readonly network: boolean; readonly server
     },
     lacking: (faults, seconds) => [
       ...tooRare(leastFaults, seconds, (kind) => faults.filter((fault) => fault.startsWith(kind)).length),
-      ...tooRare(LEAST_CONSEQUENCES, seconds, (what) => counts.get(what) ?? 0),
+      ...tooRare(leastConsequences, seconds, (what) => counts.get(what) ?? 0),
     ],
   }
 }

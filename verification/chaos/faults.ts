@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SYNC_POINTS } from '../sync-points.ts'
 import { NEXT_CALL } from './ambush.ts'
+import { lastWriter } from './build-history.ts'
 import type { Chaos } from './chaos.ts'
 import { deploy } from './deploy.ts'
 import type { Slot } from './fleet.ts'
@@ -191,12 +192,14 @@ async function loseCalls(chaos: Chaos, random: Random): Promise<void> {
 
 async function stopWhileWriting(chaos: Chaos, random: Random): Promise<void> {
   const ms = random.between(200, 900)
-  await onSlot(chaos, random, async (slot) => {
+  const writer = lastWriter(chaos.folder)
+  const stop = async (slot: Slot): Promise<void> => {
     slot.send({ type: 'stop-writing', wanted: true })
     if (await stopped(chaos, slot, AMBUSH_MS)) await chaos.wait(ms)
     slot.send({ type: 'stop-writing', wanted: false })
     slot.signal('SIGCONT')
-  })
+  }
+  await onSlot(chaos, random, stop, ({ node }) => node === writer)
 }
 
 /** Whether it has stopped itself within this time. */
@@ -210,11 +213,16 @@ async function stopped(chaos: Chaos, slot: Slot, ms: number): Promise<boolean> {
 }
 
 /** On a process that nothing else is being done to, as soon as there is one. */
-export async function onSlot(chaos: Chaos, random: Random, fault: (slot: Slot) => Promise<void>): Promise<void> {
+export async function onSlot(
+  chaos: Chaos,
+  random: Random,
+  fault: (slot: Slot) => Promise<void>,
+  isPreferred: (slot: Slot) => boolean = () => false,
+): Promise<void> {
   const wanted = random.next()
   while (!chaos.isCalm()) {
     const free = chaos.fleet.slots.filter(({ isReady, isTaken }) => isReady && !isTaken)
-    const slot = free[Math.floor(wanted * free.length)]
+    const slot = free.find(isPreferred) ?? free[Math.floor(wanted * free.length)]
     if (slot === undefined) {
       await sleep(LOOK_MS)
       continue
