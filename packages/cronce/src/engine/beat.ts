@@ -134,6 +134,8 @@ export function member(
         await send(stateOf(core), false)
         failures = 0
       } catch (error) {
+        // Its answer was lost because this instance has left: nobody wants it.
+        if (core.stopped.aborted) return
         const pauseMs = Math.min(RETRY_LONGEST_MS, pauseAfter(failures++, core.parts.random))
         core.storeFailed('beat', describeError(error), pauseMs)
         if (failures === 1) core.parts.emit({ type: 'lease.doubted', instance: core.instance })

@@ -301,6 +301,6 @@ function _apply_all_1(text, text, text, text, text, text, text, text); -- 807178
 function _apply_slots_1(text, text, text, text, text, text, text, text); -- 40e37de8656da104adcf19870ba29940
 function _apply_trims_1(text, text, text, text, text, text, text, text); -- d4246da8ae4d70f51dbdb80808a36d61
 function _beat_1(text, text); -- 0d47393c52ab08022c25749b4b20b08a
-function _due_1(text, text, text, text); -- 8a379297e88505d84cc5357f26f91243
+function _due_1(text, text, text, text); -- 29a1f129602f177f6fb7f798583c6b87
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
 function _prune_1(text, text); -- 1b3fc634bf2e417004b73a9f07fb75b2

@@ -1,6 +1,7 @@
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { DueQuery } from '../store.ts'
 import type { Statement } from './database.ts'
+import type { Looks } from './looks.ts'
 import { clockCte, FORMAT, MOMENT_JSON, SCHEDULE_JSON, type ScheduleRow, type StoreMoment, scheduleOf } from './rows.ts'
 
 export interface LoadAnswer extends StoreMoment {
@@ -8,6 +9,8 @@ export interface LoadAnswer extends StoreMoment {
 }
 
 export interface DueAnswer extends LoadAnswer {
+  /** By job, of all that was found. */
+  readonly oldest: Readonly<Record<string, Instant>>
   readonly mineAt: Instant | null
   readonly othersAt: Instant | null
 }
@@ -26,7 +29,7 @@ select ${MOMENT_JSON} || ',"schedules":[' || coalesce((
 }
 
 /**
- * $1 namespace, $2 jobs with their buckets, $3 patience, $4 limit.
+ * $1 namespace, $2 jobs with their buckets and where to begin, $3 patience, $4 limit.
  *
  * What is due is found by an index that changes with every claim: it alone does, on a table that has only one other, so that what
  * nobody touches is never read. The alternative, every instance with all schedules in its memory, costs a fleet of a million
@@ -37,15 +40,15 @@ export function dueSql(schema: string): string {
   const ofJob = `k.namespace = $1 and k.job = j.job and k.wake_at is not null and k.format <= ${FORMAT}`
   return `
 with ${clockCte(schema)},
-job as materialized (select * from json_to_recordset($2::json) as j (job text, buckets text)),
+job as materialized (select * from json_to_recordset($2::json) as j (job text, buckets text, since bigint)),
 found as materialized (
   select c.*
     from clock
    cross join job j
    cross join lateral (
-     select k.id, k.wake_at, ${mine} as mine
+     select k.id, k.job, k.wake_at, ${mine} as mine
        from ${schema}._clocks k
-      where ${ofJob} and k.wake_at <= clock.now and (${mine} or k.wake_at <= clock.now - $3::bigint)
+      where ${ofJob} and k.wake_at >= j.since and k.wake_at <= clock.now and (${mine} or k.wake_at <= clock.now - $3::bigint)
       order by k.wake_at
       limit $4::bigint + 1
    ) c
@@ -77,6 +80,10 @@ later as (
 select ${MOMENT_JSON}
        || ',"mineAt":' || coalesce((select min(l.wake_at)::text from later l where l.mine), 'null')
        || ',"othersAt":' || coalesce((select min(l.wake_at)::text from later l where not l.mine), 'null')
+       || ',"oldest":' || coalesce((
+         select json_object_agg(o.job, o.wake_at)::text
+           from (select f.job, min(f.wake_at) as wake_at from found f group by f.job) o
+       ), '{}')
        || ',"schedules":[' || coalesce((
          select string_agg(${SCHEDULE_JSON}, ',' order by picked.wake_at, picked.id)
            from picked
@@ -96,7 +103,11 @@ select coalesce((
   }
 }
 
-export function dueValues(namespace: string, { jobs, patienceMs, limit }: DueQuery): string[] {
+export function dueValues(
+  namespace: string,
+  jobs: ReturnType<Looks['begin']>,
+  { patienceMs, limit }: DueQuery,
+): string[] {
   return [namespace, JSON.stringify(jobs), String(patienceMs), String(limit)]
 }
 

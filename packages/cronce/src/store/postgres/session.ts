@@ -9,8 +9,8 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 /** A server that has not noticed yet that our last session is over still holds our locks for it. */
 const HOLD_AGAIN_MS = 500
-/** Silent networks forget silent connections, and don't tell. */
-const PING_MS = 60_000
+/** Silent networks forget silent connections, and don't tell. Between two of these, the system's own keep-alive does it. */
+const PING_MS = 10 * 60_000
 const SELF_TEST_MS = 1_000
 
 /**

@@ -22,6 +22,7 @@ import { moveEpoch } from './identity.ts'
 import { type BeatRow, beatValue, heldOf, type InstancesAnswer, instanceOf, instanceStatements } from './instances.ts'
 import { type Select, selectFires, selectRuns, selectSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
+import { Looks } from './looks.ts'
 import { eraseStatement } from './prune.ts'
 import type { StoreMoment } from './rows.ts'
 import { type DueAnswer, dueValues, type LoadAnswer, newerStatement, schedulesOf } from './schedules.ts'
@@ -57,7 +58,8 @@ export function openStore<Tx>(
   const transactions = transactStatements(schema)
   const ensureSlots = slotStatement(schema)
   const liveness = new Liveness(database, schemaName, namespace)
-  const wakeUp = new WakeUp(database, schemaName, namespace)
+  const looks = new Looks()
+  const wakeUp = new WakeUp(database, schemaName, namespace, () => looks.forget())
   const newer = warnOnce(warn, database.name)
   /** Slots that have a row by now. */
   const knownSlots = new Set<string>()
@@ -120,7 +122,9 @@ export function openStore<Tx>(
       now = answer.now
       const found = resultsOf(answer, batch.changes.length)
       for (const [index, place] of batch.places.entries()) results[place] = found[index]!
-      told ||= batch.places.some((place) => results[place]!.kind === 'applied')
+      const written = batch.changes.filter((_, index) => found[index]!.kind === 'applied')
+      for (const { state } of written) if (state !== null) looks.heed(state)
+      told ||= written.length > 0
       if (isBusy && told) saidBusyAt = performance.now()
     }
     return { now, results }
@@ -231,8 +235,10 @@ export function openStore<Tx>(
       return { now: answer.now, epoch: answer.epoch, schedules: schedulesOf(answer.schedules, newer) }
     },
     async due(query) {
-      const answer = await askMoment<DueAnswer>(functions.due, dueValues(namespace, query))
+      const jobs = looks.begin(query.jobs)
+      const answer = await askMoment<DueAnswer>(functions.due, dueValues(namespace, jobs, query))
       const { now, mineAt, othersAt } = answer
+      looks.end(query.jobs, now, answer.oldest)
       return { now, epoch: answer.epoch, schedules: schedulesOf(answer.schedules, newer), mineAt, othersAt }
     },
     apply,

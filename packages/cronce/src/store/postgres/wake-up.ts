@@ -16,13 +16,16 @@ export class WakeUp {
   /** What to notify with, to wake. Whoever sent it has heard of it already. */
   readonly payload = randomUUID()
   readonly #database: Pick<Database, 'session'>
+  readonly #onWake: () => void
   readonly #listeners = new Set<Listener>()
   readonly #busyAt = new Map<string, number>()
   #stop: (() => void) | null = null
   #isClosed = false
 
-  constructor(database: Pick<Database, 'session'>, schema: string, namespace: string) {
+  /** `onWake` comes before those who watch. */
+  constructor(database: Pick<Database, 'session'>, schema: string, namespace: string, onWake: () => void = () => {}) {
     this.#database = database
+    this.#onWake = onWake
     const scope = createHash('sha256')
       .update(JSON.stringify([schema, namespace]))
       .digest('hex')
@@ -93,6 +96,7 @@ export class WakeUp {
 
   /** In a turn of its own: what a listener throws must not come up in somebody else's write. */
   #tellAll(hint: WatchHint): void {
+    this.#onWake()
     setImmediate(() => {
       for (const listener of this.#listeners) {
         try {
