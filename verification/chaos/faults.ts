@@ -192,14 +192,19 @@ async function loseCalls(chaos: Chaos, random: Random): Promise<void> {
 
 async function stopWhileWriting(chaos: Chaos, random: Random): Promise<void> {
   const ms = random.between(200, 900)
-  const writer = lastWriter(chaos.folder)
+  let isDone = false
   const stop = async (slot: Slot): Promise<void> => {
     slot.send({ type: 'stop-writing', wanted: true })
-    if (await stopped(chaos, slot, AMBUSH_MS)) await chaos.wait(ms)
+    isDone = await stopped(chaos, slot, AMBUSH_MS)
+    if (isDone) await chaos.wait(ms)
     slot.send({ type: 'stop-writing', wanted: false })
     slot.signal('SIGCONT')
   }
-  await onSlot(chaos, random, stop, ({ node }) => node === writer)
+  // Who wrote last may be killed before it writes again, or leave it to others.
+  while (!isDone && !chaos.isCalm()) {
+    const writer = lastWriter(chaos.folder)
+    await onSlot(chaos, random, stop, ({ node }) => node === writer)
+  }
 }
 
 /** Whether it has stopped itself within this time. */
