@@ -296,11 +296,12 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- 8a44d9991e9e6e7c63fd42e48586bb3c
-function _apply_all_1(text, text, text, text, text, text, text, text); -- 80717890a2907aff54509412381f9e11
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- 40e37de8656da104adcf19870ba29940
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- d4246da8ae4d70f51dbdb80808a36d61
+function _apply_1(text, text, text, text, text, text, text, text); -- dfc871767a6cad34aa3557ef93e29a11
+function _apply_all_1(text, text, text, text, text, text, text, text); -- eda17aa3537cfeb8439086e19c42905c
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- a8729cfa1c782de5c32dbc1cf654af7a
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 26a770fbc2659d878903b2b432ddcad2
 function _beat_1(text, text); -- 0d47393c52ab08022c25749b4b20b08a
 function _due_1(text, text, text, text); -- 29a1f129602f177f6fb7f798583c6b87
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
-function _prune_1(text, text); -- 1b3fc634bf2e417004b73a9f07fb75b2
+function _lock_1(text, text, text); -- cab9a0efa2161dc3fa2e49afcdf39c59
+function _prune_1(text, text); -- 3b42c1d4505ffc4673e07f185cf1e226

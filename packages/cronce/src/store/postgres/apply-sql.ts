@@ -45,7 +45,6 @@ export const RUN_COLUMNS = {
   instance: 'text',
   started_at: 'bigint',
   outcome: 'text',
-  slots: 'text',
   record: 'text',
 } as const
 /** `fire_is` and `run_is`: `open`, `ended`, or the `same` as before. */
@@ -67,6 +66,7 @@ export const OPEN_COLUMNS = {
   instance: 'text',
   started_at: 'bigint',
   slots: 'text',
+  ended_token: 'text',
 } as const
 
 /** Parts of the statement that most batches can do without. */
@@ -199,8 +199,15 @@ created as (
   select $1, j.id, ${FORMAT}, floor.floor + 1, greatest(j.tokens, floor.floor), j.job, j.bucket, j.wake_at, j.revision, j.app,
          j.status, j.state
     from judged j
-   cross join (select coalesce(max(n.floor), 0) as floor from ${schema}._namespaces n where n.namespace = $1) floor
+   cross join (
+     select greatest(
+              coalesce((select n.floor from ${schema}._namespaces n where n.namespace = $1), 0),
+              case current_setting('transaction_isolation') when 'read committed' then 0 else may.now end
+            ) as floor
+       from may
+   ) floor
    where j.version = 0 and j.state is not null and get_bit((select bits from accepted), j.n) = 1
+   order by j.id
   on conflict (namespace, id) do nothing
   returning id
 ),
@@ -246,7 +253,12 @@ removed as (
   returning k.id, k.version, k.tokens
 ),
 undefined as (
-  delete from ${schema}._schedules s where s.namespace = $1 and s.id = any (array(select x.id from removed x))
+  delete from ${schema}._schedules s
+   where s.ctid = any (array(
+           select x.row_id
+             from removed d
+            cross join lateral (select o.ctid as row_id from ${schema}._schedules o where o.namespace = $1 and o.id = d.id offset 0) x
+         ))
 ),
 raised as (
   insert into ${schema}._namespaces as n (namespace, floor)
@@ -256,11 +268,11 @@ raised as (
 open_now as materialized (
   select w.n, w.schedule, w.due_at, w.nonce, w.job, w.tenant, o.row_id,
          case w.fire_is when 'open' then w.fire when 'same' then o.fire end as fire,
-         case w.run_is when 'open' then w.run when 'same' then o.run end as run,
-         case w.run_is when 'open' then w.token when 'same' then o.token end as token,
-         case w.run_is when 'open' then w.instance when 'same' then o.instance end as instance,
-         case w.run_is when 'open' then w.started_at when 'same' then o.started_at end as started_at,
-         case w.run_is when 'open' then w.slots when 'same' then o.slots end as slots
+         case when w.run_is = 'open' then w.run when w.run_is = 'same' or o.token <> w.ended_token then o.run end as run,
+         case when w.run_is = 'open' then w.token when w.run_is = 'same' or o.token <> w.ended_token then o.token end as token,
+         case when w.run_is = 'open' then w.instance when w.run_is = 'same' or o.token <> w.ended_token then o.instance end as instance,
+         case when w.run_is = 'open' then w.started_at when w.run_is = 'same' or o.token <> w.ended_token then o.started_at end as started_at,
+         case when w.run_is = 'open' then w.slots when w.run_is = 'same' or o.token <> w.ended_token then o.slots end as slots
     from w
     left join lateral (
       select o.ctid as row_id, o.fire, o.run, o.token, o.instance, o.started_at, o.slots
@@ -354,8 +366,8 @@ delta as materialized (
       union all
       select r.n, s.slot, -1
         from r
-       cross join lateral json_array_elements_text(r.slots::json) as s (slot)
-       cross join lateral (select from ${schema}._open o where ${ofFire('r')} and o.token = r.token offset 0) held
+       cross join lateral (select o.slots from ${schema}._open o where ${ofFire('r')} and o.token = r.token offset 0) held
+       cross join lateral json_array_elements_text(held.slots::json) as s (slot)
     ) x
    group by x.n, x.slot
 ),
@@ -366,17 +378,36 @@ slot as materialized (
    order by s.slot
      for update
 ),
-sums as materialized (
-  select d.n, d.slot, slot.used + sum(d.change) over (partition by d.slot order by d.n) as used
+sound as materialized (
+  select coalesce(bit_or(set_bit((select bits from no_bits), j.n, 1)), (select bits from no_bits)) as bits
+    from judged j
+   where j.code = ${CODE.applied}
+),
+room as materialized (
+  select d.n, d.slot, d.change, slot.used, l.place, l.most,
+         l.most < slot.used + d.change
+           + coalesce(sum(least(d.change, 0)) over (partition by d.slot order by d.n rows between unbounded preceding and 1 preceding), 0)
+         as hopeless
     from delta d
     join slot on slot.slot = d.slot
-    join judged j on j.n = d.n and j.code = ${CODE.applied}
+    left join json_to_recordset($7::json) as l (n int, place int, slot text, most bigint) on l.n = d.n and l.slot = d.slot
+   where get_bit((select bits from sound), d.n) = 1
+),
+hopeless as materialized (
+  select coalesce(bit_or(set_bit((select bits from no_bits), x.n, 1)), (select bits from no_bits)) as bits
+    from room x
+   where x.hopeless
+),
+sums as materialized (
+  select x.n, x.slot, x.place, x.most, x.hopeless,
+         x.used + sum(case when get_bit((select bits from hopeless), x.n) = 1 then 0 else x.change end)
+                    over (partition by x.slot order by x.n) as used
+    from room x
 ),
 full_slots as materialized (
-  select coalesce(jsonb_object_agg(sums.n::text, sums.slot order by l.place desc), '{}') as slots
+  select coalesce(jsonb_object_agg(sums.n::text, sums.slot order by sums.place desc), '{}') as slots
     from sums
-    join json_to_recordset($7::json) as l (n int, place int, slot text, most bigint) on l.n = sums.n and l.slot = sums.slot
-   where sums.used > l.most
+   where sums.hopeless or (get_bit((select bits from hopeless), sums.n) = 0 and sums.used > sums.most)
 ),`
 }
 
@@ -405,8 +436,15 @@ trimmed as materialized (
           limit 500
        ) early
       where early.number < t.below and early.ended_at < t.before
+        and not exists (select from w where w.n = t.n and w.due_at = early.due_at and w.nonce = early.nonce)
       order by early.number
       limit 200
+   ) pick
+   cross join lateral (
+     select e.due_at, e.nonce
+       from ${schema}._fires e
+      where e.namespace = $1 and e.schedule = t.id and e.due_at = pick.due_at and e.nonce = pick.nonce
+        for update skip locked
    ) o
    where ${isWritten('t')}
 ),

@@ -162,7 +162,6 @@ function runRow(n: number, run: RunRecord): Row<typeof RUN_COLUMNS> {
     instance: run.instance,
     started_at: run.startedAt,
     outcome: run.ending?.outcome,
-    slots: JSON.stringify(run.slots),
     record: JSON.stringify(run),
   }
 }
@@ -204,6 +203,7 @@ function openRow(n: number, { key, place, isFresh, fire, run }: Opening): Row<ty
     fire: fire?.ending === null ? JSON.stringify(fire) : null,
     // What is new has no run of before.
     run_is: isFresh && run === null ? 'ended' : stateIn(run),
+    ended_token: isRun ? null : run?.token,
     ...(isRun && {
       run: JSON.stringify(run),
       token: run.token,

@@ -3,6 +3,7 @@ import type { Statement } from './database.ts'
 import { beatSql } from './instances.ts'
 import { pruneSql } from './prune.ts'
 import { dueSql, loadSql } from './schedules.ts'
+import { lockFirstSql, lockSql } from './transact.ts'
 
 /**
  * The statements of every fire are functions of the database: planned once for each connection, also behind a pooler, and always
@@ -16,6 +17,8 @@ export interface StoreFunction {
   readonly name: string
   /** How many texts it takes. */
   readonly texts: number
+  /** What is done before, with a snapshot of its own. */
+  readonly first?: (schema: string) => string
   readonly sql: (schema: string) => string
 }
 
@@ -23,6 +26,7 @@ const FUNCTIONS = {
   load: { name: '_load_1', texts: 2, sql: loadSql },
   due: { name: '_due_1', texts: 4, sql: dueSql },
   beat: { name: '_beat_1', texts: 2, sql: beatSql },
+  lock: { name: '_lock_1', texts: 3, first: lockFirstSql, sql: lockSql },
   prune: { name: '_prune_1', texts: 2, sql: pruneSql },
   apply: { name: '_apply_1', texts: 8, sql: (schema) => applySql(schema, { slots: false, trims: false }) },
   applySlots: { name: '_apply_slots_1', texts: 8, sql: (schema) => applySql(schema, { slots: true, trims: false }) },
@@ -36,7 +40,7 @@ export type FunctionName = keyof typeof FUNCTIONS
 export function createFunctions(schema: string): string {
   return Object.values(FUNCTIONS)
     .map(
-      ({ name, texts, sql }: StoreFunction) => `
+      ({ name, texts, first, sql }: StoreFunction) => `
 create function ${schema}.${name}(${Array.from({ length: texts }, () => 'text').join(', ')}) returns text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -50,7 +54,7 @@ as $cronce$
 declare
   _answer text;
 begin
-  ${intoAnswer(sql(schema))};
+  ${first === undefined ? '' : `${first(schema)};`}${intoAnswer(sql(schema))};
   return _answer;
 end
 $cronce$;

@@ -10,10 +10,14 @@ with ${clockCte(schema)},
 expired as materialized (
   select e.schedule, e.due_at, e.nonce
     from clock
-    join ${schema}._fires e on e.namespace = $1 and e.expires_at <= clock.now
-   order by e.expires_at
-   limit $2::bigint
-     for update of e skip locked
+   cross join lateral (
+     select e.schedule, e.due_at, e.nonce
+       from ${schema}._fires e
+      where e.namespace = $1 and e.expires_at <= clock.now
+      order by e.expires_at
+      limit $2::bigint
+        for update skip locked
+   ) e
 ),
 ${deleteFiresCtes(schema, 'expired')},
 gone as (

@@ -37,6 +37,7 @@ live as materialized (
     from ${schema}._open o
    where o.namespace = $1::text and o.schedule = $2::text and o.due_at = $3::text::bigint and o.nonce = $4::text
      and o.token = $6::text and ${livesSql(schema)}
+     for share of o
 ),
 begun as (
   insert into ${schema}._steps as p (namespace, schedule, due_at, nonce, step, state, token, result, begun_at, ended_at)

@@ -29,7 +29,7 @@ import { type DueAnswer, dueValues, type LoadAnswer, newerStatement, schedulesOf
 import { quoteSchema } from './schema-name.ts'
 import { slotStatement } from './slots.ts'
 import { fireValues, notesValue, stepCall, stepStatements } from './steps.ts'
-import { transact, transactStatements } from './transact.ts'
+import { lookStatement, transact } from './transact.ts'
 import { WakeUp } from './wake-up.ts'
 
 /** A server that changes its identity faster than this is not one that can be worked with. */
@@ -55,7 +55,7 @@ export function openStore<Tx>(
   const steps = stepStatements(schema)
   const erasing = eraseStatement(schema)
   const apps = appStatements(schema)
-  const transactions = transactStatements(schema)
+  const look = lookStatement(schema)
   const ensureSlots = slotStatement(schema)
   const liveness = new Liveness(database, schemaName, namespace)
   const looks = new Looks()
@@ -102,7 +102,7 @@ export function openStore<Tx>(
   const applyOn = async (
     send: Send,
     changes: readonly Change[],
-    { claimant, wake = false }: ApplyOptions<Tx>,
+    { claimant, wake = false, tx }: ApplyOptions<Tx>,
   ): Promise<Applied> => {
     const results: ChangeResult[] = new Array(changes.length)
     let now = 0
@@ -115,7 +115,7 @@ export function openStore<Tx>(
         instance: claimant?.instance ?? null,
         lease_ms: claimant?.leaseMs ?? null,
         channel: (wake && !told) || isBusy ? wakeUp.channel : null,
-        payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : wakeUp.payload,
+        payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : tx === undefined ? wakeUp.payload : '',
       }
       const values = [namespace, ...applyValues(header, batch.changes)]
       const answer = await send<ApplyAnswer>(functions[functionFor(batch.changes)], values)
@@ -253,7 +253,7 @@ export function openStore<Tx>(
     },
     async transact<Value>(transaction: Transaction<Tx, Value>) {
       requireOpen()
-      return transact({ database, namespace, statements: transactions, applyIn }, transaction)
+      return transact({ database, namespace, look, lock: functions.lock, applyIn }, transaction)
     },
     loadApp: (name) => ask(apps.load, [namespace, name]),
     saveApp: (app) => ask<boolean>(apps.save, [namespace, app.name, String(app.version), JSON.stringify(app)]),

@@ -5,41 +5,39 @@ import { PostgresStoreError } from './errors.ts'
 import { clockCte, MOMENT_JSON, SCHEDULE_JSON, type ScheduleRow, type StoreMoment, scheduleOf } from './rows.ts'
 import { livesSql } from './steps.ts'
 
-export interface TransactStatements {
-  /** Whether the run is live: $2 schedule, $3 token. */
-  readonly look: Statement
-  /** The same, with the state of the schedule, which nobody else changes until the transaction is over. */
-  readonly lock: Statement
-}
-
 interface LockAnswer extends StoreMoment {
   readonly live: boolean
   readonly schedule: ScheduleRow | null
 }
 
-export function transactStatements(schema: string): TransactStatements {
-  const live = `exists (
+/** SQL: the run is live. $2 schedule, $3 token. */
+function liveSql(schema: string): string {
+  return `exists (
          select from ${schema}._open o
           where o.namespace = $1::text and o.schedule = $2::text and o.token = $3::text and ${livesSql(schema)}
        )`
-  return {
-    look: { name: 'run_look', sql: `select (${live})::text as answer` },
-    lock: {
-      name: 'run_lock',
-      // The row is locked, and looked at as it is by then, before anything else is: two statements would be two round trips.
-      sql: `
-with ${clockCte(schema)},
-locked as materialized (
-  select ${SCHEDULE_JSON} as schedule
-    from ${schema}._clocks k
-    join ${schema}._schedules s on s.namespace = k.namespace and s.id = k.id
-   where k.namespace = $1::text and k.id = $2::text
-     for no key update of k
-)
-select ${MOMENT_JSON} || ',"live":' || ${live} || ',"schedule":' || coalesce((select schedule from locked), 'null') || '}' as answer
-  from clock`,
-    },
-  }
+}
+
+export function lookStatement(schema: string): Statement {
+  return { name: 'run_look', sql: `select (${liveSql(schema)})::text as answer` }
+}
+
+/** Nobody else changes the schedule from here to the end of the transaction. */
+export function lockFirstSql(schema: string): string {
+  return `perform from ${schema}._clocks k where k.namespace = $1 and k.id = $2 for no key update`
+}
+
+/** A statement after that, which sees what was committed while the lock was waited for. */
+export function lockSql(schema: string): string {
+  return `
+with ${clockCte(schema)}
+select ${MOMENT_JSON} || ',"live":' || ${liveSql(schema)} || ',"schedule":' || coalesce((
+         select ${SCHEDULE_JSON}
+           from ${schema}._clocks k
+           join ${schema}._schedules s on s.namespace = k.namespace and s.id = k.id
+          where k.namespace = $1 and k.id = $2
+       ), 'null') || '}'
+  from clock`
 }
 
 /** Thrown to have everything rolled back: the run is no longer live. */
@@ -49,7 +47,10 @@ class Stale extends Error {}
 export interface TransactTools<Tx> {
   readonly database: Database<Tx>
   readonly namespace: string
-  readonly statements: TransactStatements
+  /** Whether the run is live. */
+  readonly look: Statement
+  /** The same, with the state of the schedule, which is locked. */
+  readonly lock: Statement
   readonly applyIn: (tx: Tx, change: Change) => Promise<ChangeResult>
 }
 
@@ -58,18 +59,18 @@ export interface TransactTools<Tx> {
  * moved it. The row is locked from there to the commit, so whoever wants to overtake comes before or after, never between.
  */
 export async function transact<Tx, Value>(
-  { database, namespace, statements, applyIn }: TransactTools<Tx>,
+  { database, namespace, look, lock, applyIn }: TransactTools<Tx>,
   { schedule, token, work, settle }: Transaction<Tx, Value>,
 ): Promise<Transacted<Value>> {
   const values = [namespace, schedule, token]
-  const isLive = async (): Promise<boolean> => (await database.ask(statements.look, values)) === 'true'
+  const isLive = async (): Promise<boolean> => (await database.ask(look, values)) === 'true'
   // Also so that work which can come to nothing is not begun.
   if (!(await isLive())) return { kind: 'stale' }
   try {
     return await database.transaction(async (tx, requireOpen) => {
       const value = await work(tx)
       await requireOpen()
-      const { live, schedule: row, now } = JSON.parse(await database.askIn(tx, statements.lock, values)) as LockAnswer
+      const { live, schedule: row, now } = JSON.parse(await database.askIn(tx, lock, values)) as LockAnswer
       const change = live && row !== null ? settle(scheduleOf(row), now, value) : null
       if (change === null) throw new Stale()
       const { kind } = await applyIn(tx, change)

@@ -36,7 +36,12 @@ export function poolLanes(pool: PgPool, name: string): Lanes {
   const taken = new Map<Connection, { readonly client: PooledClient; detach(): void }>()
   return {
     async take(_use, deadline) {
-      const client = await connectIn(pool, name, deadline)
+      let client = await connectIn(pool, name, deadline)
+      // Somebody put it back in the middle of a transaction: what is written there is never committed, and answered as if it were.
+      while (isInTransaction(client)) {
+        client.release(true)
+        client = await connectIn(pool, name, deadline)
+      }
       const connection = pgConnection(client)
       taken.set(connection, { client, detach: connection.detach })
       return connection
@@ -77,4 +82,10 @@ async function connectIn(pool: PgPool, name: string, deadline: Deadline): Promis
     }
     throw translate(error, name, 'connecting')
   }
+}
+
+function isInTransaction(client: PooledClient): boolean {
+  const { getTransactionStatus } = client as { getTransactionStatus?(): string | null }
+  const status = getTransactionStatus?.call(client)
+  return status === 'T' || status === 'E'
 }
