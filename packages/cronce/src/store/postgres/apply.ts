@@ -34,18 +34,27 @@ export interface Batch {
   readonly places: readonly number[]
 }
 
-/** A change that builds on another one comes after it, in a batch of its own. */
+/**
+ * A change that builds on another one comes after it, in a batch of its own. So does what may have to wait for somebody: it must
+ * not keep the others waiting.
+ */
 export function batchesOf(changes: readonly Change[]): Batch[] {
   const batches: { readonly changes: Change[]; readonly places: number[] }[] = []
   const turns = new Map<string, number>()
   for (const [place, change] of changes.entries()) {
     const turn = turns.get(change.id) ?? 0
     turns.set(change.id, turn + 1)
-    if (turn === batches.length) batches.push({ changes: [], places: [] })
-    batches[turn]!.changes.push(change)
-    batches[turn]!.places.push(place)
+    const index = 2 * turn + (mayWait(change) ? 1 : 0)
+    while (batches.length <= index) batches.push({ changes: [], places: [] })
+    batches[index]!.changes.push(change)
+    batches[index]!.places.push(place)
   }
-  return batches
+  return batches.filter((batch) => batch.changes.length > 0)
+}
+
+/** For a counter of slots, for another who makes a schedule of this name, for another who removes one. */
+function mayWait({ version, state, runs, limits }: Change): boolean {
+  return version === 0 || state === null || limits.length > 0 || runs.some(({ slots }) => slots.length > 0)
 }
 
 /** Two of the fires to be created are one: the change contradicts itself, and the store need not be asked. */
@@ -227,8 +236,9 @@ const KINDS: ReadonlyMap<number, ChangeResult> = new Map(
   (['applied', 'early', 'conflict'] as const).map((kind) => [CODE[kind], { kind }]),
 )
 
-/** One for each change, in order. */
-export function resultsOf({ live, results }: ApplyAnswer, count: number): ChangeResult[] {
+/** One for each change, in order. No answer: all are for another time. */
+export function resultsOf(answer: ApplyAnswer | null, count: number): ChangeResult[] {
+  const { live = true, results = [] } = answer ?? {}
   const kind = live ? 'conflict' : 'not-live'
   const all: ChangeResult[] = Array.from({ length: count }, () => ({ kind }))
   for (const result of results) {

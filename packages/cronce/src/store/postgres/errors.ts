@@ -43,11 +43,18 @@ const SQL_STATE = /^(?:[0-9][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/
 /** What may have been written if the server says this: it ended the session, whatever it was about to answer. */
 const ENDS_SESSION = /^(?:08|57P|25P0[34]|58|XX)/
 
+/**
+ * A standby answers so for ever, while its successor waits at the same address: 25006 to what writes, 55000 to what asks for the
+ * timeline of the log.
+ */
+function isStandby(state: string | null): boolean {
+  return state === '25006' || state === '55000'
+}
+
 /** Whether a connection that brought this error must not be used again. */
 export function breaksConnection(error: unknown): boolean {
   const state = sqlStateOf(error)
-  // A demoted or recovering server answers 25006 for ever, while its successor waits at the same address.
-  return state === null || state === '25006' || ENDS_SESSION.test(state) || losesPreparation(error)
+  return state === null || isStandby(state) || ENDS_SESSION.test(state) || losesPreparation(error)
 }
 
 /** Somebody in between, or the user, took away or has already what we prepared: names are of no use here. */
@@ -104,7 +111,7 @@ function wordsFor(state: string | null, name: string, text: string, progress: Pr
       'Look for a low statement_timeout, or for who cancels statements.',
     ]
   }
-  if (state === '25006') {
+  if (isStandby(state)) {
     return [
       'STORE_READONLY',
       `${name} can't be written: ${text}.`,

@@ -11,6 +11,8 @@ interface Look {
   readonly buckets: string
   readonly wholeAt: number
   since: Instant
+  /** The earliest that was written here since the last look began, which its answer may lack. */
+  heeded: Instant
 }
 
 /**
@@ -27,24 +29,35 @@ export class Looks {
     return jobs.map(({ job, buckets }) => {
       const look = this.#looks.get(job)
       const isWhole = look === undefined || look.buckets !== buckets || now - look.wholeAt > WHOLE_MS
-      if (!isWhole) return { job, buckets, since: look.since }
-      this.#looks.set(job, { buckets, wholeAt: now, since: EVER })
-      return { job, buckets, since: EVER }
+      if (isWhole) {
+        this.#looks.set(job, { buckets, wholeAt: now, since: EVER, heeded: Number.POSITIVE_INFINITY })
+        return { job, buckets, since: EVER }
+      }
+      look.heeded = Number.POSITIVE_INFINITY
+      return { job, buckets, since: look.since }
     })
   }
 
-  /** What it found: by job, the longest waiting. */
-  end(jobs: DueQuery['jobs'], now: Instant, oldest: Readonly<Record<string, Instant>>): void {
-    for (const { job } of jobs) {
+  /**
+   * What it found: by job, the longest waiting. Answers when to look again at the latest: one that left something out is not
+   * the last before a long sleep.
+   */
+  end(asked: ReturnType<Looks['begin']>, now: Instant, oldest: Readonly<Record<string, Instant>>): Instant | null {
+    for (const { job } of asked) {
       const look = this.#looks.get(job)
-      if (look !== undefined) look.since = Math.min(Object.hasOwn(oldest, job) ? oldest[job]! : now, now - MARGIN_MS)
+      if (look === undefined) continue
+      const found = Object.hasOwn(oldest, job) ? oldest[job]! : now
+      look.since = Math.min(found, look.heeded, now - MARGIN_MS)
     }
+    return asked.every(({ since }) => since === EVER) ? null : now + WHOLE_MS
   }
 
   /** This was written here. */
   heed({ definition, wakeAt }: ScheduleState): void {
     const look = this.#looks.get(definition.job)
-    if (look !== undefined && wakeAt !== null && wakeAt < look.since) look.since = wakeAt
+    if (look === undefined || wakeAt === null) return
+    look.since = Math.min(look.since, wakeAt)
+    look.heeded = Math.min(look.heeded, wakeAt)
   }
 
   /** Somebody wrote something that can't wait. */

@@ -29,6 +29,8 @@ export interface PostgresOptions<Tx = unknown> {
   readonly prepare?: boolean | undefined
   /** The longest that a statement may take, the wait for a connection included. @default 5000 */
   readonly timeoutMs?: number | undefined
+  /** From a URL, how many for statements; transactions of jobs take all but one. Beside them is the session. @default 2 */
+  readonly connections?: number | undefined
   /** Take over a database that was copied or restored. @default false */
   readonly adopt?: boolean | undefined
 }
@@ -41,6 +43,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'transaction',
   'prepare',
   'timeoutMs',
+  'connections',
   'adopt',
 ] satisfies (keyof PostgresOptions)[])
 
@@ -76,7 +79,7 @@ function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((name) => !NAMES.has(name))
   if (unknown !== undefined)
     throw invalid(`"${unknown}" is no option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
-  const { migrate, adopt, timeoutMs, transaction } = options as PostgresOptions
+  const { migrate, adopt, timeoutMs, connections, transaction } = options as PostgresOptions
   if (migrate !== undefined && migrate !== 'auto' && migrate !== 'never') {
     throw invalid(`migrate can't be ${JSON.stringify(migrate)}.`, "Write 'auto' or 'never'.")
   }
@@ -84,6 +87,9 @@ function checkOptions(options: object): void {
     throw invalid('adopt is true or false.', 'Write true or false.')
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
     throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+  }
+  if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1)) {
+    throw invalid('connections is a whole number, at least 1.', 'Leave it out for 2.')
   }
   if (transaction !== undefined && typeof transaction !== 'function') {
     throw invalid('transaction is no function.', 'Write transaction: (work) => db.transaction(work).')

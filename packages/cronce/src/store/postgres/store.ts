@@ -77,6 +77,12 @@ export function openStore<Tx>(
     return JSON.parse(await database.ask(statement, values)) as Answer
   }
 
+  const move = async (): Promise<void> => {
+    // What was made on the server of before may be missing on this one.
+    knownSlots.clear()
+    epoch = await moveEpoch(database as Database, schemaName, warn)
+  }
+
   /** An answer of another server than the one the epoch is about does not count: first the epoch moves. */
   const askMoment = async <Answer extends StoreMoment>(
     statement: Statement,
@@ -86,7 +92,7 @@ export function openStore<Tx>(
       const answer = await ask<Answer>(statement, values)
       epoch = Math.max(epoch, answer.epoch)
       if (!answer.moved || moves === MOVES) return answer
-      epoch = await moveEpoch(database as Database, schemaName, warn)
+      await move()
     }
   }
 
@@ -118,8 +124,8 @@ export function openStore<Tx>(
         payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : tx === undefined ? wakeUp.payload : '',
       }
       const values = [namespace, ...applyValues(header, batch.changes)]
-      const answer = await send<ApplyAnswer>(functions[functionFor(batch.changes)], values)
-      now = answer.now
+      const answer = await sendBatch(send, functions[functionFor(batch.changes)], values, { isFirst: now === 0, tx })
+      now = answer?.now ?? now
       const found = resultsOf(answer, batch.changes.length)
       for (const [index, place] of batch.places.entries()) results[place] = found[index]!
       const written = batch.changes.filter((_, index) => found[index]!.kind === 'applied')
@@ -128,6 +134,23 @@ export function openStore<Tx>(
       if (isBusy && told) saidBusyAt = performance.now()
     }
     return { now, results }
+  }
+
+  /** What an earlier batch has written is written, whatever becomes of this one. `null`: nothing of it could be, for now. */
+  const sendBatch = async (
+    send: Send,
+    statement: Statement,
+    values: readonly string[],
+    { isFirst, tx }: { readonly isFirst: boolean; readonly tx: Tx | undefined },
+  ): Promise<ApplyAnswer | null> => {
+    try {
+      return await send<ApplyAnswer>(statement, values)
+    } catch (error) {
+      if (isFirst || tx !== undefined || !(error instanceof PostgresStoreError)) throw error
+      if (error.code === 'STORE_CONFLICT' && error.notApplied) return null
+      const { code, message, hint } = error
+      throw new PostgresStoreError(code, message, { hint, cause: error, notApplied: false })
+    }
   }
 
   /** Neighbours watch who holds runs, and hear of it when that begins: not with every claim, but often enough to go on. */
@@ -139,7 +162,10 @@ export function openStore<Tx>(
     (tx: Tx) =>
     async <Answer>(statement: Statement, values: readonly string[]): Promise<Answer> => {
       requireOpen()
-      return JSON.parse(await database.askIn(tx, statement, values)) as Answer
+      const answer = JSON.parse(await database.askIn(tx, statement, values)) as Answer & Partial<StoreMoment>
+      // Not in a transaction that may be rolled back. If it fails, the next one finds it moved still.
+      if (answer.moved === true) void move().catch(() => {})
+      return answer
     }
 
   const apply = async (changes: readonly Change[], options: ApplyOptions<Tx> = {}): Promise<Applied> => {
@@ -157,7 +183,7 @@ export function openStore<Tx>(
   /** Refused on a moved server, all of it: whoever asks looks again, and finds the new epoch. */
   const askMovable = async <Answer>(statement: Statement, values: readonly string[]): Promise<Answer> => {
     const answer = await ask<Answer & Partial<StoreMoment>>(statement, values)
-    if (answer.moved === true) epoch = await moveEpoch(database as Database, schemaName, warn)
+    if (answer.moved === true) await move()
     return answer
   }
 
@@ -237,8 +263,9 @@ export function openStore<Tx>(
     async due(query) {
       const jobs = looks.begin(query.jobs)
       const answer = await askMoment<DueAnswer>(functions.due, dueValues(namespace, jobs, query))
-      const { now, mineAt, othersAt } = answer
-      looks.end(query.jobs, now, answer.oldest)
+      const { now, othersAt } = answer
+      const againAt = looks.end(jobs, now, answer.oldest)
+      const mineAt = againAt === null || (answer.mineAt ?? againAt) < againAt ? answer.mineAt : againAt
       return { now, epoch: answer.epoch, schedules: schedulesOf(answer.schedules, newer), mineAt, othersAt }
     },
     apply,

@@ -141,7 +141,12 @@ class Doing {
 }
 
 async function requireMark(tx: unknown, mark: string, timeoutMs: number, name: string): Promise<void> {
-  if ((await ask(tx, MARKED, [], timeoutMs, name)) === mark) return
+  try {
+    if ((await ask(tx, MARKED, [], timeoutMs, name)) === mark) return
+  } catch (error) {
+    // A statement failed in it, and whoever sent that went on.
+    throw sqlStateOf(error) === '25P02' ? aborted(error) : error
+  }
   throw new PostgresStoreError(
     'TRANSACTION_ENDED',
     'The function given to transaction() ended the transaction itself.',
