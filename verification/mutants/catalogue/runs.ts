@@ -53,7 +53,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'open.filter(({ run }) => run !== null)',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S1', 'C2', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S5', 'C2', 'C9'] },
   },
   {
     name: 'lost-claim-is-believed',
@@ -66,7 +66,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'const isApplied = started.length > 0 || started',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S1', 'C2', 'C9'] },
+    caughtBy: { judge: 'simulation', names: ['S1', 'S5', 'S13', 'C2', 'C9'] },
   },
   {
     name: 'no-reconcile',
