@@ -99,7 +99,8 @@ const LIBRARIES: Readonly<Record<string, (url: string) => Library>> = {
 
 let server: Server
 before(async () => {
-  server = await startPostgres()
+  // Nothing crashes here.
+  server = await startPostgres({ settings: { fsync: 'off' } })
 })
 after(() => server.stop())
 

@@ -55,7 +55,8 @@ for (const poolSize of [1, 2]) {
 }
 
 async function open(poolSize: number): Promise<StoreUnderTest<PostgresTransaction>> {
-  const server = await startPostgres()
+  // Nothing crashes here.
+  const server = await startPostgres({ settings: { fsync: 'off' } })
   const bouncer = await startPgbouncer({ upstream: server, poolSize, mode: 'transaction' })
   const user = openPool(server.url)
   await user.query('create table texts (text text not null)')
