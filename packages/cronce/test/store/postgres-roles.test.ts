@@ -261,12 +261,10 @@ insert into cronce._schedules (namespace, id, format, revision, job, status, def
 values (${key}, 1, 1, 'report', 'active', ${text(definition)});
 insert into cronce._clocks (namespace, id, format, version, tokens, job, bucket, revision, status, state)
 values (${key}, 1, 1, 1, 'report', 0, 1, 'active', ${text(state)});
-insert into cronce._open_fires (namespace, schedule, due_at, nonce, job, record)
-values (${key}, ${dueAt}, '', 'report', ${text(fire)});
+insert into cronce._open (namespace, schedule, due_at, nonce, job, fire, run, token, instance, started_at, slots)
+values (${key}, ${dueAt}, '', 'report', ${text(fire)}, ${text(run)}, '2', 'i', ${dueAt + 5}, '[]');
 insert into cronce._fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, record)
 values (${key}, ${dueAt - 877}, '', 'report', 'failed', 1, ${text({ ...fire, attempt: 2, ending })});
-insert into cronce._open_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, slots, record)
-values (${key}, '2', ${dueAt}, '', 'report', 'i', ${dueAt + 5}, '[]', ${text(run)});
 insert into cronce._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
 values (${key}, '1', ${dueAt - 877}, '', 'report', 'i', ${dueAt + 5}, 'failed', ${text(ended)});
 insert into cronce._steps (namespace, schedule, due_at, nonce, step, state, token, result, begun_at)
