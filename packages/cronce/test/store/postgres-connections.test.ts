@@ -99,7 +99,9 @@ describe('connections from a URL', () => {
     )
     assert.deepEqual([first!.code, first!.notApplied], ['STORE_SILENT', false])
     assert.deepEqual([second!.code, second!.notApplied], ['STORE_SILENT', false])
-    assert.deepEqual([third!.code, third!.notApplied], ['STORE_FULL_OF_CONNECTIONS', true])
+    // Whether it was still waiting for one of theirs, or for a new one after they were ended, is a matter of a millisecond.
+    assert.match(third!.code, /^STORE_(FULL_OF_CONNECTIONS|UNREACHABLE)$/)
+    assert.equal(third!.notApplied, true)
   })
 
   test('a server without connections to spare is said to be full', async (context) => {
