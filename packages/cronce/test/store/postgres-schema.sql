@@ -296,10 +296,10 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- dfc871767a6cad34aa3557ef93e29a11
-function _apply_all_1(text, text, text, text, text, text, text, text); -- eda17aa3537cfeb8439086e19c42905c
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- a8729cfa1c782de5c32dbc1cf654af7a
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 26a770fbc2659d878903b2b432ddcad2
+function _apply_1(text, text, text, text, text, text, text, text); -- 4634af919144572bfb1d566cf17445af
+function _apply_all_1(text, text, text, text, text, text, text, text); -- e5f043e9034893c425f822e50cadd8dc
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- db1f47829151396ccfc8a733ab454a6e
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 864e5cbe7375d68bff2aac4a1c68c6c4
 function _beat_1(text, text); -- 0d47393c52ab08022c25749b4b20b08a
 function _due_1(text, text, text, text); -- 29a1f129602f177f6fb7f798583c6b87
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d

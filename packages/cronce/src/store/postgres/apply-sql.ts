@@ -66,7 +66,7 @@ export const OPEN_COLUMNS = {
   instance: 'text',
   started_at: 'bigint',
   slots: 'text',
-  ended_token: 'text',
+  ended_tokens: 'text',
 } as const
 
 /** Parts of the statement that most batches can do without. */
@@ -268,11 +268,11 @@ raised as (
 open_now as materialized (
   select w.n, w.schedule, w.due_at, w.nonce, w.job, w.tenant, o.row_id,
          case w.fire_is when 'open' then w.fire when 'same' then o.fire end as fire,
-         case when w.run_is = 'open' then w.run when w.run_is = 'same' or o.token <> w.ended_token then o.run end as run,
-         case when w.run_is = 'open' then w.token when w.run_is = 'same' or o.token <> w.ended_token then o.token end as token,
-         case when w.run_is = 'open' then w.instance when w.run_is = 'same' or o.token <> w.ended_token then o.instance end as instance,
-         case when w.run_is = 'open' then w.started_at when w.run_is = 'same' or o.token <> w.ended_token then o.started_at end as started_at,
-         case when w.run_is = 'open' then w.slots when w.run_is = 'same' or o.token <> w.ended_token then o.slots end as slots
+         case when w.run_is = 'open' then w.run when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.run end as run,
+         case when w.run_is = 'open' then w.token when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.token end as token,
+         case when w.run_is = 'open' then w.instance when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.instance end as instance,
+         case when w.run_is = 'open' then w.started_at when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.started_at end as started_at,
+         case when w.run_is = 'open' and o.token = w.token then o.slots when w.run_is = 'open' then w.slots when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.slots end as slots
     from w
     left join lateral (
       select o.ctid as row_id, o.fire, o.run, o.token, o.instance, o.started_at, o.slots
@@ -350,8 +350,8 @@ select '{"now":' || may.now || ',"epoch":' || may.epoch || ',"moved":' || may.mo
 }
 
 /**
- * What each change does to each slot, and whom that leaves without room: those before it in the batch come first. One that is
- * refused for another slot still counts here: the limit then holds with room to spare.
+ * What each change does to each slot, and whom that leaves without room: those before it in the batch come first. Whoever can't have
+ * room in any case takes none from the others.
  */
 function slotsCtes(schema: string): string {
   return `

@@ -182,26 +182,30 @@ interface Opening {
   fire: FireRecord | null
   /** The one that is open; of those that have ended, any. */
   run: RunRecord | null
+  readonly endedTokens: string[]
 }
 
 /** A fire and its run stand in one row while they are open: what a change says about either, by fire. */
 function openRows(n: number, { creates, updates, runs }: Change): Row<typeof OPEN_COLUMNS>[] {
   const openings = new Map<string, Opening>()
   for (const [place, fire] of creates.entries()) {
-    if (fire.ending === null) openings.set(keyText(fire), { key: fire, place, isFresh: true, fire, run: null })
+    if (fire.ending === null)
+      openings.set(keyText(fire), { key: fire, place, isFresh: true, fire, run: null, endedTokens: [] })
   }
   for (const [place, fire] of updates.entries()) {
-    openings.set(keyText(fire), { key: fire, place, isFresh: false, fire, run: null })
+    openings.set(keyText(fire), { key: fire, place, isFresh: false, fire, run: null, endedTokens: [] })
   }
   for (const run of runs) {
-    const opening = openings.get(keyText(run))
-    if (opening === undefined) openings.set(keyText(run), { key: run, place: 0, isFresh: false, fire: null, run })
-    else if (opening.run === null || run.ending === null) opening.run = run
+    const key = keyText(run)
+    const opening = openings.get(key) ?? { key: run, place: 0, isFresh: false, fire: null, run: null, endedTokens: [] }
+    openings.set(key, opening)
+    if (opening.run === null || run.ending === null) opening.run = run
+    if (run.ending !== null) opening.endedTokens.push(run.token)
   }
   return [...openings.values()].map((opening) => openRow(n, opening))
 }
 
-function openRow(n: number, { key, place, isFresh, fire, run }: Opening): Row<typeof OPEN_COLUMNS> {
+function openRow(n: number, { key, place, isFresh, fire, run, endedTokens }: Opening): Row<typeof OPEN_COLUMNS> {
   const head = { n, place, fresh: isFresh, schedule: key.schedule, due_at: key.dueAt, nonce: key.nonce, job: key.job }
   const isRun = run?.ending === null
   return {
@@ -212,7 +216,7 @@ function openRow(n: number, { key, place, isFresh, fire, run }: Opening): Row<ty
     fire: fire?.ending === null ? JSON.stringify(fire) : null,
     // What is new has no run of before.
     run_is: isFresh && run === null ? 'ended' : stateIn(run),
-    ended_token: isRun ? null : run?.token,
+    ended_tokens: endedTokens.join(' '),
     ...(isRun && {
       run: JSON.stringify(run),
       token: run.token,

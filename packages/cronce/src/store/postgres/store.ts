@@ -13,7 +13,16 @@ import type {
   Store,
   Transaction,
 } from '../store.ts'
-import { type ApplyAnswer, applyValues, batchesOf, findTwin, functionFor, resultsOf, slotsOf } from './apply.ts'
+import {
+  type ApplyAnswer,
+  applyValues,
+  type Batch,
+  batchesOf,
+  findTwin,
+  functionFor,
+  resultsOf,
+  slotsOf,
+} from './apply.ts'
 import { appStatements } from './apps.ts'
 import type { Database, Statement } from './database.ts'
 import { PostgresStoreError } from './errors.ts'
@@ -97,12 +106,11 @@ export function openStore<Tx>(
   }
 
   /** Slots are counted in rows that are locked when they change, so they must be there. */
-  const makeSlots = async (changes: readonly Change[], send: Send): Promise<void> => {
+  const makeSlots = async (changes: readonly Change[]): Promise<void> => {
     const missing = slotsOf(changes).filter((slot) => !knownSlots.has(slot))
     if (missing.length === 0) return
-    await send(ensureSlots, [namespace, JSON.stringify(missing)])
-    // In a transaction of the user's they may go again.
-    if (send === askMovable) for (const slot of missing) knownSlots.add(slot)
+    await ask(ensureSlots, [namespace, JSON.stringify(missing)])
+    for (const slot of missing) knownSlots.add(slot)
   }
 
   const applyOn = async (
@@ -115,7 +123,6 @@ export function openStore<Tx>(
     let told = false
     const batches = changes.length === 0 ? [{ changes, places: [] }] : batchesOf(changes)
     for (const batch of batches) {
-      await makeSlots(batch.changes, send)
       const isBusy = claimant !== undefined && isNewlyBusy(batch.changes)
       const header = {
         instance: claimant?.instance ?? null,
@@ -124,7 +131,8 @@ export function openStore<Tx>(
         payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : tx === undefined ? wakeUp.payload : '',
       }
       const values = [namespace, ...applyValues(header, batch.changes)]
-      const answer = await sendBatch(send, functions[functionFor(batch.changes)], values, { isFirst: now === 0, tx })
+      const isFirst = now === 0
+      const answer = await sendBatch(send, functions[functionFor(batch.changes)], values, { batch, isFirst, tx })
       now = answer?.now ?? now
       const found = resultsOf(answer, batch.changes.length)
       for (const [index, place] of batch.places.entries()) results[place] = found[index]!
@@ -141,9 +149,11 @@ export function openStore<Tx>(
     send: Send,
     statement: Statement,
     values: readonly string[],
-    { isFirst, tx }: { readonly isFirst: boolean; readonly tx: Tx | undefined },
+    { batch, isFirst, tx }: { readonly batch: Batch; readonly isFirst: boolean; readonly tx: Tx | undefined },
   ): Promise<ApplyAnswer | null> => {
     try {
+      // Runs begin in no transaction of the user's, where a new row would keep all others waiting.
+      if (tx === undefined) await makeSlots(batch.changes)
       return await send<ApplyAnswer>(statement, values)
     } catch (error) {
       if (isFirst || tx !== undefined || !(error instanceof PostgresStoreError)) throw error
@@ -190,10 +200,20 @@ export function openStore<Tx>(
   const applyIn = async (tx: Tx, change: Change): Promise<ChangeResult> =>
     (await applyOn(sendIn(tx), [change], {})).results[0]!
 
+  /** The server plans the functions anew for each connection, which the first fire should not have to wait for. */
+  const warmUp = (): void => {
+    const nothing = applyValues({ instance: null, lease_ms: null, channel: null, payload: '' }, [])
+    // Two at a time, so that both connections get one. What fails here fails when it matters, and is told then.
+    for (let lane = 0; lane < 2; lane++) ask(functions.apply, [namespace, ...nothing]).catch(() => {})
+  }
+
   const beat = async (given: Beat): Promise<BeatAnswer> => {
     requireOpen()
     const { id, state } = given.instance
-    if (given.join) await liveness.hold(id)
+    if (given.join) {
+      await liveness.hold(id)
+      warmUp()
+    }
     const isNews = given.join || state === 'left'
     const value = beatValue(given, liveness.isHolding(), isNews ? wakeUp : null)
     const answer = await askMoment<BeatRow>(functions.beat, [namespace, value])

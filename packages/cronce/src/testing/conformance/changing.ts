@@ -118,6 +118,16 @@ export function changingRules(rule: Rule): void {
     assert.deepEqual(await runsOf(store), [{ ...settled.runs[0], ...untold }])
   })
 
+  rule('runs that end in one change are all over, in whatever order they are told', async ({ store }) => {
+    await join(store, 'i')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const settled = settlement(state, run)
+    const earlier = { ...settled.runs[0]!, token: '7', attempt: 0 }
+    await applyAll(store, [{ ...settled, runs: [earlier, ...settled.runs] }])
+    assert.deepEqual(await runsOf(store, { outcome: 'open' }), [])
+    assert.equal((await runsOf(store)).length, 2)
+  })
+
   rule(
     'a fire whose key is on record is refused with that record, and nothing of the change is written',
     async (bench) => {

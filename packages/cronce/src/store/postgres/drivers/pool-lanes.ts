@@ -31,8 +31,7 @@ export function isPgPool(target: unknown): target is PgPool {
 /** Connections of the user's own pool, which stays the user's: it is not closed here. */
 export function poolLanes(pool: PgPool, name: string): Lanes {
   // A lost connection that nobody listens to ends the process: of those in use only the user could, of idle ones the pool does.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  listenOnce(pool)
   const taken = new Map<Connection, { readonly client: PooledClient; detach(): void }>()
   return {
     async take(_use, deadline) {
@@ -82,6 +81,16 @@ async function connectIn(pool: PgPool, name: string, deadline: Deadline): Promis
     }
     throw translate(error, name, 'connecting')
   }
+}
+
+const listening = new WeakSet<PgPool>()
+
+/** For good: whoever has none when a connection breaks is ended by it. Once, however many stores are opened on the pool. */
+function listenOnce(pool: PgPool): void {
+  if (listening.has(pool)) return
+  listening.add(pool)
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
 }
 
 function isInTransaction(client: PooledClient): boolean {
