@@ -111,7 +111,7 @@ describe('connections from a URL', () => {
     await watcher.script(`create role limited login password '${url.password}' connection limit 1`)
     const other = new pg.Client(url.href)
     await other.connect()
-    const database = openFor(context, url.href, { timeoutMs: 300 })
+    const database = openFor(context, url.href, { timeoutMs: 1_500 })
     const { code, notApplied } = await failure(database.ask(ECHO, ['']))
     assert.deepEqual([code, notApplied], ['STORE_FULL_OF_CONNECTIONS', true])
     await other.end()

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closed, isHopeless, noConnection, silent, translate } from '../errors.ts'
+import { closed, isHopeless, noConnection, silent, sqlStateOf, translate } from '../errors.ts'
 import { type Connect, type Connection, type Deadline, type Lanes, type Use, within } from './connection.ts'
 
 const FIRST_PAUSE_MS = 50
@@ -100,15 +100,18 @@ export class OwnLanes implements Lanes {
   async #open(use: Use, deadline: Deadline): Promise<Connection> {
     this.#opening++
     if (use === 'transaction') this.#openingForTransaction++
+    /** What the server itself said last: it tells more than that the time was up in the middle of the next try. */
+    let told: unknown
     try {
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
         try {
           const connection = await this.#connect(deadline.leftMs())
           return this.#welcome(connection)
         } catch (error) {
+          if (sqlStateOf(error) !== null || told === undefined) told = error
           const jitteredMs = pauseMs * (0.5 + Math.random() / 2)
           if (this.#isClosed || isHopeless(error) || jitteredMs >= deadline.leftMs()) {
-            throw translate(error, this.#name, 'connecting')
+            throw translate(told, this.#name, 'connecting')
           }
           await sleep(jitteredMs)
         }
