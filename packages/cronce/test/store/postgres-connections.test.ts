@@ -93,8 +93,8 @@ describe('connections from a URL', () => {
   })
 
   test('who waits too long for a connection has sent nothing', async (context) => {
-    const database = openFor(context, server.url, { timeoutMs: 500 })
-    const slow = asking("select pg_sleep(1)::text || 'x' as answer")
+    const database = openFor(context, server.url, { timeoutMs: 1_500 })
+    const slow = asking("select pg_sleep(6)::text || 'x' as answer")
     const [first, second, third] = await Promise.all(
       [slow, slow, ECHO].map((statement) => failure(database.ask(statement, statement === ECHO ? [''] : []))),
     )
@@ -162,7 +162,7 @@ describe('a network that swallows', () => {
       await watcher.script('create table if not exists kept (text text)')
       const target = open(withPort(server.url, proxy.port))
       if (typeof target !== 'string') afterwards(context, () => target.end())
-      const database = openFor(context, target, { timeoutMs: 400 })
+      const database = openFor(context, target, { timeoutMs: 1_200 })
       const keep = { name: 'keep', sql: 'insert into kept values ($1::text) returning text as answer' }
       await database.ask(ECHO, [''])
       proxy.mode('lose-answers')
@@ -179,7 +179,7 @@ describe('a network that swallows', () => {
   test('the connection: a session notices it by itself', async (context) => {
     const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
     afterwards(context, () => proxy.close())
-    const database = openFor(context, withPort(server.url, proxy.port), { timeoutMs: 300 })
+    const database = openFor(context, withPort(server.url, proxy.port), { timeoutMs: 1_000 })
     const session = (await database.session())!
     const changes: string[] = []
     session.onChange((change) => changes.push(change))
@@ -245,7 +245,7 @@ describe("the user's own", () => {
   test('pool that is used up is said to be; nothing was sent', async (context) => {
     const pool = new pg.Pool({ connectionString: server.url, max: 1 })
     afterwards(context, () => pool.end())
-    const database = openFor(context, pool, { timeoutMs: 200 })
+    const database = openFor(context, pool, { timeoutMs: 800 })
     const client = await pool.connect()
     const { code, notApplied } = await failure(database.ask(ECHO, ['']))
     assert.deepEqual([code, notApplied], ['STORE_FULL_OF_CONNECTIONS', true])

@@ -169,7 +169,7 @@ describe('a transaction', () => {
       own.on('error', () => {})
       const db = drizzleOnPg(own)
       const options = way === "the user's way" ? { transaction: db.transaction.bind(db) as never } : {}
-      const database = openFor(context, url.href, { timeoutMs: 400, ...options })
+      const database = openFor(context, url.href, { timeoutMs: 1_200, ...options })
       const asked = database.transaction(async (tx, requireOpen) => {
         await database.askIn(tx, KEEP, [way, 'other'])
         await requireOpen()
