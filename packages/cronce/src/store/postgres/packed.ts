@@ -1,8 +1,8 @@
 import { PostgresStoreError } from './errors.ts'
 
 /**
- * Rows as one text: columns one after the other, in each of them one value for each row. The server takes that apart four times
- * as fast as JSON. Control characters stand between the values: names have none, and JSON escapes them.
+ * Rows as one text: columns one after the other, in each of them one value for each row. The server takes that apart in
+ * less than half the time that JSON takes. Control characters stand between the values: names have none, and JSON escapes them.
  */
 const COLUMN = '\x1d'
 const NULL = '\x1e'
