@@ -25,19 +25,21 @@ export interface Store<Tx = unknown> {
 
   /**
    * Schedules of these jobs that want attention now, the longest waiting first: `wakeAt <= now` in own buckets, and
-   * `wakeAt <= now - patienceMs` in the others. Never scans what is not due.
+   * `wakeAt <= now - patienceMs` in the others. Never scans what is not due. While claims are held, none: see `Beat.settled`.
    */
   due(query: DueQuery): Promise<Due>
 
   /**
    * Write decisions. Each change is all or nothing, and refused or written whatever becomes of the others; they are written in
    * order, and each sees those before it. The version is judged first. See `Change` and `ChangeResult`.
-   * With `claimant`, every change also demands that this instance is live, and renews its lease.
+   * With `claimant`, every change also demands that this instance is live, and renews its lease; while claims are held, each
+   * is a conflict: see `Beat.settled`.
    */
   apply(changes: readonly Change[], options?: ApplyOptions<Tx>): Promise<Applied>
 
   /**
-   * Join, renew, change state or leave. `alive: false`: declared dead or unknown to have lived; this id is over.
+   * Join, renew, change state or leave. `alive: false`: declared dead or unknown to have lived; this id is over, unless the
+   * epoch has moved: then its joining may be what was lost, and it may join again.
    * Joining and leaving wake the others, who share the work anew.
    */
   beat(beat: Beat): Promise<BeatAnswer>
@@ -124,6 +126,11 @@ export interface StoreInfo {
   readonly transactions: boolean
   /** A dead process is noticed by `probe`, without waiting for its lease. */
   readonly probes: boolean
+  /**
+   * Writes that it acknowledged may be gone after a failover, in which case its epoch moves up by itself. Instances of such a
+   * store remember for a while what they did, to write it again.
+   */
+  readonly losesWrites: boolean
 }
 
 export interface InTransaction<Tx> {
@@ -188,11 +195,21 @@ export interface Beat {
   /** The first beat of this incarnation. Any other is refused for an id that the store does not have. */
   readonly join: boolean
   readonly leaseMs: number
+  /**
+   * The epoch in which this instance has written again whatever it knew and the store had forgotten. When the epoch of a store
+   * moves up by itself, all leases begin anew, and it may hold claims (see `due` and `apply`) until every live instance has
+   * beaten with the current one, or its lease has run out: whoever knows of a fire says so before anybody runs it again. A
+   * beat that settles wakes the others as long as claims are held, so that nobody is waited for who merely sleeps.
+   */
+  readonly settled?: number | undefined
 }
 
 export interface BeatAnswer {
   readonly alive: boolean
   readonly now: Instant
+  readonly epoch: number
+  /** Writes that were acknowledged to this opening of the store were gone when this epoch began. */
+  readonly lost: boolean
   /** Open runs that the store says this instance holds. */
   readonly held: readonly HeldRun[]
   /** All that are live or draining, this one included. */

@@ -3,6 +3,7 @@ import type { FireRecord, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { ApplyOptions, ChangeResult } from '../store.ts'
 import { fireKeyText, runKeyText } from './data.ts'
+import { areClaimsHeld } from './hold.ts'
 import { renew } from './instances.ts'
 import { trim } from './prune.ts'
 import { type Space, setFire, setFloor, setRun, setSchedule } from './space.ts'
@@ -20,7 +21,11 @@ export function applyChanges(
   claimant: ApplyOptions<unknown>['claimant'],
 ): ChangeResult[] {
   const isLive = claimant === undefined || renew(space, now, claimant)
-  return changes.map((change) => (isLive ? applyChange(space, now, change) : NOT_LIVE))
+  const isHeld = claimant !== undefined && areClaimsHeld(space, now)
+  return changes.map((change) => {
+    if (!isLive) return NOT_LIVE
+    return isHeld ? CONFLICT : applyChange(space, now, change)
+  })
 }
 
 function applyChange(space: Space, now: Instant, change: Change): ChangeResult {

@@ -2,6 +2,7 @@ import type { Json } from '../../model/json.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { WatchHint } from '../store.ts'
 import { emptyNamespace, type MemoryData } from './data.ts'
+import { holdClaims } from './hold.ts'
 import type { Journal } from './journal.ts'
 import { makeSpace, type Space } from './space.ts'
 
@@ -9,6 +10,7 @@ import { makeSpace, type Space } from './space.ts'
 export interface Core {
   readonly data: MemoryData
   readonly journal: Journal
+  readonly losesWrites: boolean
   now(): Instant
   space(namespace: string): Space
   restore(data: MemoryData): void
@@ -17,7 +19,7 @@ export interface Core {
   wake(namespace: string): void
 }
 
-export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
+export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrites: boolean): Core {
   let data = given
   /** Made when first used, from the data as it is then; that of a store, when it is opened. */
   let spaces = new Map<string, Space>()
@@ -28,6 +30,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
       return data
     },
     journal,
+    losesWrites,
     now: () => Math.floor(clock.wall()),
     space(namespace) {
       let space = spaces.get(namespace)
@@ -38,10 +41,12 @@ export function makeCore(given: MemoryData, clock: { wall(): number }): Core {
       return space
     },
     restore(other) {
+      const isFailover = losesWrites && other.epoch > data.epoch
       data = other
       // Now, so that no mere reading changes the data.
       for (const namespace of spaces.keys()) namespaceIn(data, namespace)
       spaces = new Map()
+      if (isFailover) for (const namespace of data.namespaces.keys()) holdClaims(core.space(namespace), core.now())
     },
     setEffect(key, value) {
       const old = data.effects.get(key)

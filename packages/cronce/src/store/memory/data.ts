@@ -29,6 +29,8 @@ export interface NamespaceData {
   readonly apps: Map<string, AppRecord>
   /** The highest version or counter of any schedule that was removed: new ones go on from it, in case they have its name. */
   floor: number
+  /** How much was written so far; not counted where nothing can be lost. */
+  writes?: number
 }
 
 export interface StoredInstance {

@@ -1,14 +1,21 @@
 import type { Instant } from '../../model/schedule.ts'
 import type { Due, DueQuery } from '../store.ts'
+import { areClaimsHeld } from './hold.ts'
 import type { Sorted } from './sorted.ts'
 import type { Space } from './space.ts'
 import { compareWake, type WakeKey } from './wake-index.ts'
+
+/** When to ask again while claims are held. */
+const HELD_MS = 100
 
 /**
  * The lists of the asked jobs' buckets are merged from their heads: what is looked at is what is answered, and one more in
  * each list.
  */
 export function findDue(space: Space, now: Instant, { jobs, patienceMs, limit }: DueQuery): Due {
+  if (areClaimsHeld(space, now)) {
+    return { now, epoch: space.epoch, schedules: [], mineAt: now + HELD_MS, othersAt: null }
+  }
   const heads: Head[] = []
   const rest = { mine: Infinity, others: Infinity }
   for (const { job, buckets } of jobs) {

@@ -8,12 +8,14 @@ import { type Space, setInstance } from './space.ts'
 
 type Claimant = NonNullable<ApplyOptions<unknown>['claimant']>
 
-export function beat(space: Space, now: Instant, given: Beat): BeatAnswer {
+export function beat(space: Space, now: Instant, given: Beat, lost: boolean): BeatAnswer {
   const alive = takeBeat(space, now, given)
   clampLeases(space, now)
   return {
     alive,
     now,
+    epoch: space.epoch,
+    lost,
     held: alive ? heldBy(space, given.instance.id) : [],
     instances: [...ascend(space.present)].map((id) => view(space.data.instances.get(id)!, now)),
     chores: choresFor(space, now, given.instance.app),
@@ -100,6 +102,6 @@ function view(known: StoredInstance, now: Instant): InstanceRecord {
   return isExpired(known, now) ? { ...known.record, expired: true } : known.record
 }
 
-function isExpired({ leaseUntil }: StoredInstance, now: Instant): boolean {
+export function isExpired({ leaseUntil }: StoredInstance, now: Instant): boolean {
   return leaseUntil <= now
 }

@@ -9,6 +9,8 @@ export interface MemoryOptions {
   readonly clock?: { wall(): number } | undefined
   /** What it begins with, and keeps writing to. @default nothing */
   readonly data?: MemoryData | undefined
+  /** A `restore` to a higher epoch is a failover that lost what was written since. @default false */
+  readonly losesWrites?: boolean | undefined
 }
 
 /**
@@ -30,8 +32,12 @@ export interface MemorySource extends StoreSource<MemoryTransaction> {
  *
  * What is handed in is kept as it is, not copied, and is what later answers contain: neither side changes it.
  */
-export function memory({ clock = { wall: Date.now }, data = emptyData() }: MemoryOptions = {}): MemorySource {
-  const core = makeCore(data, clock)
+export function memory({
+  clock = { wall: Date.now },
+  data = emptyData(),
+  losesWrites = false,
+}: MemoryOptions = {}): MemorySource {
+  const core = makeCore(data, clock, losesWrites)
   return {
     name: 'memory',
     get data() {

@@ -19,10 +19,23 @@ export interface Space {
   /** Ids of instances that are neither dead nor have left. */
   readonly present: Sorted<string>
   readonly journal: Journal
+  /** `writes` when this epoch began. */
+  readonly writesBefore: number
+  /** Nobody may claim until all who live have settled in this epoch: those who have. `null`: nothing is held. */
+  settled: Set<string> | null
 }
 
 export function makeSpace(data: NamespaceData, epoch: number, journal: Journal): Space {
-  const space = { data, epoch, wakes: wakeIndex(), records: recordIndex(), present: sorted(compareText), journal }
+  const space: Space = {
+    data,
+    epoch,
+    wakes: wakeIndex(),
+    records: recordIndex(),
+    present: sorted(compareText),
+    journal,
+    writesBefore: data.writes ?? 0,
+    settled: null,
+  }
   for (const [id, state] of data.schedules) indexSchedule(space.wakes, id, state)
   for (const [key, fire] of data.fires) indexFire(space.records, key, fire, fire)
   for (const [key, run] of data.runs) indexRun(space.records, key, undefined, run)

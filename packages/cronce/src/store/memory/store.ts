@@ -2,6 +2,7 @@ import type { Store, Transacted, Transaction } from '../store.ts'
 import { applyChanges } from './apply.ts'
 import type { Core } from './core.ts'
 import { findDue } from './due.ts'
+import { settle } from './hold.ts'
 import { beat, bury, drain, listInstances } from './instances.ts'
 import { listFires, listRuns, listSchedules, listSteps } from './list.ts'
 import { notApplied } from './not-applied.ts'
@@ -23,13 +24,34 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
   let isClosed = false
   core.space(namespace)
   const watches = new Set<() => void>()
+  let epoch = core.data.epoch
+  /** How much was written when this opening last wrote something. */
+  let writesSeen = 0
+  let lostIn = 0
   const space = (): Space => {
     if (isClosed) throw notApplied('STORE_CLOSED', 'This store was closed.', { hint: 'Open it again.' })
-    return core.space(namespace)
+    const own = core.space(namespace)
+    if (own.epoch !== epoch) {
+      if (writesSeen > own.writesBefore) lostIn = own.epoch
+      epoch = own.epoch
+      writesSeen = own.writesBefore
+    }
+    return own
+  }
+  const wrote = ({ data }: Space): void => {
+    if (!core.losesWrites) return
+    data.writes = (data.writes ?? 0) + 1
+    writesSeen = data.writes
   }
   return {
     get info() {
-      return { name: 'memory', epoch: core.data.epoch, transactions: true, probes: false }
+      return {
+        name: 'memory',
+        epoch: core.data.epoch,
+        transactions: true,
+        probes: false,
+        losesWrites: core.losesWrites,
+      }
     },
     async load(ids, { tx } = {}) {
       const look = () => loadFrom(space(), ids)
@@ -44,12 +66,16 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       }
       const now = core.now()
       const results = applyChanges(own, now, changes, claimant)
+      if (results.some(({ kind }) => kind === 'applied')) wrote(own)
       if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
       return { now, results }
     },
     async beat(given) {
-      const answer = beat(space(), core.now(), given)
-      if (given.join || given.instance.state === 'left') core.wake(namespace)
+      const own = space()
+      const answer = beat(own, core.now(), given, own.epoch === lostIn)
+      const isSettled = answer.alive && given.settled !== undefined && settle(own, given.instance.id, given.settled)
+      if (given.join) wrote(own)
+      if (given.join || isSettled || given.instance.state === 'left') core.wake(namespace)
       return answer
     },
     bury: async (burial) => bury(space(), core.now(), burial),
@@ -58,9 +84,17 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       if (isKnown) core.wake(namespace)
       return isKnown
     },
-    step: async (command) => step(space(), core.now(), command),
+    async step(command) {
+      const answer = step(space(), core.now(), command)
+      if (answer.kind === 'applied') wrote(space())
+      return answer
+    },
     annotate: async (notes) => ({ stale: annotate(space(), notes) }),
-    transact: (transaction) => transact(core, space, transaction),
+    async transact(transaction) {
+      const answer = await transact(core, space, transaction)
+      if (answer.kind === 'committed') wrote(space())
+      return answer
+    },
     loadApp: async (name) => ({ now: core.now(), app: space().data.apps.get(name) ?? null }),
     async saveApp(app) {
       const isNext = (space().data.apps.get(app.name)?.version ?? 0) === app.version - 1

@@ -222,7 +222,7 @@ export function openStore<Tx>(
     if (isNews) wakeUp.ring()
     const fleet = answer.instances.map(instanceOf)
     for (const peer of fleet) if (peer.running > 0) wakeUp.markBusy(peer.id)
-    return { alive, now, chores, instances: fleet, held: answer.held.map(heldOf) }
+    return { alive, now, epoch: answer.epoch, lost: false, chores, instances: fleet, held: answer.held.map(heldOf) }
   }
 
   const step = async (...[command]: Parameters<Store['step']>): Promise<StepAnswer> => {
@@ -271,6 +271,7 @@ export function openStore<Tx>(
       get probes() {
         return liveness.isHolding() !== null
       },
+      losesWrites: false,
     },
     async load(ids, { tx } = {}) {
       const values = [namespace, JSON.stringify(ids)]

@@ -5,6 +5,7 @@ import type { Beat, BeatAnswer, Chores, HeldRun } from '../store.ts'
 import { versionOfApp } from './apps.ts'
 import { type Row, statement } from './driver.ts'
 import type { Host } from './host.ts'
+import { epochOf } from './meta.ts'
 import { isPrunable } from './prune.ts'
 import { json, runOf } from './rows.ts'
 
@@ -74,7 +75,7 @@ export function beat(fleet: Fleet, { instance, join, leaseMs }: Beat): BeatAnswe
   const alive = renewOrJoin(fleet, instance, join, leaseMs)
   const instances = listLive(fleet)
   const held = alive ? statement(db, HELD).all(namespace, instance.id).map(heldOf) : []
-  return { alive, now, held, instances, chores: choresFor(fleet, instance.app) }
+  return { alive, now, epoch: epochOf(db), lost: false, held, instances, chores: choresFor(fleet, instance.app) }
 }
 
 function choresFor({ db, namespace, now }: Fleet, app: string): Chores {

@@ -133,7 +133,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   if (unreadable !== null) newer(unreadable)
 
   return {
-    info: { name: `sqlite:${file}`, epoch, transactions: true, probes: true },
+    info: { name: `sqlite:${file}`, epoch, transactions: true, probes: true, losesWrites: false },
     async load(ids, { tx } = {}) {
       if (tx === undefined) {
         return read((on, now, current) => ({

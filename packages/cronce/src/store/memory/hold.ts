@@ -1,0 +1,33 @@
+import type { Instant } from '../../model/schedule.ts'
+import { isExpired } from './instances.ts'
+import { ascend } from './sorted.ts'
+import { type Space, setInstance } from './space.ts'
+
+/**
+ * After a failover that may have lost writes: who lives may know what the store has forgotten, and is asked before anybody
+ * claims. Nobody could renew while the store was away, so every lease begins anew.
+ */
+export function holdClaims(space: Space, now: Instant): void {
+  for (const id of ascend(space.present)) {
+    const known = space.data.instances.get(id)!
+    setInstance(space, id, { ...known, leaseUntil: now + known.leaseMs })
+  }
+  space.settled = new Set()
+}
+
+/** Once they are free they stay free: whoever joins later has nothing to say about what was before. */
+export function areClaimsHeld(space: Space, now: Instant): boolean {
+  if (space.settled === null) return false
+  for (const id of ascend(space.present)) {
+    if (!space.settled.has(id) && !isExpired(space.data.instances.get(id)!, now)) return true
+  }
+  space.settled = null
+  return false
+}
+
+/** True if that was news to somebody. */
+export function settle(space: Space, instance: string, epoch: number): boolean {
+  if (space.settled === null || epoch !== space.epoch || space.settled.has(instance)) return false
+  space.settled.add(instance)
+  return true
+}
