@@ -4,6 +4,7 @@ export type ServerErrorCode =
   | 'SERVER_UNREADY'
   | 'SERVER_LINGERING'
   | 'SUPERVISOR_LOST'
+  | 'COMMAND_FAILED'
 
 /** Every error the test servers throw on purpose. Code branches on `code`; people read `message` and `hint`. */
 export class ServerError extends Error {

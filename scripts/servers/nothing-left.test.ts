@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
-import { startPostgres, startRedis } from './index.ts'
+import { startPostgres, startRedis, startRedisCluster, startRedisReplica } from './index.ts'
 import { descendantsOf, livingProcesses } from './process-table.ts'
 import { leftSharedMemory, POSTGRES_DATA } from './shared-memory.ts'
 import { waitUntil } from './wait.ts'
@@ -21,6 +21,18 @@ describe('nothing stays behind', () => {
     const families = servers.flatMap(familyOf)
 
     await Promise.all(servers.map((server) => server.stop()))
+
+    assert.deepEqual(stillLiving(families), [])
+    assert.deepEqual(servers.map((server) => server.directory).filter(existsSync), [])
+  })
+
+  test('of a replica and of a cluster', async () => {
+    const primary = await startRedis()
+    const [replica, cluster] = await Promise.all([startRedisReplica(primary), startRedisCluster()])
+    const servers = [primary, replica, ...cluster.nodes]
+    const families = servers.flatMap(familyOf)
+
+    await Promise.all([primary.stop(), replica.stop(), cluster.stop()])
 
     assert.deepEqual(stillLiving(families), [])
     assert.deepEqual(servers.map((server) => server.directory).filter(existsSync), [])

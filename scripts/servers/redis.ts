@@ -34,6 +34,8 @@ export function redisPlan(options: RedisOptions, file: string): ServerPlan {
         appendonly: appendonly ? 'yes' : 'no',
         // The log of writes is what keeps data here. Snapshots besides it only fork at odd moments.
         save: '',
+        // Replicas get their copy at once, instead of after five seconds in which others might ask for one, too.
+        'repl-diskless-sync-delay': '0',
         ...settings,
       }
       return { file, args: Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]) }
