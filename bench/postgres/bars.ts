@@ -1,16 +1,9 @@
+import { atLeast, atMost, type Bar, below, processes } from '../shared/bars.ts'
 import { median } from '../shared/statistics.ts'
 import type { Failover } from './failover-plan.ts'
-import type { FleetOptions } from './fleet.ts'
+import type { System } from './fleet.ts'
 import type { Lateness } from './lateness-plan.ts'
-import type { System } from './protocol.ts'
 import type { Results } from './results.ts'
-
-export interface Bar {
-  readonly what: string
-  readonly limit: string
-  readonly measured: string
-  readonly pass: boolean
-}
 
 /** What an earlier measurement found of node-cron with advisory locks: overloaded, it must not lend us its lateness. */
 const NODE_CRON_P99_MS = 560
@@ -85,24 +78,4 @@ function costBars({ idle = [], isolated = [], throughput = [], bursts = [], late
 
 function slowest({ eachMs }: Failover): number {
   return eachMs.length === 0 ? Number.NaN : Math.max(...eachMs)
-}
-
-function processes({ instances }: FleetOptions): string {
-  return instances === 1 ? '1 process' : `${instances} processes`
-}
-
-function atLeast(what: string, limit: number, measured: number): Bar {
-  return { what, limit: `≥ ${limit.toLocaleString('en-US')}`, measured: rounded(measured), pass: measured >= limit }
-}
-
-function atMost(what: string, limit: number, measured: number): Bar {
-  return { what, limit: `≤ ${rounded(limit)}`, measured: rounded(measured), pass: measured <= limit }
-}
-
-function below(what: string, limit: number, measured: number): Bar {
-  return { what, limit: `< ${limit.toLocaleString('en-US')}`, measured: rounded(measured), pass: measured < limit }
-}
-
-function rounded(value: number): string {
-  return value >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
 }

@@ -1,46 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ACQUAINT_MS, type FleetOptions, withFleet } from './fleet.ts'
+import { type Failovers, measureFailovers } from '../shared/failover.ts'
+import { type FleetOptions, withFleet } from './fleet.ts'
 import type { BenchServer } from './server.ts'
 
-/** From kill -9 of a process that runs something until the next attempt starts in another, each time in a fresh fleet. */
-export interface Failover {
+export interface Failover extends Failovers {
   readonly options: FleetOptions
-  readonly eachMs: readonly number[]
-  readonly faults: readonly string[]
 }
-
-const PATIENCE_MS = 40_000
-const RUNNING_MS = 1_500
 
 export async function measureFailover(server: BenchServer, options: FleetOptions, rounds: number): Promise<Failover> {
-  const eachMs: number[] = []
-  const faults: string[] = []
-  for (let round = 0; round < rounds; round++) {
-    try {
-      eachMs.push(await failOver(server, options))
-    } catch (error) {
-      faults.push(error instanceof Error ? error.message : String(error))
-    }
-  }
-  return { options, eachMs, faults }
-}
-
-function failOver(server: BenchServer, options: FleetOptions): Promise<number> {
-  return server.withDatabase((database) =>
-    withFleet(database, options, async (fleet) => {
-      await fleet.start()
-      await sleep(ACQUAINT_MS)
-      await fleet.create({ kind: 'stuck', count: 1 })
-      const counts = await fleet.until('started', 1, PATIENCE_MS)
-      const runner = counts.findIndex(({ started }) => started > 0)
-      await sleep(RUNNING_MS)
-      const killedAt = fleet.kill(runner)
-      await fleet.until('started', 1, PATIENCE_MS)
-      const [start] = (await fleet.collect()).flat()
-      await fleet.stop()
-      const [, dueAt, lateMs, attempt] = start!
-      if (attempt !== 2) throw new Error(`After the crash came attempt ${attempt}, not 2.`)
-      return dueAt + lateMs - killedAt
-    }),
+  const failovers = await measureFailovers(rounds, (work) =>
+    server.withDatabase((database) => withFleet(database, options, work)),
   )
+  return { options, ...failovers }
 }

@@ -1,8 +1,8 @@
 // graphile-worker, tuned as its documentation says: a local queue of 500, jobs completed in batches as they come.
 import { Logger, type Runner, run, runMigrations } from 'graphile-worker'
 import pg from 'pg'
-import { answerParent, setupOf, tally } from './answering.ts'
-import { JOB } from './loads.ts'
+import { answerParent, setupOf, tally } from '../shared/answering.ts'
+import { JOB } from '../shared/loads.ts'
 
 const { url, concurrency } = setupOf()
 const counts = tally()

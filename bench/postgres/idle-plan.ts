@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ACQUAINT_MS, effort, type FleetOptions, withFleet } from './fleet.ts'
+import { ACQUAINT_MS } from '../shared/fleet.ts'
+import { effort, type FleetOptions, withFleet } from './fleet.ts'
 import { connectionsOf, forgetStatements, statementsOf } from './readings.ts'
 import type { BenchServer } from './server.ts'
 

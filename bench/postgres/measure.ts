@@ -1,24 +1,20 @@
+import type { BenchCommand } from '../shared/command-line.ts'
+import { inTurn } from '../shared/in-turn.ts'
+import { measureEach } from '../shared/parts.ts'
+import type { Load } from '../shared/protocol.ts'
 import { measureFailover } from './failover-plan.ts'
 import type { FleetOptions } from './fleet.ts'
 import { nameOf } from './fleet.ts'
 import { measureIdle } from './idle-plan.ts'
 import { measureLateness } from './lateness-plan.ts'
 import { measureBreakdown } from './profile-plan.ts'
-import type { Load } from './protocol.ts'
 import type { Part, Results } from './results.ts'
 import { measureRush, type Rush } from './rush-plan.ts'
 import { measureScale } from './scale-plan.ts'
 import type { BenchServer } from './server.ts'
 import { measureHeldSnapshot } from './snapshot-plan.ts'
 
-export interface MeasureOptions {
-  /** Every figure once, and the large ones smaller. */
-  readonly quick: boolean
-  readonly parts: readonly Part[]
-  readonly progress: (text: string) => void
-}
-
-type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+type MeasureOptions = Omit<BenchCommand<Part>, 'print'>
 
 const cronce = (instances: number): FleetOptions => ({ system: 'cronce', instances, concurrency: 1_000 })
 /** Each as its own documentation and our trials found it fastest. */
@@ -31,18 +27,8 @@ const QUEUES: readonly FleetOptions[] = [
 ]
 
 export async function measureParts(server: BenchServer, options: MeasureOptions): Promise<Results> {
-  const results: Mutable<Results> = {}
-  for (const part of options.parts) {
-    options.progress(`${part} …`)
-    try {
-      Object.assign(results, { [part]: await measurers[part](server, options) })
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      options.progress(`${part} failed: ${reason}`)
-      results.failures = [...(results.failures ?? []), `${part}: ${reason}`]
-    }
-  }
-  return results
+  const measure = (part: Part) => measurers[part](server, options)
+  return (await measureEach(options.parts, measure, options.progress)) as Results
 }
 
 const measurers: { readonly [Name in Part]: (server: BenchServer, options: MeasureOptions) => Promise<Results[Name]> } =
@@ -143,15 +129,5 @@ async function late(
   const { p50Ms, p99Ms, effort } = measured
   const cost = effort.statements.toPrecision(3)
   progress(`${load.kind} ${load.count}, ${nameOf(fleet)}: p50 ${p50Ms}, p99 ${p99Ms} ms late, ${cost} statements/fire`)
-  return measured
-}
-
-/** One after the other: two cores are few. */
-async function inTurn<Item, Result>(
-  items: readonly Item[],
-  measure: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const measured: Result[] = []
-  for (const item of items) measured.push(await measure(item))
   return measured
 }

@@ -1,9 +1,9 @@
 // pg-boss in bulk: fetch a batch, execute it, complete it, as fast as it goes. The concurrency is that of batches.
 import { PgBoss } from 'pg-boss'
-import { answerParent, setupOf, tally } from './answering.ts'
-import { JOB } from './loads.ts'
+import { answerParent, setupOf, tally } from '../shared/answering.ts'
+import { JOB } from '../shared/loads.ts'
 
-const { url, concurrency, batch } = setupOf()
+const { url, concurrency, batch } = setupOf<{ readonly batch: number }>()
 const counts = tally()
 const boss = new PgBoss({ connectionString: url, max: concurrency + 1, supervise: false, schedule: false })
 boss.on('error', () => {})

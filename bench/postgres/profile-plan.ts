@@ -1,5 +1,5 @@
+import type { Profiled } from '../shared/protocol.ts'
 import type { FleetOptions } from './fleet.ts'
-import type { Profiled } from './protocol.ts'
 import { forgetStatements, type StatementCost, statementsOf } from './readings.ts'
 import { measureRush, type Rush } from './rush-plan.ts'
 import type { BenchServer } from './server.ts'

@@ -36,15 +36,6 @@ export async function read({ name, server }: BenchDatabase): Promise<Reading> {
   }
 }
 
-export function between(before: Reading, after: Reading): Reading {
-  return {
-    statements: after.statements - before.statements,
-    transactions: after.transactions - before.transactions,
-    walBytes: after.walBytes - before.walBytes,
-    cpuMs: after.cpuMs - before.cpuMs,
-  }
-}
-
 /** By the time that they took in all, the most expensive first. */
 export async function statementsOf({ name, server }: BenchDatabase): Promise<StatementCost[]> {
   const { rows } = await server.admin.query<Readonly<Record<keyof StatementCost, string>>>(

@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
+import { type Bar, barTable } from '../shared/bars.ts'
 import { median } from '../shared/statistics.ts'
 import { grouped, table } from '../shared/table.ts'
-import type { Bar } from './bars.ts'
 import type { Failover } from './failover-plan.ts'
 import { nameOf } from './fleet.ts'
 import type { Idle } from './idle-plan.ts'
@@ -40,13 +40,6 @@ export function report(results: Results, bars: readonly Bar[], serverVersion: st
 function tablesPart({ throughput, bursts }: Results): Rush['tables'] | undefined {
   const all = [...(throughput ?? []).flatMap(({ rounds }) => rounds), ...(bursts ?? [])]
   return all.find(({ options }) => options.system === 'cronce')?.tables
-}
-
-function barTable(bars: readonly Bar[]): string {
-  return table(
-    ['bar', 'limit', 'measured', ''],
-    bars.map(({ what, limit, measured, pass }) => [what, limit, measured, pass ? 'PASS' : 'FAIL']),
-  )
 }
 
 function throughputTable(all: readonly Rounds[]): string {

@@ -1,37 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { quantile } from '../shared/statistics.ts'
-import {
-  ACQUAINT_MS,
-  type Effort,
-  effort,
-  type Fleet,
-  type FleetOptions,
-  watchConnections,
-  withFleet,
-} from './fleet.ts'
-import type { Start } from './protocol.ts'
-import { type StatementCost, type TableUse, tablesOf } from './readings.ts'
+import { perFire, watchMost } from '../shared/effort.ts'
+import type { Fleet } from '../shared/fleet.ts'
+import { figuresOf, RUSH_PATIENCE_MS, type Rushed, type RushFigures, rushOfFires } from '../shared/rush.ts'
+import { type Effort, effort, type FleetOptions, withFleet } from './fleet.ts'
+import { connectionsOf, type StatementCost, type TableUse, tablesOf } from './readings.ts'
 import { type BenchDatabase, type BenchServer, tell } from './server.ts'
 
-/** More to do than can be done at once: all due at one instant, or all waiting in a queue. */
-export interface Rush {
+export interface Rush extends RushFigures {
   readonly options: FleetOptions
-  readonly count: number
-  /** Until the last one is done and durably recorded as done. */
-  readonly firesPerSecond: number
-  /** From the instant on, in milliseconds. Of a queue: from when its workers were told to begin. */
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly lastStartMs: number
-  readonly lastEndMs: number
   /** Per fire. */
   readonly effort: Effort
   readonly connections: number
-  /** Runs of each process. */
-  readonly spread: readonly number[]
   readonly tables: readonly TableUse[]
   readonly statements?: readonly StatementCost[]
-  readonly faults: readonly string[]
 }
 
 export interface RushOptions extends FleetOptions {
@@ -46,105 +27,67 @@ export interface Closer {
   end(database: BenchDatabase, fleet: Fleet): Promise<void>
 }
 
-const PATIENCE_MS = 180_000
-const TRIAL = 1_000
-const TRIAL_FIRST = 10_000_000
-
 export function measureRush(server: BenchServer, options: RushOptions, closer?: Closer): Promise<Rush> {
+  const { count, instances, system, settled } = options
   return server.withDatabase(async (database) => {
     const rushed = await withFleet(database, options, (fleet) =>
-      options.system === 'cronce'
-        ? rushOfFires(database, fleet, options, closer)
+      system === 'cronce'
+        ? rushOfFires(fleet, {
+            count,
+            instances,
+            created: async () => void (settled && (await tell(database, 'vacuum analyze'))),
+            begin: () => begin(database, fleet, closer),
+            connections: () => connectionsOf(database),
+          })
         : rushOfJobs(database, fleet, options),
     )
     const tables = await tablesOf(database)
-    const { starts, from, lastEndedAt, spent, connections, faults } = rushed
-    const late = starts.flat().map(([, dueAt, lateMs]) => dueAt + lateMs - from)
-    const { count } = options
     return {
       options,
-      count,
-      firesPerSecond: count / ((lastEndedAt - from) / 1000),
-      p50Ms: quantile(late, 0.5),
-      p99Ms: quantile(late, 0.99),
-      lastStartMs: quantile(late, 1),
-      lastEndMs: lastEndedAt - from,
-      effort: perFire(spent, count),
-      connections,
-      spread: starts.map(({ length }) => length),
+      ...figuresOf(rushed, count),
+      effort: perFire(rushed.spent, count),
+      connections: rushed.connections / instances,
       tables,
-      faults: [...startFaults(starts.flat(), count), ...faults],
     }
   })
 }
 
-interface Rushed {
-  readonly starts: readonly (readonly Start[])[]
-  readonly from: number
-  readonly lastEndedAt: number
-  readonly spent: Effort
-  readonly connections: number
-  readonly faults: readonly string[]
-}
-
-/** The schedules exist, the fleet waits for the instant. */
-async function rushOfFires(
-  database: BenchDatabase,
-  fleet: Fleet,
-  { count, settled, instances }: RushOptions,
-  closer: Closer | undefined,
-): Promise<Rushed> {
-  // How fast it is today says how long it will take; these are not due within the hour.
-  const trialMs = await fleet.create({ kind: 'idle', count: TRIAL, first: TRIAL_FIRST })
-  await fleet.start()
-  const creatingMs = Math.ceil(2 * trialMs * (count / TRIAL))
-  const from = Date.now() + 3_000 + creatingMs + (instances > 1 ? ACQUAINT_MS : 0)
-  await fleet.create({ kind: 'burst', count, at: from })
-  if (settled) await tell(database, 'vacuum analyze')
-  if (Date.now() >= from - 1_000) throw new Error(`The burst of ${count} was due before the fleet was ready.`)
-  await sleep(from - 500 - Date.now())
+async function begin(database: BenchDatabase, fleet: Fleet, closer?: Closer): Promise<() => Promise<Effort>> {
   await closer?.begin(database, fleet)
   const spent = await effort(database, fleet)
-  await sleep(from - Date.now())
-  const { value: counts, connections } = await watchConnections(database, instances, () =>
-    fleet.until('ended', count, PATIENCE_MS),
-  )
-  const lastEndedAt = Math.max(...counts.map((counted) => counted.lastEndedAt))
-  const done = await spent()
-  await closer?.end(database, fleet)
-  const starts = await fleet.collect()
-  const { succeeded, others } = await fleet.first.ask({ do: 'audit' }, 'audited')
-  await fleet.stop()
-  const isComplete = succeeded === count && others === 0
-  const faults = isComplete
-    ? []
-    : [`on record are ${succeeded} succeeded fires and ${others} others, not ${count} and 0`]
-  return { starts, from, lastEndedAt, spent: done, connections, faults }
+  return async () => {
+    const done = await spent()
+    await closer?.end(database, fleet)
+    return done
+  }
 }
 
 /** The jobs wait in the queue, the processes are connected, and the clock runs from when they are told to begin. */
 async function rushOfJobs(
   database: BenchDatabase,
   fleet: Fleet,
-  { count, system, instances }: RushOptions,
-): Promise<Rushed> {
+  { count, system }: RushOptions,
+): Promise<Rushed<Effort>> {
   await fleet.create({ kind: 'burst', count, at: 0 })
   await tell(database, 'vacuum analyze')
-  await Promise.all(fleet.peers.map((peer) => peer.ask({ do: 'connect' }, 'done')))
+  await fleet.connect()
   const spent = await effort(database, fleet)
   const from = Date.now()
   await fleet.start()
-  const { connections } = await watchConnections(database, instances, () => fleet.until('started', count, PATIENCE_MS))
+  const { most } = await watchMost(
+    () => connectionsOf(database),
+    () => fleet.until('started', count, RUSH_PATIENCE_MS),
+  )
   const lastEndedAt =
     system === 'pg-boss'
-      ? Math.max(...(await fleet.until('ended', count, PATIENCE_MS)).map((counted) => counted.lastEndedAt))
+      ? Math.max(...(await fleet.until('ended', count, RUSH_PATIENCE_MS)).map((counted) => counted.lastEndedAt))
       : await emptyAt(database)
   const done = await spent()
   const starts = await fleet.collect()
   const recorded = await leftOf(database, system)
   await fleet.stop()
   const faults = recorded === 0 ? [] : [`${recorded} jobs are not done`]
-  return { starts, from, lastEndedAt, spent: done, connections, faults }
+  return { starts, from, lastEndedAt, spent: done, connections: most, faults }
 }
 
 /** graphile-worker completes behind the backs of its tasks, and deletes what is done. */
@@ -164,24 +107,4 @@ async function leftOf(database: BenchDatabase, system: RushOptions['system']): P
       : 'select count(*) as left from graphile_worker._private_jobs'
   const [row] = await tell<{ readonly left: string }>(database, sql)
   return Number(row!.left)
-}
-
-export function perFire(spent: Effort, count: number): Effort {
-  return {
-    statements: spent.statements / count,
-    transactions: spent.transactions / count,
-    walBytes: spent.walBytes / count,
-    cpuMs: spent.cpuMs / count,
-    clientCpuMs: spent.clientCpuMs / count,
-    clientMainMs: spent.clientMainMs / count,
-  }
-}
-
-/** Each exactly once. */
-function startFaults(starts: readonly Start[], count: number): string[] {
-  const distinct = new Set(starts.map(([number]) => number))
-  const faults: string[] = []
-  if (distinct.size < count) faults.push(`${count - distinct.size} of ${count} never started`)
-  if (starts.length > distinct.size) faults.push(`${starts.length - distinct.size} started twice`)
-  return faults
 }

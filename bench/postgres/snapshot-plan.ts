@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import type { Start } from '../shared/protocol.ts'
 import { quantile } from '../shared/statistics.ts'
 import { type FleetOptions, withFleet } from './fleet.ts'
-import type { Start } from './protocol.ts'
 import { forgetStatements, type StatementCost, statementsOf, type TableUse, tablesOf } from './readings.ts'
 import type { BenchDatabase, BenchServer } from './server.ts'
 

@@ -1,13 +1,8 @@
-/** Who is measured: cronce, and what users would take instead. */
-export type System = 'cronce' | 'graphile-worker' | 'pg-boss' | 'node-cron'
-
-/** What a process of the benchmark is: one instance on one database. */
+/** What every process of a benchmark is told when it starts: one instance on one server. Systems may want more. */
 export interface Setup {
   readonly url: string
-  /** Runs at a time; of pg-boss, batches. */
+  /** Runs at a time. */
   readonly concurrency: number
-  /** Of pg-boss. */
-  readonly batch: number
 }
 
 /** Which schedules there are; for a queue, which jobs. Numbers start at `first`. */

@@ -7,8 +7,8 @@ export interface Tally {
   lastEndedAt: number
 }
 
-export function setupOf(): Setup {
-  return JSON.parse(process.argv[2]!) as Setup
+export function setupOf<More extends object = object>(): Setup & More {
+  return JSON.parse(process.argv[2]!) as Setup & More
 }
 
 export function tally(): Tally {

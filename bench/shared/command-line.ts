@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+
+export interface BenchCommand<Part extends string> {
+  /** Every figure once, and the large ones smaller. */
+  readonly quick: boolean
+  readonly parts: readonly Part[]
+  progress(text: string): void
+  /** On standard output, as text or as JSON, and in a file if one was named. */
+  print(text: string, data: object): void
+}
+
+/** [--quick] [--only PART,…] [--markdown FILE] [--json] */
+export function benchCommand<Part extends string>(all: readonly Part[]): BenchCommand<Part> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      markdown: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const begun = performance.now()
+  return {
+    quick: values.quick,
+    parts: partsOf(all, values.only),
+    progress: (text) => void process.stderr.write(`${((performance.now() - begun) / 1000).toFixed(0)} s  ${text}\n`),
+    print(text, data) {
+      process.stdout.write(values.json ? `${JSON.stringify(data, null, 2)}\n` : text)
+      if (values.markdown !== undefined) writeFileSync(values.markdown, text)
+    },
+  }
+}
+
+function partsOf<Part extends string>(all: readonly Part[], only: string | undefined): readonly Part[] {
+  if (only === undefined) return all
+  return only.split(',').map((name) => {
+    const part = all.find((known) => known === name)
+    if (part === undefined) throw new Error(`There is no part ${name}; there are ${all.join(', ')}.`)
+    return part
+  })
+}
