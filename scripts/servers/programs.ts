@@ -30,12 +30,19 @@ export type Program = keyof typeof programs
 
 /** The folder of the programs of a PostgreSQL that tests are to run on instead of the machine's own. */
 export const WANTED_POSTGRES = 'CRONCE_TEST_POSTGRES'
+/** The folder of a `redis-server` that tests are to run on, likewise. */
+export const WANTED_REDIS = 'CRONCE_TEST_REDIS'
 
 /** The program's path on this machine, if it is there. */
 export async function findProgram(program: Program): Promise<string | undefined> {
-  const isPostgres = program === 'initdb' || program === 'psql' || program === 'basebackup'
-  const folders = isPostgres ? [...postgresFolders(), ...commandFolders()] : commandFolders()
-  return findExecutable(programs[program].names, folders)
+  return findExecutable(programs[program].names, [...ownFolders(program), ...commandFolders()])
+}
+
+/** Where this program is looked for before all others are. */
+function ownFolders(program: Program): readonly string[] {
+  const { [WANTED_REDIS]: wanted } = process.env
+  if (program === 'redis') return wanted === undefined ? [] : [wanted]
+  return program === 'initdb' || program === 'psql' || program === 'basebackup' ? postgresFolders() : []
 }
 
 export function findExecutable(names: readonly string[], folders: readonly string[]): string | undefined {
