@@ -1,6 +1,7 @@
 import { CronceError } from '../errors.ts'
 import { memory } from '../store/memory/memory.ts'
 import { postgres } from '../store/postgres/postgres.ts'
+import { redis } from '../store/redis/redis.ts'
 import { sqliteFromUrl } from '../store/sqlite/sqlite.ts'
 import type { StoreSource } from '../store/store.ts'
 
@@ -14,7 +15,7 @@ export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): St
   }
   if (typeof store !== 'string') {
     throw new CronceError('STORE_INVALID', `A ${typeof store} is not a store.`, {
-      hint: "Write a URL such as 'sqlite:./cronce.db', or what postgres(), sqlite() or memory() returns.",
+      hint: "Write a URL such as 'sqlite:./cronce.db', or what postgres(), redis(), sqlite() or memory() returns.",
     })
   }
   return byUrl(store) as StoreSource<Tx>
@@ -24,9 +25,10 @@ function byUrl(url: string): StoreSource {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) return sqliteFromUrl(url)
   if (/^postgres(ql)?:/.test(url)) return postgres(url) as StoreSource
+  if (/^rediss?(-cluster)?:/.test(url)) return redis(url) as StoreSource
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // Nothing of the rest: it may hold a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme === undefined ? 'this text' : scheme}`, {
-    hint: "Stores are 'postgres://…', 'sqlite:FILE' and 'memory:'.",
+    hint: "Stores are 'postgres://…', 'redis://…', 'sqlite:FILE' and 'memory:'.",
   })
 }

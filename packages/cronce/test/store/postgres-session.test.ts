@@ -6,7 +6,8 @@ import { type Server, startPgbouncer, startPostgres } from '../../../../scripts/
 import type { Session } from '../../src/store/postgres/database.ts'
 import { Liveness } from '../../src/store/postgres/liveness.ts'
 import type { ConnectOptions } from '../../src/store/postgres/open.ts'
-import { WakeUp } from '../../src/store/postgres/wake-up.ts'
+import { wakeChannel } from '../../src/store/postgres/wake-channel.ts'
+import { WakeUp } from '../../src/store/wake-up.ts'
 import { asking, ECHO, eventually, openFor, startWorker } from './postgres-connection-kit.ts'
 import { afterwards } from './sqlite-kit.ts'
 
@@ -227,7 +228,9 @@ describe('liveness', () => {
 describe('wake-ups', () => {
   test('reach all of the namespace, and tell who is busy', async (context) => {
     const database = openFor(context, server.url)
-    const [own, same, another] = ['n', 'n', 'm'].map((namespace) => new WakeUp(database, 'cronce', namespace))
+    const [own, same, another] = ['n', 'n', 'm'].map(
+      (namespace) => new WakeUp(wakeChannel('cronce', namespace), () => database.session()),
+    )
     let [woken, wokenElsewhere] = [0, 0]
     same!.watch(() => woken++)
     another!.watch(() => wokenElsewhere++)
@@ -246,7 +249,8 @@ describe('wake-ups', () => {
   })
 
   test('tell of a lost session, and wake when it is back: something may have been missed', async (context) => {
-    const wakeUp = new WakeUp(openFor(context, server.url), 'cronce', 'lost')
+    const database = openFor(context, server.url)
+    const wakeUp = new WakeUp(wakeChannel('cronce', 'lost'), () => database.session())
     const hints: string[] = []
     wakeUp.watch((hint) => hints.push(hint))
     await eventually('it listens', async () =>
@@ -260,7 +264,7 @@ describe('wake-ups', () => {
   })
 
   test('without a session reach those of this process', async () => {
-    const wakeUp = new WakeUp({ session: async () => null }, 'cronce', 'n')
+    const wakeUp = new WakeUp('channel', async () => null)
     const woken = new Promise((resolve) => wakeUp.watch(resolve))
     wakeUp.ring()
     assert.equal(await woken, 'wake')

@@ -1,8 +1,8 @@
 import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
-import { stateOf } from '../../model/state-of.ts'
+import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
 import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
-import { fireKeyText, runKeyText } from './data.ts'
+import { runKeyText } from './data.ts'
 import { notApplied } from './not-applied.ts'
 import { type FireEntry, findFire, type RecordIndex, type RunEntry, type RunKey, type Shelf } from './record-index.ts'
 import { ascend, compareText, descend } from './sorted.ts'
@@ -24,15 +24,6 @@ export function listSchedules(space: Space, now: Instant, query: ScheduleQuery):
     }
   }
   return page(now, found(), query.limit, ({ id }) => [id])
-}
-
-function matchesSchedule(state: ScheduleState, { tenant, app, state: status }: ScheduleQuery): boolean {
-  const { definition, source } = state
-  return (
-    (tenant === undefined || definition.tenant === tenant) &&
-    (app === undefined || (source.kind === 'code' && source.app === app)) &&
-    (status === undefined || stateOf(state) === status)
-  )
 }
 
 export function listFires(space: Space, now: Instant, query: FireQuery): Page<FireRecord> {
@@ -119,17 +110,6 @@ function firstAt(dueAt: Instant): FireKey {
   return { dueAt, schedule: '', nonce: '' }
 }
 
-function matchesFire(fire: FireRecord, { job, tenant, outcome, nonce, from, to }: FireQuery): boolean {
-  return (
-    (job === undefined || fire.job === job) &&
-    (tenant === undefined || fire.tenant === tenant) &&
-    (outcome === undefined || (fire.ending?.outcome ?? 'open') === outcome) &&
-    (nonce === undefined || fire.nonce === nonce) &&
-    (from === undefined || (fire.range?.untilAt ?? fire.dueAt) >= from) &&
-    (to === undefined || fire.dueAt < to)
-  )
-}
-
 export function listRuns(space: Space, now: Instant, query: RunQuery): Page<RunRecord & RunNotes> {
   const after = query.after === null ? null : runCursor(query.after)
   const found = function* (): Generator<RunRecord & RunNotes> {
@@ -180,20 +160,6 @@ function fewRuns(
   if (outcome !== 'open') return undefined
   if (instance !== undefined) return [...(index.openRuns.get(instance) ?? [])]
   return schedule === undefined ? [...index.openRuns.values()].flatMap((runs) => [...runs]) : undefined
-}
-
-function matchesRun(run: RunRecord, query: RunQuery): boolean {
-  const { schedule, job, instance, outcome, fire, token, from, to } = query
-  return (
-    (schedule === undefined || run.schedule === schedule) &&
-    (job === undefined || run.job === job) &&
-    (instance === undefined || run.instance === instance) &&
-    (outcome === undefined || (run.ending?.outcome ?? 'open') === outcome) &&
-    (fire === undefined || fireKeyText(run) === fireKeyText(fire)) &&
-    (token === undefined || run.token === token) &&
-    (from === undefined || run.startedAt >= from) &&
-    (to === undefined || run.startedAt < to)
-  )
 }
 
 /** In the order in which they were begun. */

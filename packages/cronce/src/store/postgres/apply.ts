@@ -57,23 +57,6 @@ function mayWait({ version, state, runs, limits }: Change): boolean {
   return version === 0 || state === null || limits.length > 0 || runs.some(({ slots }) => slots.length > 0)
 }
 
-/** Two of the fires to be created are one: the change contradicts itself, and the store need not be asked. */
-export function findTwin({ creates }: Change): FireRecord | null {
-  if (creates.length < 2) return null
-  const seen = new Map<string, FireRecord>()
-  for (const fire of creates) {
-    const key = twinKey(fire)
-    const twin = seen.get(key)
-    if (twin !== undefined) return twin
-    seen.set(key, fire)
-  }
-  return null
-}
-
-function twinKey({ schedule, dueAt, nonce }: FireKey): string {
-  return JSON.stringify(nonce === '' ? [schedule, dueAt] : [schedule, nonce])
-}
-
 export function functionFor(changes: readonly Change[]): FunctionName {
   const { slots, trims } = partsOf(changes)
   if (slots) return trims ? 'applyAll' : 'applySlots'

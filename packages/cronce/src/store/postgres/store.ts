@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import { writeCursor } from '../cursor.ts'
+import { findTwin } from '../matches.ts'
 import type {
   Applied,
   ApplyOptions,
@@ -13,16 +14,8 @@ import type {
   Store,
   Transaction,
 } from '../store.ts'
-import {
-  type ApplyAnswer,
-  applyValues,
-  type Batch,
-  batchesOf,
-  findTwin,
-  functionFor,
-  resultsOf,
-  slotsOf,
-} from './apply.ts'
+import { WakeUp } from '../wake-up.ts'
+import { type ApplyAnswer, applyValues, type Batch, batchesOf, functionFor, resultsOf, slotsOf } from './apply.ts'
 import { appStatements } from './apps.ts'
 import type { Database, Statement } from './database.ts'
 import { PostgresStoreError } from './errors.ts'
@@ -39,7 +32,7 @@ import { quoteSchema } from './schema-name.ts'
 import { slotStatement } from './slots.ts'
 import { fireValues, notesValue, stepCall, stepStatements } from './steps.ts'
 import { lookStatement, transact } from './transact.ts'
-import { WakeUp } from './wake-up.ts'
+import { wakeChannel } from './wake-channel.ts'
 
 /** A server that changes its identity faster than this is not one that can be worked with. */
 const MOVES = 5
@@ -68,7 +61,8 @@ export function openStore<Tx>(
   const ensureSlots = slotStatement(schema)
   const liveness = new Liveness(database, schemaName, namespace)
   const looks = new Looks()
-  const wakeUp = new WakeUp(database, schemaName, namespace, () => looks.forget())
+  const connect = () => database.session()
+  const wakeUp = new WakeUp(wakeChannel(schemaName, namespace), connect, () => looks.forget())
   const newer = warnOnce(warn, database.name)
   /** Slots that have a row by now. */
   const knownSlots = new Set<string>()

@@ -4,7 +4,7 @@ import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { ApplyOptions, ChangeResult, FireQuery, Page, RunQuery, Store, StoreSource } from '../../store/store.ts'
-import { beat, type Claim, claim, creation, runOf, schedule } from './samples.ts'
+import { beat, type Claim, claim, creation, decideIn, runOf, schedule } from './samples.ts'
 
 /** A store to be judged: at least one real one, empty or not; every rule works in a namespace of its own. */
 export interface StoreUnderTest<Tx = unknown> {
@@ -69,6 +69,7 @@ export function ruleFor(underTest: () => StoreUnderTest): Rule {
       }
       try {
         const store = await open()
+        decideIn(store.info.epoch)
         const lack = needs === undefined ? null : lackOf(needs, under, store)
         if (lack !== null) context.skip(lack)
         else await body({ under, namespace, store, open, now: () => nowOf(store), pass: passFor(under), eventually })

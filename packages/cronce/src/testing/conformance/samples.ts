@@ -59,8 +59,15 @@ export function schedule(id: string, over: Partial<ScheduleState> = {}): Schedul
   }
 }
 
+/** Stores begin with an epoch of their choice. */
+let decidedIn = 1
+
+/** What changes are decided in from now on, unless they say otherwise. */
+export function decideIn(epoch: number): void {
+  decidedIn = epoch
+}
+
 const NOTHING_MORE = {
-  epoch: 1,
   notBefore: null,
   creates: [],
   updates: [],
@@ -70,16 +77,16 @@ const NOTHING_MORE = {
 } as const satisfies Partial<Change>
 
 export function creation(state: ScheduleState, more: Partial<Change> = {}): Change {
-  return { ...NOTHING_MORE, id: state.id, version: 0, state, ...more }
+  return { ...NOTHING_MORE, epoch: decidedIn, id: state.id, version: 0, state, ...more }
 }
 
 export function change(before: ScheduleState, over: Partial<ScheduleState> = {}, more: Partial<Change> = {}): Change {
   const state = { ...before, ...over, version: before.version + 1 }
-  return { ...NOTHING_MORE, id: before.id, version: before.version, state, ...more }
+  return { ...NOTHING_MORE, epoch: decidedIn, id: before.id, version: before.version, state, ...more }
 }
 
 export function removal(before: ScheduleState, more: Partial<Change> = {}): Change {
-  return { ...NOTHING_MORE, id: before.id, version: before.version, state: null, ...more }
+  return { ...NOTHING_MORE, epoch: decidedIn, id: before.id, version: before.version, state: null, ...more }
 }
 
 /** What the schedule is once the change is applied. */

@@ -1,6 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
-import type { WatchHint } from '../store.ts'
-import type { Database } from './database.ts'
+import type { WatchHint } from './store.ts'
 
 /** So long an instance is taken for one that holds runs, after it was last said to. */
 const BUSY_MS = 60_000
@@ -9,27 +7,30 @@ const BUSY = /^(wake,)?busy:(.*)$/s
 
 type Listener = (hint: WatchHint) => void
 
+/** A connection that hears what others tell, for as long as the process wants it to. */
+export interface Hearing {
+  listen(channel: string, onMessage: (payload: string) => void): Promise<() => void>
+  onChange(listener: (state: 'lost' | 'back') => void): () => void
+}
+
 /** Lets one process wake the others, and tell them that it holds runs. Only a hint. Watching keeps no process from ending. */
 export class WakeUp {
-  /** What to notify. */
+  /** Where to tell the others. */
   readonly channel: string
-  /** What to notify with, to wake. Whoever sent it has heard of it already. */
-  readonly payload = randomUUID()
-  readonly #database: Pick<Database, 'session'>
+  /** What to tell them, to wake. Whoever sent it has heard of it already. */
+  readonly payload: string = crypto.randomUUID()
+  readonly #connect: () => Promise<Hearing | null>
   readonly #onWake: () => void
   readonly #listeners = new Set<Listener>()
   readonly #busyAt = new Map<string, number>()
   #stop: (() => void) | null = null
   #isClosed = false
 
-  /** `onWake` comes before those who watch. */
-  constructor(database: Pick<Database, 'session'>, schema: string, namespace: string, onWake: () => void = () => {}) {
-    this.#database = database
+  /** `null`: nothing is to be heard. `onWake` comes before those who watch. */
+  constructor(channel: string, connect: () => Promise<Hearing | null>, onWake: () => void = () => {}) {
+    this.channel = channel
+    this.#connect = connect
     this.#onWake = onWake
-    const scope = createHash('sha256')
-      .update(JSON.stringify([schema, namespace]))
-      .digest('hex')
-    this.channel = `cronce_${scope.slice(0, 24)}`
   }
 
   /** Says that this instance has begun to hold runs; with `wake`, it also wakes. */
@@ -56,8 +57,8 @@ export class WakeUp {
   }
 
   /** Tell those of this process: what the server tells them may come later, or never. */
-  ring(): void {
-    this.#tellAll('wake')
+  ring(hint: WatchHint = 'wake'): void {
+    this.#tellAll(hint)
   }
 
   close(): void {
@@ -71,7 +72,7 @@ export class WakeUp {
     if (this.#stop !== null) return
     let stop = (): void => {}
     this.#stop = () => stop()
-    const session = await this.#database.session().catch(() => null)
+    const session = await this.#connect().catch(() => null)
     if (session === null || this.#isClosed) return
     const stopChange = session.onChange((change) => this.#tellAll(change === 'lost' ? 'doubt' : 'wake'))
     const stopListening = await session.listen(this.channel, (payload) => this.#hear(payload))

@@ -1,0 +1,1 @@
+export { type RedisOptions, redis } from './store/redis/redis.ts'

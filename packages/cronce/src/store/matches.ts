@@ -1,0 +1,62 @@
+import type { Change } from '../model/change.ts'
+import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { stateOf } from '../model/state-of.ts'
+import type { FireQuery, RunQuery, ScheduleQuery } from './store.ts'
+
+// Whether a record is one that was asked for, where the store itself does not tell.
+
+export function matchesSchedule(state: ScheduleState, { tenant, app, state: status }: ScheduleQuery): boolean {
+  const { definition, source } = state
+  return (
+    (tenant === undefined || definition.tenant === tenant) &&
+    (app === undefined || (source.kind === 'code' && source.app === app)) &&
+    (status === undefined || stateOf(state) === status)
+  )
+}
+
+export function matchesFire(fire: FireRecord, { job, tenant, outcome, nonce, from, to }: FireQuery): boolean {
+  return (
+    (job === undefined || fire.job === job) &&
+    (tenant === undefined || fire.tenant === tenant) &&
+    (outcome === undefined || (fire.ending?.outcome ?? 'open') === outcome) &&
+    (nonce === undefined || fire.nonce === nonce) &&
+    (from === undefined || (fire.range?.untilAt ?? fire.dueAt) >= from) &&
+    (to === undefined || fire.dueAt < to)
+  )
+}
+
+export function matchesRun(run: RunRecord, query: RunQuery): boolean {
+  const { schedule, job, instance, outcome, fire, token, from, to } = query
+  return (
+    (schedule === undefined || run.schedule === schedule) &&
+    (job === undefined || run.job === job) &&
+    (instance === undefined || run.instance === instance) &&
+    (outcome === undefined || (run.ending?.outcome ?? 'open') === outcome) &&
+    (fire === undefined || isSameFire(run, fire)) &&
+    (token === undefined || run.token === token) &&
+    (from === undefined || run.startedAt >= from) &&
+    (to === undefined || run.startedAt < to)
+  )
+}
+
+function isSameFire(one: FireKey, other: FireKey): boolean {
+  return one.dueAt === other.dueAt && one.nonce === other.nonce && one.schedule === other.schedule
+}
+
+/** Two of the fires to be created are one: the change contradicts itself, and the store need not be asked. */
+export function findTwin({ creates }: Change): FireRecord | null {
+  if (creates.length < 2) return null
+  const seen = new Map<string, FireRecord>()
+  for (const fire of creates) {
+    const key = twinKey(fire)
+    const twin = seen.get(key)
+    if (twin !== undefined) return twin
+    seen.set(key, fire)
+  }
+  return null
+}
+
+function twinKey({ schedule, dueAt, nonce }: FireKey): string {
+  return JSON.stringify(nonce === '' ? [schedule, dueAt] : [schedule, nonce])
+}

@@ -1,0 +1,9 @@
+import { createHash } from 'node:crypto'
+
+/** Where one process wakes the others. */
+export function wakeChannel(schema: string, namespace: string): string {
+  const scope = createHash('sha256')
+    .update(JSON.stringify([schema, namespace]))
+    .digest('hex')
+  return `cronce_${scope.slice(0, 24)}`
+}

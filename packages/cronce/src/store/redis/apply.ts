@@ -1,0 +1,95 @@
+import { bucketOf } from '../../model/bucket.ts'
+import type { Change } from '../../model/change.ts'
+import type { FireRecord, RunRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import type { ChangeResult } from '../store.ts'
+import { decodeName, encodeName, fireName, readFireName } from './keys.ts'
+import { readFire, writeFire, writeRun, writeState } from './records.ts'
+
+/** Changes of different schedules, and where each stands in the whole. A change that builds on another one comes in a later batch. */
+export interface Batch {
+  readonly changes: Change[]
+  readonly places: number[]
+}
+
+/** So many in one script: nobody else is served meanwhile. */
+const MOST = 500
+
+export function batchesOf(changes: readonly Change[]): Batch[] {
+  const batches: Batch[] = []
+  const turns = new Map<string, number>()
+  for (const [place, change] of changes.entries()) {
+    let turn = turns.get(change.id) ?? 0
+    while ((batches[turn]?.changes.length ?? 0) >= MOST) turn++
+    turns.set(change.id, turn + 1)
+    const batch = (batches[turn] ??= { changes: [], places: [] })
+    batch.changes.push(change)
+    batch.places.push(place)
+  }
+  return batches
+}
+
+/** Lines, in the order in which the script takes them apart. */
+export function changeText(change: Change, definitionText: (state: ScheduleState) => string): string {
+  const { id, version, epoch, notBefore, state, creates, updates, runs, limits, trim } = change
+  let text = `${encodeName(id)}\n${version}\n${epoch}\n${notBefore ?? ''}\n${stateLines(id, state, definitionText)}`
+  text += `${trim === null ? '\n' : `${trim.belowNumber}\n${trim.endedBefore}`}\n`
+  text += `${creates.length}\n${updates.length}\n${runs.length}\n${limits.length}\n`
+  for (const fire of creates) text += fireLines(fire)
+  for (const fire of updates) text += fireLines(fire)
+  for (const run of runs) text += runLines(run)
+  for (const { slot, limit } of limits) text += `${encodeName(slot)}\n${limit}\n`
+  return text
+}
+
+function stateLines(id: string, state: ScheduleState | null, definitionText: (state: ScheduleState) => string): string {
+  const bucket = bucketOf(id).toString(16).padStart(2, '0')
+  if (state === null) return `x\n-\n\n${bucket}\n\n\n\n\n\n`
+  const { wakeAt, definition, revision, tokens } = state
+  const tenant = definition.tenant === null ? '' : `+${encodeName(definition.tenant)}`
+  const job = encodeName(definition.job)
+  return `s\n${wakeAt ?? '-'}\n${job}\n${bucket}\n${revision}\n${tokens}\n${writeState(state)}\n${definitionText(state)}\n${tenant}\n`
+}
+
+function fireLines(fire: FireRecord): string {
+  const { ending, range, number, endedAt, expiresAt } = fire
+  const isOpen = ending === null ? 1 : 0
+  return `${fireName(fire)}\n${isOpen}\n${range?.untilAt ?? ''}\n${number ?? ''}\n${endedAt ?? ''}\n${expiresAt ?? ''}\n${writeFire(fire)}\n`
+}
+
+function runLines(run: RunRecord): string {
+  const { token, instance, ending, startedAt, slots } = run
+  const isOpen = ending === null ? 1 : 0
+  const names = slots.length === 0 ? '' : slots.map(encodeName).join('\t')
+  return `${token}\n${fireName(run)}\n${encodeName(instance)}\n${isOpen}\n${startedAt}\n${names}\n${writeRun(run)}\n`
+}
+
+const APPLIED: ChangeResult = { kind: 'applied' }
+const CONFLICT: ChangeResult = { kind: 'conflict' }
+const EARLY: ChangeResult = { kind: 'early' }
+const NOT_LIVE: ChangeResult = { kind: 'not-live' }
+
+/** `null`: the store wants the definition. */
+export function resultsOf(lines: readonly string[], changes: readonly Change[]): (ChangeResult | null)[] {
+  if (lines[0] === 'n') return changes.map(() => NOT_LIVE)
+  return changes.map((change, index) => resultOf(lines[index]!, change))
+}
+
+function resultOf(line: string, { id }: Change): ChangeResult | null {
+  switch (line[0]) {
+    case 'a':
+      return APPLIED
+    case 'c':
+      return CONFLICT
+    case 'e':
+      return EARLY
+    case 'd':
+      return null
+    case 'f':
+      return { kind: 'full', slot: decodeName(line.slice(1)) }
+    default: {
+      const [name, record] = line.slice(1).split('\t')
+      return { kind: 'exists', fire: readFire({ schedule: id, ...readFireName(name!) }, record!) }
+    }
+  }
+}

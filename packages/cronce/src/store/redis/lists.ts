@@ -1,0 +1,194 @@
+import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { readCursor, writeCursor } from '../cursor.ts'
+import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
+import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
+import { decodeName, encodeName, fireName, readFireName } from './keys.ts'
+import type { Asker } from './moment.ts'
+import { readFire, readRun } from './records.ts'
+import { FEW_RUNS, FIRE_BY_NONCE, LIST_FIRES, LIST_RUNS } from './scripts/lists.ts'
+import { LIST_SCHEDULES } from './scripts/schedules.ts'
+
+const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
+
+/** So many records in one script: nobody else is served meanwhile. Those that do not match count as well. */
+const BITE = 200
+
+/** What a script looked through, and whether that was the end. */
+interface Bite<Item> {
+  readonly now: Instant
+  readonly items: readonly Item[]
+  readonly isLast: boolean
+}
+
+/** Bite by bite until the page is full, with one more than it holds: then there is a next one. */
+async function page<Item>(
+  limit: number,
+  bite: (after: Item | null, count: number) => Promise<Bite<Item>>,
+  matches: (item: Item) => boolean,
+  placeOf: (item: Item) => readonly (string | number)[],
+): Promise<Page<Item>> {
+  const items: Item[] = []
+  let after: Item | null = null
+  for (;;) {
+    const found = await bite(after, Math.min(BITE, limit + 1))
+    for (const item of found.items) if (matches(item)) items.push(item)
+    after = found.items.at(-1) ?? after
+    if (items.length > limit) {
+      const kept = items.slice(0, limit)
+      return { now: found.now, items: kept, next: kept.length === 0 ? null : writeCursor(placeOf(kept.at(-1)!)) }
+    }
+    if (found.isLast) return { now: found.now, items, next: null }
+  }
+}
+
+/** `read` answers nothing for what a newer version wrote. */
+export async function listSchedules(
+  asker: Asker,
+  query: ScheduleQuery,
+  read: (line: string) => ScheduleState | null,
+): Promise<Page<ScheduleState>> {
+  const { job, tenant, prefix = '' } = query
+  const index =
+    job !== undefined
+      ? ['job', encodeName(job)]
+      : tenant !== undefined
+        ? ['tenant', `+${encodeName(tenant)}`]
+        : ['', '']
+  const from = encodeName(prefix)
+  const to = prefix === '' ? '+' : `(${from}\u{10ffff}`
+  let last = query.after === null ? null : encodeName(String(readCursor(query.after, ['string'])[0]))
+  const bite = async (_after: ScheduleState | null, count: number): Promise<Bite<ScheduleState>> => {
+    const isBehind = last !== null && Buffer.compare(Buffer.from(last), Buffer.from(from)) >= 0
+    const first = isBehind ? `(${last}` : from === '' ? '-' : `[${from}`
+    const { now, lines } = await asker.ask(LIST_SCHEDULES, [...index, first, to, String(count)])
+    const [end = '', ...rest] = lines
+    if (end !== '') last = end
+    return { now, items: rest.map(read).filter((state) => state !== null), isLast: end === '' }
+  }
+  return page(
+    query.limit,
+    bite,
+    (state) => matchesSchedule(state, query) && hasJob(state, job),
+    ({ id }) => [id],
+  )
+}
+
+function hasJob({ definition }: ScheduleState, job: string | undefined): boolean {
+  return job === undefined || definition.job === job
+}
+
+export async function listFires(asker: Asker, query: FireQuery): Promise<Page<FireRecord>> {
+  const { schedule, nonce = '' } = query
+  const placeOf = ({ dueAt, schedule, nonce }: FireRecord) => [dueAt, schedule, nonce]
+  const matches = (fire: FireRecord) => matchesFire(fire, query)
+  let place = query.after === null ? null : readPlace(query.after)
+  if (schedule !== undefined && nonce !== '') {
+    const { now, lines } = await asker.ask(FIRE_BY_NONCE, [encodeName(schedule), encodeName(nonce)])
+    const items = place === null ? lines.map(fireOf).filter(matches) : []
+    return { now, items, next: null }
+  }
+  const stretches = stretchesOf(query)
+  const bite = async (after: FireRecord | null, count: number): Promise<Bite<FireRecord>> => {
+    if (after !== null) place = [after.dueAt, after.schedule, after.nonce]
+    const current = stretches[0]!
+    const args = [current.index, schedule === undefined ? '' : encodeName(schedule), query.order ?? 'latest']
+    args.push(current.from, current.to, ...placeArgs(place, schedule), String(count))
+    const { now, lines } = await asker.ask(LIST_FIRES, args)
+    const [looked, ...rest] = lines
+    // Some may have no record any more, so what was looked at counts.
+    if (Number(looked) < count) stretches.shift()
+    return { now, items: rest.map(fireOf), isLast: stretches.length === 0 }
+  }
+  return page(query.limit, bite, matches, placeOf)
+}
+
+/** When, of which schedule, and its nonce or token. */
+type Place = readonly [at: number, schedule: string, name: string]
+
+function readPlace(cursor: string): Place {
+  const [at, schedule, name] = readCursor(cursor, ['number', 'string', 'string'])
+  return [Number(at), String(schedule), String(name)]
+}
+
+function placeArgs(place: Place | null, schedule: string | undefined): [score: string, member: string] {
+  if (place === null) return ['', '']
+  const [dueAt, of, nonce] = place
+  const name = fireName({ dueAt, nonce })
+  return [String(dueAt), schedule === undefined ? `${encodeName(of)}\n${name}` : name]
+}
+
+interface Stretch {
+  readonly index: 'fires' | 'ranges' | 'open'
+  /** Included and excluded. */
+  readonly from: string
+  readonly to: string
+}
+
+/** Ranges that begin before `from` may reach into it: they are looked at besides. */
+function stretchesOf({ schedule, outcome, from, to, order = 'latest' }: FireQuery): Stretch[] {
+  const index = schedule === undefined && outcome === 'open' ? 'open' : 'fires'
+  const upTo = to === undefined ? '+inf' : String(to)
+  const within: Stretch = { index, from: from === undefined ? '-inf' : String(from), to: upTo }
+  if (from === undefined) return [within]
+  const before: Stretch = { index: 'ranges', from: '-inf', to: String(Math.min(from, to ?? from)) }
+  return order === 'latest' ? [within, before] : [before, within]
+}
+
+function fireOf(line: string): FireRecord {
+  const [schedule, name, record] = line.split('\t') as [string, string, string]
+  return readFire({ schedule: decodeName(schedule), ...readFireName(name) }, record)
+}
+
+type Run = RunRecord & RunNotes
+
+export async function listRuns(asker: Asker, query: RunQuery): Promise<Page<Run>> {
+  const { schedule, from, to, limit } = query
+  const matches = (run: Run) => matchesRun(run, query)
+  const placeOf = ({ startedAt, schedule, token }: Run) => [startedAt, schedule, token]
+  let place = query.after === null ? null : readPlace(query.after)
+  const few = fewArgs(query)
+  if (few !== null) {
+    const { now, lines } = await asker.ask(FEW_RUNS, few)
+    const behind = lines
+      .map(runOf)
+      .filter((run) => matches(run) && (place === null || compare(placeOf(run), place) < 0))
+    const items = behind.sort((one, other) => compare(placeOf(other), placeOf(one)))
+    const last = items[limit - 1]
+    return { now, items: items.slice(0, limit), next: items.length > limit ? writeCursor(placeOf(last!)) : null }
+  }
+  const bounds = [from === undefined ? '-inf' : String(from), to === undefined ? '+inf' : String(to)]
+  const bite = async (after: Run | null, count: number): Promise<Bite<Run>> => {
+    if (after !== null) place = [after.startedAt, after.schedule, after.token]
+    const at =
+      place === null
+        ? ['', '']
+        : [String(place[0]), schedule === undefined ? `${encodeName(place[1])}\n${place[2]}` : place[2]]
+    const args = [schedule === undefined ? '' : encodeName(schedule), ...bounds, ...at, String(count)]
+    const { now, lines } = await asker.ask(LIST_RUNS, args)
+    const [looked, ...rest] = lines
+    return { now, items: rest.map(runOf), isLast: Number(looked) < count }
+  }
+  return page(limit, bite, matches, placeOf)
+}
+
+function compare(one: readonly (string | number)[], other: readonly (string | number)[]): number {
+  for (const [index, value] of one.entries()) if (value !== other[index]) return value < other[index]! ? -1 : 1
+  return 0
+}
+
+function fewArgs({ schedule, token, fire, instance, outcome }: RunQuery): string[] | null {
+  if (schedule !== undefined && token !== undefined) return ['token', encodeName(schedule), token]
+  if (fire !== undefined) return ['fire', encodeName(fire.schedule), fireName(fire)]
+  if (outcome !== 'open') return null
+  if (instance !== undefined) return ['held', encodeName(instance)]
+  return schedule === undefined ? ['held'] : null
+}
+
+function runOf(line: string): Run {
+  const [schedule, token, record, notes] = line.split('\t') as [string, string, string, string]
+  return {
+    ...readRun(decodeName(schedule), token, record),
+    ...(notes === '' ? UNTOLD : (JSON.parse(notes) as RunNotes)),
+  }
+}

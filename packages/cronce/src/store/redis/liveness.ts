@@ -1,0 +1,75 @@
+import { aliveChannel } from './keys.ts'
+import type { Link, Session } from './link.ts'
+
+/** The longest that a probe goes on. */
+const PROBE_MS = 3_000
+/** Between two looks, while others hold runs. */
+const LOOK_MS = 500
+
+/**
+ * Tells whether the process of an instance still lives: its session listens to a channel of its own, and the server knows at once when
+ * the connection ends. Only a hint, since connections end for other reasons too.
+ */
+export class Liveness {
+  readonly #link: Pick<Link, 'session'>
+  readonly #namespace: string
+  readonly #held = new Map<string, () => void>()
+  /** Seen to listen: who never did proves nothing by not doing so. */
+  readonly #seen = new Set<string>()
+  #session: Session | null = null
+  #isClosed = false
+
+  constructor(link: Pick<Link, 'session'>, namespace: string) {
+    this.#link = link
+    this.#namespace = namespace
+  }
+
+  /** Listen for as long as the process lives. Harmless if it does already. */
+  async hold(instance: string): Promise<void> {
+    await this.#connect()
+    if (this.#held.has(instance)) return
+    const stop = await this.#session!.listen(aliveChannel(this.#namespace, instance), () => {})
+    this.#held.set(instance, stop)
+  }
+
+  /** What a server knew that is gone proves nothing about those who have yet to come back to it. */
+  async #connect(): Promise<void> {
+    if (this.#session !== null) return
+    this.#session = await this.#link.session()
+    this.#session.onChange(() => this.#seen.clear())
+  }
+
+  release(instance: string): void {
+    this.#held.get(instance)?.()
+    this.#held.delete(instance)
+  }
+
+  /** Whether the others would notice its end. */
+  isHolding(): boolean {
+    return this.#session?.isListening() === true
+  }
+
+  /** Those whose connection has ended. Nothing is asked while none of them holds runs. */
+  async probe(instances: readonly string[], isBusy: (instance: string) => boolean): Promise<string[]> {
+    const endsAt = performance.now() + PROBE_MS
+    for (;;) {
+      const busy = instances.filter(isBusy)
+      // Whoever is cut off itself sees nobody, and knows nothing.
+      if (busy.length === 0 || this.#session?.isListening() !== true) return []
+      const counts = await this.#session.listeners(busy.map((id) => aliveChannel(this.#namespace, id)))
+      const gone = busy.filter((id, index) => counts[index] === 0 && this.#seen.has(id))
+      for (const [index, id] of busy.entries()) if (counts[index]! > 0) this.#seen.add(id)
+      for (const id of gone) this.#seen.delete(id)
+      if (gone.length > 0) return gone
+      if (performance.now() + LOOK_MS >= endsAt) return []
+      await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS).unref())
+      if (this.#isClosed) return []
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#session = null
+    this.#held.clear()
+  }
+}

@@ -1,0 +1,71 @@
+import type { Instant } from '../../model/schedule.ts'
+import type { Link, Script } from './link.ts'
+
+/** What a script answered: the store's time, and the lines. */
+export interface Answer {
+  readonly now: Instant
+  readonly epoch: number
+  readonly lines: readonly string[]
+}
+
+interface Mark {
+  readonly epoch: number
+  readonly mark: number
+}
+
+/**
+ * Asks the store, and remembers how much of its history it has seen: a store that went back in time is found out by that. See
+ * `scripts/moment.ts`.
+ */
+export class Asker {
+  readonly #link: Link
+  readonly #key: string
+  readonly #suffix: string
+  readonly #onMove: () => void
+  #seen: Mark = { epoch: 0, mark: 0 }
+  /** As it was seen last before the epoch moved, until somebody has compared. */
+  #before: Mark | null = null
+  #lostIn = 0
+
+  constructor(link: Link, key: string, { waits, onMove }: { readonly waits: boolean; readonly onMove: () => void }) {
+    this.#link = link
+    this.#key = key
+    this.#suffix = waits ? 'w' : ''
+    this.#onMove = onMove
+  }
+
+  get epoch(): number {
+    return this.#seen.epoch
+  }
+
+  async ask(script: Script, args: readonly string[]): Promise<Answer> {
+    const text = await this.#link.run(script, this.#key, [`${this.#seen.epoch}${this.#suffix}`, ...args])
+    const end = text.indexOf('\n')
+    const [now, epoch, mark] = text.slice(0, end).split(' ').map(Number) as [number, number, number]
+    this.#see({ epoch, mark })
+    const rest = text.slice(end + 1)
+    return { now, epoch, lines: rest === '' ? [] : rest.split('\n') }
+  }
+
+  /** Whether anything that was seen is gone in this epoch. `bases` are the marks at which the last epochs began. */
+  isLost(bases: string): boolean {
+    const before = this.#before
+    if (before !== null) {
+      const began = bases.split(' ').map((base) => base.split(':').map(Number) as [number, number])
+      if (began.some(([epoch, mark]) => epoch > before.epoch && mark < before.mark)) this.#lostIn = this.#seen.epoch
+      this.#before = null
+    }
+    return this.#lostIn === this.#seen.epoch
+  }
+
+  #see(seen: Mark): void {
+    const { epoch, mark } = this.#seen
+    if (seen.epoch > epoch) {
+      if (epoch > 0) {
+        this.#before ??= this.#seen
+        this.#onMove()
+      }
+      this.#seen = seen
+    } else if (seen.epoch === epoch && seen.mark > mark) this.#seen = seen
+  }
+}

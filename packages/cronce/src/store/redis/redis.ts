@@ -1,0 +1,71 @@
+import { CronceError } from '../../errors.ts'
+import type { StoreSource } from '../store.ts'
+import { namespaceKey } from './keys.ts'
+import type { WaitOptions } from './link.ts'
+import { nameOf, openLink, type Target } from './open-link.ts'
+import { checkSettings } from './settings.ts'
+import { openStore } from './store.ts'
+
+export interface RedisOptions {
+  /** What all keys begin with; the namespace follows in braces. @default 'cronce' */
+  readonly prefix?: string | undefined
+  /** An answer counts only when so many replicas have all that it is based on; `timeout` in milliseconds. @default none */
+  readonly wait?: WaitOptions | undefined
+  /** The longest that a call may take, the wait for a connection included. @default 5000 */
+  readonly timeoutMs?: number | undefined
+}
+
+const NAMES: ReadonlySet<string> = new Set(['prefix', 'wait', 'timeoutMs'] satisfies (keyof RedisOptions)[])
+
+/**
+ * A store in Redis 6.2 or later, or Valkey: by URL, or like a client that the application has (of ioredis or node-redis, also for a
+ * Cluster), whose settings are taken over for two connections of our own.
+ */
+export function redis(target: Target, options: RedisOptions = {}): StoreSource<never> {
+  checkOptions(options)
+  const { prefix = 'cronce', wait, timeoutMs } = options
+  return {
+    name: nameOf(target),
+    async open({ namespace, production, warn }) {
+      const link = openLink(target, { wait, timeoutMs, warn })
+      try {
+        await checkSettings(link, namespaceKey(prefix, namespace), { production, wait, warn })
+        return await openStore(link, { namespace, prefix, waits: wait !== undefined, warn })
+      } catch (error) {
+        await link.close()
+        throw error
+      }
+    },
+  }
+}
+
+function checkOptions(options: object): void {
+  const unknown = Object.keys(options).find((name) => !NAMES.has(name))
+  if (unknown !== undefined)
+    throw invalid(`"${unknown}" is no option of a Redis store.`, `Use ${[...NAMES].join(', ')}.`)
+  const { prefix, wait, timeoutMs } = options as RedisOptions
+  if (prefix !== undefined && (typeof prefix !== 'string' || !/^[^{}\p{Cc}]+$/u.test(prefix))) {
+    throw invalid('prefix is a text without braces and control characters.', "Leave it out for 'cronce'.")
+  }
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
+    throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+  }
+  if (wait === undefined) return
+  const isSound = isCount(wait?.replicas) && isCount(wait?.timeout)
+  if (!isSound)
+    throw invalid('wait is { replicas, timeout }, both at least 1.', 'Write wait: { replicas: 1, timeout: 1000 }.')
+  if (wait.timeout >= (timeoutMs ?? 5_000)) {
+    throw invalid(
+      'wait.timeout is as long as a call may take.',
+      `Use less than ${timeoutMs ?? 5_000}, or a longer timeoutMs.`,
+    )
+  }
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1
+}
+
+function invalid(message: string, hint: string): CronceError {
+  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
+}

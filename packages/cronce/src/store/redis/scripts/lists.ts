@@ -1,0 +1,148 @@
+import { script } from './script.ts'
+
+/**
+ * A stretch of a sorted set, from behind a place on. That place may be gone, and a thousand may share its score, so where it stands
+ * is found by halving: names are compared byte by byte, as the server sorts them, whatever its locale says about texts.
+ */
+const STRETCH_LUA = `
+local function is_before(one, other)
+  local length = math.min(#one, #other)
+  for n = 1, length do
+    local first, second = string.byte(one, n), string.byte(other, n)
+    if first ~= second then return first < second end
+  end
+  return #one < #other
+end
+
+-- How many stand before this place, and how many up to and including it.
+local function rank_of(key, score, member)
+  local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+  local high = low + redis.call('ZCOUNT', key, score, score)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local found = redis.call('ZRANGE', key, middle, middle)[1]
+    if found == member then return middle, middle + 1 end
+    if is_before(found, member) then low = middle + 1 else high = middle end
+  end
+  return low, low
+end
+
+-- Members with these scores, in this order, behind the place, if one is given.
+local function stretch(key, order, from, to, score, member, limit)
+  local first = redis.call('ZCOUNT', key, '-inf', from == '-inf' and '(-inf' or '(' .. from)
+  local last = redis.call('ZCOUNT', key, '-inf', to == '+inf' and '+inf' or '(' .. to) - 1
+  if score ~= '' then
+    local before, through = rank_of(key, score, member)
+    if order == 'latest' then last = math.min(last, before - 1) else first = math.max(first, through) end
+  end
+  if first > last then return {} end
+  if order == 'latest' then
+    first = math.max(first, last - limit + 1)
+  else
+    last = math.min(last, first + limit - 1)
+  end
+  local found = redis.call('ZRANGE', key, first, last)
+  if order == 'latest' then
+    local turned = {}
+    for n = #found, 1, -1 do turned[#turned + 1] = found[n] end
+    return turned
+  end
+  return found
+end
+`
+
+/**
+ * ARGV: epoch, index ('fires', 'ranges' or 'open'), schedule ('' for all), order, from, to, score and member of the place
+ * ('' for the beginning), how many. Answers how many were looked at, then the fires.
+ */
+export const LIST_FIRES = script(
+  'list-fires',
+  STRETCH_LUA,
+  `
+local keys = { fires = FIRES, ranges = RANGES, open = OPEN }
+local keys_of = { fires = FIRES_OF, ranges = RANGES_OF }
+local schedule = ARGV[3]
+local key = schedule == '' and keys[ARGV[2]] or keys_of[ARGV[2]] .. schedule
+local members = stretch(key, ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9]))
+local lines = { digits(#members) }
+for _, member in ipairs(members) do
+  local of, fire = schedule, member
+  if schedule == '' then of, fire = string.match(member, '^([^\\n]*)\\n(.*)$') end
+  local found = redis.call('HGET', FIRE .. of, fire)
+  if found then lines[#lines + 1] = of .. '\\t' .. fire .. '\\t' .. string.match(found, '([^\\n]*)$') end
+end
+return answer(lines)
+`,
+)
+
+/** ARGV: epoch, schedule, nonce. Answers the fire, if there is one. */
+export const FIRE_BY_NONCE = script(
+  'fire-by-nonce',
+  `
+local schedule = ARGV[2]
+local fire = redis.call('HGET', NONCES .. schedule, ARGV[3])
+local found = fire and redis.call('HGET', FIRE .. schedule, fire)
+if not found then return answer({}) end
+return answer({ schedule .. '\\t' .. fire .. '\\t' .. string.match(found, '([^\\n]*)$') })
+`,
+)
+
+const RUN_LINE_LUA = `
+local function run_line(schedule, token)
+  local found = redis.call('HGET', RUN .. schedule, token)
+  if not found then return nil end
+  local notes = redis.call('HGET', NOTES .. schedule, token) or ''
+  return table.concat({ schedule, token, string.match(found, '([^\\n]*)$'), notes }, '\\t')
+end
+`
+
+/** ARGV: epoch, schedule ('' for all), from, to, score and member of the place, how many. The latest first. */
+export const LIST_RUNS = script(
+  'list-runs',
+  STRETCH_LUA,
+  RUN_LINE_LUA,
+  `
+local schedule = ARGV[2]
+local key = schedule == '' and RUNS or RUNS_OF .. schedule
+local members = stretch(key, 'latest', ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
+local lines = { digits(#members) }
+for _, member in ipairs(members) do
+  local of, token = schedule, member
+  if schedule == '' then of, token = string.match(member, '^([^\\n]*)\\n(.*)$') end
+  lines[#lines + 1] = run_line(of, token)
+end
+return answer(lines)
+`,
+)
+
+/**
+ * ARGV: epoch, and what few can match: 'token', schedule, token; 'fire', schedule, fire; 'held', instance; or 'held'. Open runs are as
+ * many as the fleet has in hand.
+ */
+export const FEW_RUNS = script(
+  'few-runs',
+  RUN_LINE_LUA,
+  `
+local lines = {}
+local function add(schedule, token)
+  lines[#lines + 1] = run_line(schedule, token)
+end
+local function add_held(instance)
+  for _, member in ipairs(redis.call('SMEMBERS', HELD .. instance)) do add(string.match(member, '^([^\\n]*)\\n(.*)$')) end
+end
+local kind, schedule = ARGV[2], ARGV[3]
+if kind == 'token' then
+  add(schedule, ARGV[4])
+elseif kind == 'fire' then
+  local fire = ARGV[4]
+  for _, try in ipairs(redis.call('ZRANGEBYLEX', TRIES .. schedule, '[' .. fire .. '\\n', '[' .. fire .. '\\n~')) do
+    add(schedule, string.sub(try, #fire + 2))
+  end
+elseif ARGV[3] then
+  add_held(ARGV[3])
+else
+  for _, instance in ipairs(redis.call('SMEMBERS', HOLDERS)) do add_held(instance) end
+end
+return answer(lines)
+`,
+)

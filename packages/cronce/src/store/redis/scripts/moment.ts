@@ -1,0 +1,69 @@
+/**
+ * The store's clock, and which history of the store this is. ARGV[1] is the highest epoch that the caller has seen, with
+ * a `w` behind it if the answer is to wait for replicas: they are waited for only by a connection that has written something.
+ *
+ * `run_id` is another one in every process of every server. Where it is not the one that wrote last, the server was restarted, or
+ * another one took its place: what was acknowledged may be lost, so the epoch moves, and nothing that was decided before is
+ * written. Every change counts in `mark`, and `bases` keeps the mark at which each of the last epochs began: whoever has seen a higher
+ * mark in an earlier epoch knows that something was lost. An epoch is never below the hours since 2025, so that tokens grow
+ * also if a server has lost everything and nobody is left who remembers.
+ */
+export const MOMENT_LUA = `
+local HOUR_MS = 3600000
+local YEAR_2025 = 1735689600000
+local BASES = 16
+
+local seen = tonumber(string.match(ARGV[1], '^%d+'))
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local meta = redis.call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases')
+local epoch = tonumber(meta[1]) or 0
+local mark = tonumber(meta[3]) or 0
+local held = tonumber(meta[4]) or 0
+
+-- Numbers of more than 14 digits would be rounded.
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+local function move(run)
+  local from = epoch
+  epoch = math.max(epoch, seen) + 1
+  epoch = math.max(epoch, math.floor((now - YEAR_2025) / HOUR_MS))
+  local bases = {}
+  for base in string.gmatch(meta[5] or '', '%S+') do bases[#bases + 1] = base end
+  bases[#bases + 1] = digits(epoch) .. ':' .. digits(mark)
+  meta[5] = table.concat(bases, ' ', math.max(1, #bases - BASES + 1))
+  held = 0
+  -- Whoever lives may know of what was lost: nobody claims until they have said so, or have had the time to.
+  for _, id in ipairs(redis.call('SMEMBERS', LIVE)) do
+    held = math.max(held, now + (tonumber(redis.call('HGET', INSTANCE .. id, 'lease')) or 0))
+  end
+  redis.call('HSET', META, 'epoch', digits(epoch), 'run', run, 'bases', meta[5], 'held', digits(held), 'mark', digits(mark))
+  if from == 0 then redis.call('HSETNX', META, 'format', '1') end
+end
+
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or '-'
+if meta[2] ~= run or epoch < seen then move(run) end
+if string.sub(ARGV[1], -1) == 'w' then redis.call('HSET', META, 'waited', digits(now)) end
+
+-- Whether claims have to wait for somebody.
+local function is_held()
+  if held <= now then return false end
+  for _, id in ipairs(redis.call('SMEMBERS', LIVE)) do
+    if (tonumber(redis.call('HGET', INSTANCE .. id, 'settled')) or 0) < epoch then return true end
+  end
+  held = 0
+  redis.call('HSET', META, 'held', '0')
+  return false
+end
+
+local function count()
+  mark = redis.call('HINCRBY', META, 'mark', 1)
+end
+
+-- The head of every answer, and its lines.
+local function answer(lines)
+  return digits(now) .. ' ' .. digits(epoch) .. ' ' .. digits(mark) .. '\\n' .. table.concat(lines, '\\n')
+end
+`

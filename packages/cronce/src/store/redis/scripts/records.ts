@@ -1,0 +1,105 @@
+/** Indexes of fires and runs, and how records go: whoever writes or deletes one does it here. */
+export const RECORDS_LUA = `
+-- What is added to or taken from one key many times in a script is sent in one go.
+local pending = {}
+local order = {}
+
+local function flush()
+  for _, list in ipairs(order) do
+    local command, key = list[1], list[2]
+    for first = 3, #list, 1000 do
+      redis.call(command, key, unpack(list, first, math.min(first + 999, #list)))
+    end
+  end
+  pending = {}
+  order = {}
+end
+
+local function later(command, key, one, two)
+  local name = command .. key
+  local list = pending[name]
+  if not list then
+    list = { command, key }
+    pending[name] = list
+    order[#order + 1] = list
+  end
+  local length = #list
+  list[length + 1] = one
+  if two then list[length + 2] = two end
+end
+
+-- Instances that took or gave back runs.
+local touched = {}
+
+local function hold(instance, run)
+  later('SADD', HELD .. instance, run)
+  touched[instance] = true
+end
+
+local function let_go(instance, run)
+  later('SREM', HELD .. instance, run)
+  touched[instance] = true
+end
+
+local function finish()
+  flush()
+  for instance in pairs(touched) do
+    if redis.call('EXISTS', HELD .. instance) == 1 then
+      redis.call('SADD', HOLDERS, instance)
+    else
+      redis.call('SREM', HOLDERS, instance)
+    end
+  end
+end
+
+local function count_slots(slots, by)
+  for slot in string.gmatch(slots, '[^\\t]+') do redis.call('HINCRBY', SLOTS, slot, by) end
+end
+
+-- open, fire, instance, slots, and the record behind them
+local RUN_PATTERN = '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n(.*)$'
+-- open, range, when it ended, and the record behind them
+local FIRE_PATTERN = '^([01])([01])([^\\n]*)\\n(.*)$'
+
+local function delete_run(schedule, token)
+  local old = redis.call('HGET', RUN .. schedule, token)
+  if not old then return end
+  local open, _, instance, slots = string.match(old, RUN_PATTERN)
+  if open == '1' then
+    let_go(instance, schedule .. '\\n' .. token)
+    count_slots(slots, -1)
+  end
+  redis.call('HDEL', RUN .. schedule, token)
+  redis.call('HDEL', NOTES .. schedule, token)
+  redis.call('ZREM', RUNS_OF .. schedule, token)
+  later('ZREM', RUNS, schedule .. '\\n' .. token)
+end
+
+-- The record of a fire, and all that hangs on it.
+local function delete_fire(schedule, fire)
+  local from, to = '[' .. fire .. '\\n', '[' .. fire .. '\\n~'
+  for _, try in ipairs(redis.call('ZRANGEBYLEX', TRIES .. schedule, from, to)) do
+    delete_run(schedule, string.sub(try, #fire + 2))
+  end
+  redis.call('ZREMRANGEBYLEX', TRIES .. schedule, from, to)
+  if redis.call('SREM', STEPPED .. schedule, fire) == 1 then
+    redis.call('UNLINK', STEPS .. schedule .. '\\n' .. fire)
+  end
+  local old = redis.call('HGET', FIRE .. schedule, fire)
+  if not old then return end
+  local open, range = string.match(old, FIRE_PATTERN)
+  local member = schedule .. '\\n' .. fire
+  redis.call('HDEL', FIRE .. schedule, fire)
+  redis.call('ZREM', FIRES_OF .. schedule, fire)
+  redis.call('ZREM', ENDED .. schedule, fire)
+  later('ZREM', FIRES, member)
+  later('ZREM', EXPIRING, member)
+  if open == '1' then later('ZREM', OPEN, member) end
+  if range == '1' then
+    later('ZREM', RANGES, member)
+    redis.call('ZREM', RANGES_OF .. schedule, fire)
+  end
+  local nonce = string.match(fire, '^[^:]*:(.*)$')
+  if nonce ~= '' then redis.call('HDEL', NONCES .. schedule, nonce) end
+end
+`

@@ -1,0 +1,146 @@
+import { script } from './script.ts'
+
+/** A line for a schedule: id, version, tokens, revision, state, definition. */
+const LINE_LUA = `
+local function schedule_line(id)
+  local row = redis.call('HMGET', SCHEDULE .. id, 'h', 's', 'd')
+  if not row[1] then return nil end
+  local version, tokens, revision = string.match(row[1], '^(%d+) (%d+) (%d+)')
+  return table.concat({ id, version, tokens, revision, row[2], row[3] }, '\\t')
+end
+`
+
+/** ARGV: epoch, ids. */
+export const LOAD = script(
+  'load',
+  LINE_LUA,
+  `
+local lines = {}
+for n = 2, #ARGV do lines[#lines + 1] = schedule_line(ARGV[n]) end
+return answer(lines)
+`,
+)
+
+/**
+ * ARGV: epoch, patience, how many, and for each job its name and its buckets. Answers when the next of one's own and of the others
+ * is due ('' for never), then the schedules.
+ *
+ * Within a job, what is due is looked through from the longest waiting on, in bites: what is somebody else's turn is passed over. A look that
+ * would go on for too long says that there may be more in a moment.
+ */
+export const DUE = script(
+  'due',
+  LINE_LUA,
+  `
+local BITE = 500
+local MOST_BITES = 20
+local AHEAD = 64
+local AGAIN_MS = 20
+local HELD_MS = 100
+
+local patience, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+if is_held() then return answer({ digits(now + HELD_MS), '' }) end
+
+local found = {}
+local mine_at, others_at = math.huge, math.huge
+-- Beyond this, a job may have more that was not looked at.
+local horizon = math.huge
+
+local function look(job, buckets)
+  local key = DUE .. job
+  local taken, bites, offset = 0, 0, 0
+  while true do
+    local rows = redis.call('ZRANGEBYSCORE', key, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, BITE)
+    for n = 1, #rows, 2 do
+      local member, at = rows[n], tonumber(rows[n + 1])
+      local mine = string.byte(buckets, tonumber(string.sub(member, 1, 2), 16) + 1) == 49
+      if mine or at <= now - patience then
+        if taken == limit then
+          horizon = math.min(horizon, at)
+          if mine then mine_at = math.min(mine_at, at) else others_at = math.min(others_at, at) end
+          return
+        end
+        taken = taken + 1
+        found[#found + 1] = { at, string.sub(member, 3), mine }
+      else
+        others_at = math.min(others_at, at)
+      end
+    end
+    if #rows < 2 * BITE then break end
+    offset = offset + BITE
+    bites = bites + 1
+    if bites == MOST_BITES then
+      mine_at = math.min(mine_at, now + AGAIN_MS)
+      return
+    end
+  end
+  local rows = redis.call('ZRANGEBYSCORE', key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, AHEAD)
+  local mine_next, others_next
+  for n = 1, #rows, 2 do
+    local at = tonumber(rows[n + 1])
+    if string.byte(buckets, tonumber(string.sub(rows[n], 1, 2), 16) + 1) == 49 then
+      mine_next = mine_next or at
+    else
+      others_next = others_next or at
+    end
+    if mine_next and others_next then break end
+  end
+  -- Further ahead than was looked: not before the last one that was.
+  if #rows == 2 * AHEAD then
+    local last = tonumber(rows[#rows])
+    mine_next = mine_next or last
+    others_next = others_next or last
+  end
+  mine_at = math.min(mine_at, mine_next or math.huge)
+  others_at = math.min(others_at, others_next or math.huge)
+end
+
+for n = 4, #ARGV, 2 do look(ARGV[n], ARGV[n + 1]) end
+if #ARGV > 5 then table.sort(found, function(one, other) return one[1] < other[1] end) end
+
+local lines = { '', '' }
+for n, entry in ipairs(found) do
+  if n > limit or entry[1] > horizon then
+    if entry[3] then mine_at = math.min(mine_at, entry[1]) else others_at = math.min(others_at, entry[1]) end
+  else
+    lines[#lines + 1] = schedule_line(entry[2])
+  end
+end
+if mine_at < math.huge then lines[1] = digits(mine_at) end
+if others_at < math.huge then lines[2] = digits(others_at) end
+return answer(lines)
+`,
+)
+
+/**
+ * ARGV: epoch, index ('', 'job' or 'tenant'), its name, from ('[' or '(' and a name, or '-'), to, how many.
+ * Answers the last name that was looked at ('' for no more), then the schedules.
+ */
+export const LIST_SCHEDULES = script(
+  'list-schedules',
+  LINE_LUA,
+  `
+local key = NAMES
+if ARGV[2] == 'job' then key = NAMES_OF_JOB .. ARGV[3] elseif ARGV[2] == 'tenant' then key = NAMES_OF_TENANT .. ARGV[3] end
+local ids = redis.call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6])
+local lines = { #ids == tonumber(ARGV[6]) and ids[#ids] or '' }
+for _, id in ipairs(ids) do lines[#lines + 1] = schedule_line(id) end
+return answer(lines)
+`,
+)
+
+/** ARGV: epoch, name. Answers the record, if there is one. */
+export const LOAD_APP = script('load-app', `return answer({ redis.call('HGET', APP .. ARGV[2], 'record') or '' })`)
+
+/** ARGV: epoch, name, version, record. */
+export const SAVE_APP = script(
+  'save-app',
+  `
+local key = APP .. ARGV[2]
+local version = tonumber(redis.call('HGET', key, 'version')) or 0
+if version ~= ARGV[3] - 1 then return answer({ '0' }) end
+redis.call('HSET', key, 'version', ARGV[3], 'record', ARGV[4])
+count()
+return answer({ '1' })
+`,
+)
