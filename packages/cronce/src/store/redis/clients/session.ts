@@ -1,0 +1,255 @@
+import { RedisStoreError, replyCodeOf } from '../errors.ts'
+import type { Session } from '../link.ts'
+import type { Connection, ConnectLimits, PubSub } from './connection.ts'
+import { greet, pause, pauseAfter, within } from './lane.ts'
+
+type Change = 'lost' | 'back'
+type Listener = (payload: string) => void
+
+export interface SessionOptions {
+  readonly isCluster: boolean
+  readonly timeoutMs: number
+  readonly slotOf: (channel: string) => number
+  readonly connect: (slot: number, limits: ConnectLimits) => Promise<Connection>
+  /** By the connection for commands, to the server that has this key. */
+  readonly command: (key: string, args: readonly [string, ...string[]]) => Promise<unknown>
+}
+
+/** See `Session`. It never keeps a process from ending. */
+export class OwnSession implements Session {
+  readonly #options: SessionOptions
+  /** By slot: one, but for a cluster in which somebody listens to channels of several. */
+  readonly #lines = new Map<number, Line>()
+  readonly #changes = new Set<(change: Change) => void>()
+  #kind: PubSub
+
+  constructor(options: SessionOptions, kind: PubSub) {
+    this.#options = options
+    this.#kind = kind
+  }
+
+  get publish(): 'SPUBLISH' | 'PUBLISH' {
+    return this.#kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH'
+  }
+
+  listen(channel: string, onMessage: Listener): Promise<() => void> {
+    return this.#lineOf(channel).listen(channel, onMessage)
+  }
+
+  isListening(): boolean {
+    for (const line of this.#lines.values()) if (!line.isListening()) return false
+    return true
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    const own = (change: Change): void => listener(change)
+    this.#changes.add(own)
+    return () => this.#changes.delete(own)
+  }
+
+  async listeners(channels: readonly string[]): Promise<readonly number[]> {
+    const { isCluster, command, slotOf } = this.#options
+    // Each server of a cluster counts its own connections only, and any of them will do to listen.
+    if (isCluster && this.#kind === 'plain') return channels.map(() => -1)
+    const counts = new Map<string, number>()
+    const bySlot = Map.groupBy(channels, slotOf)
+    const subcommand = this.#kind === 'sharded' ? 'SHARDNUMSUB' : 'NUMSUB'
+    await Promise.all(
+      [...bySlot.values()].map(async (group) => {
+        const answer = (await command(group[0]!, ['pubsub', subcommand, ...group])) as readonly unknown[]
+        for (let at = 0; at + 1 < answer.length; at += 2) counts.set(String(answer[at]), Number(answer[at + 1]))
+      }),
+    )
+    return channels.map((channel) => counts.get(channel) ?? 0)
+  }
+
+  /** The server is not the one that we want: look for another. */
+  reset(): void {
+    for (const line of this.#lines.values()) line.reset()
+  }
+
+  close(): void {
+    this.#changes.clear()
+    for (const line of this.#lines.values()) line.close()
+  }
+
+  #lineOf(channel: string): Line {
+    const { connect, slotOf, timeoutMs } = this.#options
+    const slot = slotOf(channel)
+    const known = this.#lines.get(slot)
+    if (known !== undefined) return known
+    const line = new Line({
+      timeoutMs,
+      connect: (limits) => connect(slot, limits),
+      onKind: (kind) => {
+        this.#kind = kind
+      },
+      onChange: (change) => {
+        for (const listener of this.#changes) call(() => listener(change))
+      },
+    })
+    this.#lines.set(slot, line)
+    return line
+  }
+}
+
+/** Whether this server has channels that stay on the server of their key. Redis has them since 7.0. */
+export async function pubSubOf(ask: (args: readonly [string, ...string[]]) => Promise<unknown>): Promise<PubSub> {
+  try {
+    const known = (await ask(['command', 'INFO', 'ssubscribe'])) as readonly unknown[]
+    return Array.isArray(known[0]) && known[0].length > 0 ? 'sharded' : 'plain'
+  } catch (error) {
+    const reply = error instanceof RedisStoreError ? error.cause : error
+    if (!/^(?:NOPERM|ERR)$/.test(replyCodeOf(reply) ?? '')) throw error
+    return 'plain'
+  }
+}
+
+interface LineOptions {
+  readonly timeoutMs: number
+  readonly connect: (limits: ConnectLimits) => Promise<Connection>
+  readonly onKind: (kind: PubSub) => void
+  readonly onChange: (change: Change) => void
+}
+
+/** One connection that listens. */
+class Line {
+  readonly #options: LineOptions
+  readonly #channels = new Map<string, Set<Listener>>()
+  readonly #ending = new AbortController()
+  readonly #tried = Promise.withResolvers<void>()
+  /** Of the connection that there is. */
+  #subscribed = new Set<string>()
+  #kind: PubSub = 'plain'
+  #connection: Connection | null = null
+
+  constructor(options: LineOptions) {
+    this.#options = options
+    void this.#live()
+  }
+
+  async listen(channel: string, onMessage: Listener): Promise<() => void> {
+    const listener: Listener = (payload) => onMessage(payload)
+    const listeners = this.#channels.get(channel) ?? new Set()
+    this.#channels.set(channel, listeners.add(listener))
+    await this.#tried.promise
+    const connection = this.#connection
+    if (connection !== null && !this.#subscribed.has(channel)) await this.#subscribeAll(connection).catch(() => {})
+    return () => {
+      if (!listeners.delete(listener) || listeners.size > 0) return
+      this.#channels.delete(channel)
+      if (this.#subscribed.delete(channel)) void this.#unsubscribe(channel)
+    }
+  }
+
+  isListening(): boolean {
+    if (!this.#connection?.isOpen) return false
+    for (const channel of this.#channels.keys()) if (!this.#subscribed.has(channel)) return false
+    return true
+  }
+
+  reset(): void {
+    this.#connection?.destroy()
+  }
+
+  close(): void {
+    this.#ending.abort()
+    this.#connection?.destroy()
+  }
+
+  async #live(): Promise<void> {
+    const { signal } = this.#ending
+    let awaySince: number | null = null
+    while (!signal.aborted) {
+      try {
+        const connection = await this.#open()
+        const lost = new Promise<void>((resolve) => connection.onLost(resolve))
+        if (awaySince !== null) this.#options.onChange('back')
+        awaySince = null
+        this.#tried.resolve()
+        if (connection.isOpen) await lost
+        this.#connection = null
+        if (!signal.aborted) this.#options.onChange('lost')
+      } catch {
+        // Whatever it was: what is due and beats do until it works.
+      }
+      this.#tried.resolve()
+      awaySince ??= performance.now()
+      await pause(pauseAfter(performance.now() - awaySince), signal)
+    }
+    this.#tried.resolve()
+  }
+
+  async #open(): Promise<Connection> {
+    const { connect, onKind, timeoutMs } = this.#options
+    const limits = { timeoutMs, signal: this.#ending.signal }
+    const connection = await connect(limits)
+    try {
+      await greet(connection, limits)
+      this.#kind = await this.#within(
+        pubSubOf(([command, ...args]) => connection.send(command, args)),
+        connection,
+      )
+      onKind(this.#kind)
+      connection.onMessage((channel, payload) => {
+        for (const listener of this.#channels.get(channel) ?? []) call(() => listener(payload))
+      })
+      this.#subscribed = new Set()
+      await this.#subscribeAll(connection)
+      if (this.#ending.signal.aborted || !connection.isOpen) throw new Error('it is over already')
+    } catch (error) {
+      connection.destroy()
+      throw error
+    }
+    this.#connection = connection
+    return connection
+  }
+
+  /** Also to those that come while it is at it. */
+  async #subscribeAll(connection: Connection): Promise<void> {
+    for (;;) {
+      const missing = [...this.#channels.keys()].filter((channel) => !this.#subscribed.has(channel))
+      if (missing.length === 0) return
+      const subscribed = this.#subscribed
+      const all = missing.map((channel) => connection.subscribe(this.#kind, channel))
+      try {
+        await this.#within(Promise.all(all), connection)
+      } catch (error) {
+        connection.destroy()
+        throw error
+      }
+      for (const channel of missing) {
+        if (this.#channels.has(channel)) subscribed.add(channel)
+        else await this.#within(connection.unsubscribe(this.#kind, channel), connection)
+      }
+    }
+  }
+
+  async #unsubscribe(channel: string): Promise<void> {
+    const connection = this.#connection
+    if (connection === null) return
+    try {
+      await this.#within(connection.unsubscribe(this.#kind, channel), connection)
+      // Somebody has begun to listen meanwhile.
+      if (this.#channels.has(channel)) await this.#subscribeAll(connection)
+    } catch {
+      connection.destroy()
+    }
+  }
+
+  #within<Value>(promise: Promise<Value>, connection: Connection): Promise<Value> {
+    return within(promise, this.#options.timeoutMs, () => {
+      connection.destroy()
+      return new Error('no answer')
+    })
+  }
+}
+
+/** Nothing that a listener throws may end the session, or the process. */
+function call(listener: () => void): void {
+  try {
+    listener()
+  } catch {
+    // It has been told all the same.
+  }
+}

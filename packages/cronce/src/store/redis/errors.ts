@@ -1,0 +1,199 @@
+import { CronceError } from '../../errors.ts'
+
+/** An error of the store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
+export class RedisStoreError extends CronceError {
+  readonly notApplied: boolean
+
+  constructor(
+    code: string,
+    message: string,
+    details: { hint?: string | undefined; cause?: unknown; notApplied?: boolean } = {},
+  ) {
+    const { notApplied = true, ...rest } = details
+    super(code, message, rest)
+    this.notApplied = notApplied
+  }
+}
+
+/** How far a call had come when it failed. */
+export type Progress =
+  /** No command has left this process. */
+  | 'connecting'
+  /** It may have reached the server. */
+  | 'sent'
+
+/**
+ * The server's own word for what went wrong, or `null` if it did not come from the server. Before Redis 7, what a command within a
+ * script answered stands behind the place in the script.
+ */
+export function replyCodeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  const code = /^-?([A-Z][A-Z0-9_]+)(?: |$)/.exec(error.message)?.[1] ?? null
+  if (code !== 'ERR') return code
+  return /@user_script: ?\d+: -?([A-Z]{3,}) /.exec(error.message)?.[1] ?? code
+}
+
+/** It was raised while the script ran: what the script wrote before that stays written. */
+function isWithinScript(error: unknown): boolean {
+  return error instanceof Error && /\bscript: [0-9a-f]{40}\b|user_script|running script/.test(error.message)
+}
+
+/**
+ * The server refuses all writes for now, and did so before the first: none of these can come up in the middle of a script, and
+ * one that has written is never refused for them.
+ */
+const REFUSES_WRITES = /^(?:READONLY|MISCONF|OOM|NOREPLICAS)$/
+
+/** The command was not begun. */
+const REFUSES_ALL = /^(?:NOSCRIPT|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|CROSSSLOT|BUSY|NOAUTH|WRONGPASS)$/
+
+/** Another server has what we look for, or will have, while this one stays connected and of no use. */
+export function isElsewhere(error: unknown): boolean {
+  return /^(?:READONLY|MASTERDOWN|CLUSTERDOWN|MOVED)$/.test(replyCodeOf(error) ?? '')
+}
+
+/** Trying again would not help: the name, the password or the address is wrong, or there is no client. */
+export function isHopeless(error: unknown): boolean {
+  if (error instanceof CronceError) return true
+  return isAuthentication(error) || !(error instanceof Error)
+}
+
+function isAuthentication(error: unknown): boolean {
+  const code = replyCodeOf(error)
+  if (/^(?:NOAUTH|WRONGPASS|NOPERM)$/.test(code ?? '')) return true
+  return code === 'ERR' && /invalid password|without any password/.test(messageOf(error))
+}
+
+/** What went wrong in our words, with the error of the client as its cause. Our own errors stay as they are. */
+export function translate(error: unknown, name: string, progress: Progress): CronceError {
+  if (error instanceof CronceError) return error
+  const reply = replyCodeOf(error)
+  const [code, message, hint] = wordsFor(reply, name, error, progress)
+  return new RedisStoreError(code, message, {
+    hint,
+    cause: error,
+    notApplied: progress === 'connecting' || wasRefused(error, reply),
+  })
+}
+
+function wasRefused(error: unknown, reply: string | null): boolean {
+  if (reply === null) return false
+  if (REFUSES_WRITES.test(reply)) return true
+  if (isWithinScript(error)) return false
+  return REFUSES_ALL.test(reply) || reply === 'NOPERM' || /^ERR unknown command/.test(messageOf(error))
+}
+
+type Words = readonly [code: string, message: string, hint: string]
+
+function wordsFor(reply: string | null, name: string, error: unknown, progress: Progress): Words {
+  const text = messageOf(error)
+  if (isAuthentication(error)) {
+    return [
+      'STORE_FORBIDDEN',
+      `${name} refused: ${text}.`,
+      'Check the user and its password, and that it may use scripts, publish and subscribe, on keys and channels that begin with cronce.',
+    ]
+  }
+  switch (reply) {
+    case null:
+      return progress === 'connecting' ? unreachableWords(name, text) : lostWords(name, text)
+    case 'LOADING':
+    case 'MASTERDOWN':
+    case 'CLUSTERDOWN':
+    case 'TRYAGAIN':
+    case 'ASK':
+      return ['STORE_UNREACHABLE', `${name} can't answer for now: ${text}.`, 'Wait: the store goes on by itself.']
+    case 'READONLY':
+      return [
+        'STORE_READONLY',
+        `${name} can't be written: ${text}.`,
+        'Name the primary, not a replica; after a failover the store goes on by itself.',
+      ]
+    case 'MISCONF':
+      return [
+        'STORE_FULL',
+        `${name} can't write to its disk: ${text}.`,
+        'Free some space, or look at the log of the server: the store goes on by itself.',
+      ]
+    case 'OOM':
+      return [
+        'STORE_FULL',
+        `${name} has no memory left: ${text}.`,
+        'Raise maxmemory, or delete what nobody needs: the store goes on by itself.',
+      ]
+    case 'NOREPLICAS':
+      return [
+        'STORE_NOT_REPLICATED',
+        `${name} has too few replicas to write: ${text}.`,
+        'Bring the replicas back, or lower min-replicas-to-write.',
+      ]
+    case 'BUSY':
+      return [
+        'STORE_TIMEOUT',
+        `${name} is busy with a slow script: ${text}.`,
+        'Find who runs it, and end it with SCRIPT KILL.',
+      ]
+    case 'MOVED':
+      return [
+        'STORE_INVALID',
+        `${name} is one node of a cluster: ${text}.`,
+        'Name it redis-cluster://host:port, or pass a client for clusters.',
+      ]
+  }
+  if (/max number of clients/.test(text)) {
+    return [
+      'STORE_FULL_OF_CONNECTIONS',
+      `${name} has no connection to spare: ${text}.`,
+      'Raise maxclients, or close connections that nobody needs.',
+    ]
+  }
+  return ['STORE_FAILED', `${name} refused a command: ${text}.`, 'Report this: it should not happen.']
+}
+
+function unreachableWords(name: string, text: string): Words {
+  return ['STORE_UNREACHABLE', `${name} can't be reached: ${text}.`, 'Check that the server runs, and its address.']
+}
+
+function lostWords(name: string, text: string): Words {
+  return ['STORE_LOST', `The connection to ${name} was lost: ${text}.`, 'Try again: the next call makes a new one.']
+}
+
+/** There was no connection for as long as a call may take. `error`: of the last try, if one has ended. */
+export function unreachable(name: string, error: unknown, timeoutMs: number): CronceError {
+  return translate(error ?? new Error(`no connection within ${timeoutMs} ms`), name, 'connecting')
+}
+
+export function silent(name: string, timeoutMs: number, notApplied: boolean): RedisStoreError {
+  return new RedisStoreError('STORE_SILENT', `${name} gave no answer within ${timeoutMs} ms.`, {
+    hint: 'Check that the server is reachable and not overloaded.',
+    notApplied,
+  })
+}
+
+export function notReplicated(
+  name: string,
+  wanted: number,
+  acknowledged: number | null,
+  cause?: unknown,
+): RedisStoreError {
+  const found = acknowledged === null ? 'it could not tell how many replicas' : `${acknowledged} of ${wanted} replicas`
+  return new RedisStoreError('STORE_NOT_REPLICATED', `${name} wrote, but ${found} acknowledged it in time.`, {
+    hint: 'Bring the replicas back, or ask for fewer.',
+    notApplied: false,
+    cause,
+  })
+}
+
+export function closed(name: string, notApplied: boolean): RedisStoreError {
+  return new RedisStoreError('STORE_CLOSED', `${name} was closed.`, { hint: 'Open it again.', notApplied })
+}
+
+export function invalid(message: string, hint: string): RedisStoreError {
+  return new RedisStoreError('STORE_INVALID', message, { hint })
+}
+
+// Without its last full stop, since ours follows.
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
+}
