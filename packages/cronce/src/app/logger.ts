@@ -1,4 +1,4 @@
-import type { CronceEvent } from '../model/event.ts'
+import type { CronceEvent, EventOf } from '../model/event.ts'
 
 /** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
 export interface Logger {
@@ -78,11 +78,29 @@ function warningOf(event: CronceEvent): string | null {
       return `The store failed (${event.operation}): ${event.error.message}`
     case 'store.recovered':
       return 'The store answers again.'
+    case 'store.rolledBack':
+      return rolledBack(event)
     case 'clock.skewed':
       return `This machine's clock is ${event.offsetMs} ms off the store's.`
     default:
       return null
   }
+}
+
+/** So many fires are named; the event has all of them. */
+const NAMED = 20
+
+function rolledBack({ epoch, restored, doubtful, incomplete }: EventOf<'store.rolledBack'>): string {
+  const words = [`The store went back in time, and goes on in epoch ${epoch}.`]
+  if (restored.length > 0) words.push(`Written again: ${named(restored)}.`)
+  if (doubtful.length > 0) words.push(`May have run twice: ${named(doubtful)}.`)
+  if (incomplete) words.push('More may be lost than this instance remembers.')
+  return words.join(' ')
+}
+
+function named(fires: EventOf<'store.rolledBack'>['restored']): string {
+  const names = fires.slice(0, NAMED).map(about).join(', ')
+  return fires.length > NAMED ? `${names} and ${fires.length - NAMED} more` : names
 }
 
 function about({ schedule, dueAt }: { readonly schedule: string; readonly dueAt: number }): string {

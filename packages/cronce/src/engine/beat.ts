@@ -13,6 +13,8 @@ export interface Member {
   loop(): Promise<void>
   /** Aborts all signals when the lease can't be trusted any more. Until the engine stops. */
   watchTrust(): Promise<void>
+  /** One beat, now. Throws when the store does. */
+  renew(): Promise<void>
   /** One beat in this state. Throws when the store does. */
   beat(state: Exclude<InstanceState, 'dead'>): Promise<void>
   /** The others may take this process for gone: renew at once, and trust the lease for the grace only until that is answered. */
@@ -36,6 +38,8 @@ export function member(
   let skewToldAt = Number.NEGATIVE_INFINITY
   let strayedMs = 0
   let isLost = false
+  /** The epoch in which the store last knew this instance. */
+  let aliveIn: number | null = null
 
   const send = async (state: Exclude<InstanceState, 'dead'>, join: boolean): Promise<void> => {
     const { instance } = core
@@ -44,18 +48,25 @@ export function member(
     // Another incarnation by now: the answer is about the past.
     const isPast = (): boolean => instance !== core.instance || core.stopped.aborted
     const ask = async (): Promise<BeatAnswer> => {
-      const answer = await core.parts.store.beat({ instance: describe(core, state), join, leaseMs })
+      // Whoever has not heard of the store yet knows nothing that it could have forgotten.
+      const settled = core.epochs.settled ?? core.parts.store.info.epoch
+      const answer = await core.parts.store.beat({ instance: describe(core, state), join, leaseMs, settled })
       // A late answer counts as well, but for what a later one has told: a lease runs from when it was asked for.
       if (!isPast() && sent.mono >= renewedAt) take(answer, sent)
       return answer
     }
     // One answer that never comes must leave time for another question before the lease ends.
-    const { alive } = await callStore(core, 'beat', ask, Math.min(core.settings.storeDeadlineMs, leaseMs / 5))
-    if (!alive && !isPast()) await rejoin()
+    const answer = await callStore(core, 'beat', ask, Math.min(core.settings.storeDeadlineMs, leaseMs / 5))
+    if (answer.alive || isPast()) return
+    // Not declared dead, perhaps: a store that went back in time may have forgotten that it joined.
+    if (!join && answer.epoch !== aliveIn) await send(state, true)
+    else await rejoin()
   }
 
   const take = (answer: BeatAnswer, sent: LeaseTimes): void => {
     core.storeAnswered()
+    if (answer.lost) core.lostIn = answer.epoch
+    core.epochs.observe(answer.epoch)
     const expected = core.time.estimate()
     core.time.observe(answer.now, sent.mono)
     // Whoever sleeps until something is due sleeps by what the store's clock showed before it was set, or strayed bit by bit.
@@ -70,6 +81,7 @@ export function member(
   const renewed = (answer: BeatAnswer, sent: LeaseTimes): void => {
     const wasInTime = core.lease.trusted() && sent.mono - renewedAt < leaseMs
     renewedAt = sent.mono
+    aliveIn = answer.epoch
     core.lease.renewed(sent, leaseMs)
     core.lease.believed(sent)
     const hadCapacity = core.admission.capacity()
@@ -84,7 +96,8 @@ export function member(
     core.peers = answer.instances
     core.chores = answer.chores
     onPeers()
-    onHeld(answer.held, sent.mono)
+    // What it said before all was written again is not what is.
+    if (core.epochs.isSettled() && sent.mono >= core.epochs.settledAt) onHeld(answer.held, sent.mono)
     tellSkew()
     // Whoever found no room sleeps until something changes: this is something.
     if (changed || !wasInTime || core.admission.capacity() > hadCapacity) core.claimAlarm.ring()
@@ -168,7 +181,14 @@ export function member(
     })
   }
 
-  return { join, loop, watchTrust, beat: (state) => send(state, false), doubt }
+  return {
+    join,
+    loop,
+    watchTrust,
+    renew: () => send(stateOf(core), false),
+    beat: (state) => send(state, false),
+    doubt,
+  }
 }
 
 function stateOf(core: Core): 'live' | 'draining' {

@@ -36,6 +36,7 @@ export async function changeSchedules(
     const asked = pending
     const loaded = await callStore(core, `${operation} (read)`, () => core.parts.store.load(asked))
     core.time.observe(loaded.now, sentAt)
+    core.epochs.observe(loaded.epoch)
     const states = new Map(loaded.schedules.map((state) => [state.id, state]))
     const context = core.context(loaded)
     const decisions: Decision[] = []

@@ -76,6 +76,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const query = { jobs, patienceMs: patienceMs * (isPatient ? LONG_PATIENCE : 1), limit }
     const due = await callStore(core, 'due', () => core.parts.store.due(query))
     core.time.observe(due.now, sentAt)
+    if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
     sweptAt = sentAt
     isPatient = due.mineAt !== null && due.mineAt <= due.now
     if (core.stopping) return LONG_MS
@@ -162,6 +163,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const sentAt = core.parts.clock.mono()
     const due = await callStore(core, 'due', () => core.parts.store.due({ jobs, patienceMs: LEFT_MS, limit: BATCH }))
     core.time.observe(due.now, sentAt)
+    if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
     const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS)
     await planOnly(left.map(({ id }) => id))
     // Of what waits for room, further instants may come.
@@ -173,6 +175,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   const planOnly = async (ids: readonly string[]): Promise<void> => {
     if (ids.length === 0) return
     const loaded = await callStore(core, 'plan (read)', () => core.parts.store.load(ids))
+    if (!core.epochs.observe(loaded.epoch)) return
     const context = core.context(loaded)
     const newest = newestZoneData(core)
     const decisions: Decision[] = []
@@ -237,16 +240,20 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   }
 }
 
-/** How many runs may begin here. None while the lease is in doubt, or while a suspect runs alone. */
+/**
+ * How many runs may begin here. None while the lease is in doubt, while what the store lost is being written again, or while a
+ * suspect runs alone.
+ */
 function roomOf(core: Core): number {
-  if (core.stopping || core.drained || !core.lease.trusted()) return 0
+  if (core.stopping || core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return 0
   if (core.runs.all().some(({ started }) => started.suspect)) return 0
   return Math.max(0, core.admission.capacity() - core.runs.size)
 }
 
 /** It runs as much as it may, and nothing else keeps it from more. */
 function isBusy(core: Core): boolean {
-  return !core.stopping && !core.drained && core.lease.trusted() && core.runs.size >= core.admission.capacity()
+  if (core.stopping || core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return false
+  return core.runs.size >= core.admission.capacity()
 }
 
 function untilNotFull(core: Core): number {

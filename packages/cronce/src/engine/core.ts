@@ -5,9 +5,11 @@ import type { Chores, Loaded } from '../store/store.ts'
 import { type Admission, admission } from './admission.ts'
 import { type Agenda, agenda } from './agenda.ts'
 import { type Alarm, alarm } from './alarm.ts'
+import { type Epochs, epochs } from './epochs.ts'
 import { type KnownStates, knownStates } from './known-states.ts'
 import { type Lease, lease } from './lease.ts'
 import type { EngineParts, EngineSettings } from './parts.ts'
+import { type Recent, recent } from './recent.ts'
 import { type RunTable, runTable } from './run-table.ts'
 import { type StoreTime, storeTime } from './store-time.ts'
 
@@ -23,6 +25,8 @@ export interface Core<Tx = unknown> {
   readonly admission: Admission
   readonly runs: RunTable
   readonly known: KnownStates
+  readonly recent: Recent
+  readonly epochs: Epochs
   readonly agenda: Agenda
   /** Wakes the loop that claims. */
   readonly claimAlarm: Alarm
@@ -44,6 +48,10 @@ export interface Core<Tx = unknown> {
   readonly fullUntil: Map<string, number>
   /** The last look for what is due left something: the end of a run may change that. */
   leftSome: boolean
+  /** The epoch at whose beginning the store had lost what it had acknowledged here; 0: none yet. */
+  lostIn: number
+  /** The epoch has moved: write again what the store may have lost. */
+  restore: () => void
   /** Takes nothing new: it is about to stop. */
   stopping: boolean
   /** Takes nothing new: an operator said so. */
@@ -65,7 +73,8 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
   const claimAlarm = alarm(parts.clock)
   const known = knownStates()
   const plans = agenda(time, claimAlarm, settings.patienceMs)
-  return {
+  const recents = recent(parts.clock, parts.store.info.losesWrites)
+  const core: Core<Tx> = {
     parts,
     settings,
     stopped: stopping.signal,
@@ -75,6 +84,8 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     admission: admission(settings.concurrency),
     runs: runTable(),
     known,
+    recent: recents,
+    epochs: epochs(parts.clock, stopping.signal, () => core.restore()),
     agenda: plans,
     claimAlarm,
     beatAlarm: alarm(parts.clock),
@@ -86,6 +97,8 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     claiming: new Set(),
     fullUntil: new Map(),
     leftSome: false,
+    lostIn: 0,
+    restore: () => {},
     stopping: false,
     drained: false,
     failedAt: () => failedAt,
@@ -97,6 +110,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     }),
     applied(decision) {
       known.applied(decision)
+      recents.applied(decision)
       const { state } = decision.change
       if (state !== null) plans.heed(state)
       for (const event of decision.events) parts.emit(event)
@@ -112,4 +126,5 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
       parts.emit({ type: 'store.recovered' })
     },
   }
+  return core
 }

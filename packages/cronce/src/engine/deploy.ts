@@ -18,6 +18,8 @@ export interface Deployer {
   isWanted(): boolean
   /** How long nothing runs out. */
   restMs(): number
+  /** What was written may be lost: all of it is to be done again. */
+  forget(): void
 }
 
 const BATCH = 200
@@ -151,7 +153,12 @@ export function deployer(core: Core): Deployer {
     }
   }
 
-  return { keep, isWanted, restMs }
+  const forget = (): void => {
+    kept = null
+    declaredTerm = -1
+  }
+
+  return { keep, isWanted, restMs, forget }
 }
 
 /** From instance to instance, as long as the next one came before the hold-down was over. */

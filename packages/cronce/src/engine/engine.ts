@@ -11,6 +11,7 @@ import type { EngineParts, EngineSettings } from './parts.ts'
 import { peerWatch } from './peers.ts'
 import { QUIETLY } from './quietly.ts'
 import { reconciler } from './reconcile.ts'
+import { restorer } from './restore.ts'
 import { settler as createSettler } from './settle.ts'
 import { pauseAfter } from './store-calls.ts'
 import { watchStuck } from './stuck.ts'
@@ -50,6 +51,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     peers.observe()
     duties.heed()
   })
+  core.restore = restorer(plain, fleet, deploys)
   const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
   let unwatch: () => void = () => {}
   let leaving: Promise<void> | null = null
@@ -158,6 +160,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       try {
         await joinFleet()
         for (;;) {
+          await core.epochs.ready()
           // Nobody else may be there to run what is theirs, and we are not going to be here when it turns out.
           const waitMs = await claims.look({ patienceMs: 0 })
           if (waitMs === 0) continue

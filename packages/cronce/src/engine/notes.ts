@@ -3,6 +3,7 @@ import type { LogLine, Progress } from '../model/record.ts'
 import type { Annotation } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
+import { wasForgotten } from './forgotten.ts'
 import { aboutRun, type LocalRun } from './run-table.ts'
 import { callStore } from './store-calls.ts'
 
@@ -59,7 +60,7 @@ export function noteKeeper(core: Core): NoteKeeper {
     for (const note of notes) note.dirty = false
     try {
       const { stale } = await callStore(core, 'annotate', () => core.parts.store.annotate(notes.map(toAnnotation)))
-      for (const { run } of notes) if (stale.includes(run.started.record.token)) refuse(run)
+      for (const note of notes) if (stale.includes(note.run.started.record.token)) await refuse(note)
     } catch (error) {
       for (const note of notes) note.dirty = true
       core.storeFailed('annotate', describeError(error), PAUSE_MS)
@@ -71,7 +72,10 @@ export function noteKeeper(core: Core): NoteKeeper {
     if (notes?.dirty === true) await write([notes])
   }
 
-  const refuse = (run: LocalRun): void => {
+  const refuse = async (notes: Notes): Promise<void> => {
+    const { run } = notes
+    if (run.settling || run.signal.aborted) return
+    if (await wasForgotten(core, run.started.record.schedule)) return touch(notes)
     if (run.settling || run.signal.aborted) return
     core.parts.emit({ type: 'run.fenced', refused: 'progress', ...aboutRun(run) })
     run.abort('fenced', null)

@@ -2,6 +2,7 @@ import { CronceError } from '../errors.ts'
 import { LIMITS } from '../model/limits.ts'
 import type { StepAnswer, StepCommand } from '../store/store.ts'
 import type { Core } from './core.ts'
+import { wasForgotten } from './forgotten.ts'
 import type { NoteKeeper } from './notes.ts'
 import type { RunHandle, StepOptions } from './parts.ts'
 import type { LocalRun } from './run-table.ts'
@@ -75,7 +76,11 @@ async function send(core: Core, run: LocalRun, command: StepCommand): Promise<St
   const ask = (): Promise<StepAnswer> => core.parts.store.step(command)
   // An end is truth, whoever holds the lease by now; a beginning is only wanted while the run is.
   const giveUp = (): boolean => core.stopped.aborted || (command.kind === 'begin' && run.signal.aborted)
-  const answer = await persist(core, `once (${command.kind})`, ask, giveUp)
+  let answer = await persist(core, `once (${command.kind})`, ask, giveUp)
+  const isRefused = answer.kind === 'stale' || answer.kind === 'not-found'
+  if (isRefused && (await wasForgotten(core, command.fire.schedule))) {
+    answer = await persist(core, `once (${command.kind})`, ask, giveUp)
+  }
   await core.parts.sync('step:answered')
   return answer
 }

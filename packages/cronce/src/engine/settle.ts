@@ -28,12 +28,17 @@ interface Item {
 /** So many in one write: enough to share a commit, little enough to keep the event loop free. */
 const BATCH = 500
 
+/** The store may have forgotten a run that is to be settled: first that is found out. */
+const FORGOTTEN = new Error('The store went back in time.')
+
 export function settler(core: Core): Settler {
   let queue: Item[] = []
   let working: Promise<void> | null = null
 
   const work = async (): Promise<void> => {
     for (let failures = 0; queue.length > 0; ) {
+      // A run that the store has forgotten would seem to be somebody else's.
+      if (!core.epochs.isSettled()) await core.epochs.ready()
       const batch = takeBatch()
       try {
         await settleBatch(core, batch)
@@ -42,6 +47,7 @@ export function settler(core: Core): Settler {
       } catch (error) {
         queue = [...batch.filter(({ isDone }) => !isDone), ...queue]
         if (core.stopped.aborted) return drop()
+        if (error === FORGOTTEN) continue
         const pauseMs = pauseAfter(failures++, core.parts.random)
         core.storeFailed('settle', describeError(error), pauseMs)
         await core.parts.clock.sleep(pauseMs, core.stopped)
@@ -102,6 +108,7 @@ async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
   const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
     const item = items.get(id)!
     const decision = state === null ? STALE : settle(state, item.settlement, context)
+    if (decision === STALE && !core.epochs.isSettled()) throw FORGOTTEN
     if (decision === STALE) return null
     item.sent = decision
     return decision

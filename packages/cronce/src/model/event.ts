@@ -1,5 +1,5 @@
 import type { Outcome, Reason } from './outcome.ts'
-import type { ErrorRecord } from './record.ts'
+import type { ErrorRecord, FireKey } from './record.ts'
 import type { CancelRequest, Instant } from './schedule.ts'
 
 interface AboutFire {
@@ -94,6 +94,20 @@ export type CronceEvent =
       readonly retryInMs: number
     }
   | { readonly type: 'store.recovered' }
+  /**
+   * The store went back in time: a failover, or a copy that was put in its place. `lost`: it says itself that writes are gone
+   * which it had acknowledged here. `restored`: fires that this instance had begun or ended, and has written again. `doubtful`:
+   * fires that ran here and may run twice, since somebody began them again before, or their schedule is gone. `incomplete`: more
+   * may be lost than this instance remembers.
+   */
+  | {
+      readonly type: 'store.rolledBack'
+      readonly epoch: number
+      readonly lost: boolean
+      readonly restored: readonly FireKey[]
+      readonly doubtful: readonly FireKey[]
+      readonly incomplete: boolean
+    }
   | { readonly type: 'clock.skewed'; readonly instance: string; readonly offsetMs: number }
 
 export type EventType = CronceEvent['type']

@@ -8,6 +8,11 @@ export function makeToken(epoch: number, counter: number): string {
   return String((BigInt(epoch) << COUNTER_BITS) | BigInt(counter))
 }
 
+/** The lower part. */
+export function counterOf(token: string): number {
+  return Number(BigInt(token) & ((1n << COUNTER_BITS) - 1n))
+}
+
 export function isNewerToken(token: string, than: string): boolean {
   return BigInt(token) > BigInt(than)
 }

@@ -52,7 +52,7 @@ export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
   draft.open.splice(draft.open.indexOf(fire), 1)
   const record = recordOf(draft, { ...fire, run: null })
   putRecord(draft, ended(draft, record, end), false)
-  set(draft, { last: lastAfter(draft, fire, end.outcome) })
+  set(draft, { last: lastAfter(draft.state.last, fire, end.outcome, draft.context.now) })
   draft.events.push({ type: 'fire.ended', ...aboutFire(draft, fire), ...end, attempt: fire.attempt })
   countFailure(draft, end.outcome)
 }
@@ -130,20 +130,24 @@ function ended(draft: Draft, record: FireRecord, end: Ending): FireRecord {
 }
 
 /** Never back: a backfill of last year must not make an incremental job start over. */
-function lastAfter(draft: Draft, fire: OpenFire, outcome: Outcome): Last {
-  const { last } = draft.state
+export function lastAfter(
+  last: Last,
+  fire: Pick<OpenFire, 'dueAt' | 'attempt'>,
+  outcome: Outcome,
+  endedAt: Instant,
+): Last {
   if (fire.attempt === 0) return last
   const dueAt = later(last.dueAt, fire.dueAt)
   if (outcome !== 'succeeded') return { ...last, dueAt }
   const succeededDueAt = later(last.succeededDueAt, fire.dueAt)
-  return { dueAt, succeededDueAt, succeededAt: later(last.succeededAt, draft.context.now) }
+  return { dueAt, succeededDueAt, succeededAt: later(last.succeededAt, endedAt) }
 }
 
 function later(known: Instant | null, at: Instant): Instant {
   return known === null ? at : Math.max(known, at)
 }
 
-function countFailure(draft: Draft, outcome: Outcome): void {
+export function countFailure(draft: Draft, outcome: Outcome): void {
   if (outcome === 'succeeded' && draft.state.failedInRow > 0) set(draft, { failedInRow: 0 })
   if (outcome !== 'failed' && outcome !== 'abandoned') return
   const failedInRow = draft.state.failedInRow + 1

@@ -1,0 +1,67 @@
+import type { OpenFire } from '../model/schedule.ts'
+import { newFire } from '../policy/fires.ts'
+import type { KnownFire } from '../policy/restore.ts'
+import type { Core } from './core.ts'
+import { fireText, type Remembered } from './recent.ts'
+import type { LocalRun } from './run-table.ts'
+
+/**
+ * All that this instance knows of fires of which a run began or ended, by schedule: what it wrote lately, what it executes, and
+ * what it saw others execute. `instances`: those that the store knows. A run of any other would be nobody's, and never end.
+ */
+export function knownFires(core: Core, instances: ReadonlySet<string>): ReadonlyMap<string, readonly KnownFire[]> {
+  const fires = new Map<string, KnownFire>()
+  const latest = new Map<string, Remembered>()
+  for (const remembered of core.recent.all()) {
+    fires.set(fireText(remembered.fire), remembered)
+    const { schedule } = remembered.fire
+    if (isLater(remembered, latest.get(schedule))) latest.set(schedule, remembered)
+  }
+  for (const run of core.runs.all()) {
+    const known = fires.get(fireText(run.started.record))
+    const isKnown = known?.runs.some(({ token }) => token === run.started.record.token) === true
+    if (!isKnown) add(fires, runningHere(core, run))
+  }
+  for (const { state, fire } of latest.values()) {
+    for (const open of state?.open ?? []) {
+      const isTheirs = open.run !== null && open.run.instance !== core.instance && instances.has(open.run.instance)
+      if (isTheirs) add(fires, runningElsewhere(fire.schedule, open, open.run!.token))
+    }
+  }
+  return Map.groupBy(fires.values(), ({ fire }) => fire.schedule)
+}
+
+/** What was written about a fire is more than what is seen of it. */
+function add(fires: Map<string, KnownFire>, known: KnownFire): void {
+  const key = fireText(known.fire)
+  if (!fires.has(key)) fires.set(key, known)
+}
+
+function isLater(one: Remembered, other: Remembered | undefined): boolean {
+  if (other === undefined || one.epoch !== other.epoch) return other === undefined || one.epoch > other.epoch
+  return (one.state?.version ?? Infinity) > (other.state?.version ?? Infinity)
+}
+
+function runningHere(core: Core, { started }: LocalRun): KnownFire {
+  const { record } = started
+  const { schedule, dueAt, nonce, token } = record
+  const seen = core.known.find(schedule)?.state.open.find(({ run }) => run?.token === token)
+  return {
+    fire: { schedule, dueAt, nonce },
+    token,
+    open: seen ?? openOf(started),
+    record: null,
+    runs: [record],
+  }
+}
+
+function runningElsewhere(schedule: string, open: OpenFire, token: string): KnownFire {
+  const { dueAt, nonce } = open
+  return { fire: { schedule, dueAt, nonce }, token, open, record: null, runs: [] }
+}
+
+function openOf({ record, kind }: LocalRun['started']): OpenFire {
+  const { dueAt, readyAt, nonce, round, attempt, token, instance, request, startedAt } = record
+  const run = { token, instance, request, startedAt, cancel: null }
+  return { ...newFire({ dueAt, readyAt, plannedAt: startedAt, kind }), nonce, round, attempt, run }
+}

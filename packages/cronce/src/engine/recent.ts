@@ -1,0 +1,85 @@
+import type { Clock } from '../clock.ts'
+import type { FireKey, RunRecord } from '../model/record.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { isNewerToken } from '../model/token.ts'
+import type { Decision } from '../policy/decision.ts'
+import type { KnownFire } from '../policy/restore.ts'
+
+/**
+ * What this instance wrote lately about runs that began or ended: a store that went back in time has forgotten it. Only what a
+ * store of that kind could lose is kept, and not for long.
+ */
+export interface Recent {
+  /** A decision of this instance was applied. */
+  applied(decision: Decision): void
+  /** The oldest first. */
+  all(): readonly Remembered[]
+  /** Something that is not older than what is kept was forgotten, since it was too much. */
+  isCut(): boolean
+  /** Something was forgotten because it was too old. */
+  hasForgotten(): boolean
+}
+
+export interface Remembered extends KnownFire {
+  /** The schedule as it was written with it, and in which epoch; `null`: it was removed. */
+  readonly state: ScheduleState | null
+  readonly epoch: number
+  /** By the monotonic clock. */
+  readonly at: number
+}
+
+const KEPT_MS = 60_000
+const MOST = 2_000
+
+export function recent(clock: Clock, losesWrites: boolean): Recent {
+  /** By fire, in the order of their last change. */
+  const fires = new Map<string, Remembered>()
+  let cutAt = Number.NEGATIVE_INFINITY
+  let hasForgotten = false
+
+  const remember = (run: RunRecord, { change }: Decision): void => {
+    const { schedule, dueAt, nonce } = run
+    const key = fireText(run)
+    const known = fires.get(key)
+    // Answers may overtake each other.
+    if (known !== undefined && isNewerToken(known.token, run.token)) return
+    const runs = (known?.runs ?? []).filter(({ token }) => token !== run.token)
+    const isSame = (fire: { dueAt: number; nonce: string }): boolean => fire.dueAt === dueAt && fire.nonce === nonce
+    fires.delete(key)
+    fires.set(key, {
+      fire: { schedule, dueAt, nonce },
+      token: run.token,
+      open: change.state?.open.find(isSame) ?? null,
+      record: change.updates.find(isSame) ?? change.creates.find(isSame) ?? known?.record ?? null,
+      runs: [...runs, run],
+      state: change.state,
+      epoch: change.epoch,
+      at: clock.mono(),
+    })
+  }
+
+  const forget = (): void => {
+    const now = clock.mono()
+    for (const [key, { at }] of fires) {
+      if (fires.size <= MOST && at >= now - KEPT_MS) return
+      if (at >= now - KEPT_MS) cutAt = now
+      hasForgotten = true
+      fires.delete(key)
+    }
+  }
+
+  return {
+    applied(decision) {
+      if (!losesWrites || decision.change.runs.length === 0) return
+      for (const run of decision.change.runs) remember(run, decision)
+      forget()
+    },
+    all: () => [...fires.values()],
+    isCut: () => cutAt >= clock.mono() - KEPT_MS,
+    hasForgotten: () => hasForgotten,
+  }
+}
+
+export function fireText({ schedule, dueAt, nonce }: FireKey): string {
+  return `${dueAt}:${schedule.length}:${schedule}${nonce}`
+}

@@ -1,0 +1,203 @@
+import type { FireKey, RunRecord } from '../model/record.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { contention, pauseAmong } from '../policy/contention.ts'
+import type { Decision } from '../policy/decision.ts'
+import { isIntact, type KnownFire, type Restoration, restore, type StoredFire } from '../policy/restore.ts'
+import type { Member } from './beat.ts'
+import { applyDecisions, type Changed } from './change-schedules.ts'
+import type { Core } from './core.ts'
+import type { Deployer } from './deploy.ts'
+import { describeError } from './describe-error.ts'
+import { knownFires } from './known-fires.ts'
+import { fireText } from './recent.ts'
+import { callStore, pauseAfter } from './store-calls.ts'
+
+/** What came of it, over however many tries. */
+interface Found {
+  readonly restored: Map<string, FireKey>
+  readonly doubtful: Map<string, FireKey>
+}
+
+const BATCH = 100
+/** Questions at a time. */
+const LANES = 16
+/** More runs of one fire than policies allow. */
+const RUNS = 200
+
+/**
+ * After the epoch has moved: compare what is known here with what the store has, write again what is missing, and only then go
+ * on claiming. Begins when called; one at a time. Never rejects.
+ */
+export function restorer(core: Core, member: Pick<Member, 'renew'>, deploys: Pick<Deployer, 'forget'>): () => void {
+  let isWorking = false
+
+  const work = async (): Promise<void> => {
+    const found: Found = { restored: new Map(), doubtful: new Map() }
+    const isIncomplete = core.recent.isCut()
+    const oldest = core.recent.hasForgotten() ? core.recent.all()[0] : undefined
+    await untilDone('restore', () => settleIn(found))
+    if (core.stopped.aborted) return
+    // Declarations may be among what was lost.
+    deploys.forget()
+    core.keepAlarm.ring()
+    await untilDone('restore (beat)', () => member.renew())
+    if (core.stopped.aborted) return
+    // What was forgotten here may have been lost there, if even the oldest that is remembered was.
+    const incomplete = isIncomplete || (oldest !== undefined && found.restored.has(fireText(oldest.fire)))
+    tell(found, incomplete)
+    core.epochs.allowClaims()
+    core.claimAlarm.ring()
+  }
+
+  const settleIn = async (found: Found): Promise<void> => {
+    while (!core.epochs.isSettled()) {
+      const epoch = core.epochs.latest!
+      // Whose joining was lost must be known before its runs are: nobody would miss them.
+      await member.renew()
+      await restoreAll(core, epoch, found)
+      if (core.epochs.latest === epoch) core.epochs.settle(epoch)
+    }
+  }
+
+  const untilDone = async (operation: string, attempt: () => Promise<void>): Promise<void> => {
+    for (let failures = 0; !core.stopped.aborted; ) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const pauseMs = pauseAfter(failures++, core.parts.random)
+        core.storeFailed(operation, describeError(error), pauseMs)
+        await core.parts.clock.sleep(pauseMs, core.stopped)
+      }
+    }
+  }
+
+  const tell = ({ restored, doubtful }: Found, incomplete: boolean): void => {
+    const epoch = core.epochs.settled!
+    const lost = core.lostIn === epoch
+    if (!lost && restored.size === 0 && doubtful.size === 0) return
+    core.parts.emit({
+      type: 'store.rolledBack',
+      epoch,
+      lost,
+      restored: [...restored.values()],
+      doubtful: [...doubtful.values()],
+      incomplete,
+    })
+  }
+
+  return () => {
+    if (isWorking) return
+    isWorking = true
+    // Whatever moves while it ends is done in another go.
+    void work().finally(() => {
+      isWorking = false
+      if (!core.epochs.isSettled() && !core.stopped.aborted) core.restore()
+    })
+  }
+}
+
+async function restoreAll(core: Core, epoch: number, found: Found): Promise<void> {
+  const { instances } = await callStore(core, 'restore (look)', () => core.parts.store.listInstances())
+  const known = knownFires(core, new Set(instances.map(({ id }) => id)))
+  const ids = [...known.keys()]
+  for (let start = 0; start < ids.length; start += BATCH) {
+    await restoreSchedules(core, epoch, ids.slice(start, start + BATCH), known, found)
+    if (core.epochs.latest !== epoch) return
+  }
+}
+
+/** Read, compare, write; and once more for those that somebody else changed in between. */
+async function restoreSchedules(
+  core: Core,
+  epoch: number,
+  ids: readonly string[],
+  known: ReadonlyMap<string, readonly KnownFire[]>,
+  found: Found,
+): Promise<void> {
+  const { clock, random } = core.parts
+  const givenUpAt = clock.mono() + core.settings.storeDeadlineMs
+  let pending = ids
+  for (let round = 0; pending.length > 0; round++) {
+    const pauseMs = pauseAmong(round, random)
+    if (pauseMs > 0) await clock.sleep(pauseMs)
+    if (round > 0 && clock.mono() >= givenUpAt) throw contention(pending[0]!, round)
+    const asked = pending
+    const loaded = await callStore(core, 'restore (read)', () => core.parts.store.load(asked))
+    core.epochs.observe(loaded.epoch)
+    if (core.epochs.latest !== epoch) return
+    const states = new Map(loaded.schedules.map((state) => [state.id, state]))
+    const context = core.context(loaded)
+    const restorations = new Map<string, Restoration>()
+    await inLanes(pending, async (id) => {
+      const state = states.get(id)
+      const missing = await missingOf(core, state, known.get(id)!)
+      if (missing.length === 0) return
+      if (state !== undefined) restorations.set(id, restore(state, missing, context))
+      // The schedule is gone, and there is nothing to write it to.
+      else for (const fire of missing) doubt(core, found, fire.known)
+    })
+    pending = await write(core, restorations, found)
+  }
+}
+
+/** Those of which the store does not have all that is known, with what it has. */
+async function missingOf(
+  core: Core,
+  state: ScheduleState | undefined,
+  known: readonly KnownFire[],
+): Promise<{ readonly known: KnownFire; readonly stored: StoredFire }[]> {
+  const missing: { readonly known: KnownFire; readonly stored: StoredFire }[] = []
+  for (const fire of known) {
+    const isRunning = fire.open?.run != null
+    if (isRunning && state?.open.some(({ run }) => run?.token === fire.token)) continue
+    if (isIntact(fire, await findRun(core, fire))) continue
+    missing.push({ known: fire, stored: await storedOf(core, fire) })
+  }
+  return missing
+}
+
+async function findRun(core: Core, { fire: { schedule }, token }: KnownFire): Promise<RunRecord | undefined> {
+  const query = { schedule, token, after: null, limit: 1 }
+  return (await callStore(core, 'restore (run)', () => core.parts.store.listRuns(query))).items[0]
+}
+
+async function storedOf(core: Core, { fire }: KnownFire): Promise<StoredFire> {
+  const { store } = core.parts
+  const { schedule, dueAt } = fire
+  const runs = await callStore(core, 'restore (runs)', () => store.listRuns({ fire, after: null, limit: RUNS }))
+  const instant = { schedule, from: dueAt, to: dueAt + 1, after: null, limit: RUNS }
+  const fires = await callStore(core, 'restore (fires)', () => store.listFires(instant))
+  return { runs: runs.items, records: fires.items }
+}
+
+/** Answers the ids to look at again. */
+async function write(core: Core, restorations: ReadonlyMap<string, Restoration>, found: Found): Promise<string[]> {
+  const decisions = [...restorations.values()].flatMap(({ decision }): Decision[] => (decision ? [decision] : []))
+  const done = new Map<string, Changed>()
+  const again = new Set(await applyDecisions(core, 'restore', decisions, { wake: true }, done))
+  for (const [id, { restored, doubtful }] of restorations) {
+    if (again.has(id)) continue
+    // A fire of the same name was made meanwhile: the two can't both be on record.
+    const isRefused = done.get(id)?.kind === 'refused'
+    for (const fire of doubtful) doubt(core, found, fire)
+    for (const fire of restored) {
+      if (isRefused) doubt(core, found, fire)
+      else found.restored.set(fireText(fire.fire), fire.fire)
+    }
+  }
+  return [...again]
+}
+
+/** It may run twice: where it still runs here, it should not. */
+function doubt(core: Core, found: Found, { fire, token }: KnownFire): void {
+  core.runs.find(fire.schedule, token)?.abort('fenced', null)
+  found.doubtful.set(fireText(fire), fire)
+}
+
+async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < items.length) await work(items[next++]!)
+  }
+  await Promise.all(Array.from({ length: Math.min(LANES, items.length) }, lane))
+}

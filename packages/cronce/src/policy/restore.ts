@@ -1,0 +1,159 @@
+import { type Ending, ending } from '../model/outcome.ts'
+import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
+import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
+import { counterOf, isNewerToken } from '../model/token.ts'
+import type { Context, Decision } from './decision.ts'
+import { begin, type Draft, finish, keyOf, putRecord, set } from './draft.ts'
+import { countFailure, lastAfter } from './fires.ts'
+import { covers } from './ledger.ts'
+import { isRunning, recordOf, runRecordOf } from './records.ts'
+import { nextUnskipped, seriesOf } from './series.ts'
+
+/** What an instance knows of a fire of which a run began or ended lately: as it was when that was acknowledged. */
+export interface KnownFire {
+  readonly fire: FireKey
+  /** Of the last such run: every run of the fire that is newer began without this one being known, or after it had ended. */
+  readonly token: string
+  /** `null`: it has ended. */
+  readonly open: OpenFire | null
+  /** `null`: as `open` says. */
+  readonly record: FireRecord | null
+  readonly runs: readonly RunRecord[]
+}
+
+/** What the store has of it, in the state that is decided on. */
+export interface StoredFire {
+  /** That of its instant; may be a range. */
+  readonly records: readonly FireRecord[]
+  readonly runs: readonly RunRecord[]
+}
+
+export interface Restoration {
+  /** `null`: nothing is to be written. */
+  readonly decision: Decision | null
+  readonly restored: readonly KnownFire[]
+  /** Somebody began them again, or they are on record as something else: nothing is written about them. */
+  readonly doubtful: readonly KnownFire[]
+}
+
+type Verdict = 'same' | 'restored' | 'doubtful'
+
+/** Whether the store has what is known, so that no more needs to be read about it. `run`: that of the known token. */
+export function isIntact({ open, token, runs }: KnownFire, run: RunRecord | undefined): boolean {
+  if (run === undefined) return false
+  if (open !== null && open.run !== null) return true
+  const known = runs.find((one) => one.token === token)
+  return run.ending?.reason === known?.ending?.reason
+}
+
+/**
+ * A store that went back in time: put back what is known of these fires and what the store has forgotten. All of it was decided
+ * and acknowledged before, so nothing is decided anew and nothing is told twice. Counters only grow.
+ */
+export function restore(
+  state: ScheduleState,
+  found: readonly { readonly known: KnownFire; readonly stored: StoredFire }[],
+  context: Context,
+): Restoration {
+  const draft = begin(state, context)
+  const restored: KnownFire[] = []
+  const doubtful: KnownFire[] = []
+  for (const { known, stored } of found) {
+    const verdict = restoreFire(draft, known, stored)
+    if (verdict === 'restored') restored.push(known)
+    if (verdict === 'doubtful') doubtful.push(known)
+  }
+  const decision = restored.length === 0 ? null : finish(draft)
+  return { decision, restored, doubtful }
+}
+
+function restoreFire(draft: Draft, known: KnownFire, stored: StoredFire): Verdict {
+  const { token, open } = known
+  const newer = stored.runs.filter((run) => isNewerToken(run.token, token))
+  if (newer.length > 0)
+    return newer.every((run) => isFollowing(known, run)) ? putRuns(draft, known, stored) : 'doubtful'
+  const run = stored.runs.find((one) => one.token === token)
+  const isWaiting = draft.open.some((fire) => keyOf(fire) === keyOf(known.fire) && fire.run === null)
+  if (isIntact(known, run)) return 'same'
+  // Somebody has ended the run meanwhile, taking its instance for dead: if it is not run again yet, it need not be.
+  if (run !== undefined && run.ending !== null && !(open === null && isWaiting)) return 'same'
+  const record = stored.records.find((one) => keyOf(one) === keyOf(known.fire))
+  if (record === undefined && stored.records.some((one) => isAbout(one, known.fire))) return 'doubtful'
+  endOthers(draft, known, stored)
+  putRuns(draft, known, stored)
+  passOver(draft, known)
+  if (open === null) endKnown(draft, known, record)
+  else reopen(draft, known, open, record)
+  return 'restored'
+}
+
+/** Whether this later run is what was to follow: the next attempt after one that had ended, or another round. */
+function isFollowing({ open, record, token, runs }: KnownFire, run: RunRecord): boolean {
+  const round = open?.round ?? record?.round ?? 1
+  if (run.round > round) return true
+  if (open === null) return false
+  // Of a run of somebody else it is not known whether it has ended since; its own instance knows.
+  const mayHaveEnded = open.run === null || runs.every((one) => one.token !== token)
+  return mayHaveEnded && run.attempt > open.attempt
+}
+
+function isAbout(record: FireRecord, { dueAt, nonce }: FireKey): boolean {
+  return record.nonce === '' && nonce === '' && covers(record, dueAt)
+}
+
+/** Records of runs are about nobody else: those that are missing or were ended otherwise are written as they were. */
+function putRuns(draft: Draft, { open, token, runs }: KnownFire, stored: StoredFire): Verdict {
+  let verdict: Verdict = 'same'
+  const put = (run: RunRecord): void => {
+    const there = stored.runs.find((one) => one.token === run.token)
+    if (there !== undefined && there.ending?.reason === run.ending?.reason) return
+    draft.runs.set(run.token, run)
+    set(draft, { tokens: Math.max(draft.state.tokens, counterOf(run.token)) })
+    verdict = 'restored'
+  }
+  for (const run of runs) put(run)
+  if (open !== null && isRunning(open) && runs.every((run) => run.token !== token)) put(runRecordOf(draft, open))
+  return verdict
+}
+
+/** An earlier run of the fire, whose end was lost as well: its instance knows how it ended, if that lives. */
+function endOthers(draft: Draft, { runs, token }: KnownFire, stored: StoredFire): void {
+  const lost = ending('crashed', 'how it ended was lost by the store')
+  for (const run of stored.runs) {
+    if (run.ending !== null || run.token === token || runs.some((known) => known.token === run.token)) continue
+    draft.runs.set(run.token, { ...run, ending: lost, endedAt: draft.context.now })
+  }
+}
+
+/** An instant that the schedule has not got to again is on record now: whoever plans must not find it in the way. */
+function passOver(draft: Draft, { fire, open, record }: KnownFire): void {
+  const { id, definition, nextAt, skipped = [], fired } = draft.state
+  const kind = open?.kind ?? record?.kind
+  if (kind !== 'scheduled' || nextAt === null || fire.dueAt < nextAt || skipped.includes(fire.dueAt)) return
+  set(draft, { skipped: [...skipped, fire.dueAt].sort((one, other) => one - other), fired: fired + 1 })
+  set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), nextAt - 1) })
+}
+
+function reopen(draft: Draft, { fire }: KnownFire, open: OpenFire, record: FireRecord | undefined): void {
+  removeOpen(draft, fire)
+  draft.open.push(open)
+  putRecord(draft, recordOf(draft, open), record === undefined)
+}
+
+function endKnown(draft: Draft, { fire, record: known }: KnownFire, record: FireRecord | undefined): void {
+  if (known === null || known.ending === null || known.endedAt === null) return
+  removeOpen(draft, fire)
+  const number = record?.number ?? draft.state.ended + 1
+  set(draft, { ended: Math.max(draft.state.ended, number) })
+  putRecord(draft, { ...known, number }, record === undefined)
+  count(draft, known, known.ending, known.endedAt)
+}
+
+function count(draft: Draft, known: FireRecord, end: Ending, endedAt: Instant): void {
+  set(draft, { last: lastAfter(draft.state.last, known, end.outcome, endedAt) })
+  countFailure(draft, end.outcome)
+}
+
+function removeOpen(draft: Draft, fire: FireKey): void {
+  draft.open = draft.open.filter((one) => keyOf(one) !== keyOf(fire))
+}
