@@ -29,39 +29,41 @@ export function batchesOf(changes: readonly Change[]): Batch[] {
   return batches
 }
 
-/** Lines, in the order in which the script takes them apart. */
-export function changeText(change: Change, definitionText: (state: ScheduleState) => string): string {
+/** What the script takes, in its order: see `scripts/apply.ts`. `definitionText` is empty where the store has it already. */
+export function pushChange(args: string[], change: Change, definitionText: (state: ScheduleState) => string): void {
   const { id, version, epoch, notBefore, state, creates, updates, runs, limits, trim } = change
-  let text = `${encodeName(id)}\n${version}\n${epoch}\n${notBefore ?? ''}\n${stateLines(id, state, definitionText)}`
-  text += `${trim === null ? '\n' : `${trim.belowNumber}\n${trim.endedBefore}`}\n`
-  text += `${creates.length}\n${updates.length}\n${runs.length}\n${limits.length}\n`
-  for (const fire of creates) text += fireLines(fire)
-  for (const fire of updates) text += fireLines(fire)
-  for (const run of runs) text += runLines(run)
-  for (const { slot, limit } of limits) text += `${encodeName(slot)}\n${limit}\n`
-  return text
+  const definition = state === null ? '' : definitionText(state)
+  let head = `${encodeName(id)}\n${version}\n${epoch}\n${notBefore ?? ''}\n${stateFields(id, state)}`
+  head += `${trim?.belowNumber ?? ''}\n${trim?.endedBefore ?? ''}\n${definition === '' ? 0 : 1}\n`
+  head += `${creates.length}\n${updates.length}\n${runs.length}\n${limits.length}\n`
+  for (const { slot, limit } of limits) head += `${encodeName(slot)}\n${limit}\n`
+  args.push(head)
+  if (state !== null) args.push(writeState(state))
+  if (definition !== '') args.push(definition)
+  for (const fire of creates) args.push(fireHead(fire), writeFire(fire))
+  for (const fire of updates) args.push(fireHead(fire), writeFire(fire))
+  for (const run of runs) args.push(runHead(run), writeRun(run))
 }
 
-function stateLines(id: string, state: ScheduleState | null, definitionText: (state: ScheduleState) => string): string {
+function stateFields(id: string, state: ScheduleState | null): string {
   const bucket = bucketOf(id).toString(16).padStart(2, '0')
-  if (state === null) return `x\n-\n\n${bucket}\n\n\n\n\n\n`
+  if (state === null) return `x\n-\n\n${bucket}\n\n\n\n`
   const { wakeAt, definition, revision, tokens } = state
   const tenant = definition.tenant === null ? '' : `+${encodeName(definition.tenant)}`
-  const job = encodeName(definition.job)
-  return `s\n${wakeAt ?? '-'}\n${job}\n${bucket}\n${revision}\n${tokens}\n${writeState(state)}\n${definitionText(state)}\n${tenant}\n`
+  return `s\n${wakeAt ?? '-'}\n${encodeName(definition.job)}\n${bucket}\n${revision}\n${tokens}\n${tenant}\n`
 }
 
-function fireLines(fire: FireRecord): string {
+function fireHead(fire: FireRecord): string {
   const { ending, range, number, endedAt, expiresAt } = fire
   const isOpen = ending === null ? 1 : 0
-  return `${fireName(fire)}\n${isOpen}\n${range?.untilAt ?? ''}\n${number ?? ''}\n${endedAt ?? ''}\n${expiresAt ?? ''}\n${writeFire(fire)}\n`
+  return `${fireName(fire)}\n${isOpen}\n${range?.untilAt ?? ''}\n${number ?? ''}\n${endedAt ?? ''}\n${expiresAt ?? ''}\n`
 }
 
-function runLines(run: RunRecord): string {
+function runHead(run: RunRecord): string {
   const { token, instance, ending, startedAt, slots } = run
   const isOpen = ending === null ? 1 : 0
   const names = slots.length === 0 ? '' : slots.map(encodeName).join('\t')
-  return `${token}\n${fireName(run)}\n${encodeName(instance)}\n${isOpen}\n${startedAt}\n${names}\n${writeRun(run)}\n`
+  return `${token}\n${fireName(run)}\n${encodeName(instance)}\n${isOpen}\n${startedAt}\n${names}\n`
 }
 
 const APPLIED: ChangeResult = { kind: 'applied' }
@@ -72,6 +74,7 @@ const NOT_LIVE: ChangeResult = { kind: 'not-live' }
 /** `null`: the store wants the definition. */
 export function resultsOf(lines: readonly string[], changes: readonly Change[]): (ChangeResult | null)[] {
   if (lines[0] === 'n') return changes.map(() => NOT_LIVE)
+  if (lines[0] === 'h') return changes.map(() => CONFLICT)
   return changes.map((change, index) => resultOf(lines[index]!, change))
 }
 

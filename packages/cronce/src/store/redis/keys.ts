@@ -16,10 +16,12 @@ local NAMES_OF_JOB = META .. ':names:job:'
 local NAMES_OF_TENANT = META .. ':names:tenant:'
 -- by job, sorted by wakeAt: bucket in two hexadecimal digits, and the schedule
 local DUE = META .. ':due:'
--- by schedule, hash: fire -> open, range and when it ended, LF, record
-local FIRE = META .. ':fire:'
--- by schedule, hash: nonce -> fire
-local NONCES = META .. ':nonces:'
+-- by schedule, hash: all that is on record of its fires and runs, by a letter and a name:
+--   f fire -> open, range, endedAt, number, tokens, LF, record (empty where a run is known and the fire is not)
+--   r token -> open, fire, instance, slots, each with LF, record
+--   n nonce -> fire, for those that have one
+--   m token -> what the run told
+local RECORDS = META .. ':records:'
 -- sorted by dueAt: all fires, those of a schedule; those that stand for a range; those that are open
 local FIRES = META .. ':fires'
 local FIRES_OF = META .. ':fires:'
@@ -30,15 +32,9 @@ local OPEN = META .. ':open'
 local ENDED = META .. ':ended:'
 -- sorted by when they may go: fires that have ended
 local EXPIRING = META .. ':expiring'
--- by schedule, hash: token -> open, fire, instance, slots, LF, record
-local RUN = META .. ':run:'
--- by schedule, hash: token -> what the run told
-local NOTES = META .. ':notes:'
 -- sorted by startedAt: all runs, those of a schedule
 local RUNS = META .. ':runs'
 local RUNS_OF = META .. ':runs:'
--- by schedule, sorted by name: fire LF token
-local TRIES = META .. ':tries:'
 -- by instance, set: open runs; and the set of those instances
 local HELD = META .. ':held:'
 local HOLDERS = META .. ':holders'

@@ -14,7 +14,7 @@ import type {
   Store,
 } from '../store.ts'
 import { WakeUp } from '../wake-up.ts'
-import { batchesOf, changeText, resultsOf } from './apply.ts'
+import { batchesOf, pushChange, resultsOf } from './apply.ts'
 import { Definitions } from './definitions.ts'
 import { RedisStoreError } from './errors.ts'
 import { beatValues, readBeat, readInstances } from './instances.ts'
@@ -124,7 +124,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     { claimant, wake = false }: ApplyOptions<never>,
   ): Promise<Applied> => {
     const isBusy = claimant !== undefined && isNewlyBusy(changes)
-    const head = [
+    const args = [
       claimant === undefined ? '' : encodeName(claimant.instance),
       claimant === undefined ? '' : String(claimant.leaseMs),
       wake || isBusy ? session.publish : '',
@@ -132,7 +132,8 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       isBusy ? wakeUp.busyPayload(claimant.instance, wake) : wakeUp.payload,
     ]
     const textOf = (state: ScheduleState): string => definitions.textOf(state)
-    const { now, lines } = await ask(APPLY, [...head, ...changes.map((change) => changeText(change, textOf))])
+    for (const change of changes) pushChange(args, change, textOf)
+    const { now, lines } = await ask(APPLY, args)
     const results = resultsOf(lines, changes)
     const unfinished = changes.filter((_, index) => results[index] === null)
     if (unfinished.length === 0) return { now, results: results as ChangeResult[] }

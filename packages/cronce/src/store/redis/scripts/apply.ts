@@ -2,21 +2,24 @@ import { INSTANCES_LUA } from './instances.ts'
 import { RECORDS_LUA } from './records.ts'
 import { script } from './script.ts'
 
-/** How a change is written down: lines, of which the last of the head says how many of what follow. See `apply.ts`. */
-const HEAD_FIELDS = 19
-const FIRE_FIELDS = 7
-const RUN_FIELDS = 7
+/**
+ * How a change is written down: a head of short fields, which says what follows: state, definition, and a head and a record for each fire
+ * and each run. Long texts stand by themselves, so that nothing has to be looked for in them. See `apply.ts`.
+ */
+const HEAD_FIELDS = 18
+const FIRE_FIELDS = 6
+const RUN_FIELDS = 6
 const LIMIT_FIELDS = 2
 
-/** One pattern takes all the fields of a part at once, and where the next part begins. */
+/** One pattern takes all the fields of a head at once, and where the rest begins. */
 function pattern(fields: number): string {
   return `'^${'([^\\n]*)\\n'.repeat(fields)}()'`
 }
 
 /**
- * ARGV: epoch, claimant ('' for none), its lease, how to publish ('' for not at all), channel, message, and one change each.
+ * ARGV: epoch, claimant ('' for none), its lease, how to publish ('' for not at all), channel, message, and the changes.
  * The ids of the changes are all different. Answers one line each: a (applied), c (conflict), e (early), d (the definition is wanted),
- * x and fire and record (exists), f and slot (full); or one n for all (not live).
+ * x and fire and record (exists), f and slot (full); or one for all: n (not live), h (claims are held).
  */
 export const APPLY = script(
   'apply',
@@ -32,14 +35,32 @@ local TRIM_LIMIT = 200
 -- Ended later than its number says (the clock was set back): look past it, but not for ever.
 local TRIM_LOOKS = 1000
 
-local function take(text, at, how, times)
+-- Where the next argument is.
+local at = 7
+
+local function take()
+  at = at + 1
+  return ARGV[at - 1]
+end
+
+-- The last field of each is its record.
+local function take_records(how, times)
   local parts = {}
   for n = 1, times do
-    local part = { string.match(text, how, at) }
-    at = part[#part]
+    local part = { string.match(take(), how) }
+    part[#part] = take()
     parts[n] = part
   end
-  return parts, at
+  return parts
+end
+
+local function take_limits(text, from, times)
+  local parts = {}
+  for n = 1, times do
+    parts[n] = { string.match(text, LIMIT_AT, from) }
+    from = parts[n][3]
+  end
+  return parts
 end
 
 local function contains(list, name)
@@ -49,75 +70,102 @@ local function contains(list, name)
   return false
 end
 
-local function find_existing(id, creates)
+local function nonce_of(fire)
+  return string.match(fire, '^[^:]*:(.*)$')
+end
+
+-- What is on record of everything that a change mentions, by the names of the fields.
+local function read_records(id, creates, updates, runs)
+  local fields, known = {}, {}
+  local function want(field)
+    if known[field] == nil then
+      known[field] = false
+      fields[#fields + 1] = field
+    end
+  end
+  for _, create in ipairs(creates) do
+    want('f' .. create[1])
+    local nonce = nonce_of(create[1])
+    if nonce ~= '' then want('n' .. nonce) end
+  end
+  for _, update in ipairs(updates) do want('f' .. update[1]) end
+  for _, given in ipairs(runs) do
+    want('r' .. given[1])
+    want('f' .. given[2])
+  end
+  for first = 1, #fields, 1000 do
+    local last = math.min(first + 999, #fields)
+    local values = redis.call('HMGET', RECORDS .. id, unpack(fields, first, last))
+    for n = first, last do known[fields[n]] = values[n - first + 1] end
+  end
+  return known
+end
+
+local function find_existing(id, creates, known)
   for _, create in ipairs(creates) do
     local fire = create[1]
-    local found = redis.call('HGET', FIRE .. id, fire)
-    if not found then
-      local nonce = string.match(fire, '^[^:]*:(.*)$')
-      if nonce ~= '' then
-        fire = redis.call('HGET', NONCES .. id, nonce)
-        found = fire and redis.call('HGET', FIRE .. id, fire)
+    local found = known['f' .. fire]
+    local record = found and fire_record(found) or ''
+    if record == '' then
+      local nonce = nonce_of(fire)
+      local twin = nonce ~= '' and known['n' .. nonce]
+      found = twin and redis.call('HGET', RECORDS .. id, 'f' .. twin)
+      if found then
+        fire = twin
+        record = fire_record(found)
       end
     end
-    if found then
-      local _, _, _, record = string.match(found, FIRE_PATTERN)
-      return 'x' .. fire .. '\\t' .. record
-    end
+    if record ~= '' then return 'x' .. fire .. '\\t' .. record end
   end
   return nil
 end
 
-local function find_full(id, runs, limits)
+local function find_full(runs, limits, known)
   for _, limit in ipairs(limits) do
     local slot = limit[1]
-    local held = tonumber(redis.call('HGET', SLOTS, slot)) or 0
+    local held_runs = tonumber(redis.call('HGET', SLOTS, slot)) or 0
     for _, given in ipairs(runs) do
-      if given[4] == '1' and contains(given[6], slot) then held = held + 1 end
-      local old = redis.call('HGET', RUN .. id, given[1])
+      if given[4] == '1' and contains(given[6], slot) then held_runs = held_runs + 1 end
+      local old = known['r' .. given[1]]
       if old then
         local open, _, _, slots = string.match(old, RUN_PATTERN)
-        if open == '1' and contains(slots, slot) then held = held - 1 end
+        if open == '1' and contains(slots, slot) then held_runs = held_runs - 1 end
       end
     end
-    if held > tonumber(limit[2]) then return 'f' .. slot end
+    if held_runs > tonumber(limit[2]) then return 'f' .. slot end
   end
   return nil
 end
 
--- fire, open, until, number, endedAt, expiresAt, record
-local function put_fire(id, given, is_new)
+-- given: fire, open, until, number, endedAt, expiresAt, record. tokens: those of its runs that begin here.
+local function put_fire(id, given, tokens, known, values)
   local fire, open, untilAt, number, ended, expires, record = unpack(given, 1, 7)
   local member = id .. '\\n' .. fire
-  local was_open, was_range, was_numbered = '0', '0', false
-  if not is_new then
-    local old = redis.call('HGET', FIRE .. id, fire)
-    if old then
-      local was_ended
-      was_open, was_range, was_ended = string.match(old, FIRE_PATTERN)
-      was_numbered = was_ended ~= ''
-    else
-      is_new = true
-    end
+  local was_open, was_range, was_ended, was_number, was_recorded = '0', '0', '', '', false
+  local old = known['f' .. fire]
+  if old then
+    local was_tokens, begins
+    was_open, was_range, was_ended, was_number, was_tokens, begins = string.match(old, FIRE_PATTERN)
+    was_recorded = begins <= #old
+    tokens = was_tokens .. tokens
   end
   local range = untilAt == '' and '0' or '1'
-  redis.call('HSET', FIRE .. id, fire, open .. range .. ended .. '\\n' .. record)
-  if is_new then
-    local due, nonce = string.match(fire, '^([^:]*):(.*)$')
-    redis.call('ZADD', FIRES_OF .. id, due, fire)
+  values[#values + 1] = 'f' .. fire
+  values[#values + 1] = open .. range .. ' ' .. ended .. ' ' .. number .. ' ' .. tokens .. '\\n' .. record
+  local due, nonce = string.match(fire, '^([^:]*):(.*)$')
+  if not old then redis.call('ZADD', FIRES_OF .. id, due, fire) end
+  if not was_recorded then
     later('ZADD', FIRES, due, member)
-    if nonce ~= '' then redis.call('HSET', NONCES .. id, nonce, fire) end
+    if nonce ~= '' then
+      values[#values + 1] = 'n' .. nonce
+      values[#values + 1] = fire
+    end
   end
   if open ~= was_open then
-    if open == '1' then
-      later('ZADD', OPEN, string.match(fire, '^[^:]*'), member)
-    else
-      later('ZREM', OPEN, member)
-    end
+    if open == '1' then later('ZADD', OPEN, due, member) else later('ZREM', OPEN, member) end
   end
   if range ~= was_range then
     if range == '1' then
-      local due = string.match(fire, '^[^:]*')
       later('ZADD', RANGES, due, member)
       redis.call('ZADD', RANGES_OF .. id, due, fire)
     else
@@ -125,22 +173,20 @@ local function put_fire(id, given, is_new)
       redis.call('ZREM', RANGES_OF .. id, fire)
     end
   end
-  if number ~= '' then
-    redis.call('ZADD', ENDED .. id, number, fire)
-  elseif was_numbered then
-    redis.call('ZREM', ENDED .. id, fire)
+  if number ~= was_number then
+    if number ~= '' then redis.call('ZADD', ENDED .. id, number, fire) else redis.call('ZREM', ENDED .. id, fire) end
   end
   if expires ~= '' then
     later('ZADD', EXPIRING, expires, member)
-  elseif was_numbered then
+  elseif was_ended ~= '' then
     later('ZREM', EXPIRING, member)
   end
 end
 
--- token, fire, instance, open, startedAt, slots, record
-local function put_run(id, given)
+-- given: token, fire, instance, open, startedAt, slots, record. Answers whether it begins here.
+local function put_run(id, given, known, values)
   local token, fire, instance, open, started, slots, record = unpack(given, 1, 7)
-  local old = redis.call('HGET', RUN .. id, token)
+  local old = known['r' .. token]
   local member = id .. '\\n' .. token
   local was_open = '0'
   if old then
@@ -153,12 +199,41 @@ local function put_run(id, given)
   else
     later('ZADD', RUNS, started, member)
     redis.call('ZADD', RUNS_OF .. id, started, token)
-    redis.call('ZADD', TRIES .. id, 0, fire .. '\\n' .. token)
   end
-  redis.call('HSET', RUN .. id, token, open .. '\\n' .. fire .. '\\n' .. instance .. '\\n' .. slots .. '\\n' .. record)
+  values[#values + 1] = 'r' .. token
+  values[#values + 1] = open .. '\\n' .. fire .. '\\n' .. instance .. '\\n' .. slots .. '\\n' .. record
   if open == '1' then
     count_slots(slots, 1)
     if was_open == '0' then hold(instance, member) end
+  end
+  return not old
+end
+
+local function put_records(id, creates, updates, runs, known)
+  local values, begun = {}, {}
+  for _, given in ipairs(runs) do
+    if put_run(id, given, known, values) then begun[given[2]] = (begun[given[2]] or '') .. given[1] .. ' ' end
+  end
+  for _, fires in ipairs({ creates, updates }) do
+    for _, given in ipairs(fires) do
+      put_fire(id, given, begun[given[1]] or '', known, values)
+      begun[given[1]] = nil
+    end
+  end
+  -- Of fires that this change says nothing about.
+  for fire, tokens in pairs(begun) do
+    local old = known['f' .. fire]
+    values[#values + 1] = 'f' .. fire
+    if old then
+      local at = string.find(old, '\\n', 1, true)
+      values[#values + 1] = string.sub(old, 1, at - 1) .. tokens .. string.sub(old, at)
+    else
+      values[#values + 1] = '00   ' .. tokens .. '\\n'
+      redis.call('ZADD', FIRES_OF .. id, string.match(fire, '^[^:]*'), fire)
+    end
+  end
+  for first = 1, #values, 1000 do
+    redis.call('HSET', RECORDS .. id, unpack(values, first, math.min(first + 999, #values)))
   end
 end
 
@@ -166,7 +241,7 @@ local function trim(id, below, before)
   local found = redis.call('ZRANGEBYSCORE', ENDED .. id, '-inf', '(' .. below, 'LIMIT', 0, TRIM_LOOKS)
   local deleted = 0
   for _, fire in ipairs(found) do
-    local record = redis.call('HGET', FIRE .. id, fire)
+    local record = redis.call('HGET', RECORDS .. id, 'f' .. fire)
     local ended = record and select(3, string.match(record, FIRE_PATTERN))
     if ended and ended ~= '' and tonumber(ended) < tonumber(before) then
       delete_fire(id, fire)
@@ -181,24 +256,30 @@ local function raise_floor(to)
   if to > floor then redis.call('HSET', META, 'floor', digits(to)) end
 end
 
-local function apply(text)
-  local id, version, given_epoch, not_before, kind, wake, job, bucket, revision, tokens, state, definition, tenant, below, before,
-    creates, updates, runs, limits, at = string.match(text, HEAD_AT)
+local epoch_now = digits(epoch)
+
+local function apply()
+  local head = take()
+  local id, version, given_epoch, not_before, kind, wake, job, bucket, revision, tokens, tenant, below, before,
+    has_definition, creates, updates, runs, limits, rest = string.match(head, HEAD_AT)
+  local state = kind == 's' and take() or nil
+  local definition = has_definition == '1' and take() or nil
+  creates = take_records(FIRE_AT, tonumber(creates))
+  updates = take_records(FIRE_AT, tonumber(updates))
+  runs = take_records(RUN_AT, tonumber(runs))
+  limits = take_limits(head, rest, tonumber(limits))
   local key = SCHEDULE .. id
   local current = redis.call('HGET', key, 'h')
   local was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = '0', '0', nil, '-', nil, ''
   if current then was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = string.match(current, CURRENT) end
   -- Everything is asked before anything is written: what is refused leaves no trace.
-  if given_epoch ~= digits(epoch) or version ~= was_version then return 'c' end
+  if given_epoch ~= epoch_now or version ~= was_version then return 'c' end
   if not_before ~= '' and now < tonumber(not_before) then return 'e' end
-  creates, at = take(text, at, FIRE_AT, tonumber(creates))
-  updates, at = take(text, at, FIRE_AT, tonumber(updates))
-  runs, at = take(text, at, RUN_AT, tonumber(runs))
-  limits = take(text, at, LIMIT_AT, tonumber(limits))
-  local refusal = find_existing(id, creates) or find_full(id, runs, limits)
+  local known = read_records(id, creates, updates, runs)
+  local refusal = find_existing(id, creates, known) or find_full(runs, limits, known)
   if refusal then return refusal end
   local is_redefined = kind == 's' and revision ~= was_revision
-  if is_redefined and definition == '' then return 'd' end
+  if is_redefined and not definition then return 'd' end
 
   local member = bucket .. id
   if kind == 's' then
@@ -247,25 +328,23 @@ local function apply(text)
     if was_tenant ~= '' then redis.call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
     redis.call('ZREM', DUE .. was_job, member)
   end
-  for _, fire in ipairs(creates) do put_fire(id, fire, true) end
-  for _, fire in ipairs(updates) do put_fire(id, fire, false) end
-  for _, given in ipairs(runs) do put_run(id, given) end
+  put_records(id, creates, updates, runs, known)
   if below ~= '' then trim(id, below, before) end
   return 'a'
 end
 
 local claimant = ARGV[2]
 if claimant ~= '' and not renew(claimant, ARGV[3]) then return answer({ 'n' }) end
+if claimant ~= '' and is_held() then
+  count()
+  return answer({ 'h' })
+end
 local lines = {}
 local is_applied = false
-if claimant ~= '' and is_held() then
-  for n = 7, #ARGV do lines[#lines + 1] = 'c' end
-else
-  for n = 7, #ARGV do
-    local line = apply(ARGV[n])
-    if line == 'a' then is_applied = true end
-    lines[#lines + 1] = line
-  end
+while at <= #ARGV do
+  local line = apply()
+  if line == 'a' then is_applied = true end
+  lines[#lines + 1] = line
 end
 finish()
 if is_applied or claimant ~= '' then count() end

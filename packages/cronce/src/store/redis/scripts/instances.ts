@@ -1,4 +1,4 @@
-import { RECORDS_LUA } from './records.ts'
+import { READING_LUA, RECORDS_LUA } from './records.ts'
 import { script } from './script.ts'
 
 /** What claims and beats share. */
@@ -47,6 +47,7 @@ end
  */
 export const BEAT = script(
   'beat',
+  READING_LUA,
   INSTANCES_LUA,
   ROWS_LUA,
   `
@@ -100,9 +101,9 @@ end
 if alive then
   for _, held_run in ipairs(redis.call('SMEMBERS', HELD .. id)) do
     local schedule, token = string.match(held_run, '^([^\\n]*)\\n(.*)$')
-    local found = redis.call('HGET', RUN .. schedule, token)
+    local found = redis.call('HGET', RECORDS .. schedule, 'r' .. token)
     if found then
-      lines[#lines + 1] = 'h' .. schedule .. '\\t' .. token .. '\\t' .. string.match(found, '([^\\n]*)$')
+      lines[#lines + 1] = 'h' .. schedule .. '\\t' .. token .. '\\t' .. run_record(found)
     end
   end
 end
@@ -172,7 +173,7 @@ local deleted = 0
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)) do
   if deleted == limit then break end
   local schedule, fire = string.match(member, '^([^\\n]*)\\n(.*)$')
-  local found = redis.call('HGET', FIRE .. schedule, fire)
+  local found = redis.call('HGET', RECORDS .. schedule, 'f' .. fire)
   if not found then
     later('ZREM', EXPIRING, member)
   elseif string.sub(found, 1, 1) == '0' then
@@ -201,11 +202,6 @@ local schedule, limit = ARGV[2], tonumber(ARGV[3])
 if redis.call('EXISTS', SCHEDULE .. schedule) == 1 then return answer({ 'exists' }) end
 local found = redis.call('ZRANGE', FIRES_OF .. schedule, 0, limit - 1)
 -- What may have been written without a fire, or outlived it.
-if #found == 0 then
-  for _, try in ipairs(redis.call('ZRANGE', TRIES .. schedule, 0, limit - 1)) do
-    found[#found + 1] = string.match(try, '^(.*)\\n[^\\n]*$')
-  end
-end
 if #found == 0 then found = redis.call('SRANDMEMBER', STEPPED .. schedule, limit) end
 for _, fire in ipairs(found) do delete_fire(schedule, fire) end
 finish()

@@ -1,3 +1,4 @@
+import { READING_LUA } from './records.ts'
 import { script } from './script.ts'
 
 /**
@@ -57,6 +58,7 @@ end
  */
 export const LIST_FIRES = script(
   'list-fires',
+  READING_LUA,
   STRETCH_LUA,
   `
 local keys = { fires = FIRES, ranges = RANGES, open = OPEN }
@@ -68,8 +70,9 @@ local lines = { digits(#members) }
 for _, member in ipairs(members) do
   local of, fire = schedule, member
   if schedule == '' then of, fire = string.match(member, '^([^\\n]*)\\n(.*)$') end
-  local found = redis.call('HGET', FIRE .. of, fire)
-  if found then lines[#lines + 1] = of .. '\\t' .. fire .. '\\t' .. string.match(found, '([^\\n]*)$') end
+  local found = redis.call('HGET', RECORDS .. of, 'f' .. fire)
+  local record = found and fire_record(found) or ''
+  if record ~= '' then lines[#lines + 1] = of .. '\\t' .. fire .. '\\t' .. record end
 end
 return answer(lines)
 `,
@@ -78,21 +81,22 @@ return answer(lines)
 /** ARGV: epoch, schedule, nonce. Answers the fire, if there is one. */
 export const FIRE_BY_NONCE = script(
   'fire-by-nonce',
+  READING_LUA,
   `
 local schedule = ARGV[2]
-local fire = redis.call('HGET', NONCES .. schedule, ARGV[3])
-local found = fire and redis.call('HGET', FIRE .. schedule, fire)
+local fire = redis.call('HGET', RECORDS .. schedule, 'n' .. ARGV[3])
+local found = fire and redis.call('HGET', RECORDS .. schedule, 'f' .. fire)
 if not found then return answer({}) end
-return answer({ schedule .. '\\t' .. fire .. '\\t' .. string.match(found, '([^\\n]*)$') })
+return answer({ schedule .. '\\t' .. fire .. '\\t' .. fire_record(found) })
 `,
 )
 
 const RUN_LINE_LUA = `
+${READING_LUA}
 local function run_line(schedule, token)
-  local found = redis.call('HGET', RUN .. schedule, token)
-  if not found then return nil end
-  local notes = redis.call('HGET', NOTES .. schedule, token) or ''
-  return table.concat({ schedule, token, string.match(found, '([^\\n]*)$'), notes }, '\\t')
+  local found = redis.call('HMGET', RECORDS .. schedule, 'r' .. token, 'm' .. token)
+  if not found[1] then return nil end
+  return table.concat({ schedule, token, run_record(found[1]), found[2] or '' }, '\\t')
 end
 `
 
@@ -134,10 +138,9 @@ local kind, schedule = ARGV[2], ARGV[3]
 if kind == 'token' then
   add(schedule, ARGV[4])
 elseif kind == 'fire' then
-  local fire = ARGV[4]
-  for _, try in ipairs(redis.call('ZRANGEBYLEX', TRIES .. schedule, '[' .. fire .. '\\n', '[' .. fire .. '\\n~')) do
-    add(schedule, string.sub(try, #fire + 2))
-  end
+  local fire = redis.call('HGET', RECORDS .. schedule, 'f' .. ARGV[4])
+  local tokens = fire and string.match(fire, '^[01]+ %-?%d* %-?%d* ([^\\n]*)') or ''
+  for token in string.gmatch(tokens, '%S+') do add(schedule, token) end
 elseif ARGV[3] then
   add_held(ARGV[3])
 else

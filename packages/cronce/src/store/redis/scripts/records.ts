@@ -1,5 +1,26 @@
+/**
+ * How records are taken apart. Records are long, and patterns go through them letter by letter: they stop before, and say where it
+ * begins.
+ */
+export const READING_LUA = `
+-- open, fire, instance, slots, and where the record begins
+local RUN_PATTERN = '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n()'
+-- open, range, when it ended, number, tokens, and where the record begins
+local FIRE_PATTERN = '^([01])([01]) (%-?%d*) (%-?%d*) ([^\\n]*)\\n()'
+
+-- Empty where there is none.
+local function fire_record(value)
+  return string.sub(value, string.find(value, '\\n', 1, true) + 1)
+end
+
+local function run_record(value)
+  return string.sub(value, select(5, string.match(value, RUN_PATTERN)))
+end
+`
+
 /** Indexes of fires and runs, and how records go: whoever writes or deletes one does it here. */
 export const RECORDS_LUA = `
+${READING_LUA}
 -- What is added to or taken from one key many times in a script is sent in one go.
 local pending = {}
 local order = {}
@@ -56,40 +77,36 @@ local function count_slots(slots, by)
   for slot in string.gmatch(slots, '[^\\t]+') do redis.call('HINCRBY', SLOTS, slot, by) end
 end
 
--- open, fire, instance, slots, and the record behind them
-local RUN_PATTERN = '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n(.*)$'
--- open, range, when it ended, and the record behind them
-local FIRE_PATTERN = '^([01])([01])([^\\n]*)\\n(.*)$'
 
 local function delete_run(schedule, token)
-  local old = redis.call('HGET', RUN .. schedule, token)
+  local old = redis.call('HGET', RECORDS .. schedule, 'r' .. token)
   if not old then return end
   local open, _, instance, slots = string.match(old, RUN_PATTERN)
   if open == '1' then
     let_go(instance, schedule .. '\\n' .. token)
     count_slots(slots, -1)
   end
-  redis.call('HDEL', RUN .. schedule, token)
-  redis.call('HDEL', NOTES .. schedule, token)
+  redis.call('HDEL', RECORDS .. schedule, 'r' .. token, 'm' .. token)
   redis.call('ZREM', RUNS_OF .. schedule, token)
   later('ZREM', RUNS, schedule .. '\\n' .. token)
 end
 
 -- The record of a fire, and all that hangs on it.
 local function delete_fire(schedule, fire)
-  local from, to = '[' .. fire .. '\\n', '[' .. fire .. '\\n~'
-  for _, try in ipairs(redis.call('ZRANGEBYLEX', TRIES .. schedule, from, to)) do
-    delete_run(schedule, string.sub(try, #fire + 2))
-  end
-  redis.call('ZREMRANGEBYLEX', TRIES .. schedule, from, to)
   if redis.call('SREM', STEPPED .. schedule, fire) == 1 then
     redis.call('UNLINK', STEPS .. schedule .. '\\n' .. fire)
   end
-  local old = redis.call('HGET', FIRE .. schedule, fire)
+  local old = redis.call('HGET', RECORDS .. schedule, 'f' .. fire)
   if not old then return end
-  local open, range = string.match(old, FIRE_PATTERN)
+  local open, range, _, _, tokens = string.match(old, FIRE_PATTERN)
+  for token in string.gmatch(tokens, '%S+') do delete_run(schedule, token) end
   local member = schedule .. '\\n' .. fire
-  redis.call('HDEL', FIRE .. schedule, fire)
+  local nonce = string.match(fire, '^[^:]*:(.*)$')
+  if nonce == '' then
+    redis.call('HDEL', RECORDS .. schedule, 'f' .. fire)
+  else
+    redis.call('HDEL', RECORDS .. schedule, 'f' .. fire, 'n' .. nonce)
+  end
   redis.call('ZREM', FIRES_OF .. schedule, fire)
   redis.call('ZREM', ENDED .. schedule, fire)
   later('ZREM', FIRES, member)
@@ -99,7 +116,5 @@ local function delete_fire(schedule, fire)
     later('ZREM', RANGES, member)
     redis.call('ZREM', RANGES_OF .. schedule, fire)
   end
-  local nonce = string.match(fire, '^[^:]*:(.*)$')
-  if nonce ~= '' then redis.call('HDEL', NONCES .. schedule, nonce) end
 end
 `
