@@ -15,6 +15,8 @@ export interface Member {
   watchTrust(): Promise<void>
   /** One beat, now. Throws when the store does. */
   renew(): Promise<void>
+  /** The same for a store that may have forgotten this instance: joins once more, which also wakes the others. */
+  announce(): Promise<void>
   /** One beat in this state. Throws when the store does. */
   beat(state: Exclude<InstanceState, 'dead'>): Promise<void>
   /** The others may take this process for gone: renew at once, and trust the lease for the grace only until that is answered. */
@@ -186,6 +188,7 @@ export function member(
     loop,
     watchTrust,
     renew: () => send(stateOf(core), false),
+    announce: () => send(stateOf(core), true),
     beat: (state) => send(state, false),
     doubt,
   }

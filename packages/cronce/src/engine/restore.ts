@@ -21,6 +21,8 @@ interface Found {
 const BATCH = 100
 /** Questions at a time. */
 const LANES = 16
+/** Between two looks at who is back. */
+const PEERS_MS = 250
 /** More runs of one fire than policies allow. */
 const RUNS = 200
 
@@ -28,14 +30,20 @@ const RUNS = 200
  * After the epoch has moved: compare what is known here with what the store has, write again what is missing, and only then go
  * on claiming. Begins when called; one at a time. Never rejects.
  */
-export function restorer(core: Core, member: Pick<Member, 'renew'>, deploys: Pick<Deployer, 'forget'>): () => void {
+export function restorer(
+  core: Core,
+  member: Pick<Member, 'renew' | 'announce'>,
+  deploys: Pick<Deployer, 'forget'>,
+): () => void {
   let isWorking = false
 
   const work = async (): Promise<void> => {
     const found: Found = { restored: new Map(), doubtful: new Map() }
     const isIncomplete = core.recent.isCut()
     const oldest = core.recent.hasForgotten() ? core.recent.all()[0] : undefined
-    await untilDone('restore', () => settleIn(found))
+    const peers = core.peers.map(({ id }) => id)
+    const patientUntil = core.parts.clock.mono() + core.settings.leaseMs
+    await untilDone('restore', () => settleIn(found, () => awaitPeers(core, peers, patientUntil)))
     if (core.stopped.aborted) return
     // Declarations may be among what was lost.
     deploys.forget()
@@ -49,12 +57,13 @@ export function restorer(core: Core, member: Pick<Member, 'renew'>, deploys: Pic
     core.claimAlarm.ring()
   }
 
-  const settleIn = async (found: Found): Promise<void> => {
+  const settleIn = async (found: Found, othersAreBack: () => Promise<void>): Promise<void> => {
     while (!core.epochs.isSettled()) {
       const epoch = core.epochs.latest!
       // Whose joining was lost must be known before its runs are: nobody would miss them.
-      await member.renew()
+      await member.announce()
       await restoreAll(core, epoch, found)
+      await othersAreBack()
       if (core.epochs.latest === epoch) core.epochs.settle(epoch)
     }
   }
@@ -93,6 +102,17 @@ export function restorer(core: Core, member: Pick<Member, 'renew'>, deploys: Pic
       isWorking = false
       if (!core.epochs.isSettled() && !core.stopped.aborted) core.restore()
     })
+  }
+}
+
+/** Those whose joining the store has forgotten are not waited for by the store. They are known here, and may know more. */
+async function awaitPeers(core: Core, peers: readonly string[], patientUntil: number): Promise<void> {
+  const { clock, store } = core.parts
+  while (!core.stopped.aborted && clock.mono() < patientUntil) {
+    const { instances } = await callStore(core, 'restore (look)', () => store.listInstances())
+    const back = new Set(instances.map(({ id }) => id))
+    if (peers.every((id) => back.has(id))) return
+    await clock.sleep(Math.min(PEERS_MS, patientUntil - clock.mono()), core.stopped)
   }
 }
 

@@ -5,6 +5,7 @@ import { surround } from '../../src/app/surroundings.ts'
 import { parseDuration } from '../../src/duration.ts'
 import type { EngineSettings, SyncPoint } from '../../src/engine/parts.ts'
 import type { CronceEvent, EventOf, EventType } from '../../src/model/event.ts'
+import { copyData } from '../../src/store/memory/data.ts'
 import { type MemorySource, memory } from '../../src/store/memory/memory.ts'
 import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
 import type { StoreSource } from '../../src/store/store.ts'
@@ -38,6 +39,8 @@ export interface Fleet {
   advance(duration: string | number): Promise<void>
   /** The store fails for everybody, until the returned function is called. */
   outage(fault: Fault | ((call: StoreCall) => Fault | null)): () => void
+  /** Keep this moment. The returned function takes the store back to it, as a failover to a replica that lags behind would. */
+  keep(): () => void
   events<Type extends EventType>(type: Type, of?: Member): EventOf<Type>[]
   /** Check the promises on all that is on record, and end all instances as if by kill -9. */
   end(): void
@@ -83,6 +86,8 @@ export interface Handled {
 
 export interface FleetOptions {
   readonly seed?: number
+  /** The store may go back in time. */
+  readonly losesWrites?: boolean
   /** Between sending and applying, and between applying and the answer, for all calls. */
   readonly latency?: (random: () => number) => { readonly requestMs: number; readonly answerMs: number }
 }
@@ -92,11 +97,11 @@ export const NEW_YEAR = Date.UTC(2027, 0, 1)
 
 const OPENING = { namespace: 'default', adopt: false, production: false, warn: () => {} }
 
-export async function createFleet({ seed = 1, latency }: FleetOptions = {}): Promise<Fleet> {
+export async function createFleet({ seed = 1, losesWrites = false, latency }: FleetOptions = {}): Promise<Fleet> {
   const world = createWorld()
   let stepped = 0
   const storeNow = (): number => NEW_YEAR + Math.floor(world.now()) + stepped
-  const source = memory({ clock: { wall: storeNow } })
+  const source = memory({ clock: { wall: storeNow }, losesWrites })
   const inner = await source.open(OPENING)
   const members: Member[] = []
   const told: Told[] = []
@@ -187,6 +192,10 @@ export async function createFleet({ seed = 1, latency }: FleetOptions = {}): Pro
       return () => {
         for (const end of ends) end()
       }
+    },
+    keep() {
+      const data = copyData(source.data)
+      return () => source.restore({ ...copyData(data), epoch: source.data.epoch + 1 })
     },
     events: (type, of) =>
       told
