@@ -1,8 +1,22 @@
-import { startRedis } from '../../../../scripts/servers/index.ts'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { startRedis, startRedisCluster } from '../../../../scripts/servers/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
 import { describeStore } from '../../src/testing/conformance/describe-store.ts'
 
-describeStore('Redis', async () => {
+describeStore('Redis, by ioredis', async () => {
   const server = await startRedis()
-  return { source: redis(server.url), dispose: () => server.stop() }
+  const client = new Redis(server.url, { lazyConnect: true, keyPrefix: 'mine:' })
+  return { source: redis(client), dispose: () => server.stop() }
+})
+
+describeStore('Redis, by node-redis', async () => {
+  const server = await startRedis()
+  return { source: redis(createClient({ url: server.url })), dispose: () => server.stop() }
+})
+
+describeStore('Redis Cluster of three', async () => {
+  const cluster = await startRedisCluster()
+  const nodes = cluster.urls.map((url) => new URL(url).host).join()
+  return { source: redis(`redis-cluster://${nodes}`), dispose: () => cluster.stop() }
 })
