@@ -22,7 +22,8 @@ export function batchesOf(changes: readonly Change[]): Batch[] {
     let turn = turns.get(change.id) ?? 0
     while ((batches[turn]?.changes.length ?? 0) >= MOST) turn++
     turns.set(change.id, turn + 1)
-    const batch = (batches[turn] ??= { changes: [], places: [] })
+    const batch = batches[turn] ?? { changes: [], places: [] }
+    batches[turn] = batch
     batch.changes.push(change)
     batch.places.push(place)
   }

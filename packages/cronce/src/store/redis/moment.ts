@@ -10,6 +10,8 @@ export interface Answer {
 
 interface Mark {
   readonly epoch: number
+  /** The server that began the epoch: two that were apart may have come to the same number. */
+  readonly run: string
   readonly mark: number
 }
 
@@ -22,7 +24,7 @@ export class Asker {
   readonly #key: string
   readonly #suffix: string
   readonly #onMove: () => void
-  #seen: Mark = { epoch: 0, mark: 0 }
+  #seen: Mark = { epoch: 0, run: '', mark: 0 }
   /** As it was seen last before the epoch moved, until somebody has compared. */
   #before: Mark | null = null
   #lostIn = 0
@@ -39,20 +41,20 @@ export class Asker {
   }
 
   async ask(script: Script, args: readonly string[]): Promise<Answer> {
-    const text = await this.#link.run(script, this.#key, [`${this.#seen.epoch}${this.#suffix}`, ...args])
+    const { epoch, run } = this.#seen
+    const text = await this.#link.run(script, this.#key, [`${epoch}:${run}:${this.#suffix}`, ...args])
     const end = text.indexOf('\n')
-    const [now, epoch, mark] = text.slice(0, end).split(' ').map(Number) as [number, number, number]
-    this.#see({ epoch, mark })
+    const [now, epochNow, mark, runNow] = text.slice(0, end).split(' ') as [string, string, string, string]
+    this.#see({ epoch: Number(epochNow), run: runNow, mark: Number(mark) })
     const rest = text.slice(end + 1)
-    return { now, epoch, lines: rest === '' ? [] : rest.split('\n') }
+    return { now: Number(now), epoch: Number(epochNow), lines: rest === '' ? [] : rest.split('\n') }
   }
 
   /** Whether anything that was seen is gone in this epoch. `bases` are the marks at which the last epochs began. */
   isLost(bases: string): boolean {
     const before = this.#before
     if (before !== null) {
-      const began = bases.split(' ').map((base) => base.split(':').map(Number) as [number, number])
-      if (began.some(([epoch, mark]) => epoch > before.epoch && mark < before.mark)) this.#lostIn = this.#seen.epoch
+      if (bases.split(' ').some((base) => isBehind(base, before))) this.#lostIn = this.#seen.epoch
       this.#before = null
     }
     return this.#lostIn === this.#seen.epoch
@@ -68,4 +70,9 @@ export class Asker {
       this.#seen = seen
     } else if (seen.epoch === epoch && seen.mark > mark) this.#seen = seen
   }
+}
+
+function isBehind(base: string, seen: Mark): boolean {
+  const [epoch, mark, run] = base.split(':')
+  return Number(epoch) === seen.epoch ? run !== seen.run : Number(epoch) > seen.epoch && Number(mark) < seen.mark
 }

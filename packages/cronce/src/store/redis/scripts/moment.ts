@@ -1,11 +1,11 @@
 /**
- * The store's clock, and which history of the store this is. ARGV[1] is the highest epoch that the caller has seen, with
- * a `w` behind it if the answer is to wait for replicas: they are waited for only by a connection that has written something.
+ * The store's clock, and which history of the store this is. ARGV[1] is the highest epoch that the caller has seen, the
+ * server that began it, and a `w` if the answer is to wait for replicas: they are waited for only by a connection that has written something.
  *
  * `run_id` is another one in every process of every server. Where it is not the one that wrote last, the server was restarted, or
  * another one took its place: what was acknowledged may be lost, so the epoch moves, and nothing that was decided before is
- * written. Every change counts in `mark`, and `bases` keeps the mark at which each of the last epochs began: whoever has seen a higher
- * mark in an earlier epoch knows that something was lost. An epoch is never below the hours since 2025, so that tokens grow
+ * written. Every change counts in `mark`, and `bases` keeps the mark at which each of the last epochs began, and on which server: whoever
+ * has seen a higher mark in an earlier epoch, or that epoch on another server, knows that something was lost. An epoch is never below the hours since 2025, so that tokens grow
  * also if a server has lost everything and nobody is left who remembers.
  */
 export const MOMENT_LUA = `
@@ -13,7 +13,8 @@ local HOUR_MS = 3600000
 local YEAR_2025 = 1735689600000
 local BASES = 16
 
-local seen = tonumber(string.match(ARGV[1], '^%d+'))
+local seen, seen_run, waits = string.match(ARGV[1], '^(%d+):(%w*):(w?)$')
+seen = tonumber(seen)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local meta = redis.call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases')
@@ -32,7 +33,7 @@ local function move(run)
   epoch = math.max(epoch, math.floor((now - YEAR_2025) / HOUR_MS))
   local bases = {}
   for base in string.gmatch(meta[5] or '', '%S+') do bases[#bases + 1] = base end
-  bases[#bases + 1] = digits(epoch) .. ':' .. digits(mark)
+  bases[#bases + 1] = digits(epoch) .. ':' .. digits(mark) .. ':' .. run
   meta[5] = table.concat(bases, ' ', math.max(1, #bases - BASES + 1))
   held = 0
   -- Whoever lives may know of what was lost: nobody claims until they have said so, or have had the time to.
@@ -43,9 +44,9 @@ local function move(run)
   if from == 0 then redis.call('HSETNX', META, 'format', '1') end
 end
 
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or '-'
-if meta[2] ~= run or epoch < seen then move(run) end
-if string.sub(ARGV[1], -1) == 'w' then redis.call('HSET', META, 'waited', digits(now)) end
+local run = string.sub(string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or 'unknown', 1, 12)
+if meta[2] ~= run or epoch < seen or (epoch == seen and run ~= seen_run) then move(run) end
+if waits == 'w' then redis.call('HSET', META, 'waited', digits(now)) end
 
 -- Whether claims have to wait for somebody.
 local function is_held()
@@ -64,6 +65,6 @@ end
 
 -- The head of every answer, and its lines.
 local function answer(lines)
-  return digits(now) .. ' ' .. digits(epoch) .. ' ' .. digits(mark) .. '\\n' .. table.concat(lines, '\\n')
+  return digits(now) .. ' ' .. digits(epoch) .. ' ' .. digits(mark) .. ' ' .. run .. '\\n' .. table.concat(lines, '\\n')
 end
 `

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  promoteRedis,
+  redisCommand,
+  redisText,
+  type Server,
+  startRedis,
+  startRedisReplica,
+} from '../../../../scripts/servers/index.ts'
+import { redis } from '../../src/store/redis/redis.ts'
+import type { Store } from '../../src/store/store.ts'
+import { applyOne, create, join, loadOne } from '../../src/testing/conformance/bench.ts'
+import { beat, change, claim, decideIn, JOB, schedule } from '../../src/testing/conformance/samples.ts'
+
+const QUERY = { jobs: [{ job: JOB, buckets: '1'.repeat(256) }], patienceMs: 0, limit: 10 }
+let namespaces = 0
+
+async function openIn(url: string, namespace = `epoch-${++namespaces}`): Promise<Store> {
+  const store = await redis(url).open({ namespace, adopt: false, production: false, warn: () => {} })
+  decideIn(store.info.epoch)
+  return store as Store
+}
+
+/** A server that comes back takes a moment to be found again. */
+async function persist<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (tries === 50) throw error
+      await sleep(100)
+    }
+  }
+}
+
+describe('a Redis server that is restarted', () => {
+  let server: Server
+  before(async () => {
+    server = await startRedis()
+  })
+  after(() => server.stop())
+
+  test('goes on in another epoch, with all that it had, and says that nothing was lost', async () => {
+    const store = await openIn(server.url)
+    await join(store, 'i')
+    const state = await create(store, schedule('s'))
+    const { epoch } = store.info
+    await server.kill()
+    await server.restart()
+    const answer = await persist(() => store.beat(beat('i')))
+    assert.deepEqual([answer.epoch > epoch, answer.lost, answer.alive], [true, false, true])
+    assert.deepEqual(await loadOne(store, 's'), state)
+    // What was decided before is not written any more.
+    assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch })), { kind: 'conflict' })
+    assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch: answer.epoch })), { kind: 'applied' })
+    await store.close()
+  })
+
+  test('holds claims until everybody who lives has said what it knows, and nobody is waited for who is over', async () => {
+    const store = await openIn(server.url)
+    await join(store, 'i', 'j', 'gone')
+    const state = await create(store, schedule('s'))
+    await server.restart()
+    const { epoch } = await persist(() => store.load([]))
+    const claimant = { instance: 'i', leaseMs: 60_000 }
+    const claimed = { ...claim(state, { instance: 'i' }), epoch }
+    const claimable = async () => [
+      (await store.due(QUERY)).schedules.length,
+      (await applyOne(store, claimed, { claimant })).kind,
+    ]
+    assert.deepEqual(await claimable(), [0, 'conflict'])
+    await store.beat({ ...beat('i'), settled: epoch })
+    await store.beat({ ...beat('j'), settled: epoch - 1 })
+    assert.deepEqual(await claimable(), [0, 'conflict'])
+    await store.beat({ ...beat('j'), settled: epoch })
+    assert.deepEqual(await claimable(), [0, 'conflict'])
+    await store.beat(beat('gone', { state: 'left' }))
+    assert.deepEqual(await claimable(), [1, 'applied'])
+    await store.close()
+  })
+
+  test('wakes those who wait for the last one to say so', async () => {
+    const [store, other] = [await openIn(server.url, 'held'), await openIn(server.url, 'held')]
+    await join(store, 'i')
+    let wakes = 0
+    other.watch((hint) => {
+      if (hint === 'wake') wakes++
+    })
+    await server.restart()
+    const { epoch } = await persist(() => store.load([]))
+    for (let tries = 0; wakes === 0 && tries < 100; tries++) {
+      await store.beat(beat('i'))
+      await sleep(50)
+    }
+    assert.ok(wakes > 0)
+    await store.beat({ ...beat('i'), settled: epoch })
+    await Promise.all([store.close(), other.close()])
+  })
+
+  test('tells whoever watches to renew at once', async () => {
+    const store = await openIn(server.url)
+    await join(store, 'i')
+    const hints: string[] = []
+    store.watch((hint) => hints.push(hint))
+    await server.restart()
+    await persist(() => store.load([]))
+    for (let tries = 0; !hints.includes('doubt') && tries < 100; tries++) await sleep(50)
+    assert.ok(hints.includes('doubt'))
+    await store.close()
+  })
+})
+
+test('a server that forgot everything says so to those who knew, and its tokens grow all the same', async () => {
+  await using server = await startRedis({ appendonly: false })
+  const store = await openIn(server.url)
+  await join(store, 'i')
+  await create(store, schedule('s'))
+  const { epoch } = store.info
+  await server.kill()
+  await server.restart()
+  const answer = await persist(() => store.beat(beat('i')))
+  assert.deepEqual([answer.epoch > epoch, answer.lost, answer.alive], [true, true, false])
+  assert.equal(await loadOne(store, 's'), null)
+  // It says so for as long as this epoch lasts, and no longer.
+  assert.equal((await store.beat(beat('i', { join: true }))).lost, true)
+  await redisCommand(server, 'FLUSHALL')
+  const again = await store.beat(beat('i'))
+  assert.deepEqual([again.epoch > answer.epoch, again.lost], [true, true])
+  await store.close()
+})
+
+test('a server that nobody remembers begins above every epoch of an hour ago', async () => {
+  await using server = await startRedis({ appendonly: false })
+  const store = await openIn(server.url)
+  const hours = Math.floor((Date.now() - Date.UTC(2025, 0, 1)) / 3_600_000)
+  assert.ok(Math.abs(store.info.epoch - hours) <= 1, `${store.info.epoch}`)
+  await store.close()
+})
+
+/** What clients are connected to can be exchanged behind their backs, as by a failover. */
+async function startDoor(target: Server): Promise<{ url: string; lead(to: Server): void; close(): void }> {
+  let { port } = target
+  const sockets = new Set<Socket>()
+  const door = createServer((client) => {
+    const server = connect(port, '127.0.0.1')
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => [client, server].map((end) => end.destroy()))
+    }
+    client.pipe(server).pipe(client)
+  })
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  const closeAll = () => {
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+  }
+  return {
+    url: `redis://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    lead(to) {
+      port = to.port
+      closeAll()
+    },
+    close() {
+      door.close()
+      closeAll()
+    },
+  }
+}
+
+test('a replica that lacks the last writes is found out by whoever saw them, also if others came first', async (context) => {
+  await using primary = await startRedis()
+  await using replica = await startRedisReplica(primary)
+  const door = await startDoor(primary)
+  context.after(() => door.close())
+  const store = await openIn(door.url, 'cut')
+  await join(store, 'i')
+  await create(store, schedule('kept'))
+  const [epoch, marks] = [store.info.epoch, ['HGET', 'cronce:{cut}', 'mark']]
+  const mark = await redisText(primary, ...marks)
+  while ((await redisText(replica, ...marks).catch(() => '')) !== mark) await sleep(20)
+  await promoteRedis(replica)
+  const [idle, busy] = [await openIn(door.url, 'cut'), await openIn(door.url, 'cut')]
+  await create(busy, schedule('lost'))
+
+  // Somebody who has seen nothing of it writes more than was lost, before the others are there.
+  const first = await openIn(replica.url, 'cut')
+  assert.ok(first.info.epoch > epoch)
+  for (let number = 0; number < 20; number++) await create(first, schedule(`new-${number}`))
+  door.lead(replica)
+  for (const [opening, isLost] of [
+    [store, false],
+    [idle, false],
+    [busy, true],
+  ] as const) {
+    const { lost, epoch } = await persist(() => opening.beat(beat('i')))
+    assert.deepEqual([lost, epoch], [isLost, first.info.epoch])
+  }
+  assert.equal(await loadOne(busy, 'lost'), null)
+  await Promise.all([store, idle, busy, first].map((opening) => opening.close()))
+})
+
+test('two servers that come to the same epoch apart from each other are told apart', async (context) => {
+  const servers = [await startRedis(), await startRedis()] as const
+  context.after(() => Promise.all(servers.map((server) => server.stop())))
+  const door = await startDoor(servers[0])
+  context.after(() => door.close())
+  const store = await openIn(door.url, 'twin')
+  const other = await openIn(servers[1].url, 'twin')
+  await join(store, 'i')
+  await join(other, 'j')
+  assert.equal(store.info.epoch, other.info.epoch)
+  door.lead(servers[1])
+  const { lost, epoch } = await persist(() => store.beat(beat('i')))
+  assert.deepEqual([lost, epoch], [true, other.info.epoch + 1])
+  await Promise.all([store.close(), other.close()])
+})
