@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { cannotTransact } from '../client/cannot-transact.ts'
 import { type Client, createClient } from '../client/client.ts'
 import type { StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
@@ -107,7 +108,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     const store = await lazy.open()
     for (const { name, definition } of jobs.values()) {
       if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
-        throw noTransactions(name, store.info.name)
+        throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
     }
     const { CRONCE_APP, CRONCE_DEPLOYMENT } = around.environment
     const declared = [...jobs.values()].map(({ name, definition }) => ({ id: name, definition }))
@@ -269,14 +270,4 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
 function textOf(error: unknown): string {
   const { name, message } = describeError(error)
   return `${name}: ${message}`
-}
-
-function noTransactions(job: string, store: string): CronceError {
-  return new CronceError(
-    'STORE_CANNOT_TRANSACT',
-    `Job ${JSON.stringify(job)} is exactly-once, which ${store} can't do.`,
-    {
-      hint: 'Use SQLite, or at-least-once with run.once and run.idempotencyKey.',
-    },
-  )
 }

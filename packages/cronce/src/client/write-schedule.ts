@@ -5,6 +5,7 @@ import type { Context, Decision, Refusal } from '../policy/decision.ts'
 import { define } from '../policy/define.ts'
 import type { InTransaction, Store } from '../store/store.ts'
 import { readStore } from './ask-store.ts'
+import { cannotTransact } from './cannot-transact.ts'
 import { changeAny, scheduleNotFound } from './change-schedule.ts'
 import { viewSchedule } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
@@ -86,9 +87,7 @@ async function demandTransactions<Tx>(store: Store<Tx>): Promise<void> {
   // It may be the first that is asked of the store, which is opened by being asked.
   await readStore('open it', () => store.load([]))
   if (store.info.transactions) return
-  throw new CronceError('STORE_CANNOT_TRANSACT', `${store.info.name} has no transactions, which exactly-once needs.`, {
-    hint: 'Use SQLite, or at-least-once with run.once and run.idempotencyKey.',
-  })
+  throw cannotTransact(`${store.info.name} has no transactions, which exactly-once needs.`)
 }
 
 export function defineByClient(

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { redisCommand, startRedis, startRedisReplica } from '../../../../scripts/servers/index.ts'
+import { cronce } from '../../src/index.ts'
+import { type RedisOptions, redis } from '../../src/store/redis/redis.ts'
+import type { Store } from '../../src/store/store.ts'
+import { create, join } from '../../src/testing/conformance/bench.ts'
+import { beat, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
+
+const OPENING = { namespace: 'settings', adopt: false, production: false } as const
+
+async function openAt(url: string, options: RedisOptions = {}): Promise<{ store: Store; warnings: string[] }> {
+  const warnings: string[] = []
+  const store = await redis(url, options).open({ ...OPENING, warn: (code) => warnings.push(code) })
+  decideIn(store.info.epoch)
+  return { store: store as Store, warnings }
+}
+
+test('what a server can not promise is said when it is opened', async () => {
+  await using server = await startRedis()
+  const warningsOf = async (options: RedisOptions = {}) => {
+    const { store, warnings } = await openAt(server.url, options)
+    await store.close()
+    return warnings
+  }
+  assert.deepEqual(await warningsOf(), [])
+  await redisCommand(server, 'CONFIG', 'SET', 'maxmemory', '1gb')
+  assert.deepEqual(await warningsOf(), [])
+  await redisCommand(server, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+  assert.deepEqual(await warningsOf(), ['STORE_EVICTS'])
+  await redisCommand(server, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  await redisCommand(server, 'CONFIG', 'SET', 'appendonly', 'no')
+  assert.deepEqual(await warningsOf(), ['STORE_NOT_DURABLE'])
+  await redisCommand(server, 'CONFIG', 'SET', 'appendonly', 'yes')
+  await using _replica = await startRedisReplica(server)
+  assert.deepEqual(await warningsOf(), ['STORE_REPLICAS_ASYNC'])
+  assert.deepEqual(await warningsOf({ wait: { replicas: 1, timeout: 2_000 } }), [])
+})
+
+test('with wait, an answer counts only if so many replicas have what it is based on, reads included', async () => {
+  await using server = await startRedis()
+  const replica = await startRedisReplica(server)
+  try {
+    const { store } = await openAt(server.url, { wait: { replicas: 1, timeout: 1_000 } })
+    await join(store, 'i')
+    await create(store, schedule('s'))
+    await replica.kill()
+    // On the connection of before, and on a new one that has written nothing yet.
+    for (const _ of [1, 2]) {
+      await assert.rejects(store.load(['s']), { code: 'STORE_NOT_REPLICATED', notApplied: false })
+      await assert.rejects(store.beat(beat('i')), { code: 'STORE_NOT_REPLICATED', notApplied: false })
+      await redisCommand(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
+    }
+    await store.close()
+  } finally {
+    await replica.stop()
+  }
+})
+
+test('exactly-once is refused with what to do instead', async () => {
+  await using server = await startRedis()
+  const app = cronce({ store: redis(server.url), logger: false })
+  app.job('bill', { cron: '0 0 * * *', guarantee: 'exactly-once' }, () => {})
+  await assert.rejects(app.start(), (error: Error & { code?: string; hint?: string }) => {
+    assert.equal(error.code, 'STORE_CANNOT_TRANSACT')
+    assert.match(error.hint!, /run\.once.*run\.token/s)
+    return true
+  })
+  await app.stop()
+})
+
+test('options that make no sense are refused', () => {
+  const refused: readonly [RedisOptions, RegExp][] = [
+    [{ prefix: 'a{b}' }, /prefix/],
+    [{ prefix: '' }, /prefix/],
+    [{ timeoutMs: 1 }, /timeoutMs/],
+    [{ wait: { replicas: 0, timeout: 100 } }, /wait/],
+    [{ wait: { replicas: 1, timeout: 5_000 } }, /wait\.timeout/],
+    [{ waits: true } as RedisOptions, /"waits" is no option/],
+  ]
+  for (const [options, message] of refused) {
+    assert.throws(() => redis('redis://localhost', options), { code: 'STORE_OPTIONS_INVALID', message })
+  }
+})
