@@ -168,6 +168,32 @@ test('whoever knows says so before anybody claims, however long it slept', async
   fleet.end()
 })
 
+test('what the dead began and somebody else saw running is not begun again', async () => {
+  const fleet = await createFleet({ losesWrites: true })
+  const options = { cron: '*/10 * * * * *', guarantee: 'at-most-once', overlap: 'allow', limit: 3 } as const
+  const declare: Declare = (app, { clock }) => app.job('pay', options, (run) => clock.sleep(20_000, run.signal))
+  const [doomed, witness] = await fleet.addMany(2, declare)
+  await fleet.advance('5s')
+  const goBack = fleet.keep()
+  const noLooks = (member: Member) => member.link.disturb(({ name }) => (name === 'due' ? { kind: 'throws' } : null))
+  const mend = noLooks(witness!)
+  await fleet.advance('10s')
+  mend()
+  noLooks(doomed!)
+  await fleet.advance('10s')
+  assert.deepEqual(
+    fleet.handled.map(({ member }) => member.name),
+    [doomed!.name, doomed!.name, witness!.name],
+  )
+  doomed!.crash()
+  goBack()
+  await fleet.advance('10m')
+  assert.equal(fleet.handled.length, 3)
+  const first = await fleet.operator.fires.get({ schedule: 'pay', dueAt: NEW_YEAR + 10_000 })
+  assert.equal(first.state, 'abandoned')
+  fleet.end()
+})
+
 test('what only the dead knew may run twice, and nobody can name it', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const [knowing] = await fleet.addMany(1, bill(1_000))
