@@ -55,7 +55,11 @@ export function isElsewhere(error: unknown): boolean {
 /** Trying again would not help: the name, the password or the address is wrong, or there is no client. */
 export function isHopeless(error: unknown): boolean {
   if (error instanceof CronceError) return true
-  return isAuthentication(error) || !(error instanceof Error)
+  return isAuthentication(error) || isNoDatabase(error) || !(error instanceof Error)
+}
+
+function isNoDatabase(error: unknown): boolean {
+  return /^ERR (?:DB index|invalid DB index|SELECT is not allowed)/.test(messageOf(error))
 }
 
 function isAuthentication(error: unknown): boolean {
@@ -139,6 +143,9 @@ function wordsFor(reply: string | null, name: string, error: unknown, progress: 
         `${name} is one node of a cluster: ${text}.`,
         'Name it redis-cluster://host:port, or pass a client for clusters.',
       ]
+  }
+  if (isNoDatabase(error)) {
+    return ['STORE_INVALID', `${name} has no such database: ${text}.`, 'Name one that it has: a cluster has 0 only.']
   }
   if (/max number of clients/.test(text)) {
     return [

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseAddress } from './clients/address.ts'
 import type { Connector } from './clients/connection.ts'
 import { type Client, connectorLike, nameLike } from './clients/given.ts'
-import { Lane, pause, pauseAfter, within } from './clients/lane.ts'
+import { Lane, pauseAfter, within } from './clients/lane.ts'
 import { connectorFor } from './clients/load.ts'
 import { OwnSession, pubSubOf } from './clients/session.ts'
 import { slotOf } from './clients/slot.ts'
@@ -16,6 +17,7 @@ import {
   translate,
   unreachable,
 } from './errors.ts'
+import { neverKey } from './keys.ts'
 import type { Link, Script, Session, WaitOptions } from './link.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
@@ -69,7 +71,7 @@ class ClientLink implements Link {
 
   async run(script: Script, key: string, args: readonly string[]): Promise<string> {
     const lane = this.#laneOf(this.#slotOf(key))
-    const answer = await this.#exchange(lane, 'evalsha', [script.sha, '1', key, ...args], script)
+    const answer = await this.#exchange(lane, 'evalsha', [script.sha, '2', key, neverKey(key), ...args], script)
     if (typeof answer === 'string') return answer
     throw new RedisStoreError('STORE_FAILED', `The script ${script.name} answered no text.`, {
       hint: 'Report this: it should not happen.',
@@ -168,7 +170,7 @@ class ClientLink implements Link {
       throw translate(cause, this.name, 'connecting')
     }
     // The server that we asked may not have heard of it yet.
-    if (tries > 1) await pause(pauseAfter(0), AbortSignal.any([]))
+    if (tries > 1) await sleep(pauseAfter(0))
   }
 
   /** Whoever hears what is published should be where it is published. */

@@ -14,8 +14,14 @@ import {
   nodeRedisConnector,
 } from './node-redis.ts'
 
-/** A `Redis` or `Cluster` of ioredis, or what `createClient` or `createCluster` of node-redis make. Connected or not. */
-export type Client = IoredisClient | IoredisCluster | NodeRedisClient | NodeRedisCluster
+/**
+ * A `Redis` or `Cluster` of ioredis, or what `createClient` or `createCluster` of node-redis make. Connected or not. This is what
+ * they have in common, whatever their versions and settings; which one it is shows when it is used.
+ */
+export interface Client {
+  readonly duplicate: (...args: never[]) => unknown
+  readonly sendCommand: (...args: never[]) => unknown
+}
 
 /** Connections like those of a client that the user has. It is left alone itself. */
 export function connectorLike(client: Client): Connector {

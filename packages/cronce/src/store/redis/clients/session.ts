@@ -122,6 +122,7 @@ class Line {
   #subscribed = new Set<string>()
   #kind: PubSub = 'plain'
   #connection: Connection | null = null
+  #last: Promise<void> = Promise.resolve()
 
   constructor(options: LineOptions) {
     this.#options = options
@@ -133,12 +134,11 @@ class Line {
     const listeners = this.#channels.get(channel) ?? new Set()
     this.#channels.set(channel, listeners.add(listener))
     await this.#tried.promise
-    const connection = this.#connection
-    if (connection !== null && !this.#subscribed.has(channel)) await this.#subscribeAll(connection).catch(() => {})
+    if (this.#connection !== null) await this.#reconcile(this.#connection).catch(() => {})
     return () => {
       if (!listeners.delete(listener) || listeners.size > 0) return
       this.#channels.delete(channel)
-      if (this.#subscribed.delete(channel)) void this.#unsubscribe(channel)
+      if (this.#connection !== null) this.#reconcile(this.#connection).catch(() => {})
     }
   }
 
@@ -195,7 +195,7 @@ class Line {
         for (const listener of this.#channels.get(channel) ?? []) call(() => listener(payload))
       })
       this.#subscribed = new Set()
-      await this.#subscribeAll(connection)
+      await this.#reconcile(connection)
       if (this.#ending.signal.aborted || !connection.isOpen) throw new Error('it is over already')
     } catch (error) {
       connection.destroy()
@@ -205,35 +205,29 @@ class Line {
     return connection
   }
 
-  /** Also to those that come while it is at it. */
-  async #subscribeAll(connection: Connection): Promise<void> {
-    for (;;) {
-      const missing = [...this.#channels.keys()].filter((channel) => !this.#subscribed.has(channel))
-      if (missing.length === 0) return
-      const subscribed = this.#subscribed
-      const all = missing.map((channel) => connection.subscribe(this.#kind, channel))
-      try {
-        await this.#within(Promise.all(all), connection)
-      } catch (error) {
-        connection.destroy()
-        throw error
-      }
-      for (const channel of missing) {
-        if (this.#channels.has(channel)) subscribed.add(channel)
-        else await this.#within(connection.unsubscribe(this.#kind, channel), connection)
-      }
-    }
+  /**
+   * Subscribe to what somebody wants to hear, and to nothing else. One after the other: a client that is asked for a channel
+   * while it is about to leave it takes itself to be there.
+   */
+  #reconcile(connection: Connection): Promise<void> {
+    const turn = this.#last.then(() => this.#subscribe(connection))
+    this.#last = turn.catch(() => connection.destroy())
+    return turn
   }
 
-  async #unsubscribe(channel: string): Promise<void> {
-    const connection = this.#connection
-    if (connection === null) return
-    try {
-      await this.#within(connection.unsubscribe(this.#kind, channel), connection)
-      // Somebody has begun to listen meanwhile.
-      if (this.#channels.has(channel)) await this.#subscribeAll(connection)
-    } catch {
-      connection.destroy()
+  async #subscribe(connection: Connection): Promise<void> {
+    const subscribed = this.#subscribed
+    for (;;) {
+      const missing = [...this.#channels.keys()].filter((channel) => !subscribed.has(channel))
+      const unwanted = [...subscribed].filter((channel) => !this.#channels.has(channel))
+      if (missing.length + unwanted.length === 0) return
+      for (const channel of unwanted) subscribed.delete(channel)
+      const changes = [
+        ...missing.map((channel) => connection.subscribe(this.#kind, channel)),
+        ...unwanted.map((channel) => connection.unsubscribe(this.#kind, channel)),
+      ]
+      await this.#within(Promise.all(changes), connection)
+      for (const channel of missing) subscribed.add(channel)
     }
   }
 

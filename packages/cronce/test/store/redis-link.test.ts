@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { redisCommand, type Server, startRedisReplica } from '../../../../scripts/servers/index.ts'
+import { startProxy, type TcpProxy } from '../../../../verification/chaos/proxy.ts'
+import {
+  assertFault,
+  COUNT,
+  connectionsOf,
+  ECHO,
+  eventually,
+  failure,
+  KEY,
+  KINDS,
+  linkEach,
+  linkFor,
+  scriptOf,
+  serverFor,
+  timesCalled,
+  withEach,
+} from './redis-link-kit.ts'
+import { afterwards } from './sqlite-kit.ts'
+
+async function proxyFor(context: TestContext, server: Server): Promise<TcpProxy & { readonly url: string }> {
+  const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
+  afterwards(context, () => proxy.close())
+  return Object.assign(proxy, { url: `redis://127.0.0.1:${proxy.port}` })
+}
+
+describe('a link by each client', { concurrency: 4 }, () => {
+  test('texts come back as they went', async (context) => {
+    const server = await serverFor(context)
+    await withEach(linkEach(context, server.url), async ({ link, key }) => {
+      const texts = ['', 'a', '$3\r\nfoo\r\n', 'nul \0 and \x7f', 'é ß 日本 🎉 \u{10ffff}', '🎉'.repeat(75_000)]
+      assert.deepEqual(await Promise.all(texts.map((text) => link.run(ECHO, key, [text]))), texts)
+      const many = scriptOf("return KEYS[1] .. '|' .. table.concat(ARGV, '|')")
+      assert.equal(await link.run(many, key, ['1', '', '3']), `${key}|1||3`)
+      assert.equal(await link.command(key, ['ECHO', 'é']), 'é')
+    })
+  })
+
+  test('scripts that the server lost are loaded once, however many ask', async (context) => {
+    const server = await serverFor(context)
+    const links = linkEach(context, server.url)
+    await withEach(links, ({ link, key }) => link.run(COUNT, key, []))
+    await redisCommand(server, 'SCRIPT', 'FLUSH')
+    await redisCommand(server, 'CONFIG', 'RESETSTAT')
+    await withEach(links, async ({ link, key, kind }) => {
+      const own = scriptOf(`${COUNT.lua} -- ${kind}`)
+      const counts = await Promise.all(Array.from({ length: 50 }, () => link.run(own, key, [])))
+      const numbers = counts.map(Number).sort((a, b) => a - b)
+      assert.deepEqual(
+        numbers,
+        numbers.map((_, at) => at + 2),
+      )
+    })
+    assert.equal(await timesCalled(server, 'script|load'), links.length)
+  })
+
+  test('a server that was killed is found again', async (context) => {
+    const server = await serverFor(context, { appendonly: true })
+    const links = linkEach(context, server.url)
+    await withEach(links, ({ link, key }) => link.run(COUNT, key, []))
+    await server.kill()
+    const waiting = links.flatMap(({ link, key }) => [link.run(COUNT, key, []), link.run(COUNT, key, [])])
+    await server.restart()
+    await Promise.all(waiting)
+  })
+
+  test('a connection that the server ends is replaced', async (context) => {
+    const server = await serverFor(context)
+    const links = linkEach(context, server.url)
+    await withEach(links, ({ link, key }) => link.run(ECHO, key, ['before']))
+    await redisCommand(server, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await withEach(links, async ({ link, key }) => {
+      // It may be sent before it is heard that the connection is over.
+      const first = await link.run(ECHO, key, ['after']).catch((error: { code?: string }) => error.code)
+      assert.ok(first === 'after' || first === 'STORE_LOST', first)
+      assert.equal(await link.run(ECHO, key, ['after']), 'after')
+    })
+  })
+
+  test('a server that is paused is left, and asked again on another connection', async (context) => {
+    const server = await serverFor(context)
+    const links = linkEach(context, server.url, { timeoutMs: 1_000 })
+    await withEach(links, ({ link, key }) => link.run(COUNT, key, []))
+    // CLIENT PAUSE does the same, also to whoever wants to end it.
+    process.kill(server.pid, 'SIGSTOP')
+    await withEach(links, async ({ link, key }) => {
+      const faults = await Promise.all([failure(link.run(COUNT, key, [])), failure(link.run(COUNT, key, []))])
+      assert.ok(faults.some(({ code }) => code === 'STORE_SILENT'))
+      for (const { notApplied } of faults) assert.equal(notApplied, false)
+      assertFault(await failure(link.run(COUNT, key, [])), 'STORE_UNREACHABLE', true)
+    })
+    process.kill(server.pid, 'SIGCONT')
+    await withEach(links, async ({ link, key }) => assert.equal(await link.run(ECHO, key, ['again']), 'again'))
+  })
+
+  test('what was sent and not answered is not sent again', async (context) => {
+    const server = await serverFor(context)
+    const proxy = await proxyFor(context, server)
+    const links = linkEach(context, proxy.url, { timeoutMs: 1_000 })
+    await withEach(links, ({ link, key }) => link.run(COUNT, key, []))
+    proxy.mode('lose-answers')
+    await withEach(links, async ({ link, key }) =>
+      assertFault(await failure(link.run(COUNT, key, [])), 'STORE_SILENT', false),
+    )
+    proxy.mode('pass')
+    await withEach(links, async ({ link, key }) => assert.equal(await link.run(COUNT, key, []), '3'))
+    // Now the connection ends under it.
+    proxy.mode('hold')
+    const lost = links.map(({ link, key }) => failure(link.run(COUNT, key, [])))
+    const arrived = proxy.arrived.requests
+    await eventually('they are on their way', () => proxy.arrived.requests > arrived)
+    proxy.cut()
+    for (const fault of await Promise.all(lost)) assertFault(fault, 'STORE_LOST', false)
+  })
+
+  test('nobody answers in a black hole, and all is well behind it', async (context) => {
+    const server = await serverFor(context)
+    const proxy = await proxyFor(context, server)
+    const links = linkEach(context, proxy.url, { timeoutMs: 1_000 })
+    await withEach(links, ({ link, key }) => link.run(COUNT, key, []))
+    proxy.mode('black-hole')
+    await withEach(links, async ({ link, key }) => {
+      assertFault(await failure(link.run(COUNT, key, [])), 'STORE_SILENT', false)
+      assertFault(await failure(link.run(COUNT, key, [])), 'STORE_UNREACHABLE', true)
+    })
+    proxy.mode('pass')
+    await withEach(links, async ({ link, key }) => assert.equal(await link.run(COUNT, key, []), '2'))
+  })
+
+  test('nothing was sent where nobody listens', async (context) => {
+    const server = await serverFor(context)
+    await server.kill()
+    await withEach(linkEach(context, server.url, { timeoutMs: 1_000 }), async ({ link, key }) => {
+      const faults = await Promise.all([failure(link.run(COUNT, key, [])), failure(link.session())])
+      for (const fault of faults) assertFault(fault, 'STORE_UNREACHABLE', true)
+    })
+  })
+
+  test('answers count once the replicas have what was written', async (context) => {
+    const server = await serverFor(context)
+    const links = linkEach(context, server.url, { wait: { replicas: 1, timeout: 1_000 } })
+    await withEach(links, async ({ link, key }) => {
+      // The last two share one wait, behind that of the first.
+      const faults = await Promise.all([1, 2, 3].map(() => failure(link.run(COUNT, key, []))))
+      for (const fault of faults) assertFault(fault, 'STORE_NOT_REPLICATED', false)
+    })
+    const replica = await startRedisReplica(server)
+    afterwards(context, () => replica.stop())
+    await withEach(links, async ({ link, key }) => {
+      const counts = await Promise.all(Array.from({ length: 50 }, () => link.run(COUNT, key, [])))
+      assert.equal(Math.max(...counts.map(Number)), 53)
+      assert.equal(await redisCommand(replica, 'GET', key), '53')
+    })
+  })
+
+  test('what is on its way when it is closed fails, and no connection stays', async (context) => {
+    const server = await serverFor(context)
+    const links = linkEach(context, server.url)
+    await withEach(links, async ({ link, key }) => (await link.session()).listen(`${key}:channel`, () => {}))
+    const connections = async (): Promise<number[]> => [
+      await connectionsOf(server, 'normal'),
+      await connectionsOf(server, 'pubsub'),
+    ]
+    assert.deepEqual(await connections(), [links.length, links.length])
+    await redisCommand(server, 'CLIENT', 'PAUSE', '60000', 'WRITE')
+    await withEach(links, async ({ link, key }) => {
+      const pending = failure(link.run(COUNT, key, []))
+      await link.close()
+      assertFault(await pending, 'STORE_CLOSED', false)
+      assertFault(await failure(link.run(COUNT, key, [])), 'STORE_CLOSED', true)
+      assertFault(await failure(link.session()), 'STORE_CLOSED', true)
+    })
+    await redisCommand(server, 'CLIENT', 'UNPAUSE')
+    await eventually('they are gone', async () => (await connections()).every((count) => count === 0))
+    for (const kind of KINDS) {
+      const unconnected = linkFor(context, kind.client('redis://127.0.0.1:1'))
+      const waiting = failure(unconnected.run(COUNT, KEY, []))
+      await unconnected.close()
+      assertFault(await waiting, 'STORE_CLOSED', true)
+    }
+  })
+})
