@@ -56,6 +56,14 @@ export function namespaceKey(prefix: string, namespace: string): string {
   return `${prefix}:{${encodeName(namespace).replace(/[{}]/g, (brace) => (brace === '{' ? '%7B' : '%7D'))}}`
 }
 
+/**
+ * Never there. While a slot is moving to another server of a Cluster, its keys are in two places, and a script that names one key is begun
+ * wherever that one is and fails at the first that is not. One that names two, of which one is not there, is refused before it begins.
+ */
+export function neverKey(namespace: string): string {
+  return `${namespace}:never`
+}
+
 /** Where one process wakes the others. */
 export function wakeChannel(namespace: string): string {
   return `${namespace}:wake`

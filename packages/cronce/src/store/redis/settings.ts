@@ -16,7 +16,8 @@ export async function checkSettings(link: Link, key: string, { wait, warn }: Jud
   checkVersion(link.name, server)
   const memory = await infoOf(link, key, 'memory')
   const policy = memory.get('maxmemory_policy')
-  if (policy !== undefined && policy !== 'noeviction' && memory.get('maxmemory') !== '0') {
+  // The others take only what has a time to live, and nothing here has.
+  if (policy?.startsWith('allkeys-') && memory.get('maxmemory') !== '0') {
     warn(
       'STORE_EVICTS',
       `${link.name} throws away data when its memory is full (maxmemory-policy ${policy}): a fire whose record is gone runs again. ` +
