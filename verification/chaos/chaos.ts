@@ -3,12 +3,12 @@ import type { Bounds, Entry, History, Ledger } from '../../packages/checker/src/
 import type { Verdict } from '../../packages/checker/src/verdict.ts'
 import { lastTrouble, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
-import { FAULTS, type Fault, LOOK_MS } from './faults.ts'
+import { FAULTS, type Fault, LOOK_MS, stopWhileWriting } from './faults.ts'
 import { releaseJobs } from './jobs.ts'
 import { NETWORK_FAULTS, troubleOf } from './network-faults.ts'
 import { NAMES, resumeAll } from './operators.ts'
 import { type Random, randomFrom } from './random.ts'
-import { SERVER_FAULTS, SERVER_TROUBLE } from './server-faults.ts'
+import { SERVER_TROUBLE, serverFaults } from './server-faults.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
 /** What faults work with. */
@@ -74,7 +74,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const calm = new AbortController()
   try {
     const chaos = chaosIn(world, calm.signal)
-    await Promise.all(releaseJobs(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
+    await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
     await fleet.ready()
     const reads = await makeChaos(chaos, options, calm, () => lacking().length === 0)
     options.progress('calm')
@@ -157,7 +157,11 @@ async function makeChaos(
 
 function deal(chaos: Chaos, random: Random): (readonly [name: string, fault: Fault])[] {
   const { network, server } = chaos.store
-  const kinds = [...FAULTS, ...(network === null ? [] : NETWORK_FAULTS), ...(server === null ? [] : SERVER_FAULTS)]
+  const kinds = [
+    ...FAULTS.filter(([, , fault]) => chaos.transacts || fault !== stopWhileWriting),
+    ...(network === null ? [] : NETWORK_FAULTS),
+    ...(server === null ? [] : serverFaults(server)),
+  ]
   return random.shuffle(
     kinds.flatMap(([name, cards, fault]) => Array.from({ length: cards }, () => [name, fault] as const)),
   )

@@ -1,4 +1,5 @@
 import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
+import type { ServerUnderChaos } from './stores/store.ts'
 
 /** What happened, so that a run in which nothing did is not taken for a good one. None of it is evidence. */
 export interface Counters {
@@ -31,7 +32,13 @@ const LEAST_FAULTS: Readonly<Record<string, number>> = {
 /** Where there is a network. */
 const LEAST_NETWORK_FAULTS: Readonly<Record<string, number>> = { cut: 1, 'black-hole': 1, 'lose-answers': 1 }
 /** Where there is a server. */
-const LEAST_SERVER_FAULTS: Readonly<Record<string, number>> = { 'server ': 2, 'connections ended': 1 }
+const LEAST_SERVER_FAULTS: Readonly<Record<string, number>> = {
+  'server ': 2,
+  'connections ended': 1,
+  'store clock step': 1,
+}
+/** Of each that its kind has; too many for a short run. */
+const LEAST_TRICKS = 1
 
 /** Where locks last as long as a process: sessions with a server come and go, and more so the more is done to it. */
 const LEAST_LOCKS: Readonly<Record<string, number>> = { 'found dead by its lock': 2 }
@@ -47,15 +54,19 @@ const LEAST_CONSEQUENCES: Readonly<Record<string, number>> = {
   retried: 5,
 }
 
-export function createCounters(has: { readonly network: boolean; readonly server: boolean }): Counters {
+export function createCounters(has: {
+  readonly network: boolean
+  readonly server: Pick<ServerUnderChaos, 'tricks'> | null
+}): Counters {
   const counts = new Map<string, number>()
   const leastFaults = {
     ...LEAST_FAULTS,
     ...(has.network ? LEAST_NETWORK_FAULTS : {}),
-    ...(has.server ? LEAST_SERVER_FAULTS : {}),
+    ...(has.server === null ? {} : LEAST_SERVER_FAULTS),
   }
+  const leastTricks = Object.fromEntries((has.server?.tricks ?? []).map(({ name }) => [name, LEAST_TRICKS]))
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
-  const leastConsequences = { ...LEAST_CONSEQUENCES, ...(has.server ? {} : LEAST_LOCKS) }
+  const leastConsequences = { ...LEAST_CONSEQUENCES, ...(has.server === null ? LEAST_LOCKS : {}) }
   return {
     count,
     of: (what) => counts.get(what) ?? 0,
@@ -68,10 +79,14 @@ export function createCounters(has: { readonly network: boolean; readonly server
       for (const fault of faults) all.set(fault, (all.get(fault) ?? 0) + 1)
       return Object.fromEntries([...all].sort(([one], [other]) => one.localeCompare(other)))
     },
-    lacking: (faults, seconds) => [
-      ...tooRare(leastFaults, seconds, (kind) => faults.filter((fault) => fault.startsWith(kind)).length),
-      ...tooRare(leastConsequences, seconds, (what) => counts.get(what) ?? 0),
-    ],
+    lacking(faults, seconds) {
+      const struck = (kind: string): number => faults.filter((fault) => fault.startsWith(kind)).length
+      return [
+        ...tooRare(leastFaults, seconds, struck),
+        ...(seconds < LEAST_SECONDS ? [] : tooRare(leastTricks, seconds, struck)),
+        ...tooRare(leastConsequences, seconds, (what) => counts.get(what) ?? 0),
+      ]
+    },
   }
 }
 

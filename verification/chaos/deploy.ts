@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Time } from '../../packages/checker/src/history.ts'
 import type { Chaos } from './chaos.ts'
 import { LOOK_MS } from './faults.ts'
-import { type ChaosJob, releaseJobs } from './jobs.ts'
+import type { ChaosJob } from './jobs.ts'
 import type { World } from './world.ts'
 
 /** Another version of the code, process by process; some of them may be killed meanwhile, and start again with it. */
@@ -13,7 +13,7 @@ export async function deploy(chaos: Chaos): Promise<void> {
   const at = recorder.now()
   recorder.log(`deploy of release ${fleet.release}`)
   const seen = Promise.all(
-    differences(releaseJobs(before), releaseJobs(fleet.release)).map(([name, request]) =>
+    differences(chaos.jobsOf(before), chaos.jobsOf(fleet.release)).map(([name, request]) =>
       declared(chaos, at, name, request),
     ),
   )

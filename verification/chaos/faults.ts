@@ -161,9 +161,10 @@ const AMBUSH_MS = 3_000
 
 async function ambush(chaos: Chaos, random: Random, wanted?: Blow): Promise<void> {
   const isLost = wanted === 'answer-lost' || wanted === 'request-lost'
+  const points = POINTS.filter((point) => chaos.transacts || point !== 'transaction:sent')
   const order: Ambush = {
     // What is wanted must be possible there.
-    point: random.pick(isLost ? POINTS.filter((point) => NEXT_CALL[point] !== undefined) : POINTS),
+    point: random.pick(isLost ? points.filter((point) => NEXT_CALL[point] !== undefined) : points),
     nth: Math.ceil(random.next() * 3),
     blow: wanted ?? random.pick(BLOWS),
     ms: random.between(chaos.leaseMs * 0.5, chaos.leaseMs * 2),
@@ -190,7 +191,7 @@ async function loseCalls(chaos: Chaos, random: Random): Promise<void> {
   })
 }
 
-async function stopWhileWriting(chaos: Chaos, random: Random): Promise<void> {
+export async function stopWhileWriting(chaos: Chaos, random: Random): Promise<void> {
   const ms = random.between(200, 900)
   let isDone = false
   const stop = async (slot: Slot): Promise<void> => {

@@ -166,6 +166,20 @@ export function releaseJobs(release: number): readonly ChaosJob[] {
   return [...LASTING, ...CHANGING[release % CHANGING.length]!]
 }
 
+/**
+ * The same load for a store that has no transactions: who would write into the user's table presents its token to a resource
+ * that compares them, if its fires come one at a time, and else takes durable steps.
+ */
+export function withoutTransactions(jobs: readonly ChaosJob[]): readonly ChaosJob[] {
+  return jobs.map((job): ChaosJob => {
+    const { spec, work } = job
+    if (work.does !== 'pay') return job
+    const isOneAtATime = spec.overlap.kind !== 'allow'
+    const does = isOneAtATime ? 'present' : 'steps'
+    return { ...job, spec: { ...spec, guarantee: 'at-least-once' }, work: { ...work, does, rerun: !isOneAtATime } }
+  })
+}
+
 /** As users write it. */
 export function optionsOf({ spec, work }: ChaosJob): ScheduleOptions {
   const { trigger, overlap, misfire, retry: again, timeout } = spec

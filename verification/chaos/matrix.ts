@@ -29,12 +29,17 @@ export interface CellResult {
 const BLOWS: readonly Cell['blow'][] = ['kill', 'stop', 'answer-lost', 'request-lost']
 
 /** A request can be lost, and an answer, where one is about to be sent. */
-export const CELLS: readonly Cell[] = SYNC_POINTS.flatMap((point) =>
+const CELLS: readonly Cell[] = SYNC_POINTS.flatMap((point) =>
   BLOWS.filter((blow) => blow === 'kill' || blow === 'stop' || NEXT_CALL[point] !== undefined).map((blow) => ({
     point,
     blow,
   })),
 )
+
+/** Those that there are on such a store. */
+function cellsOf({ transacts }: ChaosStore): readonly Cell[] {
+  return CELLS.filter(({ point }) => transacts || point !== 'transaction:sent')
+}
 
 export const BOUNDS: Bounds = { leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
 const LOOK_MS = 20
@@ -74,7 +79,7 @@ export async function runCell(
     ...(mutant === undefined ? {} : { nodeOptions: ['--import', LOAD_MUTANT], environment: { MUTANT: mutant } }),
   })
   try {
-    await play(world, cell, jobs, isOvertaken)
+    await play(world, cell, isOvertaken)
     const judged = await world.judge([])
     const { history, verdict } = judged
     const { problems, properties } = problemsIn(world, judged)
@@ -98,15 +103,10 @@ export function problemsIn({ fleet }: World, { verdict }: { readonly verdict: Ve
   }
 }
 
-async function play(
-  world: World,
-  { point, blow }: Cell,
-  jobs: readonly ChaosJob[],
-  isOvertaken: boolean,
-): Promise<void> {
+async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): Promise<void> {
   const { fleet, counters, folder } = world
   const [struck, well] = fleet.slots
-  await Promise.all(jobs.map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
+  await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
   fleet.restartMs = () => AWAY_MS
   let nudgedAt = world.recorder.now()
   await until(`${blow} at ${point}`, () => {
@@ -153,12 +153,11 @@ async function until(what: string, look: () => boolean | Promise<boolean>): Prom
 /** Several at a time, since each mostly waits. */
 export async function runMatrix(
   store: ChaosStore,
-  cells: readonly Cell[],
   atATime: number,
   keep: string | undefined,
   onResult: (result: CellResult) => void,
 ): Promise<void> {
-  const left = [...cells]
+  const left = [...cellsOf(store)]
   const work = async (): Promise<void> => {
     for (let cell = left.shift(); cell !== undefined; cell = left.shift())
       onResult(await runCell(store, cell, { keep }))

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { renderTimeline } from '../../packages/checker/src/index.ts'
 import { type ChaosResult, runChaos } from './chaos.ts'
-import { CELLS, type CellResult, runMatrix } from './matrix.ts'
+import { type CellResult, runMatrix } from './matrix.ts'
 import { enterNamespace } from './namespace.ts'
 import { addUp, exitCode, report, summaryOf } from './report.ts'
 import { postgresChaos } from './stores/postgres.ts'
+import { redisChaos } from './stores/redis.ts'
 import { sqliteChaos } from './stores/sqlite.ts'
 import type { ChaosStore } from './stores/store.ts'
 
@@ -15,9 +16,10 @@ const STORES: readonly ChaosStore[] = [
   sqliteChaos,
   postgresChaos({ name: 'postgres' }),
   postgresChaos({ name: 'pgbouncer', poolSize: 4 }),
+  redisChaos({ name: 'redis' }),
 ]
 const AT_A_TIME = 4
-const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
+const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {
@@ -74,7 +76,7 @@ async function main(): Promise<number> {
 
 async function matrix(store: ChaosStore): Promise<number> {
   const results: CellResult[] = []
-  await runMatrix(store, CELLS, AT_A_TIME, values.keep, (result) => {
+  await runMatrix(store, AT_A_TIME, values.keep, (result) => {
     results.push(result)
     const { cell, problems } = result
     say(`  ${problems.length === 0 ? '✔' : '✖'} ${cell.point.padEnd(16)} ${cell.blow}`)

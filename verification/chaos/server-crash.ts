@@ -21,7 +21,7 @@ export async function runServerCrashes(store: ChaosStore): Promise<Omit<CellResu
     setsClock: false,
   })
   try {
-    await Promise.all(CELL_JOBS.map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
+    await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
     await world.fleet.ready()
     const reads = []
     for (let crash = 0; crash < CRASHES; crash++) {

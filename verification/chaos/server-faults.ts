@@ -1,15 +1,22 @@
 import type { Chaos } from './chaos.ts'
 import type { Fault } from './faults.ts'
 import type { Random } from './random.ts'
-import type { ServerEnd } from './stores/store.ts'
+import type { ServerEnd, ServerTrick, ServerUnderChaos } from './stores/store.ts'
 
-/** What happens to servers; for stores that have one. In the deck with the others. */
-export const SERVER_FAULTS: readonly (readonly [name: string, cards: number, fault: Fault])[] = [
-  ['fast restart', 1, restart('fast')],
-  ['immediate restart', 1, restart('immediate')],
-  ['server crash', 1, restart('crash')],
-  ['connections ended', 2, disconnect],
-]
+/** What happens to this server; for stores that have one. In the deck with the others. */
+export function serverFaults({
+  clock,
+  tricks,
+}: ServerUnderChaos): readonly (readonly [name: string, cards: number, fault: Fault])[] {
+  return [
+    ['fast restart', 1, restart('fast')],
+    ['immediate restart', 1, restart('immediate')],
+    ['server crash', 1, restart('crash')],
+    ['connections ended', 2, disconnect],
+    ...('reason' in clock ? [] : [['store clock step', 1, stepClock(clock)] as const]),
+    ...tricks.map((trick) => [trick.name, 1, playing(trick)] as const),
+  ]
+}
 
 /** Whoever starts meanwhile may not find the store. */
 export const SERVER_TROUBLE = 'server'
@@ -33,4 +40,30 @@ async function disconnect({ store, recorder }: Chaos, random: Random): Promise<v
   const ended = await store.server?.disconnect(share).catch(() => 0)
   recorder.log(`${ended} connections ended`)
   over()
+}
+
+/** Of the store alone: every process finds that its own has gone wrong by as much. */
+function stepClock(clock: { readonly step: (ms: number) => void }): Fault {
+  return async ({ recorder, counters }, random) => {
+    const isForward = random.chance(0.5)
+    const byMs = Math.round(isForward ? random.between(300, 5_000) : -random.between(200, 2_500))
+    const over = recorder.fault('store clock step', null)
+    const at = recorder.now()
+    clock.step(byMs)
+    recorder.add({ kind: 'clock', at, byMs })
+    recorder.log(`the store's clock steps by ${byMs} ms`)
+    counters.count(isForward ? 'store clock forward' : 'store clock back')
+    over()
+  }
+}
+
+function playing({ name, play }: ServerTrick): Fault {
+  return async (chaos, random) => {
+    const ms = random.between(300, chaos.leaseMs * 2)
+    if (!chaos.begin(SERVER_TROUBLE)) return
+    const over = chaos.recorder.fault(name, null)
+    await play(ms, chaos.wait)
+    over()
+    chaos.over(SERVER_TROUBLE)
+  }
 }

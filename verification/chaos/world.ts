@@ -5,10 +5,12 @@ import type { Bounds, History, Ledger } from '../../packages/checker/src/history
 import { judge } from '../../packages/checker/src/index.ts'
 import type { Verdict } from '../../packages/checker/src/verdict.ts'
 import { type Connection, connect } from '../../packages/cronce/src/app/connect.ts'
+import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
 import { buildHistory } from './build-history.ts'
 import { type FakeClock, prepareClock } from './clock/clock.ts'
 import { type Counters, createCounters } from './counters.ts'
 import { createFleet, type Fleet, type FleetOptions } from './fleet.ts'
+import { type ChaosJob, withoutTransactions } from './jobs.ts'
 import { startProxy } from './proxy.ts'
 import { type Random, randomFrom } from './random.ts'
 import { readLedger, readSteps } from './read-ledger.ts'
@@ -27,6 +29,10 @@ export interface World {
   readonly fleet: Fleet
   /** What can't be done here, and why. */
   readonly skipped: readonly string[]
+  /** What each release declares on this store. */
+  readonly jobsOf: (release: number) => readonly ChaosJob[]
+  /** What users write can be part of the store's own transactions. */
+  readonly transacts: boolean
   read(): Promise<Ledger>
   /** Stop everything for good, read for the last time, and judge. */
   judge(earlier: readonly Ledger[]): Promise<{ readonly history: History; readonly verdict: Verdict }>
@@ -48,6 +54,8 @@ export interface WorldOptions
   /** Names that schedules may have had. */
   readonly names: readonly string[]
   readonly setsClock: boolean
+  /** Told of everything that processes tell. */
+  readonly onEvent?: (event: CronceEvent, node: string) => void
 }
 
 export async function startWorld(options: WorldOptions): Promise<World> {
@@ -55,10 +63,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const recorder = createRecorder(join(folder, 'chaos.log'))
   const prepared = options.setsClock ? await prepareClock(folder) : { reason: 'not wanted' }
   const clock = 'reason' in prepared ? null : prepared
-  const store = await options.store.prepare(folder, () => Math.floor(Date.now() + (clock?.offset() ?? 0)))
+  const { transacts } = options.store
+  const jobsOf: World['jobsOf'] = (release) =>
+    transacts ? options.jobsOf(release) : withoutTransactions(options.jobsOf(release))
+  const wall = (): number => Math.floor(Date.now() + (clock?.offset() ?? 0))
+  const store = await options.store.prepare(folder, { wall, setsClock: options.setsClock })
   const random = randomFrom(options.seed)
   const epoch = await measureEpoch(store, recorder)
-  const counters = createCounters({ network: store.network !== null, server: store.server !== null })
+  const counters = createCounters({ network: store.network !== null, server: store.server })
   const client = await connect({ store: store.source, logger: false })
   const { network } = store
   const slots = await Promise.all(
@@ -70,6 +82,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   )
   const fleet = createFleet(recorder, {
     ...options,
+    jobsOf,
     folder,
     slots,
     module: store.module,
@@ -78,7 +91,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     random,
     environment: options.environment ?? {},
     nodeOptions: options.nodeOptions ?? [],
-    onEvent: counters.event,
+    onEvent(event, node) {
+      counters.event(event)
+      options.onEvent?.(event, node)
+    },
   })
   const read = (): Promise<Ledger> => readLedger(client, options.names, recorder, store.now)
   return {
@@ -92,14 +108,20 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     skipped: [
       ...('reason' in prepared ? [`clock step: ${prepared.reason}`] : []),
       ...('reason' in store.disk ? [`full disk: ${store.disk.reason}`] : []),
+      ...(store.server !== null && 'reason' in store.server.clock
+        ? [`store clock step: ${store.server.clock.reason}`]
+        : []),
+      ...(transacts ? [] : ['stop in a transaction: the store has none']),
     ],
+    jobsOf,
+    transacts,
     read,
     async judge(earlier) {
       // Whoever has had no turn for long has not said so yet.
       await fleet.heard()
       await fleet.freeze()
       const last = await read()
-      const steps = await readSteps(client, last, options.jobsOf(0))
+      const steps = await readSteps(client, last, jobsOf(0))
       const rows = await store.effects()
       const reads = [...earlier, last]
       const history = buildHistory({ folder, epoch, bounds: options.bounds, ...recorder, rows, steps, reads })

@@ -20,6 +20,7 @@ export function postgresChaos({ name, settings = {}, poolSize }: PostgresChaosOp
   return {
     name,
     mounts: false,
+    transacts: true,
     async prepare(): Promise<PreparedStore> {
       started ??= startPostgres({ settings: { ...SETTINGS, ...settings } })
       const server = await started
@@ -93,6 +94,8 @@ function underChaos(server: Server, user: pg.Pool): ServerUnderChaos {
       )
       return rowCount ?? 0
     },
+    clock: { reason: 'the server has its own' },
+    tricks: [],
   }
 }
 

@@ -10,7 +10,8 @@ import type { ChaosStore, PreparedStore, StoreModule } from './store.ts'
 export const sqliteChaos: ChaosStore = {
   name: 'sqlite',
   mounts: true,
-  async prepare(folder, wall): Promise<PreparedStore> {
+  transacts: true,
+  async prepare(folder, { wall }): Promise<PreparedStore> {
     const disk = mountSmallDisk(join(folder, 'disk'))
     const file = join(disk.path, 'store.db')
     const user = new DatabaseSync(file, { timeout: 5_000 })

@@ -1,4 +1,5 @@
 import type { StoreSource } from '../../../packages/cronce/src/store/store.ts'
+import type { FakeClock } from '../clock/clock.ts'
 import type { EffectRow } from '../order.ts'
 
 /** A store that chaos can be made on. Another one is another such object; nothing else knows what kind it is. */
@@ -6,8 +7,17 @@ export interface ChaosStore {
   readonly name: string
   /** It wants to mount a disk of its own. */
   readonly mounts: boolean
-  /** Everything of it is in the folder, and gone when it is closed. `wall`: the clock of the processes of the fleet. */
-  prepare(folder: string, wall: () => number): Promise<PreparedStore>
+  /** What users write can be part of the store's own transactions. */
+  readonly transacts: boolean
+  /** Everything of it is in the folder, and gone when it is closed. */
+  prepare(folder: string, options: PrepareOptions): Promise<PreparedStore>
+}
+
+export interface PrepareOptions {
+  /** The clock of the processes of the fleet. */
+  readonly wall: () => number
+  /** Clocks will be set: the server's too, if that can be done. */
+  readonly setsClock: boolean
 }
 
 export interface PreparedStore {
@@ -41,6 +51,16 @@ export interface ServerUnderChaos {
   readonly restart: (end: ServerEnd, downMs: number) => Promise<void>
   /** Ends so many of the connections that there are, in a random order. Returns how many. */
   readonly disconnect: (share: number) => Promise<number>
+  /** Its own, which no process of the fleet has; or why it can't be set. */
+  readonly clock: Pick<FakeClock, 'step'> | { readonly reason: string }
+  /** What else servers of this kind do. */
+  readonly tricks: readonly ServerTrick[]
+}
+
+export interface ServerTrick {
+  readonly name: string
+  /** For about so long. `wait` ends early when calm is wanted. Returns when it is over. */
+  readonly play: (ms: number, wait: (ms: number) => Promise<void>) => Promise<void>
 }
 
 /** What processes of the fleet import. */

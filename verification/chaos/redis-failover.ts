@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Entry, History, RunOfFire, Start } from '../../packages/checker/src/history.ts'
+import type { Violation } from '../../packages/checker/src/verdict.ts'
+import type { EventOf } from '../../packages/cronce/src/model/event.ts'
+import type { FireKey } from '../../packages/cronce/src/model/record.ts'
+import { promoteRedis, redisText, type Server, startRedis, startRedisReplica } from '../../scripts/servers/index.ts'
+import { declared } from './deploy.ts'
+import { killSlot } from './faults.ts'
+import { CELL_JOBS } from './jobs.ts'
+import { BOUNDS, settled } from './matrix.ts'
+import { startProxy, type TcpProxy } from './proxy.ts'
+import { disconnectClients, redisUrl, source, storeAt } from './stores/redis.ts'
+import type { ChaosStore, PreparedStore } from './stores/store.ts'
+import { startWorld } from './world.ts'
+
+/**
+ * What becomes of the processes when the primary is replaced by a replica that is behind. `all-move`: they live, and find the new
+ * one at once. `one-dies`: with the old primary, and what it knew with it. `one-stays`: it goes on with the old primary
+ * beyond its lease, as if on the wrong side of a partition.
+ */
+export const FATES = ['all-move', 'one-dies', 'one-stays'] as const
+export type Fate = (typeof FATES)[number]
+
+export interface FailoverResult {
+  readonly fate: Fate
+  /** Scripts that had written something, of which the new primary knows nothing. */
+  readonly lostWrites: number
+  readonly starts: number
+  /** Fires of which more than one run began although the one before was neither over nor given up by its process. */
+  readonly ranTwice: readonly FireKey[]
+  /** Of those, the ones that no `store.rolledBack` named. */
+  readonly unnamed: readonly FireKey[]
+  readonly restored: number
+  readonly doubtful: number
+  readonly rollbacks: readonly (EventOf<'store.rolledBack'> & { readonly node: string })[]
+  readonly violations: readonly Violation[]
+  readonly surprises: readonly string[]
+  readonly history: History
+}
+
+const SLOTS = ['one', 'two', 'three']
+/** Until all of them work, and share the work. */
+const BEFORE_MS = 2_500
+const STAYS_MS = BOUNDS.leaseMs * 2
+const AFTER_MS = 3_000
+
+export async function runFailover(fate: Fate, lossMs: number): Promise<FailoverResult> {
+  const rollbacks: (EventOf<'store.rolledBack'> & { readonly node: string })[] = []
+  const pair = redisPair()
+  const world = await startWorld({
+    store: pair.store,
+    seed: 1,
+    slots: SLOTS,
+    bounds: BOUNDS,
+    names: CELL_JOBS.map(({ name }) => name),
+    jobsOf: () => CELL_JOBS,
+    setsClock: false,
+    onEvent: (event, node) => void (event.type === 'store.rolledBack' && rollbacks.push({ ...event, node })),
+  })
+  const { fleet, recorder } = world
+  const [struck, ...others] = fleet.slots
+  try {
+    await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
+    await fleet.ready()
+    await sleep(BEFORE_MS)
+    pair.cutApart()
+    await sleep(lossMs)
+    const over = recorder.fault('failover', null)
+    // Dead before anybody could ask it.
+    if (fate === 'one-dies') killSlot(world, struck!)
+    const lostWrites = await pair.promote()
+    for (const { proxy } of fate === 'one-stays' ? others : fleet.slots) proxy?.cut()
+    if (fate === 'one-stays') {
+      await sleep(STAYS_MS)
+      struck!.proxy?.cut()
+    }
+    over()
+    await fleet.ready()
+    await sleep(AFTER_MS)
+    await settled(world)
+    const { history, verdict } = await world.judge([])
+    const { violations } = verdict
+    const { surprises } = fleet
+    return { fate, lostWrites, ...countIn(history.entries, rollbacks), rollbacks, violations, surprises, history }
+  } finally {
+    await world.end()
+    world.removeFolder()
+  }
+}
+
+function countIn(
+  entries: readonly Entry[],
+  rollbacks: readonly Pick<EventOf<'store.rolledBack'>, 'restored' | 'doubtful'>[],
+): Pick<FailoverResult, 'starts' | 'ranTwice' | 'unnamed' | 'restored' | 'doubtful'> {
+  const starts = entries.filter((entry) => entry.kind === 'start')
+  const byFire = Map.groupBy(starts, fireText)
+  const twice = [...byFire.values()].filter((runs) => runs.slice(0, -1).some((run) => !isGivenUp(run, entries)))
+  const ranTwice = twice.map((runs): FireKey => {
+    const { schedule, dueAt, nonce } = runs[0]!
+    return { schedule, dueAt, nonce }
+  })
+  const textsOf = (what: 'restored' | 'doubtful'): Set<string> =>
+    new Set(rollbacks.flatMap((rollback) => rollback[what].map(fireText)))
+  const [restored, doubtful] = [textsOf('restored'), textsOf('doubtful')]
+  const unnamed = ranTwice.filter((fire) => !doubtful.has(fireText(fire)))
+  return { starts: starts.length, ranTwice, unnamed, restored: restored.size, doubtful: doubtful.size }
+}
+
+/** Its process ended in the middle of it: then somebody else has to run it. */
+function isGivenUp({ node, token, schedule }: Start, entries: readonly Entry[]): boolean {
+  const isFinished = entries.some(
+    (entry) => entry.kind === 'finish' && entry.schedule === schedule && entry.token === token,
+  )
+  return !isFinished && entries.some((entry) => entry.kind === 'node' && entry.node === node && entry.what === 'ended')
+}
+
+function fireText({ schedule, dueAt, nonce }: Pick<RunOfFire, 'schedule' | 'dueAt' | 'nonce'>): string {
+  return `${schedule} ${dueAt} ${nonce}`
+}
+
+/** A primary and a replica that can be cut off from it. Clients come by proxies, and find whichever is the primary. */
+function redisPair() {
+  let primary: Server
+  let replica: Server
+  let link: TcpProxy
+  let own: TcpProxy
+  let isPromoted = false
+  const current = {
+    host: '127.0.0.1',
+    get port() {
+      return isPromoted ? replica.port : primary.port
+    },
+    urlBy: redisUrl,
+  }
+  const markOf = async (server: Server): Promise<number> =>
+    Number(await redisText(server, 'HGET', 'cronce:{default}', 'mark'))
+  const store: ChaosStore = {
+    name: 'redis failover',
+    mounts: false,
+    transacts: false,
+    async prepare(): Promise<PreparedStore> {
+      primary = await startRedis()
+      link = await startProxy({ host: '127.0.0.1', port: primary.port })
+      replica = await startRedisReplica(primary, { port: link.port })
+      own = await startProxy(current)
+      const url = redisUrl(own.port)
+      const server = {
+        restart: () => Promise.reject(new Error('the replica takes over instead')),
+        disconnect: (share: number) => disconnectClients(current, share),
+        clock: { reason: 'not wanted' },
+        tricks: [],
+      }
+      const close = async (): Promise<void> => {
+        await Promise.all([own.close(), link.close(), primary.stop(), replica.stop()])
+      }
+      return { ...storeAt(current), url, source: source(url), network: current, server, close }
+    },
+  }
+  return {
+    store,
+    /** The replica hears nothing of what the primary acknowledges from now on. */
+    cutApart() {
+      link.mode('refuse')
+      link.cut()
+    },
+    /** From here on whoever connects finds the other one. How many writes are lost by that. */
+    async promote(): Promise<number> {
+      await promoteRedis(replica)
+      const lost = (await markOf(primary)) - (await markOf(replica))
+      isPromoted = true
+      own.cut()
+      return lost
+    },
+  }
+}
