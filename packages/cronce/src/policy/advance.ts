@@ -33,15 +33,14 @@ export function advance(
 
 function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
   if (draft.state.retiredAt !== null) return
-  const ledger = ledgerOf(existing)
-  const known = existing.length === 0 ? null : ledger
+  const known = existing.length === 0 ? null : ledgerOf(existing)
   if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
   if (draft.state.pause === null) plan(draft, 'ready', known)
   passOverAhead(draft, existing)
   if (draft.state.pause !== null) return
   missWaiting(draft)
   giveUpWaiting(draft)
-  materialise(draft, ledger, existing)
+  if (draft.state.backfills.length > 0) materialise(draft, known ?? ledgerOf([]), existing)
 }
 
 /** What is on record and not planned yet is remembered: a resume, or whoever skips it, would find it in the way for ever. */

@@ -1,6 +1,6 @@
 import type { Change } from '../model/change.ts'
 import type { CronceEvent } from '../model/event.ts'
-import { keepAtLeastMs, type Policy, policyOf } from '../model/policy.ts'
+import { keepAtLeastMs, type Policy, type PolicyChoices, policyOf } from '../model/policy.ts'
 import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { isFinished, isSpent } from './bounds.ts'
@@ -42,7 +42,13 @@ export function begin(state: ScheduleState, context: Context): Draft {
 }
 
 export function set(draft: Draft, patch: Partial<ScheduleState>): void {
-  draft.state = { ...draft.state, ...patch }
+  Object.assign(ownState(draft), patch)
+}
+
+/** A copy that nobody else has seen, made when the first thing changes: one for each decision, not one for each change. */
+function ownState(draft: Draft): { -readonly [Name in keyof ScheduleState]: ScheduleState[Name] } {
+  if (draft.state === draft.before) draft.state = { ...draft.before }
+  return draft.state
 }
 
 /** What is not true before this instant must not be written before it. */
@@ -52,7 +58,12 @@ export function demandTime(draft: Draft, at: Instant): void {
 
 /** Of a fire: its own where it was planned with another one than the schedule's. */
 export function policyOfFire(draft: Draft, fire: OpenFire): Policy {
-  return policyOf(fire.own?.policy ?? draft.state.definition.policy)
+  return policyOf(choicesOfFire(draft, fire))
+}
+
+/** The same as it was written down, for whoever wants one part of it: to spell out the whole costs more than to decide. */
+export function choicesOfFire(draft: Draft, fire: OpenFire): PolicyChoices {
+  return fire.own?.policy ?? draft.state.definition.policy
 }
 
 export function putRecord(draft: Draft, record: FireRecord, isNew: boolean): void {
@@ -77,15 +88,17 @@ export function finishIfChanged(draft: Draft): Decision | null {
 export function finish(draft: Draft): Decision {
   const { before, context } = draft
   const trim = trimOf(draft)
-  const trimmedBefore = laterOf(draft.state.trimmedBefore, trim?.endedBefore ?? null)
-  const open = draft.open.toSorted(byDueAt)
-  const state = { ...draft.state, open, trimmedBefore, version: before.version + 1 }
+  const state = ownState(draft)
+  state.open = draft.open.toSorted(byDueAt)
+  state.trimmedBefore = laterOf(state.trimmedBefore, trim?.endedBefore ?? null)
+  state.version = before.version + 1
   if (isFinished(state) && !isFinished(before) && before.version > 0) {
     draft.events.push({ type: 'schedule.finished', schedule: state.id, job: state.definition.job })
   }
   // Whoever changes a definition is told what it became, also if nothing is left of it.
   const isRemoved = isSpent(state) && before.version > 0 && before.revision === state.revision
-  return decisionOf(draft, isRemoved ? null : { ...state, wakeAt: wakeAtOf(state, context.now) }, trim)
+  state.wakeAt = wakeAtOf(state, context.now)
+  return decisionOf(draft, isRemoved ? null : state, trim)
 }
 
 /** The schedule goes, its records stay. */

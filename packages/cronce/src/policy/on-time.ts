@@ -1,5 +1,5 @@
 import { type Ending, ending } from '../model/outcome.ts'
-import { policyOf } from '../model/policy.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { OpenFire } from '../model/schedule.ts'
 import { MAX_OPEN } from './bounds.ts'
 import type { Draft } from './draft.ts'
@@ -39,7 +39,7 @@ function verdictOn(draft: Draft, step: Step, fire: OpenFire) {
   if (fire.ignoresOverlap) return 'start'
   // Planned before its time, because what comes after would not plan it: nobody knows yet what will be active then.
   if (fire.readyAt > draft.context.now) return 'wait'
-  const { overlap } = policyOf(draft.state.definition.policy)
+  const { overlap = DEFAULT_POLICY.overlap } = draft.state.definition.policy
   const waiting = draft.open.filter((other) => !isActive(other) && other.kind !== 'backfill').length
   return decideOverlap(overlap, { active: step.active.length, waiting })
 }

@@ -1,8 +1,8 @@
 import { type Ending, ending } from '../model/outcome.ts'
-import { type Policy, policyOf } from '../model/policy.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Instant, MissedChoice } from '../model/schedule.ts'
 import { HANDFUL, MAX_OPEN, MAX_PLANNED } from './bounds.ts'
-import { type Draft, demandTime, set } from './draft.ts'
+import { choicesOfFire, type Draft, demandTime, set } from './draft.ts'
 import { endFire, endUnrun, newFire, openFire } from './fires.ts'
 import type { Ledger } from './ledger.ts'
 import { decideLate, isOnTime, keepCount } from './misfire.ts'
@@ -35,7 +35,7 @@ interface Stretch {
 export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean {
   const stretch = dueStretch(draft, reach, ledger, null)
   if (stretch.to === null) return false
-  const { misfire } = policyOf(draft.state.definition.policy)
+  const { misfire = DEFAULT_POLICY.misfire } = draft.state.definition.policy
   const { now } = draft.context
   const lateness = stretch.instants.map(({ readyAt }) => now - readyAt)
   const lateCount = lateness.findIndex((ms) => isOnTime(misfire, ms))
@@ -58,7 +58,7 @@ export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | 
   // Also those whose jitter ends after the pause: it is the due time that fell into it.
   const stretch = dueStretch(draft, 'due', ledger, draft.state.pause?.until ?? null)
   if (stretch.to === null) return false
-  const { limit } = policyOf(draft.state.definition.policy).misfire
+  const { limit } = draft.state.definition.policy.misfire ?? DEFAULT_POLICY.misfire
   const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, limit) : 0
   const beyond = { newer: stretch.more, ahead, room: MAX_OPEN - draft.open.length }
   const firstKept = stretch.instants.length - keepCount(choice, limit, beyond)
@@ -73,7 +73,7 @@ export function missWaiting(draft: Draft): void {
   const waiting = draft.open.filter((fire) => fire.kind === 'scheduled' && fire.run === null && fire.attempt === 0)
   const latest = waiting.reduce((dueAt, fire) => Math.max(dueAt, fire.dueAt), Number.NEGATIVE_INFINITY)
   for (const fire of waiting) {
-    const { misfire }: Policy = policyOf(fire.own?.policy ?? draft.state.definition.policy)
+    const { misfire = DEFAULT_POLICY.misfire } = choicesOfFire(draft, fire)
     if (fire.queued || isOnTime(misfire, now - fire.readyAt)) continue
     const beyond = { newer: latest > fire.dueAt, ahead: 0, room: 1 }
     const [verdict] = decideLate(misfire, [now - fire.readyAt], beyond)

@@ -1,7 +1,7 @@
-import type { Policy } from '../model/policy.ts'
+import { DEFAULT_POLICY, type PolicyChoices } from '../model/policy.ts'
 import type { FireRecord, RunRecord } from '../model/record.ts'
 import type { OpenFire, OpenRun } from '../model/schedule.ts'
-import { type Draft, policyOfFire } from './draft.ts'
+import { choicesOfFire, type Draft } from './draft.ts'
 
 export interface RunningFire extends OpenFire {
   readonly run: OpenRun
@@ -47,7 +47,7 @@ export function runRecordOf(draft: Draft, fire: RunningFire): RunRecord {
     request: run.request,
     startedAt: run.startedAt,
     readyAt: fire.readyAt,
-    slots: slotsOf(draft.state.definition.job, policyOfFire(draft, fire)).map(({ slot }) => slot),
+    slots: slotsOf(draft.state.definition.job, choicesOfFire(draft, fire)).map(({ slot }) => slot),
     cancel: run.cancel,
     ending: null,
     endedAt: null,
@@ -56,8 +56,14 @@ export function runRecordOf(draft: Draft, fire: RunningFire): RunRecord {
   }
 }
 
+interface Slot {
+  readonly slot: string
+  readonly limit: number
+}
+
 /** Names of the fleet-wide limits that a run counts against. */
-export function slotsOf(job: string, { limits }: Policy): readonly { readonly slot: string; readonly limit: number }[] {
+export function slotsOf(job: string, choices: PolicyChoices): readonly Slot[] {
+  const { limits = DEFAULT_POLICY.limits } = choices
   const slots = []
   if (limits.job !== null) slots.push({ slot: `job:${job}`, limit: limits.job })
   if (limits.group !== null) slots.push({ slot: `group:${limits.group.name}`, limit: limits.group.limit })

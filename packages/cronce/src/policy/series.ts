@@ -1,4 +1,4 @@
-import { policyOf } from '../model/policy.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Definition, Instant, ScheduleState } from '../model/schedule.ts'
 import { trigger } from '../trigger/from-data.ts'
 import { jittered } from './jitter.ts'
@@ -14,16 +14,22 @@ export interface Series {
 /** Does not know of the limit: that depends on how many were counted. */
 export function seriesOf(id: string, definition: Definition): Series {
   const { start, end } = definition
-  const { jitter } = policyOf(definition.policy)
   const timeline = definition.trigger === null ? null : trigger(definition.trigger)
   const next = (after: Instant): Instant | null => {
     const at = timeline?.next(start === null ? after : Math.max(after, start - 1)) ?? null
     return at === null || (end !== null && at >= end) ? null : at
   }
+  const { jitter = DEFAULT_POLICY.jitter } = definition.policy
   return {
     next,
     readyAt: (dueAt) => (jitter.ms === 0 ? dueAt : jittered(jitter, id, dueAt, next(dueAt))),
   }
+}
+
+/** The same, where it is all that is asked: without jitter, the instants need not be known. */
+export function readyAtOf(id: string, definition: Definition, dueAt: Instant): Instant {
+  const { jitter = DEFAULT_POLICY.jitter } = definition.policy
+  return jitter.ms === 0 ? dueAt : seriesOf(id, definition).readyAt(dueAt)
 }
 
 /** The instant that follows, unless the schedule's limit is used up. */
@@ -45,7 +51,7 @@ export function markOf(state: ScheduleState): Instant {
 
 /** The version of zone data that the instants of a definition depend on; `null`: none. */
 export function zoneDataOf(definition: Definition, zoneData: string): string | null {
-  if (definition.trigger === null) return null
+  if (definition.trigger?.kind !== 'cron') return null
   const timeline = trigger(definition.trigger)
   const isZoned = timeline.kind === 'cron' && timeline.tz !== 'UTC' && !/^[+-]/.test(timeline.tz)
   return isZoned ? zoneData : null

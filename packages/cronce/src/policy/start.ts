@@ -1,7 +1,7 @@
 import type { OpenFire } from '../model/schedule.ts'
 import { makeToken } from '../model/token.ts'
 import type { Claimant } from './decision.ts'
-import { type Draft, demandTime, policyOfFire, set } from './draft.ts'
+import { choicesOfFire, type Draft, demandTime, policyOfFire, set } from './draft.ts'
 import { changeFire } from './fires.ts'
 import { aboutRun, runRecordOf, slotsOf } from './records.ts'
 import { byDueAt, takeTurns } from './turn.ts'
@@ -17,7 +17,8 @@ export function startFires(draft: Draft, claimant: Claimant): void {
     const isAlone = claimant.idle && draft.started.length === 0
     if (isLoner && !isAlone && !isOutOfPatience(fire, now)) return false
     // One at a time where a limit may refuse it: several at once would wait until there is room for all of them, or for ever.
-    if (draft.limits.size > 0 && slotsOf(draft.state.definition.job, policyOfFire(draft, fire)).length > 0) return false
+    if (draft.limits.size > 0 && slotsOf(draft.state.definition.job, choicesOfFire(draft, fire)).length > 0)
+      return false
     // Nothing beside a fire that may take its instance down.
     room = isLoner ? 0 : room - 1
     startFire(draft, fire, claimant)

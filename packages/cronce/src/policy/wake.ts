@@ -1,6 +1,6 @@
 import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { canMaterialise, isSpent } from './bounds.ts'
-import { seriesOf } from './series.ts'
+import { readyAtOf } from './series.ts'
 import { takeTurns } from './turn.ts'
 
 /** From its second crash on a fire runs alone on its instance. */
@@ -41,7 +41,7 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
     if (state.pause.until !== null) add(state.pause.until)
     return finite(earliest)
   }
-  if (state.nextAt !== null) add(seriesOf(state.id, state.definition).readyAt(state.nextAt))
+  if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
   if (canMaterialise(state) || isSpent(state)) add(now)
   return finite(earliest)
 }
