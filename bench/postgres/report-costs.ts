@@ -1,3 +1,4 @@
+import { profileTables } from '../shared/profile-tables.ts'
 import { grouped, table } from '../shared/table.ts'
 import type { Breakdown } from './profile-plan.ts'
 import type { TableUse } from './readings.ts'
@@ -18,7 +19,6 @@ export function tablesTable(tables: readonly TableUse[]): string {
 }
 
 const STATEMENTS = 8
-const PLACES = 10
 const TEXT = 50
 
 export function breakdownText({ rush, statements, profile }: Breakdown): string {
@@ -41,18 +41,7 @@ export function breakdownText({ rush, statements, profile }: Breakdown): string 
         grouped(walBytes / count),
       ]),
   )
-  const share = (value: number) => `${(value * 100).toFixed(1)} %`
-  const byPlace = table(
-    ['main thread, where', 'share', 'µs per fire'],
-    profile.shares
-      .slice(0, PLACES)
-      .map(([where, value]) => [where, share(value), grouped(value * effort.clientMainMs * 1000)]),
-  )
-  const byFunction = table(
-    ['main thread, function by itself', 'share'],
-    profile.functions.map(([name, value]) => [`\`${name}\``, share(value)]),
-  )
-  return [intro, byStatement, byPlace, byFunction].join('\n\n')
+  return [intro, byStatement, ...profileTables(profile, effort.clientMainMs)].join('\n\n')
 }
 
 /** The functions of the store have telling names; whatever else is sent is cut. */

@@ -37,7 +37,7 @@ export function serveInstance(source: StoreSource, concurrency: number): void {
     start: async () => void (await app.start()),
     look: async ({ looks }) => ({ is: 'looked', each: await look(source, looks) }),
     weigh: async () => weigh(),
-    audit: () => audit(source),
+    audit: ({ before }) => audit(source, before),
     profile: async () => void (await profile.start()),
     profiled: () => profile.stop(),
     stop: async () => void (await app.stop()),
@@ -76,13 +76,17 @@ function weigh(): Reply {
 }
 
 /** Every page of the record, read from the store. */
-function audit(source: StoreSource): Promise<Reply> {
+function audit(source: StoreSource, before = Number.POSITIVE_INFINITY): Promise<Reply> {
   return withStore(source, async (store) => {
     let succeeded = 0
     let others = 0
     for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
       const page = await store.listFires({ after, limit: 500 })
-      for (const { ending } of page.items) ending?.outcome === 'succeeded' ? succeeded++ : others++
+      for (const { dueAt, ending } of page.items) {
+        if (dueAt >= before) continue
+        if (ending?.outcome === 'succeeded') succeeded++
+        else others++
+      }
       after = page.next
     }
     return { is: 'audited', succeeded, others }

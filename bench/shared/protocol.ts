@@ -41,7 +41,8 @@ export type Request =
   | { readonly do: 'collect' }
   | { readonly do: 'look'; readonly looks: number }
   | { readonly do: 'weigh' }
-  | { readonly do: 'audit' }
+  /** Of the fires that were due before then; of all where nothing is said. */
+  | { readonly do: 'audit'; readonly before?: number }
   | { readonly do: 'profile' }
   | { readonly do: 'profiled' }
   | { readonly do: 'stop' }

@@ -1,0 +1,60 @@
+import { atLeast, atMost, type Bar, below, processes } from '../shared/bars.ts'
+import { median } from '../shared/statistics.ts'
+import type { System } from './fleet.ts'
+import type { Lateness } from './lateness-plan.ts'
+import { faultsOf, type Results } from './results.ts'
+import type { Fsync } from './server.ts'
+
+/** What an earlier measurement found of BullMQ's job schedulers: overloaded, they must not lend us their lateness. */
+const BULLMQ_P99_MS = 460
+
+/** Bars of parts that were not measured are left out. */
+export function judge(results: Results): Bar[] {
+  const { idle = [], audit } = results
+  return [
+    ...throughputBars(results),
+    ...latenessBars(results),
+    ...idle.map(({ options, schedules, sent }) => {
+      const what = `idle, ${processes(options)}, ${schedules.toLocaleString('en-US')} schedules: commands/min each`
+      return atMost(what, 12, sent)
+    }),
+    ...(audit === undefined
+      ? []
+      : [
+          atMost(
+            `${audit.perSecond.toLocaleString('en-US')} fires/s on ${processes(audit.options)}: lost, doubled or not on record`,
+            0,
+            audit.faults.length,
+          ),
+        ]),
+    atMost('faults of cronce in all of this', 0, faultsOf(results).length),
+  ]
+}
+
+/** Each system's better one of one and four processes, with what is done kept and the same durability. */
+function throughputBars({ throughput }: Results): Bar[] {
+  if (throughput === undefined) return []
+  const best = (system: System, fsync: Fsync) =>
+    Math.max(
+      ...throughput
+        .filter(({ rounds: [first] }) => first!.options.system === system && first!.fsync === fsync)
+        .filter(({ rounds: [first] }) => first!.options.removes !== true)
+        .map(({ rounds }) => median(rounds.map(({ firesPerSecond }) => firesPerSecond))),
+    )
+  return (['everysec', 'always'] satisfies Fsync[]).map((fsync) =>
+    atLeast(`fires/s, appendfsync ${fsync}: times BullMQ`, 3, best('cronce', fsync) / best('BullMQ', fsync)),
+  )
+}
+
+function latenessBars({ together = [] }: Results): Bar[] {
+  const of = (system: System): Lateness | undefined => together.find(({ options }) => options.system === system)
+  const ours = of('cronce')
+  if (ours === undefined) return []
+  const theirs = of('BullMQ')?.p99Ms ?? BULLMQ_P99_MS
+  const limit = Math.min(Number.isNaN(theirs) ? BULLMQ_P99_MS : theirs, BULLMQ_P99_MS) / 10
+  const what = '1,000 every second, 3 processes: p99 late, ms'
+  const bars = [atMost(`${what} (a tenth of BullMQ)`, limit, ours.p99Ms)]
+  const nodeCron = of('node-cron')
+  if (nodeCron !== undefined) bars.push(below(`${what} (node-cron)`, nodeCron.p99Ms, ours.p99Ms))
+  return bars
+}

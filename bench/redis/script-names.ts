@@ -1,0 +1,20 @@
+import * as apply from '../../packages/cronce/src/store/redis/scripts/apply.ts'
+import * as instances from '../../packages/cronce/src/store/redis/scripts/instances.ts'
+import * as lists from '../../packages/cronce/src/store/redis/scripts/lists.ts'
+import * as schedules from '../../packages/cronce/src/store/redis/scripts/schedules.ts'
+import * as steps from '../../packages/cronce/src/store/redis/scripts/steps.ts'
+
+const NAMES = new Map(
+  [apply, instances, lists, schedules, steps]
+    .flatMap((module) => Object.values(module) as unknown[])
+    .filter((value) => typeof value === 'object' && value !== null)
+    .map((value) => value as { readonly sha?: string; readonly name?: string })
+    .filter(({ sha, name }) => sha !== undefined && name !== undefined)
+    .map(({ sha, name }) => [sha!, name!] as const),
+)
+
+/** Of a command, with a script by its name where it is one of ours. */
+export function commandName(command: string): string {
+  const sha = /^evalsha (\S+)$/.exec(command)?.[1]
+  return sha === undefined ? command : (NAMES.get(sha) ?? `evalsha ${sha.slice(0, 6)}`)
+}
