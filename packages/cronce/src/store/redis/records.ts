@@ -6,67 +6,53 @@ import type { Definition, OpenFire, OpenRun, ScheduleState } from '../../model/s
 /** Leads every list. What has a higher one was written by a newer version, and is left alone. */
 export const FORMAT = 1
 
-/** A field that was added to the model and not here does not compile. */
-type Nothing = Readonly<Record<string, never>>
+// A field that is added to the model and not read here does not compile; of those that may be missing, this says the same.
+type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
+true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' ? true : never
+true satisfies Optional<OpenFire> extends 'giveUp' ? true : never
+true satisfies Optional<FireRecord & RunRecord & OpenRun> extends never ? true : never
+
+type Mutable<Model> = { -readonly [Name in keyof Model]: Model[Name] }
 
 /** Without its key, which is its name in the store. */
 export function writeFire(record: FireRecord): string {
-  const { schedule: _schedule, dueAt: _dueAt, nonce: _nonce, ...kept } = record
-  const {
-    job,
-    tenant,
-    kind,
-    round,
-    plannedAt,
-    readyAt,
-    attempt,
-    input,
-    ending,
-    endedAt,
-    number,
-    expiresAt,
-    range,
-    ...rest
-  } = kept
-  rest satisfies Nothing
   return JSON.stringify([
     FORMAT,
-    job,
-    tenant,
-    kind,
-    round,
-    plannedAt,
-    readyAt,
-    attempt,
-    input,
-    ending,
-    endedAt,
-    number,
-    expiresAt,
-    range,
-  ])
+    record.job,
+    record.tenant,
+    record.kind,
+    record.round,
+    record.plannedAt,
+    record.readyAt,
+    record.attempt,
+    record.input,
+    record.ending,
+    record.endedAt,
+    record.number,
+    record.expiresAt,
+    record.range,
+  ] satisfies FireList)
 }
 
 export function readFire({ schedule, dueAt, nonce }: FireKey, text: string): FireRecord {
-  const [, job, tenant, kind, round, plannedAt, readyAt, attempt, input, ending, endedAt, number, expiresAt, range] =
-    JSON.parse(text) as FireList
+  const list = JSON.parse(text) as FireList
   return {
     schedule,
     dueAt,
     nonce,
-    job,
-    tenant,
-    kind,
-    round,
-    plannedAt,
-    readyAt,
-    attempt,
-    input,
-    ending,
-    endedAt,
-    number,
-    expiresAt,
-    range,
+    job: list[1],
+    tenant: list[2],
+    kind: list[3],
+    round: list[4],
+    plannedAt: list[5],
+    readyAt: list[6],
+    attempt: list[7],
+    input: list[8],
+    ending: list[9],
+    endedAt: list[10],
+    number: list[11],
+    expiresAt: list[12],
+    range: list[13],
   }
 }
 
@@ -89,52 +75,46 @@ type FireList = [
 
 /** Without schedule and token, which are its name in the store. */
 export function writeRun(record: RunRecord): string {
-  const { schedule: _schedule, token: _token, ...kept } = record
-  const { dueAt, nonce, job, round, attempt, instance, request, startedAt, readyAt, slots, cancel, ...end } = kept
-  const { ending, endedAt, error, result, ...rest } = end
-  rest satisfies Nothing
   return JSON.stringify([
     FORMAT,
-    dueAt,
-    nonce,
-    job,
-    round,
-    attempt,
-    instance,
-    request,
-    startedAt,
-    readyAt,
-    slots,
-    cancel,
-    ending,
-    endedAt,
-    error,
-    result,
-  ])
+    record.dueAt,
+    record.nonce,
+    record.job,
+    record.round,
+    record.attempt,
+    record.instance,
+    record.request,
+    record.startedAt,
+    record.readyAt,
+    record.slots,
+    record.cancel,
+    record.ending,
+    record.endedAt,
+    record.error,
+    record.result,
+  ] satisfies RunList)
 }
 
 export function readRun(schedule: string, token: string, text: string): RunRecord {
   const list = JSON.parse(text) as RunList
-  const [, dueAt, nonce, job, round, attempt, instance, request, startedAt, readyAt, slots, cancel] = list
-  const [, , , , , , , , , , , , ending, endedAt, error, result] = list
   return {
     schedule,
     token,
-    dueAt,
-    nonce,
-    job,
-    round,
-    attempt,
-    instance,
-    request,
-    startedAt,
-    readyAt,
-    slots,
-    cancel,
-    ending,
-    endedAt,
-    error,
-    result,
+    dueAt: list[1],
+    nonce: list[2],
+    job: list[3],
+    round: list[4],
+    attempt: list[5],
+    instance: list[6],
+    request: list[7],
+    startedAt: list[8],
+    readyAt: list[9],
+    slots: list[10],
+    cancel: list[11],
+    ending: list[12],
+    endedAt: list[13],
+    error: list[14],
+    result: list[15],
   }
 }
 
@@ -159,44 +139,28 @@ type RunList = [
 
 /** Without name, version, counter of tokens and definition, which the store keeps apart. */
 export function writeState(state: ScheduleState): string {
-  const { id: _id, version: _version, tokens: _tokens, definition: _definition, ...kept } = state
-  const {
-    revision,
-    source,
-    createdAt,
-    updatedAt,
-    pause,
-    retiredAt,
-    nextAt,
-    plannedTo,
-    skipped,
-    zoneData,
-    wakeAt,
-    ...more
-  } = kept
-  const { fired, ended, trimmedBefore, failedInRow, last, open, backfills, ...rest } = more
-  rest satisfies Nothing
+  const { last } = state
   return JSON.stringify([
     FORMAT,
-    revision,
-    source,
-    createdAt,
-    updatedAt,
-    pause,
-    retiredAt,
-    nextAt,
-    plannedTo,
-    skipped,
-    zoneData,
-    wakeAt,
-    fired,
-    ended,
-    trimmedBefore,
-    failedInRow,
+    state.revision,
+    state.source,
+    state.createdAt,
+    state.updatedAt,
+    state.pause,
+    state.retiredAt,
+    state.nextAt,
+    state.plannedTo ?? null,
+    state.skipped ?? null,
+    state.zoneData,
+    state.wakeAt,
+    state.fired,
+    state.ended,
+    state.trimmedBefore,
+    state.failedInRow,
     [last.dueAt, last.succeededDueAt, last.succeededAt],
-    open.map(openList),
-    backfills,
-  ])
+    state.open.map(openList),
+    state.backfills,
+  ] satisfies StateList)
 }
 
 /** As the store has it: the state, and what it keeps apart. */
@@ -208,36 +172,38 @@ export interface StoredState {
 }
 
 /** `null`: a newer version wrote it. */
-export function readState({ id, version, tokens, state }: StoredState, definition: Definition): ScheduleState | null {
-  const list = JSON.parse(state) as StateList
+export function readState(
+  { id, version, tokens, state: text }: StoredState,
+  definition: Definition,
+): ScheduleState | null {
+  const list = JSON.parse(text) as StateList
   if (list[0] > FORMAT) return null
-  const [, revision, source, createdAt, updatedAt, pause, retiredAt, nextAt, plannedTo, skipped, zoneData, wakeAt] =
-    list
-  const [, , , , , , , , , , , , fired, ended, trimmedBefore, failedInRow, last, open, backfills] = list
-  return {
+  const last = list[16]
+  const state: Mutable<ScheduleState> = {
     id,
     version,
     definition,
-    revision,
-    source,
-    createdAt,
-    updatedAt,
-    pause,
-    retiredAt,
-    nextAt,
-    ...(plannedTo !== null && { plannedTo }),
-    ...(skipped !== null && { skipped }),
-    zoneData,
-    wakeAt,
+    revision: list[1],
+    source: list[2],
+    createdAt: list[3],
+    updatedAt: list[4],
+    pause: list[5],
+    retiredAt: list[6],
+    nextAt: list[7],
+    zoneData: list[10],
+    wakeAt: list[11],
     tokens,
-    fired,
-    ended,
-    trimmedBefore,
-    failedInRow,
+    fired: list[12],
+    ended: list[13],
+    trimmedBefore: list[14],
+    failedInRow: list[15],
     last: { dueAt: last[0], succeededDueAt: last[1], succeededAt: last[2] },
-    open: open.map(openFireOf),
-    backfills,
+    open: list[17].map(openFireOf),
+    backfills: list[18],
   }
+  if (list[8] !== null) state.plannedTo = list[8]
+  if (list[9] !== null) state.skipped = list[9]
+  return state
 }
 
 type StateList = [
@@ -265,54 +231,42 @@ type StateList = [
 type OpenList = ReturnType<typeof openList>
 
 function openList(fire: OpenFire) {
-  const { dueAt, nonce, kind, round, plannedAt, readyAt, queued, ignoresOverlap, attempt, failures, crashes, ...more } =
-    fire
-  const { giveUp = null, run, own, ...rest } = more
-  rest satisfies Nothing
+  const { run } = fire
   return [
-    dueAt,
-    nonce,
-    kind,
-    round,
-    plannedAt,
-    readyAt,
-    queued,
-    ignoresOverlap,
-    attempt,
-    failures,
-    crashes,
-    giveUp,
-    run === null ? null : runList(run),
-    own,
+    fire.dueAt,
+    fire.nonce,
+    fire.kind,
+    fire.round,
+    fire.plannedAt,
+    fire.readyAt,
+    fire.queued,
+    fire.ignoresOverlap,
+    fire.attempt,
+    fire.failures,
+    fire.crashes,
+    fire.giveUp ?? null,
+    run === null ? null : ([run.token, run.instance, run.request, run.startedAt, run.cancel] as const),
+    fire.own,
   ] as const
 }
 
 function openFireOf(list: OpenList): OpenFire {
-  const [dueAt, nonce, kind, round, plannedAt, readyAt, queued, ignoresOverlap, attempt, failures, crashes] = list
-  const [, , , , , , , , , , , giveUp, run, own] = list
-  return {
-    dueAt,
-    nonce,
-    kind,
-    round,
-    plannedAt,
-    readyAt,
-    queued,
-    ignoresOverlap,
-    attempt,
-    failures,
-    crashes,
-    ...(giveUp !== null && { giveUp }),
-    run: run === null ? null : openRunOf(run),
-    own,
+  const run = list[12]
+  const fire: Mutable<OpenFire> = {
+    dueAt: list[0],
+    nonce: list[1],
+    kind: list[2],
+    round: list[3],
+    plannedAt: list[4],
+    readyAt: list[5],
+    queued: list[6],
+    ignoresOverlap: list[7],
+    attempt: list[8],
+    failures: list[9],
+    crashes: list[10],
+    run: run === null ? null : { token: run[0], instance: run[1], request: run[2], startedAt: run[3], cancel: run[4] },
+    own: list[13],
   }
-}
-
-function runList({ token, instance, request, startedAt, cancel, ...rest }: OpenRun) {
-  rest satisfies Nothing
-  return [token, instance, request, startedAt, cancel] as const
-}
-
-function openRunOf([token, instance, request, startedAt, cancel]: ReturnType<typeof runList>): OpenRun {
-  return { token, instance, request, startedAt, cancel }
+  if (list[11] !== null) fire.giveUp = list[11]
+  return fire
 }
