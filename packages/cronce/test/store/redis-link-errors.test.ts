@@ -4,19 +4,8 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { redisCommand, redisText } from '../../../../scripts/servers/index.ts'
 import { RedisStoreError, translate } from '../../src/store/redis/errors.ts'
-import {
-  assertFault,
-  COUNT,
-  ECHO,
-  eventually,
-  failure,
-  KEY,
-  linkEach,
-  linkFor,
-  scriptOf,
-  serverFor,
-  withEach,
-} from './redis-link-kit.ts'
+import { assertFault, eventually, failure, linkEach, linkFor, serverFor, withEach } from './redis-link-kit.ts'
+import { COUNT, ECHO, KEY, scriptOf } from './redis-link-scripts.ts'
 
 describe('what the server says', { concurrency: 4 }, () => {
   test("a server that can't write says so before it writes", async (context) => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { Redis, Cluster as RedisCluster } from 'ioredis'
 import { Redis as Redis5, Cluster as RedisCluster5 } from 'ioredis-5'
 import { createClient, createCluster } from 'redis'
 import { type RedisOptions, redisText, type Server, startRedis } from '../../../../scripts/servers/index.ts'
-import type { Link, Script } from '../../src/store/redis/link.ts'
+import type { Link } from '../../src/store/redis/link.ts'
 import { type LinkOptions, openLink, type Target } from '../../src/store/redis/open-link.ts'
+import { KEY } from './redis-link-scripts.ts'
 import { afterwards } from './sqlite-kit.ts'
 
 export interface Kind {
@@ -34,8 +34,6 @@ export const KINDS: readonly Kind[] = [
     cluster: (urls) => createCluster({ rootNodes: urls.map((url) => ({ url })) }),
   },
 ]
-
-export const KEY = 'cronce:{test}'
 
 export interface Linked {
   readonly kind: string
@@ -65,15 +63,6 @@ export async function withEach(links: readonly Linked[], work: (linked: Linked) 
     }),
   )
 }
-
-export function scriptOf(lua: string): Script {
-  return { name: 'test', lua, sha: createHash('sha1').update(lua).digest('hex') }
-}
-
-/** Answers what it was asked. */
-export const ECHO = scriptOf('return ARGV[1]')
-/** Answers how often it has been run. */
-export const COUNT = scriptOf("return tostring(redis.call('INCR', KEYS[1]))")
 
 /** A server that ends with the test. */
 export async function serverFor(context: TestContext, options: RedisOptions = {}): Promise<Server> {

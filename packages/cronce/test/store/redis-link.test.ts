@@ -4,20 +4,17 @@ import { redisCommand, type Server, startRedisReplica } from '../../../../script
 import { startProxy, type TcpProxy } from '../../../../verification/chaos/proxy.ts'
 import {
   assertFault,
-  COUNT,
   connectionsOf,
-  ECHO,
   eventually,
   failure,
-  KEY,
   KINDS,
   linkEach,
   linkFor,
-  scriptOf,
   serverFor,
   timesCalled,
   withEach,
 } from './redis-link-kit.ts'
+import { COUNT, ECHO, KEY, scriptOf } from './redis-link-scripts.ts'
 import { afterwards } from './sqlite-kit.ts'
 
 async function proxyFor(context: TestContext, server: Server): Promise<TcpProxy & { readonly url: string }> {

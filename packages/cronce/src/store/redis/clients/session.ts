@@ -133,7 +133,7 @@ class Line {
     const listener: Listener = (payload) => onMessage(payload)
     const listeners = this.#channels.get(channel) ?? new Set()
     this.#channels.set(channel, listeners.add(listener))
-    await this.#tried.promise
+    await keepingProcess(this.#tried.promise)
     if (this.#connection !== null) await this.#reconcile(this.#connection).catch(() => {})
     return () => {
       if (!listeners.delete(listener) || listeners.size > 0) return
@@ -237,6 +237,13 @@ class Line {
       return new Error('no answer')
     })
   }
+}
+
+/** Connections don't keep a process from ending, but whoever waits for the first does: it may have nothing else to do. */
+async function keepingProcess(promise: Promise<void>): Promise<void> {
+  const timer = setInterval(() => {}, 60_000)
+  await promise
+  clearInterval(timer)
 }
 
 /** Nothing that a listener throws may end the session, or the process. */
