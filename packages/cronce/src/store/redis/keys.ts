@@ -8,7 +8,14 @@
 export const KEYS_LUA = `
 -- hash: epoch, run (of the server), mark, bases, held, floor, format
 local META = KEYS[1]
--- hash: h (version, tokens, revision, wakeAt, job, tenant), s (state), d (definition)
+-- by schedule, hash: what it is, and all that is on record of it, by a letter and a name. The records outlive the schedule.
+--   h -> version, tokens, revision, wakeAt, job, tenant
+--   s -> state
+--   d -> definition
+--   f fire -> open, range, endedAt, number, tokens, LF, record (empty where a run is known and the fire is not)
+--   r token -> open, fire, instance, slots, each with LF, record
+--   n nonce -> fire, for those that have one
+--   m token -> what the run told
 local SCHEDULE = META .. ':schedule:'
 -- sorted by name: all schedules, those of a job, those of a tenant
 local NAMES = META .. ':names'
@@ -16,12 +23,6 @@ local NAMES_OF_JOB = META .. ':names:job:'
 local NAMES_OF_TENANT = META .. ':names:tenant:'
 -- by job, sorted by wakeAt: bucket in two hexadecimal digits, and the schedule
 local DUE = META .. ':due:'
--- by schedule, hash: all that is on record of its fires and runs, by a letter and a name:
---   f fire -> open, range, endedAt, number, tokens, LF, record (empty where a run is known and the fire is not)
---   r token -> open, fire, instance, slots, each with LF, record
---   n nonce -> fire, for those that have one
---   m token -> what the run told
-local RECORDS = META .. ':records:'
 -- sorted by dueAt: all fires, those of a schedule; those that stand for a range; those that are open
 local FIRES = META .. ':fires'
 local FIRES_OF = META .. ':fires:'

@@ -74,28 +74,28 @@ local function nonce_of(fire)
   return string.match(fire, '^[^:]*:(.*)$')
 end
 
--- What is on record of everything that a change mentions, by the names of the fields.
-local function read_records(id, creates, updates, runs)
-  local fields, known = {}, {}
-  local function want(field)
-    if known[field] == nil then
-      known[field] = false
-      fields[#fields + 1] = field
-    end
-  end
+local function want(field, fields, known)
+  if known[field] ~= nil then return end
+  known[field] = false
+  fields[#fields + 1] = field
+end
+
+-- The schedule, and what is on record of everything that a change mentions, by the names of the fields.
+local function read_known(key, creates, updates, runs)
+  local fields, known = { 'h' }, {}
   for _, create in ipairs(creates) do
-    want('f' .. create[1])
+    want('f' .. create[1], fields, known)
     local nonce = nonce_of(create[1])
-    if nonce ~= '' then want('n' .. nonce) end
+    if nonce ~= '' then want('n' .. nonce, fields, known) end
   end
-  for _, update in ipairs(updates) do want('f' .. update[1]) end
+  for _, update in ipairs(updates) do want('f' .. update[1], fields, known) end
   for _, given in ipairs(runs) do
-    want('r' .. given[1])
-    want('f' .. given[2])
+    want('r' .. given[1], fields, known)
+    want('f' .. given[2], fields, known)
   end
   for first = 1, #fields, 1000 do
     local last = math.min(first + 999, #fields)
-    local values = redis.call('HMGET', RECORDS .. id, unpack(fields, first, last))
+    local values = redis.call('HMGET', key, unpack(fields, first, last))
     for n = first, last do known[fields[n]] = values[n - first + 1] end
   end
   return known
@@ -109,7 +109,7 @@ local function find_existing(id, creates, known)
     if record == '' then
       local nonce = nonce_of(fire)
       local twin = nonce ~= '' and known['n' .. nonce]
-      found = twin and redis.call('HGET', RECORDS .. id, 'f' .. twin)
+      found = twin and redis.call('HGET', SCHEDULE .. id, 'f' .. twin)
       if found then
         fire = twin
         record = fire_record(found)
@@ -209,8 +209,8 @@ local function put_run(id, given, known, values)
   return not old
 end
 
-local function put_records(id, creates, updates, runs, known)
-  local values, begun = {}, {}
+local function put_records(id, creates, updates, runs, known, values)
+  local begun = {}
   for _, given in ipairs(runs) do
     if put_run(id, given, known, values) then begun[given[2]] = (begun[given[2]] or '') .. given[1] .. ' ' end
   end
@@ -232,16 +232,13 @@ local function put_records(id, creates, updates, runs, known)
       redis.call('ZADD', FIRES_OF .. id, string.match(fire, '^[^:]*'), fire)
     end
   end
-  for first = 1, #values, 1000 do
-    redis.call('HSET', RECORDS .. id, unpack(values, first, math.min(first + 999, #values)))
-  end
 end
 
 local function trim(id, below, before)
   local found = redis.call('ZRANGEBYSCORE', ENDED .. id, '-inf', '(' .. below, 'LIMIT', 0, TRIM_LOOKS)
   local deleted = 0
   for _, fire in ipairs(found) do
-    local record = redis.call('HGET', RECORDS .. id, 'f' .. fire)
+    local record = redis.call('HGET', SCHEDULE .. id, 'f' .. fire)
     local ended = record and select(3, string.match(record, FIRE_PATTERN))
     if ended and ended ~= '' and tonumber(ended) < tonumber(before) then
       delete_fire(id, fire)
@@ -269,19 +266,20 @@ local function apply()
   runs = take_records(RUN_AT, tonumber(runs))
   limits = take_limits(head, rest, tonumber(limits))
   local key = SCHEDULE .. id
-  local current = redis.call('HGET', key, 'h')
+  local known = read_known(key, creates, updates, runs)
+  local current = known.h
   local was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = '0', '0', nil, '-', nil, ''
   if current then was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = string.match(current, CURRENT) end
   -- Everything is asked before anything is written: what is refused leaves no trace.
   if given_epoch ~= epoch_now or version ~= was_version then return 'c' end
   if not_before ~= '' and now < tonumber(not_before) then return 'e' end
-  local known = read_records(id, creates, updates, runs)
   local refusal = find_existing(id, creates, known) or find_full(runs, limits, known)
   if refusal then return refusal end
   local is_redefined = kind == 's' and revision ~= was_revision
   if is_redefined and not definition then return 'd' end
 
   local member = bucket .. id
+  local values = {}
   if kind == 's' then
     if not current then
       local floor = tonumber(redis.call('HGET', META, 'floor')) or 0
@@ -294,11 +292,10 @@ local function apply()
       job = was_job or job
       tenant = was_tenant
     end
-    local head = version .. ' ' .. tokens .. ' ' .. revision .. ' ' .. wake .. '\\n' .. job .. '\\n' .. tenant
+    values = { 'h', version .. ' ' .. tokens .. ' ' .. revision .. ' ' .. wake .. '\\n' .. job .. '\\n' .. tenant, 's', state }
     if is_redefined then
-      redis.call('HSET', key, 'h', head, 's', state, 'd', definition)
-    else
-      redis.call('HSET', key, 'h', head, 's', state)
+      values[5] = 'd'
+      values[6] = definition
     end
     if not current then later('ZADD', NAMES, '0', id) end
     if job ~= was_job then
@@ -322,13 +319,16 @@ local function apply()
     end
   elseif current then
     raise_floor(math.max(tonumber(was_version), tonumber(was_tokens)))
-    redis.call('DEL', key)
+    redis.call('HDEL', key, 'h', 's', 'd')
     redis.call('ZREM', NAMES, id)
     redis.call('ZREM', NAMES_OF_JOB .. was_job, id)
     if was_tenant ~= '' then redis.call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
     redis.call('ZREM', DUE .. was_job, member)
   end
-  put_records(id, creates, updates, runs, known)
+  put_records(id, creates, updates, runs, known, values)
+  for first = 1, #values, 1000 do
+    redis.call('HSET', key, unpack(values, first, math.min(first + 999, #values)))
+  end
   if below ~= '' then trim(id, below, before) end
   return 'a'
 end

@@ -101,7 +101,7 @@ end
 if alive then
   for _, held_run in ipairs(redis.call('SMEMBERS', HELD .. id)) do
     local schedule, token = string.match(held_run, '^([^\\n]*)\\n(.*)$')
-    local found = redis.call('HGET', RECORDS .. schedule, 'r' .. token)
+    local found = redis.call('HGET', SCHEDULE .. schedule, 'r' .. token)
     if found then
       lines[#lines + 1] = 'h' .. schedule .. '\\t' .. token .. '\\t' .. run_record(found)
     end
@@ -173,7 +173,7 @@ local deleted = 0
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)) do
   if deleted == limit then break end
   local schedule, fire = string.match(member, '^([^\\n]*)\\n(.*)$')
-  local found = redis.call('HGET', RECORDS .. schedule, 'f' .. fire)
+  local found = redis.call('HGET', SCHEDULE .. schedule, 'f' .. fire)
   if not found then
     later('ZREM', EXPIRING, member)
   elseif string.sub(found, 1, 1) == '0' then
@@ -199,7 +199,7 @@ export const ERASE = script(
   RECORDS_LUA,
   `
 local schedule, limit = ARGV[2], tonumber(ARGV[3])
-if redis.call('EXISTS', SCHEDULE .. schedule) == 1 then return answer({ 'exists' }) end
+if redis.call('HEXISTS', SCHEDULE .. schedule, 'h') == 1 then return answer({ 'exists' }) end
 local found = redis.call('ZRANGE', FIRES_OF .. schedule, 0, limit - 1)
 -- What may have been written without a fire, or outlived it.
 if #found == 0 then found = redis.call('SRANDMEMBER', STEPPED .. schedule, limit) end

@@ -70,7 +70,7 @@ local lines = { digits(#members) }
 for _, member in ipairs(members) do
   local of, fire = schedule, member
   if schedule == '' then of, fire = string.match(member, '^([^\\n]*)\\n(.*)$') end
-  local found = redis.call('HGET', RECORDS .. of, 'f' .. fire)
+  local found = redis.call('HGET', SCHEDULE .. of, 'f' .. fire)
   local record = found and fire_record(found) or ''
   if record ~= '' then lines[#lines + 1] = of .. '\\t' .. fire .. '\\t' .. record end
 end
@@ -84,8 +84,8 @@ export const FIRE_BY_NONCE = script(
   READING_LUA,
   `
 local schedule = ARGV[2]
-local fire = redis.call('HGET', RECORDS .. schedule, 'n' .. ARGV[3])
-local found = fire and redis.call('HGET', RECORDS .. schedule, 'f' .. fire)
+local fire = redis.call('HGET', SCHEDULE .. schedule, 'n' .. ARGV[3])
+local found = fire and redis.call('HGET', SCHEDULE .. schedule, 'f' .. fire)
 if not found then return answer({}) end
 return answer({ schedule .. '\\t' .. fire .. '\\t' .. fire_record(found) })
 `,
@@ -94,7 +94,7 @@ return answer({ schedule .. '\\t' .. fire .. '\\t' .. fire_record(found) })
 const RUN_LINE_LUA = `
 ${READING_LUA}
 local function run_line(schedule, token)
-  local found = redis.call('HMGET', RECORDS .. schedule, 'r' .. token, 'm' .. token)
+  local found = redis.call('HMGET', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
   if not found[1] then return nil end
   return table.concat({ schedule, token, run_record(found[1]), found[2] or '' }, '\\t')
 end
@@ -138,7 +138,7 @@ local kind, schedule = ARGV[2], ARGV[3]
 if kind == 'token' then
   add(schedule, ARGV[4])
 elseif kind == 'fire' then
-  local fire = redis.call('HGET', RECORDS .. schedule, 'f' .. ARGV[4])
+  local fire = redis.call('HGET', SCHEDULE .. schedule, 'f' .. ARGV[4])
   local tokens = fire and string.match(fire, '^[01]+ %-?%d* %-?%d* ([^\\n]*)') or ''
   for token in string.gmatch(tokens, '%S+') do add(schedule, token) end
 elseif ARGV[3] then

@@ -79,14 +79,14 @@ end
 
 
 local function delete_run(schedule, token)
-  local old = redis.call('HGET', RECORDS .. schedule, 'r' .. token)
+  local old = redis.call('HGET', SCHEDULE .. schedule, 'r' .. token)
   if not old then return end
   local open, _, instance, slots = string.match(old, RUN_PATTERN)
   if open == '1' then
     let_go(instance, schedule .. '\\n' .. token)
     count_slots(slots, -1)
   end
-  redis.call('HDEL', RECORDS .. schedule, 'r' .. token, 'm' .. token)
+  redis.call('HDEL', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
   redis.call('ZREM', RUNS_OF .. schedule, token)
   later('ZREM', RUNS, schedule .. '\\n' .. token)
 end
@@ -96,16 +96,16 @@ local function delete_fire(schedule, fire)
   if redis.call('SREM', STEPPED .. schedule, fire) == 1 then
     redis.call('UNLINK', STEPS .. schedule .. '\\n' .. fire)
   end
-  local old = redis.call('HGET', RECORDS .. schedule, 'f' .. fire)
+  local old = redis.call('HGET', SCHEDULE .. schedule, 'f' .. fire)
   if not old then return end
   local open, range, _, _, tokens = string.match(old, FIRE_PATTERN)
   for token in string.gmatch(tokens, '%S+') do delete_run(schedule, token) end
   local member = schedule .. '\\n' .. fire
   local nonce = string.match(fire, '^[^:]*:(.*)$')
   if nonce == '' then
-    redis.call('HDEL', RECORDS .. schedule, 'f' .. fire)
+    redis.call('HDEL', SCHEDULE .. schedule, 'f' .. fire)
   else
-    redis.call('HDEL', RECORDS .. schedule, 'f' .. fire, 'n' .. nonce)
+    redis.call('HDEL', SCHEDULE .. schedule, 'f' .. fire, 'n' .. nonce)
   end
   redis.call('ZREM', FIRES_OF .. schedule, fire)
   redis.call('ZREM', ENDED .. schedule, fire)

@@ -3,7 +3,7 @@ import { script } from './script.ts'
 /** Of runs that are open, and whose instance has neither been declared dead nor left. */
 const LIVE_LUA = `
 local function fire_of_live_run(schedule, token)
-  local found = redis.call('HGET', RECORDS .. schedule, 'r' .. token)
+  local found = redis.call('HGET', SCHEDULE .. schedule, 'r' .. token)
   if not found then return nil end
   local open, fire, instance = string.match(found, '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n')
   if open == '0' or redis.call('HEXISTS', INSTANCE .. instance, 'gone') == 1 then return nil end
@@ -74,7 +74,7 @@ export const ANNOTATE = script(
 local stale = {}
 for n = 2, #ARGV, 3 do
   if fire_of_live_run(ARGV[n], ARGV[n + 1]) then
-    redis.call('HSET', RECORDS .. ARGV[n], 'm' .. ARGV[n + 1], ARGV[n + 2])
+    redis.call('HSET', SCHEDULE .. ARGV[n], 'm' .. ARGV[n + 1], ARGV[n + 2])
   else
     stale[#stale + 1] = ARGV[n + 1]
   end
