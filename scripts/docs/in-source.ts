@@ -18,7 +18,7 @@ export function codesInSource(source: ReadonlyMap<string, string>): Set<string> 
 
 export function eventsInSource(source: ReadonlyMap<string, string>): Set<string> {
   const text = source.get('packages/cronce/src/model/event.ts') ?? ''
-  return new Set([...text.matchAll(/'([a-z]+\.[a-z]+)'/g)].map((match) => match[1]!))
+  return new Set([...text.matchAll(/'([a-z]+\.[a-zA-Z]+)'/g)].map((match) => match[1]!))
 }
 
 const OPTION_TYPES: Readonly<Record<string, readonly string[]>> = {
@@ -26,6 +26,7 @@ const OPTION_TYPES: Readonly<Record<string, readonly string[]>> = {
   'packages/cronce/src/client/schedule-options.ts': ['PolicyOptions', 'TriggerOptions', 'ScheduleOptions'],
   'packages/cronce/src/store/sqlite/sqlite.ts': ['SqliteOptions'],
   'packages/cronce/src/store/postgres/postgres.ts': ['PostgresOptions'],
+  'packages/cronce/src/store/redis/redis.ts': ['RedisOptions'],
   'packages/cronce/src/app/run.ts': ['Run', 'Previous'],
   'packages/cronce/src/testing/test-kit.ts': [],
 }

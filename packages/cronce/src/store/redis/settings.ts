@@ -48,7 +48,7 @@ function checkVersion(name: string, server: ReadonlyMap<string, string>): void {
   if (version === undefined) return
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return
-  throw new RedisStoreError('STORE_TOO_OLD', `${name} is Redis ${version}.`, {
+  throw new RedisStoreError('STORE_UNSUPPORTED', `${name} is Redis ${version}.`, {
     hint: `Use ${OLDEST.join('.')} or later, or Valkey.`,
   })
 }
