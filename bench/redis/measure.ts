@@ -72,7 +72,10 @@ const measurers: { readonly [Name in Part]: (options: MeasureOptions) => Promise
     }),
   audit: async ({ quick, progress }) => {
     const audit = await measureAudit(cronce(3), 1_000, quick ? 8 : 30)
-    progress(`audit: ${audit.fires} fires, ${audit.onRecord} on record, ${audit.faults.join('; ') || 'nothing lost'}`)
+    const { fires, onRecord, passedOver, faults } = audit
+    progress(
+      `audit: ${fires} fires, ${onRecord} on record, ${passedOver} skipped, ${faults.join('; ') || 'nothing lost'}`,
+    )
     return audit
   },
   scale: ({ quick, progress }) =>

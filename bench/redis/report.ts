@@ -158,11 +158,14 @@ function idleTable(all: readonly Idle[]): string {
   )
 }
 
-function auditText({ options, perSecond, seconds, fires, onRecord, p50Ms, p99Ms, maxMs, faults }: SteadyAudit): string {
-  const verdict = faults.length === 0 ? 'each instant ran once and is on record once' : faults.join('; ')
+function auditText({ options, perSecond, seconds, fires, onRecord, ...audit }: SteadyAudit): string {
+  const { p50Ms, p99Ms, maxMs, passedOver, reasons, faults } = audit
+  const verdict = faults.length === 0 ? 'none was lost, run twice or not written down' : faults.join('; ')
+  const skipped = passedOver === 0 ? '' : ` Not run, for a reason on record: ${reasons}.`
   return (
-    `${nameOf(options)}; ${grouped(perSecond)} fires a second for ${seconds} s: ${grouped(fires)} fires from the first to the last, ` +
-    `${grouped(onRecord)} on record as succeeded; ${verdict}. p50 ${grouped(p50Ms)}, p99 ${grouped(p99Ms)}, at most ${grouped(maxMs)} ms late.`
+    `${nameOf(options)}; ${grouped(perSecond)} fires a second for ${seconds} s: ${grouped(fires)} fires ran, ` +
+    `${grouped(onRecord)} are on record as succeeded; ${verdict}.${skipped} p50 ${grouped(p50Ms)}, p99 ${grouped(p99Ms)}, ` +
+    `at most ${grouped(maxMs)} ms late.`
   )
 }
 

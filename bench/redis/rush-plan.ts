@@ -1,3 +1,4 @@
+import { recordFaults } from '../shared/audit.ts'
 import { perFire, watchMost } from '../shared/effort.ts'
 import type { Fleet } from '../shared/fleet.ts'
 import { figuresOf, RUSH_PATIENCE_MS, type Rushed, type RushFigures, rushOfFires } from '../shared/rush.ts'
@@ -82,18 +83,15 @@ async function rushOfJobs(server: BenchServer, fleet: Fleet, options: RushOption
   const done = await spent()
   const { memoryBytes } = await read(server)
   const starts = await fleet.collect()
-  const { succeeded, others } = await fleet.first.ask({ do: 'audit' }, 'audited')
+  const audited = await fleet.first.ask({ do: 'audit' }, 'audited')
   await fleet.stop()
-  const kept = removes ? 0 : count
-  const faults =
-    succeeded === kept && others === 0 ? [] : [`${succeeded} jobs are kept as completed, ${others} are not done`]
   return {
     starts,
     from,
     lastEndedAt,
     spent: done,
     connections: most,
-    faults,
+    faults: recordFaults(audited, removes ? 0 : count),
     keptBytes: memoryBytes - empty.memoryBytes,
   }
 }

@@ -79,13 +79,14 @@ function weigh(): Reply {
 function audit(source: StoreSource, before = Number.POSITIVE_INFINITY): Promise<Reply> {
   return withStore(source, async (store) => {
     let succeeded = 0
-    let others = 0
+    const others: Record<string, number> = {}
     for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
       const page = await store.listFires({ after, limit: 500 })
-      for (const { dueAt, ending } of page.items) {
+      for (const { dueAt, ending, range } of page.items) {
         if (dueAt >= before) continue
+        const why = ending === null ? 'open' : ending.reason
         if (ending?.outcome === 'succeeded') succeeded++
-        else others++
+        else others[why] = (others[why] ?? 0) + (range?.count ?? 1)
       }
       after = page.next
     }

@@ -87,9 +87,9 @@ export interface Weighed {
 
 export interface Audited {
   readonly is: 'audited'
-  /** Fires on record that ended well, and others. */
+  /** Fires on record that ended well, and the others by why they did not. */
   readonly succeeded: number
-  readonly others: number
+  readonly others: Readonly<Record<string, number>>
 }
 
 export interface Profiled {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { recordFaults } from './audit.ts'
 import { watchMost } from './effort.ts'
 import { ACQUAINT_MS, type Fleet } from './fleet.ts'
 import type { Start } from './protocol.ts'
@@ -62,13 +63,9 @@ export async function rushOfFires<Effort>(fleet: Fleet, plan: RushPlan<Effort>):
   const lastEndedAt = Math.max(...counts.map((counted) => counted.lastEndedAt))
   const done = await spent()
   const starts = await fleet.collect()
-  const { succeeded, others } = await fleet.first.ask({ do: 'audit' }, 'audited')
+  const audited = await fleet.first.ask({ do: 'audit' }, 'audited')
   await fleet.stop()
-  const isComplete = succeeded === count && others === 0
-  const faults = isComplete
-    ? []
-    : [`on record are ${succeeded} succeeded fires and ${others} others, not ${count} and 0`]
-  return { starts, from, lastEndedAt, spent: done, connections: most, faults }
+  return { starts, from, lastEndedAt, spent: done, connections: most, faults: recordFaults(audited, count) }
 }
 
 export function figuresOf({ starts, from, lastEndedAt, faults }: Rushed<unknown>, count: number): RushFigures {
