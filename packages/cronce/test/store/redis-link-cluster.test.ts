@@ -114,7 +114,7 @@ describe('a link to a cluster by each client', () => {
       await (await link.session()).listen(`${key}:channel`, () => {})
     })
     await owner.kill()
-    const hasty = linkEach(context, cluster, 'killed', { timeoutMs: 1_000 })
+    const hasty = linkEach(context, cluster, 'killed', { timeoutMs: 1_500 })
     await withEach(hasty, async ({ link, key }) =>
       assertFault(await failure(link.run(ECHO, key, [''])), 'STORE_UNREACHABLE', true),
     )

@@ -134,7 +134,7 @@ describe('what the server says', { concurrency: 4 }, () => {
     await redisCommand(server, 'EVAL', fill, '0')
     await redisCommand(server, 'SAVE')
     const patient = linkEach(context, server.url)
-    const hasty = linkEach(context, server.url, { timeoutMs: 1_000 })
+    const hasty = linkEach(context, server.url, { timeoutMs: 1_500 })
     await server.kill()
     const restarted = server.restart()
     await Promise.all([
@@ -152,7 +152,7 @@ describe('what the server says', { concurrency: 4 }, () => {
     const server = await serverFor(context)
     await redisCommand(server, 'CONFIG', 'SET', 'maxclients', '1')
     await linkFor(context, server.url).run(COUNT, KEY, [])
-    await withEach(linkEach(context, server.url, { timeoutMs: 1_000 }), async ({ link, key }) => {
+    await withEach(linkEach(context, server.url, { timeoutMs: 1_500 }), async ({ link, key }) => {
       const fault = await failure(link.run(COUNT, key, []))
       assert.equal(fault.notApplied, true)
       assert.match(fault.code, /^STORE_(?:FULL_OF_CONNECTIONS|UNREACHABLE)$/)

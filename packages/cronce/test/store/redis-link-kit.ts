@@ -99,6 +99,17 @@ export function assertFault(fault: Fault, code: string, notApplied: boolean): vo
   assert.deepEqual({ code: fault.code, notApplied: fault.notApplied }, { code, notApplied }, fault.message)
 }
 
+/** Also if the machine is so busy that there is no connection in time: only what was surely not done is done again. */
+export async function patiently<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === 10 || (error as Partial<Fault>).notApplied !== true) throw error
+    }
+  }
+}
+
 export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
   for (let look = 0; look < 1_000; look++) {
     if (await check()) return

@@ -4,7 +4,16 @@ import { redisCommand, type Server } from '../../../../scripts/servers/index.ts'
 import { startProxy } from '../../../../verification/chaos/proxy.ts'
 import { pubSubOf } from '../../src/store/redis/clients/session.ts'
 import type { Session } from '../../src/store/redis/link.ts'
-import { connectionsOf, eventually, type Linked, linkEach, serverFor, timesCalled, withEach } from './redis-link-kit.ts'
+import {
+  connectionsOf,
+  eventually,
+  type Linked,
+  linkEach,
+  patiently,
+  serverFor,
+  timesCalled,
+  withEach,
+} from './redis-link-kit.ts'
 import { afterwards } from './sqlite-kit.ts'
 
 interface Ear {
@@ -86,9 +95,9 @@ describe('a session by each client', { concurrency: 4 }, () => {
     const server = await serverFor(context)
     const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
     afterwards(context, () => proxy.close())
-    const links = linkEach(context, `redis://127.0.0.1:${proxy.port}`, { timeoutMs: 1_000 })
+    const links = linkEach(context, `redis://127.0.0.1:${proxy.port}`, { timeoutMs: 1_500 })
     // They know what it can do, and have not listened yet.
-    await withEach(links, ({ link }) => link.session())
+    await withEach(links, ({ link }) => patiently(() => link.session()))
     proxy.mode('refuse')
     const ears = await Promise.all(links.map(listenBy))
     for (const { session } of ears) assert.equal(session.isListening(), false)

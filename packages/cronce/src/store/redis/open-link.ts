@@ -60,6 +60,7 @@ class ClientLink implements Link {
   /** By slot: one, but for a cluster in which somebody uses keys of several. */
   readonly #lanes = new Map<number, Lane>()
   #session: Promise<OwnSession> | undefined
+  #isLoaded = false
   #isClosed = false
 
   constructor(name: string, connector: Connector, { timeoutMs = DEFAULT_TIMEOUT_MS, wait }: LinkOptions) {
@@ -98,6 +99,7 @@ class ClientLink implements Link {
   }
 
   async #exchange(lane: Lane, command: string, args: readonly string[], script: Script | null): Promise<unknown> {
+    if (!this.#isLoaded) await this.#loadClient()
     const endsAt = performance.now() + this.#timeoutMs
     for (let tries = 1; ; tries++) {
       const wire = lane.open ?? (await this.#openedInTime(lane, endsAt))
@@ -117,6 +119,15 @@ class ClientLink implements Link {
         wire.leave()
       }
     }
+  }
+
+  async #loadClient(): Promise<void> {
+    try {
+      await this.#connector.load?.()
+    } catch (error) {
+      throw translate(error, this.name, 'connecting')
+    }
+    this.#isLoaded = true
   }
 
   async #openedInTime(lane: Lane, endsAt: number): Promise<Wire> {

@@ -24,6 +24,8 @@ export interface ConnectLimits {
 /** How to open connections that are ours alone. They don't keep a process from ending. */
 export interface Connector {
   readonly isCluster: boolean
+  /** Before the first connection, once: takes as long as it takes, which on a busy machine is longer than any call may. */
+  readonly load?: () => Promise<unknown>
   /** To the server that has this slot, where that makes a difference. Fails with the client's own error. */
   connect(slot: number, limits: ConnectLimits): Promise<Connection>
 }

@@ -4,6 +4,7 @@ import { Wire } from './wire.ts'
 
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
+const SHORTEST_TRY_MS = 1_000
 
 /**
  * How long to wait before the next try: at first little, then about a tenth of the time that the server has been away, so that
@@ -69,7 +70,8 @@ export class Lane {
     return new Promise((resolve, reject) => {
       // It keeps the process from ending while somebody waits.
       const timer = setTimeout(
-        () => waiter.reject(unreachable(name, this.#lastError, timeoutMs)),
+        // After a blocked event loop there may be one that nobody has heard of yet.
+        () => setImmediate(() => waiter.reject(unreachable(name, this.#lastError, timeoutMs))),
         Math.max(0, endsAt - performance.now()),
       )
       const leave = (): void => {
@@ -128,8 +130,12 @@ export class Lane {
   }
 
   async #connect(): Promise<Connection> {
-    // A call has time for two.
-    const limits = { timeoutMs: this.#options.timeoutMs / 2, signal: this.#ending.signal }
+    const { timeoutMs } = this.#options
+    // A call has time for two, if it has time at all.
+    const limits = {
+      timeoutMs: Math.max(timeoutMs / 2, Math.min(timeoutMs, SHORTEST_TRY_MS)),
+      signal: this.#ending.signal,
+    }
     const connection = await this.#options.connect(limits)
     await greet(connection, limits)
     if (!this.isClosed && connection.isOpen) return connection

@@ -9,22 +9,24 @@ import {
   nodeRedisConnector,
 } from './node-redis.ts'
 
-/** How to connect to this address, by whichever client is installed. It is loaded when somebody connects. */
+/** How to connect to this address, by whichever client is installed. */
 export function connectorFor(address: Address): Connector {
   let loaded: Promise<Connector> | undefined
+  const load = (): Promise<Connector> => {
+    loaded ??= loadFor(address)
+    return loaded
+  }
   return {
     isCluster: address.isCluster,
-    async connect(slot, limits) {
-      loaded ??= loadFor(address)
-      return (await loaded).connect(slot, limits)
-    },
+    load,
+    connect: async (slot, limits) => (await load()).connect(slot, limits),
   }
 }
 
 async function loadFor(address: Address): Promise<Connector> {
-  const ioredis = await load(() => import('ioredis'), 'ioredis')
+  const ioredis = await find(() => import('ioredis'), 'ioredis')
   if (ioredis !== null) return withIoredis(ioredis.default as unknown as IoredisClass, address)
-  const redis = await load(() => import('redis'), 'redis')
+  const redis = await find(() => import('redis'), 'redis')
   if (redis !== null) return withNodeRedis(redis as unknown as NodeRedis, address)
   throw new RedisStoreError('STORE_DRIVER_MISSING', 'There is no client for Redis.', {
     hint: 'Run npm install ioredis.',
@@ -64,7 +66,7 @@ function withNodeRedis(redis: NodeRedis, address: Address): Connector {
 }
 
 /** `null`: it is not installed. One that is there and broken says so itself. */
-async function load<Module>(load: () => Promise<Module>, name: string): Promise<Module | null> {
+async function find<Module>(load: () => Promise<Module>, name: string): Promise<Module | null> {
   try {
     return await load()
   } catch (error) {

@@ -181,7 +181,8 @@ class NodeRedisConnection implements Connection {
   destroy(): void {
     if (this.#isOver) return
     this.#isOver = true
-    tryTo(() => this.#client.destroy())
+    // It is about to tell those who wait what went wrong, if something did.
+    process.nextTick(() => tryTo(() => this.#client.destroy()))
     for (const listener of this.#lost) listener()
   }
 }
