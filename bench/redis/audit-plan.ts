@@ -41,10 +41,11 @@ export function measureAudit(options: FleetOptions, perSecond: number, seconds: 
       const missing = missingOf(firsts, perSecond, from, to)
       const explained = countOthers(audited)
       const faults: string[] = []
-      if (missing > explained) faults.push(`${missing - explained} fires neither ran nor are on record`)
+      const vanished = firsts.length + missing - audited.succeeded - explained
+      if (vanished > 0) faults.push(`${vanished} fires are not on record`)
       if (starts.length > firsts.length) faults.push(`${starts.length - firsts.length} runs too many`)
       if (audited.succeeded !== firsts.length)
-        faults.push(`${firsts.length} fires ran, and ${audited.succeeded} are on record as succeeded`)
+        faults.push(`${firsts.length} fires ran, but ${audited.succeeded} are on record as succeeded`)
       return {
         options,
         perSecond,
