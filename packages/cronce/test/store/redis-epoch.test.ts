@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -14,6 +13,7 @@ import { redis } from '../../src/store/redis/redis.ts'
 import type { Store } from '../../src/store/store.ts'
 import { applyOne, create, join, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, change, claim, decideIn, JOB, schedule } from '../../src/testing/conformance/samples.ts'
+import { startDoor } from './redis-door.ts'
 
 const QUERY = { jobs: [{ job: JOB, buckets: '1'.repeat(256) }], patienceMs: 0, limit: 10 }
 let namespaces = 0
@@ -139,36 +139,6 @@ test('a server that nobody remembers begins above every epoch of an hour ago', a
   assert.ok(Math.abs(store.info.epoch - hours) <= 1, `${store.info.epoch}`)
   await store.close()
 })
-
-/** What clients are connected to can be exchanged behind their backs, as by a failover. */
-async function startDoor(target: Server): Promise<{ url: string; lead(to: Server): void; close(): void }> {
-  let { port } = target
-  const sockets = new Set<Socket>()
-  const door = createServer((client) => {
-    const server = connect(port, '127.0.0.1')
-    for (const socket of [client, server]) {
-      sockets.add(socket)
-      socket.on('error', () => {}).on('close', () => [client, server].map((end) => end.destroy()))
-    }
-    client.pipe(server).pipe(client)
-  })
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-  const closeAll = () => {
-    for (const socket of sockets) socket.destroy()
-    sockets.clear()
-  }
-  return {
-    url: `redis://127.0.0.1:${(door.address() as AddressInfo).port}`,
-    lead(to) {
-      port = to.port
-      closeAll()
-    },
-    close() {
-      door.close()
-      closeAll()
-    },
-  }
-}
 
 test('a replica that lacks the last writes is found out by whoever saw them, also if others came first', async (context) => {
   await using primary = await startRedis()

@@ -56,14 +56,24 @@ export class Liveness {
       const busy = instances.filter(isBusy)
       // Whoever is cut off itself sees nobody, and knows nothing.
       if (busy.length === 0 || this.#session?.isListening() !== true) return []
-      const counts = await this.#session.listeners(busy.map((id) => aliveChannel(this.#namespace, id)))
+      const counts = await this.#listenersOf(busy)
+      if (counts === null) return []
       const gone = busy.filter((id, index) => counts[index] === 0 && this.#seen.has(id))
       for (const [index, id] of busy.entries()) if (counts[index]! > 0) this.#seen.add(id)
-      for (const id of gone) this.#seen.delete(id)
       if (gone.length > 0) return gone
       if (performance.now() + LOOK_MS >= endsAt) return []
       await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS).unref())
       if (this.#isClosed) return []
+    }
+  }
+
+  /** `null`: it was closed meanwhile. */
+  async #listenersOf(instances: readonly string[]): Promise<readonly number[] | null> {
+    try {
+      return await this.#session!.listeners(instances.map((id) => aliveChannel(this.#namespace, id)))
+    } catch (error) {
+      if (this.#isClosed) return null
+      throw error
     }
   }
 
