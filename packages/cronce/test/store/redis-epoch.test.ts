@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   promoteRedis,
@@ -18,8 +18,10 @@ import { startDoor } from './redis-door.ts'
 const QUERY = { jobs: [{ job: JOB, buckets: '1'.repeat(256) }], patienceMs: 0, limit: 10 }
 let namespaces = 0
 
-async function openIn(url: string, namespace = `epoch-${++namespaces}`): Promise<Store> {
+/** Closed when the test ends, however it ends. */
+async function openIn(context: TestContext, url: string, namespace = `epoch-${++namespaces}`): Promise<Store> {
   const store = await redis(url).open({ namespace, adopt: false, production: false, warn: () => {} })
+  context.after(() => store.close())
   decideIn(store.info.epoch)
   return store as Store
 }
@@ -43,8 +45,8 @@ describe('a Redis server that is restarted', () => {
   })
   after(() => server.stop())
 
-  test('goes on in another epoch, with all that it had, and says that nothing was lost', async () => {
-    const store = await openIn(server.url)
+  test('goes on in another epoch, with all that it had, and says that nothing was lost', async (context) => {
+    const store = await openIn(context, server.url)
     await join(store, 'i')
     const state = await create(store, schedule('s'))
     const { epoch } = store.info
@@ -56,11 +58,10 @@ describe('a Redis server that is restarted', () => {
     // What was decided before is not written any more.
     assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch })), { kind: 'conflict' })
     assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch: answer.epoch })), { kind: 'applied' })
-    await store.close()
   })
 
-  test('holds claims until everybody who lives has said what it knows, and nobody is waited for who is over', async () => {
-    const store = await openIn(server.url)
+  test('holds claims until everybody who lives has said what it knows, and nobody is waited for who is over', async (context) => {
+    const store = await openIn(context, server.url)
     await join(store, 'i', 'j', 'gone')
     const state = await create(store, schedule('s'))
     await server.restart()
@@ -79,11 +80,10 @@ describe('a Redis server that is restarted', () => {
     assert.deepEqual(await claimable(), [0, 'conflict'])
     await store.beat(beat('gone', { state: 'left' }))
     assert.deepEqual(await claimable(), [1, 'applied'])
-    await store.close()
   })
 
-  test('wakes those who wait for the last one to say so', async () => {
-    const [store, other] = [await openIn(server.url, 'held'), await openIn(server.url, 'held')]
+  test('wakes those who wait for the last one to say so', async (context) => {
+    const [store, other] = [await openIn(context, server.url, 'held'), await openIn(context, server.url, 'held')]
     await join(store, 'i')
     let wakes = 0
     other.watch((hint) => {
@@ -97,11 +97,10 @@ describe('a Redis server that is restarted', () => {
     }
     assert.ok(wakes > 0)
     await store.beat({ ...beat('i'), settled: epoch })
-    await Promise.all([store.close(), other.close()])
   })
 
-  test('tells whoever watches to renew at once', async () => {
-    const store = await openIn(server.url)
+  test('tells whoever watches to renew at once', async (context) => {
+    const store = await openIn(context, server.url)
     await join(store, 'i')
     const hints: string[] = []
     store.watch((hint) => hints.push(hint))
@@ -109,13 +108,12 @@ describe('a Redis server that is restarted', () => {
     await persist(() => store.load([]))
     for (let tries = 0; !hints.includes('doubt') && tries < 100; tries++) await sleep(50)
     assert.ok(hints.includes('doubt'))
-    await store.close()
   })
 })
 
-test('a server that forgot everything says so to those who knew, and its tokens grow all the same', async () => {
+test('a server that forgot everything says so to those who knew, and its tokens grow all the same', async (context) => {
   await using server = await startRedis({ appendonly: false })
-  const store = await openIn(server.url)
+  const store = await openIn(context, server.url)
   await join(store, 'i')
   await create(store, schedule('s'))
   const { epoch } = store.info
@@ -129,15 +127,13 @@ test('a server that forgot everything says so to those who knew, and its tokens 
   await redisCommand(server, 'FLUSHALL')
   const again = await store.beat(beat('i'))
   assert.deepEqual([again.epoch > answer.epoch, again.lost], [true, true])
-  await store.close()
 })
 
-test('a server that nobody remembers begins above every epoch of an hour ago', async () => {
+test('a server that nobody remembers begins above every epoch of an hour ago', async (context) => {
   await using server = await startRedis({ appendonly: false })
-  const store = await openIn(server.url)
+  const store = await openIn(context, server.url)
   const hours = Math.floor((Date.now() - Date.UTC(2025, 0, 1)) / 3_600_000)
   assert.ok(Math.abs(store.info.epoch - hours) <= 1, `${store.info.epoch}`)
-  await store.close()
 })
 
 test('a replica that lacks the last writes is found out by whoever saw them, also if others came first', async (context) => {
@@ -145,18 +141,18 @@ test('a replica that lacks the last writes is found out by whoever saw them, als
   await using replica = await startRedisReplica(primary)
   const door = await startDoor(primary)
   context.after(() => door.close())
-  const store = await openIn(door.url, 'cut')
+  const store = await openIn(context, door.url, 'cut')
   await join(store, 'i')
   await create(store, schedule('kept'))
   const [epoch, marks] = [store.info.epoch, ['HGET', 'cronce:{cut}', 'mark']]
   const mark = await redisText(primary, ...marks)
   while ((await redisText(replica, ...marks).catch(() => '')) !== mark) await sleep(20)
   await promoteRedis(replica)
-  const [idle, busy] = [await openIn(door.url, 'cut'), await openIn(door.url, 'cut')]
+  const [idle, busy] = [await openIn(context, door.url, 'cut'), await openIn(context, door.url, 'cut')]
   await create(busy, schedule('lost'))
 
   // Somebody who has seen nothing of it writes more than was lost, before the others are there.
-  const first = await openIn(replica.url, 'cut')
+  const first = await openIn(context, replica.url, 'cut')
   assert.ok(first.info.epoch > epoch)
   for (let number = 0; number < 20; number++) await create(first, schedule(`new-${number}`))
   door.lead(replica)
@@ -169,7 +165,6 @@ test('a replica that lacks the last writes is found out by whoever saw them, als
     assert.deepEqual([lost, epoch], [isLost, first.info.epoch])
   }
   assert.equal(await loadOne(busy, 'lost'), null)
-  await Promise.all([store, idle, busy, first].map((opening) => opening.close()))
 })
 
 test('two servers that come to the same epoch apart from each other are told apart', async (context) => {
@@ -177,13 +172,12 @@ test('two servers that come to the same epoch apart from each other are told apa
   context.after(() => Promise.all(servers.map((server) => server.stop())))
   const door = await startDoor(servers[0])
   context.after(() => door.close())
-  const store = await openIn(door.url, 'twin')
-  const other = await openIn(servers[1].url, 'twin')
+  const store = await openIn(context, door.url, 'twin')
+  const other = await openIn(context, servers[1].url, 'twin')
   await join(store, 'i')
   await join(other, 'j')
   assert.equal(store.info.epoch, other.info.epoch)
   door.lead(servers[1])
   const { lost, epoch } = await persist(() => store.beat(beat('i')))
   assert.deepEqual([lost, epoch], [true, other.info.epoch + 1])
-  await Promise.all([store.close(), other.close()])
 })

@@ -37,11 +37,12 @@ test('what a server can not promise is said when it is opened', async () => {
   assert.deepEqual(await warningsOf({ wait: { replicas: 1, timeout: 2_000 } }), [])
 })
 
-test('with wait, an answer counts only if so many replicas have what it is based on, reads included', async () => {
+test('with wait, an answer counts only if so many replicas have what it is based on, reads included', async (context) => {
   await using server = await startRedis()
   const replica = await startRedisReplica(server)
   try {
     const { store } = await openAt(server.url, { wait: { replicas: 1, timeout: 1_000 } })
+    context.after(() => store.close())
     await join(store, 'i')
     await create(store, schedule('s'))
     await replica.kill()
@@ -51,7 +52,6 @@ test('with wait, an answer counts only if so many replicas have what it is based
       await assert.rejects(store.beat(beat('i')), { code: 'STORE_NOT_REPLICATED', notApplied: false })
       await redisCommand(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
     }
-    await store.close()
   } finally {
     await replica.stop()
   }
