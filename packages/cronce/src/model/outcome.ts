@@ -69,10 +69,10 @@ export interface Ending {
   readonly detail: string | null
 }
 
-function outcomeOf(reason: Reason): Outcome {
-  return OUTCOMES.find((outcome) => (REASONS[outcome] as readonly string[]).includes(reason))!
-}
+const OUTCOME_OF: ReadonlyMap<Reason, Outcome> = new Map(
+  OUTCOMES.flatMap((outcome) => REASONS[outcome].map((reason) => [reason, outcome] as const)),
+)
 
 export function ending(reason: Reason, detail: string | null = null): Ending {
-  return { outcome: outcomeOf(reason), reason, detail }
+  return { outcome: OUTCOME_OF.get(reason)!, reason, detail }
 }

@@ -1,3 +1,4 @@
+import { type Ending, ending } from '../../model/outcome.ts'
 import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
 import type { Definition, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
 
@@ -11,6 +12,17 @@ type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Nam
 true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' ? true : never
 true satisfies Optional<OpenFire> extends 'giveUp' ? true : never
 true satisfies Optional<FireRecord & RunRecord & OpenRun> extends never ? true : never
+
+/** The reason says the outcome. */
+type EndingList = [reason: Ending['reason'], detail: Ending['detail']]
+
+function endingList(ending: Ending | null): EndingList | null {
+  return ending === null ? null : [ending.reason, ending.detail]
+}
+
+function endingOf(list: EndingList | null): Ending | null {
+  return list === null ? null : ending(list[0], list[1])
+}
 
 type Mutable<Model> = { -readonly [Name in keyof Model]: Model[Name] }
 
@@ -26,7 +38,7 @@ export function writeFire(record: FireRecord): string {
     record.readyAt,
     record.attempt,
     record.input,
-    record.ending,
+    endingList(record.ending),
     record.endedAt,
     record.number,
     record.expiresAt,
@@ -48,7 +60,7 @@ export function readFire({ schedule, dueAt, nonce }: FireKey, text: string): Fir
     readyAt: list[6],
     attempt: list[7],
     input: list[8],
-    ending: list[9],
+    ending: endingOf(list[9]),
     endedAt: list[10],
     number: list[11],
     expiresAt: list[12],
@@ -66,7 +78,7 @@ type FireList = [
   readyAt: number,
   attempt: number,
   input: FireRecord['input'],
-  ending: FireRecord['ending'],
+  ending: EndingList | null,
   endedAt: FireRecord['endedAt'],
   number: FireRecord['number'],
   expiresAt: FireRecord['expiresAt'],
@@ -88,7 +100,7 @@ export function writeRun(record: RunRecord): string {
     record.readyAt,
     record.slots,
     record.cancel,
-    record.ending,
+    endingList(record.ending),
     record.endedAt,
     record.error,
     record.result,
@@ -111,7 +123,7 @@ export function readRun(schedule: string, token: string, text: string): RunRecor
     readyAt: list[9],
     slots: list[10],
     cancel: list[11],
-    ending: list[12],
+    ending: endingOf(list[12]),
     endedAt: list[13],
     error: list[14],
     result: list[15],
@@ -131,7 +143,7 @@ type RunList = [
   readyAt: number,
   slots: RunRecord['slots'],
   cancel: RunRecord['cancel'],
-  ending: RunRecord['ending'],
+  ending: EndingList | null,
   endedAt: RunRecord['endedAt'],
   error: RunRecord['error'],
   result: RunRecord['result'],
@@ -139,11 +151,11 @@ type RunList = [
 
 /** Without name, version, counter of tokens and definition, which the store keeps apart. */
 export function writeState(state: ScheduleState): string {
-  const { last } = state
+  const { last, source } = state
   return JSON.stringify([
     FORMAT,
     state.revision,
-    state.source,
+    source.kind === 'client' ? null : [source.app, source.term],
     state.createdAt,
     state.updatedAt,
     state.pause,
@@ -178,13 +190,14 @@ export function readState(
 ): ScheduleState | null {
   const list = JSON.parse(text) as StateList
   if (list[0] > FORMAT) return null
+  const source = list[2]
   const last = list[16]
   const state: Mutable<ScheduleState> = {
     id,
     version,
     definition,
     revision: list[1],
-    source: list[2],
+    source: source === null ? { kind: 'client' } : { kind: 'code', app: source[0], term: source[1] },
     createdAt: list[3],
     updatedAt: list[4],
     pause: list[5],
@@ -209,7 +222,7 @@ export function readState(
 type StateList = [
   format: number,
   revision: number,
-  source: ScheduleState['source'],
+  source: [app: string, term: number] | null,
   createdAt: number,
   updatedAt: number,
   pause: ScheduleState['pause'],
