@@ -13,8 +13,9 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
   const fires = new Map<string, KnownFire>()
   const latest = new Map<string, Remembered>()
   for (const remembered of core.recent.all()) {
-    fires.set(fireText(remembered.fire), remembered)
     const { schedule } = remembered.fire
+    const known = knownBy(core, remembered, instances)
+    if (known !== null) fires.set(fireText(remembered.fire), known)
     if (isLater(remembered, latest.get(schedule))) latest.set(schedule, remembered)
   }
   for (const run of core.runs.all()) {
@@ -29,6 +30,14 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
     }
   }
   return Map.groupBy(fires.values(), ({ fire }) => fire.schedule)
+}
+
+/** `null`: a run that was overtaken here, or whose instance is nobody's. */
+function knownBy(core: Core, known: Remembered, instances: ReadonlySet<string>): KnownFire | null {
+  const { instance } = known.open?.run ?? {}
+  if (instance === undefined || core.runs.find(known.fire.schedule, known.token) !== undefined) return known
+  if (instance === core.instance || !instances.has(instance)) return null
+  return { ...known, isElsewhere: true }
 }
 
 /** What was written about a fire is more than what is seen of it. */
@@ -52,12 +61,13 @@ function runningHere(core: Core, { started }: LocalRun): KnownFire {
     open: seen ?? openOf(started),
     record: null,
     runs: [record],
+    isElsewhere: false,
   }
 }
 
 function runningElsewhere(schedule: string, open: OpenFire, token: string): KnownFire {
   const { dueAt, nonce } = open
-  return { fire: { schedule, dueAt, nonce }, token, open, record: null, runs: [] }
+  return { fire: { schedule, dueAt, nonce }, token, open, record: null, runs: [], isElsewhere: true }
 }
 
 function openOf({ record, kind }: LocalRun['started']): OpenFire {

@@ -43,7 +43,8 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
     const known = fires.get(key)
     // Answers may overtake each other.
     if (known !== undefined && isNewerToken(known.token, run.token)) return
-    const runs = (known?.runs ?? []).filter(({ token }) => token !== run.token)
+    // One that was open when another began was overtaken: how it ended is known to others.
+    const runs = (known?.runs ?? []).filter(({ token, ending }) => token !== run.token && ending !== null)
     const isSame = (fire: { dueAt: number; nonce: string }): boolean => fire.dueAt === dueAt && fire.nonce === nonce
     fires.delete(key)
     fires.set(key, {
@@ -52,6 +53,7 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
       open: change.state?.open.find(isSame) ?? null,
       record: change.updates.find(isSame) ?? change.creates.find(isSame) ?? known?.record ?? null,
       runs: [...runs, run],
+      isElsewhere: false,
       state: change.state,
       epoch: change.epoch,
       at: clock.mono(),

@@ -168,17 +168,18 @@ async function missingOf(
 ): Promise<{ readonly known: KnownFire; readonly stored: StoredFire }[]> {
   const missing: { readonly known: KnownFire; readonly stored: StoredFire }[] = []
   for (const fire of known) {
-    const isRunning = fire.open?.run != null
+    const isRunning = fire.open?.run != null && fire.runs.length <= 1
     if (isRunning && state?.open.some(({ run }) => run?.token === fire.token)) continue
-    if (isIntact(fire, await findRun(core, fire))) continue
+    if (isIntact(fire, await findRuns(core, fire))) continue
     missing.push({ known: fire, stored: await storedOf(core, fire) })
   }
   return missing
 }
 
-async function findRun(core: Core, { fire: { schedule }, token }: KnownFire): Promise<RunRecord | undefined> {
-  const query = { schedule, token, after: null, limit: 1 }
-  return (await callStore(core, 'restore (run)', () => core.parts.store.listRuns(query))).items[0]
+async function findRuns(core: Core, { fire, token, runs }: KnownFire): Promise<readonly RunRecord[]> {
+  const { schedule } = fire
+  const query = runs.length <= 1 ? { schedule, token, after: null, limit: 1 } : { fire, after: null, limit: RUNS }
+  return (await callStore(core, 'restore (run)', () => core.parts.store.listRuns(query))).items
 }
 
 async function storedOf(core: Core, { fire }: KnownFire): Promise<StoredFire> {

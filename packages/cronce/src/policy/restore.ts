@@ -19,6 +19,8 @@ export interface KnownFire {
   /** `null`: as `open` says. */
   readonly record: FireRecord | null
   readonly runs: readonly RunRecord[]
+  /** The run is open elsewhere: how it ended since is known there. */
+  readonly isElsewhere: boolean
 }
 
 /** What the store has of it, in the state that is decided on. */
@@ -38,12 +40,16 @@ export interface Restoration {
 
 type Verdict = 'same' | 'restored' | 'doubtful'
 
-/** Whether the store has what is known, so that no more needs to be read about it. `run`: that of the known token. */
-export function isIntact({ open, token, runs }: KnownFire, run: RunRecord | undefined): boolean {
-  if (run === undefined) return false
-  if (open !== null && open.run !== null) return true
-  const known = runs.find((one) => one.token === token)
-  return run.ending?.reason === known?.ending?.reason
+/** Whether the store has all that is known, so that no more needs to be read about it. `stored`: its runs of these tokens. */
+export function isIntact({ token, runs }: KnownFire, stored: readonly RunRecord[]): boolean {
+  const isThere = (token: string): boolean => stored.some((run) => run.token === token)
+  return isThere(token) && runs.every((run) => isSame(run, stored))
+}
+
+/** How an open run ended since is not known here; that of an ended one is known for certain. */
+function isSame(known: RunRecord, stored: readonly RunRecord[]): boolean {
+  const run = stored.find(({ token }) => token === known.token)
+  return run !== undefined && (known.ending === null || known.ending.reason === run.ending?.reason)
 }
 
 /**
@@ -74,7 +80,9 @@ function restoreFire(draft: Draft, known: KnownFire, stored: StoredFire): Verdic
     return newer.every((run) => isFollowing(known, run)) ? putRuns(draft, known, stored) : 'doubtful'
   const run = stored.runs.find((one) => one.token === token)
   const isWaiting = draft.open.some((fire) => keyOf(fire) === keyOf(known.fire) && fire.run === null)
-  if (isIntact(known, run)) return 'same'
+  const isLatest = run !== undefined && known.runs.every((one) => one.token !== token || isSame(one, stored.runs))
+  // What came before it may be missing all the same.
+  if (isLatest) return putRuns(draft, known, stored)
   // Somebody has ended the run meanwhile, taking its instance for dead: if it is not run again yet, it need not be.
   if (run !== undefined && run.ending !== null && !(open === null && isWaiting)) return 'same'
   const record = stored.records.find((one) => keyOf(one) === keyOf(known.fire))
@@ -88,12 +96,11 @@ function restoreFire(draft: Draft, known: KnownFire, stored: StoredFire): Verdic
 }
 
 /** Whether this later run is what was to follow: the next attempt after one that had ended, or another round. */
-function isFollowing({ open, record, token, runs }: KnownFire, run: RunRecord): boolean {
+function isFollowing({ open, record, isElsewhere }: KnownFire, run: RunRecord): boolean {
   const round = open?.round ?? record?.round ?? 1
   if (run.round > round) return true
   if (open === null) return false
-  // Of a run of somebody else it is not known whether it has ended since; its own instance knows.
-  const mayHaveEnded = open.run === null || runs.every((one) => one.token !== token)
+  const mayHaveEnded = open.run === null || isElsewhere
   return mayHaveEnded && run.attempt > open.attempt
 }
 
@@ -105,8 +112,7 @@ function isAbout(record: FireRecord, { dueAt, nonce }: FireKey): boolean {
 function putRuns(draft: Draft, { open, token, runs }: KnownFire, stored: StoredFire): Verdict {
   let verdict: Verdict = 'same'
   const put = (run: RunRecord): void => {
-    const there = stored.runs.find((one) => one.token === run.token)
-    if (there !== undefined && there.ending?.reason === run.ending?.reason) return
+    if (isSame(run, stored.runs)) return
     draft.runs.set(run.token, run)
     set(draft, { tokens: Math.max(draft.state.tokens, counterOf(run.token)) })
     verdict = 'restored'
@@ -116,12 +122,18 @@ function putRuns(draft: Draft, { open, token, runs }: KnownFire, stored: StoredF
   return verdict
 }
 
-/** An earlier run of the fire, whose end was lost as well: its instance knows how it ended, if that lives. */
-function endOthers(draft: Draft, { runs, token }: KnownFire, stored: StoredFire): void {
+/**
+ * An earlier run of the fire, whose end was lost as well: its instance knows how it ended, if that lives. Whatever is written
+ * about it meanwhile, it was over before the next one began.
+ */
+function endOthers(draft: Draft, { open, runs, token }: KnownFire, stored: StoredFire): void {
   const lost = ending('crashed', 'how it ended was lost by the store')
+  const next = runs.find((run) => run.token === token) ?? open?.run
+  const endedAt = Math.min(draft.context.now, next?.startedAt ?? draft.context.now)
   for (const run of stored.runs) {
-    if (run.ending !== null || run.token === token || runs.some((known) => known.token === run.token)) continue
-    draft.runs.set(run.token, { ...run, ending: lost, endedAt: draft.context.now })
+    const isOver = run.ending !== null && (run.endedAt ?? 0) <= endedAt
+    if (isOver || run.token === token || runs.some((known) => known.token === run.token)) continue
+    draft.runs.set(run.token, { ...run, ending: run.ending ?? lost, endedAt })
   }
 }
 
