@@ -14,6 +14,17 @@ const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
 /** So many records in one script: nobody else is served meanwhile. Those that do not match count as well. */
 const BITE = 200
 
+/** Behind which the next bite begins, as the script wants it. */
+type Place = readonly [score: string, member: string]
+
+const BEGINNING: Place = ['', '']
+
+/** What a script looked through: some of it may have no record. */
+function readLooked(line: string): { readonly count: number; readonly last: Place } {
+  const [count, score, ...member] = line.split('\t') as [string, string, ...string[]]
+  return { count: Number(count), last: [score, member.join('\n')] }
+}
+
 /** What a script looked through, and whether that was the end. */
 interface Bite<Item> {
   readonly now: Instant
@@ -24,16 +35,14 @@ interface Bite<Item> {
 /** Bite by bite until the page is full, with one more than it holds: then there is a next one. */
 async function page<Item>(
   limit: number,
-  bite: (after: Item | null, count: number) => Promise<Bite<Item>>,
+  bite: (count: number) => Promise<Bite<Item>>,
   matches: (item: Item) => boolean,
   placeOf: (item: Item) => readonly (string | number)[],
 ): Promise<Page<Item>> {
   const items: Item[] = []
-  let after: Item | null = null
-  for (;;) {
-    const found = await bite(after, Math.min(BITE, limit + 1))
+  for (let count = Math.min(BITE, limit + 1); ; count = BITE) {
+    const found = await bite(count)
     for (const item of found.items) if (matches(item)) items.push(item)
-    after = found.items.at(-1) ?? after
     if (items.length > limit) {
       const kept = items.slice(0, limit)
       return { now: found.now, items: kept, next: kept.length === 0 ? null : writeCursor(placeOf(kept.at(-1)!)) }
@@ -58,7 +67,7 @@ export async function listSchedules(
   const from = encodeName(prefix)
   const to = prefix === '' ? '+' : `(${from}\u{10ffff}`
   let last = query.after === null ? null : encodeName(String(readCursor(query.after, ['string'])[0]))
-  const bite = async (_after: ScheduleState | null, count: number): Promise<Bite<ScheduleState>> => {
+  const bite = async (count: number): Promise<Bite<ScheduleState>> => {
     const isBehind = last !== null && Buffer.compare(Buffer.from(last), Buffer.from(from)) >= 0
     const first = isBehind ? `(${last}` : from === '' ? '-' : `[${from}`
     const { now, lines } = await asker.ask(LIST_SCHEDULES, [...index, first, to, String(count)])
@@ -82,40 +91,29 @@ export async function listFires(asker: Asker, query: FireQuery): Promise<Page<Fi
   const { schedule, nonce = '' } = query
   const placeOf = ({ dueAt, schedule, nonce }: FireRecord) => [dueAt, schedule, nonce]
   const matches = (fire: FireRecord) => matchesFire(fire, query)
-  let place = query.after === null ? null : readPlace(query.after)
   if (schedule !== undefined && nonce !== '') {
     const { now, lines } = await asker.ask(FIRE_BY_NONCE, [encodeName(schedule), encodeName(nonce)])
-    const items = place === null ? lines.map(fireOf).filter(matches) : []
-    return { now, items, next: null }
+    return { now, items: query.after === null ? lines.map(fireOf).filter(matches) : [], next: null }
   }
   const stretches = stretchesOf(query)
-  const bite = async (after: FireRecord | null, count: number): Promise<Bite<FireRecord>> => {
-    if (after !== null) place = [after.dueAt, after.schedule, after.nonce]
-    const current = stretches[0]!
-    const args = [current.index, schedule === undefined ? '' : encodeName(schedule), query.order ?? 'latest']
-    args.push(current.from, current.to, ...placeArgs(place, schedule), String(count))
+  let place = query.after === null ? BEGINNING : firePlace(query.after, schedule)
+  const bite = async (count: number): Promise<Bite<FireRecord>> => {
+    const { index, from, to } = stretches[0]!
+    const of = schedule === undefined ? '' : encodeName(schedule)
+    const args = [index, of, query.order ?? 'latest', from, to, ...place, String(count)]
     const { now, lines } = await asker.ask(LIST_FIRES, args)
-    const [looked, ...rest] = lines
-    // Some may have no record any more, so what was looked at counts.
-    if (Number(looked) < count) stretches.shift()
-    return { now, items: rest.map(fireOf), isLast: stretches.length === 0 }
+    const looked = readLooked(lines[0]!)
+    if (looked.count > 0) place = looked.last
+    if (looked.count < count) stretches.shift()
+    return { now, items: lines.slice(1).map(fireOf), isLast: stretches.length === 0 }
   }
   return page(query.limit, bite, matches, placeOf)
 }
 
-/** When, of which schedule, and its nonce or token. */
-type Place = readonly [at: number, schedule: string, name: string]
-
-function readPlace(cursor: string): Place {
-  const [at, schedule, name] = readCursor(cursor, ['number', 'string', 'string'])
-  return [Number(at), String(schedule), String(name)]
-}
-
-function placeArgs(place: Place | null, schedule: string | undefined): [score: string, member: string] {
-  if (place === null) return ['', '']
-  const [dueAt, of, nonce] = place
-  const name = fireName({ dueAt, nonce })
-  return [String(dueAt), schedule === undefined ? `${encodeName(of)}\n${name}` : name]
+function firePlace(cursor: string, schedule: string | undefined): Place {
+  const [dueAt, of, nonce] = readCursor(cursor, ['number', 'string', 'string'])
+  const name = fireName({ dueAt: Number(dueAt), nonce: String(nonce) })
+  return [String(dueAt), schedule === undefined ? `${encodeName(String(of))}\n${name}` : name]
 }
 
 interface Stretch {
@@ -146,30 +144,31 @@ export async function listRuns(asker: Asker, query: RunQuery): Promise<Page<Run>
   const { schedule, from, to, limit } = query
   const matches = (run: Run) => matchesRun(run, query)
   const placeOf = ({ startedAt, schedule, token }: Run) => [startedAt, schedule, token]
-  let place = query.after === null ? null : readPlace(query.after)
+  const after = query.after === null ? null : readCursor(query.after, ['number', 'string', 'string'])
   const few = fewArgs(query)
   if (few !== null) {
     const { now, lines } = await asker.ask(FEW_RUNS, few)
     const behind = lines
       .map(runOf)
-      .filter((run) => matches(run) && (place === null || compare(placeOf(run), place) < 0))
+      .filter((run) => matches(run) && (after === null || compare(placeOf(run), after) < 0))
     const items = behind.sort((one, other) => compare(placeOf(other), placeOf(one)))
     const last = items[limit - 1]
     return { now, items: items.slice(0, limit), next: items.length > limit ? writeCursor(placeOf(last!)) : null }
   }
   const bounds = [from === undefined ? '-inf' : String(from), to === undefined ? '+inf' : String(to)]
-  const bite = async (after: Run | null, count: number): Promise<Bite<Run>> => {
-    if (after !== null) place = [after.startedAt, after.schedule, after.token]
-    const at =
-      place === null
-        ? ['', '']
-        : [String(place[0]), schedule === undefined ? `${encodeName(place[1])}\n${place[2]}` : place[2]]
-    const args = [schedule === undefined ? '' : encodeName(schedule), ...bounds, ...at, String(count)]
-    const { now, lines } = await asker.ask(LIST_RUNS, args)
-    const [looked, ...rest] = lines
-    return { now, items: rest.map(runOf), isLast: Number(looked) < count }
+  const of = schedule === undefined ? '' : encodeName(schedule)
+  let place = after === null ? BEGINNING : runPlace(after, schedule)
+  const bite = async (count: number): Promise<Bite<Run>> => {
+    const { now, lines } = await asker.ask(LIST_RUNS, [of, ...bounds, ...place, String(count)])
+    const looked = readLooked(lines[0]!)
+    if (looked.count > 0) place = looked.last
+    return { now, items: lines.slice(1).map(runOf), isLast: looked.count < count }
   }
   return page(limit, bite, matches, placeOf)
+}
+
+function runPlace([startedAt, of, token]: readonly (string | number)[], schedule: string | undefined): Place {
+  return [String(startedAt), schedule === undefined ? `${encodeName(String(of))}\n${token}` : String(token)]
 }
 
 function compare(one: readonly (string | number)[], other: readonly (string | number)[]): number {

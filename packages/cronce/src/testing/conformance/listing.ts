@@ -293,6 +293,22 @@ export function listingRules(rule: Rule): void {
     }
   })
 
+  rule('runs whose fires are not on record keep no list from ending', async ({ store }) => {
+    await join(store, 'i')
+    let state = await create(store, schedule('s'))
+    for (let number = 1; number <= 5; number++) {
+      const run = runOf(claim(state, { instance: 'i', dueAt: NOON + number * HOUR_MS }))
+      const written = change(state, { tokens: number }, { runs: [run] })
+      await applyAll(store, [written])
+      state = after(written)
+    }
+    for (const limit of [1, 2, 100]) {
+      assert.deepEqual(await store.listFires({ schedule: 's', after: null, limit }).then(({ items }) => items), [])
+      assert.deepEqual(await store.listFires({ after: null, limit }).then(({ items }) => items), [])
+      assert.equal((await collect((page) => store.listRuns({ schedule: 's', ...page }), limit)).length, 5)
+    }
+  })
+
   rule('an empty store lists nothing, and says that this was all', async ({ store }) => {
     const page = { after: null, limit: 10 }
     for (const listed of [await store.listSchedules(page), await store.listFires(page), await store.listRuns(page)]) {

@@ -50,11 +50,18 @@ local function stretch(key, order, from, to, score, member, limit)
   end
   return found
 end
+
+-- How many were looked at, and the score and name of the last: not all of them need have a record.
+local function looked(key, members)
+  local last = members[#members]
+  if not last then return '0\\t\\t' end
+  return digits(#members) .. '\\t' .. redis.call('ZSCORE', key, last) .. '\\t' .. string.gsub(last, '\\n', '\\t')
+end
 `
 
 /**
  * ARGV: epoch, index ('fires', 'ranges' or 'open'), schedule ('' for all), order, from, to, score and member of the place
- * ('' for the beginning), how many. Answers how many were looked at, then the fires.
+ * ('' for the beginning), how many. Answers what was looked at, then the fires.
  */
 export const LIST_FIRES = script(
   'list-fires',
@@ -66,7 +73,7 @@ local keys_of = { fires = FIRES_OF, ranges = RANGES_OF }
 local schedule = ARGV[3]
 local key = schedule == '' and keys[ARGV[2]] or keys_of[ARGV[2]] .. schedule
 local members = stretch(key, ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9]))
-local lines = { digits(#members) }
+local lines = { looked(key, members) }
 for _, member in ipairs(members) do
   local of, fire = schedule, member
   if schedule == '' then of, fire = string.match(member, '^([^\\n]*)\\n(.*)$') end
@@ -100,7 +107,10 @@ local function run_line(schedule, token)
 end
 `
 
-/** ARGV: epoch, schedule ('' for all), from, to, score and member of the place, how many. The latest first. */
+/**
+ * ARGV: epoch, schedule ('' for all), from, to, score and member of the place, how many. Answers what was looked at, then the runs, the
+ * latest first.
+ */
 export const LIST_RUNS = script(
   'list-runs',
   STRETCH_LUA,
@@ -109,7 +119,7 @@ export const LIST_RUNS = script(
 local schedule = ARGV[2]
 local key = schedule == '' and RUNS or RUNS_OF .. schedule
 local members = stretch(key, 'latest', ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
-local lines = { digits(#members) }
+local lines = { looked(key, members) }
 for _, member in ipairs(members) do
   local of, token = schedule, member
   if schedule == '' then of, token = string.match(member, '^([^\\n]*)\\n(.*)$') end
