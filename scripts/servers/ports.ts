@@ -8,7 +8,7 @@ export const LOOPBACK = '127.0.0.1'
  * is down, a client that keeps trying could be given the server's port: it would talk to itself, or keep the
  * server from coming back.
  */
-const LOWEST = 15_000
+export const LOWEST = 15_000
 const BEYOND = 32_000
 const TRIES = 100
 

@@ -1,6 +1,6 @@
 import { ServerError } from './errors.ts'
 import { type Obtain, obtain } from './obtain.ts'
-import { LOOPBACK } from './ports.ts'
+import { isFree, LOOPBACK, LOWEST, pickFreePorts } from './ports.ts'
 import { type RedisOptions, redisPlan } from './redis.ts'
 import { redisCommand, redisText } from './redis-command.ts'
 import { type Server, startServer } from './server.ts'
@@ -12,6 +12,8 @@ export interface RedisClusterOptions extends RedisOptions {
 }
 
 export const SLOTS = 16_384
+/** Nodes talk to each other so far above the port for clients. Only since 7.0 may it be said otherwise. */
+const BUS_DISTANCE = 10_000
 const TOGETHER_LIMIT_MS = 60_000
 const MIGRATE_LIMIT_MS = 10_000
 
@@ -87,7 +89,7 @@ export async function startRedisCluster(
 ): Promise<RedisCluster> {
   const { nodes: count = 3, ...rest } = options
   const file = await locate('redis')
-  const starts = Array.from({ length: count }, () => startServer(nodePlan(rest, file)))
+  const starts = Array.from({ length: count }, () => startServer(nodePlan(rest, file), pickNodePorts))
   const nodes = (await Promise.allSettled(starts)).flatMap((start) =>
     start.status === 'fulfilled' ? [start.value] : [],
   )
@@ -112,8 +114,6 @@ function nodePlan(options: RedisOptions, file: string): ReturnType<typeof redisP
       const { file, args } = await plan.command(ports, directory)
       const cluster = {
         'cluster-enabled': 'yes',
-        // Else it would be the port plus 10,000, which may be somebody else's.
-        'cluster-port': `${ports[1]}`,
         'cluster-announce-ip': LOOPBACK,
         // A node that is down is noticed in seconds, and a busy machine is not taken for one.
         'cluster-node-timeout': '4000',
@@ -125,23 +125,26 @@ function nodePlan(options: RedisOptions, file: string): ReturnType<typeof redisP
   }
 }
 
+/** Both must be free, and both below the ports that outgoing connections get. */
+async function pickNodePorts(): Promise<readonly number[]> {
+  for (;;) {
+    const [bus] = await pickFreePorts(1)
+    const port = bus! - BUS_DISTANCE
+    if (port >= LOWEST && (await isFree(port))) return [port, bus!]
+  }
+}
+
 /** Share out the slots, and make everybody known to everybody. */
 async function join(nodes: readonly Server[]): Promise<void> {
   const edges = Array.from({ length: nodes.length + 1 }, (_, index) => Math.floor((index * SLOTS) / nodes.length))
   for (const [index, node] of nodes.entries()) {
     // Different from the start: nodes of equal epochs have to quarrel about it first.
     await redisCommand(node, 'CLUSTER', 'SET-CONFIG-EPOCH', `${index + 1}`)
-    await redisCommand(node, 'CLUSTER', 'ADDSLOTSRANGE', `${edges[index]}`, `${edges[index + 1]! - 1}`)
+    const slots = Array.from({ length: edges[index + 1]! - edges[index]! }, (_, slot) => `${edges[index]! + slot}`)
+    await redisCommand(node, 'CLUSTER', 'ADDSLOTS', ...slots)
   }
-  const [first, ...others] = await Promise.all(nodes.map(async (node) => ({ node, bus: await busPort(node) })))
-  for (const { node } of others) {
-    await redisCommand(node, 'CLUSTER', 'MEET', LOOPBACK, `${first!.node.port}`, first!.bus)
-  }
-}
-
-async function busPort(node: Server): Promise<string> {
-  const reply = await redisCommand(node, 'CONFIG', 'GET', 'cluster-port')
-  return String(Array.isArray(reply) ? reply[1] : '')
+  const [first, ...others] = nodes
+  for (const node of others) await redisCommand(node, 'CLUSTER', 'MEET', LOOPBACK, `${first!.port}`)
 }
 
 async function areTogether(nodes: readonly Server[], known: number): Promise<void> {
