@@ -6,6 +6,7 @@
  * A fire is `dueAt:nonce` within its schedule, and `schedule LF dueAt:nonce` beside others; a run is its token, or `schedule LF token`.
  */
 export const KEYS_LUA = `
+local call, match = redis.call, string.match
 -- hash: epoch, run (of the server), mark, bases, held, floor, format
 local META = KEYS[1]
 -- by schedule, hash: what it is, and all that is on record of it, by a letter and a name. The records outlive the schedule.

@@ -47,7 +47,7 @@ end
 local function take_records(how, times)
   local parts = {}
   for n = 1, times do
-    local part = { string.match(take(), how) }
+    local part = { match(take(), how) }
     part[#part] = take()
     parts[n] = part
   end
@@ -57,7 +57,7 @@ end
 local function take_limits(text, from, times)
   local parts = {}
   for n = 1, times do
-    parts[n] = { string.match(text, LIMIT_AT, from) }
+    parts[n] = { match(text, LIMIT_AT, from) }
     from = parts[n][3]
   end
   return parts
@@ -71,7 +71,7 @@ local function contains(list, name)
 end
 
 local function nonce_of(fire)
-  return string.match(fire, '^[^:]*:(.*)$')
+  return match(fire, '^[^:]*:(.*)$')
 end
 
 local function want(field, fields, known)
@@ -95,7 +95,7 @@ local function read_known(key, creates, updates, runs)
   end
   for first = 1, #fields, 1000 do
     local last = math.min(first + 999, #fields)
-    local values = redis.call('HMGET', key, unpack(fields, first, last))
+    local values = call('HMGET', key, unpack(fields, first, last))
     for n = first, last do known[fields[n]] = values[n - first + 1] end
   end
   return known
@@ -109,7 +109,7 @@ local function find_existing(id, creates, known)
     if record == '' then
       local nonce = nonce_of(fire)
       local twin = nonce ~= '' and known['n' .. nonce]
-      found = twin and redis.call('HGET', SCHEDULE .. id, 'f' .. twin)
+      found = twin and call('HGET', SCHEDULE .. id, 'f' .. twin)
       if found then
         fire = twin
         record = fire_record(found)
@@ -123,12 +123,12 @@ end
 local function find_full(runs, limits, known)
   for _, limit in ipairs(limits) do
     local slot = limit[1]
-    local held_runs = tonumber(redis.call('HGET', SLOTS, slot)) or 0
+    local held_runs = tonumber(call('HGET', SLOTS, slot)) or 0
     for _, given in ipairs(runs) do
       if given[4] == '1' and contains(given[6], slot) then held_runs = held_runs + 1 end
       local old = known['r' .. given[1]]
       if old then
-        local open, _, _, slots = string.match(old, RUN_PATTERN)
+        local open, _, _, slots = match(old, RUN_PATTERN)
         if open == '1' and contains(slots, slot) then held_runs = held_runs - 1 end
       end
     end
@@ -145,15 +145,15 @@ local function put_fire(id, given, tokens, known, values)
   local old = known['f' .. fire]
   if old then
     local was_tokens, begins
-    was_open, was_range, was_ended, was_number, was_tokens, begins = string.match(old, FIRE_PATTERN)
+    was_open, was_range, was_ended, was_number, was_tokens, begins = match(old, FIRE_PATTERN)
     was_recorded = begins <= #old
     tokens = was_tokens .. tokens
   end
   local range = untilAt == '' and '0' or '1'
   values[#values + 1] = 'f' .. fire
   values[#values + 1] = open .. range .. ' ' .. ended .. ' ' .. number .. ' ' .. tokens .. '\\n' .. record
-  local due, nonce = string.match(fire, '^([^:]*):(.*)$')
-  if not old then redis.call('ZADD', FIRES_OF .. id, due, fire) end
+  local due, nonce = match(fire, '^([^:]*):(.*)$')
+  if not old then call('ZADD', FIRES_OF .. id, due, fire) end
   if not was_recorded then
     later('ZADD', FIRES, due, member)
     if nonce ~= '' then
@@ -167,14 +167,14 @@ local function put_fire(id, given, tokens, known, values)
   if range ~= was_range then
     if range == '1' then
       later('ZADD', RANGES, due, member)
-      redis.call('ZADD', RANGES_OF .. id, due, fire)
+      call('ZADD', RANGES_OF .. id, due, fire)
     else
       later('ZREM', RANGES, member)
-      redis.call('ZREM', RANGES_OF .. id, fire)
+      call('ZREM', RANGES_OF .. id, fire)
     end
   end
   if number ~= was_number then
-    if number ~= '' then redis.call('ZADD', ENDED .. id, number, fire) else redis.call('ZREM', ENDED .. id, fire) end
+    if number ~= '' then call('ZADD', ENDED .. id, number, fire) else call('ZREM', ENDED .. id, fire) end
   end
   if expires ~= '' then
     later('ZADD', EXPIRING, expires, member)
@@ -191,14 +191,14 @@ local function put_run(id, given, known, values)
   local was_open = '0'
   if old then
     local was_slots, was_instance, _
-    was_open, _, was_instance, was_slots = string.match(old, RUN_PATTERN)
+    was_open, _, was_instance, was_slots = match(old, RUN_PATTERN)
     if was_open == '1' then
       count_slots(was_slots, -1)
       if open == '0' then let_go(was_instance, member) end
     end
   else
     later('ZADD', RUNS, started, member)
-    redis.call('ZADD', RUNS_OF .. id, started, token)
+    call('ZADD', RUNS_OF .. id, started, token)
   end
   values[#values + 1] = 'r' .. token
   values[#values + 1] = open .. '\\n' .. fire .. '\\n' .. instance .. '\\n' .. slots .. '\\n' .. record
@@ -229,17 +229,17 @@ local function put_records(id, creates, updates, runs, known, values)
       values[#values + 1] = string.sub(old, 1, at - 1) .. tokens .. string.sub(old, at)
     else
       values[#values + 1] = '00   ' .. tokens .. '\\n'
-      redis.call('ZADD', FIRES_OF .. id, string.match(fire, '^[^:]*'), fire)
+      call('ZADD', FIRES_OF .. id, match(fire, '^[^:]*'), fire)
     end
   end
 end
 
 local function trim(id, below, before)
-  local found = redis.call('ZRANGEBYSCORE', ENDED .. id, '-inf', '(' .. below, 'LIMIT', 0, TRIM_LOOKS)
+  local found = call('ZRANGEBYSCORE', ENDED .. id, '-inf', '(' .. below, 'LIMIT', 0, TRIM_LOOKS)
   local deleted = 0
   for _, fire in ipairs(found) do
-    local record = redis.call('HGET', SCHEDULE .. id, 'f' .. fire)
-    local ended = record and select(3, string.match(record, FIRE_PATTERN))
+    local record = call('HGET', SCHEDULE .. id, 'f' .. fire)
+    local ended = record and select(3, match(record, FIRE_PATTERN))
     if ended and ended ~= '' and tonumber(ended) < tonumber(before) then
       delete_fire(id, fire)
       deleted = deleted + 1
@@ -249,8 +249,8 @@ local function trim(id, below, before)
 end
 
 local function raise_floor(to)
-  local floor = tonumber(redis.call('HGET', META, 'floor')) or 0
-  if to > floor then redis.call('HSET', META, 'floor', digits(to)) end
+  local floor = tonumber(call('HGET', META, 'floor')) or 0
+  if to > floor then call('HSET', META, 'floor', digits(to)) end
 end
 
 local epoch_now = digits(epoch)
@@ -258,7 +258,7 @@ local epoch_now = digits(epoch)
 local function apply()
   local head = take()
   local id, version, given_epoch, not_before, kind, wake, job, bucket, revision, tokens, tenant, below, before,
-    has_definition, creates, updates, runs, limits, rest = string.match(head, HEAD_AT)
+    has_definition, creates, updates, runs, limits, rest = match(head, HEAD_AT)
   local state = kind == 's' and take() or nil
   local definition = has_definition == '1' and take() or nil
   creates = take_records(FIRE_AT, tonumber(creates))
@@ -269,7 +269,7 @@ local function apply()
   local known = read_known(key, creates, updates, runs)
   local current = known.h
   local was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = '0', '0', nil, '-', nil, ''
-  if current then was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = string.match(current, CURRENT) end
+  if current then was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = match(current, CURRENT) end
   -- Everything is asked before anything is written: what is refused leaves no trace.
   if given_epoch ~= epoch_now or version ~= was_version then return 'c' end
   if not_before ~= '' and now < tonumber(not_before) then return 'e' end
@@ -282,7 +282,7 @@ local function apply()
   local values = {}
   if kind == 's' then
     if not current then
-      local floor = tonumber(redis.call('HGET', META, 'floor')) or 0
+      local floor = tonumber(call('HGET', META, 'floor')) or 0
       version = digits(floor + 1)
       tokens = digits(math.max(tonumber(tokens), floor))
     else
@@ -300,14 +300,14 @@ local function apply()
     if not current then later('ZADD', NAMES, '0', id) end
     if job ~= was_job then
       if was_job then
-        redis.call('ZREM', NAMES_OF_JOB .. was_job, id)
-        if was_wake ~= '-' then redis.call('ZREM', DUE .. was_job, member) end
+        call('ZREM', NAMES_OF_JOB .. was_job, id)
+        if was_wake ~= '-' then call('ZREM', DUE .. was_job, member) end
         was_wake = '-'
       end
       later('ZADD', NAMES_OF_JOB .. job, '0', id)
     end
     if tenant ~= was_tenant then
-      if was_tenant ~= '' then redis.call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
+      if was_tenant ~= '' then call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
       if tenant ~= '' then later('ZADD', NAMES_OF_TENANT .. tenant, '0', id) end
     end
     if wake ~= was_wake then
@@ -319,15 +319,15 @@ local function apply()
     end
   elseif current then
     raise_floor(math.max(tonumber(was_version), tonumber(was_tokens)))
-    redis.call('HDEL', key, 'h', 's', 'd')
-    redis.call('ZREM', NAMES, id)
-    redis.call('ZREM', NAMES_OF_JOB .. was_job, id)
-    if was_tenant ~= '' then redis.call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
-    redis.call('ZREM', DUE .. was_job, member)
+    call('HDEL', key, 'h', 's', 'd')
+    call('ZREM', NAMES, id)
+    call('ZREM', NAMES_OF_JOB .. was_job, id)
+    if was_tenant ~= '' then call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
+    call('ZREM', DUE .. was_job, member)
   end
   put_records(id, creates, updates, runs, known, values)
   for first = 1, #values, 1000 do
-    redis.call('HSET', key, unpack(values, first, math.min(first + 999, #values)))
+    call('HSET', key, unpack(values, first, math.min(first + 999, #values)))
   end
   if below ~= '' then trim(id, below, before) end
   return 'a'
@@ -348,7 +348,7 @@ while at <= #ARGV do
 end
 finish()
 if is_applied or claimant ~= '' then count() end
-if is_applied and ARGV[4] ~= '' then redis.call(ARGV[4], ARGV[5], ARGV[6]) end
+if is_applied and ARGV[4] ~= '' then call(ARGV[4], ARGV[5], ARGV[6]) end
 return answer(lines)
 `,
 )

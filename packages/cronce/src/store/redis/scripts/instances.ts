@@ -6,10 +6,10 @@ export const INSTANCES_LUA = `
 -- False: it is over, or was never there. A lease that has run out is renewed like any other.
 local function renew(id, lease)
   local key = INSTANCE .. id
-  local row = redis.call('HMGET', key, 'state', 'gone')
+  local row = call('HMGET', key, 'state', 'gone')
   if not row[1] or row[2] then return false end
-  redis.call('HINCRBY', key, 'renewals', 1)
-  redis.call('HSET', key, 'at', digits(now), 'lease', lease, 'ends', digits(now + lease))
+  call('HINCRBY', key, 'renewals', 1)
+  call('HSET', key, 'at', digits(now), 'lease', lease, 'ends', digits(now + lease))
   return true
 end
 `
@@ -20,23 +20,23 @@ local DAY_MS = 86400000
 
 -- When the clock was set back, a lease may seem to end hours from now. It ends as if it were renewed now, at the latest.
 local function ends_of(id)
-  local row = redis.call('HMGET', INSTANCE .. id, 'lease', 'ends')
+  local row = call('HMGET', INSTANCE .. id, 'lease', 'ends')
   local lease, ends = tonumber(row[1]) or 0, tonumber(row[2]) or 0
   if ends > now + lease then
     ends = now + lease
-    redis.call('HSET', INSTANCE .. id, 'ends', digits(ends))
+    call('HSET', INSTANCE .. id, 'ends', digits(ends))
   end
   return ends
 end
 
 local function instance_line(id)
-  local row = redis.call('HMGET', INSTANCE .. id, 'state', 'drain', 'renewals', 'at', 'started', 'record')
+  local row = call('HMGET', INSTANCE .. id, 'state', 'drain', 'renewals', 'at', 'started', 'record')
   local expired = ends_of(id) <= now and '1' or '0'
   return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], expired, row[6] }, '\\t')
 end
 
 local function is_forgettable(id)
-  return redis.call('EXISTS', HELD .. id) == 0
+  return call('EXISTS', HELD .. id) == 0
 end
 `
 
@@ -55,30 +55,30 @@ local id, state, join, lease, settled = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV
 local key = INSTANCE .. id
 
 local function take_beat()
-  local row = redis.call('HMGET', key, 'state', 'gone')
+  local row = call('HMGET', key, 'state', 'gone')
   if row[2] then return false end
   if not row[1] then
     if join ~= '1' then return false end
-    redis.call('HSET', key, 'started', digits(now), 'drain', '0', 'renewals', '0')
-    redis.call('SADD', LIVE, id)
+    call('HSET', key, 'started', digits(now), 'drain', '0', 'renewals', '0')
+    call('SADD', LIVE, id)
     -- Whoever was not there before has nothing to say about it.
     if settled == '' then settled = digits(epoch) end
   else
-    redis.call('HINCRBY', key, 'renewals', 1)
+    call('HINCRBY', key, 'renewals', 1)
   end
-  redis.call('HSET', key, 'state', state, 'record', ARGV[7], 'at', digits(now), 'lease', lease, 'ends', digits(now + lease))
-  if settled ~= '' then redis.call('HSET', key, 'settled', settled) end
+  call('HSET', key, 'state', state, 'record', ARGV[7], 'at', digits(now), 'lease', lease, 'ends', digits(now + lease))
+  if settled ~= '' then call('HSET', key, 'settled', settled) end
   if state == 'left' then
-    redis.call('HSET', key, 'gone', digits(now))
-    redis.call('SREM', LIVE, id)
-    redis.call('ZADD', GONE, digits(now), id)
+    call('HSET', key, 'gone', digits(now))
+    call('SREM', LIVE, id)
+    call('ZADD', GONE, digits(now), id)
   end
   return true
 end
 
 local function is_prunable()
-  if #redis.call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, 1) > 0 then return true end
-  for _, gone in ipairs(redis.call('ZRANGEBYSCORE', GONE, '-inf', digits(now - DAY_MS), 'LIMIT', 0, 100)) do
+  if #call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, 1) > 0 then return true end
+  for _, gone in ipairs(call('ZRANGEBYSCORE', GONE, '-inf', digits(now - DAY_MS), 'LIMIT', 0, 100)) do
     if is_forgettable(gone) then return true end
   end
   return false
@@ -87,21 +87,21 @@ end
 local alive = take_beat()
 if alive then count() end
 -- As long as claims are held, each may be the one that was waited for.
-if ARGV[9] == '1' or (alive and held > now) then redis.call(ARGV[10], ARGV[11], ARGV[12]) end
+if ARGV[9] == '1' or (alive and held > now) then call(ARGV[10], ARGV[11], ARGV[12]) end
 local lines = {
   alive and '1' or '0',
   meta[5] or '',
-  redis.call('HGET', APP .. ARGV[8], 'version') or '0',
+  call('HGET', APP .. ARGV[8], 'version') or '0',
   is_prunable() and '1' or '0',
 }
-for _, live in ipairs(redis.call('SMEMBERS', LIVE)) do lines[#lines + 1] = instance_line(live) end
-for _, holder in ipairs(redis.call('SMEMBERS', HOLDERS)) do
-  if redis.call('HEXISTS', INSTANCE .. holder, 'gone') == 1 then lines[#lines + 1] = 'o' .. holder end
+for _, live in ipairs(call('SMEMBERS', LIVE)) do lines[#lines + 1] = instance_line(live) end
+for _, holder in ipairs(call('SMEMBERS', HOLDERS)) do
+  if call('HEXISTS', INSTANCE .. holder, 'gone') == 1 then lines[#lines + 1] = 'o' .. holder end
 end
 if alive then
-  for _, held_run in ipairs(redis.call('SMEMBERS', HELD .. id)) do
-    local schedule, token = string.match(held_run, '^([^\\n]*)\\n(.*)$')
-    local found = redis.call('HGET', SCHEDULE .. schedule, 'r' .. token)
+  for _, held_run in ipairs(call('SMEMBERS', HELD .. id)) do
+    local schedule, token = match(held_run, '^([^\\n]*)\\n(.*)$')
+    local found = call('HGET', SCHEDULE .. schedule, 'r' .. token)
     if found then
       lines[#lines + 1] = 'h' .. schedule .. '\\t' .. token .. '\\t' .. run_record(found)
     end
@@ -118,13 +118,13 @@ export const BURY = script(
   `
 local id = ARGV[2]
 local key = INSTANCE .. id
-local row = redis.call('HMGET', key, 'state', 'gone', 'renewals')
+local row = call('HMGET', key, 'state', 'gone', 'renewals')
 if not row[1] then return answer({ '0' }) end
 if row[2] then return answer({ row[1] == 'dead' and '1' or '0' }) end
 if row[3] ~= ARGV[3] or (ARGV[4] ~= '1' and ends_of(id) > now) then return answer({ '0' }) end
-redis.call('HSET', key, 'state', 'dead', 'gone', digits(now))
-redis.call('SREM', LIVE, id)
-redis.call('ZADD', GONE, digits(now), id)
+call('HSET', key, 'state', 'dead', 'gone', digits(now))
+call('SREM', LIVE, id)
+call('ZADD', GONE, digits(now), id)
 count()
 return answer({ '1' })
 `,
@@ -135,11 +135,11 @@ export const DRAIN = script(
   'drain',
   `
 local key = INSTANCE .. ARGV[2]
-local row = redis.call('HMGET', key, 'state', 'gone')
+local row = call('HMGET', key, 'state', 'gone')
 if not row[1] or row[2] then return answer({ '0' }) end
-redis.call('HSET', key, 'drain', ARGV[3])
+call('HSET', key, 'drain', ARGV[3])
 count()
-redis.call(ARGV[4], ARGV[5], ARGV[6])
+call(ARGV[4], ARGV[5], ARGV[6])
 return answer({ '1' })
 `,
 )
@@ -151,10 +151,10 @@ export const INSTANCES = script(
   `
 local lines = { '' }
 if ARGV[2] == '' then
-  for _, id in ipairs(redis.call('SMEMBERS', LIVE)) do lines[#lines + 1] = instance_line(id) end
+  for _, id in ipairs(call('SMEMBERS', LIVE)) do lines[#lines + 1] = instance_line(id) end
 end
 local first = tonumber(ARGV[2]) or 0
-local gone = redis.call('ZRANGE', GONE, first, first + ARGV[3] - 1)
+local gone = call('ZRANGE', GONE, first, first + ARGV[3] - 1)
 for _, id in ipairs(gone) do lines[#lines + 1] = instance_line(id) end
 if #gone == tonumber(ARGV[3]) then lines[1] = digits(first + #gone) end
 return answer(lines)
@@ -170,10 +170,10 @@ export const PRUNE = script(
 local limit = tonumber(ARGV[2])
 local deleted = 0
 -- A record that says when it may go but not how it ended is somebody's mistake, and no reason to lose an open fire.
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)) do
+for _, member in ipairs(call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)) do
   if deleted == limit then break end
-  local schedule, fire = string.match(member, '^([^\\n]*)\\n(.*)$')
-  local found = redis.call('HGET', SCHEDULE .. schedule, 'f' .. fire)
+  local schedule, fire = match(member, '^([^\\n]*)\\n(.*)$')
+  local found = call('HGET', SCHEDULE .. schedule, 'f' .. fire)
   if not found then
     later('ZREM', EXPIRING, member)
   elseif string.sub(found, 1, 1) == '0' then
@@ -181,9 +181,9 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now
     deleted = deleted + 1
   end
 end
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', GONE, '-inf', digits(now - DAY_MS), 'LIMIT', 0, limit + 100)) do
+for _, id in ipairs(call('ZRANGEBYSCORE', GONE, '-inf', digits(now - DAY_MS), 'LIMIT', 0, limit + 100)) do
   if is_forgettable(id) then
-    redis.call('DEL', INSTANCE .. id)
+    call('DEL', INSTANCE .. id)
     later('ZREM', GONE, id)
   end
 end
@@ -199,10 +199,10 @@ export const ERASE = script(
   RECORDS_LUA,
   `
 local schedule, limit = ARGV[2], tonumber(ARGV[3])
-if redis.call('HEXISTS', SCHEDULE .. schedule, 'h') == 1 then return answer({ 'exists' }) end
-local found = redis.call('ZRANGE', FIRES_OF .. schedule, 0, limit - 1)
+if call('HEXISTS', SCHEDULE .. schedule, 'h') == 1 then return answer({ 'exists' }) end
+local found = call('ZRANGE', FIRES_OF .. schedule, 0, limit - 1)
 -- What may have been written without a fire, or outlived it.
-if #found == 0 then found = redis.call('SRANDMEMBER', STEPPED .. schedule, limit) end
+if #found == 0 then found = call('SRANDMEMBER', STEPPED .. schedule, limit) end
 for _, fire in ipairs(found) do delete_fire(schedule, fire) end
 finish()
 count()

@@ -17,11 +17,11 @@ end
 
 -- How many stand before this place, and how many up to and including it.
 local function rank_of(key, score, member)
-  local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
-  local high = low + redis.call('ZCOUNT', key, score, score)
+  local low = call('ZCOUNT', key, '-inf', '(' .. score)
+  local high = low + call('ZCOUNT', key, score, score)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    local found = redis.call('ZRANGE', key, middle, middle)[1]
+    local found = call('ZRANGE', key, middle, middle)[1]
     if found == member then return middle, middle + 1 end
     if is_before(found, member) then low = middle + 1 else high = middle end
   end
@@ -30,8 +30,8 @@ end
 
 -- Members with these scores, in this order, behind the place, if one is given.
 local function stretch(key, order, from, to, score, member, limit)
-  local first = redis.call('ZCOUNT', key, '-inf', from == '-inf' and '(-inf' or '(' .. from)
-  local last = redis.call('ZCOUNT', key, '-inf', to == '+inf' and '+inf' or '(' .. to) - 1
+  local first = call('ZCOUNT', key, '-inf', from == '-inf' and '(-inf' or '(' .. from)
+  local last = call('ZCOUNT', key, '-inf', to == '+inf' and '+inf' or '(' .. to) - 1
   if score ~= '' then
     local before, through = rank_of(key, score, member)
     if order == 'latest' then last = math.min(last, before - 1) else first = math.max(first, through) end
@@ -42,7 +42,7 @@ local function stretch(key, order, from, to, score, member, limit)
   else
     last = math.min(last, first + limit - 1)
   end
-  local found = redis.call('ZRANGE', key, first, last)
+  local found = call('ZRANGE', key, first, last)
   if order == 'latest' then
     local turned = {}
     for n = #found, 1, -1 do turned[#turned + 1] = found[n] end
@@ -55,7 +55,7 @@ end
 local function looked(key, members)
   local last = members[#members]
   if not last then return '0\\t\\t' end
-  return digits(#members) .. '\\t' .. redis.call('ZSCORE', key, last) .. '\\t' .. string.gsub(last, '\\n', '\\t')
+  return digits(#members) .. '\\t' .. call('ZSCORE', key, last) .. '\\t' .. string.gsub(last, '\\n', '\\t')
 end
 `
 
@@ -76,8 +76,8 @@ local members = stretch(key, ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], tonumb
 local lines = { looked(key, members) }
 for _, member in ipairs(members) do
   local of, fire = schedule, member
-  if schedule == '' then of, fire = string.match(member, '^([^\\n]*)\\n(.*)$') end
-  local found = redis.call('HGET', SCHEDULE .. of, 'f' .. fire)
+  if schedule == '' then of, fire = match(member, '^([^\\n]*)\\n(.*)$') end
+  local found = call('HGET', SCHEDULE .. of, 'f' .. fire)
   local record = found and fire_record(found) or ''
   if record ~= '' then lines[#lines + 1] = of .. '\\t' .. fire .. '\\t' .. record end
 end
@@ -91,8 +91,8 @@ export const FIRE_BY_NONCE = script(
   READING_LUA,
   `
 local schedule = ARGV[2]
-local fire = redis.call('HGET', SCHEDULE .. schedule, 'n' .. ARGV[3])
-local found = fire and redis.call('HGET', SCHEDULE .. schedule, 'f' .. fire)
+local fire = call('HGET', SCHEDULE .. schedule, 'n' .. ARGV[3])
+local found = fire and call('HGET', SCHEDULE .. schedule, 'f' .. fire)
 if not found then return answer({}) end
 return answer({ schedule .. '\\t' .. fire .. '\\t' .. fire_record(found) })
 `,
@@ -101,7 +101,7 @@ return answer({ schedule .. '\\t' .. fire .. '\\t' .. fire_record(found) })
 const RUN_LINE_LUA = `
 ${READING_LUA}
 local function run_line(schedule, token)
-  local found = redis.call('HMGET', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
+  local found = call('HMGET', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
   if not found[1] then return nil end
   return table.concat({ schedule, token, run_record(found[1]), found[2] or '' }, '\\t')
 end
@@ -122,7 +122,7 @@ local members = stretch(key, 'latest', ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonum
 local lines = { looked(key, members) }
 for _, member in ipairs(members) do
   local of, token = schedule, member
-  if schedule == '' then of, token = string.match(member, '^([^\\n]*)\\n(.*)$') end
+  if schedule == '' then of, token = match(member, '^([^\\n]*)\\n(.*)$') end
   lines[#lines + 1] = run_line(of, token)
 end
 return answer(lines)
@@ -142,19 +142,19 @@ local function add(schedule, token)
   lines[#lines + 1] = run_line(schedule, token)
 end
 local function add_held(instance)
-  for _, member in ipairs(redis.call('SMEMBERS', HELD .. instance)) do add(string.match(member, '^([^\\n]*)\\n(.*)$')) end
+  for _, member in ipairs(call('SMEMBERS', HELD .. instance)) do add(match(member, '^([^\\n]*)\\n(.*)$')) end
 end
 local kind, schedule = ARGV[2], ARGV[3]
 if kind == 'token' then
   add(schedule, ARGV[4])
 elseif kind == 'fire' then
-  local fire = redis.call('HGET', SCHEDULE .. schedule, 'f' .. ARGV[4])
-  local tokens = fire and string.match(fire, '^[01]+ %-?%d* %-?%d* ([^\\n]*)') or ''
+  local fire = call('HGET', SCHEDULE .. schedule, 'f' .. ARGV[4])
+  local tokens = fire and match(fire, '^[01]+ %-?%d* %-?%d* ([^\\n]*)') or ''
   for token in string.gmatch(tokens, '%S+') do add(schedule, token) end
 elseif ARGV[3] then
   add_held(ARGV[3])
 else
-  for _, instance in ipairs(redis.call('SMEMBERS', HOLDERS)) do add_held(instance) end
+  for _, instance in ipairs(call('SMEMBERS', HOLDERS)) do add_held(instance) end
 end
 return answer(lines)
 `,

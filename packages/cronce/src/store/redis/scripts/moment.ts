@@ -13,11 +13,11 @@ local HOUR_MS = 3600000
 local YEAR_2025 = 1735689600000
 local BASES = 16
 
-local seen, seen_run, waits = string.match(ARGV[1], '^(%d+):(%w*):(w?)$')
+local seen, seen_run, waits = match(ARGV[1], '^(%d+):(%w*):(w?)$')
 seen = tonumber(seen)
-local time = redis.call('TIME')
+local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local meta = redis.call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases')
+local meta = call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases')
 local epoch = tonumber(meta[1]) or 0
 local mark = tonumber(meta[3]) or 0
 local held = tonumber(meta[4]) or 0
@@ -37,30 +37,30 @@ local function move(run)
   meta[5] = table.concat(bases, ' ', math.max(1, #bases - BASES + 1))
   held = 0
   -- Whoever lives may know of what was lost: nobody claims until they have said so, or have had the time to.
-  for _, id in ipairs(redis.call('SMEMBERS', LIVE)) do
-    held = math.max(held, now + (tonumber(redis.call('HGET', INSTANCE .. id, 'lease')) or 0))
+  for _, id in ipairs(call('SMEMBERS', LIVE)) do
+    held = math.max(held, now + (tonumber(call('HGET', INSTANCE .. id, 'lease')) or 0))
   end
-  redis.call('HSET', META, 'epoch', digits(epoch), 'run', run, 'bases', meta[5], 'held', digits(held), 'mark', digits(mark))
-  if from == 0 then redis.call('HSETNX', META, 'format', '1') end
+  call('HSET', META, 'epoch', digits(epoch), 'run', run, 'bases', meta[5], 'held', digits(held), 'mark', digits(mark))
+  if from == 0 then call('HSETNX', META, 'format', '1') end
 end
 
-local run = string.sub(string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or 'unknown', 1, 12)
+local run = string.sub(match(call('INFO', 'server'), 'run_id:(%w+)') or 'unknown', 1, 12)
 if meta[2] ~= run or epoch < seen or (epoch == seen and run ~= seen_run) then move(run) end
-if waits == 'w' then redis.call('HSET', META, 'waited', digits(now)) end
+if waits == 'w' then call('HSET', META, 'waited', digits(now)) end
 
 -- Whether claims have to wait for somebody.
 local function is_held()
   if held <= now then return false end
-  for _, id in ipairs(redis.call('SMEMBERS', LIVE)) do
-    if (tonumber(redis.call('HGET', INSTANCE .. id, 'settled')) or 0) < epoch then return true end
+  for _, id in ipairs(call('SMEMBERS', LIVE)) do
+    if (tonumber(call('HGET', INSTANCE .. id, 'settled')) or 0) < epoch then return true end
   end
   held = 0
-  redis.call('HSET', META, 'held', '0')
+  call('HSET', META, 'held', '0')
   return false
 end
 
 local function count()
-  mark = redis.call('HINCRBY', META, 'mark', 1)
+  mark = call('HINCRBY', META, 'mark', 1)
 end
 
 -- The head of every answer, and its lines.

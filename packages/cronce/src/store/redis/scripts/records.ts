@@ -14,7 +14,7 @@ local function fire_record(value)
 end
 
 local function run_record(value)
-  return string.sub(value, select(5, string.match(value, RUN_PATTERN)))
+  return string.sub(value, select(5, match(value, RUN_PATTERN)))
 end
 `
 
@@ -29,7 +29,7 @@ local function flush()
   for _, list in ipairs(order) do
     local command, key = list[1], list[2]
     for first = 3, #list, 1000 do
-      redis.call(command, key, unpack(list, first, math.min(first + 999, #list)))
+      call(command, key, unpack(list, first, math.min(first + 999, #list)))
     end
   end
   pending = {}
@@ -65,56 +65,56 @@ end
 local function finish()
   flush()
   for instance in pairs(touched) do
-    if redis.call('EXISTS', HELD .. instance) == 1 then
-      redis.call('SADD', HOLDERS, instance)
+    if call('EXISTS', HELD .. instance) == 1 then
+      call('SADD', HOLDERS, instance)
     else
-      redis.call('SREM', HOLDERS, instance)
+      call('SREM', HOLDERS, instance)
     end
   end
 end
 
 local function count_slots(slots, by)
-  for slot in string.gmatch(slots, '[^\\t]+') do redis.call('HINCRBY', SLOTS, slot, by) end
+  for slot in string.gmatch(slots, '[^\\t]+') do call('HINCRBY', SLOTS, slot, by) end
 end
 
 
 local function delete_run(schedule, token)
-  local old = redis.call('HGET', SCHEDULE .. schedule, 'r' .. token)
+  local old = call('HGET', SCHEDULE .. schedule, 'r' .. token)
   if not old then return end
-  local open, _, instance, slots = string.match(old, RUN_PATTERN)
+  local open, _, instance, slots = match(old, RUN_PATTERN)
   if open == '1' then
     let_go(instance, schedule .. '\\n' .. token)
     count_slots(slots, -1)
   end
-  redis.call('HDEL', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
-  redis.call('ZREM', RUNS_OF .. schedule, token)
+  call('HDEL', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
+  call('ZREM', RUNS_OF .. schedule, token)
   later('ZREM', RUNS, schedule .. '\\n' .. token)
 end
 
 -- The record of a fire, and all that hangs on it.
 local function delete_fire(schedule, fire)
-  if redis.call('SREM', STEPPED .. schedule, fire) == 1 then
-    redis.call('UNLINK', STEPS .. schedule .. '\\n' .. fire)
+  if call('SREM', STEPPED .. schedule, fire) == 1 then
+    call('UNLINK', STEPS .. schedule .. '\\n' .. fire)
   end
-  local old = redis.call('HGET', SCHEDULE .. schedule, 'f' .. fire)
+  local old = call('HGET', SCHEDULE .. schedule, 'f' .. fire)
   if not old then return end
-  local open, range, _, _, tokens = string.match(old, FIRE_PATTERN)
+  local open, range, _, _, tokens = match(old, FIRE_PATTERN)
   for token in string.gmatch(tokens, '%S+') do delete_run(schedule, token) end
   local member = schedule .. '\\n' .. fire
-  local nonce = string.match(fire, '^[^:]*:(.*)$')
+  local nonce = match(fire, '^[^:]*:(.*)$')
   if nonce == '' then
-    redis.call('HDEL', SCHEDULE .. schedule, 'f' .. fire)
+    call('HDEL', SCHEDULE .. schedule, 'f' .. fire)
   else
-    redis.call('HDEL', SCHEDULE .. schedule, 'f' .. fire, 'n' .. nonce)
+    call('HDEL', SCHEDULE .. schedule, 'f' .. fire, 'n' .. nonce)
   end
-  redis.call('ZREM', FIRES_OF .. schedule, fire)
-  redis.call('ZREM', ENDED .. schedule, fire)
+  call('ZREM', FIRES_OF .. schedule, fire)
+  call('ZREM', ENDED .. schedule, fire)
   later('ZREM', FIRES, member)
   later('ZREM', EXPIRING, member)
   if open == '1' then later('ZREM', OPEN, member) end
   if range == '1' then
     later('ZREM', RANGES, member)
-    redis.call('ZREM', RANGES_OF .. schedule, fire)
+    call('ZREM', RANGES_OF .. schedule, fire)
   end
 end
 `

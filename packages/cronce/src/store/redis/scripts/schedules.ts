@@ -3,9 +3,9 @@ import { script } from './script.ts'
 /** A line for a schedule: id, version, tokens, revision, state, definition. */
 const LINE_LUA = `
 local function schedule_line(id)
-  local row = redis.call('HMGET', SCHEDULE .. id, 'h', 's', 'd')
+  local row = call('HMGET', SCHEDULE .. id, 'h', 's', 'd')
   if not row[1] then return nil end
-  local version, tokens, revision = string.match(row[1], '^(%d+) (%d+) (%d+)')
+  local version, tokens, revision = match(row[1], '^(%d+) (%d+) (%d+)')
   return table.concat({ id, version, tokens, revision, row[2], row[3] }, '\\t')
 end
 `
@@ -50,7 +50,7 @@ local function look(job, buckets)
   local key = DUE .. job
   local taken, bites, offset = 0, 0, 0
   while true do
-    local rows = redis.call('ZRANGEBYSCORE', key, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, BITE)
+    local rows = call('ZRANGEBYSCORE', key, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, BITE)
     for n = 1, #rows, 2 do
       local member, at = rows[n], tonumber(rows[n + 1])
       local mine = string.byte(buckets, tonumber(string.sub(member, 1, 2), 16) + 1) == 49
@@ -74,7 +74,7 @@ local function look(job, buckets)
       return
     end
   end
-  local rows = redis.call('ZRANGEBYSCORE', key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, AHEAD)
+  local rows = call('ZRANGEBYSCORE', key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, AHEAD)
   local mine_next, others_next
   for n = 1, #rows, 2 do
     local at = tonumber(rows[n + 1])
@@ -122,7 +122,7 @@ export const LIST_SCHEDULES = script(
   `
 local key = NAMES
 if ARGV[2] == 'job' then key = NAMES_OF_JOB .. ARGV[3] elseif ARGV[2] == 'tenant' then key = NAMES_OF_TENANT .. ARGV[3] end
-local ids = redis.call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6])
+local ids = call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6])
 local lines = { #ids == tonumber(ARGV[6]) and ids[#ids] or '' }
 for _, id in ipairs(ids) do lines[#lines + 1] = schedule_line(id) end
 return answer(lines)
@@ -130,16 +130,16 @@ return answer(lines)
 )
 
 /** ARGV: epoch, name. Answers the record, if there is one. */
-export const LOAD_APP = script('load-app', `return answer({ redis.call('HGET', APP .. ARGV[2], 'record') or '' })`)
+export const LOAD_APP = script('load-app', `return answer({ call('HGET', APP .. ARGV[2], 'record') or '' })`)
 
 /** ARGV: epoch, name, version, record. */
 export const SAVE_APP = script(
   'save-app',
   `
 local key = APP .. ARGV[2]
-local version = tonumber(redis.call('HGET', key, 'version')) or 0
+local version = tonumber(call('HGET', key, 'version')) or 0
 if version ~= ARGV[3] - 1 then return answer({ '0' }) end
-redis.call('HSET', key, 'version', ARGV[3], 'record', ARGV[4])
+call('HSET', key, 'version', ARGV[3], 'record', ARGV[4])
 count()
 return answer({ '1' })
 `,

@@ -3,10 +3,10 @@ import { script } from './script.ts'
 /** Of runs that are open, and whose instance has neither been declared dead nor left. */
 const LIVE_LUA = `
 local function fire_of_live_run(schedule, token)
-  local found = redis.call('HGET', SCHEDULE .. schedule, 'r' .. token)
+  local found = call('HGET', SCHEDULE .. schedule, 'r' .. token)
   if not found then return nil end
-  local open, fire, instance = string.match(found, '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n')
-  if open == '0' or redis.call('HEXISTS', INSTANCE .. instance, 'gone') == 1 then return nil end
+  local open, fire, instance = match(found, '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n')
+  if open == '0' or call('HEXISTS', INSTANCE .. instance, 'gone') == 1 then return nil end
   return fire
 end
 `
@@ -21,12 +21,12 @@ export const STEP = script(
   `
 local kind, schedule, fire, step, token = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local key = STEPS .. schedule .. '\\n' .. fire
-local known = redis.call('HGET', key, step)
+local known = call('HGET', key, step)
 local state, by, begun, result, _
-if known then state, by, begun, _, result = string.match(known, '^(%S+) (%S+) (%S+) (%S*)\\n(.*)$') end
+if known then state, by, begun, _, result = match(known, '^(%S+) (%S+) (%S+) (%S*)\\n(.*)$') end
 
 local function finish()
-  redis.call('HSET', key, step, (ARGV[7] == '1' and 'failed ' or 'done ') .. by .. ' ' .. begun .. ' ' .. digits(now) .. '\\n' .. ARGV[8])
+  call('HSET', key, step, (ARGV[7] == '1' and 'failed ' or 'done ') .. by .. ' ' .. begun .. ' ' .. digits(now) .. '\\n' .. ARGV[8])
   count()
   return answer({ 'applied' })
 end
@@ -36,8 +36,8 @@ if kind == 'begin' then
   if state == 'done' then return answer({ 'done', result }) end
   if state == 'begun' and by == token then return answer({ 'duplicate' }) end
   if state == 'begun' and ARGV[7] ~= '1' then return answer({ 'unknown', by }) end
-  redis.call('HSET', key, step, 'begun ' .. token .. ' ' .. digits(now) .. ' \\nnull')
-  redis.call('SADD', STEPPED .. schedule, fire)
+  call('HSET', key, step, 'begun ' .. token .. ' ' .. digits(now) .. ' \\nnull')
+  call('SADD', STEPPED .. schedule, fire)
   count()
   return answer({ 'applied' })
 end
@@ -56,10 +56,10 @@ return finish()
 export const LIST_STEPS = script(
   'list-steps',
   `
-local found = redis.call('HSCAN', STEPS .. ARGV[2] .. '\\n' .. ARGV[3], ARGV[4], 'COUNT', ARGV[5])
+local found = call('HSCAN', STEPS .. ARGV[2] .. '\\n' .. ARGV[3], ARGV[4], 'COUNT', ARGV[5])
 local lines = { found[1] }
 for n = 1, #found[2], 2 do
-  local head, result = string.match(found[2][n + 1], '^([^\\n]*)\\n(.*)$')
+  local head, result = match(found[2][n + 1], '^([^\\n]*)\\n(.*)$')
   lines[#lines + 1] = found[2][n] .. '\\t' .. head .. '\\t' .. result
 end
 return answer(lines)
@@ -74,7 +74,7 @@ export const ANNOTATE = script(
 local stale = {}
 for n = 2, #ARGV, 3 do
   if fire_of_live_run(ARGV[n], ARGV[n + 1]) then
-    redis.call('HSET', SCHEDULE .. ARGV[n], 'm' .. ARGV[n + 1], ARGV[n + 2])
+    call('HSET', SCHEDULE .. ARGV[n], 'm' .. ARGV[n + 1], ARGV[n + 2])
   else
     stale[#stale + 1] = ARGV[n + 1]
   end
