@@ -1,4 +1,4 @@
-import type { Decision } from '../policy/decision.ts'
+import type { Context, Decision } from '../policy/decision.ts'
 import type { ApplyOptions } from '../store/store.ts'
 import { applyDecisions, type Changed, type Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
@@ -24,12 +24,15 @@ export async function changeKnown(
   const left: string[] = []
   const decisions: Decision[] = []
   const { at: now, waitMs } = stamp
+  const contextIn = (epoch: number): Context => ({ ...core.context({ now, epoch }), notBefore: now })
+  let context: Context | undefined
   for (const id of ids) {
     const known = core.known.find(id)
-    const decision = known === undefined ? null : decide(id, known.state, core.context({ now, epoch: known.epoch }))
+    if (known !== undefined && known.epoch !== context?.epoch) context = contextIn(known.epoch)
+    const decision = known === undefined ? null : decide(id, known.state, context!)
     // That nothing is to be done is for the store to say.
     if (decision === null) left.push(id)
-    else decisions.push(notBefore(decision, now))
+    else decisions.push(decision)
   }
   if (waitMs > 0 && decisions.length > 0) await core.parts.clock.sleep(waitMs)
   left.push(...(await applyDecisions(core, operation, decisions, options, done)))
@@ -39,9 +42,4 @@ export async function changeKnown(
     left.push(change.id)
   }
   return left
-}
-
-function notBefore(decision: Decision, now: number): Decision {
-  const { change } = decision
-  return { ...decision, change: { ...change, notBefore: Math.max(change.notBefore ?? now, now) } }
 }

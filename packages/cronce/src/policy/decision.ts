@@ -9,6 +9,8 @@ import type { FireKind, Instant, Last } from '../model/schedule.ts'
 export interface Context {
   /** The store's clock. */
   readonly now: Instant
+  /** Where `now` was not asked for but counted: whatever is decided is not to be written before the store's clock shows it. */
+  readonly notBefore?: Instant
   /** The store's epoch when the state was read. */
   readonly epoch: number
   /** Version of this process's time zone data. */

@@ -5,7 +5,7 @@ import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { isFinished, isSpent } from './bounds.ts'
 import type { Context, Decision, StartedRun } from './decision.ts'
-import { byDueAt } from './turn.ts'
+import { inTurn } from './turn.ts'
 import { wakeAtOf } from './wake.ts'
 
 /** A decision in the making. Belongs to one call of one function; what that function was given is never changed. */
@@ -15,9 +15,10 @@ export interface Draft {
   /** As it will be, but for `open`, `version` and `wakeAt`. */
   state: ScheduleState
   open: OpenFire[]
-  readonly records: Map<string, { record: FireRecord; readonly isNew: boolean }>
+  /** Mostly one, and no limit: they are looked through. */
+  readonly records: { record: FireRecord; readonly isNew: boolean }[]
   readonly runs: Map<string, RunRecord>
-  readonly limits: Map<string, number>
+  readonly limits: { readonly slot: string; limit: number }[]
   readonly started: StartedRun[]
   readonly events: CronceEvent[]
   notBefore: Instant | null
@@ -32,12 +33,12 @@ export function begin(state: ScheduleState, context: Context): Draft {
     context,
     state,
     open: [...state.open],
-    records: new Map(),
+    records: [],
     runs: new Map(),
-    limits: new Map(),
+    limits: [],
     started: [],
     events: [],
-    notBefore: null,
+    notBefore: context.notBefore ?? null,
   }
 }
 
@@ -67,9 +68,11 @@ export function choicesOfFire(draft: Draft, fire: OpenFire): PolicyChoices {
 }
 
 export function putRecord(draft: Draft, record: FireRecord, isNew: boolean): void {
-  const key = keyOf(record)
-  const known = draft.records.get(key)
-  if (known === undefined) draft.records.set(key, { record, isNew })
+  // From the end: what changes again was mostly written last.
+  const known = draft.records.findLast(
+    (other) => other.record.dueAt === record.dueAt && other.record.nonce === record.nonce,
+  )
+  if (known === undefined) draft.records.push({ record, isNew })
   else known.record = record
 }
 
@@ -80,7 +83,7 @@ export function keyOf({ dueAt, nonce }: Pick<FireKey, 'dueAt' | 'nonce'>): strin
 /** The decision, or `null` if it would change nothing. */
 export function finishIfChanged(draft: Draft): Decision | null {
   const { before, state } = draft
-  const isTouched = state !== before || draft.records.size > 0 || draft.runs.size > 0
+  const isTouched = state !== before || draft.records.length > 0 || draft.runs.size > 0
   if (isTouched || isSpent(before) || wakeAtOf(before, draft.context.now) !== before.wakeAt) return finish(draft)
   return null
 }
@@ -89,7 +92,7 @@ export function finish(draft: Draft): Decision {
   const { before, context } = draft
   const trim = trimOf(draft)
   const state = ownState(draft)
-  state.open = draft.open.toSorted(byDueAt)
+  state.open = inTurn(draft.open)
   state.trimmedBefore = laterOf(state.trimmedBefore, trim?.endedBefore ?? null)
   state.version = before.version + 1
   if (isFinished(state) && !isFinished(before) && before.version > 0) {
@@ -107,7 +110,9 @@ export function finishWithout(draft: Draft): Decision {
 }
 
 function decisionOf(draft: Draft, state: ScheduleState | null, trim: Change['trim']): Decision {
-  const records = [...draft.records.values()]
+  const creates: FireRecord[] = []
+  const updates: FireRecord[] = []
+  for (const { record, isNew } of draft.records) (isNew ? creates : updates).push(record)
   return {
     change: {
       id: draft.before.id,
@@ -115,10 +120,10 @@ function decisionOf(draft: Draft, state: ScheduleState | null, trim: Change['tri
       epoch: draft.context.epoch,
       state,
       notBefore: draft.notBefore,
-      creates: records.filter(({ isNew }) => isNew).map(({ record }) => record),
-      updates: records.filter(({ isNew }) => !isNew).map(({ record }) => record),
+      creates,
+      updates,
       runs: [...draft.runs.values()],
-      limits: [...draft.limits].map(([slot, limit]) => ({ slot, limit })),
+      limits: draft.limits,
       trim,
     },
     started: draft.started,

@@ -4,7 +4,7 @@ import { policyOf } from '../model/policy.ts'
 import type { ErrorRecord, FireRecord } from '../model/record.ts'
 import type { CancelRequest, Instant, Last, OpenFire, Pause } from '../model/schedule.ts'
 import { type Draft, policyOfFire, putRecord, set } from './draft.ts'
-import { aboutFire, aboutRun, aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
+import { aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
 import { keepMs } from './retention.ts'
 
 /** The fire whose current run has this token. Any other token is an old one. */
@@ -33,27 +33,32 @@ export function newFire(fire: Pick<OpenFire, 'dueAt' | 'readyAt' | 'plannedAt' |
 export function openFire(draft: Draft, fire: OpenFire, isNew = true): void {
   draft.open.push(fire)
   putRecord(draft, recordOf(draft, fire), isNew)
-  draft.events.push({ type: 'fire.planned', ...aboutFire(draft, fire) })
+  const { id: schedule, definition } = draft.state
+  draft.events.push({ type: 'fire.planned', schedule, job: definition.job, dueAt: fire.dueAt, nonce: fire.nonce })
 }
 
-export function changeFire<Patch extends Partial<OpenFire>>(
-  draft: Draft,
-  fire: OpenFire,
-  patch: Patch,
-): OpenFire & Patch {
-  const changed = { ...fire, ...patch }
+export function changeFire(draft: Draft, fire: OpenFire, changed: OpenFire): void {
   draft.open[draft.open.indexOf(fire)] = changed
   putRecord(draft, recordOf(draft, changed), false)
-  return changed
 }
 
 /** The fire is over: on record, counted, and told. */
 export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
   draft.open.splice(draft.open.indexOf(fire), 1)
-  const record = recordOf(draft, { ...fire, run: null })
-  putRecord(draft, ended(draft, record, end), false)
+  putRecord(draft, ended(draft, recordOf(draft, fire), end), false)
   set(draft, { last: lastAfter(draft.state.last, fire, end.outcome, draft.context.now) })
-  draft.events.push({ type: 'fire.ended', ...aboutFire(draft, fire), ...end, attempt: fire.attempt })
+  const { id: schedule, definition } = draft.state
+  draft.events.push({
+    type: 'fire.ended',
+    schedule,
+    job: definition.job,
+    dueAt: fire.dueAt,
+    nonce: fire.nonce,
+    outcome: end.outcome,
+    reason: end.reason,
+    detail: end.detail,
+    attempt: fire.attempt,
+  })
   countFailure(draft, end.outcome)
 }
 
@@ -79,14 +84,22 @@ export function endRun(
   left: { readonly error: ErrorRecord | null; readonly result: Json } = { error: null, result: null },
 ): void {
   const { now } = draft.context
-  draft.runs.set(fire.run.token, { ...runRecordOf(draft, fire), ending: end, endedAt: now, ...left })
+  const { error, result } = left
+  const record = runRecordOf(draft, fire, { ending: end, endedAt: now, error, result })
+  draft.runs.set(record.token, record)
   draft.events.push({
     type: 'run.ended',
-    ...aboutRun(draft, fire),
+    schedule: record.schedule,
+    job: record.job,
+    dueAt: record.dueAt,
+    nonce: record.nonce,
+    token: record.token,
+    attempt: record.attempt,
+    instance: record.instance,
     outcome: end.outcome,
     reason: end.reason,
-    durationMs: Math.max(0, now - fire.run.startedAt),
-    error: left.error,
+    durationMs: Math.max(0, now - record.startedAt),
+    error,
   })
 }
 
@@ -96,7 +109,8 @@ export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelReque
   const { now } = draft.context
   const revokeAt = now + policyOfFire(draft, fire).timeout.graceMs
   const cancel = { at: now, reason: why.reason, detail: why.detail, revokeAt }
-  const changed = changeFire(draft, fire, { run: { ...fire.run, cancel } })
+  const changed = { ...fire, run: { ...fire.run, cancel } }
+  changeFire(draft, fire, changed)
   draft.runs.set(fire.run.token, runRecordOf(draft, changed))
 }
 

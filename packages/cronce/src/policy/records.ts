@@ -33,7 +33,11 @@ export function recordOf(draft: Draft, fire: OpenFire): FireRecord {
   }
 }
 
-export function runRecordOf(draft: Draft, fire: RunningFire): RunRecord {
+/** How a run ended. */
+type RunEnd = Pick<RunRecord, 'ending' | 'endedAt' | 'error' | 'result'>
+const OPEN: RunEnd = { ending: null, endedAt: null, error: null, result: null }
+
+export function runRecordOf(draft: Draft, fire: RunningFire, end: RunEnd = OPEN): RunRecord {
   const { run } = fire
   return {
     schedule: draft.state.id,
@@ -49,10 +53,10 @@ export function runRecordOf(draft: Draft, fire: RunningFire): RunRecord {
     readyAt: fire.readyAt,
     slots: slotsOf(draft.state.definition.job, choicesOfFire(draft, fire)).map(({ slot }) => slot),
     cancel: run.cancel,
-    ending: null,
-    endedAt: null,
-    error: null,
-    result: null,
+    ending: end.ending,
+    endedAt: end.endedAt,
+    error: end.error,
+    result: end.result,
   }
 }
 

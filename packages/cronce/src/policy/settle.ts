@@ -74,7 +74,8 @@ export function waitAgain(
     at: deadlineOf(fire, policyOfFire(draft, fire)),
     reason: patch.failures === undefined ? ('recovery-too-late' as const) : ('retry-too-late' as const),
   }
-  const changed = changeFire(draft, fire, { ...patch, readyAt, giveUp, run: null })
+  const changed = { ...fire, ...patch, readyAt, giveUp, run: null }
+  changeFire(draft, fire, changed)
   if (draft.state.pause !== null) freezeFire(draft, changed)
   draft.events.push({ type: 'run.retried', ...aboutRun(draft, fire), readyAt, reason })
 }

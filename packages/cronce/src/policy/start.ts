@@ -3,21 +3,21 @@ import { makeToken } from '../model/token.ts'
 import type { Claimant } from './decision.ts'
 import { choicesOfFire, type Draft, demandTime, policyOfFire, set } from './draft.ts'
 import { changeFire } from './fires.ts'
-import { aboutRun, runRecordOf, slotsOf } from './records.ts'
-import { byDueAt, takeTurns } from './turn.ts'
+import { runRecordOf, slotsOf } from './records.ts'
+import { inTurn, takeTurns } from './turn.ts'
 import { isFrozen, isOutOfPatience, isSuspect } from './wake.ts'
 
 /** Give the claimant what may start now, in order, while it has room. */
 export function startFires(draft: Draft, claimant: Claimant): void {
   let { room } = claimant
   const { now } = draft.context
-  takeTurns(draft.open.toSorted(byDueAt), draft.state.definition.policy, (fire, mayStart) => {
+  takeTurns(inTurn(draft.open), draft.state.definition.policy, (fire, mayStart) => {
     if (!mayStart || room <= 0 || fire.readyAt > now || isFrozen(draft.state, fire)) return false
     const isLoner = isSuspect(fire)
     const isAlone = claimant.idle && draft.started.length === 0
     if (isLoner && !isAlone && !isOutOfPatience(fire, now)) return false
     // One at a time where a limit may refuse it: several at once would wait until there is room for all of them, or for ever.
-    if (draft.limits.size > 0 && slotsOf(draft.state.definition.job, choicesOfFire(draft, fire)).length > 0)
+    if (draft.limits.length > 0 && slotsOf(draft.state.definition.job, choicesOfFire(draft, fire)).length > 0)
       return false
     // Nothing beside a fire that may take its instance down.
     room = isLoner ? 0 : room - 1
@@ -31,12 +31,15 @@ function startFire(draft: Draft, fire: OpenFire, { instance, request }: Claimant
   const tokens = draft.state.tokens + 1
   set(draft, { tokens })
   const run = { token: makeToken(epoch, tokens), instance, request, startedAt: now, cancel: null }
-  const changed = changeFire(draft, fire, { attempt: fire.attempt + 1, run })
+  const changed = { ...fire, attempt: fire.attempt + 1, run }
+  changeFire(draft, fire, changed)
   const record = runRecordOf(draft, changed)
   const policy = policyOfFire(draft, changed)
   draft.runs.set(run.token, record)
   for (const { slot, limit } of slotsOf(record.job, policy)) {
-    draft.limits.set(slot, Math.min(draft.limits.get(slot) ?? limit, limit))
+    const known = draft.limits.find((other) => other.slot === slot)
+    if (known === undefined) draft.limits.push({ slot, limit })
+    else known.limit = Math.min(known.limit, limit)
   }
   demandTime(draft, fire.readyAt)
   draft.started.push({
@@ -47,5 +50,7 @@ function startFire(draft: Draft, fire: OpenFire, { instance, request }: Claimant
     previous: draft.state.last,
     suspect: isSuspect(fire),
   })
-  draft.events.push({ type: 'run.started', ...aboutRun(draft, changed), latenessMs: now - fire.readyAt })
+  const { schedule, job, dueAt, nonce, token, attempt } = record
+  const latenessMs = now - fire.readyAt
+  draft.events.push({ type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, latenessMs })
 }

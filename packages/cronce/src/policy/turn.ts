@@ -3,9 +3,14 @@ import type { OpenFire } from '../model/schedule.ts'
 import { capacityOf } from './overlap.ts'
 
 /** In the order in which fires get their turn. */
-export function byDueAt(a: OpenFire, b: OpenFire): number {
+function byDueAt(a: OpenFire, b: OpenFire): number {
   if (a.dueAt !== b.dueAt) return a.dueAt - b.dueAt
   return a.nonce < b.nonce ? -1 : a.nonce > b.nonce ? 1 : 0
+}
+
+/** In that order. Most schedules have one at most. */
+export function inTurn(open: readonly OpenFire[]): readonly OpenFire[] {
+  return open.length < 2 ? open : open.toSorted(byDueAt)
 }
 
 /** From its first claim to its end, back-off included. */
