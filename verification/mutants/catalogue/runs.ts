@@ -161,8 +161,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/settle.ts',
-        '        queue = [...batch.filter(({ isDone }) => !isDone), ...queue]\n',
-        "        for (const item of batch) conclude(item, 'settled')\n",
+        '        queue = [...[...batch.values()].filter(({ isDone }) => !isDone), ...queue]\n',
+        "        for (const item of batch.values()) conclude(item, 'settled')\n",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
@@ -174,8 +174,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/execute.ts',
-        '      void run.outlasts(started.policy.timeout.graceMs).then(() => run.giveUp())\n',
-        '      void run.outlasts(started.policy.timeout.graceMs)\n',
+        '    void this.outlasts(this.started.policy.timeout.graceMs).then(() => this.giveUp())\n',
+        '    void this.outlasts(this.started.policy.timeout.graceMs)\n',
       ),
     ],
     caughtBy: {

@@ -20,11 +20,13 @@ export function emitter(onThrow: (error: unknown, event: CronceEvent) => void): 
       onThrow(error, event)
     }
   }
+  const tell = (all: ReadonlySet<(event: CronceEvent) => void> | undefined, event: CronceEvent): void => {
+    if (all !== undefined) for (const listener of all) call(listener, event)
+  }
   return {
     emit(event) {
-      for (const type of [event.type, '*'] as const) {
-        for (const listener of listeners.get(type) ?? []) call(listener, event)
-      }
+      tell(listeners.get(event.type), event)
+      tell(listeners.get('*'), event)
     },
     on(type, listener) {
       const all = listeners.get(type) ?? new Set()

@@ -101,7 +101,10 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
     name: job.name,
     retryable: job.retryIf,
     async execute(handle: RunHandle<Tx>) {
-      const run = createRun(handle, await readInput(job, handle.started.input), namespace)
+      const { input } = handle.started
+      const read = job.schema === undefined ? input : await readInput(job.name, job.schema, input)
+      const run = createRun(handle, read, namespace)
+      if (middleware.length === 0) return job.handler(run)
       const chain = middleware.reduceRight<() => Promise<unknown>>(
         (next, around) => async () => around(run, next),
         async () => job.handler(run),
@@ -112,11 +115,10 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
 }
 
 /** Validated when it was stored, and again here: the schema may have changed since. */
-async function readInput<Tx>(job: DeclaredJob<Tx>, input: Json): Promise<unknown> {
-  if (job.schema === undefined) return input
-  const validated = await validateInput(job.schema, input)
+async function readInput(job: string, schema: StandardSchema, input: Json): Promise<unknown> {
+  const validated = await validateInput(schema, input)
   if (validated.ok) return validated.value
-  throw new CronceError('INPUT_INVALID', `The input does not fit the schema of job ${job.name}: ${validated.message}`, {
+  throw new CronceError('INPUT_INVALID', `The input does not fit the schema of job ${job}: ${validated.message}`, {
     hint: "Replace the schedule's input, or widen the schema.",
   })
 }

@@ -58,28 +58,48 @@ export interface RunLog {
 }
 
 export function createRun<Tx>(handle: RunHandle<Tx>, input: unknown, namespace: string): Run<unknown, Tx> {
-  const { record, kind, previous } = handle.started
-  const { schedule, job, dueAt, nonce, attempt, token, instance } = record
-  // Most runs are over before anybody asks for it; and so with the signal.
-  let log: RunLog | undefined
-  const since = previous.succeededDueAt === null ? null : dueAt - previous.succeededDueAt
-  return {
-    fire: { schedule, job, dueAt, nonce, kind, input },
-    attempt,
-    token: BigInt(token),
-    get signal() {
-      return handle.signal
-    },
-    instance,
-    previous: { ...previous, sinceSuccessMs: since },
-    once: (step, work, options) => handle.once(step, work, options),
-    idempotencyKey: (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step]),
-    progress: (fraction, message) => handle.progress(fraction, message ?? null),
-    get log() {
-      log ??= runLog(handle)
-      return log
-    },
-    transaction: (work) => handle.transaction(work),
+  return new HandledRun(handle, input, namespace)
+}
+
+/** A class for the sake of its getters: in an object of its own kind for every run they cost more than most handlers do. */
+class HandledRun<Tx> implements Run<unknown, Tx> {
+  readonly fire: Fire<unknown>
+  readonly attempt: number
+  readonly token: bigint
+  readonly instance: string
+  readonly previous: Previous
+  // Functions of their own, so that a handler may take them out of the run.
+  readonly once: Run<unknown, Tx>['once']
+  readonly idempotencyKey: Run['idempotencyKey']
+  readonly progress: Run['progress']
+  readonly transaction: Run<unknown, Tx>['transaction']
+  readonly #handle: RunHandle<Tx>
+  /** Most runs are over before anybody asks for it; and so with the signal. */
+  #log: RunLog | undefined
+
+  constructor(handle: RunHandle<Tx>, input: unknown, namespace: string) {
+    const { record, kind, previous } = handle.started
+    const { schedule, job, dueAt, nonce } = record
+    const sinceSuccessMs = previous.succeededDueAt === null ? null : dueAt - previous.succeededDueAt
+    this.fire = { schedule, job, dueAt, nonce, kind, input }
+    this.attempt = record.attempt
+    this.token = BigInt(record.token)
+    this.instance = record.instance
+    this.previous = { ...previous, sinceSuccessMs }
+    this.once = (step, work, options) => handle.once(step, work, options)
+    this.idempotencyKey = (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step])
+    this.progress = (fraction, message) => handle.progress(fraction, message ?? null)
+    this.transaction = (work) => handle.transaction(work)
+    this.#handle = handle
+  }
+
+  get signal(): AbortSignal {
+    return this.#handle.signal
+  }
+
+  get log(): RunLog {
+    this.#log ??= runLog(this.#handle)
+    return this.#log
   }
 }
 

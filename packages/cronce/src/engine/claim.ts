@@ -40,6 +40,7 @@ const FRUITLESS_MS = 100
 const FRUITLESS_SHORTEST_MS = 20
 const FRUITLESS_LONGEST_MS = 1_000
 const EXISTING_LIMIT = 1_000
+const NOTHING: readonly FireRecord[] = []
 /** After an outage one schedule may have ten thousand instants to settle: so long the event loop is kept from all else. */
 const DECIDING_MS = 50
 
@@ -147,7 +148,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       if (left === 0 || (decisions.length > 0 && core.parts.clock.mono() - begunAt > DECIDING_MS)) break
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const claimant = { instance: core.instance, request, room: left, idle }
-      const decision = moveZone(state, context) ?? advance(state, context, claimant, await knownOf(state))
+      const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
+      const decision = moveZone(state, context) ?? advance(state, context, claimant, known ?? NOTHING)
       if (decision === null || (!idle && isPutOff(state, decision))) continue
       decisions.push(decision)
       left -= decision.started.length
@@ -181,7 +183,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const decisions: Decision[] = []
     for (const state of loaded.schedules) {
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
-      const decision = advance(state, context, null, await knownOf(state))
+      const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
+      const decision = advance(state, context, null, known ?? NOTHING)
       if (decision !== null && !isPutOff(state, decision)) decisions.push(decision)
     }
     if (decisions.length === 0) return
@@ -189,14 +192,12 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     follow(decisions, (await callStore(core, 'plan', () => core.parts.store.apply(changes))).results)
   }
 
-  const knownOf = async (state: ScheduleState): Promise<readonly FireRecord[]> =>
-    state.backfills.length > 0 ? existingOf(core, state, onRecord) : (onRecord.get(state.id) ?? [])
-
   const follow = (decisions: readonly Decision[], results: readonly ChangeResult[]): void => {
-    for (const [index, decision] of decisions.entries()) {
+    for (let index = 0; index < decisions.length; index++) {
+      const decision = decisions[index]!
       const result = results[index]!
       const { id } = decision.change
-      const known = onRecord.get(id) ?? []
+      const known = onRecord.get(id) ?? NOTHING
       onRecord.delete(id)
       if (result.kind === 'applied') {
         core.applied(decision)

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
 import { cut, LIMITS } from '../model/limits.ts'
@@ -7,6 +8,7 @@ import type { Settlement } from '../policy/settle.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
+import type { Job, RunHandle } from './parts.ts'
 import { QUIETLY } from './quietly.ts'
 import { runHandle } from './run-handle.ts'
 import { type AbortReason, aboutRun, type LocalRun } from './run-table.ts'
@@ -17,18 +19,9 @@ import { toJson } from './to-json.ts'
 type Ended =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
-  | { readonly kind: 'gave-up' }
+  | typeof GAVE_UP
 
-interface Local extends LocalRun {
-  aborted: { readonly reason: AbortReason; readonly detail: string | null } | null
-  /** Call this when it is given up; at once, if it has been. */
-  readonly onGiveUp: (tell: () => void) => void
-  /** Wait, but not longer than the handler takes. True: so long it took. */
-  readonly outlasts: (ms: number) => Promise<boolean>
-  /** The handler has ended: whatever waits for it need not. */
-  readonly end: () => void
-  ended: boolean
-}
+const GAVE_UP = { kind: 'gave-up' } as const
 
 /** The whole life of a run on this instance, from the applied claim to the acknowledged settlement. Never rejects. */
 export async function execute<Tx>(
@@ -37,7 +30,7 @@ export async function execute<Tx>(
   settler: Settler,
   notes: NoteKeeper,
 ): Promise<void> {
-  const run = localRun(core as Core, started)
+  const run = new ExecutedRun(core.parts.clock, started)
   const { schedule, token, slots } = started.record
   core.runs.add(run)
   // What the store has acknowledged is known, and so is when it is due again; else somebody must look.
@@ -51,10 +44,7 @@ export async function execute<Tx>(
       return
     }
     watchTimeout(run)
-    const ended = await unlessGivenUp(
-      run,
-      callHandler(() => job.execute(runHandle(core, run, notes))),
-    )
+    const ended = await unlessGivenUp(run, callHandler(job, runHandle(core, run, notes)))
     // A handler that does not wait for its own transaction: that settles the fire, or leaves it to us.
     if (run.transaction !== null) await unlessGivenUp(run, run.transaction)
     run.end()
@@ -79,70 +69,85 @@ export async function execute<Tx>(
   }
 }
 
-function localRun(core: Core, started: StartedRun): Local {
-  // Most runs end before anybody asks for any of these.
-  let controller: AbortController | null = null
-  let waiting: AbortController | null = null
-  let isGivenUp = false
-  const tellers: (() => void)[] = []
-  const run: Local = {
-    started,
-    // Not who we are by now: a claim may be answered after its claimant was declared dead.
-    instance: started.record.instance,
-    begunAt: core.parts.clock.mono(),
-    get signal() {
-      if (controller === null) {
-        controller = new AbortController()
-        if (run.aborted !== null) controller.abort(abortError(run.aborted.reason, run.aborted.detail))
-      }
-      return controller.signal
-    },
-    settling: false,
-    transaction: null,
-    committed: false,
-    ended: false,
-    aborted: null,
-    onGiveUp(tell) {
-      if (isGivenUp) tell()
-      else tellers.push(tell)
-    },
-    abort(reason, detail) {
-      if (run.aborted !== null) return
-      run.aborted = { reason, detail }
-      controller?.abort(abortError(reason, detail))
-      // Nobody awaits it: sleeps never reject. A run that has ended by then is given up without effect.
-      void run.outlasts(started.policy.timeout.graceMs).then(() => run.giveUp())
-    },
-    giveUp() {
-      isGivenUp = true
-      for (const tell of tellers.splice(0)) tell()
-    },
-    async outlasts(ms) {
-      if (run.ended) return false
-      waiting ??= new AbortController()
-      await core.parts.clock.sleep(ms, waiting.signal)
-      return !run.ended
-    },
-    end() {
-      run.ended = true
-      waiting?.abort(QUIETLY)
-    },
+/** What most runs end without is made when it is asked for: signals, waits. A class, since there are thousands a second. */
+class ExecutedRun implements LocalRun {
+  readonly started: StartedRun
+  /** Not who we are by now: a claim may be answered after its claimant was declared dead. */
+  readonly instance: string
+  readonly begunAt: number
+  settling = false
+  transaction: Promise<void> | null = null
+  committed = false
+  ended = false
+  aborted: { readonly reason: AbortReason; readonly detail: string | null } | null = null
+  readonly #clock: Clock
+  #controller: AbortController | null = null
+  #waiting: AbortController | null = null
+  #isGivenUp = false
+  #tellers: ((gaveUp: typeof GAVE_UP) => void)[] | null = null
+
+  constructor(clock: Clock, started: StartedRun) {
+    this.started = started
+    this.instance = started.record.instance
+    this.begunAt = clock.mono()
+    this.#clock = clock
   }
-  return run
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.aborted !== null) this.#controller.abort(abortError(this.aborted.reason, this.aborted.detail))
+    }
+    return this.#controller.signal
+  }
+
+  abort(reason: AbortReason, detail: string | null): void {
+    if (this.aborted !== null) return
+    this.aborted = { reason, detail }
+    this.#controller?.abort(abortError(reason, detail))
+    // Nobody awaits it: sleeps never reject. A run that has ended by then is given up without effect.
+    void this.outlasts(this.started.policy.timeout.graceMs).then(() => this.giveUp())
+  }
+
+  giveUp(): void {
+    this.#isGivenUp = true
+    for (const tell of this.#tellers?.splice(0) ?? []) tell(GAVE_UP)
+  }
+
+  /** Call this when it is given up; at once, if it has been. */
+  onGiveUp(tell: (gaveUp: typeof GAVE_UP) => void): void {
+    if (this.#isGivenUp) tell(GAVE_UP)
+    else if (this.#tellers === null) this.#tellers = [tell]
+    else this.#tellers.push(tell)
+  }
+
+  /** Wait, but not longer than the handler takes. True: so long it took. */
+  async outlasts(ms: number): Promise<boolean> {
+    if (this.ended) return false
+    this.#waiting ??= new AbortController()
+    await this.#clock.sleep(ms, this.#waiting.signal)
+    return !this.ended
+  }
+
+  /** The handler has ended: whatever waits for it need not. */
+  end(): void {
+    this.ended = true
+    this.#waiting?.abort(QUIETLY)
+  }
 }
 
 /** What this comes to, which never rejects, unless the run is given up before. */
-function unlessGivenUp<Value>(run: Local, doing: Promise<Value>): Promise<Value | { readonly kind: 'gave-up' }> {
+function unlessGivenUp<Value>(run: ExecutedRun, doing: Promise<Value>): Promise<Value | typeof GAVE_UP> {
   return new Promise((resolve) => {
-    run.onGiveUp(() => resolve({ kind: 'gave-up' }))
+    run.onGiveUp(resolve)
     void doing.then(resolve)
   })
 }
 
 /** Anything that comes out of user code becomes a value. */
-async function callHandler(call: () => Promise<unknown>): Promise<Ended> {
+async function callHandler<Tx>(job: Job<Tx>, handle: RunHandle<Tx>): Promise<Ended> {
   try {
-    return { kind: 'returned', value: await call() }
+    return { kind: 'returned', value: await job.execute(handle) }
   } catch (error) {
     return { kind: 'threw', error }
   }
@@ -165,7 +170,7 @@ function abortError(reason: AbortReason, detail: string | null): CronceError {
 }
 
 // Not awaited by anybody: sleeps never reject, and they end with the run.
-function watchTimeout(run: Local): void {
+function watchTimeout(run: ExecutedRun): void {
   const { runMs } = run.started.policy.timeout
   if (runMs === null) return
   void run.outlasts(runMs).then((isLate) => {
@@ -173,7 +178,7 @@ function watchTimeout(run: Local): void {
   })
 }
 
-function settlementOf(run: Local, ended: Ended, retryable: (error: unknown) => boolean): Settlement {
+function settlementOf(run: ExecutedRun, ended: Ended, retryable: (error: unknown) => boolean): Settlement {
   const { token } = run.started.record
   if (ended.kind === 'returned') {
     const result = toJson(ended.value, LIMITS.result)

@@ -1,5 +1,7 @@
 import { CronceError } from '../errors.ts'
 import { LIMITS } from '../model/limits.ts'
+import type { LogLine } from '../model/record.ts'
+import type { StartedRun } from '../policy/decision.ts'
 import type { StepAnswer, StepCommand } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { wasForgotten } from './forgotten.ts'
@@ -12,25 +14,48 @@ import { transact } from './transact.ts'
 import { demandTrust, fenced } from './trust.ts'
 
 export function runHandle<Tx>(core: Core<Tx>, run: LocalRun, notes: NoteKeeper): RunHandle<Tx> {
-  // Made when first wanted, like the signal: most runs need neither.
-  let steps: Map<string, Promise<unknown>> | undefined
-  return {
-    started: run.started,
-    get signal() {
-      return run.signal
-    },
-    once(step, work, options = {}) {
-      // The same step twice at the same time is the same step.
-      steps ??= new Map()
-      const known = steps.get(step) as ReturnType<typeof doStep<Awaited<ReturnType<typeof work>>>> | undefined
-      if (known !== undefined) return known
-      const doing = doStep(core as Core, run, step, work, options).finally(() => steps?.delete(step))
-      steps.set(step, doing)
-      return doing
-    },
-    transaction: (work) => transact(core, run, notes, work),
-    progress: (fraction, message) => notes.progress(run, fraction, message),
-    log: (level, message) => notes.log(run, level, message),
+  return new HandleOfRun(core, run, notes)
+}
+
+class HandleOfRun<Tx> implements RunHandle<Tx> {
+  readonly started: StartedRun
+  readonly #core: Core<Tx>
+  readonly #run: LocalRun
+  readonly #notes: NoteKeeper
+  /** Made when first wanted, like the signal: most runs need neither. */
+  #steps: Map<string, Promise<unknown>> | undefined
+
+  constructor(core: Core<Tx>, run: LocalRun, notes: NoteKeeper) {
+    this.started = run.started
+    this.#core = core
+    this.#run = run
+    this.#notes = notes
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal
+  }
+
+  once<Value>(step: string, work: () => Value | Promise<Value>, options: StepOptions = {}): Promise<Value> {
+    // The same step twice at the same time is the same step.
+    this.#steps ??= new Map()
+    const known = this.#steps.get(step) as Promise<Value> | undefined
+    if (known !== undefined) return known
+    const doing = doStep(this.#core as Core, this.#run, step, work, options).finally(() => this.#steps?.delete(step))
+    this.#steps.set(step, doing)
+    return doing
+  }
+
+  transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value> {
+    return transact(this.#core, this.#run, this.#notes, work)
+  }
+
+  progress(fraction: number, message: string | null): void {
+    this.#notes.progress(this.#run, fraction, message)
+  }
+
+  log(level: LogLine['level'], message: string): void {
+    this.#notes.log(this.#run, level, message)
   }
 }
 

@@ -35,27 +35,34 @@ export interface RunTable {
 }
 
 export function runTable(): RunTable {
-  const runs = new Map<string, LocalRun>()
+  const runs = new Set<LocalRun>()
+  /** Few schedules have more than one at a time. */
+  const bySchedule = new Map<string, readonly LocalRun[]>()
   let waiting: (() => void)[] = []
   return {
-    add: (run) => void runs.set(keyOf(run.started.record.schedule, run.started.record.token), run),
+    add(run) {
+      const { schedule } = run.started.record
+      const others = bySchedule.get(schedule)
+      bySchedule.set(schedule, others === undefined ? [run] : [...others, run])
+      runs.add(run)
+    },
     remove(run) {
-      runs.delete(keyOf(run.started.record.schedule, run.started.record.token))
+      const { schedule } = run.started.record
+      const others = bySchedule.get(schedule)?.filter((other) => other !== run) ?? []
+      if (others.length > 0) bySchedule.set(schedule, others)
+      else bySchedule.delete(schedule)
+      runs.delete(run)
       if (runs.size > 0) return
       for (const resolve of waiting) resolve()
       waiting = []
     },
-    find: (schedule, token) => runs.get(keyOf(schedule, token)),
-    all: () => [...runs.values()],
+    find: (schedule, token) => bySchedule.get(schedule)?.find(({ started }) => started.record.token === token),
+    all: () => [...runs],
     get size() {
       return runs.size
     },
     empty: () => (runs.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   }
-}
-
-function keyOf(schedule: string, token: string): string {
-  return `${token} ${schedule}`
 }
 
 /** What an event says of a run. */

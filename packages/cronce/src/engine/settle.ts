@@ -45,7 +45,7 @@ export function settler(core: Core): Settler {
         core.storeAnswered()
         failures = 0
       } catch (error) {
-        queue = [...batch.filter(({ isDone }) => !isDone), ...queue]
+        queue = [...[...batch.values()].filter(({ isDone }) => !isDone), ...queue]
         if (core.stopped.aborted) return drop()
         if (error === FORGOTTEN) continue
         const pauseMs = pauseAfter(failures++, core.parts.random)
@@ -56,7 +56,7 @@ export function settler(core: Core): Settler {
   }
 
   /** One for each schedule, since a decision is about a whole schedule; the others follow in the next batch. */
-  const takeBatch = (): Item[] => {
+  const takeBatch = (): Map<string, Item> => {
     const batch = new Map<string, Item>()
     const rest: Item[] = []
     for (const item of queue) {
@@ -64,7 +64,7 @@ export function settler(core: Core): Settler {
       else rest.push(item)
     }
     queue = rest
-    return [...batch.values()]
+    return batch
   }
 
   const kick = (): void => {
@@ -102,8 +102,8 @@ function conclude(item: Item, result: 'settled' | 'stale'): void {
   item.resolve(result)
 }
 
-async function settleBatch(core: Core, batch: readonly Item[]): Promise<void> {
-  const items = new Map(batch.map((item) => [item.schedule, item]))
+async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promise<void> {
+  const batch = [...items.values()]
   await core.parts.sync('settle:sent')
   const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
     const item = items.get(id)!
