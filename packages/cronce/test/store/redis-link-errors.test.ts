@@ -53,9 +53,11 @@ describe('what the server says', { concurrency: 4 }, () => {
     const before = await ours()
     await redisCommand(server, 'REPLICAOF', '127.0.0.1', '1')
     await withEach(links, async ({ link, key }) => {
-      // All that were on their way are answered, though the first answer ends the connection.
-      const faults = await Promise.all([1, 2, 3].map(() => failure(link.run(COUNT, key, []))))
-      for (const fault of faults) assertFault(fault, 'STORE_READONLY', true)
+      // The first answer says that this is the wrong place, while the second command is still on its way there.
+      const long = 'x'.repeat(4_000_000)
+      const [fault, answer] = await Promise.all([failure(link.run(COUNT, key, [])), link.run(ECHO, key, [long])])
+      assertFault(fault, 'STORE_READONLY', true)
+      assert.equal(answer, long)
     })
     await redisCommand(server, 'REPLICAOF', 'NO', 'ONE')
     await withEach(links, ({ link, key }) => link.run(COUNT, key, []))
@@ -100,6 +102,7 @@ describe('what the server says', { concurrency: 4 }, () => {
       assertFault(fault, 'STORE_FORBIDDEN', true)
       assert.doesNotMatch(fault.message, /weak|wrong@/)
     })
+    assert.match(await redisText(server, 'INFO', 'errorstats'), /^errorstat_WRONGPASS:count=3\r$/m, 'each tried once')
     await redisCommand(server, 'CONFIG', 'SET', 'requirepass', 'secret')
     await withEach(linkEach(context, server.url), async ({ link, key }) =>
       assertFault(await failure(link.run(COUNT, key, [])), 'STORE_FORBIDDEN', true),
@@ -168,6 +171,9 @@ describe('what the server says', { concurrency: 4 }, () => {
     assert.deepEqual(of(`${running} -READONLY You can't write against a read only replica.`), ['STORE_READONLY', true])
     assert.deepEqual(of(`${running} -OOM command not allowed when used memory > 'maxmemory'.`), ['STORE_FULL', true])
     assert.deepEqual(of(`${running} WRONGTYPE Operation against a key`), ['STORE_FAILED', false])
+    const within = `script: ${'0'.repeat(40)}, on @user_script:1.`
+    assert.deepEqual(of(`NOPERM No permissions to access a key ${within}`), ['STORE_FORBIDDEN', false])
+    assert.deepEqual(of('NOPERM No permissions to run the evalsha command'), ['STORE_FORBIDDEN', true])
     assert.deepEqual(of('read ECONNRESET'), ['STORE_LOST', false])
     assert.deepEqual(of('MOVED 1 127.0.0.1:1'), ['STORE_INVALID', true])
   })

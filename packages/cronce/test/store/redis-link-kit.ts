@@ -6,7 +6,7 @@ import { createClient, createCluster } from 'redis'
 import { type RedisOptions, redisText, type Server, startRedis } from '../../../../scripts/servers/index.ts'
 import type { Link } from '../../src/store/redis/link.ts'
 import { type LinkOptions, openLink, type Target } from '../../src/store/redis/open-link.ts'
-import { KEY } from './redis-link-scripts.ts'
+import { ECHO, KEY } from './redis-link-scripts.ts'
 import { afterwards } from './sqlite-kit.ts'
 
 export interface Kind {
@@ -99,15 +99,14 @@ export function assertFault(fault: Fault, code: string, notApplied: boolean): vo
   assert.deepEqual({ code: fault.code, notApplied: fault.notApplied }, { code, notApplied }, fault.message)
 }
 
-/** Also if the machine is so busy that there is no connection in time: only what was surely not done is done again. */
-export async function patiently<Value>(work: () => Promise<Value>): Promise<Value> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries === 10 || (error as Partial<Fault>).notApplied !== true) throw error
-    }
-  }
+/** Until each has an answer: on a busy machine the first connection may take longer than a call may. */
+export async function answerEach(links: readonly Linked[]): Promise<void> {
+  await withEach(links, ({ link, key }) =>
+    eventually('it has an answer', async () => {
+      const answer = await link.run(ECHO, key, ['here']).catch((error: Fault) => error.code)
+      return answer === 'here'
+    }),
+  )
 }
 
 export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {

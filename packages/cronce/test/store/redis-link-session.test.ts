@@ -5,11 +5,11 @@ import { startProxy } from '../../../../verification/chaos/proxy.ts'
 import { pubSubOf } from '../../src/store/redis/clients/session.ts'
 import type { Session } from '../../src/store/redis/link.ts'
 import {
+  answerEach,
   connectionsOf,
   eventually,
   type Linked,
   linkEach,
-  patiently,
   serverFor,
   timesCalled,
   withEach,
@@ -97,7 +97,8 @@ describe('a session by each client', { concurrency: 4 }, () => {
     afterwards(context, () => proxy.close())
     const links = linkEach(context, `redis://127.0.0.1:${proxy.port}`, { timeoutMs: 1_500 })
     // They know what it can do, and have not listened yet.
-    await withEach(links, ({ link }) => patiently(() => link.session()))
+    await answerEach(links)
+    await withEach(links, ({ link }) => link.session())
     proxy.mode('refuse')
     const ears = await Promise.all(links.map(listenBy))
     for (const { session } of ears) assert.equal(session.isListening(), false)
