@@ -3,13 +3,13 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { type RedisCluster, redisCommand, startRedisCluster } from '../../../../scripts/servers/index.ts'
 import { slotOf } from '../../src/store/redis/clients/slot.ts'
 import type { LinkOptions } from '../../src/store/redis/open-link.ts'
-import { assertFault, eventually, failure, KINDS, type Linked, linkFor, withEach } from './redis-link-kit.ts'
+import { assertFault, eventually, failure, KINDS, type Linked, linkFor, serverFor, withEach } from './redis-link-kit.ts'
 import { COUNT, ECHO, scriptOf } from './redis-link-scripts.ts'
 
 /** All of one slot, so that one server has them. */
 function linkEach(
   context: TestContext,
-  cluster: RedisCluster,
+  cluster: Pick<RedisCluster, 'nodes' | 'urls'>,
   namespace: string,
   options: Partial<LinkOptions> = {},
 ): readonly Linked[] {
@@ -131,6 +131,13 @@ describe('a link to a cluster by each client', () => {
     await cluster.isWell()
     await withEach(links, async ({ link, key }) => assert.equal(await link.run(ECHO, key, ['again']), 'again'))
     await eventually('they listen again', () => sessions.every((session) => session.isListening()))
+  })
+
+  test('a client for clusters says what to do with one server', async (context) => {
+    const server = await serverFor(context)
+    for (const { link, key } of linkEach(context, { nodes: [server], urls: [server.url] }, 'lonely')) {
+      assertFault(await failure(link.run(COUNT, key, [])), 'STORE_INVALID', true)
+    }
   })
 
   test('a client for one server says what to do', async (context) => {

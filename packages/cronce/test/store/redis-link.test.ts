@@ -183,9 +183,12 @@ describe('a link by each client', { concurrency: 4 }, () => {
     assert.deepEqual(await connections(), [links.length, links.length])
     await redisCommand(server, 'CLIENT', 'PAUSE', '60000', 'WRITE')
     await withEach(links, async ({ link, key }) => {
+      const session = await link.session()
       const pending = failure(link.run(COUNT, key, []))
       await link.close()
       assertFault(await pending, 'STORE_CLOSED', false)
+      assertFault(await failure(session.listen(key, () => {})), 'STORE_CLOSED', true)
+      assert.equal(session.isListening(), false)
       assertFault(await failure(link.run(COUNT, key, [])), 'STORE_CLOSED', true)
       assertFault(await failure(link.session()), 'STORE_CLOSED', true)
     })

@@ -55,11 +55,15 @@ export function isElsewhere(error: unknown): boolean {
 /** Trying again would not help: the name, the password or the address is wrong, or there is no client. */
 export function isHopeless(error: unknown): boolean {
   if (error instanceof CronceError) return true
-  return isAuthentication(error) || isNoDatabase(error) || !(error instanceof Error)
+  return isAuthentication(error) || isNoDatabase(error) || isNoCluster(error) || !(error instanceof Error)
 }
 
 function isNoDatabase(error: unknown): boolean {
   return /^ERR (?:DB index|invalid DB index|SELECT is not allowed)/.test(messageOf(error))
+}
+
+function isNoCluster(error: unknown): boolean {
+  return /^ERR This instance has cluster support disabled/.test(messageOf(error))
 }
 
 function isAuthentication(error: unknown): boolean {
@@ -146,6 +150,9 @@ function wordsFor(reply: string | null, name: string, error: unknown, progress: 
   }
   if (isNoDatabase(error)) {
     return ['STORE_INVALID', `${name} has no such database: ${text}.`, 'Name one that it has: a cluster has 0 only.']
+  }
+  if (isNoCluster(error)) {
+    return ['STORE_INVALID', `${name} is no cluster.`, 'Name it redis://host:port, or pass a client for one server.']
   }
   if (/max number of clients/.test(text)) {
     return [

@@ -200,6 +200,7 @@ class ClientLink implements Link {
       if (this.#isClosed) throw closed(this.name, true)
       return new OwnSession(
         {
+          name: this.name,
           isCluster: this.#connector.isCluster,
           timeoutMs: this.#timeoutMs,
           slotOf: (channel) => this.#slotOf(channel),

@@ -13,7 +13,13 @@ export interface IoredisClient {
   readonly options: IoredisOptions
   readonly isCluster?: boolean
   /** Undocumented: the socket. */
-  readonly stream?: { readonly writable?: boolean; unref?(): unknown; destroy?(): unknown } | null
+  readonly stream?: {
+    readonly writable?: boolean
+    unref?(): unknown
+    destroy?(): unknown
+    cork?(): unknown
+    uncork?(): unknown
+  } | null
   duplicate(options?: object): IoredisClient
   connect(): Promise<unknown>
   disconnect(): void
@@ -152,6 +158,7 @@ async function connectLike(model: IoredisClient, limits: ConnectLimits): Promise
 class IoredisConnection implements Connection {
   readonly #client: IoredisClient
   #isOver = false
+  #isCorked = false
   firstError: unknown
 
   constructor(client: IoredisClient) {
@@ -175,7 +182,20 @@ class IoredisConnection implements Connection {
   }
 
   send(command: string, args: readonly string[]): Promise<unknown> {
+    if (!this.#isCorked) this.#cork()
     return this.#client.call(command, args)
+  }
+
+  /** What is sent in one go is written in one go. */
+  #cork(): void {
+    const { stream } = this.#client
+    if (stream?.cork === undefined) return
+    this.#isCorked = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#isCorked = false
+      stream.uncork?.()
+    })
   }
 
   async subscribe(kind: PubSub, channel: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { RedisStoreError, replyCodeOf } from '../errors.ts'
+import { closed, RedisStoreError, replyCodeOf } from '../errors.ts'
 import type { Session } from '../link.ts'
 import type { Connection, ConnectLimits, PubSub } from './connection.ts'
 import { greet, pause, pauseAfter, within } from './lane.ts'
@@ -7,6 +7,8 @@ type Change = 'lost' | 'back'
 type Listener = (payload: string) => void
 
 export interface SessionOptions {
+  /** Of the server, for messages. */
+  readonly name: string
   readonly isCluster: boolean
   readonly timeoutMs: number
   readonly slotOf: (channel: string) => number
@@ -22,6 +24,7 @@ export class OwnSession implements Session {
   readonly #lines = new Map<number, Line>()
   readonly #changes = new Set<(change: Change) => void>()
   #kind: PubSub
+  #isClosed = false
 
   constructor(options: SessionOptions, kind: PubSub) {
     this.#options = options
@@ -32,11 +35,13 @@ export class OwnSession implements Session {
     return this.#kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH'
   }
 
-  listen(channel: string, onMessage: Listener): Promise<() => void> {
+  async listen(channel: string, onMessage: Listener): Promise<() => void> {
+    if (this.#isClosed) throw closed(this.#options.name, true)
     return this.#lineOf(channel).listen(channel, onMessage)
   }
 
   isListening(): boolean {
+    if (this.#isClosed) return false
     for (const line of this.#lines.values()) if (!line.isListening()) return false
     return true
   }
@@ -69,6 +74,7 @@ export class OwnSession implements Session {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#changes.clear()
     for (const line of this.#lines.values()) line.close()
   }
