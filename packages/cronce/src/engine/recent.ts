@@ -14,6 +14,8 @@ export interface Recent {
   applied(decision: Decision): void
   /** The oldest first. */
   all(): readonly Remembered[]
+  /** Somebody began it again: what is on record about it from then on is theirs. */
+  forget(fire: FireKey): void
   /** Something that is not older than what is kept was forgotten, since it was too much. */
   isCut(): boolean
   /** Something was forgotten because it was too old. */
@@ -60,7 +62,7 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
     })
   }
 
-  const forget = (): void => {
+  const forgetOld = (): void => {
     const now = clock.mono()
     for (const [key, { at }] of fires) {
       if (fires.size <= MOST && at >= now - KEPT_MS) return
@@ -74,9 +76,10 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
     applied(decision) {
       if (!losesWrites || decision.change.runs.length === 0) return
       for (const run of decision.change.runs) remember(run, decision)
-      forget()
+      forgetOld()
     },
     all: () => [...fires.values()],
+    forget: (fire) => void fires.delete(fireText(fire)),
     isCut: () => cutAt >= clock.mono() - KEPT_MS,
     hasForgotten: () => hasForgotten,
   }

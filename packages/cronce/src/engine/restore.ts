@@ -212,6 +212,7 @@ async function write(core: Core, restorations: ReadonlyMap<string, Restoration>,
 /** It may run twice: where it still runs here, it should not. */
 function doubt(core: Core, found: Found, { fire, token }: KnownFire): void {
   core.runs.find(fire.schedule, token)?.abort('fenced', null)
+  core.recent.forget(fire)
   found.doubtful.set(fireText(fire), fire)
 }
 

@@ -128,9 +128,10 @@ function putRuns(draft: Draft, { open, token, runs }: KnownFire, stored: StoredF
  */
 function endOthers(draft: Draft, { open, runs, token }: KnownFire, stored: StoredFire): void {
   const lost = ending('crashed', 'how it ended was lost by the store')
-  const next = runs.find((run) => run.token === token) ?? open?.run
-  const endedAt = Math.min(draft.context.now, next?.startedAt ?? draft.context.now)
+  const later = open === null || open.run === null ? runs : [...runs, open.run]
   for (const run of stored.runs) {
+    const followers = later.filter((one) => isNewerToken(one.token, run.token))
+    const endedAt = Math.min(draft.context.now, ...followers.map(({ startedAt }) => startedAt))
     const isOver = run.ending !== null && (run.endedAt ?? 0) <= endedAt
     if (isOver || run.token === token || runs.some((known) => known.token === run.token)) continue
     draft.runs.set(run.token, { ...run, ending: run.ending ?? lost, endedAt })
