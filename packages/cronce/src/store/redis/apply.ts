@@ -17,13 +17,16 @@ const MOST = 500
 
 export function batchesOf(changes: readonly Change[]): Batch[] {
   const batches: Batch[] = []
-  const turns = new Map<string, number>()
+  let batch: Batch = { changes: [], places: [] }
+  let ids = new Set<string>()
   for (const [place, change] of changes.entries()) {
-    let turn = turns.get(change.id) ?? 0
-    while ((batches[turn]?.changes.length ?? 0) >= MOST) turn++
-    turns.set(change.id, turn + 1)
-    const batch = batches[turn] ?? { changes: [], places: [] }
-    batches[turn] = batch
+    // In order, whatever they are about: they may want the same slot.
+    if (place === 0 || ids.has(change.id) || batch.changes.length === MOST) {
+      batch = { changes: [], places: [] }
+      batches.push(batch)
+      ids = new Set()
+    }
+    ids.add(change.id)
     batch.changes.push(change)
     batch.places.push(place)
   }

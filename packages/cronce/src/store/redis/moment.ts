@@ -8,6 +8,9 @@ export interface Answer {
   readonly lines: readonly string[]
 }
 
+/** So many are kept: see `scripts/moment.ts`. */
+const BASES = 16
+
 interface Mark {
   readonly epoch: number
   /** The server that began the epoch: two that were apart may have come to the same number. */
@@ -54,7 +57,7 @@ export class Asker {
   isLost(bases: string): boolean {
     const before = this.#before
     if (before !== null) {
-      if (bases.split(' ').some((base) => isBehind(base, before))) this.#lostIn = this.#seen.epoch
+      if (isMissing(bases.split(' '), before)) this.#lostIn = this.#seen.epoch
       this.#before = null
     }
     return this.#lostIn === this.#seen.epoch
@@ -72,7 +75,13 @@ export class Asker {
   }
 }
 
-function isBehind(base: string, seen: Mark): boolean {
-  const [epoch, mark, run] = base.split(':')
-  return Number(epoch) === seen.epoch ? run !== seen.run : Number(epoch) > seen.epoch && Number(mark) < seen.mark
+/** What was seen is in a history only if its epoch is, and no later one began below it. Of a long history the beginning is not known. */
+function isMissing(bases: readonly string[], seen: Mark): boolean {
+  const history = bases.map((base) => {
+    const [epoch, mark, run] = base.split(':')
+    return { epoch: Number(epoch), mark: Number(mark), run }
+  })
+  const isOlder = history.length >= BASES && seen.epoch < history[0]!.epoch
+  const isThere = history.some(({ epoch, run }) => epoch === seen.epoch && run === seen.run)
+  return !(isOlder || isThere) || history.some(({ epoch, mark }) => epoch > seen.epoch && mark < seen.mark)
 }

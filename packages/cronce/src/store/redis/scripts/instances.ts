@@ -31,6 +31,7 @@ end
 
 local function instance_line(id)
   local row = call('HMGET', INSTANCE .. id, 'state', 'drain', 'renewals', 'at', 'started', 'record')
+  if not row[6] then return nil end
   local expired = ends_of(id) <= now and '1' or '0'
   return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], expired, row[6] }, '\\t')
 end
@@ -53,9 +54,10 @@ export const BEAT = script(
   `
 local id, state, join, lease, settled = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local key = INSTANCE .. id
+local has_settled = false
 
 local function take_beat()
-  local row = call('HMGET', key, 'state', 'gone')
+  local row = call('HMGET', key, 'state', 'gone', 'settled')
   if row[2] then return false end
   if not row[1] then
     if join ~= '1' then return false end
@@ -67,7 +69,10 @@ local function take_beat()
     call('HINCRBY', key, 'renewals', 1)
   end
   call('HSET', key, 'state', state, 'record', ARGV[7], 'at', digits(now), 'lease', lease, 'ends', digits(now + lease))
-  if settled ~= '' then call('HSET', key, 'settled', settled) end
+  if settled ~= '' and settled ~= row[3] then
+    call('HSET', key, 'settled', settled)
+    has_settled = held ~= 0
+  end
   if state == 'left' then
     call('HSET', key, 'gone', digits(now))
     call('SREM', LIVE, id)
@@ -86,8 +91,8 @@ end
 
 local alive = take_beat()
 if alive then count() end
--- As long as claims are held, each may be the one that was waited for.
-if ARGV[9] == '1' or (alive and held > now) then call(ARGV[10], ARGV[11], ARGV[12]) end
+-- While claims are held it may be the one that was waited for. Those who are woken beat, too: only news is told, or it would never end.
+if ARGV[9] == '1' or has_settled then call(ARGV[10], ARGV[11], ARGV[12]) end
 local lines = {
   alive and '1' or '0',
   meta[5] or '',

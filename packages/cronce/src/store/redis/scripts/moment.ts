@@ -36,9 +36,11 @@ local function move(run)
   bases[#bases + 1] = digits(epoch) .. ':' .. digits(mark) .. ':' .. run
   meta[5] = table.concat(bases, ' ', math.max(1, #bases - BASES + 1))
   held = 0
-  -- Whoever lives may know of what was lost: nobody claims until they have said so, or have had the time to.
+  -- Whoever lives may know of what was lost: nobody claims until they have said so. None of them could renew: all leases begin anew.
   for _, id in ipairs(call('SMEMBERS', LIVE)) do
-    held = math.max(held, now + (tonumber(call('HGET', INSTANCE .. id, 'lease')) or 0))
+    held = 1
+    local lease = tonumber(call('HGET', INSTANCE .. id, 'lease')) or 0
+    call('HSET', INSTANCE .. id, 'ends', digits(now + lease))
   end
   call('HSET', META, 'epoch', digits(epoch), 'run', run, 'bases', meta[5], 'held', digits(held), 'mark', digits(mark))
   if from == 0 then call('HSETNX', META, 'format', '1') end
@@ -50,9 +52,10 @@ if waits == 'w' then call('HSET', META, 'waited', digits(now)) end
 
 -- Whether claims have to wait for somebody.
 local function is_held()
-  if held <= now then return false end
+  if held == 0 then return false end
   for _, id in ipairs(call('SMEMBERS', LIVE)) do
-    if (tonumber(call('HGET', INSTANCE .. id, 'settled')) or 0) < epoch then return true end
+    local row = call('HMGET', INSTANCE .. id, 'settled', 'ends')
+    if (tonumber(row[1]) or 0) < epoch and (tonumber(row[2]) or 0) > now then return true end
   end
   held = 0
   call('HSET', META, 'held', '0')

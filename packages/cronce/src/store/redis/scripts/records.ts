@@ -25,11 +25,18 @@ ${READING_LUA}
 local pending = {}
 local order = {}
 
+local ADDS = { ZADD = true, SADD = true }
+
+-- What one change writes it may trim as well, never the other way round: what is added is added first, whichever list was begun first.
 local function flush()
-  for _, list in ipairs(order) do
-    local command, key = list[1], list[2]
-    for first = 3, #list, 1000 do
-      call(command, key, unpack(list, first, math.min(first + 999, #list)))
+  for _, is_adding in ipairs({ true, false }) do
+    for _, list in ipairs(order) do
+      local command, key = list[1], list[2]
+      if (ADDS[command] or false) == is_adding then
+        for first = 3, #list, 1000 do
+          call(command, key, unpack(list, first, math.min(first + 999, #list)))
+        end
+      end
     end
   end
   pending = {}
@@ -74,7 +81,10 @@ local function finish()
 end
 
 local function count_slots(slots, by)
-  for slot in string.gmatch(slots, '[^\\t]+') do call('HINCRBY', SLOTS, slot, by) end
+  for slot in string.gmatch(slots, '[^\\t]+') do
+    -- A slot may be somebody's name: there is no end of them.
+    if call('HINCRBY', SLOTS, slot, by) <= 0 then call('HDEL', SLOTS, slot) end
+  end
 end
 
 
@@ -102,10 +112,10 @@ local function delete_fire(schedule, fire)
   for token in string.gmatch(tokens, '%S+') do delete_run(schedule, token) end
   local member = schedule .. '\\n' .. fire
   local nonce = match(fire, '^[^:]*:(.*)$')
-  if nonce == '' then
-    call('HDEL', SCHEDULE .. schedule, 'f' .. fire)
-  else
-    call('HDEL', SCHEDULE .. schedule, 'f' .. fire, 'n' .. nonce)
+  call('HDEL', SCHEDULE .. schedule, 'f' .. fire)
+  -- It may be that of another fire, if this one was never on record.
+  if nonce ~= '' and call('HGET', SCHEDULE .. schedule, 'n' .. nonce) == fire then
+    call('HDEL', SCHEDULE .. schedule, 'n' .. nonce)
   end
   call('ZREM', FIRES_OF .. schedule, fire)
   call('ZREM', ENDED .. schedule, fire)
