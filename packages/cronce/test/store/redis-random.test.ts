@@ -1,0 +1,466 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { redisCommand, type Server, startRedis } from '../../../../scripts/servers/index.ts'
+import { memory, type NamespaceData } from '../../src/memory.ts'
+import { bucketOf } from '../../src/model/bucket.ts'
+import type { Change } from '../../src/model/change.ts'
+import type { FireRecord, RunRecord } from '../../src/model/record.ts'
+import type { ScheduleState } from '../../src/model/schedule.ts'
+import { makeToken } from '../../src/model/token.ts'
+import { slotOf } from '../../src/store/redis/clients/slot.ts'
+import { encodeName, fireName, namespaceKey } from '../../src/store/redis/keys.ts'
+import { redis } from '../../src/store/redis/redis.ts'
+import type { Store } from '../../src/store/store.ts'
+import {
+  app,
+  beat,
+  cancellation,
+  change,
+  claim,
+  creation,
+  DAY_MS,
+  decideIn,
+  definition,
+  endedFire,
+  fire,
+  HOUR_MS,
+  keyOf,
+  missedRange,
+  removal,
+  schedule,
+  settlement,
+} from '../../src/testing/conformance/samples.ts'
+import { afterwards } from './sqlite-kit.ts'
+
+// The same is done to a store in memory and to one in Redis: both say the same to everything, every key of Redis is what the
+// records of the other call for, and none is left when all is erased. CRONCE_CASES=50 makes a long run of it.
+const { CRONCE_CASES = '1', CRONCE_SEED = '20261107' } = process.env
+const ROUNDS = Math.ceil(4 * Number(CRONCE_CASES))
+const STEPS = 150
+const SCHEDULES = ['a', 'a b', 'a%000ab', 'b\nc\td', '__proto__', '{x}:1', '\ud83d']
+const INSTANCES = ['i', 'j\n', 'k']
+const JOBS = ['mail', 're port\n']
+const TENANTS = [null, 'one', 'two\t']
+const NONCES = ['', '', 'n', 'm:1', 'o\n']
+const SLOTS = [[], ['job:mail'], ['job:mail', 'group:g\t']]
+
+type Random = (below: number) => number
+
+function randomFrom(seed: number): Random {
+  let state = seed >>> 0
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+/** Both stores, what is in them, and a time that is hours away from all that is judged by it. */
+interface Twins {
+  readonly random: Random
+  readonly stores: readonly [real: Store, model: Store]
+  readonly data: NamespaceData
+  readonly base: number
+  readonly seen: Set<string>
+  one<Item>(items: readonly Item[]): Item
+  /** Ask both the same. Answers what they agree on. */
+  ask<Answer>(what: string, question: (store: Store) => Promise<Answer>): Promise<Answer>
+}
+
+/** Real time passes between two questions: moments are not compared. A change that is sent again renews again. */
+const MOMENTS = new Set(['now', 'renewedAt', 'renewals', 'begunAt'])
+
+function withoutMoments(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMoments)
+  if (typeof value !== 'object' || value === null) return value
+  const own = 'begunAt' in value ? 'endedAt' : 'renewals' in value ? 'startedAt' : ''
+  const kept = Object.entries(value).filter(([name]) => !MOMENTS.has(name) && name !== own)
+  return Object.fromEntries(kept.map(([name, item]) => [name, withoutMoments(item)]))
+}
+
+async function openTwins(server: Server, random: Random, namespace: string, seen: Set<string>): Promise<Twins> {
+  const options = { namespace, adopt: false, production: false, warn: () => {} }
+  const real = (await redis(server.url).open(options)) as Store
+  let { now } = await real.load([])
+  const epoch = real.info.epoch
+  decideIn(epoch)
+  const data = { epoch, namespaces: new Map(), effects: new Map() }
+  const source = memory({ clock: { wall: () => now }, data })
+  const model = (await source.open(options)) as Store
+  const base = now - (now % HOUR_MS)
+  return {
+    random,
+    stores: [real, model],
+    data: source.data.namespaces.get(namespace)!,
+    base,
+    seen,
+    one: (items) => items[random(items.length)]!,
+    async ask(what, question) {
+      const answer = await question(real)
+      now = (await real.load([])).now
+      assert.deepEqual(withoutMoments(answer), withoutMoments(await question(model)), what)
+      return answer
+    },
+  }
+}
+
+function anyTime({ base, random }: Twins): number {
+  return base + (random(12) - 6) * HOUR_MS + (random(2) === 0 ? 2 : -2) * HOUR_MS
+}
+
+/** A change that its state allows, or one that is refused. */
+function anyChange(twins: Twins, id: string): Change {
+  const { data, random, one, base, stores } = twins
+  const state = data.schedules.get(id)
+  const wakeAt = random(4) === 0 ? null : base + (random(2) === 0 ? -1 : 2) * DAY_MS + random(5)
+  const defined = definition({ job: one(JOBS), tenant: one(TENANTS) })
+  if (state === undefined) return creation(schedule(id, { wakeAt, definition: defined }))
+  const { epoch } = stores[0].info
+  const dueAt = anyTime(twins)
+  const nonce = one(NONCES)
+  const fires = [...data.fires.values()].filter((record) => record.schedule === id)
+  const runs = [...data.runs.values()].filter((run) => run.schedule === id)
+  const open = runs.filter((run) => run.ending === null)
+  const number = state.ended + 1
+  // Hardly ever twice the same: which of two goes first is the store's affair.
+  const expiresAt = base + (random(2) === 0 ? -1 : 1) * DAY_MS + random(HOUR_MS)
+  switch (random(13)) {
+    case 0:
+      return change(state, { wakeAt, revision: state.revision + 1, definition: defined })
+    case 1:
+      return random(2) === 0 ? removal(state) : change(state, { wakeAt }, { notBefore: base + 2 * DAY_MS })
+    case 2: {
+      const over = { nonce, number, expiresAt, endedAt: anyTime(twins), tenant: one(TENANTS) }
+      return change(state, { ended: number }, { creates: [endedFire(id, dueAt, over)] })
+    }
+    case 3: {
+      const range = { ...missedRange(id, dueAt, 1 + random(5), number), expiresAt }
+      return change(state, { ended: number }, { creates: [range] })
+    }
+    case 4: {
+      const ended = fires.filter((record) => record.ending !== null)
+      if (ended.length === 0) return change(state, { wakeAt })
+      const anew = { ending: null, endedAt: null, number: null, expiresAt: null, range: null }
+      return change(state, {}, { updates: [{ ...one(ended), ...anew, round: 2 }] })
+    }
+    case 5: {
+      const ranges = fires.filter(({ range }) => range !== null && range.count > 1)
+      return ranges.length === 0 ? change(state, { wakeAt: null }) : split(state, one(ranges))
+    }
+    case 6:
+      return change(state, {}, { trim: { belowNumber: random(number + 1), endedBefore: anyTime(twins) } })
+    case 7:
+      return open.length > 0 ? settlement(state, one(open)) : change(state, { fired: state.fired + 1 })
+    case 8:
+      return open.length > 0 ? cancellation(state, one(open)) : change(state, { wakeAt })
+    case 9: {
+      // Tried again: of a fire that is on record, or of one that is not, or of one that has ended.
+      const tokens = state.tokens + 1
+      const token = makeToken(epoch, tokens)
+      const begun = claim(state, { instance: one(INSTANCES), dueAt, nonce, slots: one(SLOTS), limit: 99 }).runs[0]!
+      const again = runs.length > 0 && random(3) > 0 ? { ...begun, ...keyOf(one(runs)) } : begun
+      const known = fires.filter((record) => fireName(record) === fireName(again))
+      const updates = known.map((record) => ({ ...record, attempt: record.attempt + 1 }))
+      return change(state, { tokens }, { runs: [{ ...again, token }], updates: random(2) === 0 ? [] : updates })
+    }
+    default: {
+      const chosen = { instance: one(INSTANCES), dueAt, nonce, slots: one(SLOTS), limit: 1 + random(4), epoch }
+      const claimed = claim(state, { ...chosen, startedAt: anyTime(twins) })
+      return { ...claimed, state: { ...claimed.state!, wakeAt } }
+    }
+  }
+}
+
+/** One instant is taken out of a range: what was before it and what comes after it stay. */
+function split(state: ScheduleState, range: FireRecord): Change {
+  const { dueAt, number } = range
+  const { untilAt, count } = range.range!
+  const next = dueAt + HOUR_MS
+  const rest = { ...missedRange(state.id, next, count - 1, number!), expiresAt: range.expiresAt }
+  assert.equal(rest.range!.untilAt, untilAt)
+  return change(state, {}, { updates: [fire(state.id, dueAt, { round: 2 })], creates: [rest] })
+}
+
+async function anyStep(twins: Twins): Promise<void> {
+  const { random, one, data, ask, seen } = twins
+  const instance = one(INSTANCES)
+  const runs = [...data.runs.values()]
+  const run = runs.length === 0 ? undefined : one(runs)
+  switch (random(14)) {
+    case 0: {
+      const over = { join: true, leaseMs: one([HOUR_MS, -HOUR_MS]), running: random(3) }
+      const given = beat(instance, { ...over, state: one(['live', 'live', 'live', 'draining']) })
+      await ask('beat', async (store) => sortHeld(await store.beat(given)))
+      return
+    }
+    case 1: {
+      if (random(4) > 0) return
+      const hint = random(2) === 0
+      const bury = async (store: Store): Promise<boolean> => {
+        const known = (await store.listInstances()).instances.find(({ id }) => id === instance)
+        return store.bury({ instance, renewals: known?.renewals ?? 0, hint })
+      }
+      if (random(3) > 0) await ask('bury', bury)
+      else await ask('leave', (store) => store.beat(beat(instance, { state: 'left' })).then(sortHeld))
+      return
+    }
+    case 2:
+    case 3: {
+      if (run === undefined) return
+      const about = { fire: keyOf(run), step: one(['s', 't\n', '%']), token: run.token }
+      const rerun = random(2) === 0
+      const failed = random(3) === 0
+      const kind = random(5)
+      if (kind < 3) await ask('begin', (store) => store.step({ kind: 'begin', ...about, rerun }))
+      else if (kind === 3)
+        await ask('end', (store) => store.step({ kind: 'end', ...about, failed, result: { a: '\n' } }))
+      else await ask('resolve', (store) => store.step({ kind: 'resolve', ...about, failed, result: null }))
+      const note = { schedule: run.schedule, token: run.token, progress: null, log: [], logCut: failed }
+      await ask('annotate', (store) => store.annotate([note]))
+      return
+    }
+    case 4: {
+      const limit = 1 + random(3)
+      await ask('prune', (store) => store.prune(limit))
+      return
+    }
+    case 5: {
+      const gone = SCHEDULES.filter((id) => !data.schedules.has(id))
+      if (gone.length === 0) return
+      const id = one(gone)
+      const limit = 1 + random(3)
+      // Whether it knows at once that nothing is left is its own affair.
+      await ask('erase', (store) => store.erase(id, limit).then(() => null))
+      return
+    }
+    case 6: {
+      const version = (data.apps.get('shop')?.version ?? 0) + random(2)
+      await ask('save', (store) => store.saveApp(app('shop', { version })))
+      await ask('drain', (store) => store.drain(instance, version % 2 === 0))
+      return
+    }
+    default: {
+      const chosen = Array.from({ length: 1 + random(3) }, () => anyChange(twins, one(SCHEDULES)))
+      // A new one begins above those that were removed before it was written, and may be written a moment later than the others.
+      const made = chosen.filter(({ version }) => version === 0)
+      const changes = made.length > 0 ? made.slice(0, 1) : chosen
+      const claimant = random(3) === 0 ? { instance, leaseMs: HOUR_MS } : undefined
+      const { results } = await ask('apply', (store) => store.apply(changes, { claimant }))
+      for (const { kind } of results) seen.add(kind)
+    }
+  }
+}
+
+/** In any order. */
+function sortHeld<Answer extends { readonly held: readonly { readonly token: string; readonly schedule: string }[] }>(
+  answer: Answer,
+): Answer {
+  return { ...answer, held: byText(answer.held) }
+}
+
+/** Where the order among equals is the store's affair, or the properties of a record. */
+function byText<Item>(items: readonly Item[]): Item[] {
+  const text = (item: Item) => JSON.stringify(NAMES.map((name) => (item as Record<string, unknown>)[name]))
+  return items.toSorted((one, other) => (text(one) < text(other) ? -1 : 1))
+}
+
+const NAMES = ['id', 'schedule', 'dueAt', 'nonce', 'token', 'step']
+
+interface Paged<Item> {
+  readonly items: readonly Item[]
+  readonly next: string | null
+}
+
+/** All pages, in the order of `placeOf`. */
+async function all<Item>(
+  list: (after: string | null) => Promise<Paged<Item>>,
+  placeOf: (item: Item) => number,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for (let after: string | null = null, pages = 0; pages < 500; pages++) {
+    const page: Paged<Item> = await list(after)
+    items.push(...page.items)
+    after = page.next
+    if (after !== null) continue
+    const places = items.map(placeOf)
+    const sorted = places.toSorted((one, other) => one - other)
+    assert.deepEqual(places, sorted)
+    return byText(items)
+  }
+  return assert.fail('paging does not end')
+}
+
+async function compareLists({ random, one, ask, data, base }: Twins): Promise<void> {
+  const maybe = <Value>(value: Value): Value | undefined => (random(3) === 0 ? value : undefined)
+  for (let query = 0; query < 8; query++) {
+    const about = { schedule: maybe(one(SCHEDULES)), job: maybe(one(JOBS)) }
+    const outcome = maybe(one(['open', 'succeeded', 'missed'] as const))
+    const stretch = { from: maybe(base + (random(12) - 6) * HOUR_MS), to: maybe(base + random(6) * HOUR_MS) }
+    const named = { nonce: maybe(one(NONCES)), tenant: maybe(one(['one', 'two\t'])), order: maybe('earliest' as const) }
+    const fires = { ...about, ...stretch, ...named, outcome }
+    const run: RunRecord | undefined = [...data.runs.values()][random(data.runs.size + 1)]
+    const few = { token: maybe(run?.token), fire: run && maybe(keyOf(run)), instance: maybe(one(INSTANCES)) }
+    const schedules = {
+      job: about.job,
+      tenant: maybe(one(['one', 'two\t'])),
+      prefix: maybe(one(['a', 'a%', 'b\n', '_'])),
+    }
+    const limit = 1 + random(5)
+    const sign = fires.order === undefined ? -1 : 1
+    await ask('fires', (store) =>
+      all(
+        (after) => store.listFires({ ...fires, after, limit }),
+        ({ dueAt }) => sign * dueAt,
+      ),
+    )
+    await ask('runs', (store) =>
+      all(
+        (after) => store.listRuns({ ...about, ...stretch, ...few, outcome, after, limit }),
+        ({ startedAt }) => -startedAt,
+      ),
+    )
+    await ask('schedules', (store) =>
+      all(
+        (after) => store.listSchedules({ ...schedules, after, limit }),
+        () => 0,
+      ),
+    )
+    if (run !== undefined) await ask('steps', async (store) => byText(await store.listSteps(keyOf(run))))
+    const buckets = Array.from({ length: 256 }, () => random(2)).join('')
+    const due = { jobs: JOBS.map((job) => ({ job, buckets })), patienceMs: random(2) * 3 * DAY_MS, limit: 100 }
+    await ask('due', async (store) => {
+      const { schedules, mineAt, othersAt } = await store.due(due)
+      return [byText(schedules), `${mineAt} ${othersAt}`]
+    })
+  }
+  await ask('instances', (store) => store.listInstances())
+  await ask('loaded', async (store) => byText((await store.load(SCHEDULES)).schedules))
+  await ask('app', (store) => store.loadApp('shop'))
+}
+
+/** Every key there is, and the names in it, as the records call for. */
+function expectedKeys(data: NamespaceData): Map<string, Set<string>> {
+  const keys = new Map<string, Set<string>>()
+  const put = (key: string, ...members: readonly (string | number)[]): void => {
+    const known = keys.get(key) ?? new Set()
+    keys.set(key, known.add(members.join(' ')))
+  }
+  for (const state of data.schedules.values()) {
+    const id = encodeName(state.id)
+    const { job, tenant } = state.definition
+    for (const field of ['h', 's', 'd']) put(`schedule:${id}`, field)
+    put('names', id, 0)
+    put(`names:job:${encodeName(job)}`, id, 0)
+    if (tenant !== null) put(`names:tenant:+${encodeName(tenant)}`, id, 0)
+    const bucket = bucketOf(state.id).toString(16).padStart(2, '0')
+    if (state.wakeAt !== null) put(`due:${encodeName(job)}`, `${bucket}${id}`, state.wakeAt)
+  }
+  for (const record of data.fires.values()) expectFire(record, put)
+  const slots = new Map<string, number>()
+  for (const run of data.runs.values()) {
+    const [id, name] = [encodeName(run.schedule), fireName(run)]
+    put(`schedule:${id}`, `f${name}`)
+    put(`fires:${id}`, name, run.dueAt)
+    put(`schedule:${id}`, `r${run.token}`)
+    put('runs', `${id}\n${run.token}`, run.startedAt)
+    put(`runs:${id}`, run.token, run.startedAt)
+    if (run.ending !== null) continue
+    put(`held:${encodeName(run.instance)}`, `${id}\n${run.token}`)
+    put('holders', encodeName(run.instance))
+    for (const slot of run.slots) slots.set(slot, (slots.get(slot) ?? 0) + 1)
+  }
+  for (const [slot, count] of slots) put('slots', encodeName(slot), count)
+  for (const [key, run] of data.runs)
+    if (data.notes.has(key)) put(`schedule:${encodeName(run.schedule)}`, `m${run.token}`)
+  for (const step of data.steps.values()) {
+    put(`steps:${encodeName(step.schedule)}\n${fireName(step)}`, encodeName(step.step))
+    put(`stepped:${encodeName(step.schedule)}`, fireName(step))
+  }
+  return keys
+}
+
+function expectFire(record: FireRecord, put: (key: string, ...members: (string | number)[]) => void): void {
+  const [id, name] = [encodeName(record.schedule), fireName(record)]
+  const { dueAt, nonce, range, number, expiresAt } = record
+  put(`schedule:${id}`, `f${name}`)
+  if (nonce !== '') put(`schedule:${id}`, `n${encodeName(nonce)}`)
+  put('fires', `${id}\n${name}`, dueAt)
+  put(`fires:${id}`, name, dueAt)
+  if (record.ending === null) put('open', `${id}\n${name}`, dueAt)
+  if (range !== null) put('ranges', `${id}\n${name}`, dueAt)
+  if (range !== null) put(`ranges:${id}`, name, dueAt)
+  if (number !== null) put(`ended:${id}`, name, number)
+  if (expiresAt !== null) put('expiring', `${id}\n${name}`, expiresAt)
+}
+
+const OTHERS = /^(?:instance:|app:|live$|gone$|$)/
+
+async function actualKeys(server: Server, namespace: string): Promise<Map<string, Set<string>>> {
+  const keys = new Map<string, Set<string>>()
+  const prefix = namespaceKey('cronce', namespace)
+  for (const key of (await redisCommand(server, 'KEYS', '*')) as string[]) {
+    const name = key.slice(prefix.length + 1)
+    assert.ok(!key.startsWith(prefix) || slotOf(key) === slotOf(prefix), `one slot for all: ${key}`)
+    if (!key.startsWith(prefix) || OTHERS.test(name)) continue
+    const members = await membersOf(server, key, name)
+    if (members.size > 0) keys.set(name, members)
+  }
+  return keys
+}
+
+async function membersOf(server: Server, key: string, name: string): Promise<Set<string>> {
+  const type = await redisCommand(server, 'TYPE', key)
+  if (type === 'set') return new Set((await redisCommand(server, 'SMEMBERS', key)) as string[])
+  if (type === 'hash' && name !== 'slots') return new Set((await redisCommand(server, 'HKEYS', key)) as string[])
+  const flat =
+    type === 'hash'
+      ? await redisCommand(server, 'HGETALL', key)
+      : await redisCommand(server, 'ZRANGE', key, '0', '-1', 'WITHSCORES')
+  const pairs = flat as string[]
+  return new Set(pairs.flatMap((item, index) => (index % 2 === 0 ? [`${item} ${pairs[index + 1]}`] : [])))
+}
+
+async function compareKeys(server: Server, namespace: string, { data }: Twins, when: string): Promise<void> {
+  const [actual, expected] = [await actualKeys(server, namespace), expectedKeys(data)]
+  for (const name of new Set([...actual.keys(), ...expected.keys()])) {
+    assert.deepEqual([...(actual.get(name) ?? [])].sort(), [...(expected.get(name) ?? [])].sort(), `${name} (${when})`)
+  }
+}
+
+async function eraseAll(twins: Twins): Promise<void> {
+  const { data, ask, stores } = twins
+  for (const state of [...data.schedules.values()]) await ask('remove', (store) => store.apply([removal(state)]))
+  for (const id of SCHEDULES) {
+    for (const store of stores) for (let calls = 0; !(await store.erase(id, 7)); calls++) assert.ok(calls < 200)
+  }
+}
+
+test(`Redis and memory agree on everything, and no key is left over (seed ${CRONCE_SEED})`, async (context) => {
+  const server = await startRedis({ appendonly: false })
+  afterwards(context, () => server.stop())
+  const seen = new Set<string>()
+  for (let round = 0; round < ROUNDS; round++) {
+    const seed = Number(CRONCE_SEED) + round
+    const namespace = `random {${round}}`
+    const twins = await openTwins(server, randomFrom(seed), namespace, seen)
+    afterwards(context, () => twins.stores[0].close())
+    for (const id of INSTANCES) await twins.ask('join', (store) => store.beat(beat(id, { join: true })))
+    for (let step = 0; step < STEPS; step++) {
+      await anyStep(twins)
+      if (step % 50 < 49) continue
+      await compareLists(twins)
+      await compareKeys(server, namespace, twins, `seed ${seed}, step ${step}`)
+    }
+    for (const [name, map] of Object.entries(twins.data)) if (map instanceof Map && map.size > 0) seen.add(name)
+    await eraseAll(twins)
+    await compareKeys(server, namespace, twins, `seed ${seed}, all is erased`)
+    await twins.stores[0].close()
+  }
+  const interesting = ['applied', 'conflict', 'early', 'exists', 'full', 'not-live', 'fires', 'runs', 'steps', 'notes']
+  assert.deepEqual(
+    interesting.filter((name) => !seen.has(name)),
+    [],
+    'what never happened was not tested',
+  )
+})
