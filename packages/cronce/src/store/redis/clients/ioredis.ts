@@ -216,6 +216,7 @@ class IoredisConnection implements Connection {
   }
 
   destroy(): void {
+    if (this.#isOver) return
     this.#isOver = true
     // By itself it waits for the other end, for seconds.
     this.#client.disconnect()
