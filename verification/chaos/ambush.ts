@@ -30,7 +30,7 @@ const LOSABLE: ReadonlySet<string> = new Set<keyof Store>([
   'listRuns',
 ])
 
-type Lost = Extract<Blow, 'request-lost' | 'answer-lost'>
+type Fate = Extract<Blow, 'request-lost' | 'answer-lost' | 'request-late'>
 
 /** What goes wrong inside a process, at places that can't be hit from outside. */
 export interface Ambusher {
@@ -52,12 +52,12 @@ export interface Blows {
 export function ambusher(random: Random, blows: Blows): Ambusher {
   let waiting: Ambush | null = null
   let passes = 0
-  let next: { readonly call: keyof Store; readonly lost: Lost } | null = null
+  let next: { readonly call: keyof Store; readonly fate: Fate } | null = null
 
   const strike = ({ point, blow, ms }: Ambush): void => {
-    if (blow === 'request-lost' || blow === 'answer-lost') {
+    if (blow === 'request-lost' || blow === 'answer-lost' || blow === 'request-late') {
       const call = NEXT_CALL[point]
-      if (call !== undefined) next = { call, lost: blow }
+      if (call !== undefined) next = { call, fate: blow }
       return
     }
     const over = blows.note(`${blow} at ${point}`)
@@ -67,11 +67,11 @@ export function ambusher(random: Random, blows: Blows): Ambusher {
     over()
   }
 
-  const fateOf = (call: string): Lost | null => {
+  const fateOf = (call: string): Fate | null => {
     if (next?.call === call) {
-      const { lost } = next
+      const { fate } = next
       next = null
-      return lost
+      return fate
     }
     if (ambush.rate === 0 || !LOSABLE.has(call) || !random.chance(ambush.rate)) return null
     return random.chance(0.5) ? 'request-lost' : 'answer-lost'
@@ -81,6 +81,11 @@ export function ambusher(random: Random, blows: Blows): Ambusher {
     const fate = fateOf(call)
     if (fate === null) return perform()
     const over = blows.note(fate)
+    if (fate === 'request-late') {
+      blows.stop()
+      over()
+      return perform()
+    }
     try {
       if (fate === 'answer-lost') await perform()
     } finally {

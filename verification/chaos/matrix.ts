@@ -26,7 +26,7 @@ export interface CellResult {
   readonly properties: readonly Property[]
 }
 
-const BLOWS: readonly Cell['blow'][] = ['kill', 'stop', 'answer-lost', 'request-lost']
+const BLOWS: readonly Cell['blow'][] = ['kill', 'stop', 'answer-lost', 'request-lost', 'request-late']
 
 /** A request can be lost, and an answer, where one is about to be sent. */
 const CELLS: readonly Cell[] = SYNC_POINTS.flatMap((point) =>
@@ -51,8 +51,9 @@ const PATIENCE_MS = 5_000
 const DEADLINE_MS = 60_000
 
 export interface CellOptions {
-  /** The product with this mistake in it. */
+  /** The product with this mistake in it, and who makes it. */
   readonly mutant?: string
+  readonly mutator?: string
   readonly jobs?: readonly ChaosJob[]
   /** Who was stopped comes back only when somebody runs again what it ran. */
   readonly isOvertaken?: boolean
@@ -63,7 +64,7 @@ export interface CellOptions {
 export async function runCell(
   store: ChaosStore,
   cell: Cell,
-  { mutant, keep, jobs = CELL_JOBS, isOvertaken = false }: CellOptions = {},
+  { mutant, mutator = LOAD_MUTANT, keep, jobs = CELL_JOBS, isOvertaken = false }: CellOptions = {},
 ): Promise<CellResult> {
   const isLate = cell.point !== 'declare:sent' && cell.point !== 'recover:sent'
   const world = await startWorld({
@@ -76,7 +77,7 @@ export async function runCell(
     setsClock: false,
     // Not the first time: then the process knows nobody yet, and runs nothing.
     ambush: (node) => (node === 'struck.1' ? { ...cell, nth: isLate ? 3 : 1, ms: 0 } : null),
-    ...(mutant === undefined ? {} : { nodeOptions: ['--import', LOAD_MUTANT], environment: { MUTANT: mutant } }),
+    ...(mutant === undefined ? {} : { nodeOptions: ['--import', mutator], environment: { MUTANT: mutant } }),
   })
   try {
     await play(world, cell, isOvertaken)
@@ -121,7 +122,7 @@ async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): 
     return struckIn(folder).length > 0
   })
   fleet.restartMs = () => 0
-  if (blow === 'stop') {
+  if (blow === 'stop' || blow === 'request-late') {
     await until('it is stopped', () => struck!.isStopped())
     await until('it is declared dead', () => counters.of('found dead by its lease') > 0)
     if (isOvertaken) await until('somebody runs it again', () => isRestarted(folder))

@@ -29,8 +29,11 @@ export interface Ambush {
   readonly ms: number
 }
 
-/** `stop`: until somebody else lets it go on. The last two: the call of the store that comes after that point. */
-export type Blow = 'kill' | 'stop' | 'block' | 'request-lost' | 'answer-lost'
+/**
+ * `stop`: until somebody else lets it go on. The last three: the call of the store that comes after that point; `request-late` is
+ * stopped right before it is sent, with everything decided.
+ */
+export type Blow = 'kill' | 'stop' | 'block' | 'request-lost' | 'answer-lost' | 'request-late'
 
 /** What the controller tells a process. */
 export type Command =

@@ -19,13 +19,17 @@ const STORES: readonly ChaosStore[] = [
   redisChaos({ name: 'redis' }),
 ]
 const AT_A_TIME = 4
-const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis] [--seconds 30] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
+const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis] [--seconds 30] [--brief] [--recovery 10] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {
     store: { type: 'string', default: 'sqlite' },
     seconds: { type: 'string', default: '30' },
     seed: { type: 'string' },
+    /** With one of each fault that a verdict can't do without. */
+    brief: { type: 'boolean', default: false },
+    /** Everything is to be well again so many seconds after the last fault. */
+    recovery: { type: 'string', default: '10' },
     workers: { type: 'string', default: '4' },
     /** One run after the other, until so many have been judged. */
     fires: { type: 'string', default: '1' },
@@ -60,6 +64,8 @@ async function main(): Promise<number> {
       seed,
       workers: Number(values.workers),
       seconds: Number(values.seconds),
+      isBrief: values.brief,
+      recoveryMs: Number(values.recovery) * 1_000,
       progress: say,
     })
     keep(result)

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import { redis } from '../../../packages/cronce/src/redis.ts'
 import { obtain, redisCommand, redisText, type Server, startRedis } from '../../../scripts/servers/index.ts'
 import { type FakeClock, prepareClock } from '../clock/clock.ts'
@@ -22,13 +23,13 @@ export function redisChaos({ name, appendonly = true }: RedisChaosOptions): Chao
       const server = await startRedis({ appendonly }, (program) =>
         'reason' in clock ? obtain(program) : wrapped(program, folder, clock),
       )
+      const store = storeAt(server.url)
       return {
-        ...storeAt(server),
-        url: server.url,
-        source: source(server.url),
+        ...store,
         network: { host: '127.0.0.1', port: server.port, urlBy: redisUrl },
         server: underChaos(server, clock),
         async close() {
+          await store.close()
           await server.stop()
           if (!('reason' in clock)) clock.close()
         },
@@ -37,12 +38,17 @@ export function redisChaos({ name, appendonly = true }: RedisChaosOptions): Chao
   }
 }
 
-/** What is the same wherever it is. `server` may be another one after a while. */
-export function storeAt(server: { readonly port: number }) {
+/** What is the same wherever it is. */
+export function storeAt(url: string) {
+  // One connection for all looks at its clock: what comes before the answer must take as long as what comes after.
+  const user = new Redis(url)
+  user.on('error', () => {})
   return {
     module: import.meta.filename,
+    url,
+    source: source(url),
     now: async () => {
-      const [seconds, microseconds] = (await redisCommand(server, 'TIME')) as [string, string]
+      const [seconds, microseconds] = await user.time()
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
     },
     clock: 'own',
@@ -50,6 +56,7 @@ export function storeAt(server: { readonly port: number }) {
     disk: { reason: 'the server has it' },
     // Nothing of the user's is in one transaction with the store's.
     effects: async () => [],
+    close: async () => user.disconnect(),
   } as const satisfies Partial<PreparedStore>
 }
 

@@ -1,0 +1,29 @@
+import { registerHooks } from 'node:module'
+import { edit, type Mutant, mutate } from '../mutants/mutant.ts'
+
+/**
+ * Loaded before everything else, this makes the process run a mutant of the Redis store: MUTANT says which. See
+ * `verification/mutants/load-mutant.ts`, whose mutants are judged without a server.
+ */
+const MUTANTS: readonly Pick<Mutant, 'name' | 'edits'>[] = [
+  {
+    // A decision is written whatever was decided since it was made.
+    name: 'redis-no-version-check',
+    edits: [edit('store/redis/scripts/apply.ts', ' or version ~= was_version then', ' then')],
+  },
+]
+
+const SOURCE = new URL('../../packages/cronce/src/', import.meta.url).href
+const { MUTANT } = process.env
+const mutant = MUTANTS.find(({ name }) => name === MUTANT)
+if (mutant === undefined) throw new Error(`There is no mutant named '${MUTANT}'.`)
+
+registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context)
+    const file = url.slice(SOURCE.length)
+    if (!url.startsWith(SOURCE) || !loaded.source || mutant.edits.every((edit) => edit.file !== file)) return loaded
+    const source = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source)
+    return { ...loaded, source: mutate(mutant as Mutant, file, source) }
+  },
+})

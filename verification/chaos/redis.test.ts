@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { LINGERING_JOBS } from './jobs.ts'
+import { type Cell, type CellOptions, runCell } from './matrix.ts'
+import { runFailover } from './redis-failover.ts'
+import type { Summary } from './report.ts'
+import { runServerCrashes } from './server-crash.ts'
+import { redisChaos } from './stores/redis.ts'
+
+const SECONDS = 7
+const RECOVERY_SECONDS = 6
+/** All that matters is early in their plans, which are always the same; when the faults strike is not. */
+const SEEDS = [7_983, 215_674, 64_318]
+/** Too little happened for a verdict, as on a machine that has no time for us. */
+const INVALID = 2
+
+/** In which a script of the server has the last word; `npm run chaos -- --store redis --matrix` has all of them. */
+const CELL: Cell = { point: 'settle:sent', blow: 'request-late' }
+
+/** Without it, the silence of the others would say nothing. */
+const MUTANT: CellOptions = {
+  jobs: LINGERING_JOBS,
+  isOvertaken: true,
+  mutant: 'redis-no-version-check',
+  mutator: join(import.meta.dirname, 'redis-mutant.ts'),
+}
+
+/** What went wrong can be looked at. */
+const KEPT = join(tmpdir(), 'cronce-chaos-kept')
+const store = redisChaos({ name: 'redis' })
+
+// Side by side, since all of them mostly wait.
+describe('on Redis', { concurrency: 5 }, () => {
+  test('four processes keep every promise, whatever is done to them, the network, the server and its clock', async () => {
+    let last = await runOnce(SEEDS[0]!)
+    for (const seed of SEEDS.slice(1)) if (last.code === INVALID) last = await runOnce(seed)
+    assert.equal(last.code, 0, last.told)
+    const { fires, required, violations } = JSON.parse(last.stdout) as Summary
+    assert.deepEqual(violations, [], last.told)
+    assert.ok(required > 0 && fires > required, last.told)
+  })
+
+  test(`every promise is kept: ${CELL.blow} at ${CELL.point}`, async () => {
+    const { problems } = await runCell(store, CELL, { keep: KEPT })
+    assert.deepEqual(problems, [], `see ${KEPT}`)
+  })
+
+  test('a stale settlement is noticed when the store does not refuse it', async () => {
+    const { problems, properties } = await runCell(store, CELL, MUTANT)
+    assert.ok(properties.includes('C9'), problems.join('\n') || 'nothing was noticed')
+  })
+
+  test('a server that keeps no log and is killed is noticed', async () => {
+    const { problems, properties } = await runServerCrashes(redisChaos({ name: 'forgetful', appendonly: false }))
+    assert.ok(properties.includes('C14') || properties.includes('C9'), problems.join('\n') || 'nothing was noticed')
+  })
+
+  test('a replica that is behind takes over: nothing runs twice while everybody lives who knows what ran', async () => {
+    const { lostWrites, restored, ranTwice, violations } = await runFailover('all-move', 1_000)
+    assert.ok(lostWrites > 0 && restored > 0, `${lostWrites} writes were lost, ${restored} fires written again`)
+    assert.deepEqual([ranTwice, violations], [[], []])
+  })
+})
+
+/** As a program of its own, which goes where nothing it starts can outlive it. */
+async function runOnce(seed: number) {
+  const args = [
+    '--store',
+    'redis',
+    '--brief',
+    '--seconds',
+    `${SECONDS}`,
+    '--recovery',
+    `${RECOVERY_SECONDS}`,
+    '--seed',
+    `${seed}`,
+  ]
+  const run = join(import.meta.dirname, 'run.ts')
+  const child = spawn(process.execPath, [run, '--json', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { stdout, code, told: `npm run chaos -- ${args.join(' ')}\n${stdout}${stderr}` }
+}
