@@ -51,10 +51,11 @@ export function pushChange(args: string[], change: Change, definitionText: (stat
 
 function stateFields(id: string, state: ScheduleState | null): string {
   const bucket = bucketOf(id).toString(16).padStart(2, '0')
-  if (state === null) return `x\n-\n\n${bucket}\n\n\n\n`
-  const { wakeAt, definition, revision, tokens } = state
+  if (state === null) return `x\n-\n\n${bucket}\n\n\n\n\n`
+  const { wakeAt, definition, revision, tokens, source } = state
   const tenant = definition.tenant === null ? '' : `+${encodeName(definition.tenant)}`
-  return `s\n${wakeAt ?? '-'}\n${encodeName(definition.job)}\n${bucket}\n${revision}\n${tokens}\n${tenant}\n`
+  const app = source.kind === 'code' ? `+${encodeName(source.app)}` : ''
+  return `s\n${wakeAt ?? '-'}\n${encodeName(definition.job)}\n${bucket}\n${revision}\n${tokens}\n${tenant}\n${app}\n`
 }
 
 function fireHead(fire: FireRecord): string {

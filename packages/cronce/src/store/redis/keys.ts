@@ -10,7 +10,7 @@ local call, match = redis.call, string.match
 -- hash: epoch, run (of the server), mark, bases, held, floor, format
 local META = KEYS[1]
 -- by schedule, hash: what it is, and all that is on record of it, by a letter and a name. The records outlive the schedule.
---   h -> version, tokens, revision, wakeAt, job, tenant
+--   h -> version, tokens, revision, wakeAt, job, tenant, app
 --   s -> state
 --   d -> definition
 --   f fire -> open, range, endedAt, number, tokens, LF, record (empty where a run is known and the fire is not)
@@ -18,10 +18,11 @@ local META = KEYS[1]
 --   n nonce -> fire, for those that have one
 --   m token -> what the run told
 local SCHEDULE = META .. ':schedule:'
--- sorted by name: all schedules, those of a job, those of a tenant
+-- sorted by name: all schedules, those of a job, of a tenant, and those that the code of an app declares
 local NAMES = META .. ':names'
 local NAMES_OF_JOB = META .. ':names:job:'
 local NAMES_OF_TENANT = META .. ':names:tenant:'
+local NAMES_OF_APP = META .. ':names:app:'
 -- by job, sorted by wakeAt: bucket in two hexadecimal digits, and the schedule
 local DUE = META .. ':due:'
 -- sorted by dueAt: all fires, those of a schedule; those that stand for a range; those that are open

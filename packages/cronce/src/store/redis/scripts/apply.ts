@@ -6,7 +6,7 @@ import { script } from './script.ts'
  * How a change is written down: a head of short fields, which says what follows: state, definition, and a head and a record for each fire
  * and each run. Long texts stand by themselves, so that nothing has to be looked for in them. See `apply.ts`.
  */
-const HEAD_FIELDS = 18
+const HEAD_FIELDS = 19
 const FIRE_FIELDS = 6
 const RUN_FIELDS = 6
 const LIMIT_FIELDS = 2
@@ -30,7 +30,7 @@ local HEAD_AT = ${pattern(HEAD_FIELDS)}
 local FIRE_AT = ${pattern(FIRE_FIELDS)}
 local RUN_AT = ${pattern(RUN_FIELDS)}
 local LIMIT_AT = ${pattern(LIMIT_FIELDS)}
-local CURRENT = '^(%d+) (%d+) (%d+) (%S+)\\n([^\\n]*)\\n(.*)$'
+local CURRENT = '^(%d+) (%d+) (%d+) (%S+)\\n([^\\n]*)\\n([^\\n]*)\\n(.*)$'
 local TRIM_LIMIT = 200
 -- Ended later than its number says (the clock was set back): look past it, but not for ever.
 local TRIM_LOOKS = 1000
@@ -257,7 +257,7 @@ local epoch_now = digits(epoch)
 
 local function apply()
   local head = take()
-  local id, version, given_epoch, not_before, kind, wake, job, bucket, revision, tokens, tenant, below, before,
+  local id, version, given_epoch, not_before, kind, wake, job, bucket, revision, tokens, tenant, app, below, before,
     has_definition, creates, updates, runs, limits, rest = match(head, HEAD_AT)
   local state = kind == 's' and take() or nil
   local definition = has_definition == '1' and take() or nil
@@ -268,8 +268,10 @@ local function apply()
   local key = SCHEDULE .. id
   local known = read_known(key, creates, updates, runs)
   local current = known.h
-  local was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = '0', '0', nil, '-', nil, ''
-  if current then was_version, was_tokens, was_revision, was_wake, was_job, was_tenant = match(current, CURRENT) end
+  local was_version, was_tokens, was_revision, was_wake, was_job, was_tenant, was_app = '0', '0', nil, '-', nil, '', ''
+  if current then
+    was_version, was_tokens, was_revision, was_wake, was_job, was_tenant, was_app = match(current, CURRENT)
+  end
   -- Everything is asked before anything is written: what is refused leaves no trace.
   if given_epoch ~= epoch_now or version ~= was_version then return 'c' end
   if not_before ~= '' and now < tonumber(not_before) then return 'e' end
@@ -292,7 +294,7 @@ local function apply()
       job = was_job or job
       tenant = was_tenant
     end
-    values = { 'h', version .. ' ' .. tokens .. ' ' .. revision .. ' ' .. wake .. '\\n' .. job .. '\\n' .. tenant, 's', state }
+    values = { 'h', version .. ' ' .. tokens .. ' ' .. revision .. ' ' .. wake .. '\\n' .. job .. '\\n' .. tenant .. '\\n' .. app, 's', state }
     if is_redefined then
       values[5] = 'd'
       values[6] = definition
@@ -310,6 +312,10 @@ local function apply()
       if was_tenant ~= '' then call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
       if tenant ~= '' then later('ZADD', NAMES_OF_TENANT .. tenant, '0', id) end
     end
+    if app ~= was_app then
+      if was_app ~= '' then call('ZREM', NAMES_OF_APP .. was_app, id) end
+      if app ~= '' then later('ZADD', NAMES_OF_APP .. app, '0', id) end
+    end
     if wake ~= was_wake then
       if wake == '-' then
         later('ZREM', DUE .. job, member)
@@ -323,6 +329,7 @@ local function apply()
     call('ZREM', NAMES, id)
     call('ZREM', NAMES_OF_JOB .. was_job, id)
     if was_tenant ~= '' then call('ZREM', NAMES_OF_TENANT .. was_tenant, id) end
+    if was_app ~= '' then call('ZREM', NAMES_OF_APP .. was_app, id) end
     call('ZREM', DUE .. was_job, member)
   end
   put_records(id, creates, updates, runs, known, values)

@@ -113,15 +113,15 @@ return answer(lines)
 )
 
 /**
- * ARGV: epoch, index ('', 'job' or 'tenant'), its name, from ('[' or '(' and a name, or '-'), to, how many.
+ * ARGV: epoch, index ('', 'job', 'tenant' or 'app'), its name, from ('[' or '(' and a name, or '-'), to, how many.
  * Answers the last name that was looked at ('' for no more), then the schedules.
  */
 export const LIST_SCHEDULES = script(
   'list-schedules',
   LINE_LUA,
   `
-local key = NAMES
-if ARGV[2] == 'job' then key = NAMES_OF_JOB .. ARGV[3] elseif ARGV[2] == 'tenant' then key = NAMES_OF_TENANT .. ARGV[3] end
+local indexes = { job = NAMES_OF_JOB, tenant = NAMES_OF_TENANT, app = NAMES_OF_APP }
+local key = ARGV[2] == '' and NAMES or indexes[ARGV[2]] .. ARGV[3]
 local ids = call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6])
 local lines = { #ids == tonumber(ARGV[6]) and ids[#ids] or '' }
 for _, id in ipairs(ids) do lines[#lines + 1] = schedule_line(id) end
