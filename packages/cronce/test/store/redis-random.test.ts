@@ -41,6 +41,7 @@ const SCHEDULES = ['a', 'a b', 'a%000ab', 'b\nc\td', '__proto__', '{x}:1', '\ud8
 const INSTANCES = ['i', 'j\n', 'k']
 const JOBS = ['mail', 're port\n']
 const TENANTS = [null, 'one', 'two\t']
+const APPS = ['shop', 'w are\t']
 const NONCES = ['', '', 'n', 'm:1', 'o\n']
 const SLOTS = [[], ['job:mail'], ['job:mail', 'group:g\t']]
 
@@ -115,7 +116,9 @@ function anyChange(twins: Twins, id: string): Change {
   const state = data.schedules.get(id)
   const wakeAt = random(4) === 0 ? null : base + (random(2) === 0 ? -1 : 2) * DAY_MS + random(5)
   const defined = definition({ job: one(JOBS), tenant: one(TENANTS) })
-  if (state === undefined) return creation(schedule(id, { wakeAt, definition: defined }))
+  const source: ScheduleState['source'] =
+    random(2) === 0 ? { kind: 'client' } : { kind: 'code', app: one(APPS), term: random(3) }
+  if (state === undefined) return creation(schedule(id, { wakeAt, source, definition: defined }))
   const { epoch } = stores[0].info
   const dueAt = anyTime(twins)
   const nonce = one(NONCES)
@@ -127,7 +130,7 @@ function anyChange(twins: Twins, id: string): Change {
   const expiresAt = base + (random(2) === 0 ? -1 : 1) * DAY_MS + random(HOUR_MS)
   switch (random(13)) {
     case 0:
-      return change(state, { wakeAt, revision: state.revision + 1, definition: defined })
+      return change(state, { wakeAt, source, revision: state.revision + 1, definition: defined })
     case 1:
       return random(2) === 0 ? removal(state) : change(state, { wakeAt }, { notBefore: base + 2 * DAY_MS })
     case 2: {
@@ -151,7 +154,7 @@ function anyChange(twins: Twins, id: string): Change {
     case 6:
       return change(state, {}, { trim: { belowNumber: random(number + 1), endedBefore: anyTime(twins) } })
     case 7:
-      return open.length > 0 ? settlement(state, one(open)) : change(state, { fired: state.fired + 1 })
+      return open.length > 0 ? settlement(state, one(open)) : change(state, { source })
     case 8:
       return open.length > 0 ? cancellation(state, one(open)) : change(state, { wakeAt })
     case 9: {
@@ -302,6 +305,7 @@ async function compareLists({ random, one, ask, data, base }: Twins): Promise<vo
     const run: RunRecord | undefined = [...data.runs.values()][random(data.runs.size + 1)]
     const few = { token: maybe(run?.token), fire: run && maybe(keyOf(run)), instance: maybe(one(INSTANCES)) }
     const schedules = {
+      app: maybe(one(APPS)),
       job: about.job,
       tenant: maybe(one(['one', 'two\t'])),
       prefix: maybe(one(['a', 'a%', 'b\n', '_'])),
@@ -353,6 +357,7 @@ function expectedKeys(data: NamespaceData): Map<string, Set<string>> {
     put('names', id, 0)
     put(`names:job:${encodeName(job)}`, id, 0)
     if (tenant !== null) put(`names:tenant:+${encodeName(tenant)}`, id, 0)
+    if (state.source.kind === 'code') put(`names:app:+${encodeName(state.source.app)}`, id, 0)
     const bucket = bucketOf(state.id).toString(16).padStart(2, '0')
     if (state.wakeAt !== null) put(`due:${encodeName(job)}`, `${bucket}${id}`, state.wakeAt)
   }
