@@ -1,7 +1,8 @@
 /**
- * `node verification/chaos/redis-failover-run.ts [--fate all-move|one-dies|one-stays] [--loss 1500] [--times 1] [--json]`: a replica that is behind becomes the
+ * `node verification/chaos/redis-failover-run.ts [--fate all-move|one-dies|one-stays] [--loss 1500] [--times 1] [--keep folder] [--json]`: a replica that is behind becomes the
  * primary. Some of that can't be kept from running twice; this says how much was, and whether cronce said so.
  */
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { enterNamespace } from './namespace.ts'
 import { FATES, type FailoverResult, runFailover } from './redis-failover.ts'
@@ -11,6 +12,7 @@ const { values } = parseArgs({
     fate: { type: 'string', multiple: true, default: [...FATES] },
     loss: { type: 'string', default: '1500' },
     times: { type: 'string', default: '1' },
+    keep: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
@@ -21,7 +23,7 @@ async function main(): Promise<number> {
   const results: FailoverResult[] = []
   for (const fate of FATES.filter((one) => values.fate.includes(one))) {
     for (let time = 0; time < Number(values.times); time++) {
-      const result = await runFailover(fate, Number(values.loss))
+      const result = await runFailover(fate, Number(values.loss), values.keep && join(values.keep, `${time}`))
       results.push(result)
       if (!values.json) console.log(textOf(result))
     }

@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Entry, History, RunOfFire, Start } from '../../packages/checker/src/history.ts'
+import type { History, RunOfFire, Start } from '../../packages/checker/src/history.ts'
 import type { Violation } from '../../packages/checker/src/verdict.ts'
 import type { EventOf } from '../../packages/cronce/src/model/event.ts'
 import type { FireKey } from '../../packages/cronce/src/model/record.ts'
@@ -26,7 +27,7 @@ export interface FailoverResult {
   /** Scripts that had written something, of which the new primary knows nothing. */
   readonly lostWrites: number
   readonly starts: number
-  /** Fires of which more than one run began although the one before was neither over nor given up by its process. */
+  /** Fires of which more than one run began although the one before was not given up. */
   readonly ranTwice: readonly FireKey[]
   /** Of those, the ones that no `store.rolledBack` named. */
   readonly unnamed: readonly FireKey[]
@@ -46,7 +47,8 @@ const STAYS_MS = BOUNDS.leaseMs * 2
 const LONG_LEASE_MS = 20_000
 const AFTER_MS = 3_000
 
-export async function runFailover(fate: Fate, lossMs: number): Promise<FailoverResult> {
+/** `keep`: where what was not as it should be is kept. */
+export async function runFailover(fate: Fate, lossMs: number, keep?: string): Promise<FailoverResult> {
   const rollbacks: (EventOf<'store.rolledBack'> & { readonly node: string })[] = []
   const pair = redisPair()
   const world = await startWorld({
@@ -83,7 +85,8 @@ export async function runFailover(fate: Fate, lossMs: number): Promise<FailoverR
     const { history, verdict } = await world.judge([])
     const { violations } = verdict
     const { surprises } = fleet
-    return { fate, lostWrites, ...countIn(history.entries, rollbacks), rollbacks, violations, surprises, history }
+    if (keep !== undefined && violations.length > 0) world.keep(join(keep, fate), history, verdict)
+    return { fate, lostWrites, ...countIn(history, rollbacks), rollbacks, violations, surprises, history }
   } finally {
     await world.end()
     world.removeFolder()
@@ -91,12 +94,12 @@ export async function runFailover(fate: Fate, lossMs: number): Promise<FailoverR
 }
 
 function countIn(
-  entries: readonly Entry[],
+  history: History,
   rollbacks: readonly Pick<EventOf<'store.rolledBack'>, 'restored' | 'doubtful'>[],
 ): Pick<FailoverResult, 'starts' | 'ranTwice' | 'unnamed' | 'restored' | 'doubtful'> {
-  const starts = entries.filter((entry) => entry.kind === 'start')
+  const starts = history.entries.filter((entry) => entry.kind === 'start')
   const byFire = Map.groupBy(starts, fireText)
-  const twice = [...byFire.values()].filter((runs) => runs.slice(0, -1).some((run) => !isGivenUp(run, entries)))
+  const twice = [...byFire.values()].filter((runs) => runs.slice(0, -1).some((run) => !isGivenUp(run, history)))
   const ranTwice = twice.map((runs): FireKey => {
     const { schedule, dueAt, nonce } = runs[0]!
     return { schedule, dueAt, nonce }
@@ -108,11 +111,12 @@ function countIn(
   return { starts: starts.length, ranTwice, unnamed, restored: restored.size, doubtful: doubtful.size }
 }
 
-/** Its process ended in the middle of it: then somebody else has to run it. */
-function isGivenUp({ node, token, schedule }: Start, entries: readonly Entry[]): boolean {
-  const isFinished = entries.some(
-    (entry) => entry.kind === 'finish' && entry.schedule === schedule && entry.token === token,
-  )
+/** Its process ended in the middle of it, or handed it back: then somebody has to run it again. */
+function isGivenUp({ node, token, schedule }: Start, { entries, reads }: History): boolean {
+  const isIt = (run: { readonly schedule: string; readonly token: string }): boolean =>
+    run.schedule === schedule && run.token === token
+  if (reads.at(-1)!.runs.some((run) => isIt(run) && run.reason === 'handed-back')) return true
+  const isFinished = entries.some((entry) => entry.kind === 'finish' && isIt(entry))
   return !isFinished && entries.some((entry) => entry.kind === 'node' && entry.node === node && entry.what === 'ended')
 }
 

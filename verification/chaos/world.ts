@@ -5,7 +5,7 @@ import type { Bounds, History, Ledger } from '../../packages/checker/src/history
 import { judge } from '../../packages/checker/src/index.ts'
 import type { Verdict } from '../../packages/checker/src/verdict.ts'
 import { type Connection, connect } from '../../packages/cronce/src/app/connect.ts'
-import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
+import type { CronceEvent, EventType } from '../../packages/cronce/src/model/event.ts'
 import { buildHistory } from './build-history.ts'
 import { type FakeClock, prepareClock } from './clock/clock.ts'
 import { type Counters, createCounters } from './counters.ts'
@@ -93,6 +93,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     nodeOptions: options.nodeOptions ?? [],
     onEvent(event, node) {
       counters.event(event)
+      if (LOGGED.has(event.type)) recorder.log(`${node} tells ${JSON.stringify(event)}`)
       options.onEvent?.(event, node)
     },
   })
@@ -145,6 +146,20 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     removeFolder: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
+
+/** What people want to know first when something went wrong. */
+const LOGGED: ReadonlySet<string> = new Set<EventType>([
+  'instance.joined',
+  'instance.died',
+  'instance.fenced',
+  'instance.left',
+  'lease.lost',
+  'lease.regained',
+  'run.lost',
+  'run.fenced',
+  'run.retried',
+  'store.rolledBack',
+])
 
 /** No two processes agree on what time it is. */
 const SKEW_MS = 30_000
