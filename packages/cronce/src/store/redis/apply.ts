@@ -3,6 +3,7 @@ import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { ChangeResult } from '../store.ts'
+import { RedisStoreError } from './errors.ts'
 import { decodeName, encodeName, fireName, readFireName } from './keys.ts'
 import { readFire, writeFire, writeRun, writeState } from './records.ts'
 
@@ -36,9 +37,10 @@ export function batchesOf(changes: readonly Change[]): Batch[] {
 /** What the script takes, in its order: see `scripts/apply.ts`. `definitionText` is empty where the store has it already. */
 export function pushChange(args: string[], change: Change, definitionText: (state: ScheduleState) => string): void {
   const { id, version, epoch, notBefore, state, creates, updates, runs, limits, trim } = change
-  const definition = state === null ? '' : definitionText(state)
-  let head = `${encodeName(id)}\n${version}\n${epoch}\n${notBefore ?? ''}\n${stateFields(id, state)}`
-  head += `${trim?.belowNumber ?? ''}\n${trim?.endedBefore ?? ''}\n${definition === '' ? 0 : 1}\n`
+  // One that is made has none in the store, whatever one of its name had: to be asked for it would cost its place in the order, too.
+  const definition = state === null ? '' : version === 0 ? JSON.stringify(state.definition) : definitionText(state)
+  let head = `${encodeName(id)}\n${version}\n${epoch}\n${whole(notBefore)}\n${stateFields(id, state)}`
+  head += `${whole(trim?.belowNumber)}\n${whole(trim?.endedBefore)}\n${definition === '' ? 0 : 1}\n`
   head += `${creates.length}\n${updates.length}\n${runs.length}\n${limits.length}\n`
   for (const { slot, limit } of limits) head += `${encodeName(slot)}\n${limit}\n`
   args.push(head)
@@ -49,26 +51,35 @@ export function pushChange(args: string[], change: Change, definitionText: (stat
   for (const run of runs) args.push(runHead(run), writeRun(run))
 }
 
+/** What is no number would stop the script half-way, and all that the others of its batch wrote would be in no list. */
+function whole(value: number | null | undefined): string {
+  if (value === null || value === undefined) return ''
+  if (Number.isSafeInteger(value)) return String(value)
+  throw new RedisStoreError('STORE_FAILED', `A change has a time or number that is none: ${value}.`, {
+    hint: 'Report this: it should not happen.',
+  })
+}
+
 function stateFields(id: string, state: ScheduleState | null): string {
   const bucket = bucketOf(id).toString(16).padStart(2, '0')
   if (state === null) return `x\n-\n\n${bucket}\n\n\n\n\n`
   const { wakeAt, definition, revision, tokens, source } = state
   const tenant = definition.tenant === null ? '' : `+${encodeName(definition.tenant)}`
   const app = source.kind === 'code' ? `+${encodeName(source.app)}` : ''
-  return `s\n${wakeAt ?? '-'}\n${encodeName(definition.job)}\n${bucket}\n${revision}\n${tokens}\n${tenant}\n${app}\n`
+  return `s\n${whole(wakeAt) || '-'}\n${encodeName(definition.job)}\n${bucket}\n${revision}\n${tokens}\n${tenant}\n${app}\n`
 }
 
 function fireHead(fire: FireRecord): string {
   const { ending, range, number, endedAt, expiresAt } = fire
   const isOpen = ending === null ? 1 : 0
-  return `${fireName(fire)}\n${isOpen}\n${range?.untilAt ?? ''}\n${number ?? ''}\n${endedAt ?? ''}\n${expiresAt ?? ''}\n`
+  return `${fireName(fire)}\n${isOpen}\n${whole(range?.untilAt)}\n${whole(number)}\n${whole(endedAt)}\n${whole(expiresAt)}\n`
 }
 
 function runHead(run: RunRecord): string {
   const { token, instance, ending, startedAt, slots } = run
   const isOpen = ending === null ? 1 : 0
   const names = slots.length === 0 ? '' : slots.map(encodeName).join('\t')
-  return `${token}\n${fireName(run)}\n${encodeName(instance)}\n${isOpen}\n${startedAt}\n${names}\n`
+  return `${token}\n${fireName(run)}\n${encodeName(instance)}\n${isOpen}\n${whole(startedAt)}\n${names}\n`
 }
 
 const APPLIED: ChangeResult = { kind: 'applied' }
@@ -97,7 +108,9 @@ function resultOf(line: string, { id }: Change): ChangeResult | null {
       return { kind: 'full', slot: decodeName(line.slice(1)) }
     default: {
       const [name, record] = line.slice(1).split('\t')
-      return { kind: 'exists', fire: readFire({ schedule: id, ...readFireName(name!) }, record!) }
+      const fire = readFire({ schedule: id, ...readFireName(name!) }, record!)
+      // That of a newer version is for that one to deal with.
+      return fire === null ? CONFLICT : { kind: 'exists', fire }
     }
   }
 }

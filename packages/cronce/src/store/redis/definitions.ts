@@ -2,6 +2,8 @@ import type { Definition, ScheduleState } from '../../model/schedule.ts'
 
 /** So many are remembered: what is due comes back soon, and its definition is the same most of the time. */
 const MOST = 10_000
+/** Longer ones are few, or would be too much. */
+const LONGEST = 4_096
 
 interface Known {
   readonly revision: number
@@ -20,6 +22,7 @@ export class Definitions {
       return known.definition
     }
     const definition = JSON.parse(text) as Definition
+    if (text.length > LONGEST) return definition
     if (known === undefined && this.#known.size >= MOST) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(id, { revision, text, definition })
     return definition

@@ -34,7 +34,7 @@ export function readBeat([alive, bases, appVersion, prunable, ...rest]: readonly
     appVersion: Number(appVersion),
     prunable: prunable === '1',
     instances: readInstances(rest),
-    held: linesOf(rest, 'h').map(heldOf),
+    held: linesOf(rest, 'h').flatMap(heldOf),
     orphans: linesOf(rest, 'o').map(decodeName).sort(),
   }
 }
@@ -63,8 +63,8 @@ function instanceOf(line: string): InstanceRecord {
   }
 }
 
-function heldOf(line: string): HeldRun {
+function heldOf(line: string): HeldRun[] {
   const [schedule, token, record] = line.split('\t') as [string, string, string]
-  const { request, cancel } = readRun(decodeName(schedule), token, record)
-  return { schedule: decodeName(schedule), token, request, cancel }
+  const run = readRun(decodeName(schedule), token, record)
+  return run === null ? [] : [{ schedule: run.schedule, token, request: run.request, cancel: run.cancel }]
 }

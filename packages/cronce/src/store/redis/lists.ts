@@ -95,7 +95,7 @@ export async function listFires(asker: Asker, query: FireQuery): Promise<Page<Fi
   const matches = (fire: FireRecord) => matchesFire(fire, query)
   if (schedule !== undefined && nonce !== '') {
     const { now, lines } = await asker.ask(FIRE_BY_NONCE, [encodeName(schedule), encodeName(nonce)])
-    return { now, items: query.after === null ? lines.map(fireOf).filter(matches) : [], next: null }
+    return { now, items: query.after === null ? lines.flatMap(fireOf).filter(matches) : [], next: null }
   }
   const stretches = stretchesOf(query)
   let place = query.after === null ? BEGINNING : firePlace(query.after, schedule)
@@ -107,7 +107,7 @@ export async function listFires(asker: Asker, query: FireQuery): Promise<Page<Fi
     const looked = readLooked(lines[0]!)
     if (looked.count > 0) place = looked.last
     if (looked.count < count) stretches.shift()
-    return { now, items: lines.slice(1).map(fireOf), isLast: stretches.length === 0 }
+    return { now, items: lines.slice(1).flatMap(fireOf), isLast: stretches.length === 0 }
   }
   return page(query.limit, bite, matches, placeOf)
 }
@@ -135,9 +135,11 @@ function stretchesOf({ schedule, outcome, from, to, order = 'latest' }: FireQuer
   return order === 'latest' ? [within, before] : [before, within]
 }
 
-function fireOf(line: string): FireRecord {
+/** Nothing if a newer version wrote it. */
+function fireOf(line: string): FireRecord[] {
   const [schedule, name, record] = line.split('\t') as [string, string, string]
-  return readFire({ schedule: decodeName(schedule), ...readFireName(name) }, record)
+  const fire = readFire({ schedule: decodeName(schedule), ...readFireName(name) }, record)
+  return fire === null ? [] : [fire]
 }
 
 type Run = RunRecord & RunNotes
@@ -151,7 +153,7 @@ export async function listRuns(asker: Asker, query: RunQuery): Promise<Page<Run>
   if (few !== null) {
     const { now, lines } = await asker.ask(FEW_RUNS, few)
     const behind = lines
-      .map(runOf)
+      .flatMap(runOf)
       .filter((run) => matches(run) && (after === null || compare(placeOf(run), after) < 0))
     const items = behind.sort((one, other) => compare(placeOf(other), placeOf(one)))
     const last = items[limit - 1]
@@ -164,7 +166,7 @@ export async function listRuns(asker: Asker, query: RunQuery): Promise<Page<Run>
     const { now, lines } = await asker.ask(LIST_RUNS, [of, ...bounds, ...place, String(count)])
     const looked = readLooked(lines[0]!)
     if (looked.count > 0) place = looked.last
-    return { now, items: lines.slice(1).map(runOf), isLast: looked.count < count }
+    return { now, items: lines.slice(1).flatMap(runOf), isLast: looked.count < count }
   }
   return page(limit, bite, matches, placeOf)
 }
@@ -186,10 +188,8 @@ function fewArgs({ schedule, token, fire, instance, outcome }: RunQuery): string
   return schedule === undefined ? ['held'] : null
 }
 
-function runOf(line: string): Run {
+function runOf(line: string): Run[] {
   const [schedule, token, record, notes] = line.split('\t') as [string, string, string, string]
-  return {
-    ...readRun(decodeName(schedule), token, record),
-    ...(notes === '' ? UNTOLD : (JSON.parse(notes) as RunNotes)),
-  }
+  const run = readRun(decodeName(schedule), token, record)
+  return run === null ? [] : [{ ...run, ...(notes === '' ? UNTOLD : (JSON.parse(notes) as RunNotes)) }]
 }

@@ -67,10 +67,15 @@ export class Liveness {
     }
   }
 
-  /** `null`: it was closed meanwhile. */
+  /**
+   * `null`: it was closed meanwhile, or whoever answered does not see this process either: commands have gone to another server than
+   * the one that is listened to.
+   */
   async #listenersOf(instances: readonly string[]): Promise<readonly number[] | null> {
     try {
-      return await this.#session!.listeners(instances.map((id) => aliveChannel(this.#namespace, id)))
+      const asked = [...instances, ...this.#held.keys()]
+      const counts = await this.#session!.listeners(asked.map((id) => aliveChannel(this.#namespace, id)))
+      return counts.slice(instances.length).includes(0) ? null : counts
     } catch (error) {
       if (this.#isClosed) return null
       throw error

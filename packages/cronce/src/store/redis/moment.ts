@@ -28,8 +28,8 @@ export class Asker {
   readonly #suffix: string
   readonly #onMove: () => void
   #seen: Mark = { epoch: 0, run: '', mark: 0 }
-  /** As it was seen last before the epoch moved, until somebody has compared. */
-  #before: Mark | null = null
+  /** As it was seen last before each move of the epoch, until somebody has compared. */
+  #before: readonly Mark[] = []
   #lostIn = 0
 
   constructor(link: Link, key: string, { waits, onMove }: { readonly waits: boolean; readonly onMove: () => void }) {
@@ -53,21 +53,19 @@ export class Asker {
     return { now: Number(now), epoch: Number(epochNow), lines: rest === '' ? [] : rest.split('\n') }
   }
 
-  /** Whether anything that was seen is gone in this epoch. `bases` are the marks at which the last epochs began. */
-  isLost(bases: string): boolean {
-    const before = this.#before
-    if (before !== null) {
-      if (isMissing(bases.split(' '), before)) this.#lostIn = this.#seen.epoch
-      this.#before = null
-    }
-    return this.#lostIn === this.#seen.epoch
+  /** Whether anything that was seen was gone when this epoch began. `bases` are the marks at which the last ones did. */
+  isLost(bases: string, epoch: number): boolean {
+    const history = bases.split(' ')
+    if (this.#before.some((seen) => seen.epoch < epoch && isMissing(history, seen))) this.#lostIn = epoch
+    this.#before = this.#before.filter((seen) => seen.epoch >= epoch)
+    return this.#lostIn === epoch
   }
 
   #see(seen: Mark): void {
     const { epoch, mark } = this.#seen
     if (seen.epoch > epoch) {
       if (epoch > 0) {
-        this.#before ??= this.#seen
+        this.#before = [...this.#before, this.#seen]
         this.#onMove()
       }
       this.#seen = seen

@@ -46,8 +46,10 @@ export function writeFire(record: FireRecord): string {
   ] satisfies FireList)
 }
 
-export function readFire({ schedule, dueAt, nonce }: FireKey, text: string): FireRecord {
+/** `null`: a newer version wrote it. */
+export function readFire({ schedule, dueAt, nonce }: FireKey, text: string): FireRecord | null {
   const list = JSON.parse(text) as FireList
+  if (list[0] > FORMAT) return null
   return {
     schedule,
     dueAt,
@@ -107,8 +109,10 @@ export function writeRun(record: RunRecord): string {
   ] satisfies RunList)
 }
 
-export function readRun(schedule: string, token: string, text: string): RunRecord {
+/** `null`: a newer version wrote it. */
+export function readRun(schedule: string, token: string, text: string): RunRecord | null {
   const list = JSON.parse(text) as RunList
+  if (list[0] > FORMAT) return null
   return {
     schedule,
     token,

@@ -1,6 +1,7 @@
 import type { OpenOptions } from '../store.ts'
 import { RedisStoreError } from './errors.ts'
 import type { Link, WaitOptions } from './link.ts'
+import { FORMAT } from './records.ts'
 
 const OLDEST = [6, 2] as const
 
@@ -14,6 +15,7 @@ interface Judged {
 export async function checkSettings(link: Link, key: string, { wait, warn }: Judged): Promise<void> {
   const server = await infoOf(link, key, 'server')
   checkVersion(link.name, server)
+  await checkFormat(link, key)
   const memory = await infoOf(link, key, 'memory')
   const policy = memory.get('maxmemory_policy')
   // The others take only what has a time to live, and nothing here has.
@@ -51,6 +53,18 @@ function checkVersion(name: string, server: ReadonlyMap<string, string>): void {
   throw new RedisStoreError('STORE_UNSUPPORTED', `${name} is Redis ${version}.`, {
     hint: `Use ${OLDEST.join('.')} or later, or Valkey.`,
   })
+}
+
+async function checkFormat(link: Link, key: string): Promise<void> {
+  const format = Number(await link.command(key, ['HGET', key, 'format']))
+  if (format <= FORMAT) return
+  throw new RedisStoreError(
+    'STORE_SCHEMA_NEWER',
+    `A newer version of cronce changed how it keeps things in ${link.name}.`,
+    {
+      hint: 'Deploy the newer version here too.',
+    },
+  )
 }
 
 async function infoOf(link: Link, key: string, section: string): Promise<ReadonlyMap<string, string>> {

@@ -160,7 +160,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     if (!alive || state === 'left') liveness.release(id)
     if (isNews) wakeUp.ring()
     for (const peer of instances) if (peer.running > 0) wakeUp.markBusy(peer.id)
-    const lost = asker.isLost(bases)
+    const lost = asker.isLost(bases, epoch)
     return { alive, now, epoch, lost, held, instances, chores: { appVersion, orphans, prunable } }
   }
 
@@ -198,6 +198,8 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
   }
 
   await ask(LOAD, [])
+  // Scripts don't mind if they may not: said once, here.
+  await link.command(key, [session.publish, wakeUp.channel, wakeUp.payload])
 
   return {
     info: {

@@ -355,7 +355,7 @@ while at <= #ARGV do
 end
 finish()
 if is_applied or claimant ~= '' then count() end
-if is_applied and ARGV[4] ~= '' then call(ARGV[4], ARGV[5], ARGV[6]) end
+if is_applied and ARGV[4] ~= '' then tell(ARGV[4], ARGV[5], ARGV[6]) end
 return answer(lines)
 `,
 )

@@ -92,7 +92,7 @@ end
 local alive = take_beat()
 if alive then count() end
 -- While claims are held it may be the one that was waited for. Those who are woken beat, too: only news is told, or it would never end.
-if ARGV[9] == '1' or has_settled then call(ARGV[10], ARGV[11], ARGV[12]) end
+if ARGV[9] == '1' or has_settled then tell(ARGV[10], ARGV[11], ARGV[12]) end
 local lines = {
   alive and '1' or '0',
   meta[5] or '',
@@ -144,7 +144,7 @@ local row = call('HMGET', key, 'state', 'gone')
 if not row[1] or row[2] then return answer({ '0' }) end
 call('HSET', key, 'drain', ARGV[3])
 count()
-call(ARGV[4], ARGV[5], ARGV[6])
+tell(ARGV[4], ARGV[5], ARGV[6])
 return answer({ '1' })
 `,
 )

@@ -35,6 +35,7 @@ export const DUE = script(
 local BITE = 500
 local MOST_BITES = 20
 local AHEAD = 64
+local MOST_AHEAD = 16
 local AGAIN_MS = 20
 local HELD_MS = 100
 
@@ -50,7 +51,8 @@ local function look(job, buckets)
   local key = DUE .. job
   local taken, bites, offset = 0, 0, 0
   while true do
-    local rows = call('ZRANGEBYSCORE', key, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, BITE)
+    local bite = bites == 0 and math.min(BITE, limit + AHEAD) or BITE
+    local rows = call('ZRANGEBYSCORE', key, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, bite)
     for n = 1, #rows, 2 do
       local member, at = rows[n], tonumber(rows[n + 1])
       local mine = string.byte(buckets, tonumber(string.sub(member, 1, 2), 16) + 1) == 49
@@ -66,8 +68,8 @@ local function look(job, buckets)
         others_at = math.min(others_at, at)
       end
     end
-    if #rows < 2 * BITE then break end
-    offset = offset + BITE
+    if #rows < 2 * bite then break end
+    offset = offset + bite
     bites = bites + 1
     if bites == MOST_BITES then
       mine_at = math.min(mine_at, now + AGAIN_MS)
@@ -95,8 +97,30 @@ local function look(job, buckets)
   others_at = math.min(others_at, others_next or math.huge)
 end
 
-for n = 4, #ARGV, 2 do look(ARGV[n], ARGV[n + 1]) end
-if #ARGV > 5 then table.sort(found, function(one, other) return one[1] < other[1] end) end
+local function by_time(one, other)
+  return one[1] < other[1]
+end
+
+-- The first of each job tells whether there is anything to look for: most of many jobs have nothing.
+local heads = {}
+for n = 4, #ARGV, 2 do
+  local first = call('ZRANGE', DUE .. ARGV[n], 0, 0, 'WITHSCORES')
+  if first[2] then heads[#heads + 1] = { tonumber(first[2]), ARGV[n], ARGV[n + 1] } end
+end
+table.sort(heads, by_time)
+local ahead = 0
+for _, head in ipairs(heads) do
+  local at = head[1]
+  if at > now then ahead = ahead + 1 end
+  -- Nothing in this one or in those behind it comes before; and a few jobs are enough to know when to look again.
+  if at >= horizon or ahead > MOST_AHEAD or (at > now and at >= mine_at and at >= others_at) then
+    mine_at = math.min(mine_at, at)
+    others_at = math.min(others_at, at)
+    break
+  end
+  look(head[2], head[3])
+end
+if #heads > 1 then table.sort(found, by_time) end
 
 local lines = { '', '' }
 for n, entry in ipairs(found) do
