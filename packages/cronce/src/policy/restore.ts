@@ -46,10 +46,11 @@ export function isIntact({ token, runs }: KnownFire, stored: readonly RunRecord[
   return isThere(token) && runs.every((run) => isSame(run, stored))
 }
 
-/** How an open run ended since is not known here; that of an ended one is known for certain. */
+/** How an open run ended since is not known here. Of two who ended it, one after the other, the first was right. */
 function isSame(known: RunRecord, stored: readonly RunRecord[]): boolean {
   const run = stored.find(({ token }) => token === known.token)
-  return run !== undefined && (known.ending === null || known.ending.reason === run.ending?.reason)
+  if (run === undefined || known.ending === null) return run !== undefined
+  return known.ending.reason === run.ending?.reason && (run.endedAt ?? 0) <= (known.endedAt ?? 0)
 }
 
 /**
