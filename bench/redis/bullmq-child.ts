@@ -14,10 +14,15 @@ const BATCH = 1_000
 /** Before the first instant, for all schedulers to be there. */
 const CREATING_MS = 5_000
 
-const { url, concurrency, removes } = setupOf<{ readonly removes: boolean }>()
+const { url, concurrency, removes, pipelined } = setupOf<{ readonly removes: boolean; readonly pipelined: boolean }>()
 const counts = tally()
 const { hostname, port } = new URL(url)
-const connection = { host: hostname, port: Number(port), maxRetriesPerRequest: null }
+const connection = {
+  host: hostname,
+  port: Number(port),
+  maxRetriesPerRequest: null,
+  enableAutoPipelining: pipelined,
+}
 const queue = new Queue<Numbered>(QUEUE, { connection, defaultJobOptions: { removeOnComplete: removes } })
 queue.on('error', () => {})
 let worker: Worker<Numbered> | undefined

@@ -14,6 +14,8 @@ export interface FleetOptions {
   readonly concurrency: number
   /** Of BullMQ: whether what is done is removed instead of kept. */
   readonly removes?: boolean
+  /** Of BullMQ: with the option of its client by which commands of one turn of the loop are sent together. */
+  readonly pipelined?: boolean
 }
 
 const CHILDREN = {
@@ -24,10 +26,10 @@ const CHILDREN = {
 
 export function withFleet<Value>(
   { url }: BenchServer,
-  { system, instances, concurrency, removes = false }: FleetOptions,
+  { system, instances, concurrency, removes = false, pipelined = false }: FleetOptions,
   work: (fleet: Fleet) => Promise<Value>,
 ): Promise<Value> {
-  const setup = { url, concurrency, removes }
+  const setup = { url, concurrency, removes, pipelined }
   return withProcesses({ script: new URL(CHILDREN[system], import.meta.url), name: system, instances, setup }, work)
 }
 
@@ -40,7 +42,12 @@ export function effort(server: BenchServer, { system }: FleetOptions, fleet: Fle
   return effortOf(fleet, () => read(server, system === 'node-cron' ? ['set'] : []))
 }
 
-export function nameOf({ system, instances, concurrency, removes = false }: FleetOptions): string {
-  const atATime = system === 'BullMQ' ? `, ${concurrency} at a time` : ''
-  return `${system}, ${instances} ${instances === 1 ? 'process' : 'processes'}${atATime}${removes ? ', keeping nothing' : ''}`
+export function nameOf({ system, instances, concurrency, removes = false, pipelined = false }: FleetOptions): string {
+  return [
+    system,
+    `${instances} ${instances === 1 ? 'process' : 'processes'}`,
+    ...(system === 'BullMQ' ? [`${concurrency} at a time`] : []),
+    ...(removes ? ['keeping nothing'] : []),
+    ...(pipelined ? ['auto pipelining'] : []),
+  ].join(', ')
 }

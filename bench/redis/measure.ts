@@ -89,12 +89,17 @@ const measurers: { readonly [Name in Part]: (options: MeasureOptions) => Promise
 
 /** Round by round, so that what else the machine does hits all alike. */
 async function measureThroughput({ quick, progress }: MeasureOptions): Promise<Results['throughput']> {
+  const fleets: readonly FleetOptions[] = [
+    cronce(1),
+    cronce(4),
+    bullmq(1),
+    bullmq(4),
+    { ...bullmq(1), removes: true },
+    { ...bullmq(1), concurrency: 100, pipelined: true },
+    ...(quick ? [] : [{ ...bullmq(4), pipelined: true }]),
+  ]
   const kinds = (['everysec', 'always'] satisfies Fsync[]).flatMap((fsync) =>
-    [cronce(1), cronce(4), bullmq(1), bullmq(4), { ...bullmq(1), removes: true }].map((fleet) => ({
-      fleet,
-      fsync,
-      rounds: [] as Rush[],
-    })),
+    fleets.map((fleet) => ({ fleet, fsync, rounds: [] as Rush[] })),
   )
   for (let round = 0; round < (quick ? 1 : 5); round++) {
     for (const { fleet, fsync, rounds } of kinds) {

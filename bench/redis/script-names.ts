@@ -1,9 +1,10 @@
-import * as apply from '../../packages/cronce/src/store/redis/scripts/apply.ts'
-import * as instances from '../../packages/cronce/src/store/redis/scripts/instances.ts'
-import * as lists from '../../packages/cronce/src/store/redis/scripts/lists.ts'
-import * as schedules from '../../packages/cronce/src/store/redis/scripts/schedules.ts'
-import * as steps from '../../packages/cronce/src/store/redis/scripts/steps.ts'
+import * as apply from '../../packages/cronce/dist/store/redis/scripts/apply.js'
+import * as instances from '../../packages/cronce/dist/store/redis/scripts/instances.js'
+import * as lists from '../../packages/cronce/dist/store/redis/scripts/lists.js'
+import * as schedules from '../../packages/cronce/dist/store/redis/scripts/schedules.js'
+import * as steps from '../../packages/cronce/dist/store/redis/scripts/steps.js'
 
+/** Of what runs here, which is what was built. */
 const NAMES = new Map(
   [apply, instances, lists, schedules, steps]
     .flatMap((module) => Object.values(module) as unknown[])

@@ -34,7 +34,8 @@ function summaryOf(nodes: readonly Node[], samples: readonly number[], deltas: r
   let busy = 0
   for (const [index, id] of samples.entries()) {
     const { functionName, url, lineNumber } = byId.get(id)!.callFrame
-    if (functionName === '(idle)' || functionName === '(root)') continue
+    // Nor is sampling itself what is looked for.
+    if (functionName === '(idle)' || functionName === '(root)' || url === 'node:inspector') continue
     const us = deltas[index]!
     busy += us
     const place = placeOf(functionName, url)
