@@ -24,8 +24,8 @@ export function judge(results: Results): Bar[] {
 }
 
 /**
- * Each system's better one of one and four processes, with what is done kept and the same durability. BullMQ as its documentation has it, and once
- * more with an option of its client that it does not mention.
+ * Each system's better one of one and four processes, with what is done kept and the same durability. BullMQ as it comes, and once more with an
+ * option of its client that saves it some of the work.
  */
 function throughputBars({ throughput }: Results): Bar[] {
   if (throughput === undefined) return []
