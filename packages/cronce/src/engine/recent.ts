@@ -48,12 +48,15 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
     // One that was open when another began was overtaken: how it ended is known to others.
     const runs = (known?.runs ?? []).filter(({ token, ending }) => token !== run.token && ending !== null)
     const isSame = (fire: { dueAt: number; nonce: string }): boolean => fire.dueAt === dueAt && fire.nonce === nonce
+    const record = change.updates.find(isSame) ?? change.creates.find(isSame)
+    // Only the run is put right: the fire had gone on without it.
+    if (record === undefined) return
     fires.delete(key)
     fires.set(key, {
       fire: { schedule, dueAt, nonce },
       token: run.token,
       open: change.state?.open.find(isSame) ?? null,
-      record: change.updates.find(isSame) ?? change.creates.find(isSame) ?? known?.record ?? null,
+      record,
       runs: [...runs, run],
       isElsewhere: false,
       state: change.state,

@@ -49,8 +49,8 @@ export function isIntact({ token, runs }: KnownFire, stored: readonly RunRecord[
 /** How an open run ended since is not known here. Of two who ended it, one after the other, the first was right. */
 function isSame(known: RunRecord, stored: readonly RunRecord[]): boolean {
   const run = stored.find(({ token }) => token === known.token)
-  if (run === undefined || known.ending === null) return run !== undefined
-  return known.ending.reason === run.ending?.reason && (run.endedAt ?? 0) <= (known.endedAt ?? 0)
+  if (run === undefined || known.endedAt === null) return run !== undefined
+  return run.endedAt !== null && run.endedAt <= known.endedAt
 }
 
 /**
