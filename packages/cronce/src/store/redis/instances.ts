@@ -23,6 +23,8 @@ export interface BeatLines {
   readonly appVersion: number
   readonly prunable: boolean
   readonly instances: readonly InstanceRecord[]
+  /** Those of them that hold runs. */
+  readonly busy: readonly string[]
   readonly held: readonly HeldRun[]
   readonly orphans: readonly string[]
 }
@@ -34,6 +36,7 @@ export function readBeat([alive, bases, appVersion, prunable, ...rest]: readonly
     appVersion: Number(appVersion),
     prunable: prunable === '1',
     instances: readInstances(rest),
+    busy: linesOf(rest, 'i').filter(isBusy).map(nameOf),
     held: linesOf(rest, 'h').flatMap(heldOf),
     orphans: linesOf(rest, 'o').map(decodeName).sort(),
   }
@@ -50,7 +53,7 @@ function linesOf(lines: readonly string[], kind: string): string[] {
 }
 
 function instanceOf(line: string): InstanceRecord {
-  const [id, state, drain, renewals, renewedAt, startedAt, expired, record] = line.split('\t') as string[]
+  const [id, state, drain, renewals, renewedAt, startedAt, expired, _busy, record] = line.split('\t') as string[]
   return {
     ...(JSON.parse(record!) as Omit<Beat['instance'], 'id' | 'state'>),
     id: decodeName(id!),
@@ -61,6 +64,14 @@ function instanceOf(line: string): InstanceRecord {
     expired: expired === '1',
     drain: drain === '1',
   }
+}
+
+function isBusy(line: string): boolean {
+  return line.split('\t')[7] === '1'
+}
+
+function nameOf(line: string): string {
+  return decodeName(line.slice(0, line.indexOf('\t')))
 }
 
 function heldOf(line: string): HeldRun[] {

@@ -13,8 +13,10 @@ local META = KEYS[1]
 --   h -> version, tokens, revision, wakeAt, job, tenant, app
 --   s -> state
 --   d -> definition
---   f fire -> open, range, endedAt, number, tokens, LF, record (empty where a run is known and the fire is not)
---   r token -> open, fire, instance, slots, each with LF, record
+--   F fire -> open, range, whether it is on record (a run may be without its fire), endedAt, number, tokens
+--   f fire -> record
+--   R token -> open, fire, instance, slots
+--   r token -> record
 --   n nonce -> fire, for those that have one
 --   m token -> what the run told
 local SCHEDULE = META .. ':schedule:'

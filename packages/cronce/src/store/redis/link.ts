@@ -1,6 +1,6 @@
 /**
- * One script of the store. It takes one key, which all others begin with, and texts, and answers one text, so that no client's
- * idea of numbers, maps or protocols matters.
+ * One script of the store. It takes one key, which all others begin with, and texts, and answers texts, so that no client's idea of
+ * numbers, maps or protocols matters.
  */
 export interface Script {
   readonly name: string
@@ -17,7 +17,7 @@ export interface Link {
   /** For messages: where it is, without secrets. */
   readonly name: string
   /** Run a script on the server that has this key. Loaded there if it is not known. Nothing is ever sent twice. */
-  run(script: Script, key: string, args: readonly string[]): Promise<string>
+  run(script: Script, key: string, args: readonly string[]): Promise<string | readonly string[]>
   /** One command by itself, to the server that has this key: what the server says of itself. */
   command(key: string, args: readonly [string, ...string[]]): Promise<unknown>
   /** A connection beside the one for commands, which hears what is published. Opened when first asked for. */

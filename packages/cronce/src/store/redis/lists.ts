@@ -51,11 +51,11 @@ async function page<Item>(
   }
 }
 
-/** `read` answers nothing for what a newer version wrote. */
+/** `read` takes the lines from the first schedule on, and leaves out what a newer version wrote. */
 export async function listSchedules(
   asker: Asker,
   query: ScheduleQuery,
-  read: (line: string) => ScheduleState | null,
+  read: (lines: readonly string[], first: number) => ScheduleState[],
 ): Promise<Page<ScheduleState>> {
   const { job, prefix = '' } = query
   const index = indexOf(query)
@@ -66,9 +66,9 @@ export async function listSchedules(
     const isBehind = last !== null && Buffer.compare(Buffer.from(last), Buffer.from(from)) >= 0
     const first = isBehind ? `(${last}` : from === '' ? '-' : `[${from}`
     const { now, lines } = await asker.ask(LIST_SCHEDULES, [...index, first, to, String(count)])
-    const [end = '', ...rest] = lines
+    const [end = ''] = lines
     if (end !== '') last = end
-    return { now, items: rest.map(read).filter((state) => state !== null), isLast: end === '' }
+    return { now, items: read(lines, 1), isLast: end === '' }
   }
   return page(
     query.limit,

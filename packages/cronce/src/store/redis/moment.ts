@@ -45,12 +45,11 @@ export class Asker {
 
   async ask(script: Script, args: readonly string[]): Promise<Answer> {
     const { epoch, run } = this.#seen
-    const text = await this.#link.run(script, this.#key, [`${epoch}:${run}:${this.#suffix}`, ...args])
-    const end = text.indexOf('\n')
-    const [now, epochNow, mark, runNow] = text.slice(0, end).split(' ') as [string, string, string, string]
+    const answer = await this.#link.run(script, this.#key, [`${epoch}:${run}:${this.#suffix}`, ...args])
+    const lines = [...answer]
+    const [now, epochNow, mark, runNow] = lines.pop()!.split(' ') as [string, string, string, string]
     this.#see({ epoch: Number(epochNow), run: runNow, mark: Number(mark) })
-    const rest = text.slice(end + 1)
-    return { now: Number(now), epoch: Number(epochNow), lines: rest === '' ? [] : rest.split('\n') }
+    return { now: Number(now), epoch: Number(epochNow), lines }
   }
 
   /** Whether anything that was seen was gone when this epoch began. `bases` are the marks at which the last ones did. */

@@ -70,10 +70,10 @@ class ClientLink implements Link {
     this.#wait = wait
   }
 
-  async run(script: Script, key: string, args: readonly string[]): Promise<string> {
+  async run(script: Script, key: string, args: readonly string[]): Promise<string | readonly string[]> {
     const lane = this.#laneOf(this.#slotOf(key))
     const answer = await this.#exchange(lane, 'evalsha', [script.sha, '2', key, neverKey(key), ...args], script)
-    if (typeof answer === 'string') return answer
+    if (typeof answer === 'string' || Array.isArray(answer)) return answer
     throw new RedisStoreError('STORE_FAILED', `The script ${script.name} answered no text.`, {
       hint: 'Report this: it should not happen.',
       notApplied: false,

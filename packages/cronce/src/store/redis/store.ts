@@ -66,24 +66,23 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
   const askFlag = async (script: Script, args: readonly string[]): Promise<boolean> =>
     (await ask(script, args)).lines[0] === '1'
 
-  const scheduleOf = (line: string): ScheduleState | null => {
-    const [name, version, tokens, revision, state, text] = line.split('\t') as [
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-    ]
+  const scheduleOf = ([name, head, state, text]: ScheduleLines): ScheduleState | null => {
     const id = decodeName(name)
+    const [version, tokens, revision] = head.split(' ', 3) as [string, string, string]
     const definition = definitions.read(id, Number(revision), text)
     const read = readState({ id, version: Number(version), tokens: Number(tokens), state }, definition)
     if (read === null) newer(id)
     return read
   }
 
-  const schedulesOf = (lines: readonly string[]): ScheduleState[] =>
-    lines.map(scheduleOf).filter((state) => state !== null)
+  const schedulesOf = (lines: readonly string[], first = 0): ScheduleState[] => {
+    const schedules: ScheduleState[] = []
+    for (let at = first; at < lines.length; at += 4) {
+      const state = scheduleOf([lines[at]!, lines[at + 1]!, lines[at + 2]!, lines[at + 3]!])
+      if (state !== null) schedules.push(state)
+    }
+    return schedules
+  }
 
   const apply = async (changes: readonly Change[], options: ApplyOptions<never> = {}): Promise<Applied> => {
     const results: ChangeResult[] = new Array(changes.length)
@@ -156,10 +155,10 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     const isNews = given.join || state === 'left'
     const args = [...beatValues(given), isNews ? '1' : '0', session.publish, wakeUp.channel, wakeUp.payload]
     const { now, epoch, lines } = await ask(BEAT, args)
-    const { alive, bases, appVersion, prunable, instances, held, orphans } = readBeat(lines)
+    const { alive, bases, appVersion, prunable, instances, busy, held, orphans } = readBeat(lines)
     if (!alive || state === 'left') liveness.release(id)
     if (isNews) wakeUp.ring()
-    for (const peer of instances) if (peer.running > 0) wakeUp.markBusy(peer.id)
+    for (const peer of busy) wakeUp.markBusy(peer)
     const lost = asker.isLost(bases, epoch)
     return { alive, now, epoch, lost, held, instances, chores: { appVersion, orphans, prunable } }
   }
@@ -224,8 +223,8 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
         ...jobs.flatMap(({ job, buckets }) => [encodeName(job), buckets]),
       ]
       const { now, epoch, lines } = await ask(DUE, args)
-      const [mineAt = '', othersAt = '', ...rest] = lines
-      return { now, epoch, schedules: schedulesOf(rest), mineAt: instantOf(mineAt), othersAt: instantOf(othersAt) }
+      const [mineAt = '', othersAt = ''] = lines
+      return { now, epoch, schedules: schedulesOf(lines, 2), mineAt: instantOf(mineAt), othersAt: instantOf(othersAt) }
     },
     apply,
     beat,
@@ -263,7 +262,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     saveApp: (app) => askFlag(SAVE_APP, [encodeName(app.name), String(app.version), JSON.stringify(app)]),
     async listSchedules(query) {
       requireOpen()
-      return listSchedules(asker, query, scheduleOf)
+      return listSchedules(asker, query, schedulesOf)
     },
     async listFires(query) {
       requireOpen()
@@ -299,6 +298,9 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     },
   }
 }
+
+/** Name, head, state, definition. */
+type ScheduleLines = readonly [name: string, head: string, state: string, definition: string]
 
 function instantOf(text: string): number | null {
   return text === '' ? null : Number(text)

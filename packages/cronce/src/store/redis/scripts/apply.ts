@@ -84,14 +84,14 @@ end
 local function read_known(key, creates, updates, runs)
   local fields, known = { 'h' }, {}
   for _, create in ipairs(creates) do
-    want('f' .. create[1], fields, known)
+    want('F' .. create[1], fields, known)
     local nonce = nonce_of(create[1])
     if nonce ~= '' then want('n' .. nonce, fields, known) end
   end
-  for _, update in ipairs(updates) do want('f' .. update[1], fields, known) end
+  for _, update in ipairs(updates) do want('F' .. update[1], fields, known) end
   for _, given in ipairs(runs) do
-    want('r' .. given[1], fields, known)
-    want('f' .. given[2], fields, known)
+    want('R' .. given[1], fields, known)
+    want('F' .. given[2], fields, known)
   end
   for first = 1, #fields, 1000 do
     local last = math.min(first + 999, #fields)
@@ -104,18 +104,13 @@ end
 local function find_existing(id, creates, known)
   for _, create in ipairs(creates) do
     local fire = create[1]
-    local found = known['f' .. fire]
-    local record = found and fire_record(found) or ''
-    if record == '' then
+    local found = known['F' .. fire]
+    if not found or string.sub(found, 3, 3) == '0' then
       local nonce = nonce_of(fire)
-      local twin = nonce ~= '' and known['n' .. nonce]
-      found = twin and call('HGET', SCHEDULE .. id, 'f' .. twin)
-      if found then
-        fire = twin
-        record = fire_record(found)
-      end
+      fire = nonce ~= '' and known['n' .. nonce]
     end
-    if record ~= '' then return 'x' .. fire .. '\\t' .. record end
+    local record = fire and call('HGET', SCHEDULE .. id, 'f' .. fire)
+    if record then return 'x' .. fire .. '\\t' .. record end
   end
   return nil
 end
@@ -126,7 +121,7 @@ local function find_full(runs, limits, known)
     local held_runs = tonumber(call('HGET', SLOTS, slot)) or 0
     for _, given in ipairs(runs) do
       if given[4] == '1' and contains(given[6], slot) then held_runs = held_runs + 1 end
-      local old = known['r' .. given[1]]
+      local old = known['R' .. given[1]]
       if old then
         local open, _, _, slots = match(old, RUN_PATTERN)
         if open == '1' and contains(slots, slot) then held_runs = held_runs - 1 end
@@ -141,20 +136,22 @@ end
 local function put_fire(id, given, tokens, known, values)
   local fire, open, untilAt, number, ended, expires, record = unpack(given, 1, 7)
   local member = id .. '\\n' .. fire
-  local was_open, was_range, was_ended, was_number, was_recorded = '0', '0', '', '', false
-  local old = known['f' .. fire]
+  local was_open, was_range, was_ended, was_number, was_recorded = '0', '0', '', '', '0'
+  local old = known['F' .. fire]
   if old then
-    local was_tokens, begins
-    was_open, was_range, was_ended, was_number, was_tokens, begins = match(old, FIRE_PATTERN)
-    was_recorded = begins <= #old
+    local was_tokens
+    was_open, was_range, was_recorded, was_ended, was_number, was_tokens = match(old, FIRE_PATTERN)
     tokens = was_tokens .. tokens
   end
   local range = untilAt == '' and '0' or '1'
-  values[#values + 1] = 'f' .. fire
-  values[#values + 1] = open .. range .. ' ' .. ended .. ' ' .. number .. ' ' .. tokens .. '\\n' .. record
+  local last = #values
+  values[last + 1] = 'F' .. fire
+  values[last + 2] = open .. range .. '1 ' .. ended .. ' ' .. number .. ' ' .. tokens
+  values[last + 3] = 'f' .. fire
+  values[last + 4] = record
   local due, nonce = match(fire, '^([^:]*):(.*)$')
   if not old then call('ZADD', FIRES_OF .. id, due, fire) end
-  if not was_recorded then
+  if was_recorded == '0' then
     later('ZADD', FIRES, due, member)
     if nonce ~= '' then
       values[#values + 1] = 'n' .. nonce
@@ -186,7 +183,7 @@ end
 -- given: token, fire, instance, open, startedAt, slots, record. Answers whether it begins here.
 local function put_run(id, given, known, values)
   local token, fire, instance, open, started, slots, record = unpack(given, 1, 7)
-  local old = known['r' .. token]
+  local old = known['R' .. token]
   local member = id .. '\\n' .. token
   local was_open = '0'
   if old then
@@ -200,8 +197,11 @@ local function put_run(id, given, known, values)
     later('ZADD', RUNS, started, member)
     call('ZADD', RUNS_OF .. id, started, token)
   end
-  values[#values + 1] = 'r' .. token
-  values[#values + 1] = open .. '\\n' .. fire .. '\\n' .. instance .. '\\n' .. slots .. '\\n' .. record
+  local last = #values
+  values[last + 1] = 'R' .. token
+  values[last + 2] = open .. '\\n' .. fire .. '\\n' .. instance .. '\\n' .. slots
+  values[last + 3] = 'r' .. token
+  values[last + 4] = record
   if open == '1' then
     count_slots(slots, 1)
     if was_open == '0' then hold(instance, member) end
@@ -222,13 +222,10 @@ local function put_records(id, creates, updates, runs, known, values)
   end
   -- Of fires that this change says nothing about.
   for fire, tokens in pairs(begun) do
-    local old = known['f' .. fire]
-    values[#values + 1] = 'f' .. fire
-    if old then
-      local at = string.find(old, '\\n', 1, true)
-      values[#values + 1] = string.sub(old, 1, at - 1) .. tokens .. string.sub(old, at)
-    else
-      values[#values + 1] = '00   ' .. tokens .. '\\n'
+    local old = known['F' .. fire]
+    values[#values + 1] = 'F' .. fire
+    values[#values + 1] = (old or '000   ') .. tokens
+    if not old then
       call('ZADD', FIRES_OF .. id, match(fire, '^[^:]*'), fire)
     end
   end
@@ -238,8 +235,8 @@ local function trim(id, below, before)
   local found = call('ZRANGEBYSCORE', ENDED .. id, '-inf', '(' .. below, 'LIMIT', 0, TRIM_LOOKS)
   local deleted = 0
   for _, fire in ipairs(found) do
-    local record = call('HGET', SCHEDULE .. id, 'f' .. fire)
-    local ended = record and select(3, match(record, FIRE_PATTERN))
+    local found = call('HGET', SCHEDULE .. id, 'F' .. fire)
+    local ended = found and select(4, match(found, FIRE_PATTERN))
     if ended and ended ~= '' and tonumber(ended) < tonumber(before) then
       delete_fire(id, fire)
       deleted = deleted + 1

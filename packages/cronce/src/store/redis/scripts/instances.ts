@@ -1,4 +1,4 @@
-import { READING_LUA, RECORDS_LUA } from './records.ts'
+import { RECORDS_LUA } from './records.ts'
 import { script } from './script.ts'
 
 /** What claims and beats share. */
@@ -33,7 +33,8 @@ local function instance_line(id)
   local row = call('HMGET', INSTANCE .. id, 'state', 'drain', 'renewals', 'at', 'started', 'record')
   if not row[6] then return nil end
   local expired = ends_of(id) <= now and '1' or '0'
-  return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], expired, row[6] }, '\\t')
+  local busy = call('SISMEMBER', HOLDERS, id)
+  return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], expired, busy, row[6] }, '\\t')
 end
 
 local function is_forgettable(id)
@@ -48,7 +49,6 @@ end
  */
 export const BEAT = script(
   'beat',
-  READING_LUA,
   INSTANCES_LUA,
   ROWS_LUA,
   `
@@ -107,9 +107,7 @@ if alive then
   for _, held_run in ipairs(call('SMEMBERS', HELD .. id)) do
     local schedule, token = match(held_run, '^([^\\n]*)\\n(.*)$')
     local found = call('HGET', SCHEDULE .. schedule, 'r' .. token)
-    if found then
-      lines[#lines + 1] = 'h' .. schedule .. '\\t' .. token .. '\\t' .. run_record(found)
-    end
+    if found then lines[#lines + 1] = 'h' .. schedule .. '\\t' .. token .. '\\t' .. found end
   end
 end
 return answer(lines)
@@ -178,7 +176,7 @@ local deleted = 0
 for _, member in ipairs(call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)) do
   if deleted == limit then break end
   local schedule, fire = match(member, '^([^\\n]*)\\n(.*)$')
-  local found = call('HGET', SCHEDULE .. schedule, 'f' .. fire)
+  local found = call('HGET', SCHEDULE .. schedule, 'F' .. fire)
   if not found then
     later('ZREM', EXPIRING, member)
   elseif string.sub(found, 1, 1) == '0' then

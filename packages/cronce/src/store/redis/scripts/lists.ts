@@ -1,4 +1,3 @@
-import { READING_LUA } from './records.ts'
 import { script } from './script.ts'
 
 /**
@@ -65,7 +64,6 @@ end
  */
 export const LIST_FIRES = script(
   'list-fires',
-  READING_LUA,
   STRETCH_LUA,
   `
 local keys = { fires = FIRES, ranges = RANGES, open = OPEN }
@@ -77,9 +75,8 @@ local lines = { looked(key, members) }
 for _, member in ipairs(members) do
   local of, fire = schedule, member
   if schedule == '' then of, fire = match(member, '^([^\\n]*)\\n(.*)$') end
-  local found = call('HGET', SCHEDULE .. of, 'f' .. fire)
-  local record = found and fire_record(found) or ''
-  if record ~= '' then lines[#lines + 1] = of .. '\\t' .. fire .. '\\t' .. record end
+  local record = call('HGET', SCHEDULE .. of, 'f' .. fire)
+  if record then lines[#lines + 1] = of .. '\\t' .. fire .. '\\t' .. record end
 end
 return answer(lines)
 `,
@@ -88,22 +85,20 @@ return answer(lines)
 /** ARGV: epoch, schedule, nonce. Answers the fire, if there is one. */
 export const FIRE_BY_NONCE = script(
   'fire-by-nonce',
-  READING_LUA,
   `
 local schedule = ARGV[2]
 local fire = call('HGET', SCHEDULE .. schedule, 'n' .. ARGV[3])
 local found = fire and call('HGET', SCHEDULE .. schedule, 'f' .. fire)
 if not found then return answer({}) end
-return answer({ schedule .. '\\t' .. fire .. '\\t' .. fire_record(found) })
+return answer({ schedule .. '\\t' .. fire .. '\\t' .. found })
 `,
 )
 
 const RUN_LINE_LUA = `
-${READING_LUA}
 local function run_line(schedule, token)
   local found = call('HMGET', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
   if not found[1] then return nil end
-  return table.concat({ schedule, token, run_record(found[1]), found[2] or '' }, '\\t')
+  return table.concat({ schedule, token, found[1], found[2] or '' }, '\\t')
 end
 `
 
@@ -148,8 +143,8 @@ local kind, schedule = ARGV[2], ARGV[3]
 if kind == 'token' then
   add(schedule, ARGV[4])
 elseif kind == 'fire' then
-  local fire = call('HGET', SCHEDULE .. schedule, 'f' .. ARGV[4])
-  local tokens = fire and match(fire, '^[01]+ %-?%d* %-?%d* ([^\\n]*)') or ''
+  local fire = call('HGET', SCHEDULE .. schedule, 'F' .. ARGV[4])
+  local tokens = fire and match(fire, '^[01]+ %-?%d* %-?%d* (.*)$') or ''
   for token in string.gmatch(tokens, '%S+') do add(schedule, token) end
 elseif ARGV[3] then
   add_held(ARGV[3])

@@ -71,8 +71,9 @@ local function count()
   mark = call('HINCRBY', META, 'mark', 1)
 end
 
--- The head of every answer, and its lines.
+-- The lines, and behind them what every answer tells. Not as one text: the server goes through every text that a script makes.
 local function answer(lines)
-  return digits(now) .. ' ' .. digits(epoch) .. ' ' .. digits(mark) .. ' ' .. run .. '\\n' .. table.concat(lines, '\\n')
+  lines[#lines + 1] = digits(now) .. ' ' .. digits(epoch) .. ' ' .. digits(mark) .. ' ' .. run
+  return lines
 end
 `

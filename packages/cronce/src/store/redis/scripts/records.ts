@@ -1,26 +1,10 @@
-/**
- * How records are taken apart. Records are long, and patterns go through them letter by letter: they stop before, and say where it
- * begins.
- */
-export const READING_LUA = `
--- open, fire, instance, slots, and where the record begins
-local RUN_PATTERN = '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n([^\\n]*)\\n()'
--- open, range, when it ended, number, tokens, and where the record begins
-local FIRE_PATTERN = '^([01])([01]) (%-?%d*) (%-?%d*) ([^\\n]*)\\n()'
-
--- Empty where there is none.
-local function fire_record(value)
-  return string.sub(value, string.find(value, '\\n', 1, true) + 1)
-end
-
-local function run_record(value)
-  return string.sub(value, select(5, match(value, RUN_PATTERN)))
-end
-`
-
 /** Indexes of fires and runs, and how records go: whoever writes or deletes one does it here. */
 export const RECORDS_LUA = `
-${READING_LUA}
+-- open, fire, instance, slots
+local RUN_PATTERN = '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n(.*)$'
+-- open, range, whether it is on record, when it ended, number, tokens
+local FIRE_PATTERN = '^([01])([01])([01]) (%-?%d*) (%-?%d*) (.*)$'
+
 -- What is added to or taken from one key many times in a script is sent in one go.
 local pending = {}
 local order = {}
@@ -89,14 +73,14 @@ end
 
 
 local function delete_run(schedule, token)
-  local old = call('HGET', SCHEDULE .. schedule, 'r' .. token)
+  local old = call('HGET', SCHEDULE .. schedule, 'R' .. token)
   if not old then return end
   local open, _, instance, slots = match(old, RUN_PATTERN)
   if open == '1' then
     let_go(instance, schedule .. '\\n' .. token)
     count_slots(slots, -1)
   end
-  call('HDEL', SCHEDULE .. schedule, 'r' .. token, 'm' .. token)
+  call('HDEL', SCHEDULE .. schedule, 'R' .. token, 'r' .. token, 'm' .. token)
   call('ZREM', RUNS_OF .. schedule, token)
   later('ZREM', RUNS, schedule .. '\\n' .. token)
 end
@@ -106,13 +90,13 @@ local function delete_fire(schedule, fire)
   if call('SREM', STEPPED .. schedule, fire) == 1 then
     call('UNLINK', STEPS .. schedule .. '\\n' .. fire)
   end
-  local old = call('HGET', SCHEDULE .. schedule, 'f' .. fire)
+  local old = call('HGET', SCHEDULE .. schedule, 'F' .. fire)
   if not old then return end
-  local open, range, _, _, tokens = match(old, FIRE_PATTERN)
+  local open, range, _, _, _, tokens = match(old, FIRE_PATTERN)
   for token in string.gmatch(tokens, '%S+') do delete_run(schedule, token) end
   local member = schedule .. '\\n' .. fire
   local nonce = match(fire, '^[^:]*:(.*)$')
-  call('HDEL', SCHEDULE .. schedule, 'f' .. fire)
+  call('HDEL', SCHEDULE .. schedule, 'F' .. fire, 'f' .. fire)
   -- It may be that of another fire, if this one was never on record.
   if nonce ~= '' and call('HGET', SCHEDULE .. schedule, 'n' .. nonce) == fire then
     call('HDEL', SCHEDULE .. schedule, 'n' .. nonce)

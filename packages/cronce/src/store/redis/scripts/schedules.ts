@@ -1,22 +1,25 @@
 import { script } from './script.ts'
 
-/** A line for a schedule: id, version, tokens, revision, state, definition. */
-const LINE_LUA = `
-local function schedule_line(id)
+/** Four lines for a schedule: its name, its head, state, definition. */
+const LINES_LUA = `
+local function add_schedule(lines, id)
   local row = call('HMGET', SCHEDULE .. id, 'h', 's', 'd')
-  if not row[1] then return nil end
-  local version, tokens, revision = match(row[1], '^(%d+) (%d+) (%d+)')
-  return table.concat({ id, version, tokens, revision, row[2], row[3] }, '\\t')
+  if not row[1] then return end
+  local last = #lines
+  lines[last + 1] = id
+  lines[last + 2] = row[1]
+  lines[last + 3] = row[2]
+  lines[last + 4] = row[3]
 end
 `
 
 /** ARGV: epoch, ids. */
 export const LOAD = script(
   'load',
-  LINE_LUA,
+  LINES_LUA,
   `
 local lines = {}
-for n = 2, #ARGV do lines[#lines + 1] = schedule_line(ARGV[n]) end
+for n = 2, #ARGV do add_schedule(lines, ARGV[n]) end
 return answer(lines)
 `,
 )
@@ -30,7 +33,7 @@ return answer(lines)
  */
 export const DUE = script(
   'due',
-  LINE_LUA,
+  LINES_LUA,
   `
 local BITE = 500
 local MOST_BITES = 20
@@ -127,7 +130,7 @@ for n, entry in ipairs(found) do
   if n > limit or entry[1] > horizon then
     if entry[3] then mine_at = math.min(mine_at, entry[1]) else others_at = math.min(others_at, entry[1]) end
   else
-    lines[#lines + 1] = schedule_line(entry[2])
+    add_schedule(lines, entry[2])
   end
 end
 if mine_at < math.huge then lines[1] = digits(mine_at) end
@@ -142,19 +145,19 @@ return answer(lines)
  */
 export const LIST_SCHEDULES = script(
   'list-schedules',
-  LINE_LUA,
+  LINES_LUA,
   `
 local indexes = { job = NAMES_OF_JOB, tenant = NAMES_OF_TENANT, app = NAMES_OF_APP }
 local key = ARGV[2] == '' and NAMES or indexes[ARGV[2]] .. ARGV[3]
 local ids = call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6])
 local lines = { #ids == tonumber(ARGV[6]) and ids[#ids] or '' }
-for _, id in ipairs(ids) do lines[#lines + 1] = schedule_line(id) end
+for _, id in ipairs(ids) do add_schedule(lines, id) end
 return answer(lines)
 `,
 )
 
 /** ARGV: epoch, name. Answers the record, if there is one. */
-export const LOAD_APP = script('load-app', `return answer({ call('HGET', APP .. ARGV[2], 'record') or '' })`)
+export const LOAD_APP = script('load-app', `return answer({ call('HGET', APP .. ARGV[2], 'record') or nil })`)
 
 /** ARGV: epoch, name, version, record. */
 export const SAVE_APP = script(

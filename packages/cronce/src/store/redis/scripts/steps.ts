@@ -3,7 +3,7 @@ import { script } from './script.ts'
 /** Of runs that are open, and whose instance has neither been declared dead nor left. */
 const LIVE_LUA = `
 local function fire_of_live_run(schedule, token)
-  local found = call('HGET', SCHEDULE .. schedule, 'r' .. token)
+  local found = call('HGET', SCHEDULE .. schedule, 'R' .. token)
   if not found then return nil end
   local open, fire, instance = match(found, '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n')
   if open == '0' or call('HEXISTS', INSTANCE .. instance, 'gone') == 1 then return nil end
