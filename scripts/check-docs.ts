@@ -60,7 +60,7 @@ function checkTables(): void {
   const api = read('docs/api.md')
   const source = new Map(list('packages/cronce/src', '.ts').map((file) => [file, read(file)]))
   compare('error codes', codesInSource(source), tableNames(api, 'Errors', /^[A-Z][A-Z_]+$/))
-  compare('events', eventsInSource(source), tableNames(api, 'Events', /^[a-z]+\.[a-z]+$/))
+  compare('events', eventsInSource(source), tableNames(api, 'Events', /^[a-z]+\.[a-zA-Z]+$/))
   const spans = [...api.matchAll(/`([^`\n]+)`/g)].flatMap((match) => match[1]!.match(/\w+/g) ?? [])
   const written = new Set(spans)
   for (const option of optionsInSource(source)) {
