@@ -88,6 +88,7 @@ function restoreFire(draft: Draft, known: KnownFire, stored: StoredFire): Verdic
   if (run !== undefined && run.ending !== null && !(open === null && isWaiting)) return 'same'
   const record = stored.records.find((one) => keyOf(one) === keyOf(known.fire))
   if (record === undefined && stored.records.some((one) => isAbout(one, known.fire))) return 'doubtful'
+  if (isRivalled(known, record, stored)) return 'doubtful'
   endOthers(draft, known, stored)
   putRuns(draft, known, stored)
   passOver(draft, known)
@@ -103,6 +104,15 @@ function isFollowing({ open, record, isElsewhere }: KnownFire, run: RunRecord): 
   if (open === null) return false
   const mayHaveEnded = open.run === null || isElsewhere
   return mayHaveEnded && run.attempt > open.attempt
+}
+
+/** Whether an older run that nobody here knows has done the same, or ended the fire: taken for dead, and back since. */
+function isRivalled(known: KnownFire, record: FireRecord | undefined, stored: StoredFire): boolean {
+  const { attempt, round } = known.open ?? known.record!
+  if (record !== undefined && record.ending !== null && record.round === round && record.attempt > 0) return true
+  const isUnknown = ({ token }: RunRecord): boolean =>
+    token !== known.token && known.runs.every((one) => one.token !== token)
+  return stored.runs.some((run) => isUnknown(run) && run.round === round && run.attempt >= attempt)
 }
 
 function isAbout(record: FireRecord, { dueAt, nonce }: FireKey): boolean {

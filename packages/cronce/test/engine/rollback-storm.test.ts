@@ -4,7 +4,7 @@ import { seededRandom } from '../virtual/world.ts'
 import { checkPromises } from './check-promises.ts'
 import { createFleet, type Declare, type Fleet, type Handled, type Member } from './fleet.ts'
 
-const { CRONCE_ROLLBACK_SEEDS: seeds = '20', CRONCE_ROLLBACK_FIRST: first = '1' } = process.env
+const { CRONCE_ROLLBACK_SEEDS: seeds = '10', CRONCE_ROLLBACK_FIRST: first = '1' } = process.env
 const SEEDS = Number(seeds)
 const FIRST = Number(first)
 const LATENCY = { requestMs: 20, answerMs: 20 }
