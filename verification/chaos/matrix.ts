@@ -49,6 +49,7 @@ const AWAY_MS = 2_000
 const PATIENCE_MS = 5_000
 /** Far beyond anything that a busy machine explains: whoever waits so long waits in vain, and the cell has failed. */
 const DEADLINE_MS = 60_000
+const MUTANT_MS = 15_000
 
 export interface CellOptions {
   /** The product with this mistake in it, and who makes it. */
@@ -81,9 +82,12 @@ export async function runCell(
   })
   try {
     await play(world, cell, isOvertaken)
+    // A mistake may keep the rest from ever being over, and then enough has happened.
+    const waited = await settled(world, mutant === undefined ? DEADLINE_MS : MUTANT_MS).catch(vainly)
     const judged = await world.judge([])
     const { history, verdict } = judged
-    const { problems, properties } = problemsIn(world, judged)
+    const { properties, ...found } = problemsIn(world, judged)
+    const problems = [...(waited ?? []), ...found.problems]
     if (keep !== undefined && problems.length > 0) {
       world.keep(join(keep, `${cell.blow} at ${cell.point}`), history, verdict)
     }
@@ -129,13 +133,16 @@ async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): 
     struck!.signal('SIGCONT')
   }
   await fleet.ready()
-  await settled(world)
+}
+
+function vainly(error: Error): string[] {
+  return [error.message]
 }
 
 /** Everything that was due is over. */
-export async function settled(world: World): Promise<void> {
+export async function settled(world: World, deadlineMs = DEADLINE_MS): Promise<void> {
   const now = await world.store.now()
-  await until('everything that was due is over', () => isSettled(world, now))
+  await until('everything that was due is over', () => isSettled(world, now), deadlineMs)
 }
 
 async function isSettled({ client }: World, now: number): Promise<boolean> {
@@ -143,8 +150,8 @@ async function isSettled({ client }: World, now: number): Promise<boolean> {
   return items.every(({ nextAt, open }) => nextAt! > now && open.every(({ dueAt }) => dueAt > now))
 }
 
-async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + DEADLINE_MS
+async function until(what: string, look: () => boolean | Promise<boolean>, deadlineMs = DEADLINE_MS): Promise<void> {
+  const end = performance.now() + deadlineMs
   while (!(await look())) {
     if (performance.now() > end) throw new Error(`Waited in vain until ${what}.`)
     await sleep(LOOK_MS)

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chaos } from './chaos.ts'
-import type { Fault } from './faults.ts'
+import { type Fault, LOOK_MS } from './faults.ts'
 import type { Random } from './random.ts'
 import type { ServerEnd, ServerTrick, ServerUnderChaos } from './stores/store.ts'
 
@@ -60,7 +61,11 @@ function stepClock(clock: { readonly step: (ms: number) => void }): Fault {
 function playing({ name, play }: ServerTrick): Fault {
   return async (chaos, random) => {
     const ms = random.between(300, chaos.leaseMs * 2)
-    if (!chaos.begin(SERVER_TROUBLE)) return
+    // There are so many that some would never have their turn.
+    while (!chaos.begin(SERVER_TROUBLE)) {
+      if (chaos.isCalm()) return
+      await sleep(LOOK_MS)
+    }
     const over = chaos.recorder.fault(name, null)
     await play(ms, chaos.wait)
     over()
