@@ -32,4 +32,6 @@ test('the end of a process is noticed by its connection, and what it ran is run 
     died.map(({ by }) => by),
     ['probe'],
   )
+  // While there is a server to leave.
+  await app.stop()
 })
