@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { Change } from '../model/change.ts'
 import type { FireKey, RunRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { isNewerToken } from '../model/token.ts'
@@ -31,61 +32,80 @@ export interface Remembered extends KnownFire {
 }
 
 const KEPT_MS = 60_000
-const MOST = 2_000
+/** Of changes: a fire is mostly two of them. */
+const MOST = 4_000
+
+type Written = { readonly change: Change; readonly at: number } | { readonly forgotten: FireKey; readonly at: number }
 
 export function recent(clock: Clock, losesWrites: boolean): Recent {
-  /** By fire, in the order of their last change. */
-  const fires = new Map<string, Remembered>()
+  /** What was written, the oldest first. What it says of each fire is worked out when somebody asks, which is hardly ever. */
+  let written: Written[] = []
+  let oldest = 0
   let cutAt = Number.NEGATIVE_INFINITY
   let hasForgotten = false
 
-  const remember = (run: RunRecord, { change }: Decision): void => {
-    const { schedule, dueAt, nonce } = run
-    const key = fireText(run)
-    const known = fires.get(key)
-    // Answers may overtake each other.
-    if (known !== undefined && isNewerToken(known.token, run.token)) return
-    // One that was open when another began was overtaken: how it ended is known to others.
-    const runs = (known?.runs ?? []).filter(({ token, ending }) => token !== run.token && ending !== null)
-    const isSame = (fire: { dueAt: number; nonce: string }): boolean => fire.dueAt === dueAt && fire.nonce === nonce
-    const record = change.updates.find(isSame) ?? change.creates.find(isSame)
-    // Only the run is put right: the fire had gone on without it.
-    if (record === undefined) return
-    fires.delete(key)
-    fires.set(key, {
-      fire: { schedule, dueAt, nonce },
-      token: run.token,
-      open: change.state?.open.find(isSame) ?? null,
-      record,
-      runs: [...runs, run],
-      isElsewhere: false,
-      state: change.state,
-      epoch: change.epoch,
-      at: clock.mono(),
-    })
-  }
-
-  const forgetOld = (): void => {
-    const now = clock.mono()
-    for (const [key, { at }] of fires) {
-      if (fires.size <= MOST && at >= now - KEPT_MS) return
-      if (at >= now - KEPT_MS) cutAt = now
+  const add = (one: Written): void => {
+    written.push(one)
+    while (written.length - oldest > MOST || written[oldest]!.at < one.at - KEPT_MS) {
+      if (written[oldest]!.at >= one.at - KEPT_MS) cutAt = one.at
       hasForgotten = true
-      fires.delete(key)
+      oldest++
     }
+    // In one go, once in a while: to take away the first of an array moves all others.
+    if (oldest < MOST) return
+    written = written.slice(oldest)
+    oldest = 0
   }
 
   return {
-    applied(decision) {
-      if (!losesWrites || decision.change.runs.length === 0) return
-      for (const run of decision.change.runs) remember(run, decision)
-      forgetOld()
+    applied({ change }) {
+      if (losesWrites && change.runs.length > 0) add({ change, at: clock.mono() })
     },
-    all: () => [...fires.values()],
-    forget: (fire) => void fires.delete(fireText(fire)),
+    all() {
+      const fires = new Map<string, Remembered>()
+      for (const one of written.slice(oldest)) {
+        if ('change' in one) for (const run of one.change.runs) remember(fires, run, one)
+        else fires.delete(fireText(one.forgotten))
+      }
+      return [...fires.values()]
+    },
+    forget(fire) {
+      if (losesWrites) add({ forgotten: fire, at: clock.mono() })
+    },
     isCut: () => cutAt >= clock.mono() - KEPT_MS,
     hasForgotten: () => hasForgotten,
   }
+}
+
+/** By fire, in the order of their last change. */
+function remember(
+  fires: Map<string, Remembered>,
+  run: RunRecord,
+  { change, at }: { readonly change: Change; readonly at: number },
+): void {
+  const { schedule, dueAt, nonce } = run
+  const key = fireText(run)
+  const known = fires.get(key)
+  // Answers may overtake each other.
+  if (known !== undefined && isNewerToken(known.token, run.token)) return
+  // One that was open when another began was overtaken: how it ended is known to others.
+  const runs = (known?.runs ?? []).filter(({ token, ending }) => token !== run.token && ending !== null)
+  const isSame = (fire: { dueAt: number; nonce: string }): boolean => fire.dueAt === dueAt && fire.nonce === nonce
+  const record = change.updates.find(isSame) ?? change.creates.find(isSame)
+  // Only the run is put right: the fire had gone on without it.
+  if (record === undefined) return
+  fires.delete(key)
+  fires.set(key, {
+    fire: { schedule, dueAt, nonce },
+    token: run.token,
+    open: change.state?.open.find(isSame) ?? null,
+    record,
+    runs: [...runs, run],
+    isElsewhere: false,
+    state: change.state,
+    epoch: change.epoch,
+    at,
+  })
 }
 
 export function fireText({ schedule, dueAt, nonce }: FireKey): string {
