@@ -14,7 +14,19 @@ import {
   running,
   runsOf,
 } from './bench.ts'
-import { after, beat, claim, creation, HOUR_MS, LEASE_MS, NOON, runOf, schedule, settlement } from './samples.ts'
+import {
+  after,
+  beat,
+  claim,
+  creation,
+  HOUR_MS,
+  LEASE_MS,
+  NOON,
+  removal,
+  runOf,
+  schedule,
+  settlement,
+} from './samples.ts'
 
 function claimant(instance: string): { claimant: { instance: string; leaseMs: number } } {
   return { claimant: { instance, leaseMs: LEASE_MS } }
@@ -189,6 +201,17 @@ export function claimingRules(rule: Rule): void {
     const changes = states.map((state) => claim(state, { instance: 'i', slots: ['job:report'], limit: 2 }))
     const { results } = await store.apply(changes, claimant('i'))
     assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'applied' }, { kind: 'full', slot: 'job:report' }])
+  })
+
+  rule('a schedule that is made again has its place in the batch like any other', async ({ store }) => {
+    await join(store, 'i')
+    const slots = { instance: 'i', slots: ['job:report'], limit: 1 }
+    const [again, other] = [await create(store, schedule('again')), await create(store, schedule('other'))]
+    await applyAll(store, [removal(again)])
+    const { creates, runs, limits } = claim(again, slots)
+    const made = creation(schedule('again', { tokens: 1 }), { creates, runs, limits })
+    const { results } = await store.apply([made, claim(other, slots)])
+    assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'full', slot: 'job:report' }])
   })
 
   rule('of many who claim at once, no more get in than the limit allows', async ({ store, open }) => {

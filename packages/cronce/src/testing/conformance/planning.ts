@@ -107,6 +107,34 @@ export function planningRules(rule: Rule): void {
     assert.equal(cut.mineAt, at - 5 * MINUTE_MS, 'the earliest of those that were cut off')
   })
 
+  rule('the longest waiting come first, whatever their jobs, and none of many jobs is passed over', async (bench) => {
+    const { store, now } = bench
+    const at = await now()
+    const jobs = Array.from({ length: 40 }, (_, number) => `job-${number}`)
+    // All have something ahead. Those of the second half also have two that are late, one by more than 20 minutes, one by less, so
+    // that neither job after job nor the first of each is the right order.
+    const states = jobs.flatMap((job, index) => {
+      const of = { definition: definition({ job }) }
+      const ahead = waking(`ahead-${index}`, at + ((index + 30) % 40) * HOUR_MS + HOUR_MS, of)
+      const late =
+        index < 20 ? [] : [index + 1, 40 - index].map((count) => waking(`late-${count}`, at - count * MINUTE_MS, of))
+      return [ahead, ...late]
+    })
+    await applyAll(
+      store,
+      states.map((state) => creation(state)),
+    )
+    const asked = jobs.map((job) => ({ job, buckets: ALL }))
+    const late = Array.from({ length: 40 }, (_, index) => `late-${40 - index}`)
+    const all = await ask(store, { jobs: asked })
+    assert.deepEqual([ids(all), all.mineAt], [late, at + HOUR_MS])
+    for (const limit of [1, 7]) {
+      const cut = await ask(store, { jobs: asked, limit })
+      const next = at - (40 - limit) * MINUTE_MS
+      assert.deepEqual([ids(cut), cut.mineAt], [late.slice(0, limit), next], 'what was cut off comes next')
+    }
+  })
+
   rule('only schedules of the jobs asked for are due or waited for', async ({ store, now }) => {
     const at = await now()
     const other = { definition: definition({ job: 'other' }) }
