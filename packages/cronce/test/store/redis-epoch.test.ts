@@ -82,23 +82,6 @@ describe('a Redis server that is restarted', () => {
     assert.deepEqual(await claimable(), [1, 'applied'])
   })
 
-  test('wakes those who wait for the last one to say so', async (context) => {
-    const [store, other] = [await openIn(context, server.url, 'held'), await openIn(context, server.url, 'held')]
-    await join(store, 'i')
-    let wakes = 0
-    other.watch((hint) => {
-      if (hint === 'wake') wakes++
-    })
-    await server.restart()
-    const { epoch } = await persist(() => store.load([]))
-    for (let tries = 0; wakes === 0 && tries < 100; tries++) {
-      await store.beat(beat('i'))
-      await sleep(50)
-    }
-    assert.ok(wakes > 0)
-    await store.beat({ ...beat('i'), settled: epoch })
-  })
-
   test('tells whoever watches to renew at once', async (context) => {
     const store = await openIn(context, server.url)
     await join(store, 'i')

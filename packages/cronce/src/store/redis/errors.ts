@@ -99,7 +99,7 @@ function wordsFor(reply: string | null, name: string, error: unknown, progress: 
     return [
       'STORE_FORBIDDEN',
       `${name} refused: ${text}.`,
-      'Check the user and its password, and that it may use scripts, publish and subscribe, on keys and channels that begin with cronce.',
+      'Check the user and its password, and that it may use scripts, publish and subscribe, on keys and channels that begin with the prefix (cronce, unless you chose another).',
     ]
   }
   switch (reply) {
