@@ -49,7 +49,7 @@ const AWAY_MS = 2_000
 const PATIENCE_MS = 5_000
 /** Far beyond anything that a busy machine explains: whoever waits so long waits in vain, and the cell has failed. */
 const DEADLINE_MS = 60_000
-const MUTANT_MS = 15_000
+const ENOUGH_MS = 5_000
 
 export interface CellOptions {
   /** The product with this mistake in it, and who makes it. */
@@ -82,8 +82,9 @@ export async function runCell(
   })
   try {
     await play(world, cell, isOvertaken)
-    // A mistake may keep the rest from ever being over, and then enough has happened.
-    const waited = await settled(world, mutant === undefined ? DEADLINE_MS : MUTANT_MS).catch(vainly)
+    // A mistake may keep the rest from ever being over. Where both have run it, enough has happened soon.
+    const isEnough = mutant !== undefined && isOvertaken
+    const waited = await settled(world, isEnough ? ENOUGH_MS : DEADLINE_MS).catch(vainly)
     const judged = await world.judge([])
     const { history, verdict } = judged
     const { properties, ...found } = problemsIn(world, judged)

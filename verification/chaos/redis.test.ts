@@ -12,10 +12,10 @@ import type { Summary } from './report.ts'
 import { runServerCrashes } from './server-crash.ts'
 import { redisChaos } from './stores/redis.ts'
 
-const SECONDS = 7
+const SECONDS = 6
 const RECOVERY_SECONDS = 6
 /** All that matters is early in their plans, which are always the same; when the faults strike is not. */
-const SEEDS = [7_983, 215_674, 23_660]
+const SEEDS = [305_756, 312_073, 592_633]
 /** Too little happened for a verdict, as on a machine that has no time for us. */
 const INVALID = 2
 
@@ -35,7 +35,7 @@ const KEPT = join(tmpdir(), 'cronce-chaos-kept')
 const store = redisChaos({ name: 'redis' })
 
 // Side by side, since all of them mostly wait.
-describe('on Redis', { concurrency: 5 }, () => {
+describe('on Redis', { concurrency: 3 }, () => {
   test('four processes keep every promise, whatever is done to them, the network, the server and its clock', async () => {
     let last = await runOnce(SEEDS[0]!)
     for (const seed of SEEDS.slice(1)) if (last.code === INVALID) last = await runOnce(seed)
@@ -45,14 +45,14 @@ describe('on Redis', { concurrency: 5 }, () => {
     assert.ok(required > 0 && fires > required, last.told)
   })
 
-  test(`every promise is kept: ${CELL.blow} at ${CELL.point}`, async () => {
-    const { problems } = await runCell(store, CELL, { keep: KEPT })
-    assert.deepEqual(problems, [], `see ${KEPT}`)
-  })
-
   test('a stale settlement is noticed when the store does not refuse it', async () => {
     const { problems, properties } = await runCell(store, CELL, MUTANT)
     assert.ok(properties.includes('C9'), problems.join('\n') || 'nothing was noticed')
+  })
+
+  test(`every promise is kept: ${CELL.blow} at ${CELL.point}`, async () => {
+    const { problems } = await runCell(store, CELL, { keep: KEPT })
+    assert.deepEqual(problems, [], `see ${KEPT}`)
   })
 
   test('a server that keeps no log and is killed is noticed', async () => {
