@@ -13,7 +13,7 @@ import { runServerCrashes } from './server-crash.ts'
 import { redisChaos } from './stores/redis.ts'
 
 const SECONDS = 6
-const RECOVERY_SECONDS = 6
+const RECOVERY_SECONDS = 5
 /** All that matters is early in their plans, which are always the same; when the faults strike is not. */
 const SEEDS = [305_756, 312_073, 592_633]
 /** Too little happened for a verdict, as on a machine that has no time for us. */
