@@ -129,7 +129,7 @@ test('a replica that lacks the last writes is found out by whoever saw them, als
   await create(store, schedule('kept'))
   const [epoch, marks] = [store.info.epoch, ['HGET', 'cronce:{cut}', 'mark']]
   const mark = await redisText(primary, ...marks)
-  while ((await redisText(replica, ...marks).catch(() => '')) !== mark) await sleep(20)
+  await persist(async () => assert.equal(await redisText(replica, ...marks), mark))
   await promoteRedis(replica)
   const [idle, busy] = [await openIn(context, door.url, 'cut'), await openIn(context, door.url, 'cut')]
   await create(busy, schedule('lost'))

@@ -29,7 +29,21 @@ async function startFleet(context: TestContext, url: string) {
 }
 
 async function ranMore(calls: readonly string[], count: number): Promise<void> {
-  for (const before = calls.length; calls.length < before + count; ) await sleep(20)
+  const before = calls.length
+  await until(`${count} more have run`, () => calls.length >= before + count)
+}
+
+/** A minute: a busy machine may be slow, and only a broken store waits so long. */
+async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+  for (let looks = 0; looks < 3_000; looks++) {
+    if (await look()) return
+    await sleep(20)
+  }
+  assert.fail(`waited in vain until ${what}`)
+}
+
+function markOf(server: { readonly port: number }): Promise<number> {
+  return redisText(server, 'HGET', 'cronce:{default}', 'mark').then(Number, () => 0)
 }
 
 test('what a stale replica lacks when it is promoted is put back by those who ran it, and nothing runs twice', async (context) => {
@@ -39,6 +53,9 @@ test('what a stale replica lacks when it is promoted is put back by those who ra
   context.after(() => door.close())
   const { instances, calls, told } = await startFleet(context, door.url)
   await ranMore(calls, 40)
+
+  const mark = await markOf(primary)
+  await until('the replica has what was written so far', async () => (await markOf(replica)) >= mark)
 
   // From here on the replica hears nothing, while the primary acknowledges claims and settlements.
   await promoteRedis(replica)
