@@ -10,7 +10,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ['import rules', 'node', 'scripts/check-imports.ts'],
   ['build', 'tsc', '-b'],
   ['types', 'tsc', '-p', 'tsconfig.checks.json'],
-  ['unit tests', 'node', '--test', '--test-concurrency=3', ...UNIT_TESTS],
+  ['unit tests', 'node', '--test', '--test-concurrency=2', ...UNIT_TESTS],
   ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '25'],
   ['explorer and mutants', 'node', '--test', '--test-concurrency=2', ...PROOFS],
   ['chaos', 'node', '--test', '--test-concurrency=2', 'verification/chaos/**/*.test.ts'],

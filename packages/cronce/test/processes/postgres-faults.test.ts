@@ -289,4 +289,6 @@ test('a commit whose answer is lost is looked up, and never run again', async (c
   })
   assert.deepEqual([fire.state, fire.attempt, calls], ['succeeded', 1, 1])
   assert.equal((await sql.query('select 1 from effects')).rows.length, 1)
+  // While there is a way to leave by.
+  await app.stop()
 })
