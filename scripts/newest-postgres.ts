@@ -21,7 +21,7 @@ try {
     console.log(`Skipped: PostgreSQL ${NEWEST}: ${installed.reason}.`)
   } else {
     console.log(`On PostgreSQL ${NEWEST}:`)
-    const env = { ...process.env, [WANTED_POSTGRES]: installed.bin }
+    const env = { ...process.env, [WANTED_POSTGRES]: installed.bin, CRONCE_LONG: '1' }
     const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=2', ...files], {
       stdio: 'inherit',
       env,

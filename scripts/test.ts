@@ -11,7 +11,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ['build', 'tsc', '-b'],
   ['types', 'tsc', '-p', 'tsconfig.checks.json'],
   ['unit tests', 'node', '--test', '--test-concurrency=2', ...UNIT_TESTS],
-  ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '25'],
+  ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '20'],
   ['explorer and mutants', 'node', '--test', '--test-concurrency=2', ...PROOFS],
   ['chaos', 'node', '--test', '--test-concurrency=2', 'verification/chaos/**/*.test.ts'],
   ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],

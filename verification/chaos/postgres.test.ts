@@ -21,7 +21,6 @@ const INVALID = 2
 const CELLS: readonly Cell[] = [
   { point: 'transaction:sent', blow: 'answer-lost' },
   { point: 'settle:sent', blow: 'stop' },
-  { point: 'recover:sent', blow: 'kill' },
 ]
 
 /** Acknowledged before it is written, and written late: a crash loses what was acknowledged. */

@@ -40,7 +40,10 @@ const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
 /** What transactions and races need, with a single connection for everybody. */
 const FEW = ['claiming', 'transactions', 'unknown answers']
 
-for (const poolSize of [1, 2]) {
+/** With two, nearly everything: for `npm run test:newest-postgres`, which has the time. */
+const SIZES = process.env.CRONCE_LONG === '1' ? [1, 2] : [1]
+
+for (const poolSize of SIZES) {
   describe(`PostgreSQL behind PgBouncer in transaction mode with a pool of ${poolSize}`, () => {
     let under: StoreUnderTest<PostgresTransaction>
     before(async () => {
