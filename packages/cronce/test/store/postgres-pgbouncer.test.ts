@@ -41,7 +41,8 @@ const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
 const FEW = ['claiming', 'transactions', 'unknown answers']
 
 /** With two, nearly everything: for `npm run test:newest-postgres`, which has the time. */
-const SIZES = process.env.CRONCE_LONG === '1' ? [1, 2] : [1]
+const { CRONCE_LONG } = process.env
+const SIZES = CRONCE_LONG === '1' ? [1, 2] : [1]
 
 for (const poolSize of SIZES) {
   describe(`PostgreSQL behind PgBouncer in transaction mode with a pool of ${poolSize}`, () => {
