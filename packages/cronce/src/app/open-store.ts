@@ -25,7 +25,7 @@ function byUrl(url: string): StoreSource {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) return sqliteFromUrl(url)
   if (/^postgres(ql)?:/.test(url)) return postgres(url) as StoreSource
-  if (/^rediss?(-cluster)?:/.test(url)) return redis(url) as StoreSource
+  if (/^(rediss?(-cluster)?|redis\+unix):/.test(url)) return redis(url) as StoreSource
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // Nothing of the rest: it may hold a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme === undefined ? 'this text' : scheme}`, {

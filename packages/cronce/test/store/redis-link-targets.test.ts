@@ -85,7 +85,7 @@ describe('what a link is opened by', { concurrency: 4 }, () => {
       '',
     ]
     for (const url of [...wrong, 'redis://a:%@h']) {
-      assert.throws(() => openLink(url, { warn: () => {} }), { code: 'STORE_INVALID' }, url)
+      assert.throws(() => openLink(url, {}), { code: 'STORE_INVALID' }, url)
     }
   })
 
@@ -109,7 +109,7 @@ describe('what a link is opened by', { concurrency: 4 }, () => {
     const nothing = [null, {}, new Map(), { duplicate() {}, sendCommand() {} }]
     const sentinel = createSentinel({ name: 'primary', sentinelRootNodes: [{ host: 'h', port: 1 }] })
     for (const target of [...nothing, sentinel]) {
-      assert.throws(() => openLink(target as Target, { warn: () => {} }), { code: 'STORE_INVALID' })
+      assert.throws(() => openLink(target as Target, {}), { code: 'STORE_INVALID' })
     }
   })
 

@@ -13,7 +13,7 @@ registerHooks({
 })
 
 const { openLink } = await import('../../src/store/redis/open-link.ts')
-const link = openLink(order.url, { warn: () => {} })
+const link = openLink(order.url, {})
 
 /** Whoever sends nothing more can end, if nothing else keeps it. */
 function say(what: unknown): void {

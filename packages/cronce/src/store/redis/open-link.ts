@@ -36,7 +36,6 @@ export interface LinkOptions {
   readonly timeoutMs?: number | undefined
   /** Answers count only once so many replicas have what was written. */
   readonly wait?: WaitOptions | undefined
-  readonly warn: (code: string, message: string) => void
 }
 
 /** Connects to nothing yet. */

@@ -26,10 +26,10 @@ export function redis(target: Target, options: RedisOptions = {}): StoreSource<n
   const { prefix = 'cronce', wait, timeoutMs } = options
   return {
     name: nameOf(target),
-    async open({ namespace, production, warn }) {
-      const link = openLink(target, { wait, timeoutMs, warn })
+    async open({ namespace, warn }) {
+      const link = openLink(target, { wait, timeoutMs })
       try {
-        await checkSettings(link, namespaceKey(prefix, namespace), { production, wait, warn })
+        await checkSettings(link, namespaceKey(prefix, namespace), { wait, warn })
         return await openStore(link, { namespace, prefix, waits: wait !== undefined, warn })
       } catch (error) {
         await link.close()

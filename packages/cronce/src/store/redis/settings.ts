@@ -6,7 +6,6 @@ import { FORMAT } from './records.ts'
 const OLDEST = [6, 2] as const
 
 interface Judged {
-  readonly production: boolean
   readonly wait: WaitOptions | undefined
   readonly warn: OpenOptions['warn']
 }

@@ -18,7 +18,7 @@ import { batchesOf, pushChange, resultsOf } from './apply.ts'
 import { Definitions } from './definitions.ts'
 import { RedisStoreError } from './errors.ts'
 import { beatValues, readBeat, readInstances } from './instances.ts'
-import { decodeName, encodeName, fireName, namespaceKey, wakeChannel } from './keys.ts'
+import { decodeName, encodeName, fireName, namespaceKey, neverKey, wakeChannel } from './keys.ts'
 import type { Link, Script } from './link.ts'
 import { listFires, listRuns, listSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
@@ -197,8 +197,8 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
   }
 
   await ask(LOAD, [])
-  // Scripts don't mind if they may not: said once, here.
-  await link.command(key, [session.publish, wakeUp.channel, wakeUp.payload])
+  // Scripts don't mind if they may not: said once, here, where nobody listens and is woken.
+  await link.command(key, [session.publish, neverKey(key), ''])
 
   return {
     info: {
