@@ -131,10 +131,28 @@ export const ROOMS: readonly Room[] = [
     packages: [],
     never: NO_AMBIENT,
   },
+  // What a delivery is signed with, and how that is checked: for both sides, and so without anything else of the library.
+  {
+    name: 'signature',
+    path: `${LIBRARY}/signature/`,
+    doors: ['errors'],
+    packages: [/^node:crypto$/],
+    never: [],
+  },
+  // What runs, other than a function: threads, processes, commands, HTTP endpoints. Each becomes a handler.
+  {
+    name: 'target',
+    path: `${LIBRARY}/target/`,
+    doors: ['signature', 'app', 'client', 'engine', 'model', 'duration', 'did-you-mean', 'errors'],
+    packages: [NODE],
+    never: [],
+  },
   {
     name: 'app',
     path: `${LIBRARY}/app/`,
     doors: [
+      'signature',
+      'target',
       'client',
       'engine',
       'store',
@@ -203,22 +221,42 @@ export const ROOMS: readonly Room[] = [
     never: ONLY_EXPORTS,
   },
   {
+    name: 'entry cronce/signature',
+    path: `${LIBRARY}/signature.ts`,
+    doors: ['signature'],
+    packages: [],
+    never: ONLY_EXPORTS,
+  },
+  {
     name: 'entry cronce/internal',
     path: `${LIBRARY}/internal.ts`,
-    doors: ['did-you-mean'],
+    doors: ['did-you-mean', 'duration', 'app', 'client', 'target'],
     packages: [],
     never: ONLY_EXPORTS,
   },
   {
     name: 'entry cronce',
     path: `${LIBRARY}/index.ts`,
-    doors: ['entry cronce/cron', 'app', 'client', 'model', 'store', 'errors'],
+    doors: ['entry cronce/cron', 'app', 'client', 'model', 'store', 'target', 'errors'],
     packages: [],
     never: ONLY_EXPORTS,
   },
   // Judges the library, and so knows nothing of it.
   { name: 'checker', path: 'packages/checker/src/', doors: [], packages: [], never: PURE },
-  { name: 'cli', path: 'packages/cli/src/', doors: [], packages: [NODE, /^cronce(\/|$)/, /^cronstrue$/], never: [] },
+  {
+    name: 'server',
+    path: 'packages/server/src/',
+    doors: [],
+    packages: [NODE, /^cronce(\/|$)/, /^hono(\/|$)/],
+    never: [],
+  },
+  {
+    name: 'cli',
+    path: 'packages/cli/src/',
+    doors: [],
+    packages: [NODE, /^cronce(\/|$)/, /^@cronce\/(checker|server)$/, /^cronstrue$/, /^yaml$/],
+    never: [],
+  },
 ]
 
 export interface Violation {
