@@ -2,4 +2,5 @@
  * `cronce/internal`: what the other packages of this repository share with the library. They depend on exactly its version;
  * applications must not, since it may change in any release.
  */
+export { NEAREST_TOLERANCE_MS, type NearestInstant, nearestInstant } from './app/nearest-instant.ts'
 export { didYouMean } from './did-you-mean.ts'
