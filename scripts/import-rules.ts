@@ -127,7 +127,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'client',
     path: `${LIBRARY}/client/`,
-    doors: ['store', 'model', 'policy', 'trigger', 'duration', 'did-you-mean', 'errors'],
+    doors: ['store', 'model', 'policy', 'trigger', 'clock', 'duration', 'did-you-mean', 'errors'],
     packages: [],
     never: NO_AMBIENT,
   },

@@ -8,26 +8,32 @@ import { type CronceOptions, resolveOptions } from './options.ts'
 
 export type Connection<Tx = unknown> = Client<Tx> & { readonly close: () => Promise<void> }
 
+export interface ConnectOptions<Tx = unknown>
+  extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'adopt' | 'logger'> {
+  /** Is told, instead of the logger, what about the store endangers fires. */
+  readonly onWarning?: ((code: string, message: string) => void) | undefined
+}
+
 /** The client alone, for programs that run no jobs: scripts, servers, the command line. */
-export async function connect<Tx = unknown>(
-  options: Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'adopt' | 'logger'>,
-): Promise<Connection<Tx>> {
+export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promise<Connection<Tx>> {
   const { NODE_ENV } = process.env
   const { tz = '' } = process.versions
-  const { namespace, adopt, logger } = resolveOptions({ logger: stderrLogger, ...options })
+  const { onWarning, ...others } = options
+  const { namespace, adopt, logger } = resolveOptions({ logger: stderrLogger, ...others })
+  const clock = systemClock()
   const source = storeSource(options.store)
   const lazy = lazyStore<Tx>(() =>
     source.open({
       namespace,
       adopt,
       production: NODE_ENV === 'production',
-      warn: (code, message) => logger.warn(`${message} (${code})`),
+      warn: onWarning ?? ((code, message) => logger.warn(`${message} (${code})`)),
     }),
   )
   await lazy.open()
   const client = createClient<Tx>({
     store: lazy.store,
-    context: () => ({ zoneData: tz, random: Math.random, newId, sleep: systemClock().sleep }),
+    context: () => ({ zoneData: tz, clock, random: Math.random, newId, sleep: clock.sleep }),
     emit: () => {},
   })
   return { ...client, close: lazy.close }

@@ -95,6 +95,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     store: lazy.store,
     context: () => ({
       zoneData: around.zoneData,
+      clock: around.clock,
       random: around.random,
       newId: around.newId,
       sleep: (ms) => around.clock.sleep(ms),

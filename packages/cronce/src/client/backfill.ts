@@ -15,6 +15,8 @@ export interface BackfillOptions {
   readonly to: When
   /** @default none */
   readonly author?: string | undefined
+  /** Up to 1,000 characters. @default none */
+  readonly note?: string | undefined
   /** Also from before the schedule was made: if there was an earlier one of its name, that may repeat fires. @default false */
   readonly force?: boolean | undefined
   /** Only say what would happen. @default false */
@@ -32,7 +34,7 @@ export async function backfill<Tx>(
   schedule: string,
   options: BackfillOptions,
 ): Promise<BackfillAnswer> {
-  const fields = readCommand(options, ['from', 'to', 'author', 'force', 'dryRun'])
+  const fields = readCommand(options, ['from', 'to', 'author', 'note', 'force', 'dryRun'])
   const from = readInstant('from', fields.from)
   const to = readInstant('to', fields.to)
   if (to < from) throw optionConflict('The stretch ends before it begins.', 'Make to later than from.')

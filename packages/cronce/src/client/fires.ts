@@ -2,11 +2,11 @@ import { CronceError } from '../errors.ts'
 import { OUTCOMES, type Outcome } from '../model/outcome.ts'
 import type { FireKey, FireRecord } from '../model/record.ts'
 import { cancelFire } from '../policy/cancel.ts'
-import { covers } from '../policy/ledger.ts'
 import { retryFire } from '../policy/retry-fire.ts'
 import type { FireQuery } from '../store/store.ts'
-import { readBack, readStore } from './ask-store.ts'
+import { readBack, readStore, writeStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
+import { findFire } from './find-fire.ts'
 import { viewFire } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
@@ -19,7 +19,7 @@ import {
   readCommand,
   readFireKey,
 } from './read-command.ts'
-import { readBoolean, readChoice } from './read-option.ts'
+import { readBoolean, readChoice, readInteger } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 import type { FireView } from './views.ts'
 
@@ -50,9 +50,11 @@ export interface Fires {
    * Run a fire that has ended once more, as another round of it. One that succeeded, or was started at most once, needs
    * `force`.
    */
-  retry(fire: FireRef, options?: { readonly force?: boolean | undefined }): Promise<FireView>
+  retry(fire: FireRef, options?: Authored & { readonly force?: boolean | undefined }): Promise<FireView>
   /** End a fire that waits, or ask its run to end. */
   cancel(fire: FireRef, options?: Authored): Promise<FireView>
+  /** Delete ended fires whose time is up, with their runs and steps, up to `limit` (1,000). Instances do it by themselves. */
+  prune(options?: { readonly limit?: number | undefined }): Promise<{ readonly deleted: number }>
 }
 
 const FILTERS = ['schedule', 'job', 'outcome', 'nonce', 'from', 'to', 'order'] as const
@@ -74,7 +76,8 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
     get: async (fire) => viewFire(await demandFire(parts, readFireKey(fire))),
     async retry(fire, options) {
       const key = readFireKey(fire)
-      const { force = false } = readCommand(options, ['force'])
+      const { force = false, ...authored } = readCommand(options, ['force', 'author', 'note'])
+      readAuthored(authored)
       const command = { force: readBoolean('force', force), dueAt: key.dueAt }
       await changeSchedule(parts, key.schedule, async (state, context) =>
         // Read after the state: whatever changes the record changes the state's version, too, and is noticed.
@@ -88,6 +91,11 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
       await changeSchedule(parts, key.schedule, (state, context) => cancelFire(state, key, authored, context))
       return viewFire(await readBack(() => demandFire(parts, key)))
     },
+    async prune(options) {
+      const { limit = 1_000 } = readCommand(options, ['limit'])
+      const most = readInteger('limit', limit, { min: 1, max: 10_000 })
+      return writeStore('prune', () => parts.store.prune(most))
+    },
   }
 }
 
@@ -99,15 +107,6 @@ async function demandFire<Tx>(parts: ClientParts<Tx>, key: FireKey): Promise<Fir
   throw new CronceError('FIRE_NOT_FOUND', message, {
     hint: 'List the fires of the schedule: the instant must be exactly its due time, and records go after a while.',
   })
-}
-
-async function findFire<Tx>({ store }: ClientParts<Tx>, key: FireKey): Promise<FireRecord | null> {
-  const { schedule, dueAt, nonce } = key
-  // The fire itself, and ranges around it, of which a handful at most overlap.
-  const query: FireQuery = { schedule, nonce, from: dueAt, to: dueAt + 1, limit: 100, after: null }
-  const { items } = await readStore('look for a fire', () => store.listFires(query))
-  const single = items.find(({ range }) => range === null)
-  return single ?? items.find((record) => covers(record, dueAt)) ?? null
 }
 
 type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts'
 import type { CronceEvent } from '../model/event.ts'
 import type { Context } from '../policy/decision.ts'
 import type { Loaded, Store } from '../store/store.ts'
@@ -19,6 +20,8 @@ export interface ClientParts<Tx = unknown> {
 export interface ClientContext {
   /** Version of this process's time zone data. */
   readonly zoneData: string
+  /** Never decides: it only measures how far away the store is, and waits between two looks at it. */
+  readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number
   /** Made at random, unique. */

@@ -5,6 +5,7 @@ import { STALE } from '../policy/decision.ts'
 import type { RunQuery } from '../store/store.ts'
 import { readBack, readStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
+import { type Completion, completeRun } from './complete-run.ts'
 import { viewRun } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
@@ -52,6 +53,11 @@ export interface Runs {
    * RUN_NOT_OPEN if it has ended.
    */
   cancel(schedule: string, token: TokenRef, options?: Authored): Promise<RunView>
+  /**
+   * Say how a parked run ended: one whose work went on elsewhere (an HTTP target with a call-back). The same again is no error.
+   * RUN_NOT_OPEN if it has ended otherwise, RUN_NOT_PARKED if an instance is still at it.
+   */
+  complete(schedule: string, token: TokenRef, completion: Completion): Promise<RunView>
 }
 
 const FILTERS = ['schedule', 'job', 'instance', 'outcome', 'fire', 'from', 'to'] as const
@@ -90,6 +96,12 @@ export function makeRuns<Tx>(parts: ClientParts<Tx>): Runs {
           hint: 'Look at the run: it has ended, or the token is of another schedule.',
         })
       })
+      return readBack(() => get(id, text))
+    },
+    async complete(schedule, token, completion) {
+      const id = readName('schedule', schedule)
+      const text = readToken(token)
+      await completeRun(parts, id, text, completion)
       return readBack(() => get(id, text))
     },
   }

@@ -1,6 +1,6 @@
 import type { MissedChoice } from '../model/schedule.ts'
 import { SCHEDULE_STATES } from '../model/state-of.ts'
-import { pause, resume } from '../policy/pause.ts'
+import { type Author, pause, resume } from '../policy/pause.ts'
 import { remove } from '../policy/remove.ts'
 import { skipNext } from '../policy/skip-next.ts'
 import type { InTransaction, ScheduleQuery } from '../store/store.ts'
@@ -8,6 +8,7 @@ import { readStore } from './ask-store.ts'
 import { type BackfillAnswer, type BackfillOptions, backfill } from './backfill.ts'
 import { type Changed, changeSchedule, scheduleNotFound } from './change-schedule.ts'
 import { type CreatedMany, type CreateManyOptions, createMany, type Entries } from './create-many.ts'
+import { type Delivered, type DeliverOptions, deliverFire } from './deliver.ts'
 import { viewSchedule } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
@@ -63,11 +64,16 @@ export interface Schedules<Tx = unknown> {
   /** What is due by now is still run; what comes later, and retries, wait. Pausing again replaces note and end. */
   pause(name: string, options?: PauseOptions): Promise<ScheduleView>
   /** @default missed: what was chosen when it was paused */
-  resume(name: string, options?: { readonly missed?: MissedChoice | undefined }): Promise<ScheduleView>
+  resume(name: string, options?: Authored & { readonly missed?: MissedChoice | undefined }): Promise<ScheduleView>
   /** Run it now, besides its instants. With a `dedupe` key that is on record, the fire of that key is the answer. */
   trigger(name: string, options?: TriggerNowOptions<Tx>): Promise<Triggered>
   /** Skip the next instant, which must be `dueAt`: if it is another by now, NEXT_CHANGED. */
-  skipNext(name: string, options: { readonly dueAt: When }): Promise<ScheduleView>
+  skipNext(name: string, options: Authored & { readonly dueAt: When }): Promise<ScheduleView>
+  /**
+   * A scheduler outside says that this instant is due. However often it says so there is one fire, the same that the schedule's
+   * own trigger would make.
+   */
+  deliver(name: string, options: DeliverOptions): Promise<Delivered>
   /** Run what was missed or skipped between two instants, both included. Never repeats what was run. */
   backfill(name: string, options: BackfillOptions): Promise<BackfillAnswer>
 }
@@ -125,16 +131,19 @@ export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
       return viewChanged(changed)
     },
     async resume(name, options) {
-      const { missed } = readCommand(options, ['missed'])
+      const { missed, ...authored } = readCommand(options, ['missed', 'author', 'note'])
       const chosen = missed === undefined ? undefined : readChoice('missed', missed, MISSED)
-      return resumeSchedule(parts, readName('schedule', name), chosen)
+      return resumeSchedule(parts, readName('schedule', name), chosen, readAuthored(authored))
     },
     trigger: async (name, options) => triggerSchedule(parts, readName('schedule', name), options),
     async skipNext(name, options) {
-      const dueAt = readInstant('dueAt', readCommand(options, ['dueAt']).dueAt)
+      const { dueAt: given, ...authored } = readCommand(options, ['dueAt', 'author', 'note'])
+      const dueAt = readInstant('dueAt', given)
+      const why = readAuthored(authored)
       const id = readName('schedule', name)
-      return viewChanged(await changeSchedule(parts, id, (state, context) => skipNext(state, dueAt, context)))
+      return viewChanged(await changeSchedule(parts, id, (state, context) => skipNext(state, dueAt, context, why)))
     },
+    deliver: async (name, options) => deliverFire(parts, readName('schedule', name), options),
     backfill: async (name, options) => backfill(parts, readName('schedule', name), options),
   }
 }
@@ -146,10 +155,11 @@ async function resumeSchedule<Tx>(
   parts: ClientParts<Tx>,
   id: string,
   missed: MissedChoice | undefined,
+  authored: Author,
 ): Promise<ScheduleView> {
   for (let step = 1; ; step++) {
     const changed = await changeSchedule(parts, id, (state, context) =>
-      resume(state, missed ?? state.pause?.missed ?? 'skip', context),
+      resume(state, missed ?? state.pause?.missed ?? 'skip', context, authored),
     )
     const view = viewChanged(changed)
     if (view.pause === null || changed.kind === 'unchanged' || step === RESUME_STEPS) return view

@@ -8,6 +8,7 @@ import type { Settlement } from '../policy/settle.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
+import { Parked } from './parked.ts'
 import type { Job, RunHandle } from './parts.ts'
 import { QUIETLY } from './quietly.ts'
 import { runHandle } from './run-handle.ts'
@@ -181,6 +182,10 @@ function watchTimeout(run: ExecutedRun): void {
 function settlementOf(run: ExecutedRun, ended: Ended, retryable: (error: unknown) => boolean): Settlement {
   const { token } = run.started.record
   if (ended.kind === 'returned') {
+    if (ended.value instanceof Parked) {
+      const { parkMs } = ended.value
+      return { token, ending: ending('completed'), error: null, result: null, retryable: false, parkMs, handBack: null }
+    }
     const result = toJson(ended.value, LIMITS.result)
     // An output, so it is cut with a mark rather than refused.
     const kept: Json = result.kind === 'json' ? result.json : `[cut: ${cut(result.problem, 200)}]`
@@ -216,7 +221,9 @@ function settlementOf(run: ExecutedRun, ended: Ended, retryable: (error: unknown
     case undefined: {
       const how = endingOf(record.code, record.message)
       const again = how.reason === 'error' && isRetryable(error, retryable)
-      return { token, ending: how, error: record, result: null, retryable: again, handBack: null }
+      const settled = { token, ending: how, error: record, result: null, retryable: again, handBack: null }
+      const retryAfterMs = again ? retryAfterOf(error) : null
+      return retryAfterMs === null ? settled : { ...settled, retryAfterMs }
     }
   }
 }
@@ -225,6 +232,15 @@ function endingOf(code: string | null, message: string): Ending {
   if (code === 'STEP_UNKNOWN') return ending('step-unknown', message)
   if (code === 'INPUT_INVALID') return ending('input-invalid', message)
   return ending('error', message)
+}
+
+/** Nobody is to wait longer for what somebody else wished for. */
+const LONGEST_WISH_MS = 86_400_000
+
+function retryAfterOf(error: unknown): number | null {
+  const { retryAfterMs } = (error ?? {}) as { readonly retryAfterMs?: unknown }
+  if (typeof retryAfterMs !== 'number' || !(retryAfterMs > 0)) return null
+  return Math.min(LONGEST_WISH_MS, Math.ceil(retryAfterMs))
 }
 
 function isRetryable(error: unknown, retryable: (error: unknown) => boolean): boolean {

@@ -1,4 +1,4 @@
-import type { OpenFire } from '../model/schedule.ts'
+import { NOBODY, type OpenFire } from '../model/schedule.ts'
 import { newFire } from '../policy/fires.ts'
 import type { KnownFire } from '../policy/restore.ts'
 import type { Core } from './core.ts'
@@ -36,6 +36,8 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
 function knownBy(core: Core, known: Remembered, instances: ReadonlySet<string>): KnownFire | null {
   const { instance } = known.open?.run ?? {}
   if (instance === undefined || core.runs.find(known.fire.schedule, known.token) !== undefined) return known
+  // Parked: whoever ends it will find it there again.
+  if (instance === NOBODY) return known
   if (instance === core.instance || !instances.has(instance)) return null
   return { ...known, isElsewhere: true }
 }

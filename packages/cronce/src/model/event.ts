@@ -48,6 +48,8 @@ export type CronceEvent =
     } & AboutRun)
   /** It failed or its instance died, and the fire will be run again. */
   | ({ readonly type: 'run.retried'; readonly readyAt: Instant; readonly reason: Reason } & AboutRun)
+  /** Its work goes on elsewhere: the run stays open, without an instance, until a call-back comes or the time is up. */
+  | ({ readonly type: 'run.parked'; readonly until: Instant } & AboutRun)
   /** Somebody wants it to end; its signal is aborted. */
   | ({ readonly type: 'run.cancelled'; readonly reason: CancelRequest['reason'] } & AboutRun)
   /** It has no timeout and has been running for an hour, or another hour. */
@@ -82,7 +84,11 @@ export type CronceEvent =
       readonly author: string | null
       readonly until: Instant | null
     } & AboutSchedule)
-  | ({ readonly type: 'schedule.resumed' } & AboutSchedule)
+  | ({
+      readonly type: 'schedule.resumed'
+      readonly note: string | null
+      readonly author: string | null
+    } & AboutSchedule)
   /** Newer time zone data moved its next instant. */
   | ({ readonly type: 'schedule.moved'; readonly from: Instant | null; readonly to: Instant | null } & AboutSchedule)
   | { readonly type: 'deployment.activated'; readonly app: string; readonly deployment: string; readonly term: number }

@@ -116,13 +116,19 @@ export interface OpenFire {
 
 export interface OpenRun {
   readonly token: string
+  /** `NOBODY` while it is parked. */
   readonly instance: string
   /** Of the claim: tells whether an unknown answer meant yes. */
   readonly request: string
   readonly startedAt: Instant
   /** Somebody wants it to end. From `revokeAt` on anybody may end it. */
   readonly cancel: CancelRequest | null
+  /** It was begun here and goes on elsewhere: somebody with its token says how it ended, or it fails then. */
+  readonly parkedUntil?: Instant
 }
+
+/** The instance of a parked run: it has none, and so outlives the one that began it. */
+export const NOBODY = ''
 
 export interface CancelRequest {
   readonly at: Instant

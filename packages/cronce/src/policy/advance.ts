@@ -9,6 +9,7 @@ import { giveUpWaiting, missWaiting, plan } from './plan.ts'
 import { isRunning } from './records.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
 import { nextUnskipped, seriesOf } from './series.ts'
+import { failParked } from './settle.ts'
 import { startFires } from './start.ts'
 
 /**
@@ -58,7 +59,8 @@ function passOverAhead(draft: Draft, existing: readonly FireRecord[]): void {
 function revoke(draft: Draft): void {
   const { now } = draft.context
   for (const fire of draft.open.filter(isRunning)) {
-    const { cancel } = fire.run
+    const { cancel, parkedUntil } = fire.run
+    if (parkedUntil !== undefined && parkedUntil <= now) failParked(draft, fire)
     if (cancel === null || cancel.revokeAt > now) continue
     const end = cancelEnding(cancel)
     endRun(draft, fire, end)

@@ -47,7 +47,8 @@ export function cancelFire(
   return finish(draft)
 }
 
-function detailOf({ author, note }: CancelWish): string | null {
+/** What stands on record about who wanted it. */
+export function detailOf({ author, note }: CancelWish): string | null {
   if (author === null) return note
   return note === null ? `by ${author}` : `by ${author}: ${note}`
 }

@@ -107,6 +107,13 @@ export function endRun(
 export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelRequest, 'reason' | 'detail'>): void {
   if (fire.run.cancel !== null) return
   const { now } = draft.context
+  // Nobody here executes it, so there is nobody to wait for.
+  if (fire.run.parkedUntil !== undefined) {
+    const end = ending(why.reason, why.detail)
+    endRun(draft, fire, end)
+    endFire(draft, fire, end)
+    return
+  }
   const revokeAt = now + policyOfFire(draft, fire).timeout.graceMs
   const cancel = { at: now, reason: why.reason, detail: why.detail, revokeAt }
   const changed = { ...fire, run: { ...fire.run, cancel } }

@@ -60,8 +60,9 @@ function replaceOthers(draft: Draft, by: OpenFire): void {
 function inTheWay({ active }: Step): string {
   const first = active.find(isRunning)
   if (first !== undefined) {
-    const { token, instance, startedAt } = first.run
-    return `run ${token} on ${instance}, running since ${text(startedAt)}`
+    const { token, instance, startedAt, parkedUntil } = first.run
+    const where = parkedUntil === undefined ? `on ${instance}` : 'waiting for its call-back'
+    return `run ${token} ${where}, running since ${text(startedAt)}`
   }
   return `the fire due ${text(active[0]!.dueAt)}, between two attempts until ${text(active[0]!.readyAt)}`
 }

@@ -5,9 +5,13 @@ import { pauseFires } from './fires.ts'
 import { resumeStep } from './resume-step.ts'
 import { planUpToNow } from './up-to-now.ts'
 
-export interface PauseWish {
-  readonly note: string | null
+/** Who wanted it, and why. */
+export interface Author {
   readonly author: string | null
+  readonly note: string | null
+}
+
+export interface PauseWish extends Author {
   readonly until: Instant | null
   readonly missed: MissedChoice
 }
@@ -22,9 +26,14 @@ export function pause(state: ScheduleState, wanted: PauseWish, context: Context)
 }
 
 /** End a pause, and settle its instants as chosen. `null`: it is not paused. */
-export function resume(state: ScheduleState, missed: MissedChoice, context: Context): Decision | null {
+export function resume(
+  state: ScheduleState,
+  missed: MissedChoice,
+  context: Context,
+  by: Author = { author: null, note: null },
+): Decision | null {
   if (state.pause === null) return null
   const draft = begin(state, context)
-  resumeStep(draft, missed, null)
+  resumeStep(draft, missed, null, by)
   return finish(draft)
 }

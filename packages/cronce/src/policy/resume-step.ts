@@ -5,7 +5,12 @@ import { planPaused } from './plan.ts'
 import { aboutSchedule } from './records.ts'
 
 /** A very long stretch takes several steps: meanwhile the schedule stays paused, until now, so that somebody goes on. */
-export function resumeStep(draft: Draft, missed: MissedChoice, ledger: Ledger | null): void {
+export function resumeStep(
+  draft: Draft,
+  missed: MissedChoice,
+  ledger: Ledger | null,
+  { author, note }: { readonly author: string | null; readonly note: string | null } = { author: null, note: null },
+): void {
   const { pause, retiredAt } = draft.state
   if (pause === null) return
   const hasMore = retiredAt === null && planPaused(draft, missed, ledger)
@@ -16,7 +21,7 @@ export function resumeStep(draft: Draft, missed: MissedChoice, ledger: Ledger | 
   }
   // Failures are counted anew: the next one must not pause it again at once.
   set(draft, { pause: null, failedInRow: 0 })
-  draft.events.push({ type: 'schedule.resumed', ...aboutSchedule(draft) })
+  draft.events.push({ type: 'schedule.resumed', ...aboutSchedule(draft), note, author })
 }
 
 /** Its end has come, whether or not anybody has looked since. */

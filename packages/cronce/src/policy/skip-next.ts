@@ -1,6 +1,7 @@
 import { ending } from '../model/outcome.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { MAX_SKIPPED } from './bounds.ts'
+import { type CancelWish, detailOf } from './cancel.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, finish, set } from './draft.ts'
 import { endUnrun, newFire } from './fires.ts'
@@ -9,7 +10,12 @@ import { refuseRetired } from './refusals.ts'
 import { nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 
 /** Leave out the next instant: the one that the operator saw, or none. */
-export function skipNext(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal {
+export function skipNext(
+  state: ScheduleState,
+  dueAt: Instant,
+  context: Context,
+  wanted: CancelWish = { author: null, note: null },
+): Decision | Refusal {
   if (state.retiredAt !== null) return refuseRetired(state)
   if (state.nextAt !== dueAt) {
     const next = state.nextAt === null ? 'There is no next fire' : `The next fire is due ${textOf(state.nextAt)}`
@@ -26,7 +32,7 @@ export function skipNext(state: ScheduleState, dueAt: Instant, context: Context)
   const draft = begin(state, context)
   const series = seriesOf(state.id, state.definition)
   const fire = newFire({ dueAt, readyAt: series.readyAt(dueAt), plannedAt: context.now, kind: 'scheduled' })
-  endUnrun(draft, recordOf(draft, fire), ending('skipped-by-operator'))
+  endUnrun(draft, recordOf(draft, fire), ending('skipped-by-operator', detailOf(wanted)))
   const skipped = [...(state.skipped ?? []), dueAt].filter((at) => at > context.now || at > dueAt)
   const zoneData = zoneDataOf(state.definition, context.zoneData)
   set(draft, { fired: state.fired + 1, plannedTo: dueAt, skipped, zoneData })

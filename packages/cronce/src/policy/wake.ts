@@ -31,6 +31,7 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
   }
   for (const { run } of state.open) {
     if (run?.cancel) add(run.cancel.revokeAt)
+    if (run?.parkedUntil !== undefined) add(run.parkedUntil)
   }
   takeTurns(state.open, state.definition.policy, (fire, mayStart) => {
     if (mayStart && !isFrozen(state, fire)) add(startableAt(fire, now))

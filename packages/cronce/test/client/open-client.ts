@@ -40,7 +40,12 @@ export async function openClient(
   const { wrap = (own) => own, ...parts } = more
   const client = createClient<Tx>({
     store: wrap(store),
-    context: () => ({ zoneData: '2027a', random: () => 0.5, newId: () => `id-${++ids}` }),
+    context: () => ({
+      zoneData: '2027a',
+      clock: { ...clock, mono: clock.wall, sleep: async () => {} },
+      random: () => 0.5,
+      newId: () => `id-${++ids}`,
+    }),
     emit: (event) => events.push(event),
     ...parts,
   })

@@ -11,7 +11,8 @@ export const FORMAT = 1
 type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
 true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' ? true : never
 true satisfies Optional<OpenFire> extends 'giveUp' ? true : never
-true satisfies Optional<FireRecord & RunRecord & OpenRun> extends never ? true : never
+true satisfies Optional<OpenRun> extends 'parkedUntil' ? true : never
+true satisfies Optional<FireRecord & RunRecord> extends never ? true : never
 
 /** The reason says the outcome. */
 type EndingList = [reason: Ending['reason'], detail: Ending['detail']]
@@ -262,9 +263,29 @@ function openList(fire: OpenFire) {
     fire.failures,
     fire.crashes,
     fire.giveUp ?? null,
-    run === null ? null : ([run.token, run.instance, run.request, run.startedAt, run.cancel] as const),
+    run === null ? null : openRunList(run),
     fire.own,
   ] as const
+}
+
+type OpenRunList = [
+  token: string,
+  instance: string,
+  request: string,
+  startedAt: number,
+  cancel: OpenRun['cancel'],
+  parkedUntil?: number,
+]
+
+/** Hardly any is parked: what has no deadline has one field less. */
+function openRunList({ token, instance, request, startedAt, cancel, parkedUntil }: OpenRun): OpenRunList {
+  if (parkedUntil === undefined) return [token, instance, request, startedAt, cancel]
+  return [token, instance, request, startedAt, cancel, parkedUntil]
+}
+
+function openRunOf([token, instance, request, startedAt, cancel, parkedUntil]: OpenRunList): OpenRun {
+  const run = { token, instance, request, startedAt, cancel }
+  return parkedUntil === undefined ? run : { ...run, parkedUntil }
 }
 
 function openFireOf(list: OpenList): OpenFire {
@@ -281,7 +302,7 @@ function openFireOf(list: OpenList): OpenFire {
     attempt: list[8],
     failures: list[9],
     crashes: list[10],
-    run: run === null ? null : { token: run[0], instance: run[1], request: run[2], startedAt: run[3], cancel: run[4] },
+    run: run === null ? null : openRunOf(run),
     own: list[13],
   }
   if (list[11] !== null) fire.giveUp = list[11]

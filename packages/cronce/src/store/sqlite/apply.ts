@@ -22,7 +22,8 @@ on conflict (namespace, schedule, due_at, nonce) do update
 const PUT_RUN = `
 insert into cronce_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (namespace, schedule, token) do update set outcome = excluded.outcome, record = excluded.record`
+on conflict (namespace, schedule, token) do update
+   set instance = excluded.instance, outcome = excluded.outcome, record = excluded.record`
 const COUNT_SLOT = 'select count(*) as runs from cronce_run_slots where namespace = ? and slot = ?'
 const HOLDS_SLOT = 'select 1 from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
 const TAKE_SLOT = 'insert or ignore into cronce_run_slots (namespace, slot, schedule, token) values (?, ?, ?, ?)'

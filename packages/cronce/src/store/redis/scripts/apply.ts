@@ -191,7 +191,11 @@ local function put_run(id, given, known, values)
     was_open, _, was_instance, was_slots = match(old, RUN_PATTERN)
     if was_open == '1' then
       count_slots(was_slots, -1)
-      if open == '0' then let_go(was_instance, member) end
+      -- A run that is parked changes hands.
+      if open == '0' or was_instance ~= instance then
+        let_go(was_instance, member)
+        was_open = '0'
+      end
     end
   else
     later('ZADD', RUNS, started, member)

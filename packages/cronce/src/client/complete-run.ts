@@ -1,0 +1,99 @@
+import { CronceError } from '../errors.ts'
+import type { Json } from '../model/json.ts'
+import { cut, LIMITS } from '../model/limits.ts'
+import { ending } from '../model/outcome.ts'
+import { NOBODY } from '../model/schedule.ts'
+import { STALE } from '../policy/decision.ts'
+import { type Settlement, settle } from '../policy/settle.ts'
+import { readStore } from './ask-store.ts'
+import { changeSchedule } from './change-schedule.ts'
+import type { ClientParts } from './parts.ts'
+import { readCommand } from './read-command.ts'
+import { readInput } from './read-input.ts'
+import { readBoolean, readChoice, readText } from './read-option.ts'
+
+export interface Completion {
+  readonly outcome: 'succeeded' | 'failed'
+  /** Kept with the run, up to 16 KB. @default null */
+  readonly result?: Json | undefined
+  /** What went wrong, where it failed. */
+  readonly error?: string | undefined
+  /** Whether a failure is worth another run, if the job's policy has one. @default true */
+  readonly retryable?: boolean | undefined
+}
+
+/**
+ * Whoever was asked to do the work may be done before the one who asked has put on record that it waits: so long it is looked
+ * for again.
+ */
+const PATIENCE_MS = 5_000
+const PAUSE_MS = 100
+
+export async function completeRun<Tx>(
+  parts: ClientParts<Tx>,
+  schedule: string,
+  token: string,
+  completion: Completion,
+): Promise<void> {
+  const settlement = readCompletion(token, completion)
+  for (let waitedMs = 0; ; waitedMs += PAUSE_MS) {
+    const verdict = await tryComplete(parts, schedule, settlement)
+    if (verdict === 'completed') return
+    const { sleep } = parts.context()
+    if (waitedMs >= PATIENCE_MS || sleep === undefined) throw notParked(schedule, token)
+    await sleep(PAUSE_MS)
+  }
+}
+
+async function tryComplete<Tx>(
+  parts: ClientParts<Tx>,
+  schedule: string,
+  settlement: Settlement,
+): Promise<'completed' | 'not-parked'> {
+  let isParked = true
+  await changeSchedule(parts, schedule, async (state, context) => {
+    const run = state.open.find((fire) => fire.run?.token === settlement.token)?.run
+    isParked = run?.parkedUntil !== undefined
+    if (run !== undefined && run !== null && !isParked) return null
+    const decision = settle(state, settlement, context)
+    if (decision !== STALE) return decision
+    isParked = true
+    await demandSame(parts, schedule, settlement)
+    return null
+  })
+  return isParked ? 'completed' : 'not-parked'
+}
+
+/** It has ended: whoever said so may say it again, since the answer may have been lost. */
+async function demandSame<Tx>({ store }: ClientParts<Tx>, schedule: string, settlement: Settlement): Promise<void> {
+  const { token } = settlement
+  const query = { schedule, token, limit: 1, after: null }
+  const { items } = await readStore('look for a run', () => store.listRuns(query))
+  const found = items[0]
+  if (found !== undefined && found.ending?.reason === settlement.ending.reason && found.instance === NOBODY) return
+  throw new CronceError('RUN_NOT_OPEN', `Run ${token} of ${JSON.stringify(schedule)} is not going on.`, {
+    hint: 'Look at the run: it has ended, or the token is of another schedule.',
+  })
+}
+
+function readCompletion(token: string, completion: Completion): Settlement {
+  const fields = readCommand(completion, ['outcome', 'result', 'error', 'retryable'])
+  const outcome = readChoice('outcome', fields.outcome, ['succeeded', 'failed'])
+  const result = fields.result === undefined ? null : readInput(fields.result)
+  const retryable = readBoolean('retryable', fields.retryable ?? true)
+  if (outcome === 'succeeded') {
+    const isLong = JSON.stringify(result).length > LIMITS.result
+    const kept: Json = isLong ? `[cut: more than ${LIMITS.result} characters]` : result
+    return { token, ending: ending('completed'), error: null, result: kept, retryable: false, handBack: null }
+  }
+  const text = fields.error === undefined ? 'It failed.' : readText('error', fields.error, LIMITS.input)
+  const message = cut(text, LIMITS.errorMessage)
+  const error = { name: 'Error', message, code: null, stack: null }
+  return { token, ending: ending('error', message), error, result, retryable, handBack: null }
+}
+
+function notParked(schedule: string, token: string): CronceError {
+  return new CronceError('RUN_NOT_PARKED', `Run ${token} of ${JSON.stringify(schedule)} is still at an instance.`, {
+    hint: 'Call again in a moment; only runs whose target answered 202 wait for a call-back.',
+  })
+}

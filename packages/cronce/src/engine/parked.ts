@@ -1,0 +1,15 @@
+/** What a target returns instead of a result when its work goes on elsewhere. */
+export class Parked {
+  readonly parkMs: number
+
+  constructor(parkMs: number) {
+    this.parkMs = parkMs
+  }
+}
+
+/**
+ * Leave the run open without a lease: somebody with its token says how it ended (`runs.complete`) within this time, or it fails.
+ */
+export function parkUntil(parkMs: number): Parked {
+  return new Parked(parkMs)
+}
