@@ -12,6 +12,8 @@ export interface Room {
   readonly packages: readonly RegExp[]
   /** What must not stand in it, and why. */
   readonly never: readonly Ban[]
+  /** It imports what only the running program knows. */
+  readonly loads?: boolean
 }
 
 interface Ban {
@@ -250,10 +252,19 @@ export const ROOMS: readonly Room[] = [
     packages: [NODE, /^cronce(\/|$)/, /^hono(\/|$)/],
     never: [],
   },
+  // The user's own files: what they are called is known to the running program only.
+  {
+    name: 'cli/load-module',
+    path: 'packages/cli/src/load-module.ts',
+    doors: [],
+    packages: [NODE],
+    never: [],
+    loads: true,
+  },
   {
     name: 'cli',
     path: 'packages/cli/src/',
-    doors: [],
+    doors: ['cli/load-module'],
     packages: [NODE, /^cronce(\/|$)/, /^@cronce\/(checker|server)$/, /^cronstrue$/, /^yaml$/],
     never: [],
   },

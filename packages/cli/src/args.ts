@@ -7,6 +7,8 @@ export interface Flag {
   /** What stands for the value in the help, such as `ZONE`. */
   readonly value?: string
   readonly choices?: readonly string[]
+  /** It may be given several times; `texts` has all of them. */
+  readonly repeat?: boolean
   readonly help: string
 }
 
@@ -14,33 +16,38 @@ export type Flags = Readonly<Record<string, Flag>>
 
 export interface Args {
   readonly text: (flag: string) => string | undefined
+  /** Of a flag that may be repeated, in the order given. */
+  readonly texts: (flag: string) => readonly string[]
   readonly has: (flag: string) => boolean
+  /** All that is no flag, also what comes after `--`. */
   readonly positionals: readonly string[]
+  /** What comes after `--`, untouched. `null`: there is no `--`. */
+  readonly rest: readonly string[] | null
 }
 
 /** Read the arguments of one command. `parseArgs` only cuts them up: its own complaints do not say what to do. */
 export function readArgs(argv: readonly string[], flags: Flags): Args {
   const { tokens } = parseArgs({ args: [...argv], options: parseArgsOptions(flags), strict: false, tokens: true })
-  const values = new Map<string, string | true>()
+  const values = new Map<string, readonly (string | true)[]>()
   const positionals: string[] = []
+  let rest: string[] | null = null
 
   for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind === 'option-terminator') rest = []
+    if (token.kind === 'positional') {
+      positionals.push(token.value)
+      rest?.push(token.value)
+    }
     if (token.kind !== 'option') continue
     const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
     if (flag === undefined) throw unknownFlag(token.rawName, flags)
-    if (values.has(token.name)) throw new UsageError(`${token.rawName} is given twice.`)
-    values.set(token.name, readValue(token.rawName, flag, token.value))
+    const before = values.get(token.name) ?? []
+    if (before.length > 0 && !flag.repeat) throw new UsageError(`${token.rawName} is given twice.`)
+    values.set(token.name, [...before, readValue(token.rawName, flag, token.value)])
   }
 
-  return {
-    text: (name) => {
-      const value = values.get(name)
-      return typeof value === 'string' ? value : undefined
-    },
-    has: (name) => values.has(name),
-    positionals,
-  }
+  const texts = (name: string): string[] => (values.get(name) ?? []).filter((value) => value !== true)
+  return { text: (name) => texts(name).at(-1), texts, has: (name) => values.has(name), positionals, rest }
 }
 
 function parseArgsOptions(flags: Flags): Record<string, { type: 'string' | 'boolean'; short?: string }> {

@@ -1,7 +1,10 @@
+import { text } from 'node:stream/consumers'
+import { askAt } from './ask.ts'
+import { interruptSignal } from './interrupt.ts'
 import { run } from './run.ts'
 import { painter } from './terminal.ts'
 
-const { stdout, stderr, env } = process
+const { stdin, stdout, stderr, env } = process
 
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -15,13 +18,23 @@ for (const stream of [stdout, stderr]) {
 
 const argv = process.argv.slice(2)
 const refused = argv.includes('--no-color')
+const signal = interruptSignal()
 
 // Set rather than exit: what was written to a pipe may not have left yet.
 process.exitCode = await run(argv, {
-  out: (text) => stdout.write(text),
-  err: (text) => stderr.write(text),
+  out: (data) => stdout.write(data),
+  err: (data) => stderr.write(data),
   paint: painter({ isTTY: stdout.isTTY, env, refused }),
   paintErr: painter({ isTTY: stderr.isTTY, env, refused }),
   now: Date.now(),
   env,
+  cwd: process.cwd(),
+  isTTY: stdout.isTTY,
+  isErrTTY: stderr.isTTY,
+  columns: stdout.isTTY ? stdout.columns : null,
+  ask: stdin.isTTY && stderr.isTTY ? askAt(stdin, stderr) : null,
+  readInput: () => text(stdin),
+  get signal() {
+    return signal()
+  },
 })

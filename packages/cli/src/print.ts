@@ -4,18 +4,6 @@ import type { Paint } from './terminal.ts'
 import { isUtc } from './zone.ts'
 import { zoneMarks } from './zone-marks.ts'
 
-/** Where a command prints, and what it may know of the world. */
-export interface Io {
-  /** Data. */
-  readonly out: (text: string) => void
-  /** Everything else. */
-  readonly err: (text: string) => void
-  readonly paint: Paint
-  readonly paintErr: Paint
-  readonly now: number
-  readonly env: Readonly<Record<string, string | undefined>>
-}
-
 /** One line per fire: in the zone, in UTC if that is another, how far away, and what a zone change did to it. */
 export function fireLines(
   trigger: CronTrigger | EveryTrigger,

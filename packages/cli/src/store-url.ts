@@ -1,21 +1,13 @@
-import type { Args, Flags } from './args.ts'
-import type { Io } from './print.ts'
+import type { Args } from './args.ts'
+import type { Io } from './io.ts'
+import { findStore } from './open-store.ts'
 import { UsageError } from './usage-error.ts'
 
-export const STORE_FLAGS = {
-  store: {
-    type: 'string',
-    value: 'URL',
-    help: 'Which store: postgres://USER@HOST/DATABASE (default: the environment, CRONCE_STORE or DATABASE_URL)',
-  },
-} as const satisfies Flags
-
-/** The store that is meant: by the flag or, so that passwords need not be on the command line, by the environment. */
-export function postgresUrl(args: Args, { env }: Io): string {
-  const { CRONCE_STORE: ours, DATABASE_URL: everybodys } = env
-  const url = args.text('store') ?? (ours || everybodys || '')
-  if (url === '') {
-    throw new UsageError('Which store?', 'Set DATABASE_URL, or add --store postgres://USER@HOST/DATABASE.')
+/** The PostgreSQL database that is meant. */
+export async function postgresUrl(args: Args, io: Io): Promise<string> {
+  const { store: url } = await findStore(args, io)
+  if (typeof url !== 'string') {
+    throw new UsageError('The store of the configuration is no URL.', 'Add --store postgres://USER@HOST/DATABASE.')
   }
   if (/^postgres(ql)?:\/\//.test(url)) return url
   const kind = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]

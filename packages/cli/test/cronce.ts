@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Io } from '../src/print.ts'
+import type { Io } from '../src/io.ts'
 import { run } from '../src/run.ts'
 
 export const MAIN = fileURLToPath(new URL('../bin/cronce.js', import.meta.url))
@@ -33,25 +33,35 @@ export function start(
   })
 }
 
-/** The same without a process, for tests of what is said rather than of how it gets out. */
-export function call(...args: string[]): Result {
-  const { io, said } = listener({})
-  const status = run(args, io)
-  if (typeof status !== 'number') throw new Error(`${args[0]} takes its time: use ask`)
-  return { status, ...said() }
+export interface Asked {
+  readonly env?: Io['env']
+  readonly cwd?: string
+  readonly now?: number
+  /** The width of a terminal, for stdout and stderr; without it there is none. */
+  readonly columns?: number
+  /** Answers to questions, in their order; without them there is nobody to ask. */
+  readonly answers?: readonly string[]
+  readonly input?: string
+  readonly signal?: AbortSignal
 }
 
-/** The same for commands that ask somebody. */
-export async function ask(args: readonly string[], env: Io['env'] = {}): Promise<Result> {
-  const { io, said } = listener(env)
+/** The same without a process, for tests of what is said rather than of how it gets out. */
+export function call(...args: string[]): Promise<Result> {
+  return ask(args)
+}
+
+/** The same in surroundings of one's own. The environment alone may be given, too. */
+export async function ask(args: readonly string[], env: Io['env'] = {}, asked: Asked = {}): Promise<Result> {
+  const { io, said } = listener({ env, ...asked })
   const status = await run(args, io)
   return { status, ...said() }
 }
 
-function listener(env: Io['env']): { io: Io; said: () => Omit<Result, 'status'> } {
+export function listener(asked: Asked): { io: Io; said: () => Omit<Result, 'status'> } {
   let stdout = ''
   let stderr = ''
   const plain = (_: unknown, text: string): string => text
+  const answers = [...(asked.answers ?? [])]
   const io: Io = {
     out: (text) => {
       stdout += text
@@ -61,8 +71,22 @@ function listener(env: Io['env']): { io: Io; said: () => Omit<Result, 'status'> 
     },
     paint: plain,
     paintErr: plain,
-    now: Date.UTC(2027, 0, 1, 12, 0, 0, 250),
-    env,
+    now: asked.now ?? Date.UTC(2027, 0, 1, 12, 0, 0, 250),
+    env: asked.env ?? {},
+    // Where no configuration is found: tests name theirs.
+    cwd: asked.cwd ?? '/',
+    isTTY: asked.columns !== undefined,
+    isErrTTY: asked.columns !== undefined,
+    columns: asked.columns ?? null,
+    ask:
+      asked.answers === undefined
+        ? null
+        : async (question) => {
+            stderr += question
+            return answers.shift() ?? ''
+          },
+    readInput: async () => asked.input ?? '',
+    signal: asked.signal ?? new AbortController().signal,
   }
   return { io, said: () => ({ stdout, stderr }) }
 }

@@ -2,8 +2,9 @@ import { type CronTrigger, type EveryTrigger, stats } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { formatDuration, formatLocal, formatOffset, precisionFor } from '../format.ts'
 import { fireCount, frequencyOf } from '../frequency.ts'
+import type { Io } from '../io.ts'
 import { notesOn } from '../notes.ts'
-import { fireLines, type Io } from '../print.ts'
+import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { sanitize, wrap } from '../terminal.ts'
 import { timingWords } from '../timing.ts'
@@ -20,9 +21,7 @@ const CHANGES_KNOWN_FROM = Date.UTC(1970) - DAY_MS
 const NEXT_COUNT = 3
 
 export const explain: Command = {
-  name: 'explain',
   operands: '"<expression>"',
-  summary: 'What an expression means, how often it fires, and what clock changes do to it',
   examples: [
     ['cronce explain "0 9 * * MON-FRI" --tz America/New_York', 'in words, and what clock changes do'],
     ['cronce explain "0 0 13 * FRI"', 'day of month or weekday: which is it?'],

@@ -1,6 +1,6 @@
 import type { Flag, Flags } from '../args.ts'
 import { type Paint, wrap } from '../terminal.ts'
-import type { Command } from './command.ts'
+import { type Command, type Entry, GROUPS } from './command.ts'
 
 /** Flags that every command has. */
 export const COMMON_FLAGS = {
@@ -8,17 +8,35 @@ export const COMMON_FLAGS = {
   help: { type: 'boolean', short: 'h', help: 'This text' },
 } as const satisfies Flags
 
-export function overview(commands: readonly Command[], paint: Paint): string {
-  const width = Math.max(...commands.map(({ name }) => name.length))
+const EXAMPLES = [
+  'cronce next "*/15 9-17 * * MON-FRI"',
+  'cronce explain "0 0 13 * FRI" --tz Europe/London',
+  'cronce start jobs.ts --store sqlite:cronce.db',
+  'cronce list --store postgres://app@db/app',
+  'cronce run nightly-report --wait',
+]
+
+export function overview(commands: readonly Entry[], paint: Paint): string {
+  const visible = commands.filter(({ hidden }) => !hidden)
+  const width = Math.max(...visible.map(({ name }) => name.length))
+  const groups = Object.entries(GROUPS).map(([group, title]) => ({
+    title,
+    entries: visible.filter((entry) => entry.group === group),
+  }))
+  const known = EXAMPLES.filter((example) => visible.some(({ name }) => example.startsWith(`cronce ${name} `)))
   return [
-    'cronce: when does it fire, and why?',
+    'cronce: cron jobs that run once, however many processes there are.',
     '',
     paint('bold', 'Examples'),
-    ...commands.flatMap(({ examples }) => examples.slice(0, 2)).map(([command]) => `  ${command}`),
+    ...known.map((example) => `  ${example}`),
     '',
-    paint('bold', 'Commands'),
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
-    '',
+    ...groups
+      .filter(({ entries }) => entries.length > 0)
+      .flatMap(({ title, entries }) => [
+        paint('bold', title),
+        ...entries.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+        '',
+      ]),
     paint('bold', 'Flags'),
     '  cronce <command> --help   The flags of a command',
     '  cronce --version          The version',
@@ -26,8 +44,8 @@ export function overview(commands: readonly Command[], paint: Paint): string {
   ].join('\n')
 }
 
-export function commandHelp(command: Command, paint: Paint): string {
-  const { name, operands, summary, examples, about } = command
+export function commandHelp({ name, summary, aliases = [] }: Entry, command: Command, paint: Paint): string {
+  const { operands, examples, about } = command
   const flags: Flags = { ...command.flags, ...COMMON_FLAGS }
   const heads = Object.entries(flags).map(([flag, spec]) => flagHead(flag, spec))
   const width = Math.max(...heads.map((head) => head.length))
@@ -39,7 +57,8 @@ export function commandHelp(command: Command, paint: Paint): string {
     ...examples.map(([example, does]) => `  ${example.padEnd(exampleWidth)}  ${paint('dim', does)}`.trimEnd()),
     '',
     paint('bold', 'Usage'),
-    `  cronce ${name} ${operands} [flags]`,
+    `  cronce ${[name, operands].filter(Boolean).join(' ')} [flags]`,
+    ...aliases.map((alias) => `  cronce ${alias} is the same`),
     '',
     paint('bold', 'Flags'),
     ...Object.values(flags).map(

@@ -1,8 +1,9 @@
 import type { MigrationStatus, Migrator, Roles } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { formatUtc } from '../format.ts'
-import type { Io } from '../print.ts'
-import { postgresUrl, STORE_FLAGS } from '../store-url.ts'
+import type { Io } from '../io.ts'
+import { STORE_FLAGS } from '../open-store.ts'
+import { postgresUrl } from '../store-url.ts'
 import { sanitize } from '../terminal.ts'
 import { suggestion, UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
@@ -11,9 +12,7 @@ const VERBS = ['status', 'plan', 'up', 'sql', 'adopt'] as const
 type Verb = (typeof VERBS)[number]
 
 export const migrate: Command = {
-  name: 'migrate',
   operands: `<${VERBS.join('|')}>`,
-  summary: 'Make or update the tables of a PostgreSQL store',
   examples: [
     ['cronce migrate up', 'make or update the tables in the database of DATABASE_URL'],
     ['cronce migrate plan --store postgres://me@db/app', 'what up would do'],
@@ -28,7 +27,8 @@ export const migrate: Command = {
     'sql looks at no database unless --store is given; then it prints what is missing there.',
   ].join('\n'),
   flags: {
-    ...STORE_FLAGS,
+    store: STORE_FLAGS.store,
+    config: STORE_FLAGS.config,
     schema: { type: 'string', value: 'NAME', help: 'The schema of the tables (default cronce)' },
     runtime: {
       type: 'string',
@@ -57,7 +57,7 @@ async function runMigrate(args: Args, io: Io): Promise<number> {
   }
   const warn = (_code: string, message: string): void =>
     io.err(`${io.paintErr('yellow', 'warning:')} ${sanitize(message)}\n`)
-  const store = migrator(postgresUrl(args, io), { schema: args.text('schema'), warn })
+  const store = migrator(await postgresUrl(args, io), { schema: args.text('schema'), warn })
   try {
     return await act(verb, store, roles, args, io)
   } finally {

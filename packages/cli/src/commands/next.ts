@@ -1,8 +1,9 @@
 import { stats, type ZoneEffect } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
+import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
-import { fireLines, type Io } from '../print.ts'
+import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { UsageError } from '../usage-error.ts'
 import { effectWords } from '../zone-marks.ts'
@@ -12,9 +13,7 @@ const DEFAULT_COUNT = 5
 const MOST = 1_000
 
 export const next: Command = {
-  name: 'next',
   operands: '"<expression>"',
-  summary: 'When an expression fires next',
   examples: [
     ['cronce next "*/15 9-17 * * MON-FRI"', 'the next five fires, in UTC'],
     ['cronce next "30 1 * * *" --tz Europe/London --from 2027-03-27', 'across a change of the clock'],

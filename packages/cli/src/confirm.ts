@@ -1,0 +1,81 @@
+import { hostname, userInfo } from 'node:os'
+import { CronceError } from 'cronce/cron'
+import type { Args, Flags } from './args.ts'
+import type { Io } from './io.ts'
+import { formOf, printJson } from './output.ts'
+import { sanitize } from './terminal.ts'
+
+/** For the record: who did it, and why. */
+export const NOTE_FLAGS = {
+  note: { type: 'string', value: 'TEXT', help: 'Why, for the record' },
+  author: { type: 'string', value: 'NAME', help: 'Who, for the record (default: CRONCE_AUTHOR, or USER@HOST)' },
+} as const satisfies Flags
+
+/** What every command that changes something takes. */
+export const CHANGE_FLAGS = {
+  'dry-run': { type: 'boolean', help: 'Say what would change, and change nothing' },
+  yes: { type: 'boolean', short: 'y', help: 'Do not ask' },
+  'no-input': { type: 'boolean', help: 'Never ask: refuse instead' },
+  ...NOTE_FLAGS,
+} as const satisfies Flags
+
+export interface Authored {
+  readonly author: string
+  readonly note?: string
+}
+
+/** What goes on record with a change. */
+export function authorOf(args: Args, { env }: Pick<Io, 'env'>): Authored {
+  const { CRONCE_AUTHOR: named } = env
+  const author = (args.text('author') ?? (named || `${userName()}@${hostname()}`)).slice(0, 200)
+  const note = args.text('note')
+  return note === undefined ? { author } : { author, note }
+}
+
+/** Some containers have a user id without a name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'somebody'
+  }
+}
+
+export interface Plan {
+  /** What will change, a sentence each: they are shown before anything does. */
+  readonly lines: readonly string[]
+  /** It can't be taken back, or it touches much: it wants a yes. */
+  readonly dangerous?: boolean
+  /** What is to be typed instead of a yes, such as the name of what goes. */
+  readonly typed?: string
+  /** The plan for programs, with `--dry-run --json`. */
+  readonly json?: object
+}
+
+/**
+ * Show the plan and have it confirmed. `true`: do it. `false`: `--dry-run`, which has said everything; end with exit code 0.
+ * A dangerous plan that nobody confirms is refused with CONFIRMATION_NEEDED, exit code 4.
+ */
+export async function confirm(plan: Plan, args: Args, io: Io): Promise<boolean> {
+  const isJson = ['json', 'jsonl'].includes(formOf(args))
+  const lines = plan.lines.map(sanitize)
+  if (args.has('dry-run')) {
+    if (isJson) printJson({ dryRun: true, plan: plan.lines, ...plan.json }, io)
+    else io.out(`${['Nothing is changed. This would be:', ...lines.map((line) => `  ${line}`)].join('\n')}\n`)
+    return false
+  }
+  if (!plan.dangerous || args.has('yes')) return true
+  if (args.has('no-input') || io.ask === null) {
+    throw new CronceError('CONFIRMATION_NEEDED', `Nobody confirmed it: ${lines.join(' ')}`, {
+      hint: 'Look at it with --dry-run, then add --yes.',
+    })
+  }
+  io.err(`${lines.join('\n')}\n`)
+  const { typed } = plan
+  const question = typed === undefined ? 'Do it? [y/N] ' : `Type ${sanitize(typed)} to do it: `
+  const answer = (await io.ask(io.paintErr('bold', question))).trim()
+  if (typed === undefined ? /^y(es)?$/i.test(answer) : answer === typed) return true
+  throw new CronceError('CONFIRMATION_NEEDED', 'Nothing was changed: it was not confirmed.', {
+    hint: 'Try again when you are sure.',
+  })
+}

@@ -1,0 +1,30 @@
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
+
+/** The signal of `Io`: handlers are installed when somebody first asks for it. */
+export function interruptSignal(): () => AbortSignal {
+  let controller: AbortController | null = null
+  return () => {
+    if (controller === null) {
+      const made = new AbortController()
+      controller = made
+      for (const [name, code] of Object.entries(SIGNALS)) {
+        process.on(name, () => {
+          if (made.signal.aborted) process.exit(code)
+          made.abort(new Interrupted(name, code))
+        })
+      }
+    }
+    return controller.signal
+  }
+}
+
+/** Why `Io.signal` was aborted, and the exit code that says so. */
+export class Interrupted extends Error {
+  override readonly name = 'AbortError'
+  readonly exitCode: number
+
+  constructor(signal: string, exitCode: number) {
+    super(`Interrupted by ${signal}.`)
+    this.exitCode = exitCode
+  }
+}

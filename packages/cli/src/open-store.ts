@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Connection, CronceError, type CronceOptions, connect } from 'cronce'
+import type { Args, Flags } from './args.ts'
+import { CONFIG_FLAGS, type LoadedConfig, loadConfig } from './config.ts'
+import type { Io } from './io.ts'
+import { redactSecrets, redactUrl, secretsOf } from './redact.ts'
+import { sanitize } from './terminal.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What every command that opens a store takes. */
+export const STORE_FLAGS = {
+  store: {
+    type: 'string',
+    value: 'URL',
+    help: 'postgres://…, redis://…, sqlite:FILE; env:NAME or @FILE for one that is kept there (default: CRONCE_STORE, the configuration, DATABASE_URL)',
+  },
+  namespace: {
+    type: 'string',
+    value: 'NAME',
+    help: 'Which namespace of it (default: CRONCE_NAMESPACE, the configuration)',
+  },
+  ...CONFIG_FLAGS,
+} as const satisfies Flags
+
+export interface StoreSetting extends LoadedConfig {
+  /** A URL, or in a configuration that is code, a store as it was made. */
+  readonly store: NonNullable<CronceOptions['store']>
+  readonly namespace: string | undefined
+  readonly secrets: readonly string[]
+}
+
+/** Which store is meant: the flag beats CRONCE_STORE, that the configuration, and that DATABASE_URL. */
+export async function findStore(args: Args, io: Io): Promise<StoreSetting> {
+  const setting = await findStoreIfAny(args, io)
+  if (setting.store !== undefined) return { ...setting, store: setting.store }
+  throw new CronceError('STORE_MISSING', 'Which store?', {
+    hint: 'Set CRONCE_STORE, or add --store with a URL: postgres://USER@HOST/DATABASE, redis://HOST, sqlite:FILE.',
+  })
+}
+
+/** The same for commands that have a default of their own. */
+export async function findStoreIfAny(
+  args: Args,
+  io: Io,
+): Promise<Omit<StoreSetting, 'store'> & { readonly store: StoreSetting['store'] | undefined }> {
+  const { CRONCE_STORE: ours, CRONCE_NAMESPACE: namespace, DATABASE_URL: everybodys } = io.env
+  const loaded = await loadConfig(args, io)
+  const { config } = loaded
+  const named = args.text('store') ?? (ours || config.store || everybodys || undefined)
+  const store = typeof named === 'string' ? readStoreText(named, io) : named
+  return {
+    ...loaded,
+    store,
+    namespace: args.text('namespace') ?? (namespace || config.namespace),
+    secrets: typeof store === 'string' ? secretsOf(store) : [],
+  }
+}
+
+/** A URL, or where it is kept, so that it need not be on the command line, where all users of a machine can see it. */
+export function readStoreText(text: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>): string {
+  if (text.startsWith('env:')) {
+    const name = text.slice('env:'.length)
+    const url = env[name]?.trim()
+    if (url) return url
+    throw new UsageError(`The variable ${name} is not set.`, `Set ${name} to the URL of the store.`)
+  }
+  if (!text.startsWith('@')) return text
+  const file = resolve(cwd, text.slice(1))
+  let url: string
+  try {
+    url = readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw new UsageError(`${file} can't be read: ${(cause as Error).message}`, 'Write the URL of the store into it.')
+  }
+  if (url !== '' && !/\s/.test(url)) return url
+  throw new UsageError(`${file} has no URL in it.`, 'Write the URL of the store into it, and nothing else.')
+}
+
+/** Open the store that is meant. Warnings go to stderr; close it, or the process does not end. */
+export async function openClient(args: Args, io: Io, options: { adopt?: boolean } = {}): Promise<Connection> {
+  return openSetting(await findStore(args, io), io, options)
+}
+
+export async function openSetting(
+  setting: StoreSetting,
+  io: Io,
+  options: { adopt?: boolean } = {},
+): Promise<Connection> {
+  const { store, namespace, secrets } = setting
+  const tell = (message: string): void =>
+    io.err(`${io.paintErr('yellow', 'warning:')} ${sanitize(redactSecrets(message, secrets))}\n`)
+  return withoutSecrets(secrets, () => connect({ store, namespace, ...options, logger: { warn: tell, error: tell } }))
+}
+
+/** Do something with a client of the store that is meant, and close it whatever happens. */
+export async function withClient<T>(args: Args, io: Io, work: (client: Connection) => Promise<T>): Promise<T> {
+  const setting = await findStore(args, io)
+  const client = await openSetting(setting, io)
+  try {
+    return await withoutSecrets(setting.secrets, () => work(client))
+  } finally {
+    await client.close()
+  }
+}
+
+/** No error says a password: neither those of drivers, nor that of a URL which is none. */
+export async function withoutSecrets<T>(secrets: readonly string[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof CronceError)) {
+      if (!isInvalidUrl(error)) throw error
+      throw new CronceError('STORE_INVALID', 'The URL of the store is no URL.', {
+        hint: 'Percent-encode special characters in its password: @ is %40, / is %2F.',
+      })
+    }
+    const message = redactSecrets(error.message, secrets)
+    const hint = error.hint === undefined ? undefined : redactSecrets(error.hint, secrets)
+    if (message === error.message && hint === error.hint) throw error
+    throw new CronceError(error.code, message, { hint })
+  }
+}
+
+function isInvalidUrl(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_URL'
+}
+
+/** The store for people: a URL without its secrets. */
+export function storeWords(store: StoreSetting['store']): string {
+  return typeof store === 'string' ? redactUrl(store) : 'the store of the configuration'
+}

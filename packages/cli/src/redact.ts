@@ -1,0 +1,44 @@
+/** URLs as they may be shown: who and where, never with what. */
+
+const HIDDEN = '***'
+const SECRET_NAME = /pass|pwd|secret|token|key|auth|credential|signature|^sig$/i
+
+/** The password and every query value that sounds like a secret become `***`. */
+export function redactUrl(url: string): string {
+  return redactText(url)
+}
+
+/** The same for URLs anywhere in a text, such as the message of a driver. */
+export function redactText(text: string): string {
+  return text
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#'"@:]*):([^\s'"]*?)@(?=[^\s'"@]*(?:[/?#\s'"]|$))/gi, `$1$2:${HIDDEN}@`)
+    .replace(/([?&;])([^\s=&;#'"]+)=([^\s&;#'"]*)/g, (whole, mark: string, name: string) =>
+      SECRET_NAME.test(name) ? `${mark}${name}=${HIDDEN}` : whole,
+    )
+    .replace(/\b(password)=('[^']*'|[^\s&;'"]+)/gi, `$1=${HIDDEN}`)
+}
+
+/** What must not be shown of this URL, as written and as meant, longest first. */
+export function secretsOf(url: string): string[] {
+  const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:(.*)@[^@]*$/i.exec(url)?.[1]
+  const values = [...url.matchAll(/[?&]([^=&#]+)=([^&#]*)/g)]
+    .filter(([, name]) => SECRET_NAME.test(name!))
+    .map(([, , value]) => value!)
+  const written = [password, ...values].filter((secret) => secret !== undefined && secret !== '') as string[]
+  const all = new Set(written.flatMap((secret) => [secret, decoded(secret)]))
+  return [...all].sort((a, b) => b.length - a.length)
+}
+
+/** Without these secrets and without the password of any URL. Very short ones would take ordinary letters with them. */
+export function redactSecrets(text: string, secrets: readonly string[]): string {
+  const bare = redactText(text)
+  return secrets.filter((secret) => secret.length > 2).reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), bare)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
