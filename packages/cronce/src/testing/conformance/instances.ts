@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { InstanceRecord } from '../../model/instance.ts'
+import { NOBODY } from '../../model/schedule.ts'
 import type { Store } from '../../store/store.ts'
 import { applyAll, type Bench, bury, join, type Rule, renewalsOf, running } from './bench.ts'
-import { after, app, beat, cancellation, HOUR_MS, NOON, settlement } from './samples.ts'
+import { after, app, beat, cancellation, HOUR_MS, NOON, parking, settlement } from './samples.ts'
 
 async function instanceOf(store: Store, id: string): Promise<InstanceRecord | undefined> {
   return (await store.listInstances()).instances.find((instance) => instance.id === id)
@@ -243,6 +244,31 @@ export function instanceRules(rule: Rule): void {
     await applyAll(store, [settlement(second.state, second.run)])
     assert.deepEqual(await orphans(), [])
   })
+
+  rule(
+    'a run that is parked is held by nobody, no orphan when its instance dies, and open until it ends',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i', 'other')
+      const { state, run } = await running(store, 'a', { instance: 'i' })
+      const parked = parking(state, run)
+      await applyAll(store, [parked])
+      assert.deepEqual((await store.beat(beat('i'))).held, [])
+      await bury(store, 'i')
+      assert.deepEqual((await store.beat(beat('other'))).chores.orphans, [])
+      const { items } = await store.listRuns({ outcome: 'open', after: null, limit: 10 })
+      assert.deepEqual(
+        items.map(({ token, instance, endedAt }) => [token, instance, endedAt]),
+        [[run.token, NOBODY, null]],
+      )
+      const loaded = (await store.load(['a'])).schedules[0]
+      assert.equal(loaded?.open[0]?.run?.parkedUntil, run.startedAt + HOUR_MS)
+      assert.equal((await store.listRuns({ instance: 'i', after: null, limit: 10 })).items.length, 0)
+      await applyAll(store, [settlement(after(parked), { ...run, instance: NOBODY })])
+      assert.deepEqual((await store.listRuns({ outcome: 'open', after: null, limit: 10 })).items, [])
+      assert.deepEqual((await store.beat(beat('other'))).chores.orphans, [])
+    },
+  )
 
   rule('a probe never names an instance whose store is open', async ({ store, open }) => {
     await join(store, 'i')

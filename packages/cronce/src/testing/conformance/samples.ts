@@ -2,7 +2,14 @@ import type { AppRecord } from '../../model/app.ts'
 import type { Change } from '../../model/change.ts'
 import { type Ending, ending } from '../../model/outcome.ts'
 import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
-import type { CancelRequest, Definition, Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
+import {
+  type CancelRequest,
+  type Definition,
+  type Instant,
+  NOBODY,
+  type OpenFire,
+  type ScheduleState,
+} from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
 import type { Beat } from '../../store/store.ts'
 
@@ -239,6 +246,15 @@ export function cancellation(before: ScheduleState, run: RunRecord): Change {
     fire.run?.token === run.token ? { ...fire, run: { ...fire.run, cancel } } : fire,
   )
   return change(before, { open }, { runs: [{ ...run, cancel }] })
+}
+
+/** That run is nobody's from now on, and stays open until somebody calls back. */
+export function parking(before: ScheduleState, run: RunRecord): Change {
+  const parkedUntil = run.startedAt + HOUR_MS
+  const open = before.open.map((fire) =>
+    fire.run?.token === run.token ? { ...fire, run: { ...fire.run, instance: NOBODY, parkedUntil } } : fire,
+  )
+  return change(before, { open }, { runs: [{ ...run, instance: NOBODY }] })
 }
 
 export function beat(id: string, over: Partial<Beat['instance']> & { join?: boolean; leaseMs?: number } = {}): Beat {

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DAY, NOON, openClient } from './open-client.ts'
+
+const MINUTE = 60_000
+
+test('an instant that is delivered many times at once is one fire, and is run once', async () => {
+  const { client, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing' })
+  const many = await Promise.all(Array.from({ length: 20 }, () => client.schedules.deliver('acme', { dueAt: NOON })))
+  assert.equal(many.filter(({ created }) => created).length, 1)
+  assert.deepEqual(new Set(many.map(({ fire }) => fire?.dueAt)), new Set([NOON]))
+  assert.equal((await work('acme')).length, 1)
+  assert.deepEqual(await client.schedules.deliver('acme', { dueAt: NOON }), {
+    fire: await client.fires.get({ schedule: 'acme', dueAt: NOON }),
+    created: false,
+  })
+  assert.deepEqual(await work('acme'), [])
+})
+
+test("a schedule's own instant is its own fire, whoever comes first", async () => {
+  const { client, clock, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', every: '1m' })
+  const due = NOON + MINUTE
+  assert.deepEqual(await client.schedules.deliver('acme', { dueAt: due }), { fire: null, created: false })
+  clock.now = due + 100
+  assert.deepEqual(await client.schedules.deliver('acme', { dueAt: due }), { fire: null, created: false })
+  await work('acme')
+  const { fire, created } = await client.schedules.deliver('acme', { dueAt: due })
+  assert.deepEqual([fire?.state, created], ['open', false])
+  assert.equal((await client.fires.list({ from: due })).items.length, 1)
+})
+
+test('an instant inside a range that was missed is on record, and not run by a delivery', async () => {
+  const { client, clock, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', every: '1m', misfire: 'skip' })
+  clock.now = NOON + 60 * MINUTE + 30_000
+  await work('acme')
+  const { fire, created } = await client.schedules.deliver('acme', { dueAt: NOON + 30 * MINUTE })
+  assert.deepEqual([fire?.state, created, fire?.range === null], ['missed', false, false])
+})
+
+test('an instant before the schedule was made is delivered once', async () => {
+  const { client, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', every: '1m' })
+  assert.equal((await client.schedules.deliver('acme', { dueAt: NOON - MINUTE })).created, true)
+  assert.equal((await client.schedules.deliver('acme', { dueAt: NOON - MINUTE })).created, false)
+  assert.deepEqual(
+    (await work('acme')).map(({ record }) => record.dueAt),
+    [NOON - MINUTE],
+  )
+})
+
+test('what is delivered a little early waits for its time', async () => {
+  const { client, clock, work, state } = await openClient()
+  await client.schedules.create('acme', { job: 'billing' })
+  assert.equal((await client.schedules.deliver('acme', { dueAt: NOON + 1_000 })).created, true)
+  assert.deepEqual(await work('acme'), [])
+  assert.equal((await state('acme')).wakeAt, NOON + 1_000)
+  clock.now = NOON + 1_000
+  assert.equal((await work('acme')).length, 1)
+})
+
+test('what is far ahead, too long ago, or no instant of the schedule is refused', async () => {
+  const { client } = await openClient()
+  await client.schedules.create('acme', { job: 'billing' })
+  await client.schedules.create('hourly', { job: 'billing', every: '1h' })
+  const deliver = (name: string, dueAt: number) => client.schedules.deliver(name, { dueAt })
+  await assert.rejects(deliver('acme', NOON + 61_000), { code: 'FIRE_EARLY' })
+  await assert.rejects(deliver('acme', NOON - DAY - 1), { code: 'FIRE_TOO_OLD' })
+  await assert.rejects(deliver('hourly', NOON + 1), { code: 'INSTANT_UNKNOWN' })
+  await assert.rejects(deliver('acne', NOON), { code: 'SCHEDULE_NOT_FOUND', hint: /acme/ })
+})
+
+test('policies judge what is delivered: pause, overlap, and what is too late to be run', async () => {
+  const { client, work } = await openClient()
+  const reasonOf = async (name: string, dueAt: number) => (await client.schedules.deliver(name, { dueAt })).fire?.reason
+  await client.schedules.create('acme', { job: 'billing', misfire: 'skip' })
+  assert.equal(await reasonOf('acme', NOON - 11_000), 'late')
+  assert.equal(await reasonOf('acme', NOON), null)
+  await work('acme')
+  assert.equal(await reasonOf('acme', NOON - 5_000), 'overlap')
+  await client.schedules.pause('acme')
+  assert.equal(await reasonOf('acme', NOON - 4_000), 'paused')
+})
