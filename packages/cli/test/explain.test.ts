@@ -16,8 +16,8 @@ type Label =
   | 'notes'
 
 /** Lines of the explanation by label, joined where they were wrapped. */
-function explain(...args: string[]): Readonly<Record<Label, string>> {
-  const { status, stdout, stderr } = call('explain', ...args, ...FROM)
+async function explain(...args: string[]): Promise<Readonly<Record<Label, string>>> {
+  const { status, stdout, stderr } = await call('explain', ...args, ...FROM)
   assert.equal(stderr, '')
   assert.equal(status, 0)
   const rows: Partial<Record<Label, string>> = {}
@@ -50,8 +50,8 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     )
   })
 
-  test('an interval in New York loses the skipped hour and repeats the other', () => {
-    const rows = explain('*/30 1-2 * * *', '--tz', 'America/New_York')
+  test('an interval in New York loses the skipped hour and repeats the other', async () => {
+    const rows = await explain('*/30 1-2 * * *', '--tz', 'America/New_York')
     assert.match(rows.timing, /^interval: .* skips do not fire, and those that come twice fire both times$/)
     assert.equal(
       rows['zone changes'],
@@ -60,21 +60,21 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     )
   })
 
-  test('a job at noon is left alone by the clock', () => {
-    const rows = explain('0 12 * * MON-FRI', '--tz', 'America/New_York')
+  test('a job at noon is left alone by the clock', async () => {
+    const rows = await explain('0 12 * * MON-FRI', '--tz', 'America/New_York')
     assert.equal(rows['zone changes'].match(/nothing changes/g)!.length, 2)
     assert.equal(rows.frequency, '5 times a week (262 in the next 366 days)')
   })
 
-  test('--dst changes what it says about the clock', () => {
-    const rows = explain('30 1 * * *', '--tz', 'Europe/London', '--dst', 'shift')
+  test('--dst changes what it says about the clock', async () => {
+    const rows = await explain('30 1 * * *', '--tz', 'Europe/London', '--dst', 'shift')
     assert.match(rows.timing, /fires later by the length of the gap/)
     assert.match(rows['zone changes'], /01:30 does not exist, so it fires at 02:30 instead/)
   })
 
-  test('two restricted day fields: OR here, AND elsewhere, and how to write each', () => {
-    const or = explain('0 0 13 * FRI')
-    const and = explain('0 0 13 * FRI', '--days', 'and')
+  test('two restricted day fields: OR here, AND elsewhere, and how to write each', async () => {
+    const or = await explain('0 0 13 * FRI')
+    const and = await explain('0 0 13 * FRI', '--days', 'and')
     assert.equal(or.words, 'At 00:00, on day 13 of the month, and also every Friday')
     assert.match(or.notes, /\(OR\), as in crontab and Kubernetes\. Spring, Cronos, node-cron and temporal\.io/)
     assert.match(or.notes, /0 0 13 \* \+5$/)
@@ -82,92 +82,95 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     assert.match(and.notes, /because of --days and, must both match \(AND\).* either is enough \(OR\)/)
   })
 
-  test('a star with a step in a day field is where Vixie cron differs', () => {
-    const { notes } = explain('0 0 */2 * 1')
+  test('a star with a step in a day field is where Vixie cron differs', async () => {
+    const { notes } = await explain('0 0 */2 * 1')
     assert.match(notes, /Vixie cron and cronie take a field that begins with \*, such as \*\/2, for unrestricted/)
     assert.match(notes, /the gap at the end of a month is 1 to 2 days, not 2/)
   })
 
-  test('any other day field that begins with a star is one to Vixie cron, too', () => {
-    const either = explain('0 0 *,5 * 1')
-    const both = explain('0 0 *,5 * 1', '--days', 'vixie')
-    const plain = explain('0 0 */01 * 1')
+  test('any other day field that begins with a star is one to Vixie cron, too', async () => {
+    const either = await explain('0 0 *,5 * 1')
+    const both = await explain('0 0 *,5 * 1', '--days', 'vixie')
+    const plain = await explain('0 0 */01 * 1')
     assert.match(either.notes, /Vixie cron and cronie take a field that begins with \*, such as \*,5, for unrestricted/)
     assert.match(both.notes, /\*,5 begins with \*: Vixie cron then wants both to match \(AND\)/)
     assert.doesNotMatch(both.notes, /--days and|Spring/)
     assert.doesNotMatch(plain.notes ?? '', /Vixie/)
   })
 
-  test('a weekday that decides alone is counted by the week', () => {
-    const rows = explain('0 0 1-31 * +1')
+  test('a weekday that decides alone is counted by the week', async () => {
+    const rows = await explain('0 0 1-31 * +1')
     assert.equal(rows.words, 'At 00:00, every Monday')
     assert.match(rows.frequency, /^once a week /)
   })
 
-  test('a step that does not divide the hour', () => {
-    const rows = explain('*/45 * * * *')
+  test('a step that does not divide the hour', async () => {
+    const rows = await explain('*/45 * * * *')
     assert.equal(rows.words, 'At 0 and 45 minutes past the hour')
     assert.equal(rows['smallest gap'], '15 min')
     assert.match(rows.notes, /the gap after minute 45 is 15 min, not 45 min\. .* cronce has @every 45m/)
   })
 
-  test('a step that is too large, in a dialect that counts weekdays from 1', () => {
-    const { notes } = explain('0 0 10 ? * 7/2', '--dialect', 'quartz')
+  test('a step that is too large, in a dialect that counts weekdays from 1', async () => {
+    const { notes } = await explain('0 0 10 ? * 7/2', '--dialect', 'quartz')
     assert.match(notes, /7\/2 in the day of week names only Saturday/)
   })
 
-  test('what is too much to count is told roughly', () => {
-    assert.equal(explain('* * * * * *').frequency, '86,400 times a day (about 32 million in the next 366 days)')
-    assert.match(explain('*/2 * * * * * 2027').frequency, /^about 16 million times more, the last .* 23:59:58 UTC/)
+  test('what is too much to count is told roughly', async () => {
+    assert.equal((await explain('* * * * * *')).frequency, '86,400 times a day (about 32 million in the next 366 days)')
+    assert.match(
+      (await explain('*/2 * * * * * 2027')).frequency,
+      /^about 16 million times more, the last .* 23:59:58 UTC/,
+    )
   })
 
-  test('six fields begin with seconds, and a star there fires sixty times', () => {
-    const rows = explain('* 0 9 * * *')
+  test('six fields begin with seconds, and a star there fires sixty times', async () => {
+    const rows = await explain('* 0 9 * * *')
     assert.match(rows.notes, /Six fields: the first is the second.*fires 60 times in every minute that matches/)
     assert.match(rows.frequency, /^60 times a day /)
   })
 
-  test('H tells what it was hashed to', () => {
-    const rows = explain('H H(0-7) * * *', '--seed', 'nightly')
+  test('H tells what it was hashed to', async () => {
+    const rows = await explain('H H(0-7) * * *', '--seed', 'nightly')
     assert.equal(rows.normalised, '41 7 * * *')
     assert.match(rows.notes, /H in the minute became 41 and H\(0-7\) in the hour became 7 for the seed "nightly"/)
     assert.match(rows.notes, /Jenkins, cron-parser and Cronos have H, too, and hash differently\.$/)
   })
 
-  test('L, W, # and ? do not travel to crontab', () => {
-    const specials = explain('0 0 LW,15W * FRI#5,2L')
+  test('L, W, # and ? do not travel to crontab', async () => {
+    const specials = await explain('0 0 LW,15W * FRI#5,2L')
     assert.match(specials.notes, /L, W, and # are unknown to crontab and Kubernetes/)
     assert.match(specials.notes, /Months without a 5th such weekday are left out/)
-    const question = explain('0 0 ? * 1')
+    const question = await explain('0 0 ? * 1')
     assert.equal(question.notes, '? means * here and in Kubernetes; crontab does not know it.')
-    const step = explain('5/15 * * * *')
+    const step = await explain('5/15 * * * *')
     assert.match(step.notes, /5\/15 has a step without a range, which crontab does not know/)
   })
 
-  test('what never fires is said first', () => {
-    const { stdout } = call('explain', '0 0 31 4,6 *', ...FROM)
+  test('what never fires is said first', async () => {
+    const { stdout } = await call('explain', '0 0 31 4,6 *', ...FROM)
     assert.match(stdout, /^NEVER FIRES: April and June have no day 31\.\n\nwords /)
     assert.doesNotMatch(stdout, /^(next|frequency) /m)
-    const { never, notes } = JSON.parse(call('explain', '0 0 30 2 *', '--json').stdout)
+    const { never, notes } = JSON.parse((await call('explain', '0 0 30 2 *', '--json')).stdout)
     assert.deepEqual([never, notes], [true, [{ code: 'NEVER', message: 'February has no day 30.' }]])
   })
 
-  test('days that not every month has', () => {
-    const plain = explain('0 0 31 * *')
-    const nearest = explain('0 0 31W * *')
-    const leap = explain('0 0 29 2 *')
-    const either = explain('0 0 31 * FRI')
+  test('days that not every month has', async () => {
+    const plain = await explain('0 0 31 * *')
+    const nearest = await explain('0 0 31W * *')
+    const leap = await explain('0 0 29 2 *')
+    const either = await explain('0 0 31 * FRI')
     assert.match(plain.notes, /Months without day 31 are left out\. .* write L/)
     assert.match(nearest.notes, /Months with fewer than 31 days are left out/)
     assert.match(leap.notes, /29 February exists only in leap years/)
     assert.match(leap.frequency, /^about once in 4\.1 years/)
-    assert.match(explain('0 0 29 * *').notes, /29 February exists only in leap years/)
+    assert.match((await explain('0 0 29 * *')).notes, /29 February exists only in leap years/)
     assert.doesNotMatch(either.notes, /left out/)
   })
 
-  test('@every and @reboot have sensible answers', () => {
-    const every = explain('@every 90m', '--tz', 'Asia/Kolkata')
-    const reboot = explain('@reboot')
+  test('@every and @reboot have sensible answers', async () => {
+    const every = await explain('@every 90m', '--tz', 'Asia/Kolkata')
+    const reboot = await explain('@reboot')
     assert.equal(every.words, 'Every 1 h 30 min of elapsed time')
     assert.match(every.next, /^Mon 2026-11-16 01:00 \+05:30 /)
     assert.match(every.notes, /^Counted from 1970-01-01T00:00:00Z/)
@@ -177,36 +180,40 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     })
   })
 
-  test('a rate is explained to people who use EventBridge', () => {
-    const { notes } = explain('rate(5 minutes)', '--dialect', 'eventbridge')
+  test('a rate is explained to people who use EventBridge', async () => {
+    const { notes } = await explain('rate(5 minutes)', '--dialect', 'eventbridge')
     assert.match(notes, /^Counted from 1970-01-01T00:00:00Z.* EventBridge counts a rate from its start date/)
     assert.doesNotMatch(notes, /@every|crontab/)
   })
 
-  test('a zone in front of @every is the one its times are printed in', () => {
-    const rows = explain('CRON_TZ=Asia/Kolkata @every 90m', '--tz', 'Asia/Tokyo')
+  test('a zone in front of @every is the one its times are printed in', async () => {
+    const rows = await explain('CRON_TZ=Asia/Kolkata @every 90m', '--tz', 'Asia/Tokyo')
     assert.equal(rows.zone, 'Asia/Kolkata')
     assert.match(rows.next, /^Mon 2026-11-16 01:00 \+05:30 /)
     assert.match(rows.notes, /^CRON_TZ= decides the zone of the times printed, Asia\/Kolkata; the interval has none\./)
   })
 
-  test('zone changes before 1970 are not known, which is not the same as none', () => {
-    const changes = (from: string): string => {
-      const { stdout } = call('explain', '30 1 * * *', '--tz', 'America/New_York', '--from', from)
+  test('zone changes before 1970 are not known, which is not the same as none', async () => {
+    const changes = async (from: string): Promise<string> => {
+      const { stdout } = await call('explain', '30 1 * * *', '--tz', 'America/New_York', '--from', from)
       return /^zone changes {2}([\s\S]*)/m.exec(stdout)![1]!.replace(/\s+/g, ' ')
     }
-    assert.equal(changes('1960-01-01').trim(), 'changes before 1970 are not known')
-    assert.match(changes('1969-12-01'), /^changes before 1970 are not known Sun 1970-04-26 03:00 -04:00 clock forward/)
-    assert.match(changes('1970-01-01'), /^Sun 1970-04-26 03:00 -04:00 clock forward/)
+    assert.equal((await changes('1960-01-01')).trim(), 'changes before 1970 are not known')
+    assert.match(
+      await changes('1969-12-01'),
+      /^changes before 1970 are not known Sun 1970-04-26 03:00 -04:00 clock forward/,
+    )
+    assert.match(await changes('1970-01-01'), /^Sun 1970-04-26 03:00 -04:00 clock forward/)
   })
 
-  test('--json is one object with everything in it', () => {
+  test('--json is one object with everything in it', async () => {
     const args = ['explain', '30 2 * * *', '--tz', 'America/New_York', ...FROM, '--json']
-    const { stdout, stderr } = call(...args)
+    const { stdout, stderr } = await call(...args)
     const { changes, notes, ...rest } = JSON.parse(stdout)
 
     assert.equal(stderr, '')
     assert.deepEqual(rest, {
+      version: 1,
       expression: '30 2 * * *',
       words: 'At 02:30, every day',
       normalized: '30 2 * * *',

@@ -25,25 +25,27 @@ describe('cronce', { concurrency: 4 }, () => {
     )
   })
 
-  test('speaks of flags where the library speaks of options', () => {
-    const zone = call('next', 'TZ=Europe/London 0 9 * * *', '--dialect', 'kubernetes')
-    const wrap = call('next', '0 22-2/2 * * *')
+  test('speaks of flags where the library speaks of options', async () => {
+    const zone = await call('next', 'TZ=Europe/London 0 9 * * *', '--dialect', 'kubernetes')
+    const wrap = await call('next', '0 22-2/2 * * *')
     assert.match(zone.stderr, /\nhint: Add --tz\.\n$/)
     assert.match(wrap.stderr, /\nhint: .*[Aa]dd --wrap\.\n$/)
   })
 
-  test('says what was expected where there is no better hint', () => {
-    const { stderr } = call('next', '61 * * * *')
+  test('says what was expected where there is no better hint', async () => {
+    const { stderr } = await call('next', '61 * * * *')
     assert.match(stderr, /\n {2}61 \* \* \* \*\n {2}\^\^\n\nhint: Expected 0 to 59\.\n$/)
   })
 
-  test('keeps the carets under the place whatever stands before it', () => {
+  test('keeps the carets under the place whatever stands before it', async () => {
     const long = `${'1,'.repeat(60)}99 * * * *`
     const expressions = ['０ 0 * * *', '0 9 * * 1,', '\t5 60h * * *', '0 \x1b[31m * * *', long]
-    const frames = expressions.map((expression) => {
-      const [shown, carets] = call('explain', expression).stderr.split('\n').slice(2)
-      return { shown: shown!, from: carets!.indexOf('^'), carets: carets!.trim() }
-    })
+    const frames = await Promise.all(
+      expressions.map(async (expression) => {
+        const [shown, carets] = (await call('explain', expression)).stderr.split('\n').slice(2)
+        return { shown: shown!, from: carets!.indexOf('^'), carets: carets!.trim() }
+      }),
+    )
     const [wide, missing, tab, control, cut] = frames
     assert.deepEqual(wide, { shown: '  ０ 0 * * *', from: 2, carets: '^^' })
     assert.deepEqual(missing, { shown: '  0 9 * * 1,', from: 12, carets: '^' })
@@ -55,7 +57,7 @@ describe('cronce', { concurrency: 4 }, () => {
 
   test('with --json an error is an object on stderr', async () => {
     const bad = await cronce(['next', '* * * * 8', '--json'])
-    const usage = call('next', '* * * * *', '--json', '--dst', 'walls')
+    const usage = await call('next', '* * * * *', '--json', '--dst', 'walls')
     assert.deepEqual([bad.status, bad.stdout, usage.status, usage.stdout], [2, '', 2, ''])
     const { message, ...error } = JSON.parse(bad.stderr).error
     assert.match(message, /8/)
@@ -79,14 +81,14 @@ describe('cronce', { concurrency: 4 }, () => {
   test('asks whether something else was meant', async () => {
     const results = [
       await cronce(['nxt', '* * * * *']),
-      call('next', '* * * * *', '--form', 'now'),
-      call('next', '* * * * *', '--tz', 'Europe/Londn'),
-      call('0 9 * * *'),
-      call('next', '0', '9', '*', '*', '*'),
-      call('frobnicate'),
-      call('exp', '* * * * *'),
-      call('explain', '* * * * *', '-n', '3'),
-      call('explain', '* * * * *', '--n', '3'),
+      await call('next', '* * * * *', '--form', 'now'),
+      await call('next', '* * * * *', '--tz', 'Europe/Londn'),
+      await call('0 9 * * *'),
+      await call('next', '0', '9', '*', '*', '*'),
+      await call('frobnicate'),
+      await call('exp', '* * * * *'),
+      await call('explain', '* * * * *', '-n', '3'),
+      await call('explain', '* * * * *', '--n', '3'),
     ]
     assert.deepEqual(
       results.map(({ status, stdout }) => [status, stdout]),
@@ -104,9 +106,9 @@ describe('cronce', { concurrency: 4 }, () => {
       assert.match(letter, /^error: Unknown flag --?n\.\nhint: See --help for the flags\.\n$/)
   })
 
-  test('refuses a --from that is no time', () => {
-    const times = ['2027-02-30', 'yesterday', '2027-01-01T25:00', '2027-01-01T10:00+99:00', 'now+2x', '0000-06-01']
-    const results = times.map((from) => call('next', '* * * * *', '--from', from))
+  test('refuses a --from that is no time', async () => {
+    const times = ['2027-02-30', 'someday', '2h', '2027-01-01T25:00', '2027-01-01T10:00+99:00', 'now+2x', '0000-06-01']
+    const results = await Promise.all(times.map((from) => call('next', '* * * * *', '--from', from)))
     for (const { status, stdout, stderr } of results) {
       assert.deepEqual([status, stdout], [2, ''])
       assert.match(stderr, /^error: .*\n[\s\S]*hint: Write/)
@@ -115,11 +117,11 @@ describe('cronce', { concurrency: 4 }, () => {
 
   test('helps at every level, examples first', async () => {
     const all = await cronce(['--help'])
-    const short = call('-h')
-    const command = call('help', 'next')
-    const flag = call('next', '--help')
-    const none = call()
-    assert.match(all.stdout, /^cronce: .*\n\nExamples\n {2}cronce next [\s\S]*Commands\n {2}next .*\n {2}explain /)
+    const short = await call('-h')
+    const command = await call('help', 'next')
+    const flag = await call('next', '--help')
+    const none = await call()
+    assert.match(all.stdout, /^cronce: .*\n\nExamples\n {2}cronce next [\s\S]*\nWithout a store\n {2}next .*\n {2}explain /)
     assert.deepEqual(short, all)
     assert.match(command.stdout, /^When an expression fires next\.\n\nExamples\n[\s\S]*\nUsage\n[\s\S]*-n, --count N/)
     assert.deepEqual(flag, command)

@@ -51,11 +51,11 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     const flags = ['--schema', 'for_programs', '--json', '--store', server.url]
     const entry = { number: 1, name: 'tables, functions and views', breaking: true }
     const plan = await ask(['migrate', 'plan', ...flags])
-    assert.deepEqual(JSON.parse(plan.stdout), { schema: 'for_programs', pending: [entry] })
+    assert.deepEqual(JSON.parse(plan.stdout), { version: 1, schema: 'for_programs', pending: [entry] })
     const up = await ask(['migrate', 'up', ...flags])
-    assert.deepEqual(JSON.parse(up.stdout), { schema: 'for_programs', state: 'current', applied: [1] })
+    assert.deepEqual(JSON.parse(up.stdout), { version: 1, schema: 'for_programs', state: 'current', applied: [1] })
     const { applied, ...status } = JSON.parse((await ask(['migrate', 'status', ...flags])).stdout)
-    assert.deepEqual(status, { schema: 'for_programs', state: 'current', pending: [] })
+    assert.deepEqual(status, { version: 1, schema: 'for_programs', state: 'current', pending: [] })
     assert.equal(typeof applied[0].appliedAt, 'number')
   })
 
@@ -80,9 +80,9 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.match(first.stdout, /is a store of its own, in epoch 2\.\n$/)
     assert.match(first.stderr, /^warning: .* was taken over/)
     const second = await ask(['migrate', 'adopt', '--schema', 'copied', '--json'], env)
-    assert.deepEqual(second, { status: 0, stdout: '{"schema":"copied","epoch":2}\n', stderr: '' })
+    assert.deepEqual(second, { status: 0, stdout: '{"version":1,"schema":"copied","epoch":2}\n', stderr: '' })
     const none = await ask(['migrate', 'adopt', '--schema', 'not_there'], env)
-    assert.equal(none.status, 1)
+    assert.equal(none.status, 4)
     assert.match(none.stderr, /hint: Run: cronce migrate up --schema not_there/)
   })
 
@@ -105,14 +105,14 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.match(verb!, /hint: Choose one of: status, plan, up, sql, adopt\./)
     assert.match(typo!, /Did you mean up\?/)
     assert.match(more!, /takes no "now"/)
-    assert.match(store!, /Which store\?\nhint: Set DATABASE_URL/)
+    assert.match(store!, /Which store\?\nhint: Set CRONCE_STORE/)
     assert.match(sqlite!, /needs no command/)
     assert.doesNotMatch(mysql!, /secret/)
     assert.match(viewer!, /given their rights by up/)
     assert.match(schema!, /PostgreSQL's own/)
   })
 
-  test('a server that is not there, or refuses, is no fault of the question: exit code 1', async () => {
+  test('a server that is not there, or refuses, is no fault of the question: exit code 5', async () => {
     const wrong = new URL(server.url)
     wrong.password = 'wrong-secret'
     const results = await Promise.all([
@@ -120,7 +120,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
       ask(['migrate', 'status', '--store', wrong.href, '--json']),
     ])
     for (const { status, stdout, stderr } of results) {
-      assert.deepEqual([status, stdout], [1, ''])
+      assert.deepEqual([status, stdout], [5, ''])
       assert.doesNotMatch(stderr, /secret/)
     }
     assert.match(results[0]!.stderr, /^error: .*can't be reached.*\nhint: /)

@@ -26,7 +26,7 @@ describe('cronce next', () => {
 
     assert.equal(status, 0)
     assert.equal(stderr, '')
-    assert.equal(stdout, '{"next":["2028-02-29T00:00:00.000Z","2028-03-31T00:00:00.000Z"]}\n')
+    assert.equal(stdout, '{"version":1,"next":["2028-02-29T00:00:00.000Z","2028-03-31T00:00:00.000Z"]}\n')
   })
 
   test('shows zone, UTC and a fire that the clock moved', async () => {
@@ -42,9 +42,9 @@ describe('cronce next', () => {
     )
   })
 
-  test('marks both passes of a repeated hour', () => {
+  test('marks both passes of a repeated hour', async () => {
     const args = ['next', '*/30 1 * * *', '--tz', 'America/New_York', '--from', '2027-11-06T12:00', '-n', '4']
-    const { stdout } = call(...args)
+    const { stdout } = await call(...args)
     assert.deepEqual(
       stdout.split('\n').map((line) => line.slice(0, 27) + (/ {2}(repeat.*)/.exec(line)?.[1] ?? '')),
       [
@@ -57,9 +57,9 @@ describe('cronce next', () => {
     )
   })
 
-  test('says on stderr which times a gap took out', () => {
+  test('says on stderr which times a gap took out', async () => {
     const args = ['next', '*/30 2 * * *', '--tz', 'America/New_York', '--from', '2027-03-13T12:00', '-n', '1']
-    const { stdout, stderr } = call(...args)
+    const { stdout, stderr } = await call(...args)
     assert.match(stdout, /^Mon 2027-03-15 02:00 -04:00 {2}\S+ {2}in 1 d 13 h\n$/)
     assert.equal(
       stderr,
@@ -67,25 +67,27 @@ describe('cronce next', () => {
     )
   })
 
-  test('prints @every in the zone that stands before it, whatever --tz says', () => {
+  test('prints @every in the zone that stands before it, whatever --tz says', async () => {
     const args = ['next', 'TZ=Europe/London @every 90m', '-n', '1', '--from', '2027-07-01']
-    const alone = call(...args)
-    const contradicted = call(...args, '--tz', 'Asia/Tokyo')
+    const alone = await call(...args)
+    const contradicted = await call(...args, '--tz', 'Asia/Tokyo')
     assert.equal(alone.stdout, 'Thu 2027-07-01 01:00 +01:00  2027-07-01T00:00:00Z  in 1 h\n')
     assert.equal(alone.stderr, '')
     assert.equal(contradicted.stdout, alone.stdout)
     assert.match(contradicted.stderr, /names the zone Europe\/London, which wins over --tz Asia\/Tokyo/)
   })
 
-  test('prints the first and the last years in any zone', () => {
+  test('prints the first and the last years in any zone', async () => {
     const first = ['--from', '0001-01-01T00:00Z', '--tz', '-05:00']
     const last = ['--from', '9999-12-31T23:30', '--tz', 'Europe/London']
-    const [early, late] = [first, last].map((args) => call('next', '@every 1h', '-n', '1', ...args).stdout)
+    const [early, late] = await Promise.all(
+      [first, last].map(async (args) => (await call('next', '@every 1h', '-n', '1', ...args)).stdout),
+    )
     assert.match(early!, /^Sun 0000-12-31 20:00 -05:00 {2}0001-01-01T01:00:00Z {2}in 1 h\n$/)
     assert.match(late!, /^Sat \+010000-01-01 00:00 \+00:00 {2}\S+ {2}in 30 min\n$/)
   })
 
-  test('takes every form of --from', () => {
+  test('takes every form of --from', async () => {
     const forms: Readonly<Record<string, string>> = {
       '2027-07-01': '2027-07-01T07:00:00.000Z',
       '2027-07-01T09:00': '2027-07-02T07:00:00.000Z',
@@ -96,22 +98,23 @@ describe('cronce next', () => {
       '2027-07-01T12:30+0530': '2027-07-02T07:00:00.000Z',
     }
     const common = ['next', '0 9 * * *', '--tz', 'Europe/Berlin', '-n', '1', '--json', '--from']
-    const results = Object.keys(forms).map((from) => call(...common, from))
+    const results = await Promise.all(Object.keys(forms).map((from) => call(...common, from)))
     assert.deepEqual(
       results.map(({ stdout }) => stdout),
-      Object.values(forms).map((next) => `{"next":["${next}"]}\n`),
+      Object.values(forms).map((next) => `{"version":1,"next":["${next}"]}\n`),
     )
   })
 
-  test('counts now, now+ and now- from the clock', () => {
-    const next = (...from: string[]): string => call('next', '* * * * * *', '-n', '1', '--json', ...from).stdout
-    assert.equal(next(), '{"next":["2027-01-01T12:00:01.000Z"]}\n')
-    assert.equal(next('--from', 'now'), next())
-    assert.equal(next('--from', 'now+2h'), '{"next":["2027-01-01T14:00:01.000Z"]}\n')
-    assert.equal(next('--from', 'now-1h30m'), '{"next":["2027-01-01T10:30:01.000Z"]}\n')
+  test('counts now, now+ and now- from the clock', async () => {
+    const next = async (...from: string[]): Promise<string[]> =>
+      JSON.parse((await call('next', '* * * * * *', '-n', '1', '--json', ...from)).stdout).next
+    assert.deepEqual(await next(), ['2027-01-01T12:00:01.000Z'])
+    assert.deepEqual(await next('--from', 'now'), await next())
+    assert.deepEqual(await next('--from', 'now+2h'), ['2027-01-01T14:00:01.000Z'])
+    assert.deepEqual(await next('--from', 'now-1h30m'), ['2027-01-01T10:30:01.000Z'])
   })
 
-  test('passes the engine its options', () => {
+  test('passes the engine its options', async () => {
     const cases: readonly (readonly [next: string, ...args: string[]])[] = [
       [
         '2027-03-28T01:30:00.000Z',
@@ -148,17 +151,17 @@ describe('cronce next', () => {
       ['2027-01-01T22:00:00.000Z', '0 22-2 * * *', '--from', '2027-01-01T12:00', '--wrap'],
       ['2027-01-01T15:41:00.000Z', 'H H * * *', '--from', '2027-01-01', '--seed', 'nightly'],
     ]
-    const results = cases.map(([, ...args]) => call('next', ...args, '-n', '1', '--json'))
+    const results = await Promise.all(cases.map(([, ...args]) => call('next', ...args, '-n', '1', '--json')))
     assert.deepEqual(
       results.map(({ stdout, stderr }) => stderr || JSON.parse(stdout).next[0]),
       cases.map(([next]) => next),
     )
   })
 
-  test('has an end, and says so', () => {
-    const ended = call('next', '0 0 0 1 1 * 2027', '--from', '2026-11-16')
-    const never = call('next', '0 0 30 2 *', '--from', '2026-11-16')
-    const event = call('next', '@reboot', '--from', '2026-11-16', '--json')
+  test('has an end, and says so', async () => {
+    const ended = await call('next', '0 0 0 1 1 * 2027', '--from', '2026-11-16')
+    const never = await call('next', '0 0 30 2 *', '--from', '2026-11-16')
+    const event = await call('next', '@reboot', '--from', '2026-11-16', '--json')
     assert.equal(ended.stdout, 'Fri 2027-01-01 00:00 UTC  in 46 d\n')
     assert.equal(ended.stderr, 'note: There are no fires after these.\n')
     assert.deepEqual(never, {
@@ -166,12 +169,12 @@ describe('cronce next', () => {
       stdout: '',
       stderr: 'note: This expression never fires. February has no day 30.\n',
     })
-    assert.deepEqual(event, { status: 0, stdout: '{"next":[]}\n', stderr: '' })
+    assert.deepEqual(event, { status: 0, stdout: '{"version":1,"next":[]}\n', stderr: '' })
   })
 
-  test('bounds -n', () => {
-    const results = ['0', '1001', '-1', '2.5', 'x', '1000'].map((n) =>
-      call('next', '* * * * *', '-n', n, '--from', '2027-01-01'),
+  test('bounds -n', async () => {
+    const results = await Promise.all(
+      ['0', '1001', '-1', '2.5', 'x', '1000'].map((n) => call('next', '* * * * *', '-n', n, '--from', '2027-01-01')),
     )
     assert.deepEqual(
       results.map(({ status, stdout, stderr }) => [status, stdout.split('\n').length - 1, stderr.split('\n')[0]]),

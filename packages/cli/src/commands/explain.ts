@@ -4,6 +4,7 @@ import { formatDuration, formatLocal, formatOffset, precisionFor } from '../form
 import { fireCount, frequencyOf } from '../frequency.ts'
 import type { Io } from '../io.ts'
 import { notesOn } from '../notes.ts'
+import { printJson } from '../output.ts'
 import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { sanitize, wrap } from '../terminal.ts'
@@ -38,7 +39,8 @@ export const explain: Command = {
 function runExplain(args: Args, io: Io): number {
   const schedule = readSchedule(args, 'explain', io.now)
   const explanation = explanationOf(schedule)
-  io.out(args.has('json') ? `${JSON.stringify(toJson(explanation), null, 2)}\n` : toText(explanation, io))
+  if (args.has('json')) printJson(toJson(explanation), io)
+  else io.out(toText(explanation, io))
   return 0
 }
 

@@ -3,6 +3,7 @@ import type { Args } from '../args.ts'
 import { formatUtc } from '../format.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS } from '../open-store.ts'
+import { OUTPUT_VERSION } from '../output.ts'
 import { postgresUrl } from '../store-url.ts'
 import { sanitize } from '../terminal.ts'
 import { suggestion, UsageError } from '../usage-error.ts'
@@ -153,6 +154,6 @@ function printSql(sql: string, args: Args, io: Io): void {
   io.out(args.has('json') ? json({ sql }) : sql)
 }
 
-function json(value: unknown): string {
-  return `${JSON.stringify(value)}\n`
+function json(value: object): string {
+  return `${JSON.stringify({ version: OUTPUT_VERSION, ...value })}\n`
 }

@@ -3,6 +3,7 @@ import type { Args } from '../args.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
+import { printJson } from '../output.ts'
 import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { UsageError } from '../usage-error.ts'
@@ -29,7 +30,7 @@ export const next: Command = {
       help: `How many fires, 1 to ${formatCount(MOST)} (default ${DEFAULT_COUNT})`,
     },
     ...SCHEDULE_FLAGS,
-    json: { type: 'boolean', help: 'Print {"next": ["2027-03-28T01:00:00.000Z", ...]} and nothing else' },
+    json: { type: 'boolean', help: 'Print {"version": 1, "next": ["2027-03-28T01:00:00.000Z", ...]} and nothing else' },
   },
   run: runNext,
 }
@@ -41,7 +42,7 @@ function runNext(args: Args, io: Io): number {
   const fires = trigger.nextN(from, count)
 
   if (args.has('json')) {
-    io.out(`${JSON.stringify({ next: fires.map((fire) => new Date(fire).toISOString()) })}\n`)
+    printJson({ next: fires.map((fire) => new Date(fire).toISOString()) }, io)
     return 0
   }
   for (const line of fireLines(trigger, fires, { tz, from, paint: io.paint })) io.out(`${line}\n`)
