@@ -1,0 +1,85 @@
+import { CronceError } from '../errors.ts'
+import { decodeHeader, encodeHeader } from './headers.ts'
+import type { Secret } from './secrets.ts'
+import { sign } from './sign.ts'
+import { type SignedRequest, signatureInvalid, type VerifyOptions, verifySignature } from './verify-signature.ts'
+
+/** How a run ended whose endpoint answered 202. */
+export interface Completion {
+  readonly outcome: 'succeeded' | 'failed'
+  /** Kept as the run's result: JSON up to 16 KB. @default null */
+  readonly result?: unknown
+  /** What went wrong. */
+  readonly error?: string | undefined
+  /** Of a failed one: whether another run is worth it. @default true */
+  readonly retryable?: boolean | undefined
+}
+
+/** What to hand to `fetch` as its second argument. */
+export interface SignedCallback {
+  readonly method: 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Told apart from what else is signed with the same secret: a delivery must not be replayed as its own completion. */
+const PURPOSE_HEADER = 'cronce-purpose'
+const COMPLETION = 'completion'
+
+/** For the receiving side: tell how the run of a delivery ended. Sign anew for every try, since signatures expire. */
+export async function signCallback(
+  delivery: { readonly schedule: string; readonly token: string },
+  completion: Completion,
+  options: { readonly secret: Secret; readonly now?: number | undefined },
+): Promise<SignedCallback> {
+  const { outcome, result, error, retryable } = completion
+  const body = JSON.stringify({ outcome, result, error, retryable })
+  const headers = {
+    'content-type': 'application/json',
+    [PURPOSE_HEADER]: COMPLETION,
+    'cronce-schedule': encodeHeader(delivery.schedule),
+    'cronce-token': delivery.token,
+  }
+  return { method: 'POST', headers: await sign({ headers, body }, options), body }
+}
+
+/** For our side of it. The run that is named in the path must be the one that was signed for. */
+export async function verifyCallback(
+  request: SignedRequest,
+  run: { readonly schedule: string; readonly token: string },
+  options: VerifyOptions,
+): Promise<Completion> {
+  const { headers, body } = await verifySignature(request, options)
+  if (headers.get(PURPOSE_HEADER) !== COMPLETION) throw signatureInvalid('It was not made by signCallback.')
+  const schedule = decodeHeader(headers.get('cronce-schedule') ?? '')
+  if (schedule !== run.schedule || headers.get('cronce-token') !== run.token) {
+    throw signatureInvalid('It was made for another run.')
+  }
+  return readCompletion(new TextDecoder().decode(body))
+}
+
+function readCompletion(text: string): Completion {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    throw invalid('The body is no JSON.')
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw invalid('The body is no object.')
+  const { outcome, result = null, error, retryable, ...others } = read as Record<string, unknown>
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw invalid(`There is no field ${JSON.stringify(unknown.slice(0, 60))}.`)
+  if (outcome !== 'succeeded' && outcome !== 'failed') throw invalid('The outcome must be succeeded or failed.')
+  if (error !== undefined && typeof error !== 'string') throw invalid('The error must be a text.')
+  if (retryable !== undefined && typeof retryable !== 'boolean') throw invalid('retryable must be true or false.')
+  if (outcome === 'succeeded' && (error !== undefined || retryable !== undefined)) {
+    throw invalid('What has succeeded has no error, and is not to be run again.')
+  }
+  return { outcome, result, error, retryable }
+}
+
+function invalid(what: string): CronceError {
+  return new CronceError('COMPLETION_INVALID', `This does not say how a run ended. ${what}`, {
+    hint: "Send { outcome: 'succeeded', result } or { outcome: 'failed', error }, as signCallback does.",
+  })
+}
