@@ -121,7 +121,10 @@ describe('cronce', { concurrency: 4 }, () => {
     const command = await call('help', 'next')
     const flag = await call('next', '--help')
     const none = await call()
-    assert.match(all.stdout, /^cronce: .*\n\nExamples\n {2}cronce next [\s\S]*\nWithout a store\n {2}next .*\n {2}explain /)
+    assert.match(
+      all.stdout,
+      /^cronce: .*\n\nExamples\n {2}cronce next [\s\S]*\nWithout a store\n {2}next .*\n {2}explain /,
+    )
     assert.deepEqual(short, all)
     assert.match(command.stdout, /^When an expression fires next\.\n\nExamples\n[\s\S]*\nUsage\n[\s\S]*-n, --count N/)
     assert.deepEqual(flag, command)
