@@ -73,6 +73,8 @@ class HandledRun<Tx> implements Run<unknown, Tx> {
   readonly idempotencyKey: Run['idempotencyKey']
   readonly progress: Run['progress']
   readonly transaction: Run<unknown, Tx>['transaction']
+  /** For targets, see `TargetRun`. */
+  readonly namespace: string
   readonly #handle: RunHandle<Tx>
   /** Most runs are over before anybody asks for it; and so with the signal. */
   #log: RunLog | undefined
@@ -90,7 +92,12 @@ class HandledRun<Tx> implements Run<unknown, Tx> {
     this.idempotencyKey = (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step])
     this.progress = (fraction, message) => handle.progress(fraction, message ?? null)
     this.transaction = (work) => handle.transaction(work)
+    this.namespace = namespace
     this.#handle = handle
+  }
+
+  get graceMs(): number {
+    return this.#handle.started.policy.timeout.graceMs
   }
 
   get signal(): AbortSignal {

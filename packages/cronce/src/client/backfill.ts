@@ -40,11 +40,11 @@ export async function backfill<Tx>(
   if (to < from) throw optionConflict('The stretch ends before it begins.', 'Make to later than from.')
   const isDry = readBoolean('dryRun', fields.dryRun ?? false)
   const force = readBoolean('force', fields.force ?? false)
-  const { author } = readAuthored(fields)
+  const { author, note } = readAuthored(fields)
   const id = parts.context().newId()
   let preview: BackfillPreview | undefined
   await changeSchedule(parts, schedule, async (state, context) => {
-    const decision = requestBackfill(state, { from, to, id, author, force }, context)
+    const decision = requestBackfill(state, { from, to, id, author, note, force }, context)
     if ('refused' in decision) throw refusalError(decision)
     preview = previewBackfill(state, { from, to }, await recordsBetween(parts, schedule, from, to), context)
     return isDry ? null : decision

@@ -77,8 +77,8 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
     async retry(fire, options) {
       const key = readFireKey(fire)
       const { force = false, ...authored } = readCommand(options, ['force', 'author', 'note'])
-      readAuthored(authored)
-      const command = { force: readBoolean('force', force), dueAt: key.dueAt }
+      const asked = readAuthored(authored)
+      const command = { force: readBoolean('force', force), dueAt: key.dueAt, asked }
       await changeSchedule(parts, key.schedule, async (state, context) =>
         // Read after the state: whatever changes the record changes the state's version, too, and is noticed.
         retryFire(state, await demandFire(parts, key), command, context),

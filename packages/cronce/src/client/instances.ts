@@ -2,7 +2,6 @@ import { CronceError } from '../errors.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { viewInstance } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
-import { type Authored, readAuthored, readCommand } from './read-command.ts'
 import { readName } from './read-name.ts'
 import { readBoolean } from './read-option.ts'
 import type { InstanceView } from './views.ts'
@@ -11,7 +10,7 @@ export interface Instances {
   /** All that are live, and those that left or died within a day. */
   list(): Promise<readonly InstanceView[]>
   /** Ask an instance to take nothing new, or (`false`) take that back. INSTANCE_NOT_FOUND if none of this id is live. */
-  drain(id: string, drain?: boolean, options?: Authored): Promise<void>
+  drain(id: string, drain?: boolean): Promise<void>
 }
 
 export function makeInstances<Tx>({ store }: ClientParts<Tx>): Instances {
@@ -20,8 +19,7 @@ export function makeInstances<Tx>({ store }: ClientParts<Tx>): Instances {
       const { instances } = await readStore('list instances', () => store.listInstances())
       return instances.map(viewInstance)
     },
-    async drain(id, drain = true, options = undefined) {
-      readAuthored(readCommand(options, ['author', 'note']))
+    async drain(id, drain = true) {
       const name = readName('instance', id)
       const wanted = readBoolean('drain', drain)
       const found = await writeStore('drain an instance', () => store.drain(name, wanted))

@@ -36,12 +36,13 @@ export function viewSchedule(state: ScheduleState): ScheduleView {
     },
     failedInRow: state.failedInRow,
     open: state.open.map(viewOpenFire),
-    backfills: state.backfills.map(({ id, from, to, askedAt, author }) => ({
+    backfills: state.backfills.map(({ id, from, to, askedAt, author, note = null }) => ({
       id,
       fromAt: from,
       toAt: to,
       askedAt,
       author,
+      note,
     })),
   }
 }
@@ -78,6 +79,7 @@ export function viewFire(record: FireRecord): FireView {
     endedAt: record.endedAt,
     expiresAt: record.expiresAt,
     input: record.input,
+    asked: record.asked ?? null,
     range: range === null ? null : { untilAt: range.untilAt, count: range.count },
   }
 }

@@ -7,14 +7,14 @@ import { readStore } from './ask-store.ts'
 import { changeSchedule, refusalError } from './change-schedule.ts'
 import { viewFire } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
-import { readCommand } from './read-command.ts'
+import { type Authored, readAuthored, readCommand } from './read-command.ts'
 import { readInput } from './read-input.ts'
 import { readName } from './read-name.ts'
 import { readChoice } from './read-option.ts'
 import { demandInput } from './standard-schema.ts'
 import type { FireView } from './views.ts'
 
-export interface TriggerNowOptions<Tx = unknown> {
+export interface TriggerNowOptions<Tx = unknown> extends Authored {
   /** @default the schedule's input */
   readonly input?: Json | undefined
   /** At most one fire per key, as long as its record is kept. @default none */
@@ -36,13 +36,20 @@ export async function triggerSchedule<Tx>(
   id: string,
   options: TriggerNowOptions<Tx> | undefined,
 ): Promise<Triggered> {
-  const { input: givenInput, dedupe, overlap, tx } = readCommand(options, ['input', 'dedupe', 'overlap', 'tx'])
+  const {
+    input: givenInput,
+    dedupe,
+    overlap,
+    tx,
+    ...authored
+  } = readCommand(options, ['input', 'dedupe', 'overlap', 'tx', 'author', 'note'])
   const key = dedupe === undefined ? undefined : readName('dedupe key', dedupe, LIMITS.dedupeKey)
   const input = givenInput === undefined ? undefined : readInput(givenInput)
   const command = {
     nonce: key ?? parts.context().newId(),
     input,
     overlap: overlap === undefined ? 'honour' : readChoice('overlap', overlap, ['honour', 'ignore']),
+    asked: readAuthored(authored),
   } as const
   let known: FireRecord | null = null
   const changed = await changeSchedule(

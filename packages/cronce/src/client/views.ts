@@ -80,6 +80,7 @@ export interface BackfillView {
   readonly toAt: number
   readonly askedAt: number
   readonly author: string | null
+  readonly note: string | null
 }
 
 export interface FireView {
@@ -105,6 +106,8 @@ export interface FireView {
   readonly expiresAt: number | null
   /** Its own input; `null` if it has its schedule's. */
   readonly input: Json
+  /** Who wanted it (a trigger, a retry, a backfill) and why; `null`: nobody said. */
+  readonly asked: { readonly author: string | null; readonly note: string | null } | null
   /** This stands for so many instants, from `dueAt` to `untilAt`, that ended alike. `null`: for one. */
   readonly range: { readonly untilAt: number; readonly count: number } | null
 }

@@ -1,7 +1,7 @@
 import type { TriggerData } from '../trigger/trigger.ts'
 import type { Json } from './json.ts'
 import type { Ending } from './outcome.ts'
-import type { CancelRequest, FireKind, Instant } from './schedule.ts'
+import type { Asked, CancelRequest, FireKind, Instant } from './schedule.ts'
 
 /** The identity of a fire within its namespace. */
 export interface FireKey {
@@ -23,6 +23,8 @@ export interface FireRecord extends FireKey {
   readonly attempt: number
   /** The input it was given, where it is not its schedule's. */
   readonly input: Json
+  /** Who wanted its last round, and why, where somebody said so. */
+  readonly asked?: Asked
   /** `null` while it is open. */
   readonly ending: Ending | null
   readonly endedAt: Instant | null

@@ -110,8 +110,15 @@ export interface OpenFire {
   /** Set once it has to be run again: a run that has not begun by then never will, and the fire ends so. */
   readonly giveUp?: { readonly at: Instant; readonly reason: 'retry-too-late' | 'recovery-too-late' }
   readonly run: OpenRun | null
+  /** Who wanted this round of it, and why, where somebody said so. */
+  readonly asked?: Asked
   /** What it was planned with, where that is no longer the schedule's, or was given by the one who triggered it. */
   readonly own: { readonly input: Json; readonly policy: PolicyChoices } | null
+}
+
+export interface Asked {
+  readonly author: string | null
+  readonly note: string | null
 }
 
 export interface OpenRun {
@@ -146,4 +153,5 @@ export interface Backfill {
   readonly to: Instant
   readonly askedAt: Instant
   readonly author: string | null
+  readonly note?: string
 }

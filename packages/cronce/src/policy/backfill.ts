@@ -1,9 +1,9 @@
 import type { FireRecord } from '../model/record.ts'
-import type { Backfill, Instant, ScheduleState } from '../model/schedule.ts'
+import type { Asked, Backfill, Instant, ScheduleState } from '../model/schedule.ts'
 import { canMaterialise, HANDFUL, MAX_BACKFILLS, MAX_OPEN, MAX_PLANNED } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
-import { newFire, openFire } from './fires.ts'
+import { askedBy, newFire, openFire } from './fires.ts'
 import { type Ledger, ledgerOf } from './ledger.ts'
 import { refuseRetired } from './refusals.ts'
 import { keptSince } from './retention.ts'
@@ -22,6 +22,7 @@ export interface BackfillWish {
   readonly to: Instant
   readonly id: string
   readonly author: string | null
+  readonly note?: string | null
   /** Also from before the schedule was made. */
   readonly force: boolean
 }
@@ -38,12 +39,14 @@ export interface BackfillPreview {
 
 /** Want the instants of a range run, both ends included, where they have not been. Those still to come come by themselves. */
 export function requestBackfill(state: ScheduleState, wanted: BackfillWish, context: Context): Decision | Refusal {
-  const { from, id, author } = wanted
+  const { from, id, author, note = null } = wanted
   const to = Math.min(wanted.to, context.now)
   const refusal = refuse(state, { ...wanted, to }, context.now)
   if (refusal !== null) return refusal
   const draft = begin(state, context)
-  set(draft, { backfills: [...state.backfills, { id, from, to, askedAt: context.now, author }] })
+  set(draft, {
+    backfills: [...state.backfills, { id, from, to, askedAt: context.now, author, ...(note === null ? {} : { note }) }],
+  })
   return finish(draft)
 }
 
@@ -122,16 +125,17 @@ function openNext(
     // A backfill may take long: what has gone off the record in the meantime may have been run.
     if (!isWanted(record) || (record === undefined && at < since)) continue
     if (room <= 0 || draft.open.length >= MAX_OPEN) return at
-    openInstant(draft, at, record, ledger)
+    openInstant(draft, at, record, ledger, { author: backfill.author, note: backfill.note ?? null })
     room--
   }
   return end + 1
 }
 
-function openInstant(draft: Draft, dueAt: Instant, record: FireRecord | undefined, ledger: Ledger): void {
+function openInstant(draft: Draft, dueAt: Instant, record: FireRecord | undefined, ledger: Ledger, asked: Asked): void {
   const { now } = draft.context
-  const wanted = { dueAt, kind: 'backfill', readyAt: Math.max(now, dueAt) } as const
-  if (record === undefined) openFire(draft, { ...newFire({ ...wanted, plannedAt: now }), queued: true })
+  const wanted = { dueAt, kind: 'backfill', readyAt: Math.max(now, dueAt), asked } as const
+  if (record === undefined)
+    openFire(draft, { ...newFire({ ...wanted, plannedAt: now }), ...askedBy(asked), queued: true })
   else ledger.replace(record, openRound(draft, record, wanted))
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../model/json.ts'
 import { type Ending, ending, type Outcome } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
 import type { ErrorRecord, FireRecord } from '../model/record.ts'
-import type { CancelRequest, Instant, Last, OpenFire, Pause } from '../model/schedule.ts'
+import type { Asked, CancelRequest, Instant, Last, OpenFire, Pause } from '../model/schedule.ts'
 import { type Draft, policyOfFire, putRecord, set } from './draft.ts'
 import { aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
 import { keepMs } from './retention.ts'
@@ -28,6 +28,12 @@ export function newFire(fire: Pick<OpenFire, 'dueAt' | 'readyAt' | 'plannedAt' |
     run: null,
     own: null,
   }
+}
+
+/** Nothing is kept of somebody who said nothing. */
+export function askedBy(asked: Asked | undefined): { readonly asked?: Asked } {
+  if (asked === undefined || (asked.author === null && asked.note === null)) return {}
+  return { asked: { author: asked.author, note: asked.note } }
 }
 
 export function openFire(draft: Draft, fire: OpenFire, isNew = true): void {

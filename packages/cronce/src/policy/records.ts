@@ -25,6 +25,7 @@ export function recordOf(draft: Draft, fire: OpenFire): FireRecord {
     readyAt: fire.readyAt,
     attempt: fire.attempt,
     input: fire.own === null ? null : fire.own.input,
+    ...(fire.asked === undefined ? {} : { asked: fire.asked }),
     ending: null,
     endedAt: null,
     number: null,

@@ -1,6 +1,6 @@
 import { policyOf } from '../model/policy.ts'
 import type { FireRecord } from '../model/record.ts'
-import type { Instant, ScheduleState } from '../model/schedule.ts'
+import type { Asked, Instant, ScheduleState } from '../model/schedule.ts'
 import { MAX_OPEN } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, finish } from './draft.ts'
@@ -13,6 +13,7 @@ import { seriesOf } from './series.ts'
 export interface RetryWish {
   /** Also if it succeeded, or must not start twice and has started. */
   readonly force: boolean
+  readonly asked?: Asked | undefined
   /** The instant wanted, which may lie inside the record's range. */
   readonly dueAt: Instant
 }
@@ -21,7 +22,7 @@ export interface RetryWish {
 export function retryFire(
   state: ScheduleState,
   record: FireRecord,
-  { force, dueAt }: RetryWish,
+  { force, dueAt, asked }: RetryWish,
   context: Context,
 ): Decision | Refusal {
   const refusal = refuse(state, record, dueAt, context.now) ?? (force ? null : refuseRepeat(state, record))
@@ -30,7 +31,7 @@ export function retryFire(
   // Skipped ahead of time, its time is still to come.
   const isAhead = record.nonce === '' && dueAt > context.now
   const readyAt = isAhead ? seriesOf(state.id, state.definition).readyAt(dueAt) : Math.max(context.now, dueAt)
-  openRound(draft, record, { dueAt, kind: record.kind, readyAt })
+  openRound(draft, record, { dueAt, kind: record.kind, readyAt, asked })
   return finish(draft)
 }
 

@@ -1,18 +1,21 @@
 import type { FireRecord } from '../model/record.ts'
-import type { FireKind, Instant, OpenFire } from '../model/schedule.ts'
+import type { Asked, FireKind, Instant, OpenFire } from '../model/schedule.ts'
 import { type Draft, putRecord, set } from './draft.ts'
-import { newFire, openFire } from './fires.ts'
+import { askedBy, newFire, openFire } from './fires.ts'
 import { splitRange } from './ledger.ts'
+
+export interface RoundWish {
+  readonly dueAt: Instant
+  readonly kind: FireKind
+  readonly readyAt: Instant
+  readonly asked: Asked | undefined
+}
 
 /**
  * Open another round of a fire that has ended. Taken out of a range, the instant gets a record of its own, and the range is
  * split around it. Answers what is left of the range.
  */
-export function openRound(
-  draft: Draft,
-  record: FireRecord,
-  wanted: { readonly dueAt: Instant; readonly kind: FireKind; readonly readyAt: Instant },
-): readonly FireRecord[] {
+export function openRound(draft: Draft, record: FireRecord, wanted: RoundWish): readonly FireRecord[] {
   const { before, after } = splitRange(record, wanted.dueAt)
   const left: FireRecord[] = []
   if (before !== null) {
@@ -31,11 +34,7 @@ export function openRound(
   return left
 }
 
-function roundOf(
-  draft: Draft,
-  record: FireRecord,
-  wanted: { readonly dueAt: Instant; readonly kind: FireKind; readonly readyAt: Instant },
-): OpenFire {
+function roundOf(draft: Draft, record: FireRecord, wanted: RoundWish): OpenFire {
   const { input } = record
   return {
     ...newFire({ ...wanted, plannedAt: draft.context.now }),
@@ -43,6 +42,7 @@ function roundOf(
     round: record.round + 1,
     attempt: record.attempt,
     queued: true,
+    ...askedBy(wanted.asked),
     own: input === null ? null : { input, policy: draft.state.definition.policy },
   }
 }

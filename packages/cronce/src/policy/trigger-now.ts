@@ -1,9 +1,9 @@
 import type { Json } from '../model/json.ts'
-import type { OpenFire, ScheduleState } from '../model/schedule.ts'
+import type { Asked, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { MAX_OPEN } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, finish } from './draft.ts'
-import { endUnrun, newFire } from './fires.ts'
+import { askedBy, endUnrun, newFire } from './fires.ts'
 import { openOnTime, stepOf } from './on-time.ts'
 import { recordOf } from './records.ts'
 import { refuseFull, refuseRetired } from './refusals.ts'
@@ -14,6 +14,7 @@ export interface TriggerWish {
   /** `undefined`: the schedule's. */
   readonly input: Json | undefined
   readonly overlap: 'honour' | 'ignore'
+  readonly asked?: Asked | undefined
 }
 
 /** A fire by hand: now, beside the series, and also while the schedule is paused. */
@@ -26,6 +27,7 @@ export function triggerNow(state: ScheduleState, wanted: TriggerWish, context: C
     ...newFire({ dueAt: now, readyAt: now, plannedAt: now, kind: 'manual' }),
     nonce: wanted.nonce,
     ignoresOverlap: wanted.overlap === 'ignore',
+    ...askedBy(wanted.asked),
     own: wanted.input === undefined ? null : { input: wanted.input, policy: state.definition.policy },
   }
   const end = openOnTime(draft, stepOf(draft), fire)

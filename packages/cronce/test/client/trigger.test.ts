@@ -77,3 +77,25 @@ test('a schedule in a transaction can be triggered in the same', async () => {
   })
   assert.equal((await client.fires.list({ schedule: 'acme' })).items.length, 1)
 })
+
+test('who wanted a fire, and why, stays on record with it', async () => {
+  const { client, clock, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', every: '1m', misfire: 'skip' })
+  const by = { author: 'ann', note: 'the file came late' }
+  const { fire } = await client.schedules.trigger('acme', { dedupe: 'k', ...by })
+  assert.deepEqual(fire.asked, by)
+  clock.now = NOON + 10 * 60_000 + 30_000
+  await work('acme')
+  await client.schedules.backfill('acme', { from: NOON + 60_000, to: NOON + 120_000, author: 'bob', note: 'again' })
+  assert.equal((await client.schedules.get('acme')).backfills[0]?.note, 'again')
+  await work('acme')
+  const filled = await client.fires.get({ schedule: 'acme', dueAt: NOON + 60_000 })
+  assert.deepEqual([filled.kind, filled.asked], ['backfill', { author: 'bob', note: 'again' }])
+  const retried = await client.fires.retry({ schedule: 'acme', dueAt: NOON + 5 * 60_000 }, { note: 'once more' })
+  assert.deepEqual(retried.asked, { author: null, note: 'once more' })
+  await client.schedules.skipNext('acme', { dueAt: NOON + 11 * 60_000, ...by })
+  assert.equal(
+    (await client.fires.get({ schedule: 'acme', dueAt: NOON + 11 * 60_000 })).detail,
+    'by ann: the file came late',
+  )
+})

@@ -1,6 +1,6 @@
 import { type Ending, ending } from '../../model/outcome.ts'
 import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
-import type { Definition, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
+import type { Asked, Definition, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
 
 // Records as JSON lists. Memory is what a Redis server has least of, and the names of fields would be more than half of it.
 
@@ -10,9 +10,9 @@ export const FORMAT = 1
 // A field that is added to the model and not read here does not compile; of those that may be missing, this says the same.
 type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
 true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' ? true : never
-true satisfies Optional<OpenFire> extends 'giveUp' ? true : never
+true satisfies Optional<OpenFire> extends 'giveUp' | 'asked' ? true : never
 true satisfies Optional<OpenRun> extends 'parkedUntil' ? true : never
-true satisfies Optional<FireRecord & RunRecord> extends never ? true : never
+true satisfies Optional<FireRecord & RunRecord> extends 'asked' ? true : never
 
 /** The reason says the outcome. */
 type EndingList = [reason: Ending['reason'], detail: Ending['detail']]
@@ -29,7 +29,7 @@ type Mutable<Model> = { -readonly [Name in keyof Model]: Model[Name] }
 
 /** Without its key, which is its name in the store. */
 export function writeFire(record: FireRecord): string {
-  return JSON.stringify([
+  const list: FireList = [
     FORMAT,
     record.job,
     record.tenant,
@@ -44,7 +44,9 @@ export function writeFire(record: FireRecord): string {
     record.number,
     record.expiresAt,
     record.range,
-  ] satisfies FireList)
+  ]
+  if (record.asked !== undefined) list.push(record.asked)
+  return JSON.stringify(list)
 }
 
 /** `null`: a newer version wrote it. */
@@ -68,6 +70,7 @@ export function readFire({ schedule, dueAt, nonce }: FireKey, text: string): Fir
     number: list[11],
     expiresAt: list[12],
     range: list[13],
+    ...(list[14] === undefined ? {} : { asked: list[14] }),
   }
 }
 
@@ -86,6 +89,7 @@ type FireList = [
   number: FireRecord['number'],
   expiresAt: FireRecord['expiresAt'],
   range: FireRecord['range'],
+  asked?: Asked,
 ]
 
 /** Without schedule and token, which are its name in the store. */
@@ -265,7 +269,13 @@ function openList(fire: OpenFire) {
     fire.giveUp ?? null,
     run === null ? null : openRunList(run),
     fire.own,
+    ...askedList(fire.asked),
   ] as const
+}
+
+/** Hardly any fire was asked for: most lists are one shorter. */
+function askedList(asked: Asked | undefined): readonly [] | readonly [Asked] {
+  return asked === undefined ? [] : [asked]
 }
 
 type OpenRunList = [
@@ -306,5 +316,6 @@ function openFireOf(list: OpenList): OpenFire {
     own: list[13],
   }
   if (list[11] !== null) fire.giveUp = list[11]
+  if (list[14] !== undefined) fire.asked = list[14]
   return fire
 }

@@ -1,0 +1,9 @@
+import type { Run } from '../app/run.ts'
+
+/** What a target gets: a handler's run, and what only somebody who starts and ends things on its behalf must know. */
+export interface TargetRun<Input = unknown, Tx = unknown> extends Run<Input, Tx> {
+  /** Between the abort of the signal and the moment at which the run is over for the fleet: by then it must have been ended. */
+  readonly graceMs: number
+  /** Part of every idempotency key. */
+  readonly namespace: string
+}
