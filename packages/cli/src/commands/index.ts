@@ -3,6 +3,12 @@ import type { Entry } from './command.ts'
 /** All commands, in the order of the help: how people meet them. */
 export const COMMANDS: readonly Entry[] = [
   {
+    name: 'start',
+    group: 'run',
+    summary: 'Run the jobs of a file, beside any number of others',
+    load: async () => (await import('./start.ts')).start,
+  },
+  {
     name: 'migrate',
     group: 'operate',
     summary: 'Make or update the tables of a PostgreSQL store',

@@ -1,0 +1,69 @@
+import type { Args } from '../args.ts'
+import type { Io } from '../io.ts'
+import { note } from '../output.ts'
+import { endProcessSoon } from '../service/end-process.ts'
+import { detailLines } from '../service/jobs-error.ts'
+import { createLog, LOG_FLAGS, type Log } from '../service/log.ts'
+import { runService, type ServiceParts } from '../service/run-service.ts'
+import { DEFAULT_STORE, readService, SERVICE_FLAGS, type ServiceSettings } from '../service/settings.ts'
+import type { Command } from './command.ts'
+
+export const start: Command = {
+  operands: '[FILE]',
+  examples: [
+    ['cronce start jobs.ts', 'run the jobs of a file, on CRONCE_STORE'],
+    ['cronce start --store postgres://me@db/app', 'those of the configuration, on this store'],
+    ['cronce start jobs.ts --listen 127.0.0.1:7070', 'with the HTTP API: /readyz, /api/v1'],
+  ],
+  about: [
+    'Start as many as you like, on as many machines: every fire runs on one of them. FILE is TypeScript, JavaScript or JSON;',
+    'its default export is a function (app) => { app.job(…) }, jobs by name, or an app. SIGTERM lets runs finish, then ends',
+    'with 0; a second signal does not wait. Off loopback the HTTP API wants CRONCE_OPERATE_TOKEN or CRONCE_READ_TOKEN.',
+  ].join('\n'),
+  flags: {
+    ...SERVICE_FLAGS,
+    listen: { type: 'string', value: 'HOST:PORT', help: 'Serve the HTTP API there (default: CRONCE_LISTEN, or not)' },
+    'fail-fast': { type: 'boolean', help: 'End if the store is away at the start, instead of waiting for it' },
+    ...LOG_FLAGS,
+  },
+  run: runStart,
+}
+
+async function runStart(args: Args, io: Io): Promise<number> {
+  try {
+    const settings = await readService(args, io, 'start')
+    if (settings.isDefaultStore) {
+      note(`No store was named, so it is ${DEFAULT_STORE} here: fine for this machine alone. See --store.`, io)
+    }
+    const log = createLog(args, io, settings.secrets)
+    const opened = await openApi(args, io, settings, log)
+    return await serve({ settings, log, signal: io.signal, failFast: args.has('fail-fast'), ...opened })
+  } catch (error) {
+    io.err(detailLines(error))
+    throw error
+  }
+}
+
+async function serve(parts: ServiceParts): Promise<number> {
+  try {
+    return await runService(parts)
+  } finally {
+    endProcessSoon()
+  }
+}
+
+/** How to open the HTTP API, if there is to be one. What is wrong with that is known before anything is started. */
+async function openApi(
+  args: Args,
+  io: Io,
+  { config: { config } }: ServiceSettings,
+  log: Log,
+): Promise<Pick<ServiceParts, 'listen'>> {
+  const { CRONCE_LISTEN } = io.env
+  const where = args.text('listen') ?? (CRONCE_LISTEN || config.listen)
+  if (where === undefined) return {}
+  const { accessFor, listen, readAddress } = await import('../service/listen.ts')
+  const address = readAddress(String(where))
+  const access = accessFor(address, config.access, io)
+  return { listen: (app, ready) => listen(app, { address, access, ready, log }) }
+}

@@ -1,0 +1,90 @@
+import { type Access, bearerAccess, createHandler, loopbackAccess, serve } from '@cronce/server'
+import { type Cronce, CronceError } from 'cronce'
+import type { Io } from '../io.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Log } from './log.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export interface Listener {
+  readonly url: string
+  close(): Promise<void>
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i
+
+/** `127.0.0.1:7070`, `[::1]:7070`, `:7070` for all addresses, or `7070` for this machine alone. */
+export function readAddress(text: string): Address {
+  const [, bracketed, plain, digits = ''] = /^(?:(?:\[([^\]]+)\]|([^:[\]\s]*)):)?(\d{1,5})$/.exec(text) ?? []
+  const port = digits === '' ? Number.NaN : Number(digits)
+  if (!(port >= 0 && port <= 65_535)) {
+    throw new UsageError(`--listen cannot be "${text}".`, 'Write HOST:PORT, such as 127.0.0.1:7070 or [::1]:7070.')
+  }
+  const host = bracketed ?? plain
+  return { host: host === undefined ? '127.0.0.1' : host === '' ? '0.0.0.0' : host, port }
+}
+
+/** Who may use the API: on this machine alone everybody here, elsewhere those with a token. Never everybody. */
+export function accessFor({ host }: Address, configured: unknown, { env }: Io): Access {
+  if (typeof configured === 'function') return configured as Access
+  if (configured !== undefined) {
+    throw new CronceError('CONFIG_INVALID', 'access in the configuration is no function.', {
+      hint: 'Write access: (request) => none, read or operate; or set CRONCE_READ_TOKEN and CRONCE_OPERATE_TOKEN.',
+    })
+  }
+  const { CRONCE_READ_TOKEN: read, CRONCE_OPERATE_TOKEN: operate } = env
+  if (read || operate) return bearerAccess({ read: read || undefined, operate: operate || undefined })
+  if (LOOPBACK.test(host)) return loopbackAccess()
+  throw new CronceError('LISTEN_UNPROTECTED', `Anybody who can reach ${host} could operate the jobs.`, {
+    hint: 'Set CRONCE_OPERATE_TOKEN (and CRONCE_READ_TOKEN), or access in the configuration; or listen on 127.0.0.1.',
+  })
+}
+
+export interface ListenOptions {
+  readonly address: Address
+  readonly access: Access
+  /** Whether this instance takes runs: until then, and while it drains, `/readyz` says no. */
+  readonly ready: () => boolean
+  readonly log: Log
+}
+
+export async function listen(app: Cronce, { address, access, ready, log }: ListenOptions): Promise<Listener> {
+  const handler = createHandler(app, {
+    access,
+    ready,
+    logger: { error: (message: string) => log.tell('error', message) },
+  })
+  try {
+    return await serve(handler, address)
+  } catch (error) {
+    throw listenFailed(address, error)
+  }
+}
+
+function listenFailed({ host, port }: Address, error: unknown): unknown {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  switch (code) {
+    case 'EADDRINUSE':
+      return failed(`${place} is in use by another program.`, 'Choose another port, or end that program.', error)
+    case 'EACCES':
+      return failed(`This user may not listen on ${place}.`, 'Choose a port from 1024 on.', error)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return failed(
+        `${host} is no address of this machine.`,
+        'Listen on 127.0.0.1, or on 0.0.0.0 for all of them.',
+        error,
+      )
+    default:
+      return error
+  }
+}
+
+function failed(message: string, hint: string, cause: unknown): CronceError {
+  return new CronceError('LISTEN_FAILED', message, { hint, cause })
+}

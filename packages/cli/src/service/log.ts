@@ -1,0 +1,83 @@
+import type { Cronce, CronceEvent, Logger } from 'cronce'
+import type { Args, Flags } from '../args.ts'
+import type { Io } from '../io.ts'
+import { redactSecrets } from '../redact.ts'
+import { type Color, sanitize } from '../terminal.ts'
+import { infoOf } from './event-words.ts'
+
+export const LOG_FLAGS = {
+  'log-format': {
+    type: 'string',
+    value: 'FORM',
+    choices: ['text', 'json'],
+    help: 'text (default), or json: one object a line',
+  },
+  json: { type: 'boolean', help: 'The same as --log-format json' },
+  verbose: { type: 'boolean', help: 'Tell also what went well: every run that starts and succeeds' },
+} as const satisfies Flags
+
+export type Level = 'error' | 'warn' | 'info'
+
+/** What a service tells: one line, on stderr, for each thing that matters. */
+export interface Log {
+  tell(level: Level, message: string, fields?: Readonly<Record<string, unknown>>): void
+  /** For the library: failures, and what endangers fires. */
+  readonly logger: Logger
+  /** Tell what happens on an instance. With `logger` in its app, each thing is told once. */
+  follow(app: Cronce): void
+}
+
+const COLORS: Readonly<Record<Level, Color>> = { error: 'red', warn: 'yellow', info: 'cyan' }
+
+export function createLog(args: Args, io: Io, secrets: readonly string[]): Log {
+  const isJson = args.has('json') || args.text('log-format') === 'json'
+  const isVerbose = args.has('verbose')
+  /** What the library has just said, until the event that it was about comes by: right after, if there is one. */
+  let said: { readonly level: Level; readonly message: string } | null = null
+
+  const write: Log['tell'] = (level, message, fields = {}) => {
+    const safe = redactSecrets(message, secrets)
+    io.err(isJson ? jsonLine(level, safe, fields) : textLine(level, safe, io))
+  }
+  const flush = (): void => {
+    if (said !== null) write(said.level, said.message)
+    said = null
+  }
+  const hear = (level: Level) => (message: string) => {
+    flush()
+    said = { level, message }
+    queueMicrotask(flush)
+  }
+  const onEvent = (event: CronceEvent): void => {
+    const heard = said
+    said = null
+    const { type, ...data } = event
+    if (heard !== null) {
+      write(heard.level, heard.message, { event: type, ...data })
+      return
+    }
+    const words = infoOf(event, isVerbose)
+    if (words !== null) write('info', words, { event: type, ...data })
+  }
+  return {
+    tell(level, message, fields) {
+      flush()
+      write(level, message, fields)
+    },
+    logger: { error: hear('error'), warn: hear('warn') },
+    follow: (app) => void app.on('*', onEvent),
+  }
+}
+
+function jsonLine(level: Level, message: string, fields: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`
+}
+
+/** The day is of no use to somebody who watches, and the zone is their own. */
+function textLine(level: Level, message: string, { isErrTTY, paintErr }: Io): string {
+  const now = new Date()
+  const time = isErrTTY ? now.toTimeString().slice(0, 8) : now.toISOString()
+  const [first = '', ...more] = message.split('\n').map(sanitize)
+  const mark = level === 'info' ? '' : `${paintErr(COLORS[level], level === 'warn' ? 'warning' : level)}: `
+  return [`${paintErr('dim', time)} ${mark}${first}`, ...more.map((line) => `  ${line}`), ''].join('\n')
+}
