@@ -4,3 +4,10 @@
  */
 export { NEAREST_TOLERANCE_MS, type NearestInstant, nearestInstant } from './app/nearest-instant.ts'
 export { didYouMean } from './did-you-mean.ts'
+export { runEnvironment } from './target/command/run-environment.ts'
+export {
+  type CommandEnd,
+  type CommandSpec,
+  type SuperviseOptions,
+  superviseCommand,
+} from './target/command/supervise.ts'

@@ -1,0 +1,81 @@
+import { CronceError } from '../../errors.ts'
+import { cut } from '../../model/limits.ts'
+import type { TargetRun } from '../target-run.ts'
+import { type CommandOptions, type ResolvedCommand, resolveCommand } from './command-options.ts'
+import { Output } from './output.ts'
+import { earlierRuns, runEnvironment } from './run-environment.ts'
+import { type CommandEnd, superviseCommand } from './supervise.ts'
+import { tellEnd } from './tell-end.ts'
+
+export interface CommandResult {
+  readonly exitCode: number
+  /** The end of what it wrote to its standard output. */
+  readonly output: string
+}
+
+/** How much of its last words an error repeats. */
+const WORDS = 500
+
+/** A program as the target of a job: its exit code is the outcome, what it writes is the run's log. */
+export function commandHandler(_job: string, options: CommandOptions): (run: TargetRun) => Promise<CommandResult> {
+  const command = resolveCommand(options)
+  return (run) => runCommand(command, run)
+}
+
+async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<CommandResult> {
+  const { file, args, cwd, successCodes } = command
+  const { signal, graceMs } = run
+  const stdout = new Output((line) => run.log.info(line))
+  const stderr = new Output((line) => run.log.warn(line))
+  const about = runEnvironment(run)
+  const end = await superviseCommand(
+    {
+      file,
+      args,
+      cwd,
+      env: environmentOf(command, about),
+      stdin: stdinOf(command, run),
+      after: earlierRuns(about, run.attempt),
+    },
+    {
+      signal,
+      graceMs,
+      output: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(chunk),
+    },
+  )
+  stdout.end()
+  stderr.end()
+  tellEnd(run, end)
+  if (end.exitCode !== null && successCodes.includes(end.exitCode)) {
+    return { exitCode: end.exitCode, output: stdout.tail() }
+  }
+  // It ended because it was told to: then why is what counts, and how is in the log.
+  signal.throwIfAborted()
+  throw commandFailed(command.name, end, stderr.lastLine())
+}
+
+function environmentOf({ env }: ResolvedCommand, about: Record<string, string>): Record<string, string> {
+  const all: Record<string, string | null | undefined> = { ...process.env, ...env, ...about }
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+}
+
+function stdinOf({ stdin }: ResolvedCommand, { fire }: TargetRun): string | undefined {
+  if (stdin === 'ignore') return undefined
+  return stdin === 'input' ? JSON.stringify(fire.input ?? null) : stdin.text
+}
+
+function commandFailed(name: string, end: CommandEnd, lastWords: string): CronceError {
+  const { exitCode, signal, isSupervisorLost } = end
+  const how = isSupervisorLost
+    ? 'was ended, since the process that watched over it was killed'
+    : exitCode === null
+      ? `was ended by ${signal}`
+      : `exited with ${exitCode}`
+  const words = lastWords === '' ? '.' : `: ${cut(lastWords, WORDS)}`
+  const error = new CronceError('COMMAND_FAILED', `The command ${JSON.stringify(name)} ${how}${words}`, {
+    hint: "Look at what it wrote, in the run's log.",
+  })
+  return Object.assign(error, { exitCode, signal })
+}

@@ -1,0 +1,17 @@
+/** Nobody waits longer than this for a run that another instance may be about to repeat. */
+export const SHORT_GRACE_MS = 1_000
+
+/** Reasons for which the fire may be taken over while we still wait. */
+const TAKEN_OVER: readonly unknown[] = ['RUN_STOPPED', 'LEASE_LOST', 'RUN_FENCED']
+
+const LONGEST_TIMER_MS = 2_147_483_647
+
+/**
+ * How long after its signal a task is ended by force. A little before the grace is over: then it is gone when the fleet
+ * takes the run as ended, and what follows does not run beside it.
+ */
+export function forceAfterMs(reason: unknown, graceMs: number): number {
+  const { code } = (reason ?? {}) as { readonly code?: unknown }
+  if (TAKEN_OVER.includes(code)) return Math.min(graceMs, SHORT_GRACE_MS)
+  return Math.min(LONGEST_TIMER_MS, graceMs - Math.min(500, graceMs / 4))
+}

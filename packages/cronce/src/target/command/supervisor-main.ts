@@ -1,0 +1,145 @@
+/**
+ * The program between the scheduler and a command. It starts the command in a session of its own, and when the channel to
+ * the scheduler closes, however that died, it ends the command and all that came of it. It ends when those have.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SHORT_GRACE_MS } from './grace.ts'
+import { findTree, groupOf, isInEnvironment, signalOne, signalTree, type Tree } from './process-tree.ts'
+import type { FromSupervisor, SupervisedCommand, ToSupervisor } from './supervisor-messages.ts'
+
+/** Longer than any earlier run has left once its scheduler is dead. */
+const WAIT_FOR_EARLIER_MS = 10_000
+const KILL_AGAIN_MS = 50
+const KILL_ROUNDS = 200
+
+let tree: Tree | null = null
+let graceMs = SHORT_GRACE_MS
+let isEnding = false
+let killAt = Number.POSITIVE_INFINITY
+let killTimer: NodeJS.Timeout | undefined
+
+process.on('message', (message: ToSupervisor) => {
+  switch (message.kind) {
+    case 'start':
+      void start(message.command)
+      break
+    case 'end':
+      end(message.graceMs)
+      break
+    case 'signal':
+      if (tree?.leader) signalOne(groupOf(tree.leader), message.signal)
+      break
+  }
+})
+process.on('disconnect', orphaned)
+// Whoever wants the command to end tells the scheduler, or the command. This here must outlive both.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+if (!process.connected) orphaned()
+
+function orphaned(): void {
+  if (tree === null) process.exit(1)
+  end(Math.min(graceMs, SHORT_GRACE_MS))
+}
+
+async function start(command: SupervisedCommand): Promise<void> {
+  graceMs = command.graceMs
+  if (command.after !== null) await waitUntilGone(command.after)
+  if (isEnding) return tell({ kind: 'ended', exitCode: null, signal: 'SIGTERM', leftBehind: 0, remaining: 0 })
+  try {
+    demandFolder(command.cwd)
+    const child = spawn(command.file, command.args, {
+      cwd: command.cwd,
+      env: command.env,
+      stdio: ['inherit', 'inherit', 'inherit', ...(command.channel ? [4] : [])],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    })
+    watch(child, command)
+  } catch (error) {
+    refuse(error)
+  }
+}
+
+/** The scheduler of an earlier run may have died a moment ago, and its command be about to end. */
+async function waitUntilGone(entry: string): Promise<void> {
+  const giveUpAt = performance.now() + WAIT_FOR_EARLIER_MS
+  while (!isEnding && performance.now() < giveUpAt && isInEnvironment(entry)) await sleep(KILL_AGAIN_MS)
+}
+
+function watch(child: ChildProcess, command: SupervisedCommand): void {
+  child.on('error', (error) => {
+    if (child.pid === undefined) refuse(error)
+  })
+  if (child.pid === undefined) return
+  tree = { leader: child.pid, mark: command.mark }
+  child.on('exit', (exitCode, signal) => void endRest(exitCode, signal))
+  send({ kind: 'started', pid: child.pid })
+  if (!process.connected) orphaned()
+}
+
+function end(withinMs: number): void {
+  const isFirst = !isEnding
+  isEnding = true
+  killAt = Math.min(killAt, performance.now() + withinMs)
+  if (tree === null) return
+  if (isFirst && withinMs > 0) signalTree(tree, 'SIGTERM')
+  clearTimeout(killTimer)
+  killTimer = setTimeout(kill, killAt - performance.now())
+}
+
+/** Again and again: what is born between the look and the signal is found by the next look. */
+function kill(): void {
+  if (tree !== null) signalTree(tree, 'SIGKILL')
+  killTimer = setTimeout(kill, KILL_AGAIN_MS)
+}
+
+/** The command has ended; what it has left behind must. */
+async function endRest(exitCode: number | null, signal: NodeJS.Signals | null): Promise<void> {
+  const rest = tree as Tree
+  const wasEnding = isEnding
+  let { count: remaining } = findTree(rest)
+  const leftBehind = wasEnding ? 0 : remaining
+  if (remaining > 0 && !wasEnding) end(Math.min(graceMs, SHORT_GRACE_MS))
+  while (remaining > 0 && performance.now() < killAt) remaining = await lookAgain(rest)
+  clearTimeout(killTimer)
+  for (let round = 0; remaining > 0 && round < KILL_ROUNDS; round++) {
+    signalTree(rest, 'SIGKILL')
+    remaining = await lookAgain(rest)
+  }
+  tell({ kind: 'ended', exitCode, signal, leftBehind, remaining })
+}
+
+/** On a machine of many processes a look takes long: rest for longer than that. */
+async function lookAgain(rest: Tree): Promise<number> {
+  const begunAt = performance.now()
+  const { count } = findTree(rest)
+  if (count > 0) await sleep(Math.max(20, (performance.now() - begunAt) * 4))
+  return count
+}
+
+/** Else it looks as if the command were missing. */
+function demandFolder(cwd: string): void {
+  const found = statSync(cwd, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return
+  const message = found === undefined ? `there is no folder ${cwd}` : `${cwd} is no folder`
+  throw Object.assign(new Error(message), { code: 'ENOTDIR' })
+}
+
+function refuse(error: unknown): void {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  tell({ kind: 'refused', code: typeof code === 'string' ? code : null, message: String(message) })
+}
+
+/** The last word. */
+function tell(message: Extract<FromSupervisor, { kind: 'refused' | 'ended' }>): void {
+  clearTimeout(killTimer)
+  if (process.connected) process.send?.(message, undefined, undefined, () => process.exit(0))
+  else process.exit(0)
+}
+
+function send(message: FromSupervisor): void {
+  // Without a callback a channel that has just closed would be an error event.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {})
+}
