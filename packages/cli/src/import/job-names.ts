@@ -3,22 +3,42 @@
 const LONGEST = 40
 
 /** Steps that prepare for what the line is about. */
-const PREPARES = /^(cd|pushd|test|\[|\[\[|sleep|export|source|\.|umask|set|ulimit|mkdir|command|which|true|perl\s+-e)$/
-const WRAPS =
-  /^(nice|ionice|timeout|env|sudo|su|runuser|doas|chronic|cronic|time|nohup|exec|flock|setsid|systemd-cat|stdbuf|xargs|\(|\{|if|then|!)$/
+const PREPARES = /^(cd|pushd|test|\[|\[\[|sleep|export|source|\.|umask|set|ulimit|mkdir|command|which|true)$/
+
+/** What runs something else, with the flags of its own that take a value. */
+const WRAPS: Readonly<Record<string, readonly string[]>> = {
+  nice: ['-n'],
+  ionice: ['-c', '-n'],
+  timeout: ['-k', '-s'],
+  flock: ['-w', '-E'],
+  env: ['-u'],
+  sudo: ['-u', '-g'],
+  doas: ['-u'],
+  su: ['-s'],
+  runuser: ['-u', '-s'],
+  stdbuf: ['-i', '-o', '-e'],
+  'systemd-cat': ['-t', '-p'],
+  chronic: [],
+  cronic: [],
+  time: [],
+  nohup: [],
+  exec: [],
+  setsid: [],
+  if: [],
+  then: [],
+  '!': [],
+}
 /** Wrappers whose first operand is their own: a duration, a lock. */
 const WRAPS_WITH_OPERAND = /^(timeout|flock)$/
-const FLAGS_WITH_VALUE =
-  /^-(n|c|u|g|w|E|k|s|t|p)$|^--(user|group|adjustment|class|classdata|wait|kill-after|signal|conflict-exit-code)$/
 const INTERPRETS =
   /^(sh|bash|dash|zsh|ksh|node|nodejs|deno|bun|tsx|ts-node|php[\d.]*|python[\d.]*|ruby|perl|java|Rscript)$/
 const EXTENSION = /\.(sh|bash|py|pl|rb|js|mjs|cjs|ts|mts|php|jar|R)$/i
 
 /** `/usr/bin/php /srv/artisan schedule:run >/dev/null` is `artisan-schedule-run`. */
 export function slugOfCommand(command: string): string {
-  const steps = command.split(/&&|\|\||[;|\n]/).map((step) => wordsOf(step))
-  const main = steps.map(unwrap).find(([first]) => first !== undefined && !PREPARES.test(baseName(first))) ?? []
-  const [first = '', ...operands] = main
+  const steps = command.split(/&&|\|\||[;|\n]/).map((step) => unwrap(wordsOf(step)))
+  const [first = '', ...operands] =
+    steps.find(([head]) => head !== undefined && !PREPARES.test(baseName(head))) ?? steps[0]!
   const more = operands.filter((word) => /^[A-Za-z][\w:.@-]*$/.test(word)).slice(0, 2)
   return slug([baseName(first).replace(EXTENSION, ''), ...more].join('-'), LONGEST) || 'job'
 }
@@ -27,6 +47,7 @@ export function slugOfCommand(command: string): string {
 export function slug(text: string, longest: number): string {
   const whole = text
     .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
@@ -57,18 +78,21 @@ function unwrap(words: readonly string[]): readonly string[] {
     const [first = ''] = rest
     const name = baseName(first)
     if (/^\w+=/.test(first)) rest = rest.slice(1)
-    else if (WRAPS.test(name)) rest = skipFlags(rest.slice(1), WRAPS_WITH_OPERAND.test(name))
-    else if (INTERPRETS.test(name) && rest.length > 1) {
-      const behind = skipFlags(rest.slice(1), false)
+    else if (Object.hasOwn(WRAPS, name)) {
+      const behind = skipFlags(rest.slice(1), WRAPS[name]!)
+      // Behind its lock, flock may have a flag -c.
+      rest = WRAPS_WITH_OPERAND.test(name) ? skipFlags(behind.slice(1), []) : behind
+    } else if (INTERPRETS.test(name)) {
+      const behind = skipFlags(rest.slice(1), [])
       return behind.length === 0 ? rest : behind
     } else return rest
   }
 }
 
-function skipFlags(words: readonly string[], hasOperand: boolean): readonly string[] {
+function skipFlags(words: readonly string[], withValue: readonly string[]): readonly string[] {
   let at = 0
-  while (words[at]?.startsWith('-')) at += FLAGS_WITH_VALUE.test(words[at]!) && words[at + 1] !== undefined ? 2 : 1
-  return words.slice(hasOperand ? at + 1 : at)
+  while (words[at]?.startsWith('-')) at += withValue.includes(words[at]!) ? 2 : 1
+  return words.slice(at)
 }
 
 function baseName(word: string): string {

@@ -1,0 +1,189 @@
+import { shellQuote } from '../export/shell-words.ts'
+import { commandNotes } from './command-notes.ts'
+import { type CrontabLine, readCrontab } from './crontab-lines.ts'
+import { readSchedule } from './crontab-schedule.ts'
+import { CrontabSettings } from './crontab-settings.ts'
+import { unwrapExecLine } from './exec-line.ts'
+import type { Finding, Imported, ImportedItem, JobRecord } from './imported.ts'
+import { slugOfCommand, uniqueNames } from './job-names.ts'
+
+export interface CrontabOptions {
+  /** For messages. */
+  readonly file: string
+  /** Whether lines have a user before the command. */
+  readonly isSystem: boolean
+  /** The zone of lines that no CRON_TZ stands before. */
+  readonly tz: string
+  /** Where commands start if the crontab sets no HOME; `null`: it is not known. */
+  readonly cwd: string | null
+  /** Who `cronce start` will run as. */
+  readonly user: string
+  /** Overlap and catch-up as cron has them, rather than as jobs have by default. */
+  readonly likeCron: boolean
+}
+
+type Entry = Extract<CrontabLine, { kind: 'entry' }>
+type Report = (line: number, finding: Omit<Finding, 'place'>) => void
+
+/** A crontab as jobs. Nothing of it is dropped: what does not translate becomes a comment and a finding. */
+export function importCrontab(text: string, options: CrontabOptions): Imported {
+  const { file, isSystem } = options
+  const { lines, hasCarriageReturns, isUnfinished } = readCrontab(text, { isSystem })
+  const findings: Finding[] = []
+  const items: ImportedItem[] = []
+  const settings = new CrontabSettings(options)
+  const nameFor = uniqueNames()
+  const report: Report = (line, finding) => findings.push({ place: { file, line }, ...finding })
+  let comments: string[] = []
+  const flush = (): void => {
+    if (comments.length > 0) items.push({ kind: 'comment', lines: comments })
+    comments = []
+  }
+
+  if (hasCarriageReturns) report(1, CARRIAGE_RETURNS)
+  for (const line of lines) {
+    switch (line.kind) {
+      case 'blank':
+        flush()
+        break
+      case 'comment':
+        comments.push(line.text)
+        break
+      case 'variable':
+        // What is said about a variable stays where it was; the variable itself goes into the jobs below it.
+        flush()
+        settings.set(line, report)
+        break
+      case 'broken':
+        flush()
+        items.push(untranslated(line))
+        report(line.line, { level: 'lost', what: line.raw.trim(), why: line.why, todo: 'put the line right' })
+        break
+      case 'entry': {
+        const job = readEntry(line, settings, options, nameFor, report)
+        if (job === null) {
+          flush()
+          items.push(untranslated(line))
+        } else {
+          items.push({ kind: 'job', job: { ...job, comments, place: { file, line: line.line } } })
+          comments = []
+        }
+      }
+    }
+  }
+  flush()
+  if (isUnfinished) report(lines.length, UNFINISHED)
+  return { items, findings }
+}
+
+const CARRIAGE_RETURNS: Omit<Finding, 'place'> = {
+  level: 'changed',
+  what: 'line ends of Windows',
+  why: 'cron would hand the carriage returns to the commands; they are left out here',
+  todo: 'nothing',
+}
+
+const UNFINISHED: Omit<Finding, 'place'> = {
+  level: 'changed',
+  what: 'no line end',
+  why: 'many crons leave out a last line that does not end; it is taken like the others here',
+  todo: 'look whether it is wanted',
+}
+
+function untranslated({ line, raw }: CrontabLine): ImportedItem {
+  return { kind: 'comment', lines: [`not translated (line ${line}): ${raw.trim()}`] }
+}
+
+function readEntry(
+  entry: Entry,
+  settings: CrontabSettings,
+  options: CrontabOptions,
+  nameFor: (wanted: string) => string,
+  report: Report,
+): { name: string; options: JobRecord } | null {
+  const lost = (what: string, why: string, todo: string): null => {
+    report(entry.line, { level: 'lost', what, why, todo })
+    return null
+  }
+  const [firstWord = ''] = entry.command.split(/\s/)
+  if (!entry.schedule.startsWith('@') && /^(\*|\*\/\d+|\d+)$/.test(firstWord)) {
+    return lost(
+      `${entry.schedule} ${firstWord}`,
+      'these are six fields; to cron, the sixth is the command',
+      'take out the field of the seconds, or of the year',
+    )
+  }
+  if (!options.isSystem && firstWord === 'root' && entry.command !== 'root') {
+    return lost(firstWord, 'it looks like the user of a system crontab', 'import with --system')
+  }
+
+  const wrapped = unwrapExecLine(entry.command)
+  // Asked for before the name is taken, since a line that does not translate has none.
+  const wanted = wrapped?.name ?? slugOfCommand(entry.command)
+  const answer = readSchedule(entry.schedule, settings.tz, wanted)
+  if (!answer.ok) return lost(answer.what, answer.why, answer.todo)
+  const name = nameFor(wanted)
+  if (answer.changed !== undefined) report(entry.line, { level: 'changed', ...answer.changed })
+  if (entry.isUnlogged) {
+    report(entry.line, {
+      level: 'changed',
+      what: 'a - in front',
+      why: 'it keeps a line out of the log of the system; runs are always on record here',
+      todo: 'nothing',
+    })
+  }
+  for (const note of commandNotes(entry.command, { hasFolder: settings.cwd !== null || wrapped !== null })) {
+    report(entry.line, { level: 'changed', ...note })
+  }
+  const policies: JobRecord = {
+    ...(options.likeCron ? { overlap: 'allow', misfire: 'skip' } : {}),
+    ...(/(^|[\s;&|(/])flock\b/.test(entry.command) ? { overlap: 'skip' } : {}),
+    ...settings.policies,
+  }
+  if (wrapped !== null) {
+    const env = { ...settings.env, ...wrapped.options.env }
+    return {
+      name,
+      options: {
+        ...answer.options,
+        ...policies,
+        ...wrapped.options,
+        ...(Object.keys(env).length === 0 ? {} : { env }),
+      },
+    }
+  }
+  return { name, options: { ...answer.options, ...readCommand(entry, settings, options, report), ...policies } }
+}
+
+function readCommand(entry: Entry, settings: CrontabSettings, options: CrontabOptions, report: Report): JobRecord {
+  const { cwd, env } = settings
+  const plain = { command: entry.command, shell: settings.shell }
+  const { command, shell } = entry.stdin === null ? plain : withStdin(entry.command, entry.stdin, settings.shell)
+  const where = {
+    ...(cwd === null ? {} : { cwd }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+  }
+  const { user } = entry
+  if (user === null || user === options.user) return { command, shell, ...where }
+  report(entry.line, {
+    level: 'changed',
+    what: `user ${user}`,
+    why: 'a command has the user of cronce start, so it goes through su, which only root may use without a password',
+    todo: `run cronce start as root, or as ${user} and import with --user ${user}`,
+  })
+  // FreeBSD writes user:group/class.
+  return { command: ['su', '-s', shell, '-c', command, user.replace(/[:/].*$/, '')], ...where }
+}
+
+/**
+ * A here-document around the whole command, since that may be a pipe, of which the first part reads the input. A shell that
+ * knows none is started by one that does.
+ */
+function withStdin(command: string, stdin: string, shell: string): { command: string; shell: string } {
+  const isPosix = /(^|\/)(ba|da|k|z|a)?sh$/.test(shell)
+  const whole = isPosix ? `{ ${command}\n}` : `exec ${shellQuote(shell)} -c ${shellQuote(command)}`
+  let mark = 'INPUT'
+  while (stdin.split('\n').includes(mark)) mark += '_'
+  const input = stdin === '' ? '< /dev/null' : `<<'${mark}'\n${stdin}${mark}`
+  return { command: `${whole} ${input}`, shell: isPosix ? shell : '/bin/sh' }
+}

@@ -1,0 +1,73 @@
+import { parseArgs } from 'node:util'
+import { shellWords } from '../export/shell-words.ts'
+import type { JobRecord } from './imported.ts'
+
+/** A command that `cronce export` wrapped in `cronce exec`, taken out of it again. */
+export interface Unwrapped {
+  readonly name: string
+  readonly options: Pick<JobRecord, 'command' | 'shell' | 'cwd' | 'env' | 'timeout' | 'retry' | 'guarantee'>
+}
+
+/** Of a line for a shell: `cd DIR && NAME=value cronce exec … -- command`. `null`: it is something else. */
+export function unwrapExecLine(line: string): Unwrapped | null {
+  const [, folder, rest = line] = /^cd ('[^']*'|\S+) && (.*)$/s.exec(line) ?? []
+  const words = shellWords(rest)
+  if (words === null) return null
+  const env: Record<string, string> = {}
+  let at = 0
+  for (; at < words.length && /^[A-Za-z_]\w*=/.test(words[at]!); at++) {
+    const [name = ''] = words[at]!.split('=', 1)
+    env[name] = words[at]!.slice(name.length + 1)
+  }
+  const unwrapped = unwrapExecWords(words.slice(at))
+  if (unwrapped === null) return null
+  const cwd = folder === undefined ? undefined : shellWords(folder)?.[0]
+  return {
+    name: unwrapped.name,
+    options: {
+      ...unwrapped.options,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(Object.keys(env).length === 0 ? {} : { env }),
+    },
+  }
+}
+
+const FLAGS = ['name', 'due', 'cron', 'tz', 'tolerance', 'timeout', 'guarantee', 'retry'] as const
+
+/** Of a list of words: `cronce exec --name NAME … -- command …`. */
+export function unwrapExecWords(words: readonly string[]): Unwrapped | null {
+  const [program = '', verb, ...rest] = words
+  const end = rest.indexOf('--')
+  if (!/(^|\/)cronce$/.test(program) || verb !== 'exec' || end < 0) return null
+  const { values } = parseArgs({
+    args: rest.slice(0, end),
+    options: Object.fromEntries(FLAGS.map((flag) => [flag, { type: 'string' as const }])),
+    strict: false,
+  })
+  const said = (flag: (typeof FLAGS)[number]): string | undefined => {
+    const value = values[flag]
+    return typeof value === 'string' ? value : undefined
+  }
+  const name = said('name')
+  const command = rest.slice(end + 1)
+  if (name === undefined || command.length === 0) return null
+  const timeout = said('timeout')
+  const guarantee = said('guarantee')
+  const retry = said('retry')
+  return {
+    name,
+    options: {
+      ...commandOf(command),
+      ...(timeout === undefined ? {} : { timeout }),
+      ...(guarantee === undefined ? {} : { guarantee }),
+      ...(retry === undefined || !/^\d+$/.test(retry) ? {} : { retry: Number(retry) }),
+    },
+  }
+}
+
+/** What a shell is given to run is a text, as people write it. */
+export function commandOf(words: readonly string[]): Pick<JobRecord, 'command' | 'shell'> {
+  const [shell = '', flag, text] = words
+  const isOfShell = words.length === 3 && flag === '-c' && /^\/(\S*\/)?(ba|da|k|z|a)?sh$/.test(shell)
+  return isOfShell ? { command: text!, shell } : { command: words }
+}
