@@ -51,9 +51,16 @@ async function* entries<Tx>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<FeedEntry, void, undefined> {
   const told = new Told()
-  const since = from ?? (await readStore('answer', () => parts.store.load([]))).now
+  // Those that are going on when it begins are not told to begin, but how they end is.
+  const going = await readStore('list runs', () => parts.store.listRuns({ outcome: 'open', limit: MOST, after: null }))
+  const since = from ?? going.now
   let runsFrom = since
   const open = new Map<string, RunView>()
+  for (const run of going.items.map(viewRun)) {
+    if (run.startedAt >= since) continue
+    open.set(keyOf(run), run)
+    told.isNew(`s ${keyOf(run)}`)
+  }
   while (signal?.aborted !== true) {
     try {
       const runs = await newRuns(parts, Math.max(since, runsFrom - OVERLAP_MS))
