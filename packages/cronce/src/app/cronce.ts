@@ -23,6 +23,7 @@ import { lazyStore } from './lazy-store.ts'
 import { guarded, logEvent } from './logger.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
+import type { Target } from '../target/target.ts'
 import { stopOnSignals } from './signals.ts'
 import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { VERSION } from './version.ts'
@@ -37,6 +38,8 @@ export interface Cronce<Tx = unknown> extends Client<Tx> {
     options: JobOptions<Schema>,
     handler: Handler<InputOf<Schema>, Tx>,
   ): this
+  /** Declare a job that runs something else than a function: a file in a thread or process, a command, an HTTP endpoint. */
+  job<Schema extends StandardSchema | undefined = undefined>(name: string, options: JobOptions<Schema> & Target): this
   /** Something around every run, the first one outermost. Before `start()`. */
   use(middleware: Middleware<Tx>): this
   /** Be told what happens here. `'*'` for everything. Returns how to stop. */
@@ -173,7 +176,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
 
   const app: Cronce<Tx> = {
     ...client,
-    job(name: string, jobOptions: unknown, handler: unknown) {
+    job(name: string, jobOptions: unknown, handler?: unknown) {
       demandStopped('job()')
       const job = declareJob<Tx>(name, jobOptions, handler)
       if (jobs.has(job.name)) {

@@ -1,5 +1,6 @@
 import { readDefinition } from '../client/read-definition.ts'
 import { readName } from '../client/read-name.ts'
+import { optionConflict } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
 import type { PolicyOptions, RetryOptions, ScheduleOptions } from '../client/schedule-options.ts'
 import {
@@ -13,6 +14,7 @@ import type { Job, RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'
+import { readTarget, type TargetHandler } from '../target/target.ts'
 import { createRun, type Run } from './run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
@@ -50,14 +52,10 @@ export interface DeclaredJob<Tx> {
 
 export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
   const id = readName('job', name)
-  if (typeof handler !== 'function') {
-    throw new CronceError('HANDLER_MISSING', `Job ${JSON.stringify(id)} has no handler.`, {
-      hint: `Write app.job(${JSON.stringify(id)}, '0 3 * * *', async (run) => { … }).`,
-    })
-  }
-  const { schema, retry, ...rest } = (
-    typeof options === 'string' ? { cron: options } : (options ?? {})
-  ) as JobOptions<StandardSchema>
+  const given = (typeof options === 'string' ? { cron: options } : (options ?? {})) as Readonly<Record<string, unknown>>
+  const target = readTarget(id, given)
+  const called = handlerOf<Tx>(id, target.handler, handler)
+  const { schema, retry, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is no Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
@@ -80,9 +78,22 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
     warnings,
     schema,
     defaults: Object.fromEntries(POLICY_NAMES.map((policy) => [policy, (scheduled as PolicyOptions)[policy]])),
-    handler: handler as Handler<unknown, Tx>,
+    handler: called,
     retryIf: readRetryIf(id, retryIf),
   }
+}
+
+/** A job runs one thing: a function, or a target. */
+function handlerOf<Tx>(job: string, target: TargetHandler | null, handler: unknown): Handler<unknown, Tx> {
+  const isFunction = typeof handler === 'function'
+  if (isFunction && target === null) return handler as Handler<unknown, Tx>
+  if (target !== null && handler === undefined) return target as Handler<unknown, Tx>
+  if (target !== null) {
+    throw optionConflict(`Job ${JSON.stringify(job)} has a target and a handler.`, 'Leave out one of them.')
+  }
+  throw new CronceError('HANDLER_MISSING', `Job ${JSON.stringify(job)} has no handler.`, {
+    hint: `Write app.job(${JSON.stringify(job)}, '0 3 * * *', async (run) => { … }), or give it a file, a command or http.`,
+  })
 }
 
 function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean {

@@ -1,0 +1,3 @@
+export interface HttpOptions {
+  readonly url: string | URL
+}

@@ -1,0 +1,48 @@
+import { optionConflict } from '../client/read-option.ts'
+import { commandHandler } from './command/command-handler.ts'
+import { COMMAND_NAMES, type CommandOptions } from './command/command-options.ts'
+import { httpHandler } from './http/http-handler.ts'
+import type { HttpOptions } from './http/http-options.ts'
+import { isolatedHandler } from './isolate/isolated-handler.ts'
+import { ISOLATE_NAMES, type IsolateOptions } from './isolate/isolate-options.ts'
+import type { TargetRun } from './target-run.ts'
+
+/** What a job runs where it has no function. */
+export type Target = IsolateOptions | CommandOptions | HttpTarget
+
+export interface HttpTarget {
+  readonly http: HttpOptions
+}
+
+/** A target as a handler. */
+export type TargetHandler = (run: TargetRun) => Promise<unknown>
+
+const KINDS = [
+  { kind: 'file', names: ISOLATE_NAMES, make: isolatedHandler },
+  { kind: 'command', names: COMMAND_NAMES, make: commandHandler },
+  { kind: 'http', names: ['http'], make: (job: string, { http }: HttpTarget) => httpHandler(job, http) },
+] as const
+
+/** The names of all options that are about targets. */
+const NAMES: readonly string[] = KINDS.flatMap(({ names }): readonly string[] => names)
+
+/** What of a job's options is about its target, and what is not. `null`: it names none. */
+export function readTarget(
+  job: string,
+  options: Readonly<Record<string, unknown>>,
+): { readonly handler: TargetHandler | null; readonly rest: Readonly<Record<string, unknown>> } {
+  const isOfTarget = ([name, value]: [string, unknown]): boolean => NAMES.includes(name) && value !== undefined
+  const given = Object.fromEntries(Object.entries(options).filter(isOfTarget))
+  const rest = Object.fromEntries(Object.entries(options).filter((entry) => !isOfTarget(entry)))
+  const named = KINDS.filter(({ kind }) => kind in given)
+  const [chosen, other] = named
+  if (other !== undefined) {
+    const kinds = named.map(({ kind }) => kind).join(' and ')
+    throw optionConflict(`Job ${JSON.stringify(job)} has more than one target: ${kinds}.`, 'Make two jobs of it.')
+  }
+  // Without a target, what belongs to one is an option that nobody knows.
+  if (chosen === undefined) return { handler: null, rest: options }
+  // Each maker reads its options itself, and refuses what it does not know.
+  const make = chosen.make as (job: string, options: unknown) => TargetHandler
+  return { handler: make(job, given), rest }
+}
