@@ -3,6 +3,12 @@ import type { Entry } from './command.ts'
 /** All commands, in the order of the help: how people meet them. */
 export const COMMANDS: readonly Entry[] = [
   {
+    name: 'dev',
+    group: 'run',
+    summary: 'Run the jobs of a file here, anew whenever it changes',
+    load: async () => (await import('./dev.ts')).dev,
+  },
+  {
     name: 'start',
     group: 'run',
     summary: 'Run the jobs of a file, beside any number of others',

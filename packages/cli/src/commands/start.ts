@@ -3,7 +3,7 @@ import type { Io } from '../io.ts'
 import { note } from '../output.ts'
 import { endProcessSoon } from '../service/end-process.ts'
 import { detailLines } from '../service/jobs-error.ts'
-import { createLog, LOG_FLAGS, type Log } from '../service/log.ts'
+import { createLog, LOG_FLAGS, type Log, logOptions } from '../service/log.ts'
 import { runService, type ServiceParts } from '../service/run-service.ts'
 import { DEFAULT_STORE, readService, SERVICE_FLAGS, type ServiceSettings } from '../service/settings.ts'
 import type { Command } from './command.ts'
@@ -35,7 +35,7 @@ async function runStart(args: Args, io: Io): Promise<number> {
     if (settings.isDefaultStore) {
       note(`No store was named, so it is ${DEFAULT_STORE} here: fine for this machine alone. See --store.`, io)
     }
-    const log = createLog(args, io, settings.secrets)
+    const log = createLog(logOptions(args, settings.secrets), io)
     const opened = await openApi(args, io, settings, log)
     return await serve({ settings, log, signal: io.signal, failFast: args.has('fail-fast'), ...opened })
   } catch (error) {

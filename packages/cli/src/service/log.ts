@@ -29,9 +29,19 @@ export interface Log {
 
 const COLORS: Readonly<Record<Level, Color>> = { error: 'red', warn: 'yellow', info: 'cyan' }
 
-export function createLog(args: Args, io: Io, secrets: readonly string[]): Log {
+export interface LogOptions {
+  readonly isJson: boolean
+  readonly isVerbose: boolean
+  /** What must never be shown. */
+  readonly secrets: readonly string[]
+}
+
+export function logOptions(args: Args, secrets: readonly string[]): LogOptions {
   const isJson = args.has('json') || args.text('log-format') === 'json'
-  const isVerbose = args.has('verbose')
+  return { isJson, isVerbose: args.has('verbose'), secrets }
+}
+
+export function createLog({ isJson, isVerbose, secrets }: LogOptions, io: Io): Log {
   /** What the library has just said, until the event that it was about comes by: right after, if there is one. */
   let said: { readonly level: Level; readonly message: string } | null = null
 

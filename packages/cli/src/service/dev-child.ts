@@ -1,0 +1,82 @@
+import type { Cronce } from 'cronce'
+import type { Args } from '../args.ts'
+import type { Io } from '../io.ts'
+import type { FromChild, ToChild } from './dev-messages.ts'
+import { endProcessSoon } from './end-process.ts'
+import { createLog, type Log, logOptions } from './log.ts'
+import { runService } from './run-service.ts'
+import { readService, type ServiceSettings } from './settings.ts'
+import { watchLoads } from './watch-loads.ts'
+
+/** How many keys there are. */
+const MOST_SCHEDULES = 20
+const DRAIN = '2s'
+
+/** The process that runs the jobs for `dev`. It ends when its parent does, however that ends. */
+export async function runDevChild(args: Args, io: Io): Promise<number> {
+  const tell = (message: FromChild): void => void process.send?.(message)
+  watchLoads((file) => tell({ kind: 'loaded', files: [file] }))
+  const settings = forDevelopment(await readService(args, io, 'dev'))
+  const { file } = settings.config
+  tell({ kind: 'loaded', files: [settings.jobs.place, ...(file === null ? [] : [file])] })
+  const log = createLog({ ...logOptions(args, settings.secrets), isVerbose: true }, io)
+  const orphaned = new AbortController()
+  process.once('disconnect', () => orphaned.abort())
+  try {
+    return await runService({
+      settings,
+      log,
+      signal: AbortSignal.any([io.signal, orphaned.signal]),
+      failFast: false,
+      onStarted: (app) => {
+        process.on('message', (message: ToChild) => void fire(app, message.schedule, log))
+        void tellStarted(app, settings, tell)
+      },
+    })
+  } finally {
+    // Else the channel to the parent keeps this process alive.
+    if (process.connected) process.disconnect()
+    endProcessSoon()
+  }
+}
+
+/**
+ * Each start is a deployment of its own: what was declared a minute ago and is declared again must count at once, while in
+ * production an old process that comes back must not.
+ */
+function forDevelopment(settings: ServiceSettings): ServiceSettings {
+  if (settings.options === null) return settings
+  const { options } = settings
+  return {
+    ...settings,
+    options: {
+      ...options,
+      deployment: options.deployment ?? `dev-${Date.now()}`,
+      holdDown: options.holdDown ?? '1s',
+      drain: options.drain ?? DRAIN,
+    },
+  }
+}
+
+async function tellStarted(
+  app: Cronce,
+  { options }: ServiceSettings,
+  tell: (message: FromChild) => void,
+): Promise<void> {
+  const { items } = await app.schedules.list({ app: options?.app, state: 'active', limit: MOST_SCHEDULES })
+  tell({ kind: 'started', schedules: items.map(({ name }) => name) })
+}
+
+async function fire(app: Cronce, schedule: string, log: Log): Promise<void> {
+  try {
+    await app.schedules.trigger(schedule, { author: 'cronce dev' })
+  } catch (error) {
+    log.tell('error', `${schedule} could not be fired: ${(error as Error).message}`)
+  }
+}
+
+/** Whether this process is the one that runs the jobs. */
+export function isDevChild({ env }: Io): boolean {
+  const { CRONCE_DEV_CHILD } = env
+  return CRONCE_DEV_CHILD === String(process.ppid) && process.send !== undefined
+}
