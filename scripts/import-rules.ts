@@ -271,7 +271,7 @@ export const ROOMS: readonly Room[] = [
 ]
 
 /** Where what users name is loaded: their jobs, their configuration. Nothing else may import what it can't name itself. */
-const LOADERS: readonly string[] = ['packages/cli/src/load-module.ts']
+const LOADERS: readonly string[] = ['packages/cli/src/load-module.ts', `${LIBRARY}/target/isolate/load-task.ts`]
 
 export interface Violation {
   readonly file: string

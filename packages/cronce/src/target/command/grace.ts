@@ -1,6 +1,9 @@
 /** Nobody waits longer than this for a run that another instance may be about to repeat. */
 export const SHORT_GRACE_MS = 1_000
 
+/** Between a task's answer and its end. */
+export const FAREWELL_MS = 5_000
+
 /** Reasons for which the fire may be taken over while we still wait. */
 const TAKEN_OVER: readonly unknown[] = ['RUN_STOPPED', 'LEASE_LOST', 'RUN_FENCED']
 

@@ -1,0 +1,80 @@
+import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { FAREWELL_MS, forceAfterMs } from '../command/grace.ts'
+import { Output } from '../command/output.ts'
+import { earlierRuns, runEnvironment } from '../command/run-environment.ts'
+import { superviseCommand } from '../command/supervise.ts'
+import { tellEnd } from '../command/tell-end.ts'
+import type { TargetRun } from '../target-run.ts'
+import { Host, orderOf } from './host.ts'
+import { readMessages } from './lines.ts'
+import type { Task, ToTask } from './messages.ts'
+import { ownOptions } from './node-options.ts'
+import { outcomeOf } from './target-exited.ts'
+
+const PROGRAM = fileURLToPath(
+  new URL(`./process-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
+)
+
+/** Under the same supervisor as commands: it does not outlive the scheduler, also while it computes without a pause. */
+export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Promise<unknown> {
+  const { signal, graceMs } = run
+  signal.throwIfAborted()
+  const forced = new AbortController()
+  let force: NodeJS.Timeout | undefined
+  const endWithin = (ms: number): void => {
+    clearTimeout(force)
+    force = setTimeout(() => forced.abort(), ms)
+  }
+  let channel: Duplex | null = null
+  const host = new Host(run, {
+    send: (message) => write(channel, message),
+    onAnswer: () => endWithin(FAREWELL_MS),
+  })
+  const abort = (): void => {
+    host.abort()
+    endWithin(forceAfterMs(signal.reason, graceMs))
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  const stdout = new Output((line) => run.log.info(line))
+  const stderr = new Output((line) => run.log.warn(line))
+  const about = runEnvironment(run)
+  const memory = memoryMb === null ? [] : [`--max-old-space-size=${memoryMb}`]
+  try {
+    const end = await superviseCommand(
+      {
+        file: process.execPath,
+        args: [...ownOptions(), ...memory, PROGRAM],
+        env: { ...definedOnly(process.env), ...about },
+        after: earlierRuns(about, run.attempt),
+      },
+      {
+        signal: forced.signal,
+        // It was asked before, in its own way: by its run's signal.
+        graceMs: 0,
+        output: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(chunk),
+        onChannel: (opened) => {
+          channel = opened.on('error', () => {})
+          readMessages(opened, (message) => host.receive(message))
+          write(opened, { kind: 'order', order: orderOf(file, run) })
+        },
+      },
+    )
+    stdout.end()
+    stderr.end()
+    tellEnd(run, end)
+    return outcomeOf(host, signal, file, { ...end, uncaught: host.uncaught })
+  } finally {
+    signal.removeEventListener('abort', abort)
+    clearTimeout(force)
+  }
+}
+
+/** What can't be written is for a task that is gone. */
+function write(channel: Duplex | null, message: ToTask): void {
+  if (channel?.writable === true) channel.write(`${JSON.stringify(message)}\n`)
+}
+
+function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}

@@ -1,0 +1,60 @@
+import { Worker } from 'node:worker_threads'
+import { FAREWELL_MS, forceAfterMs } from '../command/grace.ts'
+import { Output } from '../command/output.ts'
+import type { TargetRun } from '../target-run.ts'
+import { Host, orderOf } from './host.ts'
+import type { Task } from './messages.ts'
+import { outcomeOf } from './target-exited.ts'
+
+const PROGRAM = new URL(`./thread-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+
+export async function runInThread({ file, memoryMb }: Task, run: TargetRun): Promise<unknown> {
+  const { signal, graceMs } = run
+  signal.throwIfAborted()
+  const worker = new Worker(PROGRAM, {
+    workerData: orderOf(file, run),
+    stdout: true,
+    stderr: true,
+    name: run.fire.job,
+    ...(memoryMb === null ? {} : { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
+  })
+  let force: NodeJS.Timeout | undefined
+  const endWithin = (ms: number): void => {
+    clearTimeout(force)
+    // Its end is what is waited for, however it comes.
+    force = setTimeout(() => void worker.terminate(), ms)
+  }
+  const host = new Host(run, {
+    send: (message) => worker.postMessage(message),
+    onAnswer: () => endWithin(FAREWELL_MS),
+  })
+  const abort = (): void => {
+    host.abort()
+    endWithin(forceAfterMs(signal.reason, graceMs))
+  }
+  let uncaught: Error | null = null
+  worker.on('error', (error) => {
+    uncaught = error instanceof Error ? error : new Error(String(error))
+  })
+  worker.on('message', (message) => host.receive(message))
+  const outputs = [
+    record(worker.stdout, (line) => run.log.info(line)),
+    record(worker.stderr, (line) => run.log.warn(line)),
+  ]
+  signal.addEventListener('abort', abort, { once: true })
+  const exitCode = await exitOf(worker)
+  signal.removeEventListener('abort', abort)
+  clearTimeout(force)
+  for (const output of outputs) output.end()
+  return outcomeOf(host, signal, file, { exitCode, signal: null, uncaught })
+}
+
+function record(stream: NodeJS.ReadableStream, log: (line: string) => void): Output {
+  const output = new Output(log)
+  stream.on('data', (chunk: Buffer) => output.write(chunk))
+  return output
+}
+
+function exitOf(worker: Worker): Promise<number> {
+  return new Promise((resolve) => worker.once('exit', resolve))
+}
