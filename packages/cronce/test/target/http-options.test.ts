@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readHttpOptions } from '../../src/target/http/options.ts'
+import { readHttpOptions } from '../../src/target/http/http-options.ts'
 
 const URL_OK = 'https://example.com/jobs'
 const SECRET = 'whsec_do-not-use-this-one'
