@@ -2,15 +2,9 @@ import type { Fire, Previous } from '../../app/run.ts'
 import type { Json } from '../../model/json.ts'
 import type { LogLine } from '../../model/record.ts'
 
-/** What a job's options say of its tasks. */
-export interface Task {
-  /** Its default export is the handler. */
-  readonly file: string
-  readonly memoryMb: number | null
-}
-
 /** What a task must know of its run; all of it can be JSON. */
 export interface TaskOrder {
+  /** Its default export is the handler. */
   readonly file: string
   readonly namespace: string
   readonly fire: Fire<unknown>

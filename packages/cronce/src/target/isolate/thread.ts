@@ -3,7 +3,7 @@ import { FAREWELL_MS, forceAfterMs } from '../command/grace.ts'
 import { Output } from '../command/output.ts'
 import type { TargetRun } from '../target-run.ts'
 import { Host, orderOf } from './host.ts'
-import type { Task } from './messages.ts'
+import type { Task } from './isolate-options.ts'
 import { outcomeOf } from './target-exited.ts'
 
 const PROGRAM = new URL(`./thread-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
