@@ -1,4 +1,3 @@
-import { shellQuote } from '../export/shell-words.ts'
 import { commandNotes } from './command-notes.ts'
 import { type CrontabLine, readCrontab } from './crontab-lines.ts'
 import { readSchedule } from './crontab-schedule.ts'
@@ -148,6 +147,7 @@ function readEntry(
         ...answer.options,
         ...policies,
         ...wrapped.options,
+        ...(entry.stdin === null ? {} : { stdin: { text: entry.stdin } }),
         ...(Object.keys(env).length === 0 ? {} : { env }),
       },
     }
@@ -156,14 +156,13 @@ function readEntry(
 }
 
 function readCommand(entry: Entry, settings: CrontabSettings, options: CrontabOptions, report: Report): JobRecord {
-  const { cwd, env } = settings
-  const plain = { command: entry.command, shell: settings.shell }
-  const { command, shell } = entry.stdin === null ? plain : withStdin(entry.command, entry.stdin, settings.shell)
+  const { shell, cwd, env } = settings
+  const { command, stdin, user } = entry
   const where = {
+    ...(stdin === null ? {} : { stdin: { text: stdin } }),
     ...(cwd === null ? {} : { cwd }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
   }
-  const { user } = entry
   if (user === null || user === options.user) return { command, shell, ...where }
   report(entry.line, {
     level: 'changed',
@@ -173,17 +172,4 @@ function readCommand(entry: Entry, settings: CrontabSettings, options: CrontabOp
   })
   // FreeBSD writes user:group/class.
   return { command: ['su', '-s', shell, '-c', command, user.replace(/[:/].*$/, '')], ...where }
-}
-
-/**
- * A here-document around the whole command, since that may be a pipe, of which the first part reads the input. A shell that
- * knows none is started by one that does.
- */
-function withStdin(command: string, stdin: string, shell: string): { command: string; shell: string } {
-  const isPosix = /(^|\/)(ba|da|k|z|a)?sh$/.test(shell)
-  const whole = isPosix ? `{ ${command}\n}` : `exec ${shellQuote(shell)} -c ${shellQuote(command)}`
-  let mark = 'INPUT'
-  while (stdin.split('\n').includes(mark)) mark += '_'
-  const input = stdin === '' ? '< /dev/null' : `<<'${mark}'\n${stdin}${mark}`
-  return { command: `${whole} ${input}`, shell: isPosix ? shell : '/bin/sh' }
 }

@@ -1,4 +1,5 @@
 import { CronceError, type CronOptions, type CronTrigger, cron, type EveryTrigger } from 'cronce/cron'
+import { isUtc } from '../zone.ts'
 import type { JobRecord } from './imported.ts'
 
 export type ScheduleAnswer =
@@ -91,7 +92,7 @@ function hashField(field: string, [min, max]: readonly [number, number]): string
 }
 
 function inZone<T extends object>(options: T, tz: string): T & { tz?: string } {
-  return tz === 'UTC' ? options : { ...options, tz }
+  return isUtc(tz) ? options : { ...options, tz }
 }
 
 type Parsed =

@@ -43,6 +43,7 @@ export interface JobRecord {
   readonly shell?: string
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: { readonly text: string }
   readonly guarantee?: string
   readonly overlap?: string
   readonly misfire?: string | { readonly late?: string; readonly grace?: string; readonly window?: string }

@@ -6,28 +6,20 @@ const LONGEST = 40
 const PREPARES = /^(cd|pushd|test|\[|\[\[|sleep|export|source|\.|umask|set|ulimit|mkdir|command|which|true)$/
 
 /** What runs something else, with the flags of its own that take a value. */
-const WRAPS: Readonly<Record<string, readonly string[]>> = {
-  nice: ['-n'],
-  ionice: ['-c', '-n'],
-  timeout: ['-k', '-s'],
-  flock: ['-w', '-E'],
-  env: ['-u'],
-  sudo: ['-u', '-g'],
-  doas: ['-u'],
-  su: ['-s'],
-  runuser: ['-u', '-s'],
-  stdbuf: ['-i', '-o', '-e'],
-  'systemd-cat': ['-t', '-p'],
-  chronic: [],
-  cronic: [],
-  time: [],
-  nohup: [],
-  exec: [],
-  setsid: [],
-  if: [],
-  then: [],
-  '!': [],
-}
+const WRAPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['nice', ['-n']],
+  ['ionice', ['-c', '-n']],
+  ['timeout', ['-k', '-s']],
+  ['flock', ['-w', '-E']],
+  ['env', ['-u']],
+  ['sudo', ['-u', '-g']],
+  ['doas', ['-u']],
+  ['su', ['-s']],
+  ['runuser', ['-u', '-s']],
+  ['stdbuf', ['-i', '-o', '-e']],
+  ['systemd-cat', ['-t', '-p']],
+  ...['chronic', 'cronic', 'time', 'nohup', 'exec', 'setsid', 'if', 'then', '!'].map((name) => [name, []] as const),
+])
 /** Wrappers whose first operand is their own: a duration, a lock. */
 const WRAPS_WITH_OPERAND = /^(timeout|flock)$/
 const INTERPRETS =
@@ -78,8 +70,8 @@ function unwrap(words: readonly string[]): readonly string[] {
     const [first = ''] = rest
     const name = baseName(first)
     if (/^\w+=/.test(first)) rest = rest.slice(1)
-    else if (Object.hasOwn(WRAPS, name)) {
-      const behind = skipFlags(rest.slice(1), WRAPS[name]!)
+    else if (WRAPS.has(name)) {
+      const behind = skipFlags(rest.slice(1), WRAPS.get(name)!)
       // Behind its lock, flock may have a flag -c.
       rest = WRAPS_WITH_OPERAND.test(name) ? skipFlags(behind.slice(1), []) : behind
     } else if (INTERPRETS.test(name)) {

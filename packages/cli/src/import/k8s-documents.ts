@@ -1,24 +1,25 @@
-import { isMap, isNode, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from 'yaml'
+import { type Document, isAlias, isMap, isNode, isSeq, LineCounter, parseAllDocuments } from 'yaml'
 import type { Finding, Place } from './imported.ts'
 
 /** A part of a manifest that knows where it stands. */
 export class Manifest {
   readonly #node: unknown
-  readonly #placeOf: (node: unknown) => Place
+  readonly #document: Document
+  readonly #at: (offset: number) => Place
 
-  constructor(node: unknown, placeOf: (node: unknown) => Place) {
-    this.#node = node
-    this.#placeOf = placeOf
+  constructor(node: unknown, document: Document, at: (offset: number) => Place) {
+    this.#node = isAlias(node) ? node.resolve(document) : node
+    this.#document = document
+    this.#at = at
   }
 
   get place(): Place {
-    return this.#placeOf(this.#node)
+    return this.#at((isNode(this.#node) ? this.#node.range?.[0] : this.#document.range?.[0]) ?? 0)
   }
 
   /** The plain value; `undefined` if there is none. */
   get value(): unknown {
-    if (this.#node === undefined) return undefined
-    return isNode(this.#node) ? (this.#node as Node).toJS(DOCUMENT_LESS) : this.#node
+    return isNode(this.#node) ? this.#node.toJS(this.#document) : undefined
   }
 
   get text(): string | undefined {
@@ -32,17 +33,26 @@ export class Manifest {
   }
 
   at(...path: readonly string[]): Manifest {
-    let node: unknown = this.#node
-    for (const key of path) node = isMap(node) ? node.get(key, true) : undefined
-    return new Manifest(node, this.#placeOf)
+    const [key, ...rest] = path
+    if (key === undefined) return this
+    const inner = isMap(this.#node) ? (this.#node.get(key, true) ?? this.#merged(key)) : undefined
+    return new Manifest(inner, this.#document, this.#at).at(...rest)
+  }
+
+  /** What `<<: *base` brings along. */
+  #merged(key: string): unknown {
+    const base = isMap(this.#node) ? this.#node.get('<<', true) : undefined
+    const source = isAlias(base) ? base.resolve(this.#document) : base
+    return isMap(source) ? source.get(key, true) : undefined
   }
 
   get keys(): readonly string[] {
-    return isMap(this.#node) ? (this.#node as YAMLMap).items.map(({ key }) => String(key)) : []
+    return isMap(this.#node) ? this.#node.items.map(({ key }) => String(key)) : []
   }
 
   get elements(): readonly Manifest[] {
-    return isSeq(this.#node) ? this.#node.items.map((item) => new Manifest(item, this.#placeOf)) : []
+    if (!isSeq(this.#node)) return []
+    return this.#node.items.map((item) => new Manifest(item, this.#document, this.#at))
   }
 
   /** What is written above it. */
@@ -50,9 +60,6 @@ export class Manifest {
     return isNode(this.#node) ? (this.#node.commentBefore ?? null) : null
   }
 }
-
-/** Aliases were resolved when the document was read, so nothing else of it is needed. */
-const DOCUMENT_LESS = { anchors: new Map() } as never
 
 export interface FoundManifest {
   readonly manifest: Manifest
@@ -68,20 +75,18 @@ export function readManifests(text: string, file: string): { found: FoundManifes
     const { line, col } = lineCounter.linePos(offset)
     return { file, line, column: col }
   }
-  for (const document of parseAllDocuments(text, { lineCounter, prettyErrors: false })) {
+  for (const document of parseAllDocuments(text, { lineCounter, prettyErrors: false, merge: true })) {
     for (const error of document.errors) {
       const why = error.message.split('\n', 1)[0]!
       findings.push({ place: at(error.pos[0]), level: 'lost', what: 'no YAML', why, todo: 'put the file right' })
     }
     if (document.errors.length > 0 || document.contents === null) continue
-    const placeOf = (node: unknown): Place => at((isNode(node) ? node.range?.[0] : document.range[0]) ?? 0)
     const comments = linesOf(document.commentBefore, isNode(document.contents) ? document.contents.commentBefore : null)
-    const manifest = new Manifest(document.contents, placeOf)
+    const manifest = new Manifest(document.contents, document, at)
     const isList = /List$/.test(manifest.at('kind').text ?? '') && manifest.at('items').elements.length > 0
     if (!isList) found.push({ manifest, comments })
     else {
-      for (const item of manifest.at('items').elements)
-        found.push({ manifest: item, comments: linesOf(item.comment) })
+      for (const item of manifest.at('items').elements) found.push({ manifest: item, comments: linesOf(item.comment) })
     }
   }
   return { found, findings }

@@ -36,18 +36,14 @@ function literal(value: unknown, indent: string): string {
   return `{\n${fields.map((field) => `${indent}  ${field},`).join('\n')}\n${indent}}`
 }
 
-/** A here-document is read line by line, so it is written so. */
+/** In the quotes that need the fewest escapes. */
 function quote(text: string): string {
-  if (text.includes('\n') && !/[\\`\r\u2028\u2029]|\$\{/.test(text) && !hasControls(text)) return `\`${text}\``
-  const json = JSON.stringify(text).replace(/[\u2028\u2029\u007f-\u009f]/g, escape)
-  return /["]/.test(text) || !text.includes("'") ? `'${json.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'` : json
+  const json = JSON.stringify(text).replace(/[\u2028\u2029\u007f-\u009f]/g, escaped)
+  if (text.includes("'") && !text.includes('"')) return json
+  return `'${json.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
-function hasControls(text: string): boolean {
-  return /\p{Cc}/u.test(text.replaceAll('\n', '').replaceAll('\t', ''))
-}
-
-function escape(char: string): string {
+function escaped(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 

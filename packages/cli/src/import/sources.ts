@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { CronceError } from 'cronce/cron'
+import type { Io } from '../io.ts'
+import { UsageError } from '../usage-error.ts'
+
+export interface Source {
+  /** As it was named. */
+  readonly file: string
+  readonly text: string
+}
+
+/** No crontab and no manifest is as large; what is, is the wrong file. */
+const LARGEST = 16 * 1024 * 1024
+
+/** The texts to import: files, or stdin for `-`. */
+export async function readSources(kind: 'crontab' | 'k8s', files: readonly string[], io: Io): Promise<Source[]> {
+  if (kind === 'crontab' && files.length > 1) {
+    throw new UsageError(`One crontab at a time, not ${files.length}.`, 'Import them one by one.')
+  }
+  if (files.length === 0 && (kind === 'k8s' || io.ask !== null)) {
+    const sample = kind === 'k8s' ? 'cronce import k8s cronjobs.yaml' : 'crontab -l | cronce import crontab'
+    throw new UsageError('Import which file?', `Try: ${sample}`)
+  }
+  const names = files.length === 0 ? ['-'] : files
+  const sources: Source[] = []
+  for (const name of names) sources.push({ file: name, text: await readText(name, io) })
+  return sources
+}
+
+async function readText(name: string, io: Io): Promise<string> {
+  const text = name === '-' ? await io.readInput() : await readNamed(resolve(io.cwd, name), name)
+  if (text.length <= LARGEST && !text.includes('\0')) return text
+  throw new CronceError('FILE_UNREADABLE', `${name} is no text of a size that people write.`, {
+    hint: 'Look whether it is the right file.',
+  })
+}
+
+async function readNamed(path: string, name: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') {
+      throw new CronceError('FILE_NOT_FOUND', `There is no file ${name}.`, { hint: 'Check the path.', cause })
+    }
+    throw new CronceError('FILE_UNREADABLE', `${name} can't be read: ${message}`, { hint: 'Check its rights.', cause })
+  }
+}
+
+/** Where lines have a user before the command. */
+export function isSystemCrontab(file: string): boolean {
+  return /(^|\/)etc\/(crontab|cron\.d\/[^/]+)$/.test(file)
+}
