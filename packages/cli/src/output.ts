@@ -1,6 +1,6 @@
 import type { Args, Flags } from './args.ts'
 import type { Io } from './io.ts'
-import { type Color, glyphs, sanitize } from './terminal.ts'
+import { type Color, glyphs, type Paint, sanitize } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The shape of what programs read. It changes with this number only; new fields may come at any time. */
@@ -50,6 +50,8 @@ export interface Column<T> {
   readonly wide?: boolean
   readonly align?: 'right'
   readonly color?: (item: T) => Color | undefined
+  /** Where one colour will not do. What is painted must stay as wide as it is. */
+  readonly painted?: (text: string, paint: Paint) => string
   /** It gives way first where the terminal is too narrow. */
   readonly shrinks?: boolean
 }
@@ -84,7 +86,7 @@ export function printList<T>(listing: Listing<T>, args: Args, io: Io): void {
       if (items.length > 0) io.out(table(items, listing.columns, form === 'wide', io))
   }
   if (items.length === 0) io.err(`${listing.empty}\n`)
-  if (next !== null) note(`There are more: add --all, or --after ${next}`, io)
+  if (next !== null) note(`There are more: add --all, or --after '${next}'`, io)
 }
 
 /** One object for programs, `{ "version": 1, … }`. */
@@ -130,7 +132,9 @@ export function table<T>(items: readonly T[], columns: readonly Column<T>[], wid
   )
   const rows = items.map((item, row) =>
     line(cells[row]!, (i, text) => {
-      const color = shown[i]!.color?.(item)
+      const { color: colorOf, painted } = shown[i]!
+      if (painted !== undefined) return painted(text, io.paint)
+      const color = colorOf?.(item)
       return color === undefined ? text : io.paint(color, text)
     }),
   )

@@ -1,4 +1,4 @@
-import type { CronTrigger, EveryTrigger } from 'cronce/cron'
+import type { AtTrigger, CronTrigger, EveryTrigger } from 'cronce/cron'
 import { formatDuration, formatLocal, formatUtc, precisionFor } from './format.ts'
 import type { Paint } from './terminal.ts'
 import { isUtc } from './zone.ts'
@@ -6,7 +6,7 @@ import { zoneMarks } from './zone-marks.ts'
 
 /** One line per fire: in the zone, in UTC if that is another, how far away, and what a zone change did to it. */
 export function fireLines(
-  trigger: CronTrigger | EveryTrigger,
+  trigger: CronTrigger | EveryTrigger | AtTrigger,
   fires: readonly number[],
   { tz, from, paint }: { tz: string; from: number; paint: Paint },
 ): string[] {

@@ -1,6 +1,6 @@
 /** Text for a terminal: colour, width, and characters that would do something to it rather than be seen. */
 
-export type Color = 'bold' | 'dim' | 'red' | 'yellow' | 'cyan'
+export type Color = 'bold' | 'dim' | 'red' | 'yellow' | 'cyan' | 'green'
 export type Paint = (color: Color, text: string) => string
 
 const CODES: Readonly<Record<Color, readonly [number, number]>> = {
@@ -9,6 +9,7 @@ const CODES: Readonly<Record<Color, readonly [number, number]>> = {
   red: [31, 39],
   yellow: [33, 39],
   cyan: [36, 39],
+  green: [32, 39],
 }
 
 export interface ColorQuestion {

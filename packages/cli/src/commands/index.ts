@@ -15,6 +15,48 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./start.ts')).start,
   },
   {
+    name: 'list',
+    group: 'see',
+    summary: 'What is scheduled, when it is due next, and how it went',
+    load: async () => (await import('./list.ts')).list,
+  },
+  {
+    name: 'describe',
+    group: 'see',
+    summary: 'All about one schedule',
+    load: async () => (await import('./describe.ts')).describe,
+  },
+  {
+    name: 'runs',
+    group: 'see',
+    summary: 'What was run, the latest first',
+    load: async () => (await import('./runs.ts')).runs,
+  },
+  {
+    name: 'show',
+    group: 'see',
+    summary: 'One fire: its tries, steps, error and log',
+    load: async () => (await import('./show.ts')).show,
+  },
+  {
+    name: 'logs',
+    group: 'see',
+    summary: 'What a run said, also as it says it',
+    load: async () => (await import('./logs.ts')).logs,
+  },
+  {
+    name: 'tail',
+    group: 'see',
+    summary: 'What the fleet does, as it happens',
+    load: async () => (await import('./tail.ts')).tail,
+  },
+  {
+    name: 'instances',
+    group: 'see',
+    summary: 'Which processes run jobs',
+    load: async () => (await import('./instances.ts')).instances,
+  },
+  {
     name: 'migrate',
     group: 'operate',
     summary: 'Make or update the tables of a PostgreSQL store',
@@ -31,6 +73,12 @@ export const COMMANDS: readonly Entry[] = [
     group: 'offline',
     summary: 'What an expression means, how often it fires, and what clock changes do to it',
     load: async () => (await import('./explain.ts')).explain,
+  },
+  {
+    name: 'import',
+    group: 'offline',
+    summary: 'Turn a crontab, or CronJobs of Kubernetes, into jobs',
+    load: async () => (await import('./import.ts')).importCommand,
   },
   {
     name: 'version',

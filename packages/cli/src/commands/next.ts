@@ -1,11 +1,15 @@
-import { stats, type ZoneEffect } from 'cronce/cron'
+import { trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
-import { printJson } from '../output.ts'
+import { findStoreIfAny, STORE_FLAGS, withClient } from '../open-store.ts'
+import { note, printJson } from '../output.ts'
 import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
+import { comingOf } from '../schedule-times.ts'
+import { timeFlag, zoneOf } from '../time-words.ts'
+import { triggerZone } from '../trigger-words.ts'
 import { UsageError } from '../usage-error.ts'
 import { effectWords } from '../zone-marks.ts'
 import type { Command } from './command.ts'
@@ -14,14 +18,18 @@ const DEFAULT_COUNT = 5
 const MOST = 1_000
 
 export const next: Command = {
-  operands: '"<expression>"',
+  operands: '"<expression>" | <schedule>',
   examples: [
     ['cronce next "*/15 9-17 * * MON-FRI"', 'the next five fires, in UTC'],
     ['cronce next "30 1 * * *" --tz Europe/London --from 2027-03-27', 'across a change of the clock'],
     ['cronce next "0 0 L * *" -n 12 --json', 'the next twelve, for a program'],
     ['cronce next "H H * * *" --seed nightly-report', 'a time of day chosen by name'],
+    ['cronce next nightly-report', 'of a schedule in the store'],
   ],
-  about: 'Distances such as "in 3 h" count from --from. A fire at --from itself is not listed.',
+  about: [
+    'Distances such as "in 3 h" count from --from. A fire at --from itself is not listed.',
+    'Of a schedule the expression and its rules come from the store, and --tz is the zone of the times printed.',
+  ].join('\n'),
   flags: {
     count: {
       type: 'string',
@@ -30,26 +38,75 @@ export const next: Command = {
       help: `How many fires, 1 to ${formatCount(MOST)} (default ${DEFAULT_COUNT})`,
     },
     ...SCHEDULE_FLAGS,
+    to: { type: 'string', value: 'TIME', help: 'Only those before then' },
+    ...STORE_FLAGS,
     json: { type: 'boolean', help: 'Print {"version": 1, "next": ["2027-03-28T01:00:00.000Z", ...]} and nothing else' },
   },
   run: runNext,
 }
 
-function runNext(args: Args, io: Io): number {
+async function runNext(args: Args, io: Io): Promise<number> {
+  const [first] = args.positionals
+  const isName = args.positionals.length === 1 && first !== '' && !looksLikeExpression(first!)
+  // Without a store it can only be an expression that went wrong.
+  if (isName && (await findStoreIfAny(args, io)).store !== undefined) return nextOfSchedule(first!, args, io)
+  return nextOfExpression(args, io)
+}
+
+/** Five fields or more, a macro, or what EventBridge writes. A name of a schedule may have blanks, but hardly so many. */
+function looksLikeExpression(text: string): boolean {
+  return /^\s*(@|(cron|rate)\(|(CRON_)?TZ=)/i.test(text) || text.trim().split(/\s+/).length >= 5
+}
+
+function nextOfExpression(args: Args, io: Io): number {
   const count = readCount(args.text('count'))
   const schedule = readSchedule(args, 'next', io.now)
   const { trigger, from, tz } = schedule
-  const fires = trigger.nextN(from, count)
+  const to = timeFlag(args, 'to', { tz, now: io.now }) ?? Number.POSITIVE_INFINITY
+  const fires = trigger.nextN(from, count).filter((fire) => fire < to)
+  const isCut = to !== Number.POSITIVE_INFINITY
+  print(schedule, fires, args, io, [
+    ...zoneNotes(schedule),
+    ...notesAfter(schedule, fires, isCut ? fires.length : count),
+  ])
+  return 0
+}
 
+async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number> {
+  const count = readCount(args.text('count'))
+  const own = ['dst', 'gap', 'overlap', 'days', 'dialect', 'wrap', 'seed'].find((flag) => args.has(flag))
+  if (own !== undefined) {
+    throw new UsageError(`--${own} is a rule of the schedule ${name} itself.`, 'Leave it out, or give an expression.')
+  }
+  return withClient(args, io, async (client) => {
+    const schedule = await client.schedules.get(name)
+    const tz = zoneOf(args, triggerZone(schedule.trigger))
+    const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now
+    const to = timeFlag(args, 'to', { tz, now: io.now })
+    const fires = comingOf(schedule, from, count, to)
+    const notes = []
+    if (schedule.state !== 'active') notes.push(`${name} is ${schedule.state}.`)
+    if (schedule.trigger === null) notes.push(`${name} is run only when it is triggered.`)
+    else if (fires.length < count && to === undefined) notes.push('There are no fires after these.')
+    if (schedule.trigger === null) print({ tz, from, trigger: null }, fires, args, io, notes)
+    else print({ tz, from, trigger: makeTrigger(schedule.trigger) }, fires, args, io, notes)
+    return 0
+  })
+}
+
+function print(
+  { trigger, tz, from }: { tz: string; from: number; trigger: ReturnType<typeof makeTrigger> | null },
+  fires: readonly number[],
+  args: Args,
+  io: Io,
+  notes: readonly string[],
+): void {
   if (args.has('json')) {
     printJson({ next: fires.map((fire) => new Date(fire).toISOString()) }, io)
-    return 0
+    return
   }
-  for (const line of fireLines(trigger, fires, { tz, from, paint: io.paint })) io.out(`${line}\n`)
-  for (const note of [...zoneNotes(schedule), ...notesAfter(schedule, fires, count)]) {
-    io.err(`${io.paintErr('cyan', 'note:')} ${note}\n`)
-  }
-  return 0
+  if (trigger !== null) for (const line of fireLines(trigger, fires, { tz, from, paint: io.paint })) io.out(`${line}\n`)
+  for (const text of notes) note(text, io)
 }
 
 function readCount(text: string | undefined): number {

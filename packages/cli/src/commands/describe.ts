@@ -1,0 +1,177 @@
+import type { Connection, FireView, InstanceView, RunView, ScheduleView } from 'cronce'
+import { trigger as makeTrigger } from 'cronce/cron'
+import type { Args } from '../args.ts'
+import { formatCount, formatDuration } from '../format.ts'
+import { frequencyOf } from '../frequency.ts'
+import type { Io } from '../io.ts'
+import { Labelled } from '../labelled.ts'
+import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { oneOperand, wholeNumber } from '../operands.ts'
+import { endingWords, paintStrip, stateColor, strip } from '../outcome-words.ts'
+import { cutTo, printJson } from '../output.ts'
+import { policyWords } from '../policy-words.ts'
+import { fireLines } from '../print.ts'
+import { comingOf } from '../schedule-times.ts'
+import { sanitize } from '../terminal.ts'
+import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
+import { triggerText, triggerWords, triggerZone } from '../trigger-words.ts'
+import type { Command } from './command.ts'
+
+export const describe: Command = {
+  operands: '<schedule>',
+  examples: [
+    ['cronce describe billing', 'all about one schedule'],
+    ['cronce describe billing -n 20', 'with the next twenty times'],
+    ['cronce describe billing --json', 'for a program'],
+  ],
+  flags: {
+    count: { type: 'string', short: 'n', value: 'N', help: 'How many of the next times, 0 to 1,000 (default 5)' },
+    ...TIME_FLAGS,
+    tz: { ...TIME_FLAGS.tz, help: "Zone of the times: IANA name, UTC, +05:30, or local (default: the schedule's)" },
+    ...STORE_FLAGS,
+    json: { type: 'boolean', help: 'Print one JSON object and nothing else' },
+  },
+  run: runDescribe,
+}
+
+interface Description {
+  readonly schedule: ScheduleView
+  readonly next: readonly number[]
+  readonly fires: readonly FireView[]
+  readonly runs: readonly RunView[]
+  /** That can run its job, and take new runs. */
+  readonly instances: readonly InstanceView[]
+}
+
+function runDescribe(args: Args, io: Io): Promise<number> {
+  const name = oneOperand(args, 'describe', 'schedule')
+  const count = wholeNumber(args, 'count', { min: 0, max: 1_000, otherwise: 5 })
+  return withClient(args, io, async (client) => {
+    const description = await readDescription(client, name, count, io.now)
+    const { schedule } = description
+    if (args.has('json')) {
+      const { open, ...rest } = schedule
+      const words = triggerWords(schedule.trigger)
+      const { next, fires, runs, instances } = description
+      printJson(
+        {
+          schedule: { ...rest, open },
+          words,
+          next,
+          fires,
+          runs,
+          instances: instances.map(({ id, host, state }) => ({ id, host, state })),
+        },
+        io,
+      )
+    } else {
+      print(description, zoneOf(args, triggerZone(schedule.trigger)), io)
+    }
+    return 0
+  })
+}
+
+async function readDescription(client: Connection, name: string, count: number, now: number): Promise<Description> {
+  const schedule = await client.schedules.get(name)
+  const [fires, runs, all] = await Promise.all([
+    client.fires.list({ schedule: name, limit: 20 }),
+    client.runs.list({ schedule: name, limit: 5 }),
+    client.instances.list(),
+  ])
+  const able = all.filter(({ state, jobs }) => state === 'live' && jobs.includes(schedule.job))
+  return { schedule, next: comingOf(schedule, now, count), fires: fires.items, runs: runs.items, instances: able }
+}
+
+function print({ schedule, next, fires, runs, instances }: Description, tz: string, io: Io): void {
+  const text = new Labelled(io, 14)
+  const when = (instant: number): string => `${formatInstant(instant, tz)} (${relativeWords(instant, io.now)})`
+  const { trigger } = schedule
+  text.line(io.paint('bold', sanitize(schedule.name)))
+  text.row('when', triggerWords(trigger, tz))
+  if (trigger !== null) text.row('as written', triggerText(trigger))
+  text.row('zone', triggerZone(trigger))
+  const live = trigger === null ? null : makeTrigger(trigger)
+  if (live !== null && live.kind !== 'at') text.row('frequency', frequencyOf(live, io.now).words)
+  text.row('job', schedule.job)
+  text.row('state', stateWords(schedule, when))
+  text.row('declared', schedule.app === null ? 'by a client' : `in the code of ${schedule.app}`)
+  text.row('tenant', schedule.tenant)
+  text.row(
+    'made',
+    `${when(schedule.createdAt)}${schedule.revision > 1 ? `, changed ${when(schedule.updatedAt)}, revision ${schedule.revision}` : ''}`,
+  )
+  text.row('window', windowWords(schedule, when))
+  if (schedule.input !== null) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
+  text.row('runs on', instancesWords(instances))
+
+  text.heading('History')
+  text.lines('latest 20', [paintStrip(strip(fires, 20), io.paint)])
+  const { last } = schedule
+  text.row('last run', last.dueAt === null ? 'never' : `due ${when(last.dueAt)}`)
+  text.row('last success', last.succeededAt === null ? 'never' : when(last.succeededAt))
+  if (schedule.failedInRow > 0) text.row('failed in row', formatCount(schedule.failedInRow))
+  text.lines(
+    'runs',
+    runs.map((run) => runLine(run, tz, io)),
+  )
+
+  if (schedule.open.length > 0) {
+    text.heading('Open')
+    for (const { dueAt, state, attempt, instance, readyAt } of schedule.open.slice(0, 10)) {
+      const where = instance ? ` on ${instance}` : ''
+      const wait = state === 'waiting' ? `, ready ${relativeWords(readyAt, io.now)}` : ''
+      text.row(state, `due ${formatInstant(dueAt, tz)}, try ${Math.max(1, attempt)}${where}${wait}`)
+    }
+    if (schedule.open.length > 10) text.row('', `and ${formatCount(schedule.open.length - 10)} more`)
+  }
+  for (const { fromAt, toAt, author } of schedule.backfills) {
+    text.row(
+      'backfill',
+      `${formatInstant(fromAt, tz)} to ${formatInstant(toAt, tz)}${author === null ? '' : `, by ${author}`}`,
+    )
+  }
+
+  text.heading('Next')
+  if (next.length === 0) text.line(nothingNext(schedule))
+  else
+    for (const line of fireLines(live!, next, { tz, from: Math.floor(io.now / 1_000) * 1_000, paint: io.paint }))
+      text.line(line)
+  text.heading('Policies')
+  for (const [name, words] of policyWords(schedule.policy)) text.row(name, words)
+  text.print()
+}
+
+function stateWords({ state, pause }: ScheduleView, when: (instant: number) => string): string {
+  if (pause === null) return state
+  const until = pause.untilAt === null ? 'until somebody resumes it' : `until ${when(pause.untilAt)}`
+  const who = pause.author === null ? '' : ` by ${pause.author}`
+  const why = pause.note === null ? '' : `: ${pause.note}`
+  return `${state} since ${when(pause.at)}${who}, ${until}${why}`
+}
+
+function windowWords({ startAt, endAt, limit, fired }: ScheduleView, when: (instant: number) => string): string | null {
+  const parts = []
+  if (startAt !== null) parts.push(`from ${when(startAt)}`)
+  if (endAt !== null) parts.push(`before ${when(endAt)}`)
+  if (limit !== null) parts.push(`${formatCount(fired)} of ${formatCount(limit)} fires`)
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+function instancesWords(instances: readonly InstanceView[]): string {
+  if (instances.length === 0) return 'no live instance knows its job: it will not run'
+  const hosts = new Set(instances.map(({ host }) => host))
+  const shown = [...hosts].slice(0, 5).join(', ')
+  return `${instances.length} live ${instances.length === 1 ? 'instance' : 'instances'} (${shown}${hosts.size > 5 ? ', …' : ''})`
+}
+
+function runLine(run: RunView, tz: string, io: Io): string {
+  const took = run.durationMs === null ? '' : ` in ${formatDuration(run.durationMs)}`
+  const detail = run.error?.message ?? run.detail ?? ''
+  const head = `${formatInstant(run.startedAt, tz)}  ${io.paint(stateColor(run.state), endingWords(run))}${took}`
+  return `${head}  ${io.paint('dim', run.token)}  ${cutTo(sanitize(detail), 80)}`
+}
+
+function nothingNext({ trigger, state }: ScheduleView): string {
+  if (trigger === null) return 'Only when triggered.'
+  return state === 'active' ? 'There are no more.' : `It is ${state}.`
+}

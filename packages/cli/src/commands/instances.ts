@@ -1,0 +1,85 @@
+import type { InstanceView } from 'cronce'
+import type { Args } from '../args.ts'
+import type { Io } from '../io.ts'
+import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { atMost } from '../operands.ts'
+import { type Column, note, OUTPUT_FLAGS, printList } from '../output.ts'
+import type { Color } from '../terminal.ts'
+import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
+import type { Command } from './command.ts'
+
+export const instances: Command = {
+  operands: '',
+  examples: [
+    ['cronce instances', 'which processes run jobs'],
+    ['cronce instances --all -o wide', 'also those that left or died within a day'],
+    ['cronce instances -o name', 'ids alone, for cronce drain'],
+  ],
+  about:
+    "CLOCK is how far the clock of the machine is from the store's, as the instance measured it.\nSilent: its lease has run out, and the others are about to take over.",
+  flags: {
+    all: { type: 'boolean', help: 'Also those that left or died within a day' },
+    ...TIME_FLAGS,
+    ...STORE_FLAGS,
+    ...OUTPUT_FLAGS,
+  },
+  run: runInstances,
+}
+
+const GONE: readonly InstanceView['state'][] = ['left', 'dead']
+
+function runInstances(args: Args, io: Io): Promise<number> {
+  atMost(args, 0, 'instances')
+  const tz = zoneOf(args)
+  return withClient(args, io, async (client) => {
+    const known = await client.instances.list()
+    const items = known.filter(({ state }) => args.has('all') || !GONE.includes(state))
+    printList(
+      { items, columns: columnsIn(tz, io.now), name: ({ id }) => id, empty: 'No instances: nothing runs jobs.' },
+      args,
+      io,
+    )
+    const hidden = known.length - items.length
+    if (hidden > 0) note(`${hidden} left or died within a day: add --all.`, io)
+    return 0
+  })
+}
+
+const COLORS: Readonly<Record<InstanceView['state'], Color | undefined>> = {
+  live: 'green',
+  draining: 'yellow',
+  silent: 'red',
+  left: 'dim',
+  dead: 'red',
+}
+
+function columnsIn(tz: string, now: number): readonly Column<InstanceView>[] {
+  return [
+    { title: 'ID', value: ({ id }) => id, color: () => 'bold' },
+    {
+      title: 'STATE',
+      value: ({ state, drain }) => (drain && state === 'live' ? 'draining' : state),
+      color: ({ state }) => COLORS[state],
+    },
+    { title: 'APP', value: ({ app }) => app },
+    { title: 'DEPLOYMENT', value: ({ deployment }) => deployment, shrinks: true },
+    { title: 'HOST', value: ({ host }) => host, shrinks: true },
+    { title: 'PID', value: ({ pid }) => String(pid), align: 'right' },
+    { title: 'RUNS', value: ({ running, concurrency }) => `${running}/${concurrency}`, align: 'right' },
+    {
+      title: 'CLOCK',
+      value: ({ clockOffsetMs }) => offsetWords(clockOffsetMs),
+      align: 'right',
+      color: ({ clockOffsetMs }) => (Math.abs(clockOffsetMs) > 100 ? 'yellow' : undefined),
+    },
+    { title: 'SEEN', value: ({ renewedAt }) => relativeWords(renewedAt, now) },
+    { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
+    { title: 'VERSION', value: ({ version }) => version, wide: true },
+    { title: 'ZONE DATA', value: ({ zoneData }) => zoneData, wide: true },
+    { title: 'JOBS', value: ({ jobs }) => jobs.join(', '), wide: true },
+  ]
+}
+
+function offsetWords(ms: number): string {
+  return `${ms > 0 ? '+' : ''}${Math.round(ms)} ms`
+}

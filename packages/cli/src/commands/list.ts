@@ -1,0 +1,154 @@
+import type { Connection, FireView, ScheduleView } from 'cronce'
+import type { Args } from '../args.ts'
+import { formatDuration } from '../format.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { Io } from '../io.ts'
+import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { atMost } from '../operands.ts'
+import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
+import { type Column, formOf, OUTPUT_FLAGS, printList } from '../output.ts'
+import { PAGE_FLAGS, readPage } from '../paging.ts'
+import type { Color } from '../terminal.ts'
+import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
+import { triggerText, triggerWords } from '../trigger-words.ts'
+import type { Command } from './command.ts'
+
+const STRIP = 20
+/** Questions to the store at a time: each schedule's latest fires are one. */
+const AT_A_TIME = 8
+
+export const list: Command = {
+  operands: '[<prefix>]',
+  examples: [
+    ['cronce list', 'what is scheduled, when it is due next, and how it went'],
+    ['cronce list report: --state paused', 'names that begin with report:, and are paused'],
+    ['cronce list --next -n 10', 'the ten that are due next'],
+    ['cronce list -o name', 'names alone, for a script'],
+  ],
+  about: `The last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}`,
+  flags: {
+    job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
+    state: {
+      type: 'string',
+      value: 'STATE',
+      choices: ['active', 'paused', 'retired', 'finished'],
+      help: 'Only those that are active, paused, retired or finished',
+    },
+    tenant: { type: 'string', value: 'NAME', help: 'Only those of this tenant' },
+    next: { type: 'boolean', help: 'The one that is due next first' },
+    ...PAGE_FLAGS,
+    ...TIME_FLAGS,
+    ...STORE_FLAGS,
+    ...OUTPUT_FLAGS,
+  },
+  run: runList,
+}
+
+interface Row extends ScheduleView {
+  readonly recent: readonly FireView[]
+}
+
+function runList(args: Args, io: Io): Promise<number> {
+  const [prefix] = atMost(args, 1, 'list')
+  const tz = zoneOf(args)
+  const form = formOf(args)
+  return withClient(args, io, async (client) => {
+    const { items, next } = await schedulesOf(client, args, prefix)
+    const wantsStrip = form === 'table' || form === 'wide' || form === 'json' || form === 'jsonl'
+    const rows = await inParallel(items, AT_A_TIME, async (schedule): Promise<Row> => {
+      if (!wantsStrip) return { ...schedule, recent: [] }
+      const { items: recent } = await client.fires.list({ schedule: schedule.name, limit: STRIP })
+      return { ...schedule, recent }
+    })
+    printList(
+      {
+        items: rows,
+        next,
+        columns: columnsIn(tz, io.now),
+        name: ({ name }) => name,
+        json: ({ recent, ...schedule }) => ({
+          ...schedule,
+          words: triggerWords(schedule.trigger, tz),
+          recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
+        }),
+        empty: 'No schedules.',
+      },
+      args,
+      io,
+    )
+    return 0
+  })
+}
+
+async function schedulesOf(client: Connection, args: Args, prefix: string | undefined) {
+  const filter = {
+    prefix,
+    job: args.text('job'),
+    state: args.text('state') as ScheduleView['state'] | undefined,
+    tenant: args.text('tenant'),
+  }
+  if (!args.has('next')) return readPage(args, (page) => client.schedules.list({ ...filter, ...page }))
+  // What is due next can be told only from all of them.
+  const all: ScheduleView[] = []
+  for await (const schedule of client.schedules.all(filter)) all.push(schedule)
+  all.sort((a, b) => dueNext(a) - dueNext(b) || (a.name < b.name ? -1 : 1))
+  return readPage(args, async ({ limit }) => ({ items: args.has('all') ? all : all.slice(0, limit), next: null }))
+}
+
+/** A paused one is due when somebody says so. */
+function dueNext({ nextAt, state }: ScheduleView): number {
+  return nextAt === null || state !== 'active' ? Number.MAX_SAFE_INTEGER : nextAt
+}
+
+const STATE_COLORS: Readonly<Record<ScheduleView['state'], Color | undefined>> = {
+  active: undefined,
+  paused: 'yellow',
+  retired: 'dim',
+  finished: 'dim',
+}
+
+function columnsIn(tz: string, now: number): readonly Column<Row>[] {
+  const when = (instant: number | null): string => (instant === null ? '-' : formatInstant(instant, tz))
+  return [
+    { title: 'NAME', value: ({ name }) => name, color: () => 'bold' },
+    {
+      title: 'STATE',
+      value: stateWords,
+      color: ({ state, open }) => STATE_COLORS[state] ?? (isRunning(open) ? 'cyan' : undefined),
+    },
+    { title: 'WHEN', value: ({ trigger }) => triggerWords(trigger, tz), shrinks: true },
+    { title: 'EXPRESSION', value: ({ trigger }) => triggerText(trigger), wide: true },
+    { title: 'JOB', value: ({ job }) => job, wide: true },
+    { title: 'APP', value: ({ app }) => app ?? '-', wide: true },
+    { title: 'NEXT', value: ({ nextAt, state }) => (state === 'active' ? when(nextAt) : '-') },
+    {
+      title: 'IN',
+      value: ({ nextAt, state }) => (nextAt === null || state !== 'active' ? '-' : untilWords(nextAt, now)),
+      color: ({ nextAt, state }) => (state === 'active' && isOverdue(nextAt, now) ? 'yellow' : undefined),
+    },
+    { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : relativeWords(last.dueAt, now)), wide: false },
+    { title: 'LAST SUCCESS', value: ({ last }) => when(last.succeededAt), wide: true },
+    { title: 'FAILED IN ROW', value: ({ failedInRow }) => String(failedInRow), align: 'right', wide: true },
+    { title: `LATEST ${STRIP}`, value: ({ recent }) => strip(recent, STRIP), painted: paintStrip },
+  ]
+}
+
+/** Longer than any instance needs to notice: nobody runs it. */
+const OVERDUE_MS = 10_000
+
+function isOverdue(nextAt: number | null, now: number): boolean {
+  return nextAt !== null && nextAt < now - OVERDUE_MS
+}
+
+function untilWords(nextAt: number, now: number): string {
+  if (isOverdue(nextAt, now)) return `overdue ${formatDuration(Math.floor((now - nextAt) / 1_000) * 1_000)}`
+  return nextAt <= now ? 'now' : relativeWords(nextAt, now).replace(/^in /, '')
+}
+
+function isRunning(open: ScheduleView['open']): boolean {
+  return open.some(({ token }) => token !== null)
+}
+
+function stateWords({ state, open }: Row): string {
+  return state === 'active' && isRunning(open) ? 'running' : state
+}

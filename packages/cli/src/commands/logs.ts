@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Connection, CronceError, type RunView } from 'cronce'
+import type { Args } from '../args.ts'
+import { EXIT } from '../exit-code.ts'
+import { FIRE_FLAGS, findFire, isToken } from '../find-fire.ts'
+import type { Io } from '../io.ts'
+import { logLine, newLines } from '../log-lines.ts'
+import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { atMost, wholeNumber } from '../operands.ts'
+import { endingWords } from '../outcome-words.ts'
+import { note, printJsonLine, STREAM_FLAGS } from '../output.ts'
+import { sanitize } from '../terminal.ts'
+import { formatInstant, TIME_FLAGS, zoneOf } from '../time-words.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Command } from './command.ts'
+
+/** Between two looks: what a run logs reaches the store about once a second. */
+const LOOK_MS = 1_000
+
+export const logs: Command = {
+  operands: '<schedule> [<token>|<due>|latest]',
+  examples: [
+    ['cronce logs billing', 'what the latest run said'],
+    ['cronce logs billing -f', 'go on: what the runs of it say, until you press Ctrl-C'],
+    ['cronce logs billing 17592186044417 -f', 'one run, until it has ended'],
+  ],
+  about: 'What run.log() wrote, and what commands printed. Which run it is goes to stderr.',
+  flags: {
+    follow: { type: 'boolean', short: 'f', help: 'Go on printing what comes' },
+    lines: {
+      type: 'string',
+      short: 'n',
+      value: 'N',
+      help: 'Only the last lines of each run, 0 to 100,000 (default all)',
+    },
+    ...FIRE_FLAGS,
+    ...TIME_FLAGS,
+    ...STORE_FLAGS,
+    ...STREAM_FLAGS,
+  },
+  run: runLogs,
+}
+
+function runLogs(args: Args, io: Io): Promise<number> {
+  const [schedule, which] = atMost(args, 2, 'logs')
+  if (schedule === undefined) throw new UsageError('Which schedule?', 'Write cronce logs SCHEDULE [TOKEN|DUE] [-f].')
+  const most = wholeNumber(args, 'lines', { min: 0, max: 100_000, otherwise: Number.MAX_SAFE_INTEGER })
+  const printer = printerOf(args, io, most)
+  return withClient(args, io, async (client) => {
+    if (!args.has('follow')) {
+      printer.print(await demandRun(client, schedule, which, args, io))
+      return EXIT.ok
+    }
+    // Read here, since whoever reads it takes the signals upon itself.
+    const { signal } = io
+    if (which === undefined) return followSchedule(client, schedule, printer, signal)
+    let run = await demandRun(client, schedule, which, args, io)
+    printer.print(run)
+    while (run.endedAt === null) {
+      if (await isOver(signal)) return EXIT.interrupted
+      run = await client.runs.get(schedule, run.token)
+      printer.print(run)
+    }
+    note(`The run has ended: ${endingWords(run)}.`, io)
+    return EXIT.ok
+  })
+}
+
+async function demandRun(
+  client: Connection,
+  schedule: string,
+  which: string | undefined,
+  args: Args,
+  io: Io,
+): Promise<RunView> {
+  if (which !== undefined && isToken(which)) return client.runs.get(schedule, which)
+  const latest = which === undefined || which === 'latest'
+  // The latest fire may have been skipped: what is wanted is the latest run.
+  const fire = latest ? undefined : await findFire(client, schedule, which, { args, io, tz: zoneOf(args) })
+  const { items } = await client.runs.list({ schedule, fire, limit: 1 })
+  if (items[0] !== undefined) return items[0]
+  if (fire === undefined) await client.schedules.get(schedule)
+  throw new CronceError('RUN_NOT_FOUND', `There is no run of ${JSON.stringify(schedule)} on record.`, {
+    hint: `See what became of it: cronce fires ${schedule}`,
+  })
+}
+
+/** The latest run, and all that come after it. */
+async function followSchedule(
+  client: Connection,
+  schedule: string,
+  printer: Printer,
+  signal: AbortSignal,
+): Promise<number> {
+  await client.schedules.get(schedule)
+  let followed: readonly RunView[] = (await client.runs.list({ schedule, limit: 1 })).items
+  let since = followed[0]?.startedAt ?? 0
+  do {
+    for (const run of followed) printer.print(run)
+    const { items } = await client.runs.list({ schedule, from: since, limit: 100 })
+    const open = await Promise.all(
+      followed
+        .filter(({ token, endedAt }) => endedAt === null && !items.some((item) => item.token === token))
+        .map(({ token }) => client.runs.get(schedule, token)),
+    )
+    followed = [...open, ...items.toReversed()]
+    for (const run of followed) printer.print(run)
+    since = Math.max(since, ...items.map(({ startedAt }) => startedAt))
+  } while (!(await isOver(signal)))
+  return EXIT.interrupted
+}
+
+async function isOver(signal: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(LOOK_MS, undefined, { signal })
+    return false
+  } catch {
+    return true
+  }
+}
+
+interface Printer {
+  /** What is new of this run since it was printed last. */
+  readonly print: (run: RunView) => void
+}
+
+/** Runs whose lines are remembered: more are never open at a time that people follow. */
+const REMEMBERED = 1_000
+
+function printerOf(args: Args, io: Io, most: number): Printer {
+  const tz = zoneOf(args)
+  const printed = new Map<string, RunView['log']>()
+  let current: string | null = null
+  return {
+    print(run) {
+      const before = printed.get(run.token)
+      const lines = before === undefined ? (most === 0 ? [] : run.log.slice(-most)) : newLines(before, run.log)
+      printed.set(run.token, run.log)
+      if (printed.size > REMEMBERED) printed.delete(printed.keys().next().value!)
+      const { schedule, token, dueAt, attempt } = run
+      if (args.has('jsonl')) {
+        for (const line of lines) printJsonLine({ schedule, token, dueAt, attempt, ...line }, io)
+        return
+      }
+      if (before === undefined || (lines.length > 0 && current !== token)) {
+        const head = `${sanitize(schedule)} due ${formatInstant(dueAt, tz)}, try ${attempt}, token ${token}`
+        io.err(`${io.paintErr('dim', `── ${head}`)}\n`)
+        current = token
+      }
+      for (const line of lines) io.out(`${logLine(line, tz, io.paint)}\n`)
+      if (before === undefined && run.endedAt !== null && run.log.length === 0) io.err('It said nothing.\n')
+    },
+  }
+}

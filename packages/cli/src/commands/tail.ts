@@ -1,0 +1,90 @@
+import type { FeedEntry } from 'cronce'
+import type { Args } from '../args.ts'
+import { EXIT } from '../exit-code.ts'
+import { formatCount, formatDuration } from '../format.ts'
+import type { Io } from '../io.ts'
+import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { atMost, wholeNumber } from '../operands.ts'
+import { endingWords, MARKS, stateColor } from '../outcome-words.ts'
+import { cutTo, note, printJsonLine, STREAM_FLAGS } from '../output.ts'
+import { sanitize } from '../terminal.ts'
+import { formatInstant, TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
+import type { Command } from './command.ts'
+
+export const tail: Command = {
+  operands: '[<schedule>…]',
+  examples: [
+    ['cronce tail', 'what the whole fleet does, as it happens'],
+    ['cronce tail billing reports', 'of these schedules only'],
+    ['cronce tail --from now-10m --jsonl', 'and what happened within ten minutes, for a program'],
+  ],
+  about: 'Read from the records of the store, so it is about a second late. It ends with Ctrl-C.',
+  flags: {
+    job: { type: 'string', value: 'JOB', help: 'Only of this job' },
+    from: { type: 'string', value: 'TIME', help: 'Begin with what happened since then (default now)' },
+    count: { type: 'string', short: 'n', value: 'N', help: 'End after so many lines' },
+    ...TIME_FLAGS,
+    ...STORE_FLAGS,
+    ...STREAM_FLAGS,
+  },
+  run: runTail,
+}
+
+function runTail(args: Args, io: Io): Promise<number> {
+  const wanted = new Set(atMost(args, 100, 'tail'))
+  const tz = zoneOf(args)
+  const from = timeFlag(args, 'from', { tz, now: io.now })
+  const most = wholeNumber(args, 'count', { min: 1, max: 1_000_000, otherwise: Number.POSITIVE_INFINITY })
+  const job = args.text('job')
+  return withClient(args, io, async (client) => {
+    for (const name of wanted) await client.schedules.get(name)
+    const { signal } = io
+    if (io.isTTY && !args.has('jsonl')) note('Waiting for what happens. Ctrl-C ends it.', io)
+    let count = 0
+    for await (const entry of client.feed({ from, signal })) {
+      if (entry.kind === 'gap') {
+        note('More happened at once than can be told here: see cronce runs.', io)
+        continue
+      }
+      const about = entry.kind === 'fire.ended' ? entry.fire : entry.run
+      if ((wanted.size > 0 && !wanted.has(about.schedule)) || (job !== undefined && about.job !== job)) continue
+      if (args.has('jsonl')) printJsonLine(entry, io)
+      else io.out(`${entryLine(entry, tz, io)}\n`)
+      if (++count >= most) return EXIT.ok
+    }
+    return EXIT.interrupted
+  })
+}
+
+type Told = Exclude<FeedEntry, { readonly kind: 'gap' }>
+
+function entryLine(entry: Told, tz: string, io: Io): string {
+  const { paint } = io
+  const time = paint('dim', formatInstant(entry.at, tz))
+  const about = entry.kind === 'fire.ended' ? entry.fire : entry.run
+  const state = entry.kind === 'run.started' ? 'running' : about.state
+  const mark = paint(stateColor(state), MARKS[state])
+  const name = paint('bold', sanitize(about.schedule))
+  const due = `due ${formatInstant(about.dueAt, tz)}`
+  return `${time}  ${mark} ${name}  ${eventWords(entry, io)}  ${paint('dim', due)}`
+}
+
+function eventWords(entry: Told, io: Io): string {
+  if (entry.kind === 'fire.ended') {
+    const { fire } = entry
+    const many = fire.range === null ? '' : `, ${formatCount(fire.range.count)} instants`
+    return `${io.paint(stateColor(fire.state), endingWords(fire))}${many}${because(fire.detail)}`
+  }
+  const { run } = entry
+  if (entry.kind === 'run.started') {
+    const late = run.latenessMs >= 1_000 ? `, ${formatDuration(run.latenessMs)} late` : ''
+    const where = run.instance === '' ? '' : ` on ${sanitize(run.instance)}`
+    return `started${run.attempt > 1 ? `, try ${run.attempt}` : ''}${where}${late}`
+  }
+  const took = run.durationMs === null ? '' : ` in ${formatDuration(run.durationMs)}`
+  return `${io.paint(stateColor(run.state), endingWords(run))}${took}${because(run.error?.message ?? run.detail)}`
+}
+
+function because(detail: string | null): string {
+  return detail === null ? '' : `: ${cutTo(sanitize(detail), 160)}`
+}

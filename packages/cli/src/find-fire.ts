@@ -1,0 +1,51 @@
+import { type Connection, CronceError, type FireView } from 'cronce'
+import type { Args, Flags } from './args.ts'
+import type { Io } from './io.ts'
+import { readTime } from './time-words.ts'
+import { UsageError } from './usage-error.ts'
+
+export const FIRE_FLAGS = {
+  nonce: { type: 'string', value: 'KEY', help: 'Of a fire by hand: its key or id, where several are due at once' },
+} as const satisfies Flags
+
+/** Tokens begin at 2^44, which as milliseconds is the year 2527: a smaller number is a due time. */
+const FIRST_TOKEN = 2n ** 44n
+
+/** Whether an operand is the token of a run, rather than a due time. */
+export function isToken(text: string): boolean {
+  return /^\d{1,19}$/.test(text) && BigInt(text) >= FIRST_TOKEN
+}
+
+/** The fire that is meant: by the token of one of its runs, by its due time, or `latest`, which nothing said means, too. */
+export async function findFire(
+  client: Connection,
+  schedule: string,
+  which: string | undefined,
+  { args, io, tz }: { readonly args: Args; readonly io: Io; readonly tz: string },
+): Promise<FireView> {
+  if (which !== undefined && isToken(which)) {
+    const { dueAt, nonce } = await client.runs.get(schedule, which)
+    return client.fires.get({ schedule, dueAt, nonce })
+  }
+  if (which === undefined || which === 'latest') {
+    const { items } = await client.fires.list({ schedule, limit: 1 })
+    if (items[0] !== undefined) return items[0]
+    await client.schedules.get(schedule)
+    throw new CronceError('FIRE_NOT_FOUND', `No fire of ${JSON.stringify(schedule)} is on record.`, {
+      hint: `See when it is due: cronce next ${schedule}`,
+    })
+  }
+  const dueAt = readTime(which, { name: 'The due time', tz, now: io.now })
+  const nonce = args.text('nonce')
+  if (nonce !== undefined) return client.fires.get({ schedule, dueAt, nonce })
+  const { items } = await client.fires.list({ schedule, from: dueAt, to: dueAt + 1, limit: 10 })
+  const exact = items.filter((fire) => fire.dueAt === dueAt)
+  if (exact.length > 1) {
+    throw new UsageError(
+      `${exact.length} fires of ${schedule} were due then.`,
+      `Add --nonce with one of: ${exact.map((fire) => JSON.stringify(fire.nonce)).join(', ')}.`,
+    )
+  }
+  // A range that the instant is in is found by its name only.
+  return exact[0] ?? client.fires.get({ schedule, dueAt })
+}

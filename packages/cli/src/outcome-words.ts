@@ -1,0 +1,69 @@
+import type { FireView, Outcome, RunView } from 'cronce'
+import { OUTCOMES } from 'cronce'
+import type { Flags } from './args.ts'
+import type { Color, Paint } from './terminal.ts'
+
+export type State = Outcome | 'open' | 'running' | 'cancelling'
+
+/** One character an outcome: the higher, the better, so that it can be read without colours. */
+export const MARKS: Readonly<Record<State, string>> = {
+  succeeded: '█',
+  failed: '▄',
+  abandoned: '▂',
+  missed: '▁',
+  skipped: '░',
+  cancelled: '▒',
+  open: '▸',
+  running: '▸',
+  cancelling: '▸',
+}
+
+export const MARK_WORDS = '█ succeeded  ▄ failed  ▂ abandoned  ▁ missed  ░ skipped  ▒ cancelled  ▸ open'
+
+const COLORS: Readonly<Record<State, Color>> = {
+  succeeded: 'green',
+  failed: 'red',
+  abandoned: 'red',
+  missed: 'yellow',
+  skipped: 'dim',
+  cancelled: 'dim',
+  open: 'cyan',
+  running: 'cyan',
+  cancelling: 'yellow',
+}
+
+export function stateColor(state: State): Color {
+  return COLORS[state]
+}
+
+export const OUTCOME_FLAGS = {
+  outcome: {
+    type: 'string',
+    value: 'OUTCOME',
+    choices: [...OUTCOMES, 'open'],
+    help: `Only those that are ${[...OUTCOMES].join(', ')}, or open`,
+  },
+} as const satisfies Flags
+
+/** The latest on the right. A range of instants that ended alike is as many characters as there is room for. */
+export function strip(latestFirst: readonly FireView[], length: number): string {
+  let marks = ''
+  for (const { state, range } of latestFirst) {
+    if (marks.length >= length) break
+    marks += MARKS[state].repeat(Math.min(range?.count ?? 1, length - marks.length))
+  }
+  return [...marks].reverse().join('').padStart(length)
+}
+
+export function paintStrip(text: string, paint: Paint): string {
+  const states = Object.entries(MARKS) as [State, string][]
+  return Array.from(text, (mark) => {
+    const state = states.find(([, known]) => known === mark)?.[0]
+    return state === undefined ? mark : paint(COLORS[state], mark)
+  }).join('')
+}
+
+/** `failed (timeout)`; a reason that says no more than the outcome is left out. */
+export function endingWords({ state, reason }: Pick<FireView | RunView, 'state' | 'reason'>): string {
+  return reason === null || reason === 'completed' ? state : `${state} (${reason})`
+}

@@ -1,0 +1,31 @@
+import type { Page } from 'cronce'
+import type { Args, Flags } from './args.ts'
+import { wholeNumber } from './operands.ts'
+import { UsageError } from './usage-error.ts'
+
+/** For lists that may be long. */
+export const PAGE_FLAGS = {
+  limit: { type: 'string', short: 'n', value: 'N', help: 'How many, 1 to 1,000 (default 50)' },
+  after: { type: 'string', value: 'CURSOR', help: 'Go on after what "next" of the page before said' },
+  all: { type: 'boolean', help: 'All of them, however many' },
+} as const satisfies Flags
+
+const DEFAULT_LIMIT = 50
+
+/** One page, or with `--all` everything. Everything is held in memory, as a table must be. */
+export async function readPage<Item>(
+  args: Args,
+  list: (page: { limit: number; after: string | undefined }) => Promise<Page<Item>>,
+): Promise<{ readonly items: readonly Item[]; readonly next: string | null }> {
+  const limit = wholeNumber(args, 'limit', { min: 1, max: 1_000, otherwise: undefined })
+  let after = args.text('after')
+  if (!args.has('all')) return list({ limit: limit ?? DEFAULT_LIMIT, after })
+  if (limit !== undefined) throw new UsageError('--all and --limit contradict each other.', 'Leave out one.')
+  const items: Item[] = []
+  for (;;) {
+    const page = await list({ limit: 1_000, after })
+    items.push(...page.items)
+    if (page.next === null) return { items, next: null }
+    after = page.next
+  }
+}
