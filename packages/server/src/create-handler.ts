@@ -1,0 +1,162 @@
+import { Hono } from 'hono'
+import { type Answer, answerError, refuse, toResponse, withOurHeaders } from './answer.ts'
+import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
+import { EventHub } from './events/hub.ts'
+import { fingerprint, KeptAnswers, readKey } from './kept-answers.ts'
+import { documentOf } from './openapi/document.ts'
+import { type HandlerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+import { corsHeaders, demandOwnOrigin, isPreflight, PREFLIGHT_HEADERS } from './origin.ts'
+import { overviewOf } from './overview.ts'
+import { readiness } from './probes.ts'
+import { readBody } from './read-body.ts'
+import { readFields, readParameters } from './read-fields.ts'
+import { readParts, readQuery } from './read-path.ts'
+import { ROUTES } from './routes/all.ts'
+import type { Call, Route } from './routes/route.ts'
+import { shared } from './shared.ts'
+import type { Source } from './source.ts'
+
+/** The HTTP API as one function, for every server that knows Request and Response. */
+export interface Handler {
+  (request: Request): Promise<Response>
+  readonly basePath: string
+  /** End the streams of events. Everything else goes on. */
+  close(): void
+}
+
+const OVERVIEW_MS = 1_000
+const EVENTS = { ring: 5_000, lingerMs: 30_000, heartbeatMs: 15_000 } as const
+
+export function createHandler(source: Source, options: HandlerOptions = {}): Handler {
+  const resolved = resolveOptions(options)
+  const { logger, allowedOrigins } = resolved
+  const onError = (error: unknown): void => logger.error(`The feed of events broke: ${String(error)}`)
+  const events = new EventHub(source, { ...EVENTS, streams: resolved.streams, onError })
+  const serve = serveRoutes({
+    source,
+    options: resolved,
+    events,
+    isReady: readiness(source, resolved.ready),
+    overview: shared(OVERVIEW_MS, () => overviewOf(source)),
+    document: documentOf(ROUTES),
+  })
+  const handle = async (request: Request): Promise<Response> => {
+    try {
+      if (isPreflight(request, allowedOrigins)) {
+        const headers = { ...PREFLIGHT_HEADERS, ...corsHeaders(request, allowedOrigins) }
+        return toResponse({ status: 204, text: null, headers })
+      }
+      const response = await serve(request)
+      for (const [name, value] of Object.entries(corsHeaders(request, allowedOrigins)))
+        response.headers.set(name, value)
+      return response
+    } catch (error) {
+      return toResponse(answerError(error, logger))
+    }
+  }
+  return Object.assign(handle, { basePath: resolved.basePath, close: () => events.close() })
+}
+
+/** What is the same for every request. */
+type Surroundings = Pick<Call, 'source' | 'options' | 'events' | 'isReady' | 'overview' | 'document'>
+
+function serveRoutes(around: Surroundings): (request: Request) => Promise<Response> {
+  const { options } = around
+  const pathOf = (request: Request): string => pathBelow(baseOf(request) ?? options.basePath, rawPath(request.url))
+  const answers = new KeptAnswers()
+  let inWork = 0
+  // By the path as it was written: a slash within a name is percent-encoded, and must not become one.
+  const hono = new Hono({ getPath: pathOf })
+  for (const route of ROUTES) {
+    hono.on(route.method, route.path, async ({ req }) => {
+      const request = req.raw
+      const path = pathOf(request)
+      const full = rawPath(request.url)
+      const base = full.endsWith(path) ? full.slice(0, full.length - path.length) : ''
+      if (route.access === 'open') return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
+      if (inWork >= options.concurrency) throw overloaded(inWork)
+      inWork++
+      try {
+        await demandAccess(route, request, options)
+        return await run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
+      } finally {
+        inWork--
+      }
+    })
+  }
+  for (const path of new Set(ROUTES.map((route) => route.path))) {
+    const methods = ROUTES.filter((route) => route.path === path).map(({ method }) => method)
+    hono.all(path, ({ req }) => {
+      throw methodUnknown(req.method, methods)
+    })
+  }
+  hono.notFound(({ req }) => {
+    throw routeUnknown(rawPath(req.raw.url))
+  })
+  hono.onError((error) => toResponse(answerError(error, options.logger)))
+  return async (request) => hono.fetch(request)
+}
+
+const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null } as const
+
+async function run(route: Route, call: Call, path: string, answers: KeptAnswers): Promise<Response> {
+  const { request, options } = call
+  const parts = readParts(route.path, path)
+  // Who brings a proof of its own also judges what it brings.
+  if (route.access === 'own') return send(await route.handle({ ...call, parts }))
+  const query = readParameters(route, readQuery(request.url))
+  if (route.body === undefined) return send(await route.handle({ ...call, parts, query }))
+  const body = readFields(route, await readBody(request, options.bodyLimit))
+  const key = route.method === 'POST' ? readKey(request) : null
+  const full = { ...call, parts, query, body, key }
+  if (key === null || route.idempotency === 'durable') return send(await route.handle(full))
+  const same = fingerprint(route.method, path, JSON.stringify(query), JSON.stringify(body))
+  return send(
+    await answers.once(key, same, async () => {
+      try {
+        return (await route.handle(full)) as Answer
+      } catch (error) {
+        return answerError(error, options.logger)
+      }
+    }),
+  )
+}
+
+function send(answer: Answer | Response): Response {
+  return answer instanceof Response ? withOurHeaders(answer) : toResponse(answer)
+}
+
+async function demandAccess(route: Route, request: Request, options: ResolvedOptions): Promise<void> {
+  if (route.access === 'own') return
+  if (options.access === null) {
+    const hint = 'Give createHandler an access function, such as bearerAccess({ operate: token }).'
+    throw refuse('ACCESS_CLOSED', 'This API is closed: nobody has said who may use it.', hint)
+  }
+  const level = await options.access(request)
+  if (level !== 'read' && level !== 'operate') {
+    const hint = 'Send authorization: Bearer TOKEN, or whatever this server wants to see.'
+    throw refuse('ACCESS_DENIED', 'You have no access here.', hint, { 'www-authenticate': 'Bearer' })
+  }
+  if (route.access === 'operate' && level !== 'operate') {
+    throw refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')
+  }
+  demandOwnOrigin(request, options.allowedOrigins)
+}
+
+function overloaded(inWork: number): Error {
+  return refuse('OVERLOADED', `${inWork} requests are being worked on.`, 'Try again in a moment.')
+}
+
+function methodUnknown(method: string, methods: readonly string[]): Error {
+  const allow = methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ')
+  return refuse('METHOD_UNKNOWN', `There is no ${method} here.`, `Use ${allow}.`, { allow })
+}
+
+function routeUnknown(path: string): Error {
+  const base = guessBase(path)
+  const hint =
+    base === null
+      ? 'GET /openapi.json tells what there is.'
+      : `If the handler is mounted at ${base}, give it basePath: '${base}'.`
+  return refuse('ROUTE_UNKNOWN', `There is nothing at ${JSON.stringify(path.slice(0, 200))}.`, hint)
+}

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto'
+import type { FeedEntry } from 'cronce'
+import { refuse } from '../answer.ts'
+import type { Source } from '../source.ts'
+import { Ring, type Told } from './ring.ts'
+
+export interface HubSettings {
+  /** Streams at a time. */
+  readonly streams: number
+  /** Entries that are kept for those who come back. */
+  readonly ring: number
+  /** How long the feed goes on when the last one has left: most come back at once. */
+  readonly lingerMs: number
+  readonly heartbeatMs: number
+  /** Told of a feed that broke. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Somebody who listens: is rung when there may be something to read, and told when it is over. */
+export interface Listener {
+  ring(): void
+  beat(): void
+  end(): void
+}
+
+/** Before the feed is begun again after it broke. */
+const RETRY_MS = 5_000
+
+/**
+ * One feed for all streams, which runs only while somebody listens. What it tells is put into a ring, and every listener reads
+ * from there at its own speed: nobody has a queue of its own, and who is slower than the ring is long has lost the thread.
+ */
+export class EventHub {
+  readonly #source: Source
+  readonly #settings: HubSettings
+  readonly #listeners = new Set<Listener>()
+  #session: Session | null = null
+  #linger: NodeJS.Timeout | null = null
+
+  constructor(source: Source, settings: HubSettings) {
+    this.#source = source
+    this.#settings = settings
+  }
+
+  get listening(): number {
+    return this.#listeners.size
+  }
+
+  /** Whether a feed is being read. */
+  get running(): boolean {
+    return this.#session !== null
+  }
+
+  /**
+   * Where to read from now on. Resolves when the feed has begun, so that whoever reads the lists after that misses nothing.
+   */
+  async join(listener: Listener): Promise<Session> {
+    if (this.#listeners.size >= this.#settings.streams) {
+      const message = `There are ${this.#listeners.size} streams of events already.`
+      throw refuse('STREAMS_FULL', message, 'Close one, or try again later.')
+    }
+    this.#listeners.add(listener)
+    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#linger = null
+    this.#session ??= this.#begin()
+    const session = this.#session
+    try {
+      await session.begun
+      return session
+    } catch (error) {
+      if (this.#session === session) this.#session = null
+      this.leave(listener)
+      throw error
+    }
+  }
+
+  leave(listener: Listener): void {
+    if (!this.#listeners.delete(listener) || this.#listeners.size > 0 || this.#session === null) return
+    this.#linger = setTimeout(() => this.#stop(), this.#settings.lingerMs)
+    this.#linger.unref()
+  }
+
+  /** End all streams and the feed. */
+  close(): void {
+    for (const listener of [...this.#listeners]) listener.end()
+    this.#listeners.clear()
+    this.#stop()
+  }
+
+  #stop(): void {
+    if (this.#linger !== null) clearTimeout(this.#linger)
+    this.#linger = null
+    this.#session?.stop()
+    this.#session = null
+  }
+
+  #begin(): Session {
+    const abort = new AbortController()
+    const ring = new Ring(this.#settings.ring)
+    const beats = setInterval(() => this.#each((listener) => listener.beat()), this.#settings.heartbeatMs)
+    beats.unref()
+    const begun = this.#source.store.check().then(({ now }) => {
+      // Caught inside: it goes on until it is stopped.
+      void this.#read(ring, now, abort.signal)
+    })
+    // Whoever joins hears of it; nobody may be there to hear.
+    begun.catch(() => clearInterval(beats))
+    const stop = (): void => {
+      clearInterval(beats)
+      abort.abort()
+    }
+    return { boot: randomBytes(6).toString('hex'), ring, begun, stop }
+  }
+
+  async #read(ring: Ring, from: number, signal: AbortSignal): Promise<void> {
+    let since = from
+    while (!signal.aborted) {
+      try {
+        for await (const entry of this.#source.feed({ from: since, signal })) {
+          since = Math.max(since, entry.at)
+          ring.push(tell(entry))
+          this.#each((listener) => listener.ring())
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        this.#settings.onError(error)
+      }
+      if (signal.aborted) return
+      await pause(RETRY_MS, signal)
+      // What happened meanwhile may be told twice or not at all.
+      ring.push({ kind: 'reset', data: '{}', schedule: null, job: null })
+      this.#each((listener) => listener.ring())
+    }
+  }
+
+  #each(call: (listener: Listener) => void): void {
+    for (const listener of [...this.#listeners]) call(listener)
+  }
+}
+
+/** One life of the feed. Numbers of its events mean nothing in another one. */
+export interface Session {
+  readonly boot: string
+  readonly ring: Ring
+  readonly begun: Promise<void>
+  readonly stop: () => void
+}
+
+function tell(entry: FeedEntry): Told {
+  switch (entry.kind) {
+    case 'gap':
+      return { kind: 'reset', data: JSON.stringify({ at: entry.at }), schedule: null, job: null }
+    case 'fire.ended': {
+      const { kind, at, fire } = entry
+      return { kind, data: JSON.stringify({ at, fire }), schedule: fire.schedule, job: fire.job }
+    }
+    case 'run.started':
+    case 'run.ended': {
+      // The log has a route of its own.
+      const { log: _, logCut: __, ...run } = entry.run
+      return {
+        kind: entry.kind,
+        data: JSON.stringify({ at: entry.at, run }),
+        schedule: run.schedule,
+        job: run.job,
+      }
+    }
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    timer.unref()
+    signal.addEventListener('abort', done)
+  })
+}

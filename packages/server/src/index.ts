@@ -1,0 +1,10 @@
+/** The published entry `@cronce/server`. */
+export { type Access, type AccessLevel, type BearerTokens, bearerAccess, loopbackAccess } from './access.ts'
+export { createHandler, type Handler } from './create-handler.ts'
+export { fastifyPlugin } from './node/fastify.ts'
+export { koaMiddleware } from './node/koa.ts'
+export { type Served, type ServeOptions, serve } from './node/serve.ts'
+export { type NodeHandler, toNode } from './node/to-node.ts'
+export type { ApiLogger, HandlerOptions } from './options.ts'
+export { pathPart } from './read-path.ts'
+export type { Source } from './source.ts'

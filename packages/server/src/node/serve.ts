@@ -1,0 +1,72 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CronceError } from 'cronce'
+import type { Handler } from '../create-handler.ts'
+import { toNode } from './to-node.ts'
+
+export interface ServeOptions {
+  /** @default '127.0.0.1' */
+  readonly host?: string | undefined
+  /** 0: any that is free. @default 7070 */
+  readonly port?: number | undefined
+  /** Connections at a time, streams of events among them. @default 1,024 */
+  readonly connections?: number | undefined
+}
+
+export interface Served {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string
+  readonly port: number
+  /** Take no more requests, end the streams, let the others finish for 5 s. */
+  close(): Promise<void>
+}
+
+const CLOSE_MS = 5_000
+
+/** A server of its own for the handler, with bounds on how long anybody may take to ask. */
+export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Served> {
+  const { host = '127.0.0.1', port = 7070, connections = 1_024 } = options
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },
+    toNode(handler),
+  )
+  server.maxConnections = connections
+  await listen(server, host, port)
+  const { port: actual, address, family } = server.address() as AddressInfo
+  const name = family === 'IPv6' ? `[${address}]` : address
+  let closing: Promise<void> | null = null
+  return {
+    url: `http://${name}:${actual}`,
+    port: actual,
+    close() {
+      closing ??= closeServer(server, handler)
+      return closing
+    },
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refused = (cause: NodeJS.ErrnoException): void => {
+      const where = `${host}:${port}`
+      const isTaken = cause.code === 'EADDRINUSE'
+      const message = isTaken ? `Somebody listens on ${where} already.` : `Can't listen on ${where}: ${cause.message}.`
+      const hint = isTaken ? 'Choose another port, or 0 for any that is free.' : 'Choose another address.'
+      reject(new CronceError(isTaken ? 'ADDRESS_IN_USE' : 'LISTEN_FAILED', message, { hint, cause }))
+    }
+    server.once('error', refused)
+    server.listen(port, host, () => {
+      server.off('error', refused)
+      resolve()
+    })
+  })
+}
+
+async function closeServer(server: Server, handler: Handler): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  handler.close()
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS)
+  await closed
+  clearTimeout(timer)
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** Sends a Response, piece by piece, no faster than the other side reads. */
+export async function writeResponse(
+  response: Response,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const reader = response.body?.getReader()
+  try {
+    if (outgoing.destroyed) return
+    outgoing.writeHead(response.status, Object.fromEntries(headersFor(response, incoming)))
+    if (incoming.method !== 'HEAD' && reader !== undefined) await pump(reader, outgoing)
+    outgoing.end()
+  } finally {
+    // Whoever makes the body is told that nobody wants more of it; after its end that means nothing.
+    await reader?.cancel().catch(() => {})
+  }
+}
+
+/** Some headers are about the connection, which HTTP/2 does not let anybody talk about. */
+function headersFor({ headers }: Response, { httpVersionMajor }: IncomingMessage): (readonly [string, string])[] {
+  return [...headers].filter(([name]) => httpVersionMajor < 2 || name !== 'connection')
+}
+
+async function pump(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+  outgoing.once('close', close)
+  for (;;) {
+    const piece = await Promise.race([reader.read(), closed])
+    if (piece === undefined || piece.done || outgoing.destroyed) return
+    if (!outgoing.write(piece.value)) await Promise.race([drained(outgoing), closed])
+  }
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => outgoing.once('drain', resolve))
+}

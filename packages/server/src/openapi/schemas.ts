@@ -1,0 +1,238 @@
+import { OUTCOMES, REASONS } from 'cronce'
+import { DEFINITION_SCHEMAS } from './definition-schemas.ts'
+import {
+  ANYTHING,
+  AT,
+  about,
+  array,
+  BOOLEAN,
+  choice,
+  INTEGER,
+  MS,
+  NUMBER,
+  object,
+  orNull,
+  ref,
+  type Schema,
+  TEXT,
+} from './schema.ts'
+
+const OUTCOME = choice(...OUTCOMES)
+const REASON = choice(...Object.values(REASONS).flat())
+const KIND = choice('scheduled', 'backfill', 'manual')
+const MISSED = choice('skip', 'latest', 'all')
+
+/** Everything that the API sends, by name. The types of the client say the same, and the tests hold every answer against these. */
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  ...DEFINITION_SCHEMAS,
+  Outcome: OUTCOME,
+  Reason: REASON,
+  Error: {
+    type: 'object',
+    properties: {
+      error: {
+        type: 'object',
+        properties: {
+          code: about(TEXT, 'For programs: never changes its meaning.'),
+          message: about(TEXT, 'One sentence of what happened.'),
+          hint: about(orNull(TEXT), 'What to do about it.'),
+          id: about(TEXT, 'Of a fault of the server: what to look for in its log.'),
+          notApplied: about(BOOLEAN, 'Of a store that failed: nothing was written.'),
+        },
+        required: ['code', 'message', 'hint'],
+      },
+    },
+    required: ['error'],
+  },
+  Health: object({ status: choice('ok', 'unavailable') }),
+  Schedule: object({
+    name: TEXT,
+    job: TEXT,
+    state: choice('active', 'paused', 'retired', 'finished'),
+    trigger: about(orNull(ref('Trigger')), 'Null: fires only when triggered.'),
+    input: ANYTHING,
+    policy: ref('Policy'),
+    startAt: orNull(AT),
+    endAt: orNull(AT),
+    limit: orNull(INTEGER),
+    fired: INTEGER,
+    tenant: orNull(TEXT),
+    app: about(orNull(TEXT), 'The app whose code declares it; null: it was made by a client.'),
+    revision: INTEGER,
+    createdAt: AT,
+    updatedAt: AT,
+    retiredAt: orNull(AT),
+    pause: orNull(object({ at: AT, untilAt: orNull(AT), note: orNull(TEXT), author: orNull(TEXT), missed: MISSED })),
+    nextAt: orNull(AT),
+    last: object({ dueAt: orNull(AT), succeededDueAt: orNull(AT), succeededAt: orNull(AT) }),
+    failedInRow: INTEGER,
+    open: array(ref('OpenFire')),
+    backfills: array(object({ id: TEXT, fromAt: AT, toAt: AT, askedAt: AT, author: orNull(TEXT), note: orNull(TEXT) })),
+  }),
+  WrittenSchedule: {
+    type: 'object',
+    anyOf: [ref('Schedule')],
+    properties: { warnings: array(TEXT) },
+    required: ['warnings'],
+  },
+  OpenFire: object({
+    dueAt: AT,
+    nonce: TEXT,
+    kind: KIND,
+    state: choice('waiting', 'running', 'cancelling'),
+    readyAt: AT,
+    attempt: INTEGER,
+    token: orNull(TEXT),
+    instance: orNull(TEXT),
+    startedAt: orNull(AT),
+  }),
+  Fire: object({
+    schedule: TEXT,
+    dueAt: AT,
+    nonce: about(TEXT, 'Empty, or the dedupe key or id of a manual fire.'),
+    job: TEXT,
+    kind: KIND,
+    state: choice('open', ...OUTCOMES),
+    reason: orNull(REASON),
+    detail: orNull(TEXT),
+    round: INTEGER,
+    attempt: INTEGER,
+    plannedAt: AT,
+    readyAt: AT,
+    endedAt: orNull(AT),
+    expiresAt: orNull(AT),
+    input: ANYTHING,
+    asked: about(orNull(object({ author: orNull(TEXT), note: orNull(TEXT) })), 'Who wanted it, and why.'),
+    range: about(orNull(object({ untilAt: AT, count: INTEGER })), 'It stands for so many instants that ended alike.'),
+  }),
+  RunSummary: object(runFields()),
+  Run: object({ ...runFields(), log: array(ref('LogLine')), logCut: BOOLEAN }),
+  LogLine: object({ at: AT, level: choice('debug', 'info', 'warn', 'error'), message: TEXT }),
+  Log: object({
+    items: array(ref('LogLine')),
+    next: about(INTEGER, 'The `after` of what comes later.'),
+    cut: about(BOOLEAN, 'The log was longer than what is kept of it.'),
+    open: about(BOOLEAN, 'The run has not ended: there may be more.'),
+  }),
+  Step: object({
+    schedule: TEXT,
+    dueAt: AT,
+    nonce: TEXT,
+    step: TEXT,
+    state: choice('begun', 'done', 'failed'),
+    token: TEXT,
+    result: ANYTHING,
+    begunAt: AT,
+    endedAt: orNull(AT),
+  }),
+  Instance: object({
+    id: TEXT,
+    app: TEXT,
+    deployment: TEXT,
+    jobs: array(TEXT),
+    host: TEXT,
+    pid: INTEGER,
+    version: TEXT,
+    zoneData: TEXT,
+    state: choice('live', 'draining', 'silent', 'left', 'dead'),
+    startedAt: AT,
+    renewedAt: AT,
+    clockOffsetMs: MS,
+    running: INTEGER,
+    concurrency: INTEGER,
+    drain: BOOLEAN,
+  }),
+  Deployments: object({
+    app: TEXT,
+    active: orNull(TEXT),
+    term: INTEGER,
+    activeGoneAt: orNull(AT),
+    deployments: array(object({ id: TEXT, number: INTEGER, firstReadyAt: AT, lastReadyAt: AT })),
+  }),
+  Store: object({
+    name: TEXT,
+    epoch: INTEGER,
+    transactions: BOOLEAN,
+    probes: BOOLEAN,
+    losesWrites: BOOLEAN,
+    now: AT,
+    latencyMs: MS,
+    offsetMs: MS,
+  }),
+  Triggered: object({ fire: ref('Fire'), created: BOOLEAN }),
+  Delivered: object({
+    fire: about(orNull(ref('Fire')), 'Null: the schedule comes to this instant by itself.'),
+    created: BOOLEAN,
+  }),
+  Backfilled: object({
+    id: about(orNull(TEXT), 'Null after a dry run.'),
+    preview: object({ instants: INTEGER, toRun: INTEGER, alreadyRun: INTEGER, more: BOOLEAN }),
+  }),
+  Next: object({ schedule: TEXT, items: array(AT) }),
+  Forecast: object({
+    from: AT,
+    to: AT,
+    items: array(object({ schedule: TEXT, job: TEXT, dueAt: AT })),
+    cut: about(BOOLEAN, 'There are more instants, or more schedules, than were looked at.'),
+  }),
+  Overview: object({
+    now: AT,
+    from: about(AT, 'Fires and runs are counted since.'),
+    schedules: object({ active: INTEGER, paused: INTEGER, retired: INTEGER, finished: INTEGER, cut: BOOLEAN }),
+    fires: object({
+      open: INTEGER,
+      ...Object.fromEntries(OUTCOMES.map((outcome) => [outcome, INTEGER])),
+      cut: BOOLEAN,
+    }),
+    runs: object({
+      count: INTEGER,
+      latenessP95Ms: orNull(MS),
+      durationP50Ms: orNull(MS),
+      durationP95Ms: orNull(MS),
+      cut: BOOLEAN,
+    }),
+    instances: object({ live: INTEGER, draining: INTEGER, silent: INTEGER, running: INTEGER }),
+    store: ref('Store'),
+    next: array(object({ schedule: TEXT, job: TEXT, dueAt: AT })),
+    attention: array(
+      object({
+        kind: choice('failing', 'no-instance', 'overdue', 'instance-silent', 'clock', 'deployments'),
+        about: about(TEXT, 'The name of the schedule, instance or app.'),
+        message: TEXT,
+      }),
+    ),
+  }),
+}
+
+function runFields(): Readonly<Record<string, Schema>> {
+  return {
+    schedule: TEXT,
+    dueAt: AT,
+    nonce: TEXT,
+    token: about(TEXT, 'A decimal number: it may be larger than what JavaScript counts exactly.'),
+    job: TEXT,
+    round: INTEGER,
+    attempt: INTEGER,
+    instance: about(TEXT, 'Empty while its work goes on elsewhere.'),
+    state: choice('running', 'cancelling', ...OUTCOMES),
+    reason: orNull(REASON),
+    detail: orNull(TEXT),
+    startedAt: AT,
+    latenessMs: MS,
+    endedAt: orNull(AT),
+    durationMs: orNull(MS),
+    cancel: orNull(object({ at: AT, reason: TEXT, detail: orNull(TEXT) })),
+    error: orNull(object({ name: TEXT, message: TEXT, code: orNull(TEXT), stack: orNull(TEXT) })),
+    result: ANYTHING,
+    progress: orNull(object({ fraction: NUMBER, message: orNull(TEXT), at: AT })),
+  }
+}
+
+export function page(name: string): Schema {
+  const next = about(orNull(TEXT), 'The `after` of the following page; null: that was all.')
+  return object({ items: array(ref(name)), next })
+}
+
+export function items(name: string): Schema {
+  return object({ items: array(ref(name)) })
+}

@@ -1,0 +1,110 @@
+import { CronceError } from 'cronce'
+import { didYouMean } from 'cronce/internal'
+import type { Access } from './access.ts'
+
+export interface HandlerOptions {
+  /**
+   * Where the handler is mounted, such as `/ops/cronce`. It may be there in the URL or stripped by the host already.
+   * @default ''
+   */
+  readonly basePath?: string | undefined
+  /** Who may do what. Without it nothing but the probes is answered. @default closed */
+  readonly access?: Access | undefined
+  /** The largest body, in bytes, up to 1 MB. @default 131_072 */
+  readonly bodyLimit?: number | undefined
+  /** Requests that are worked on at a time; more are refused. 1 to 10,000. @default 256 */
+  readonly concurrency?: number | undefined
+  /** Origins other than its own that browsers may use it from, such as `https://ops.example.com`. @default none */
+  readonly allowedOrigins?: readonly string[] | undefined
+  /** Streams of events at a time, 1 to 10,000. @default 100 */
+  readonly streams?: number | undefined
+  /** A condition of `/readyz` besides the store and the instance. @default none */
+  readonly ready?: (() => boolean | Promise<boolean>) | undefined
+  /** How deliveries to `POST /api/v1/fires` are authenticated: the options of `app.handleFire`. @default its own */
+  readonly fires?: Readonly<Record<string, unknown>> | undefined
+  /** How call-backs to `/api/v1/callbacks` are authenticated: the options of `app.handleCallback`. @default its own */
+  readonly callbacks?: Readonly<Record<string, unknown>> | undefined
+  /** Where faults of the server are told. @default stderr */
+  readonly logger?: ApiLogger | false | undefined
+}
+
+export interface ApiLogger {
+  error(message: string): void
+}
+
+export interface ResolvedOptions {
+  readonly basePath: string
+  readonly access: Access | null
+  readonly bodyLimit: number
+  readonly concurrency: number
+  readonly allowedOrigins: ReadonlySet<string>
+  readonly streams: number
+  readonly ready: () => boolean | Promise<boolean>
+  readonly fires: Readonly<Record<string, unknown>>
+  readonly callbacks: Readonly<Record<string, unknown>>
+  readonly logger: ApiLogger
+}
+
+const NAMES: readonly (keyof HandlerOptions)[] = [
+  'basePath',
+  'access',
+  'bodyLimit',
+  'concurrency',
+  'allowedOrigins',
+  'streams',
+  'ready',
+  'fires',
+  'callbacks',
+  'logger',
+]
+
+export function resolveOptions(options: HandlerOptions): ResolvedOptions {
+  for (const name of Object.keys(options)) {
+    if (NAMES.some((known) => known === name)) continue
+    const meant = didYouMean(name, NAMES)
+    const hint = meant === undefined ? `The options here are ${NAMES.join(', ')}.` : `Did you mean ${meant}?`
+    throw new CronceError('OPTION_UNKNOWN', `There is no option ${JSON.stringify(name)}.`, { hint })
+  }
+  const { access = null, logger } = options
+  if (access !== null && typeof access !== 'function') {
+    throw invalid('access', 'a function', "Write access: bearerAccess({ operate: process.env['OPS_TOKEN'] }).")
+  }
+  return {
+    basePath: readBasePath(options.basePath ?? ''),
+    access,
+    bodyLimit: readInteger('bodyLimit', options.bodyLimit ?? 131_072, 1_024, 1_048_576),
+    concurrency: readInteger('concurrency', options.concurrency ?? 256, 1, 10_000),
+    allowedOrigins: new Set((options.allowedOrigins ?? []).map(readOrigin)),
+    streams: readInteger('streams', options.streams ?? 100, 1, 10_000),
+    ready: options.ready ?? (() => true),
+    fires: options.fires ?? {},
+    callbacks: options.callbacks ?? {},
+    logger: logger === false ? { error: () => {} } : (logger ?? stderr),
+  }
+}
+
+const stderr: ApiLogger = {
+  error(message) {
+    process.stderr.write(`cronce: ${message}\n`)
+  },
+}
+
+function readBasePath(value: unknown): string {
+  if (typeof value === 'string' && /^(\/[\w.~%@:+-]+)*\/?$/.test(value)) return value.replace(/\/$/, '')
+  throw invalid('basePath', 'a path', "Write basePath: '/ops/cronce'.")
+}
+
+function readOrigin(value: unknown): string {
+  const origin = typeof value === 'string' && URL.canParse(value) ? new URL(value).origin : 'null'
+  if (origin !== 'null' && origin === value) return origin
+  throw invalid('allowedOrigins', 'origins', "Write allowedOrigins: ['https://ops.example.com'], without a path.")
+}
+
+function readInteger(name: string, value: unknown, min: number, max: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+  throw invalid(name, `a whole number from ${min} to ${max}`, `Write ${name}: ${min}, or leave it out.`)
+}
+
+function invalid(name: string, expected: string, hint: string): CronceError {
+  return new CronceError('OPTION_INVALID', `The option ${name} must be ${expected}.`, { hint })
+}

@@ -1,0 +1,142 @@
+import { type FireView, type InstanceView, OUTCOMES, type Page, type RunView, type ScheduleView } from 'cronce'
+import { forecast } from './forecast.ts'
+import type { Source } from './source.ts'
+
+const DAY_MS = 86_400_000
+/** As far as counts go. A page of runs is smaller, since each brings its log. */
+const BOUNDS = {
+  schedules: { pages: 5, limit: 1_000 },
+  fires: { pages: 5, limit: 1_000 },
+  runs: { pages: 5, limit: 200 },
+} as const
+const NEXT = 10
+const ATTENTION = 50
+const FAILING = 3
+/** So late a schedule's due time has passed and nobody has come to it. */
+const OVERDUE_MS = 60_000
+const OFFSET_MS = 1_000
+
+interface Attention {
+  readonly kind: 'failing' | 'no-instance' | 'overdue' | 'instance-silent' | 'clock' | 'deployments'
+  readonly about: string
+  readonly message: string
+}
+
+/** The figures of a first screen. Bounded, whatever the store holds. */
+export async function overviewOf(source: Source) {
+  const store = await source.store.check()
+  const from = store.now - DAY_MS
+  const [schedules, fires, runs, instances] = await Promise.all([
+    collect(BOUNDS.schedules, (page) => source.schedules.list(page)),
+    collect(BOUNDS.fires, (page) => source.fires.list({ from, ...page })),
+    collect(BOUNDS.runs, (page) => source.runs.list({ from, ...page })),
+    source.instances.list(),
+  ])
+  const active = schedules.items.filter(({ state }) => state === 'active')
+  return {
+    now: store.now,
+    from,
+    schedules: { ...countBy(schedules.items, SCHEDULE_STATES), cut: schedules.cut },
+    fires: { ...countFires(fires.items), cut: fires.cut },
+    runs: { ...figuresOf(runs.items), cut: runs.cut },
+    instances: {
+      ...countBy(instances, ['live', 'draining', 'silent']),
+      running: instances.reduce((sum, { state, running }) => (isThere(state) ? sum + running : sum), 0),
+    },
+    store,
+    next: forecast(active, { from: store.now, to: Number.POSITIVE_INFINITY, most: NEXT }).items,
+    attention: attentionOf(active, instances, store.now).slice(0, ATTENTION),
+  }
+}
+
+const SCHEDULE_STATES = ['active', 'paused', 'retired', 'finished'] as const
+
+async function collect<Item>(
+  { pages, limit }: { readonly pages: number; readonly limit: number },
+  list: (page: { readonly limit: number; readonly after?: string | undefined }) => Promise<Page<Item>>,
+): Promise<{ readonly items: readonly Item[]; readonly cut: boolean }> {
+  const items: Item[] = []
+  let after: string | undefined
+  for (let page = 0; page < pages; page++) {
+    const found = await list({ limit, after })
+    items.push(...found.items)
+    if (found.next === null) return { items, cut: false }
+    after = found.next
+  }
+  return { items, cut: true }
+}
+
+function countBy<State extends string>(
+  items: readonly { readonly state: string }[],
+  states: readonly State[],
+): Record<State, number> {
+  const counts = Object.fromEntries(states.map((state) => [state, 0])) as Record<string, number>
+  for (const { state } of items) if (counts[state] !== undefined) counts[state]++
+  return counts as Record<State, number>
+}
+
+/** A range counts as what it stands for. */
+function countFires(fires: readonly FireView[]): Record<string, number> {
+  const counts: Record<string, number> = Object.fromEntries(['open', ...OUTCOMES].map((state) => [state, 0]))
+  for (const { state, range } of fires) counts[state]! += range?.count ?? 1
+  return counts
+}
+
+function figuresOf(runs: readonly RunView[]) {
+  const durations = runs.flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]))
+  return {
+    count: runs.length,
+    latenessP95Ms: quantile(
+      runs.map(({ latenessMs }) => latenessMs),
+      0.95,
+    ),
+    durationP50Ms: quantile(durations, 0.5),
+    durationP95Ms: quantile(durations, 0.95),
+  }
+}
+
+function quantile(values: readonly number[], part: number): number | null {
+  const sorted = [...values].sort((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null
+}
+
+function isThere(state: InstanceView['state']): boolean {
+  return state === 'live' || state === 'draining'
+}
+
+function attentionOf(
+  active: readonly ScheduleView[],
+  instances: readonly InstanceView[],
+  now: number,
+): readonly Attention[] {
+  const there = instances.filter(({ state }) => isThere(state))
+  const jobs = new Set(there.flatMap((instance) => instance.jobs))
+  const found: Attention[] = []
+  for (const { id, state, host, clockOffsetMs } of instances) {
+    if (state === 'silent') {
+      found.push({ kind: 'instance-silent', about: id, message: `The instance on ${host} has stopped answering.` })
+    }
+    if (isThere(state) && Math.abs(clockOffsetMs) > OFFSET_MS) {
+      const message = `The clock of ${host} is ${clockOffsetMs} ms off the store's.`
+      found.push({ kind: 'clock', about: id, message })
+    }
+  }
+  for (const app of new Set(there.map((instance) => instance.app))) {
+    const deployments = new Set(there.filter((instance) => instance.app === app).map(({ deployment }) => deployment))
+    if (deployments.size > 1) {
+      const message = `Instances of ${deployments.size} deployments are live: ${[...deployments].join(', ').slice(0, 200)}.`
+      found.push({ kind: 'deployments', about: app, message })
+    }
+  }
+  for (const { name, job, nextAt, failedInRow } of active) {
+    if (failedInRow >= FAILING) {
+      found.push({ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` })
+    }
+    if (!jobs.has(job)) {
+      found.push({ kind: 'no-instance', about: name, message: `No live instance has the job ${JSON.stringify(job)}.` })
+    } else if (nextAt !== null && nextAt < now - OVERDUE_MS) {
+      found.push({ kind: 'overdue', about: name, message: 'Its due time has passed, and nobody has come to it.' })
+    }
+  }
+  return found
+}

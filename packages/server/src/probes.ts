@@ -1,0 +1,43 @@
+import { appOf, type Source } from './source.ts'
+
+const STORE_MS = 2_000
+
+/**
+ * Whether work should be sent here: the store answers, and if this process runs jobs, its instance is live. Everybody who asks
+ * at the same time shares one look, since everybody may ask.
+ */
+export function readiness(source: Source, ready: () => boolean | Promise<boolean>): () => Promise<boolean> {
+  let looking: Promise<boolean> | null = null
+  return () => {
+    looking ??= within(STORE_MS, look(source, ready)).finally(() => {
+      looking = null
+    })
+    return looking
+  }
+}
+
+async function look(source: Source, ready: () => boolean | Promise<boolean>): Promise<boolean> {
+  try {
+    if (!(await ready())) return false
+    const instance = appOf(source)?.instance ?? null
+    if (instance === null) {
+      await source.store.check()
+      return true
+    }
+    const instances = await source.instances.list()
+    return instances.some(({ id, state, drain }) => id === instance && state === 'live' && !drain)
+  } catch {
+    // Why is for the log of whoever runs jobs: whoever asks here may be anybody.
+    return false
+  }
+}
+
+function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms)
+    void answer.then((value) => {
+      clearTimeout(timer)
+      resolve(value)
+    })
+  })
+}

@@ -1,0 +1,70 @@
+import type { Answer } from '../answer.ts'
+import type { EventHub } from '../events/hub.ts'
+import type { Schema } from '../openapi/schema.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { Parts } from '../read-path.ts'
+import type { Source } from '../source.ts'
+
+/** What a handler of a route is given. */
+export interface Call {
+  readonly source: Source
+  readonly options: ResolvedOptions
+  readonly events: EventHub
+  readonly request: Request
+  /** A name in the path, decoded. */
+  readonly parts: Parts
+  /** What the query says, read as the route says. */
+  readonly query: Readonly<Record<string, unknown>>
+  /** The JSON object in the body, with no field that the route does not name; empty if there is none. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The idempotency key, if there is one. */
+  readonly key: string | null
+  /** Where the API is mounted, as the request came. */
+  readonly base: string
+  /** Whether work should be sent here. */
+  readonly isReady: () => Promise<boolean>
+  /** The OpenAPI document. */
+  readonly document: Readonly<Record<string, unknown>>
+  /** The figures of the first screen. */
+  readonly overview: () => Promise<unknown>
+}
+
+/** A parameter in the query: what it is read as, and what the OpenAPI document says about it. */
+export interface QueryParameter {
+  readonly kind: 'text' | 'instant' | 'integer' | 'boolean'
+  readonly about: string
+  readonly choices?: readonly string[] | undefined
+  readonly min?: number | undefined
+  readonly max?: number | undefined
+  readonly required?: boolean | undefined
+}
+
+/** Who may: everybody; who has read access; who has operate access; or who the route itself lets in. */
+export type RouteAccess = 'open' | 'read' | 'operate' | 'own'
+
+/** One row of the table that the router, the access check and the OpenAPI document are made of. */
+export interface Route {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  /** With `:name` for parts that are names. */
+  readonly path: string
+  /** For the OpenAPI document: unique. */
+  readonly id: string
+  readonly about: string
+  readonly access: RouteAccess
+  readonly query?: Readonly<Record<string, QueryParameter>> | undefined
+  /** Fields of the JSON object in the body. */
+  readonly body?: Readonly<Record<string, Schema>> | undefined
+  readonly required?: readonly string[] | undefined
+  /** Of the answer; `null`: it has no body. */
+  readonly answer: Schema | null
+  readonly status?: number | undefined
+  /** `durable`: the store remembers the key, or the request itself says which it is. @default 'kept' for POST */
+  readonly idempotency?: 'kept' | 'durable' | undefined
+  /** Content type of the answer. @default 'application/json' */
+  readonly type?: string | undefined
+  readonly handle: (call: Call) => Promise<Answer | Response>
+}
+
+export function route(definition: Route): Route {
+  return definition
+}

@@ -1,0 +1,67 @@
+import { answerJson, refuse } from '../answer.ts'
+import { openStream } from '../events/stream.ts'
+import { TEXT } from '../openapi/schema.ts'
+import type { Source } from '../source.ts'
+import { type Call, type Route, route } from './route.ts'
+
+/** Events, and what other programs deliver with a proof of their own. */
+export const SERVICE_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/events',
+    id: 'streamEvents',
+    about:
+      'Runs that start and end, and fires that end without a run, anywhere in the fleet, as server-sent events: `ready` or `reset` first, then `run.started`, `run.ended`, `fire.ended`; `reset` means that something was left out. `Last-Event-ID` goes on where a stream broke off.',
+    access: 'read',
+    query: {
+      schedule: { kind: 'text', about: 'About this schedule.' },
+      job: { kind: 'text', about: 'About this job.' },
+    },
+    answer: TEXT,
+    type: 'text/event-stream',
+    handle: streamEvents,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/fires',
+    id: 'receiveFire',
+    about:
+      'A delivery of an external scheduler, authenticated by its own token or signature: at least once in, one fire out.',
+    access: 'own',
+    idempotency: 'durable',
+    answer: {},
+    handle: async ({ source, request, options }) => receiverOf(source, 'handleFire')(request, options.fires),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/callbacks/:schedule/:token',
+    id: 'receiveCallback',
+    about: 'How the work of a parked run ended, signed by the endpoint that did it.',
+    access: 'own',
+    idempotency: 'durable',
+    answer: {},
+    handle: async ({ source, request, options, parts }) => {
+      const run = { schedule: parts('schedule'), token: parts('token') }
+      return receiverOf(source, 'handleCallback')(request, { ...options.callbacks, ...run })
+    },
+  }),
+]
+
+async function streamEvents({ events, request, query }: Call) {
+  // Nobody reads the body of a HEAD, nor closes it.
+  if (request.method === 'HEAD') return answerJson({})
+  const { schedule, job } = query as { schedule?: string; job?: string }
+  const lastEventId = request.headers.get('last-event-id')
+  return openStream(events, { lastEventId, schedule, job, signal: request.signal })
+}
+
+type Receiver = (request: Request, options: Readonly<Record<string, unknown>>) => Promise<Response>
+
+/** What is delivered from outside is for an app: it knows by itself whom to believe. */
+function receiverOf(source: Source, name: 'handleFire' | 'handleCallback'): Receiver {
+  const receivers = source as Partial<Record<typeof name, Receiver>>
+  const receiver = receivers[name]
+  if (receiver !== undefined) return receiver
+  const hint = 'Make the handler of an app, not of a connection.'
+  throw refuse('DELIVERIES_UNSUPPORTED', 'Nothing is received here.', hint)
+}
