@@ -1,6 +1,7 @@
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
+import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
 import { RUN_MUTANTS } from './catalogue/runs.ts'
 import { SETTLE_MUTANTS } from './catalogue/settle.ts'
@@ -14,6 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TURN_MUTANTS,
   ...SETTLE_MUTANTS,
   ...COMMAND_MUTANTS,
+  ...OUTSIDE_MUTANTS,
   ...RUN_MUTANTS,
   ...BEAT_MUTANTS,
   ...SQLITE_MUTANTS,

@@ -58,8 +58,8 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
       edit('policy/skip-next.ts', '  if (state.nextAt !== dueAt) {\n', '  if (state.nextAt === null) {\n'),
       edit(
         'policy/skip-next.ts',
-        'export function skipNext(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal {\n',
-        'export function skipNext(state: ScheduleState, seen: Instant, context: Context): Decision | Refusal {\n  const dueAt = state.nextAt ?? seen\n',
+        '  dueAt: Instant,\n  context: Context,\n  wanted: CancelWish = { author: null, note: null },\n): Decision | Refusal {\n',
+        '  seen: Instant,\n  context: Context,\n  wanted: CancelWish = { author: null, note: null },\n): Decision | Refusal {\n  const dueAt = state.nextAt ?? seen\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C10'] },
