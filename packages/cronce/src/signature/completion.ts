@@ -23,7 +23,7 @@ export interface SignedCallback {
 }
 
 /** Told apart from what else is signed with the same secret: a delivery must not be replayed as its own completion. */
-const PURPOSE_HEADER = 'cronce-purpose'
+export const PURPOSE_HEADER = 'cronce-purpose'
 const COMPLETION = 'completion'
 
 /** For the receiving side: tell how the run of a delivery ended. Sign anew for every try, since signatures expire. */

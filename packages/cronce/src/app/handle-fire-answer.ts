@@ -1,0 +1,67 @@
+import { CronceError } from '../errors.ts'
+
+/** What a code means to somebody who speaks HTTP. A scheduler outside tries again on 425, 429 and 5xx, and on nothing else. */
+const STATUS: Readonly<Record<string, number>> = {
+  FIRE_AUTH_MISSING: 401,
+  FIRE_AUTH_INVALID: 401,
+  CALLBACK_AUTH_MISSING: 401,
+  SIGNATURE_MISSING: 401,
+  SIGNATURE_INVALID: 401,
+  SIGNATURE_EXPIRED: 401,
+  SCHEDULE_NOT_FOUND: 404,
+  FIRE_NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
+  METHOD_REFUSED: 405,
+  DUE_UNKNOWN: 409,
+  INSTANT_UNKNOWN: 409,
+  FIRE_TOO_OLD: 409,
+  SCHEDULE_RETIRED: 409,
+  RUN_NOT_OPEN: 409,
+  BODY_TOO_LARGE: 413,
+  INPUT_TOO_LARGE: 413,
+  BODY_TYPE_REFUSED: 415,
+  FIRE_EARLY: 425,
+  RUN_NOT_PARKED: 425,
+  QUEUE_FULL: 429,
+  CONTENTION: 503,
+  BODY_INVALID: 400,
+  COMPLETION_INVALID: 400,
+  FIRE_UNNAMED: 400,
+  INPUT_INVALID: 400,
+  NAME_INVALID: 400,
+  OPTION_CONFLICT: 400,
+  OPTION_INVALID: 400,
+  OPTION_UNKNOWN: 400,
+}
+
+/** For how many seconds to leave it alone. */
+const RETRY_AFTER: Readonly<Record<number, string>> = { 425: '5', 429: '30', 503: '5' }
+
+export function answerJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  })
+}
+
+/** Errors of ours become answers; what nobody expected is left to whoever called. */
+export function answerError(error: unknown): Response {
+  if (!(error instanceof CronceError)) throw error
+  const { code, message, hint = null } = error
+  const status = STATUS[code] ?? (code.startsWith('STORE_') ? 503 : 500)
+  const after = RETRY_AFTER[status]
+  return answerJson(
+    status,
+    { error: { code, message, hint } },
+    {
+      ...(after === undefined ? {} : { 'retry-after': after }),
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    },
+  )
+}
+
+export function methodRefused(request: Request, allowed: string): CronceError {
+  return new CronceError('METHOD_REFUSED', `${request.method.slice(0, 20)} means nothing here.`, {
+    hint: `Use ${allowed}.`,
+  })
+}

@@ -1,0 +1,73 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { CronceError } from '../errors.ts'
+import { PURPOSE_HEADER } from '../signature/completion.ts'
+import { plainHeaders } from '../signature/headers.ts'
+import { readBody } from '../signature/read-body.ts'
+import { readSecrets, type Secret } from '../signature/secrets.ts'
+import { SIGNATURE_HEADER } from '../signature/signed-text.ts'
+import { signatureInvalid, verifySignature } from '../signature/verify-signature.ts'
+
+export interface FireAuth {
+  /** Of at least 16 characters: the bearer token of whoever delivers. @default CRONCE_FIRE_TOKEN */
+  readonly token?: Secret | undefined
+  /** Of at least 16 characters: requests may be signed with it instead. @default CRONCE_FIRE_SECRET */
+  readonly secret?: Secret | undefined
+}
+
+export interface Authenticated {
+  /** By lower-case name. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: Uint8Array
+  /** Then only the body and our own headers are proven. */
+  readonly isSigned: boolean
+}
+
+/** Enough for an input of the size that a schedule may have. */
+export const BODY_BYTES = 65_536
+
+/** Never open: without a token and a secret nobody gets in. */
+export async function authenticate(request: Request, auth: FireAuth): Promise<Authenticated> {
+  const { CRONCE_FIRE_TOKEN, CRONCE_FIRE_SECRET } = process.env
+  const tokens = auth.token ?? listOf(CRONCE_FIRE_TOKEN)
+  const secret = auth.secret ?? listOf(CRONCE_FIRE_SECRET)
+  if (tokens === undefined && secret === undefined) throw authMissing()
+  if (secret !== undefined && (tokens === undefined || request.headers.has(SIGNATURE_HEADER))) {
+    const verified = await verifySignature(request, { secret, maxBytes: BODY_BYTES })
+    if (verified.headers.has(PURPOSE_HEADER)) throw signatureInvalid('It was made to complete a run.')
+    return { ...verified, isSigned: true }
+  }
+  if (!isBearer(request.headers.get('authorization'), readSecrets(tokens))) throw authInvalid()
+  // Read only now: strangers can't make us read.
+  const body = await readBody(request, BODY_BYTES)
+  return { headers: plainHeaders(request.headers), body, isSigned: false }
+}
+
+/** Several in one variable, while one replaces another. */
+export function listOf(variable: string | undefined): readonly string[] | undefined {
+  const list = variable?.split(',').map((one) => one.trim())
+  return list?.some((one) => one !== '') ? list.filter((one) => one !== '') : undefined
+}
+
+/** Compared as hashes, all of them: how long it takes tells neither the length nor which one. */
+function isBearer(header: string | null, tokens: readonly string[]): boolean {
+  const given = hash(/^Bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '')
+  let isKnown = false
+  for (const token of tokens) isKnown = timingSafeEqual(given, hash(token)) || isKnown
+  return isKnown
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function authMissing(): CronceError {
+  return new CronceError('FIRE_AUTH_MISSING', 'Nobody may deliver fires here: neither a token nor a secret is set.', {
+    hint: 'Set CRONCE_FIRE_TOKEN or CRONCE_FIRE_SECRET where cronce runs, or give handleFire a token or a secret.',
+  })
+}
+
+function authInvalid(): CronceError {
+  return new CronceError('FIRE_AUTH_INVALID', 'The request has no bearer token that is known here.', {
+    hint: 'Send the header: Authorization: Bearer <token>',
+  })
+}

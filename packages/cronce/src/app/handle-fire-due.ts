@@ -1,0 +1,54 @@
+import { CronceError } from '../errors.ts'
+
+/** How a process that has not started runs what is due. */
+export interface DueRunner {
+  isStarted(): boolean
+  runDue(): Promise<unknown>
+}
+
+interface Sharing {
+  running: Promise<void> | null
+  next: Promise<void> | null
+}
+
+/** One for each app of the process. */
+const sharings = new WeakMap<object, Sharing>()
+
+const PAUSE_MS = 100
+/** Somebody else in this process may be at it for a while. */
+const PATIENCE_MS = 30_000
+
+/**
+ * Run what is due, and wait for it. Deliveries that come at the same time share one round; those that come while one is going on
+ * share the next, since that one may have looked before their fire was there.
+ */
+export function runDueTogether(app: object, runner: DueRunner): Promise<void> {
+  const sharing = sharings.get(app) ?? { running: null, next: null }
+  sharings.set(app, sharing)
+  if (sharing.running === null) {
+    sharing.running = runOnce(runner).finally(() => {
+      sharing.running = null
+    })
+    return sharing.running
+  }
+  // How the one before it ended is told to those who asked for it.
+  const again = (): Promise<void> => {
+    sharing.next = null
+    return runDueTogether(app, runner)
+  }
+  sharing.next ??= sharing.running.then(again, again)
+  return sharing.next
+}
+
+async function runOnce(runner: DueRunner): Promise<void> {
+  for (let waitedMs = 0; !runner.isStarted(); waitedMs += PAUSE_MS) {
+    try {
+      await runner.runDue()
+      return
+    } catch (error) {
+      // It is being started or stopped, or somebody called runDue() beside us: our fire may have come too late for that.
+      if (!(error instanceof CronceError) || error.code !== 'ALREADY_STARTED' || waitedMs >= PATIENCE_MS) throw error
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { isRecord, readFields, readInstant } from '../client/read-option.ts'
+import { CronceError } from '../errors.ts'
+import type { Json } from '../model/json.ts'
+import { decodeHeader } from '../signature/headers.ts'
+import type { Authenticated } from './handle-fire-auth.ts'
+
+/** Which fire somebody outside wants. */
+export interface FireIdentity {
+  readonly schedule: string
+  /** The instant, an id of theirs, or whatever instant is near. */
+  readonly when: { readonly dueAt: number } | { readonly id: string } | 'auto'
+  readonly input: Json | undefined
+}
+
+/** Some of it, from one place of the request. */
+interface Found {
+  readonly schedule?: unknown
+  readonly due?: unknown
+  readonly id?: unknown
+  readonly input?: unknown
+}
+
+const BODY_NAMES = ['schedule', 'due', 'dueAt', 'id', 'input'] as const
+const SAMPLE = "{ schedule: 'nightly', due: '2027-01-01T03:00:00Z' }"
+
+/**
+ * Each part from the first place that has it: the body, the query, our headers, those of Cloud Scheduler, an event of EventBridge.
+ * Of a signed request only the body and our headers count, since nobody vouches for the rest.
+ */
+export function readIdentity(url: string, { headers, body, isSigned }: Authenticated): FireIdentity {
+  const content = readContent(headers, body)
+  const ours = fromBody(content)
+  const ourHeaders = fromHeaders(headers)
+  const places = isSigned
+    ? [ours, ourHeaders, fromEventBridge(content)]
+    : [ours, fromQuery(url), ourHeaders, fromCloudScheduler(headers), fromEventBridge(content)]
+  const first = (part: keyof Found): unknown => places.find((place) => present(place[part]))?.[part]
+  const schedule = first('schedule')
+  if (typeof schedule !== 'string') throw unnamed(isSigned)
+  // The instant and the id of the same place belong together, and the instant says more.
+  const place = places.find(({ due, id }) => present(due) || present(id)) ?? {}
+  const when = readWhen(place)
+  const input = ours.input
+  if (input !== undefined && !(typeof when === 'object' && 'id' in when)) {
+    throw new CronceError('OPTION_CONFLICT', 'A fire that is known by its instant has the input of its schedule.', {
+      hint: 'Leave out input, or give the fire an id of its own instead of an instant.',
+    })
+  }
+  return { schedule, when, input: input as Json | undefined }
+}
+
+function readWhen({ due, id }: Found): FireIdentity['when'] {
+  if (present(due)) {
+    if (due === 'auto') return 'auto'
+    return { dueAt: readInstant('due', typeof due === 'string' && /^\d{1,16}$/.test(due) ? Number(due) : due) }
+  }
+  if (!present(id)) return 'auto'
+  if (typeof id === 'string') return { id }
+  throw new CronceError('OPTION_INVALID', 'The id of a fire must be a text.', {
+    hint: `Write { schedule: 'nightly', id: '17' }.`,
+  })
+}
+
+function present(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** The JSON of the body; `null` if there is none. */
+function readContent(headers: ReadonlyMap<string, string>, body: Uint8Array): Record<string, unknown> | null {
+  if (body.length === 0) return null
+  const type = headers.get('content-type') ?? 'nothing'
+  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(type)) {
+    throw new CronceError('BODY_TYPE_REFUSED', `The body is said to be ${JSON.stringify(type.slice(0, 60))}.`, {
+      hint: 'Send JSON with the header Content-Type: application/json, or no body.',
+    })
+  }
+  let content: unknown
+  try {
+    content = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (cause) {
+    throw bodyInvalid('no JSON', cause)
+  }
+  if (isRecord(content)) return content
+  throw bodyInvalid('no object')
+}
+
+/** What is ours to read: it names a schedule, or has nothing in it that is not ours. Other payloads are somebody's own. */
+function fromBody(content: Record<string, unknown> | null): Found {
+  const names: readonly string[] = BODY_NAMES
+  if (content === null) return {}
+  if (!('schedule' in content) && !Object.keys(content).every((name) => names.includes(name))) return {}
+  const { schedule, due, dueAt, id, input } = readFields('', content, BODY_NAMES, SAMPLE)
+  return { schedule, due: present(due) ? due : dueAt, id, input }
+}
+
+function fromQuery(url: string): Found {
+  const { searchParams: query } = new URL(url)
+  return { schedule: query.get('schedule'), due: query.get('due') ?? query.get('dueAt'), id: query.get('id') }
+}
+
+function fromHeaders(headers: ReadonlyMap<string, string>): Found {
+  const read = (name: string): string | null => decodeHeader(headers.get(name) ?? '')
+  return { schedule: read('cronce-schedule'), due: read('cronce-due'), id: read('cronce-fire-id') }
+}
+
+/** Google's: the job is named like the schedule, unless something else names that. */
+function fromCloudScheduler(headers: ReadonlyMap<string, string>): Found {
+  return {
+    schedule: headers.get('x-cloudscheduler-jobname')?.split('/').at(-1),
+    due: headers.get('x-cloudscheduler-scheduletime'),
+  }
+}
+
+/** Amazon's, of a rule with a schedule: delivered at least once, and every time with the time that it was scheduled for. */
+function fromEventBridge(content: Record<string, unknown> | null): Found {
+  if (content?.['detail-type'] !== 'Scheduled Event') return {}
+  const { time, id, resources } = content
+  const rule: unknown = Array.isArray(resources) ? resources[0] : undefined
+  return { schedule: typeof rule === 'string' ? rule.split('/').at(-1) : undefined, due: time, id }
+}
+
+function unnamed(isSigned: boolean): CronceError {
+  return new CronceError('FIRE_UNNAMED', 'The request does not say which schedule it is about.', {
+    hint: `Send JSON such as { "schedule": "nightly", "due": "2027-01-01T03:00:00Z" }${isSigned ? '' : ', or add ?schedule=nightly'}.`,
+  })
+}
+
+function bodyInvalid(what: string, cause?: unknown): CronceError {
+  return new CronceError('BODY_INVALID', `The body is ${what}.`, {
+    hint: `Send JSON such as { "schedule": "nightly", "due": "2027-01-01T03:00:00Z" }.`,
+    cause,
+  })
+}

@@ -1,0 +1,120 @@
+import type { Client } from '../client/client.ts'
+import { readDuration } from '../client/read-option.ts'
+import type { Duration } from '../client/schedule-options.ts'
+import type { FireView } from '../client/views.ts'
+import { CronceError } from '../errors.ts'
+import { trigger } from '../trigger/from-data.ts'
+import { answerError, answerJson, methodRefused } from './handle-fire-answer.ts'
+import { authenticate, type FireAuth } from './handle-fire-auth.ts'
+import { type DueRunner, runDueTogether } from './handle-fire-due.ts'
+import { type FireIdentity, readIdentity } from './handle-fire-identity.ts'
+import { NEAREST_TOLERANCE_MS, nearestInstant } from './nearest-instant.ts'
+
+export interface HandleFireOptions extends FireAuth {
+  /** How far from its instant a delivery that names none may come, up to a minute. @default '60s' */
+  readonly tolerance?: Duration | undefined
+}
+
+export interface HandleFireParts extends DueRunner {
+  readonly client: Client
+}
+
+/** What is answered: which fire it is, and how it ended if it has. */
+export interface FireAnswer {
+  readonly schedule: string
+  readonly dueAt: number
+  /** `null`: the schedule comes to this instant by itself. */
+  readonly fire: FireView | null
+  /** False: it was on record, whoever put it there. */
+  readonly created: boolean
+}
+
+/**
+ * A scheduler outside says that something is due. However often it says so, there is one fire. In a process that has not started
+ * (a function of a cloud) the fire is run before the answer, else by whichever instance is free.
+ */
+export async function handleFire(
+  parts: HandleFireParts,
+  request: Request,
+  options: HandleFireOptions = {},
+): Promise<Response> {
+  try {
+    if (request.method !== 'POST' && request.method !== 'GET') throw methodRefused(request, 'POST or GET')
+    const authenticated = await authenticate(request, options)
+    const identity = readIdentity(request.url, authenticated)
+    const bounds = { min: 0, max: NEAREST_TOLERANCE_MS }
+    const toleranceMs = readDuration('tolerance', options.tolerance ?? NEAREST_TOLERANCE_MS, bounds)
+    const deliver = (): Promise<FireAnswer> => deliverOnce(parts.client, identity, toleranceMs)
+    const answer = parts.isStarted() ? await deliver() : await deliverAndRun(parts, deliver)
+    const isOver = answer.fire !== null && answer.fire.state !== 'open'
+    return answerJson(isOver ? 200 : 202, answer)
+  } catch (error) {
+    return answerError(error)
+  }
+}
+
+async function deliverOnce(client: Client, identity: FireIdentity, toleranceMs: number): Promise<FireAnswer> {
+  const { schedule, when, input } = identity
+  if (typeof when === 'object' && 'id' in when) {
+    const { fire, created } = await client.schedules.trigger(schedule, { dedupe: when.id, input })
+    return { schedule, dueAt: fire.dueAt, fire, created }
+  }
+  const dueAt = when === 'auto' ? await nearestOf(client, schedule, toleranceMs) : when.dueAt
+  return { schedule, dueAt, ...(await client.schedules.deliver(schedule, { dueAt })) }
+}
+
+async function nearestOf(client: Client, schedule: string, toleranceMs: number): Promise<number> {
+  const { trigger: data } = await client.schedules.get(schedule)
+  const { now } = await client.store.check()
+  const nearest = data === null ? null : nearestInstant(trigger(data), now, toleranceMs)
+  if (nearest !== null) return nearest.dueAt
+  const near = data === null ? 'has no trigger' : `has no instant that could be meant by ${new Date(now).toISOString()}`
+  throw new CronceError(
+    'DUE_UNKNOWN',
+    `Which fire is due can't be told: the schedule ${JSON.stringify(schedule)} ${near}.`,
+    {
+      hint: 'Say which one: add due=<instant> or id=<text> to the delivery.',
+    },
+  )
+}
+
+/** Refused by what the store knows, while the code that is running here may declare something else: then it must be told first. */
+const UNTOLD: ReadonlySet<string> = new Set([
+  'SCHEDULE_NOT_FOUND',
+  'SCHEDULE_RETIRED',
+  'INSTANT_UNKNOWN',
+  'DUE_UNKNOWN',
+])
+
+async function deliverAndRun(parts: HandleFireParts, deliver: () => Promise<FireAnswer>): Promise<FireAnswer> {
+  const first = await deliver().catch((error: unknown) => {
+    if (error instanceof CronceError && UNTOLD.has(error.code)) return null
+    throw error
+  })
+  if (first !== null && first.fire !== null && first.fire.state !== 'open') return first
+  await waitUntil(parts.client, first?.dueAt ?? 0)
+  await runDueTogether(parts.client, parts)
+  const ran = first === null ? null : await lookAt(parts.client, first)
+  if (ran !== null && ran.fire !== null) return ran
+  // Running wrote down what this code declares: now it is known, and what is refused is refused.
+  const second = await deliver()
+  if (second.fire?.state === 'open') await runDueTogether(parts.client, parts)
+  return lookAt(parts.client, second)
+}
+
+/** Whoever is a little early waits, since nobody else may be there when it is due. */
+async function waitUntil(client: Client, dueAt: number): Promise<void> {
+  const { now } = await client.store.check()
+  const waitMs = Math.min(dueAt - now, NEAREST_TOLERANCE_MS)
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+}
+
+async function lookAt(client: Client, answer: FireAnswer): Promise<FireAnswer> {
+  const { schedule, dueAt, fire } = answer
+  try {
+    return { ...answer, fire: await client.fires.get({ schedule, dueAt, nonce: fire?.nonce ?? '' }) }
+  } catch (error) {
+    if (error instanceof CronceError && error.code === 'FIRE_NOT_FOUND') return answer
+    throw error
+  }
+}
