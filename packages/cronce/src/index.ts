@@ -2,6 +2,8 @@
 export { type Connection, type ConnectOptions, connect } from './app/connect.ts'
 export { type Cronce, cronce, type RunDueSummary } from './app/cronce.ts'
 export type { Listener } from './app/emitter.ts'
+export type { HandleCallbackOptions } from './app/handle-callback.ts'
+export type { FireAnswer, HandleFireOptions } from './app/handle-fire.ts'
 export type { Handler, InputOf, JobOptions, JobRetryOptions, Middleware } from './app/job.ts'
 export type { Logger } from './app/logger.ts'
 export type { CronceOptions } from './app/options.ts'

@@ -8,7 +8,10 @@ import { createEngine, type Engine, type StopOptions } from '../engine/engine.ts
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
+import type { Target } from '../target/target.ts'
 import { emitter, type Listener } from './emitter.ts'
+import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
+import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { hashDeclarations, newId, packageName } from './identity.ts'
 import {
   type DeclaredJob,
@@ -23,7 +26,6 @@ import { lazyStore } from './lazy-store.ts'
 import { guarded, logEvent } from './logger.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
-import type { Target } from '../target/target.ts'
 import { stopOnSignals } from './signals.ts'
 import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { VERSION } from './version.ts'
@@ -50,6 +52,13 @@ export interface Cronce<Tx = unknown> extends Client<Tx> {
   stop(): Promise<void>
   /** Without `start()`: run what is due now, wait for it, and leave. For serverless functions. */
   runDue(): Promise<RunDueSummary>
+  /**
+   * An external scheduler (EventBridge, Cloud Scheduler, a CronJob, Vercel) says that something is due: however often it says so
+   * there is one fire. In a process that has not started, the answer comes when it has been run.
+   */
+  handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
+  /** The endpoint of an HTTP target that took its work on says how the run ended. */
+  handleCallback(request: Request, options: HandleCallbackOptions): Promise<Response>
   /** This instance's id, once it has started. */
   readonly instance: string | null
   [Symbol.asyncDispose](): Promise<void>
@@ -76,7 +85,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const middleware: Middleware<Tx>[] = []
   let engine: Engine | null = null
   /** Of the call of `start()` or `runDue()` that counts; also when there is no engine yet, and until all is stopped. */
-  let begun: symbol | null = null
+  let begun: { readonly by: 'start' | 'runDue' } | null = null
   let stopping: Promise<void> | null = null
   const stopOptions: StopOptions = { drainMs: resolved.drainMs, graceMs: STOP_GRACE_MS }
   let ignoreSignals: () => void = () => {}
@@ -196,7 +205,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     on: (type, listener) => events.on(type, listener),
     async start() {
       demandStopped('start()')
-      const mine = Symbol('start')
+      const mine = { by: 'start' } as const
       begun = mine
       const isStopped = (): boolean => begun !== mine || stopping !== null
       try {
@@ -227,7 +236,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         else if (event.type === 'run.ended' && event.outcome === 'succeeded') count.succeeded++
         else if (event.type === 'run.ended' && event.outcome === 'failed') count.failed++
       })
-      const mine = Symbol('runDue')
+      const mine = { by: 'runDue' } as const
       begun = mine
       const isStopped = (): boolean => begun !== mine || stopping !== null
       try {
@@ -245,6 +254,9 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       }
       return count
     },
+    handleFire: (request, fireOptions) =>
+      handleFire({ client, isStarted: () => begun?.by === 'start', runDue: () => app.runDue() }, request, fireOptions),
+    handleCallback: (request, callbackOptions) => handleCallback(client, request, callbackOptions),
     get instance() {
       return engine?.instance ?? null
     },
