@@ -15,6 +15,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./start.ts')).start,
   },
   {
+    name: 'exec',
+    group: 'run',
+    summary: 'Run a command once for all hosts that are told the same: for crontabs and CronJobs',
+    load: async () => (await import('./exec.ts')).exec,
+  },
+  {
     name: 'list',
     group: 'see',
     summary: 'What is scheduled, when it is due next, and how it went',
@@ -57,10 +63,77 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./instances.ts')).instances,
   },
   {
+    name: 'run',
+    group: 'steer',
+    summary: 'Run a schedule now, besides its instants',
+    aliases: ['trigger'],
+    load: async () => (await import('./run.ts')).run,
+  },
+  {
+    name: 'pause',
+    group: 'steer',
+    summary: 'Keep schedules from running, for a while or until they are resumed',
+    load: async () => (await import('./pause.ts')).pause,
+  },
+  {
+    name: 'resume',
+    group: 'steer',
+    summary: 'End a pause, and say what becomes of what fell into it',
+    load: async () => (await import('./resume.ts')).resume,
+  },
+  {
+    name: 'skip-next',
+    group: 'steer',
+    summary: 'Leave out the next fire of a schedule, and no other',
+    load: async () => (await import('./skip-next.ts')).skipNext,
+  },
+  {
+    name: 'backfill',
+    group: 'steer',
+    summary: 'Run what was missed or skipped between two times',
+    load: async () => (await import('./backfill.ts')).backfill,
+  },
+  {
+    name: 'cancel',
+    group: 'steer',
+    summary: 'End what waits or runs',
+    load: async () => (await import('./cancel.ts')).cancel,
+  },
+  {
+    name: 'retry',
+    group: 'steer',
+    summary: 'Run a fire that has ended once more',
+    load: async () => (await import('./retry.ts')).retry,
+  },
+  {
+    name: 'drain',
+    group: 'steer',
+    summary: 'Let an instance take nothing new',
+    load: async () => (await import('./drain.ts')).drain,
+  },
+  {
     name: 'migrate',
     group: 'operate',
     summary: 'Make or update the tables of a PostgreSQL store',
     load: async () => (await import('./migrate.ts')).migrate,
+  },
+  {
+    name: 'doctor',
+    group: 'operate',
+    summary: 'What is wrong, or could be: the store, the fleet, the schedules',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'prune',
+    group: 'operate',
+    summary: 'Delete records that have had their time',
+    load: async () => (await import('./prune.ts')).prune,
+  },
+  {
+    name: 'adopt',
+    group: 'operate',
+    summary: 'Take over a store that was copied or restored',
+    load: async () => (await import('./adopt.ts')).adopt,
   },
   {
     name: 'next',
@@ -79,6 +152,12 @@ export const COMMANDS: readonly Entry[] = [
     group: 'offline',
     summary: 'Turn a crontab, or CronJobs of Kubernetes, into jobs',
     load: async () => (await import('./import.ts')).importCommand,
+  },
+  {
+    name: 'export',
+    group: 'offline',
+    summary: 'Turn jobs into CronJobs, a Deployment, or a crontab',
+    load: async () => (await import('./export.ts')).exportCommand,
   },
   {
     name: 'version',

@@ -18,6 +18,9 @@ const FORMS = [
   'or an app made with cronce().',
 ].join(' ')
 
+/** JSON has no comments: what stands under this name, beside the jobs or in one of them, is for people. */
+const COMMENT = '$comment'
+
 /** Load a file with jobs. */
 export async function loadJobsFile(file: string): Promise<Jobs> {
   return readJobs(await importFile(file), file, dirname(file))
@@ -28,8 +31,9 @@ export function readJobs(exported: unknown, place: string, folder: string): Jobs
   if (typeof exported === 'function') return { kind: 'function', place, declare: exported as (app: Cronce) => unknown }
   if (isApp(exported)) return { kind: 'app', place, app: exported }
   if (typeof exported === 'object' && exported !== null && !Array.isArray(exported)) {
-    for (const [name, options] of Object.entries(exported)) demandOptions(name, options, place)
-    return { kind: 'record', place, folder, jobs: exported as JobsRecord }
+    const { [COMMENT]: _, ...jobs } = exported as Record<string, unknown>
+    for (const [name, options] of Object.entries(jobs)) demandOptions(name, options, place)
+    return { kind: 'record', place, folder, jobs: jobs as JobsRecord }
   }
   const what = exported === undefined ? 'has no default export' : `exports no jobs, but ${nameOf(exported)}`
   throw new CronceError('JOBS_INVALID', `${place} ${what}.`, { hint: FORMS })
@@ -76,7 +80,7 @@ function demandOptions(name: string, options: unknown, place: string): void {
 type Declare = (name: string, options: unknown, handler?: unknown) => unknown
 
 function declareOne(app: Cronce, name: string, options: Readonly<Record<string, unknown>>, folder: string): void {
-  const { run, ...given } = options
+  const { run, [COMMENT]: _, ...given } = options
   const declare = app.job.bind(app) as Declare
   if (run !== undefined && typeof run !== 'function') {
     throw new CronceError('OPTION_INVALID', `run is ${nameOf(run)}.`, {

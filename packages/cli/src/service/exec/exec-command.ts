@@ -1,0 +1,127 @@
+import { CronceError, type Run } from 'cronce'
+import { type CommandEnd, runEnvironment, superviseCommand } from 'cronce/internal'
+import type { ExecPlan } from './exec-plan.ts'
+
+/** What this process runs, and how it ended. */
+export interface OwnRun {
+  readonly dueAt: number
+  end: CommandEnd | null
+  /** It could not be started: why. */
+  refused: CronceError | null
+  /** It was ended since the run was: by its timeout, by somebody, or since another host may run it. */
+  aborted: string | null
+}
+
+export interface CommandRunner {
+  /** The handler of the job. */
+  run(run: Run): Promise<{ readonly exitCode: number }>
+  /** Pass a signal on to what runs. False: nothing does. */
+  forward(signal: NodeJS.Signals): boolean
+  /** In the order of their start. */
+  readonly runs: readonly OwnRun[]
+  readonly isRunning: boolean
+  /** Resolves when nothing runs. */
+  idle(): Promise<void>
+}
+
+export interface RunnerHooks {
+  /** It was ended by SIGTERM: this host goes, so that the fire is for another one. Stop the app. */
+  readonly giveBack: () => void
+  readonly onStart: (run: Run) => void
+}
+
+/** Runs the command with the streams of this process. */
+export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStart }: RunnerHooks): CommandRunner {
+  const runs: OwnRun[] = []
+  let send: ((signal: NodeJS.Signals) => void) | null = null
+  let forwarded: NodeJS.Signals | null = null
+  let running: PromiseWithResolvers<void> | null = null
+
+  const supervise = async (run: Run, own: OwnRun): Promise<CommandEnd> => {
+    const [file, ...args] = command
+    const about = runEnvironment(run as Parameters<typeof runEnvironment>[0])
+    const { CRONCE_IDEMPOTENCY_KEY: key } = about
+    const end = await superviseCommand(
+      {
+        file,
+        args,
+        env: { ...environment(), ...about },
+        // On this machine the command of an earlier run may still be ending.
+        after: run.attempt > 1 ? `CRONCE_IDEMPOTENCY_KEY=${key}` : undefined,
+      },
+      {
+        signal: run.signal,
+        graceMs,
+        output: 'inherit',
+        onStarted: (started) => {
+          send = started.send
+          if (forwarded !== null) send(forwarded)
+        },
+      },
+    )
+    own.end = end
+    return end
+  }
+
+  return {
+    runs,
+    get isRunning() {
+      return running !== null
+    },
+    idle: async () => running?.promise,
+    forward(signal) {
+      forwarded = signal
+      send?.(signal)
+      return running !== null
+    },
+    async run(run) {
+      const own: OwnRun = { dueAt: run.fire.dueAt, end: null, refused: null, aborted: null }
+      runs.push(own)
+      running = Promise.withResolvers()
+      onStart(run)
+      try {
+        const end = await supervise(run, own)
+        if (end.exitCode === 0) return { exitCode: 0 }
+        if (run.signal.aborted) own.aborted = codeOf(run.signal.reason)
+        run.signal.throwIfAborted()
+        if (forwarded === 'SIGTERM') {
+          giveBack()
+          await aborted(run.signal)
+          throw run.signal.reason
+        }
+        throw commandFailed(command[0], end, forwarded !== null)
+      } catch (error) {
+        if (own.end === null && error instanceof CronceError) own.refused = error
+        throw error
+      } finally {
+        running.resolve()
+        running = null
+        send = null
+      }
+    },
+  }
+}
+
+function environment(): Record<string, string> {
+  const { CRONCE_K8S_JOB: _, ...inherited } = process.env
+  return inherited as Record<string, string>
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+function codeOf(reason: unknown): string {
+  const { code } = (reason ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+/** What somebody interrupted is not tried again. */
+function commandFailed(name: string, { exitCode, signal }: CommandEnd, isInterrupted: boolean): CronceError {
+  const how = exitCode === null ? `was ended by ${signal}` : `exited with ${exitCode}`
+  const error = new CronceError('COMMAND_FAILED', `The command ${JSON.stringify(name)} ${how}.`, {
+    hint: 'Look at what it wrote.',
+  })
+  return Object.assign(error, { exitCode, signal, ...(isInterrupted ? { retryable: false } : {}) })
+}

@@ -1,0 +1,98 @@
+import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
+import { EXIT } from '../../exit-code.ts'
+import { formatUtc } from '../../format.ts'
+import { commandRunner } from './exec-command.ts'
+import { exitOf, signalOf } from './exec-exit.ts'
+import type { ExecPlan } from './exec-plan.ts'
+import { findDue } from './find-due.ts'
+import { inTime } from './in-time.ts'
+import { standBy } from './stand-by.ts'
+
+export interface ExecParts {
+  readonly plan: ExecPlan
+  readonly store: NonNullable<CronceOptions['store']>
+  readonly namespace: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  /** About the fire, for whoever reads the mail of the crontab. */
+  readonly say: (text: string) => void
+  /** What went wrong, whoever wants to hear it. */
+  readonly complain: (text: string) => void
+  /** What the library warns of. */
+  readonly warn: (text: string) => void
+}
+
+/** Until then a store has to answer: nobody is helped by a command that waits for hours to be allowed to run. */
+const STORE_MS = 30_000
+
+/** Run the command if this process is the one that gets the fire. Returns the exit code. */
+export async function execFire(parts: ExecParts): Promise<number> {
+  const { plan, signal, say, complain } = parts
+  const runner = commandRunner(plan, {
+    giveBack: () => void app.stop(),
+    onStart: ({ attempt, fire }) => {
+      if (attempt > 1) say(`${plan.name} (due ${formatUtc(fire.dueAt)}) is run here, attempt ${attempt}.`)
+    },
+  })
+  const app = makeApp(parts, runner.run)
+  const forward = (): void => void runner.forward(signalOf(signal.reason))
+  signal.addEventListener('abort', forward, { once: true })
+  try {
+    const dueAt = await deliver(app, parts)
+    await standBy({ app, runner, name: plan.name, dueAt, wait: plan.wait, signal, say, complain })
+    // Of several, ours; else what was left to us by others.
+    const own = runner.runs.findLast((run) => run.dueAt === dueAt) ?? runner.runs.at(-1)
+    if (own === undefined) {
+      signal.throwIfAborted()
+      return EXIT.ok
+    }
+    const { code, words } = exitOf(own)
+    if (words !== null) complain(words)
+    return code
+  } catch (error) {
+    if (runner.runs.length > 0 || !(error instanceof CronceError)) throw error
+    throw new CronceError(error.code, `${error.message} The command was not run.`, { hint: error.hint, cause: error })
+  } finally {
+    // What was left to us runs to its end, whatever became of our own.
+    await runner.idle()
+    await app.stop()
+    signal.removeEventListener('abort', forward)
+  }
+}
+
+function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run) => unknown): Cronce {
+  const app = cronce({
+    store,
+    namespace,
+    app: `exec:${plan.name}`,
+    // There are no versions of a line in a crontab: whoever starts is the latest.
+    deployment: 'exec',
+    // One command at a time: they share the streams.
+    concurrency: 1,
+    lease: plan.lease,
+    // It is stopped when nothing runs, or to give back what was ended.
+    drain: 0,
+    signals: false,
+    logger: { error: warn, warn },
+  })
+  return app.job(plan.name, plan.policy, handler)
+}
+
+/** Join, and say which fire is due. What others have left open may begin to run here. */
+async function deliver(app: Cronce, { plan, env, signal }: ExecParts): Promise<number> {
+  const refusals: CronceError[] = []
+  const unlisten = app.on('schedule.refused', ({ code, message }) => {
+    refusals.push(new CronceError(code, message, { hint: 'Choose another --name: this one is not for exec.' }))
+  })
+  await inTime(STORE_MS, app.start(), signal)
+  unlisten()
+  if (refusals[0] !== undefined) throw refusals[0]
+  const storeNow = async (): Promise<number> => (await app.store.check()).now
+  const dueAt = await inTime(STORE_MS, findDue(plan, env, storeNow), signal)
+  const { fire } = await inTime(STORE_MS, app.schedules.deliver(plan.name, { dueAt }), signal)
+  if (fire !== null) return fire.dueAt
+  // Only a schedule with a trigger answers so, and such a one would have been refused.
+  throw new CronceError('SCHEDULE_NAME_TAKEN', `${plan.name} has a trigger of its own.`, {
+    hint: 'Choose another --name: this one is not for exec.',
+  })
+}

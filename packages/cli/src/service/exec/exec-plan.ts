@@ -1,0 +1,117 @@
+import { cron, type Trigger } from 'cronce'
+import type { Args, Flags } from '../../args.ts'
+import { readDurationText } from '../../duration-text.ts'
+import { STORE_FLAGS } from '../../open-store.ts'
+import { wholeNumber } from '../../operands.ts'
+import { UsageError } from '../../usage-error.ts'
+
+export const EXEC_FLAGS = {
+  name: {
+    type: 'string',
+    value: 'NAME',
+    help: 'Of the job: whoever names the same on the same store shares its fires',
+  },
+  due: {
+    type: 'string',
+    value: 'TIME',
+    help: 'The instant that is due, such as 2027-03-28T01:00Z; or auto (default): the one of --cron that is nearest',
+  },
+  cron: { type: 'string', value: 'EXPR', help: 'With --due auto: when it is due, as in the crontab' },
+  tz: { type: 'string', value: 'ZONE', help: 'The zone of --cron (default UTC)' },
+  tolerance: { type: 'string', value: 'TIME', help: 'With --due auto: so far away it may be (default 60s)' },
+  wait: { type: 'boolean', help: 'Stand by while another one runs it, and take over if that one dies' },
+  timeout: { type: 'string', value: 'TIME', help: 'End the command after so long (default: never)' },
+  grace: {
+    type: 'string',
+    value: 'TIME',
+    help: 'How long it may take to end by itself before it is killed (default 10s)',
+  },
+  retry: { type: 'string', value: 'N', help: 'Further runs if it fails (default 0)' },
+  guarantee: {
+    type: 'string',
+    value: 'KIND',
+    choices: ['at-least-once', 'at-most-once'],
+    help: 'at-least-once (default): run again if its host dies; at-most-once: never started twice',
+  },
+  overlap: {
+    type: 'string',
+    value: 'KIND',
+    choices: ['skip', 'queue', 'allow'],
+    help: 'While an earlier fire is not over: skip (default), queue, allow',
+  },
+  lease: { type: 'string', value: 'TIME', help: 'How long the others wait for a silent host (default 15s)' },
+  ...STORE_FLAGS,
+  quiet: { type: 'boolean', help: 'Say nothing of fires that others run' },
+  verbose: { type: 'boolean', help: 'Tell also what the library warns of' },
+} as const satisfies Flags
+
+/** What is to be run, and when it is due, as asked for. */
+export interface ExecPlan {
+  readonly name: string
+  readonly command: readonly [file: string, ...args: string[]]
+  /** Epoch milliseconds or an ISO text, as written; `null`: to be found out. */
+  readonly due: string | null
+  /** Instants to choose from. */
+  readonly trigger: Trigger | null
+  readonly toleranceMs: number
+  readonly wait: boolean
+  readonly graceMs: number
+  readonly lease: number | undefined
+  /** Options of the job. */
+  readonly policy: Readonly<Record<string, unknown>>
+}
+
+const AUTO = 'auto'
+/** The job's app has a longer name. */
+const LONGEST_NAME = 190
+
+export function readPlan(args: Args): ExecPlan {
+  const [file, ...rest] = args.rest ?? []
+  if (file === undefined || args.positionals.length > rest.length + 1) {
+    throw new UsageError(
+      'Which command?',
+      'Write it behind two dashes: cronce exec --name backup --cron "0 3 * * *" -- pg_dump app',
+    )
+  }
+  const graceMs = duration(args, 'grace') ?? 10_000
+  const timeoutMs = duration(args, 'timeout')
+  const due = args.text('due') ?? AUTO
+  return {
+    name: readName(args.text('name')),
+    command: [file, ...rest],
+    due: due === AUTO ? null : due,
+    trigger: readTrigger(args, due === AUTO),
+    toleranceMs: duration(args, 'tolerance') ?? 60_000,
+    wait: args.has('wait'),
+    graceMs,
+    lease: duration(args, 'lease'),
+    policy: {
+      guarantee: args.text('guarantee') ?? 'at-least-once',
+      overlap: args.text('overlap') ?? 'skip',
+      retry: wholeNumber(args, 'retry', { min: 0, max: 1_000, otherwise: 0 }),
+      timeout: { ...(timeoutMs === undefined ? {} : { run: timeoutMs }), grace: graceMs },
+    },
+  }
+}
+
+function readName(name: string | undefined): string {
+  if (name === undefined || name === '') {
+    throw new UsageError('Which name?', 'Add --name: all hosts that share the work name the same.')
+  }
+  if (name.length <= LONGEST_NAME) return name
+  throw new UsageError(`--name has ${name.length} characters.`, `Use up to ${LONGEST_NAME}.`)
+}
+
+function readTrigger(args: Args, isAuto: boolean): Trigger | null {
+  const expression = args.text('cron')
+  const tz = args.text('tz')
+  if (expression === undefined && tz !== undefined) throw new UsageError('--tz is the zone of --cron.', 'Add --cron.')
+  if (expression === undefined) return null
+  if (!isAuto) throw new UsageError('--cron is for --due auto.', 'Leave out --cron, or the time in --due.')
+  return cron(expression, { tz: tz ?? 'UTC', seed: args.text('name') ?? '' })
+}
+
+function duration(args: Args, flag: string): number | undefined {
+  const text = args.text(flag)
+  return text === undefined ? undefined : readDurationText(text, flag)
+}

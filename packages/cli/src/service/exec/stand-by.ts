@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Cronce, CronceError, type OpenFireView, type ScheduleView } from 'cronce'
+import type { CommandRunner } from './exec-command.ts'
+import { elsewhereWords, runningWords } from './exec-words.ts'
+
+export interface StandByParts {
+  readonly app: Cronce
+  readonly runner: CommandRunner
+  readonly name: string
+  readonly dueAt: number
+  /** Whether to stay while another one runs it. */
+  readonly wait: boolean
+  readonly signal: AbortSignal
+  readonly say: (text: string) => void
+  readonly complain: (text: string) => void
+}
+
+const SHORTEST_MS = 100
+const LONGEST_MS = 2_000
+/** So long a store may be away before that is the answer. */
+const PATIENCE_MS = 60_000
+
+/**
+ * Until our fire is over, or another one runs it whom we need not wait for; and nothing runs here. The app runs meanwhile what it
+ * gets: our fire, if it is this process that gets it.
+ */
+export async function standBy(parts: StandByParts): Promise<void> {
+  const { app, runner, name, dueAt, wait, signal, say } = parts
+  let pauseMs = SHORTEST_MS
+  let isTold = false
+  while (!signal.aborted || runner.isRunning) {
+    if (runner.isRunning) {
+      await runner.idle()
+      pauseMs = SHORTEST_MS
+      continue
+    }
+    const schedule = await look(parts)
+    // It may have begun while we looked.
+    if (runner.isRunning) continue
+    if (schedule === null) return
+    const ours = schedule.open.find((fire) => fire.dueAt === dueAt && fire.nonce === '')
+    if (ours === undefined) {
+      if (!runner.runs.some((run) => run.dueAt === dueAt)) await tellEnd(parts)
+      return
+    }
+    if (isWithOthers(ours, app)) {
+      if (!isTold) say(await runningWords(app, name, ours))
+      isTold = true
+      if (!wait) return
+    } else if (ours.state === 'waiting' && schedule.state === 'paused') {
+      say(`${name} is paused: what is open waits until somebody resumes it.`)
+      return
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => {})
+    pauseMs = Math.min(pauseMs * 1.5, LONGEST_MS)
+  }
+}
+
+function isWithOthers({ state, instance }: OpenFireView, app: Cronce): boolean {
+  return state !== 'waiting' && instance !== app.instance
+}
+
+async function tellEnd({ app, name, dueAt, say }: StandByParts): Promise<void> {
+  say(await elsewhereWords(app, name, await app.fires.get({ schedule: name, dueAt })))
+}
+
+/** `null`: the store is away, and the command has been run: whether that is on record, nobody knows. */
+async function look({ app, runner, name, signal, complain }: StandByParts): Promise<ScheduleView | null> {
+  const giveUpAt = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await app.schedules.get(name)
+    } catch (error) {
+      if (!(error instanceof CronceError && error.code.startsWith('STORE_'))) throw error
+      if (performance.now() < giveUpAt && !signal.aborted) {
+        await sleep(LONGEST_MS, undefined, { signal }).catch(() => {})
+        continue
+      }
+      if (runner.runs.length === 0) throw error
+      complain(`The store is away (${error.message}): whether the end of the command is on record, nobody knows.`)
+      return null
+    }
+  }
+}
