@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs'
+import { CronceError } from 'cronce'
+import type { Args } from '../args.ts'
+import { authorOf, confirm } from '../confirm.ts'
+import { EXIT } from '../exit-code.ts'
+import type { Io } from '../io.ts'
+import { findStore, openSetting, type StoreSetting, storeWords, withoutSecrets } from '../open-store.ts'
+import { atMost } from '../operands.ts'
+import { note, printJson } from '../output.ts'
+import { STEER_FLAGS } from '../steer/flags.ts'
+import { say, whyWords } from '../steer/say.ts'
+import { sqliteFile } from '../steer/sqlite-file.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Command } from './command.ts'
+
+export const adopt: Command = {
+  operands: '',
+  examples: [
+    ['cronce adopt --store sqlite:restored.db', 'this copy takes the place of its original, which is gone'],
+    ['cronce adopt --dry-run', 'is it a copy at all?'],
+  ],
+  about: [
+    'A store that was copied or restored refuses to work (STORE_COPIED), since its original may be running the same jobs: both would bill',
+    'every customer. Adopting says that the original is gone for good. Fencing tokens go on above all of before, and what ran after the copy was',
+    'made is not on its record: it may be run again. For SQLite and PostgreSQL (there also: cronce migrate adopt --schema).',
+    'Redis does not tell a copy from a failover, so there is nothing to adopt: delete its keys before you start anything on a copy.',
+  ].join('\n'),
+  flags: STEER_FLAGS,
+  run: runAdopt,
+}
+
+async function runAdopt(args: Args, io: Io): Promise<number> {
+  atMost(args, 0, 'adopt')
+  const setting = await findStore(args, io)
+  const name = storeWords(setting.store)
+  refuseKind(setting)
+  const trouble = await openAsItIs(setting, io)
+  if (trouble === null) {
+    if (args.has('json')) printJson({ adopted: false, ...(args.has('dry-run') ? { dryRun: true } : {}) }, io)
+    else note(`${name} is no copy, or was adopted: there is nothing to do.`, io)
+    return EXIT.ok
+  }
+  const plan = {
+    lines: [
+      trouble.message,
+      `${name} takes the place of its original, which must be gone for good: if it still runs, every job runs twice.`,
+      'What ran after the copy was made is not on its record, and may be run again. Instances of before count as dead.',
+    ],
+    dangerous: true,
+    typed: 'adopt',
+    json: { adopt: name },
+  }
+  if (!(await confirm(plan, args, io))) return EXIT.ok
+  const client = await openSetting(setting, io, { adopt: true })
+  try {
+    const { epoch } = await withoutSecrets(setting.secrets, () => client.store.check())
+    if (args.has('json')) printJson({ adopted: true, epoch, ...authorOf(args, io) }, io)
+    else say(`${name} is a store of its own now, in epoch ${epoch}.${whyWords(authorOf(args, io))}`, io)
+    return EXIT.ok
+  } finally {
+    await client.close()
+  }
+}
+
+function refuseKind({ store }: StoreSetting): void {
+  if (typeof store !== 'string') return
+  if (/^(rediss?(-cluster)?|redis\+unix):/.test(store)) {
+    throw new CronceError(
+      'STORE_CANNOT_ADOPT',
+      'On Redis a copy looks like a failover, so it is not refused, and can not be adopted.',
+      {
+        hint: 'If this is a copy whose original still runs, delete its keys before you start anything on it, or use another namespace.',
+      },
+    )
+  }
+  if (store.startsWith('memory:')) {
+    throw new UsageError("A store in memory is nobody's copy.", 'Name the store with --store.')
+  }
+  const file = sqliteFile(store)
+  // Opening would make the file, and say that it is no copy.
+  if (file === null || existsSync(file)) return
+  throw new CronceError('STORE_UNREACHABLE', `There is no file ${file}.`, { hint: 'Check --store and CRONCE_STORE.' })
+}
+
+/** `null`: it opens, so nobody needs to take it over. Else why it does not, if that is for being a copy. */
+async function openAsItIs(setting: StoreSetting, io: Io): Promise<CronceError | null> {
+  try {
+    const client = await openSetting(setting, io)
+    await client.close()
+    return null
+  } catch (error) {
+    if (error instanceof CronceError && error.code === 'STORE_COPIED') return error
+    throw error
+  }
+}

@@ -1,0 +1,90 @@
+import { type BackfillAnswer, CronceError } from 'cronce'
+import type { Args } from '../args.ts'
+import { authorOf, confirm } from '../confirm.ts'
+import { EXIT } from '../exit-code.ts'
+import type { Io } from '../io.ts'
+import { withClient } from '../open-store.ts'
+import { oneOperand } from '../operands.ts'
+import { note, printJson, warn } from '../output.ts'
+import { STEER_FLAGS } from '../steer/flags.ts'
+import { nobodyRuns } from '../steer/runners.ts'
+import { counted, say } from '../steer/say.ts'
+import { formatInstant, timeFlag, zoneOf } from '../time-words.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Command } from './command.ts'
+
+export const backfill: Command = {
+  operands: '<schedule>',
+  examples: [
+    ['cronce backfill billing --from yesterday --to today --dry-run', 'how many would be run?'],
+    ['cronce backfill billing --from 2027-03-01 --to 2027-03-08', 'run what was missed or skipped then'],
+    ['cronce backfill billing --from now-6h --note "after the outage"', 'to now'],
+  ],
+  about: [
+    'Runs what was missed or skipped, oldest first, a few at a time; never what was run. What is due meanwhile waits its turn.',
+    'What is from before the schedule was made wants --force: an earlier one of its name may have run it.',
+  ].join('\n'),
+  flags: {
+    from: { type: 'string', value: 'TIME', help: 'The first instant that counts: now-6h, yesterday, 2027-03-28T01:30' },
+    to: { type: 'string', value: 'TIME', help: 'The last instant that counts (default now)' },
+    force: { type: 'boolean', help: 'Also from before the schedule was made' },
+    ...STEER_FLAGS,
+  },
+  run: runBackfill,
+}
+
+/** More than this wants a yes. */
+const MANY = 10
+
+function runBackfill(args: Args, io: Io): Promise<number> {
+  const name = oneOperand(args, 'backfill', 'schedule')
+  const tz = zoneOf(args)
+  const from = timeFlag(args, 'from', { tz, now: io.now })
+  if (from === undefined) throw new UsageError('From when on?', 'Write --from now-6h, or --from 2027-03-28.')
+  const to = timeFlag(args, 'to', { tz, now: io.now }) ?? io.now
+  const range = { from, to, force: args.has('force') }
+  return withClient(args, io, async (client) => {
+    const { preview } = await saying(() => client.schedules.backfill(name, { ...range, dryRun: true }))
+    const stretch = `from ${formatInstant(from, tz)} to ${formatInstant(to, tz)}`
+    const plan = {
+      lines: [`${name} ${stretch}: ${previewWords(preview)}.`],
+      dangerous: preview.toRun > MANY || preview.more,
+      json: { schedule: name, fromAt: from, toAt: to, preview },
+    }
+    if (!(await confirm(plan, args, io))) return EXIT.ok
+    if (preview.toRun === 0 && !preview.more) {
+      if (args.has('json')) printJson({ id: null, preview }, io)
+      else say(`Nothing to do for ${name} ${stretch}: ${previewWords(preview)}.`, io)
+      return EXIT.ok
+    }
+    const { id } = await saying(() => client.schedules.backfill(name, { ...range, ...authorOf(args, io) }))
+    if (args.has('json')) printJson({ id, preview }, io)
+    else {
+      say(`${name} is filled in ${stretch}: ${previewWords(preview)}.`, io)
+      note(`They are run oldest first: cronce fires ${name} --from ${new Date(from).toISOString()}`, io)
+    }
+    const { job } = await client.schedules.get(name)
+    const nobody = await nobodyRuns(job, client)
+    if (nobody !== null) warn(nobody, io)
+    return EXIT.ok
+  })
+}
+
+function previewWords({ instants, toRun, alreadyRun, more }: BackfillAnswer['preview']): string {
+  const rest = more ? '; there are more behind them, which were not counted' : ''
+  if (instants === 0) return `it has no instants there${rest}`
+  return `of ${counted(instants, 'instant')}, ${toRun} to be run, ${alreadyRun} run or open already${rest}`
+}
+
+/** The library speaks of options; here they are flags. */
+async function saying<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof CronceError) || error.code !== 'BACKFILL_BEFORE_CREATION') throw error
+    throw new CronceError(error.code, error.message, {
+      hint: 'Begin later, or add --force if there was none.',
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,101 @@
+import type { PauseOptions, ScheduleView } from 'cronce'
+import type { Args } from '../args.ts'
+import { authorOf } from '../confirm.ts'
+import type { Io } from '../io.ts'
+import { withClient } from '../open-store.ts'
+import { STEER_FLAGS } from '../steer/flags.ts'
+import { countInstants, instantsWords } from '../steer/instants.ts'
+import { counted } from '../steer/say.ts'
+import { steerMany } from '../steer/steer-many.ts'
+import { WHICH_FLAGS, whichSchedules } from '../steer/which-schedules.ts'
+import { formatInstant, timeFlag, zoneOf } from '../time-words.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Command } from './command.ts'
+
+export const pause: Command = {
+  operands: '<schedule>…',
+  examples: [
+    ['cronce pause nightly-report --note "wrong prices"', 'until somebody resumes it'],
+    ['cronce pause billing --until "tomorrow 09:00" --missed latest', 'then run what fell into it last'],
+    ['cronce pause --prefix report: --dry-run', 'which ones would it be?'],
+    ['cronce pause --all --yes --note "database upgrade"', 'everything'],
+  ],
+  about: [
+    'What is due by now still runs, and runs go on; what comes later, and retries, wait. cronce run works on a paused schedule,',
+    'too. Those that are paused already keep their note and their end, unless they are named.',
+  ].join('\n'),
+  flags: {
+    until: { type: 'string', value: 'TIME', help: 'It ends by itself then: +2h, "tomorrow 09:00", 2027-03-28T01:30Z' },
+    missed: {
+      type: 'string',
+      value: 'RULE',
+      choices: ['skip', 'latest', 'all'],
+      help: 'Of the instants that fall into it, run when it ends: skip (none, the default), latest, all',
+    },
+    ...WHICH_FLAGS,
+    ...STEER_FLAGS,
+  },
+  run: runPause,
+}
+
+/** What becomes of the instants of a pause. */
+export const MISSED_WORDS = {
+  skip: 'none of them is run',
+  latest: 'the latest of them is run when it ends',
+  all: 'all of them are run when it ends',
+} as const
+
+function runPause(args: Args, io: Io): Promise<number> {
+  const which = whichSchedules(args, 'pause')
+  const tz = zoneOf(args)
+  const until = timeFlag(args, 'until', { tz, now: io.now })
+  if (until !== undefined && until <= io.now) {
+    throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
+  }
+  const missed = (args.text('missed') ?? 'skip') as NonNullable<PauseOptions['missed']>
+  const end = until === undefined ? 'until somebody resumes it' : `until ${formatInstant(until, tz)}`
+  const options: PauseOptions = { ...authorOf(args, io), until, missed }
+  return withClient(args, io, (client) =>
+    steerMany(
+      which,
+      {
+        verb: { will: 'Pause', did: 'paused' },
+        wants: ({ state }) => state === 'active',
+        evenSo: true,
+        plan: (view) =>
+          `Pause ${view.name} ${end}${againWords(view)}: ${fallWords(view, io.now, until)}${MISSED_WORDS[missed]}.${openWords(view)}`,
+        planAll: `From now ${end}: of the instants in between, ${MISSED_WORDS[missed]}.`,
+        change: (name) => client.schedules.pause(name, options),
+        done: (view) =>
+          `${view.name} is paused ${end}: ${fallWords(view, io.now, until)}${MISSED_WORDS[missed]}.${openWords(view)}`,
+      },
+      client,
+      args,
+      io,
+    ),
+  )
+}
+
+function againWords({ pause: before }: ScheduleView): string {
+  if (before === null) return ''
+  const by = before.author === null ? '' : ` by ${before.author}`
+  const why = before.note === null ? '' : ` (${before.note})`
+  return `, which is paused${by}${why} and gets this end and note instead`
+}
+
+function fallWords(view: ScheduleView, now: number, until: number | undefined): string {
+  if (view.trigger === null) return 'it has no instants, and '
+  if (until === undefined) return 'of the instants that fall into it, '
+  const found = countInstants(view, view.nextAt ?? now, until)
+  return `${instantsWords(found)} ${found.count === 1 && !found.more ? 'falls' : 'fall'} into it, `
+}
+
+function openWords({ open }: ScheduleView): string {
+  const waiting = open.filter(({ state }) => state === 'waiting').length
+  const running = open.length - waiting
+  const parts = [
+    ...(running === 0 ? [] : [`${counted(running, 'fire that runs goes', 'fires that run go')} on`]),
+    ...(waiting === 0 ? [] : [`${counted(waiting, 'fire that waits waits', 'fires that wait wait')} on`]),
+  ]
+  return parts.length === 0 ? '' : ` ${parts.join(', ')}.`
+}

@@ -1,0 +1,84 @@
+import type { PauseOptions, ScheduleView } from 'cronce'
+import type { Args } from '../args.ts'
+import { authorOf } from '../confirm.ts'
+import type { Io } from '../io.ts'
+import { withClient } from '../open-store.ts'
+import { STEER_FLAGS } from '../steer/flags.ts'
+import { countInstants, instantsWords } from '../steer/instants.ts'
+import { steerMany } from '../steer/steer-many.ts'
+import { WHICH_FLAGS, whichSchedules } from '../steer/which-schedules.ts'
+import { formatInstant, relativeWords, zoneOf } from '../time-words.ts'
+import type { Command } from './command.ts'
+
+export const resume: Command = {
+  operands: '<schedule>…',
+  examples: [
+    ['cronce resume nightly-report', 'with what was chosen when it was paused for what fell into the pause'],
+    ['cronce resume billing --missed latest', 'and run the latest of that now'],
+    ['cronce resume --job report --dry-run', 'which ones would it be?'],
+    ['cronce resume --all --yes --missed skip', 'everything, and nothing late'],
+  ],
+  flags: {
+    missed: {
+      type: 'string',
+      value: 'RULE',
+      choices: ['skip', 'latest', 'all'],
+      help: 'Of the instants that fell into the pause, run now: skip (none), latest, all (default: as chosen with the pause)',
+    },
+    ...WHICH_FLAGS,
+    ...STEER_FLAGS,
+  },
+  run: runResume,
+}
+
+type Missed = NonNullable<PauseOptions['missed']>
+
+const RUN_WORDS: Readonly<Record<Missed, string>> = {
+  skip: 'and none is run',
+  latest: 'and the latest is run now',
+  all: 'and all are run now, one after the other',
+}
+
+function runResume(args: Args, io: Io): Promise<number> {
+  const which = whichSchedules(args, 'resume')
+  const tz = zoneOf(args)
+  const missed = args.text('missed') as Missed | undefined
+  return withClient(args, io, (client) =>
+    steerMany(
+      which,
+      {
+        verb: { will: 'Resume', did: 'resumed' },
+        wants: (view) => view.pause !== null,
+        evenSo: false,
+        plan: (view) => planWords(view, missed, io.now),
+        planAll:
+          missed === undefined
+            ? 'What fell into the pauses is treated as was chosen when they were paused.'
+            : `Of each, some instants may have fallen into the pause, ${RUN_WORDS[missed]}.`,
+        change: (name) => client.schedules.resume(name, { ...authorOf(args, io), missed }),
+        done: (view) => doneWords(view, tz, io.now),
+      },
+      client,
+      args,
+      io,
+    ),
+  )
+}
+
+function planWords(view: ScheduleView, missed: Missed | undefined, now: number): string {
+  if (view.pause === null) return `${view.name} is not paused.`
+  const chosen = missed ?? view.pause.missed
+  if (view.nextAt === null) return `Resume ${view.name}, paused ${relativeWords(view.pause.at, now)}.`
+  const found = countInstants(view, view.nextAt, now)
+  const fell = `${instantsWords(found)} fell into the pause`
+  const then = found.count === 0 ? '' : `, ${RUN_WORDS[chosen]}`
+  return `Resume ${view.name}, paused ${relativeWords(view.pause.at, now)}: ${fell}${then}.`
+}
+
+function doneWords({ name, nextAt, pause: left }: ScheduleView, tz: string, now: number): string {
+  // The library settles a very long pause in steps, and leaves the rest to the instances.
+  if (left !== null) return `${name} is being resumed: so much fell into its pause that instances go on with it.`
+  const next =
+    nextAt === null ? 'It is not due again' : `Next: ${formatInstant(nextAt, tz)} (${relativeWords(nextAt, now)})`
+  return `${name} is resumed. ${next}.`
+}

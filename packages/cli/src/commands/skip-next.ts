@@ -1,0 +1,79 @@
+import { CronceError, type ScheduleView } from 'cronce'
+import type { Args } from '../args.ts'
+import { authorOf, confirm } from '../confirm.ts'
+import { EXIT } from '../exit-code.ts'
+import { precisionFor } from '../format.ts'
+import type { Io } from '../io.ts'
+import { withClient } from '../open-store.ts'
+import { oneOperand } from '../operands.ts'
+import { printJson } from '../output.ts'
+import { STEER_FLAGS } from '../steer/flags.ts'
+import { nextInstant } from '../steer/instants.ts'
+import { say } from '../steer/say.ts'
+import { formatInstant, relativeWords, timeFlag, zoneOf } from '../time-words.ts'
+import type { Command } from './command.ts'
+
+export const skipNext: Command = {
+  operands: '<schedule>',
+  examples: [
+    ['cronce skip-next nightly-report --note "no prices today"', 'its next fire, and no other'],
+    ['cronce skip-next nightly-report --due 2027-03-28T01:30Z', 'only if that is the next one'],
+    ['cronce skip-next nightly-report --dry-run', 'which one is it?'],
+  ],
+  about: 'The fire is on record as skipped by an operator. cronce retry brings it back; its time may still be to come.',
+  flags: {
+    due: { type: 'string', value: 'TIME', help: 'The due time that is meant: refused if the next one is another' },
+    ...STEER_FLAGS,
+  },
+  run: runSkipNext,
+}
+
+function runSkipNext(args: Args, io: Io): Promise<number> {
+  const name = oneOperand(args, 'skip-next', 'schedule')
+  const tz = zoneOf(args)
+  const due = timeFlag(args, 'due', { tz, now: io.now })
+  return withClient(args, io, async (client) => {
+    const before = await client.schedules.get(name)
+    const dueAt = due ?? demandNext(before)
+    if (before.nextAt !== dueAt) throw changed(before, dueAt)
+    const words = (at: number): string =>
+      `${formatInstant(at, tz, precisionFor([at], tz))} (${relativeWords(at, io.now)})`
+    const then = nextInstant(before, dueAt)
+    const plan = {
+      lines: [
+        `Skip one fire of ${name}: the one due ${words(dueAt)}.`,
+        then === null
+          ? 'There is none after it.'
+          : `The next is then due ${words(then)}, unless that was skipped, too.`,
+      ],
+      json: { schedule: name, dueAt },
+    }
+    if (!(await confirm(plan, args, io))) return EXIT.ok
+    const after = await client.schedules.skipNext(name, { dueAt, ...authorOf(args, io) })
+    if (args.has('json')) printJson({ skipped: { schedule: name, dueAt }, schedule: after }, io)
+    else {
+      const next = after.nextAt === null ? 'It is not due again' : `Next: ${words(after.nextAt)}`
+      say(`${name} skips the fire due ${words(dueAt)}. ${next}.`, io)
+    }
+    return EXIT.ok
+  })
+}
+
+function demandNext({ name, trigger, nextAt, state }: ScheduleView): number {
+  if (nextAt !== null) return nextAt
+  if (trigger === null) {
+    throw new CronceError('TRIGGER_MISSING', `The schedule ${name} has no trigger, and so no next fire.`, {
+      hint: 'Nothing is to be skipped: it runs when somebody triggers it.',
+    })
+  }
+  throw new CronceError('NEXT_CHANGED', `The schedule ${name} is ${state}: there is no next fire.`, {
+    hint: 'Look at it with cronce describe.',
+  })
+}
+
+function changed({ name, nextAt }: ScheduleView, dueAt: number): CronceError {
+  const next = nextAt === null ? 'has no next fire' : `is due next at ${new Date(nextAt).toISOString()}`
+  return new CronceError('NEXT_CHANGED', `The schedule ${name} ${next}, not at ${new Date(dueAt).toISOString()}.`, {
+    hint: 'Look again, then skip that one.',
+  })
+}

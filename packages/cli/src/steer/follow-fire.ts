@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, CronceError, type FireView, type RunView } from 'cronce'
+import { EXIT, exitCodeOf } from '../exit-code.ts'
+import { formatDuration, formatUtc } from '../format.ts'
+import type { Io } from '../io.ts'
+import { note, warn } from '../output.ts'
+import { sanitize } from '../terminal.ts'
+import { progressLine } from './progress.ts'
+import { nobodyRuns } from './runners.ts'
+
+export interface Following {
+  /** `null`: for ever. */
+  readonly timeoutMs: number | null
+  /** It was said that nobody can run it. */
+  readonly knewNobody: boolean
+}
+
+export interface Followed {
+  readonly fire: FireView
+  /** The latest; `null`: it was never run. */
+  readonly run: RunView | null
+}
+
+const FIRST_MS = 200
+const LATER_MS = 1_000
+const LOOK_FOR_RUNNERS_MS = 5_000
+/** A store that restarts is waited for; one that stays away is not. */
+const PATIENCE_MS = 60_000
+
+/** Wait for the end of a fire, and tell of its runs meanwhile. The run goes on when nobody waits any longer. */
+export async function followFire(client: Client, fire: FireView, following: Following, io: Io): Promise<Followed> {
+  const { signal } = io
+  const line = progressLine(io)
+  const teller = runTeller(io, line.clear)
+  const begunAt = performance.now()
+  let { knewNobody } = following
+  let lookedAt = begunAt
+  let failingSince: number | null = null
+  try {
+    for (;;) {
+      const waitedMs = performance.now() - begunAt
+      try {
+        const now = await look(client, fire)
+        failingSince = null
+        for (const run of now.runs) teller(run)
+        const last = now.runs.at(-1) ?? null
+        if (now.fire.state !== 'open') return { fire: now.fire, run: last }
+        line.show(waitingWords(now.fire, last, waitedMs))
+        if (last === null && performance.now() - lookedAt > LOOK_FOR_RUNNERS_MS) {
+          lookedAt = performance.now()
+          const nobody = await nobodyRuns(fire.job, client)
+          if (nobody !== null && !knewNobody) {
+            line.clear()
+            warn(nobody, io)
+          }
+          knewNobody = nobody !== null
+        }
+      } catch (error) {
+        failingSince ??= performance.now()
+        if (!isPassing(error) || performance.now() - failingSince > PATIENCE_MS) throw error
+        line.show(`the store does not answer: ${(error as Error).message}`)
+      }
+      if (following.timeoutMs !== null && waitedMs >= following.timeoutMs) throw notYet(fire, following.timeoutMs)
+      const leftMs = (following.timeoutMs ?? Number.POSITIVE_INFINITY) - waitedMs
+      await pause(Math.min(waitedMs < 5_000 ? FIRST_MS : LATER_MS, Math.max(leftMs, 1)), signal)
+    }
+  } catch (error) {
+    line.clear()
+    if (signal.aborted) note(`The fire goes on: cronce show ${fire.schedule} ${formatUtc(fire.dueAt)}`, io)
+    throw error
+  } finally {
+    line.clear()
+  }
+}
+
+async function look(client: Client, fire: FireView): Promise<{ fire: FireView; runs: readonly RunView[] }> {
+  // The fire first: runs that began before it was looked at are then in the list.
+  const now = await client.fires.get(fire)
+  const { items } = await client.runs.list({ fire, limit: 50 })
+  return { fire: now, runs: [...items].reverse() }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal })
+  } catch {
+    signal.throwIfAborted()
+  }
+}
+
+/** Tells of a run what was not told before. */
+function runTeller(io: Io, clear: () => void): (run: RunView) => void {
+  const told = new Map<string, { lines: number; ended: boolean }>()
+  const tell = (text: string): void => {
+    clear()
+    io.err(`${text}\n`)
+  }
+  return (run) => {
+    let known = told.get(run.token)
+    if (known === undefined) {
+      known = { lines: 0, ended: false }
+      told.set(run.token, known)
+      const where = run.instance === '' ? 'elsewhere, until its call-back' : `on ${sanitize(run.instance)}`
+      tell(io.paintErr('dim', `${formatUtc(run.startedAt)} run ${run.token} (try ${run.attempt}) ${where}`))
+    }
+    for (const { at, level, message } of run.log.slice(known.lines)) {
+      const mark =
+        level === 'info'
+          ? ''
+          : `${io.paintErr(level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim', level)} `
+      tell(`${io.paintErr('dim', formatUtc(at))} ${mark}${message.split('\n').map(sanitize).join('\n')}`)
+    }
+    known.lines = run.log.length
+    if (run.endedAt === null || known.ended) return
+    known.ended = true
+    if (run.error !== null)
+      tell(
+        `${io.paintErr('dim', formatUtc(run.endedAt))} ${io.paintErr('red', sanitize(`${run.error.name}: ${run.error.message}`))}`,
+      )
+  }
+}
+
+function waitingWords(fire: FireView, run: RunView | null, waitedMs: number): string {
+  const waited = formatDuration(Math.floor(waitedMs / 1_000) * 1_000)
+  if (run === null) return `waiting for an instance to run ${fire.schedule}, ${waited}`
+  if (run.endedAt !== null) return `run ${run.token} ${run.state}; waiting for the next try, ${waited}`
+  if (run.progress === null) return `${run.state}, ${waited}`
+  const { fraction, message } = run.progress
+  return `${Math.round(fraction * 100)}%${message === null ? '' : ` ${message}`}, ${waited}`
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof CronceError && exitCodeOf(error) === EXIT.unreachable
+}
+
+function notYet({ schedule, dueAt }: FireView, timeoutMs: number): CronceError {
+  const which = formatUtc(dueAt)
+  return new CronceError('WAIT_TIMEOUT', `The fire of ${schedule} had not ended after ${formatDuration(timeoutMs)}.`, {
+    hint: `It goes on: look at it with cronce show ${schedule} ${which}, or end it with cronce cancel ${schedule} ${which}.`,
+  })
+}

@@ -1,0 +1,33 @@
+import type { Io } from '../io.ts'
+import { cutTo } from '../output.ts'
+import { sanitize } from '../terminal.ts'
+
+/** A line on stderr that is written over and over, for people who watch. Nothing where nobody does. */
+export interface ProgressLine {
+  show(text: string): void
+  /** Take it away, before anything else is printed. */
+  clear(): void
+}
+
+const EVERY_MS = 100
+
+export function progressLine(io: Io): ProgressLine {
+  if (!io.isErrTTY) return { show: () => {}, clear: () => {} }
+  let shownAt = Number.NEGATIVE_INFINITY
+  let isShown = false
+  return {
+    show(text) {
+      const now = performance.now()
+      if (isShown && now - shownAt < EVERY_MS) return
+      shownAt = now
+      isShown = true
+      // One column less: a full line would wrap, and could not be taken away.
+      io.err(`\r\x1b[2K${io.paintErr('dim', cutTo(sanitize(text), (io.columns ?? 80) - 1))}`)
+    },
+    clear() {
+      if (!isShown) return
+      isShown = false
+      io.err('\r\x1b[2K')
+    },
+  }
+}

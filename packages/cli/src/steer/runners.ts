@@ -1,0 +1,18 @@
+import type { Client, InstanceView } from 'cronce'
+
+/** Instances that take new runs of a job now. */
+export function runnersOf(job: string, instances: readonly InstanceView[]): readonly InstanceView[] {
+  return instances.filter(({ state, drain, jobs }) => state === 'live' && !drain && jobs.includes(job))
+}
+
+/** What to say where nobody would run it; `null` where somebody does. */
+export async function nobodyRuns(job: string, client: Pick<Client, 'instances'>): Promise<string | null> {
+  const instances = await client.instances.list()
+  if (runnersOf(job, instances).length > 0) return null
+  const live = instances.filter(({ state }) => state === 'live')
+  const draining = live.filter(({ drain, jobs }) => drain && jobs.includes(job))
+  if (draining.length > 0)
+    return `All live instances that have job "${job}" are being drained: it waits until another one starts.`
+  if (live.length === 0) return 'No instance is live: it waits until one is started that has its job.'
+  return `None of the ${live.length} live instances has job "${job}": it waits until one is started that has.`
+}
