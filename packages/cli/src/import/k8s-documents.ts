@@ -55,9 +55,10 @@ export class Manifest {
     return this.#node.items.map((item) => new Manifest(item, this.#document, this.#at))
   }
 
-  /** What is written above it. */
-  get comment(): string | null {
-    return isNode(this.#node) ? (this.#node.commentBefore ?? null) : null
+  /** What is written above it: the parser may have it above the first thing in it. */
+  get comments(): readonly string[] {
+    const [first] = isMap(this.#node) ? this.#node.items : []
+    return [this.#node, first?.key].flatMap((node) => (isNode(node) ? linesOf(node.commentBefore) : []))
   }
 }
 
@@ -81,17 +82,19 @@ export function readManifests(text: string, file: string): { found: FoundManifes
       findings.push({ place: at(error.pos[0]), level: 'lost', what: 'no YAML', why, todo: 'put the file right' })
     }
     if (document.errors.length > 0 || document.contents === null) continue
-    const comments = linesOf(document.commentBefore, isNode(document.contents) ? document.contents.commentBefore : null)
     const manifest = new Manifest(document.contents, document, at)
-    const isList = /List$/.test(manifest.at('kind').text ?? '') && manifest.at('items').elements.length > 0
-    if (!isList) found.push({ manifest, comments })
-    else {
-      for (const item of manifest.at('items').elements) found.push({ manifest: item, comments: linesOf(item.comment) })
-    }
+    const items = manifest.at('items')
+    const isList = /List$/.test(manifest.at('kind').text ?? '') && items.elements.length > 0
+    const above = [...linesOf(document.commentBefore), ...manifest.comments, ...(isList ? items.comments : [])]
+    const manifests = isList ? items.elements : [manifest]
+    manifests.forEach((each, index) => {
+      const own = each === manifest ? [] : each.comments
+      found.push({ manifest: each, comments: index === 0 ? [...above, ...own] : own })
+    })
   }
   return { found, findings }
 }
 
-function linesOf(...comments: readonly (string | null | undefined)[]): string[] {
-  return comments.flatMap((comment) => (comment ? comment.split('\n').map((line) => line.replace(/^ /, '')) : []))
+function linesOf(comment: string | null | undefined): string[] {
+  return comment ? comment.split('\n').map((line) => line.replace(/^ /, '')) : []
 }

@@ -1,0 +1,158 @@
+import { dirname, resolve } from 'node:path'
+import type { Args } from '../args.ts'
+import { loadConfig } from '../config.ts'
+import { readDurationText } from '../duration-text.ts'
+import { renderCrontab } from '../export/crontab.ts'
+import type { ExportedJob, ExportFinding, Rendered } from '../export/exported.ts'
+import { renderCronJobs } from '../export/k8s-cronjobs.ts'
+import { renderDeployment } from '../export/k8s-deployment.ts'
+import { type K8sOptions, secretComment } from '../export/k8s-parts.ts'
+import { exportedJob, readExportedJobs } from '../export/read-jobs.ts'
+import { writeOut } from '../import/write-out.ts'
+import type { Io } from '../io.ts'
+import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { wholeNumber } from '../operands.ts'
+import { note, printJson, table } from '../output.ts'
+import { type Jobs, loadJobsFile, readJobs } from '../service/load-jobs.ts'
+import { suggestion, UsageError } from '../usage-error.ts'
+import type { Command } from './command.ts'
+
+const FORMS = ['k8s', 'crontab'] as const
+const NO_IMAGE = 'IMAGE-WITH-CRONCE-AND-THE-COMMANDS'
+const DRAIN_MS = 30_000
+
+export const exportCommand: Command = {
+  operands: '<k8s|crontab> [FILE]',
+  examples: [
+    ['cronce export k8s jobs.ts --image shop/jobs:1', 'a CronJob for each job that is a command'],
+    ['cronce export k8s jobs.ts --kind deployment --image shop/jobs:1', 'cronce start as a Deployment, for all jobs'],
+    ['cronce export crontab jobs.json', 'lines for the crontabs of several machines'],
+    ['cronce export crontab --store env:CRONCE_STORE', 'what the schedules of a store would be'],
+  ],
+  about: [
+    'What is written runs cronce exec, which claims a fire in the store: the same lines in several places run it once.',
+    'Choose one way for a job: CronJobs, or the Deployment, not both. Without FILE the jobs are those of the configuration, or',
+    'with --store the schedules of a store. What has no counterpart is told on stderr, and kept as a comment; then the exit code is 1.',
+  ].join('\n'),
+  flags: {
+    kind: {
+      type: 'string',
+      value: 'KIND',
+      choices: ['cronjob', 'deployment'],
+      help: 'k8s: cronjob (default) or deployment',
+    },
+    image: { type: 'string', value: 'IMAGE', help: 'k8s: the image, with cronce and what the jobs need' },
+    secret: { type: 'string', value: 'NAME', help: 'k8s: the Secret with the URL of the store (default cronce-store)' },
+    name: { type: 'string', value: 'NAME', help: 'k8s: what the Deployment is called (default cronce)' },
+    replicas: { type: 'string', value: 'N', help: 'k8s: pods of the Deployment (default 2)' },
+    drain: {
+      type: 'string',
+      value: 'TIME',
+      help: 'k8s: how long runs may finish when a pod stops (default: configuration, 30s)',
+    },
+    out: { type: 'string', value: 'FILE', help: 'Write there' },
+    force: { type: 'boolean', help: 'Replace the file of --out' },
+    'dry-run': { type: 'boolean', help: 'Print what would be written, and write nothing' },
+    json: { type: 'boolean', help: 'Print one JSON object: the text, and all that is worth knowing' },
+    ...STORE_FLAGS,
+  },
+  run: runExport,
+}
+
+async function runExport(args: Args, io: Io): Promise<number> {
+  const [form, file, ...more] = args.positionals
+  const chosen = FORMS.find((known) => known === form)
+  if (chosen === undefined) {
+    const hint = `Choose one of: ${FORMS.join(', ')}.`
+    if (form === undefined) throw new UsageError('Export to what?', hint)
+    throw new UsageError(`There is no export to "${form}".${suggestion(form, FORMS)}`, hint)
+  }
+  if (more.length > 0) throw new UsageError(`One file with jobs, not "${more[0]}" as well.`, 'Export them one by one.')
+  const jobs = await readJobsFor(file, args, io)
+  return tell(await render(chosen, jobs, file, args, io), args, io)
+}
+
+/** Those of a file, of the configuration, or of a store. */
+async function readJobsFor(file: string | undefined, args: Args, io: Io): Promise<ExportedJob[]> {
+  const found = await findJobs(file, args, io)
+  if (found !== null) return readExportedJobs(found)
+  return withClient(args, io, async (client) => {
+    const jobs: ExportedJob[] = []
+    for await (const view of client.schedules.all({})) {
+      const what = view.app === null ? `job ${view.job}` : `job ${view.job}, in the code of ${view.app}`
+      if (view.state === 'active' || view.state === 'paused') jobs.push(exportedJob(view, { kind: 'other', what }))
+    }
+    return jobs
+  })
+}
+
+async function findJobs(file: string | undefined, args: Args, io: Io): Promise<Jobs | null> {
+  if (file !== undefined) return loadJobsFile(resolve(io.cwd, file))
+  if (args.has('store')) return null
+  const { config, file: configFile } = await loadConfig(args, io)
+  const folder = configFile === null ? io.cwd : dirname(configFile)
+  if (typeof config.jobs === 'string') return loadJobsFile(resolve(folder, config.jobs))
+  if (config.jobs !== undefined) return readJobs(config.jobs, `jobs in ${configFile}`, folder)
+  throw new UsageError('Which jobs?', 'Name the file, such as jobs.ts, or a store with --store.')
+}
+
+async function render(
+  form: (typeof FORMS)[number],
+  jobs: readonly ExportedJob[],
+  file: string | undefined,
+  args: Args,
+  io: Io,
+): Promise<Rendered> {
+  const { config } = await loadConfig(args, io)
+  if (form === 'crontab') return renderCrontab(jobs, { now: io.now })
+  const options: K8sOptions = {
+    image: args.text('image') ?? NO_IMAGE,
+    secret: args.text('secret') ?? 'cronce-store',
+    namespace: args.text('namespace') ?? config.namespace ?? null,
+    now: io.now,
+  }
+  if (!args.has('image')) note('No --image was given: put in one that has cronce and what the jobs run.', io)
+  const rendered =
+    args.text('kind') === 'deployment'
+      ? renderDeployment({
+          ...options,
+          name: args.text('name') ?? 'cronce',
+          replicas: wholeNumber(args, 'replicas', { min: 1, max: 1_000, otherwise: 2 }),
+          drainMs: drainOf(args.text('drain') ?? config.drain),
+          jobsFile: file ?? null,
+          count: jobs.length,
+        })
+      : renderCronJobs(jobs, options)
+  return { ...rendered, text: secretComment(options) + rendered.text }
+}
+
+function drainOf(given: string | number | undefined): number {
+  return given === undefined ? DRAIN_MS : readDurationText(String(given), 'drain')
+}
+
+async function tell({ text, findings, count }: Rendered, args: Args, io: Io): Promise<number> {
+  const out = args.text('out')
+  const isDry = args.has('dry-run')
+  const written = out === undefined || isDry ? null : await writeOut(out, text, { force: args.has('force') }, io)
+  const code = findings.some(({ level }) => level === 'lost') ? 1 : 0
+  if (args.has('json')) {
+    printJson({ text, count, findings, written }, io)
+    return code
+  }
+  if (written === null) io.out(text)
+  if (findings.length > 0) io.err(table(findings, COLUMNS, true, { ...io, paint: io.paintErr }))
+  if (written !== null) note(`${count} ${count === 1 ? 'job' : 'jobs'} written to ${written}.`, io)
+  else if (isDry && out !== undefined) note(`Nothing was written; without --dry-run it would be ${out}.`, io)
+  return code
+}
+
+const COLUMNS = [
+  { title: 'JOB', value: ({ job }: ExportFinding) => job },
+  {
+    title: 'WHAT',
+    value: ({ what }: ExportFinding) => what,
+    color: ({ level }: ExportFinding) => (level === 'lost' ? ('red' as const) : ('yellow' as const)),
+  },
+  { title: 'WHY', value: ({ why }: ExportFinding) => why },
+  { title: 'WHAT TO DO', value: ({ todo }: ExportFinding) => todo },
+]

@@ -1,0 +1,71 @@
+import { execWords, unheard } from './exec-words.ts'
+import type { ExportedJob, ExportFinding, Rendered } from './exported.ts'
+import { fiveFields } from './five-fields.ts'
+import { shellQuote } from './shell-words.ts'
+
+const HEAD = [
+  '# Written by cronce export crontab. The same lines on several machines: every fire is run by one of them.',
+  '# The store is told by a file, so that nobody sees its password here.',
+  'CRONCE_STORE=@/etc/cronce/store',
+]
+
+/** Longer lines are cut, or refused, by crons. */
+const LONGEST_COMMAND = 998
+
+/** Lines for cron, each of which claims the fire before it runs anything. */
+export function renderCrontab(jobs: readonly ExportedJob[], { now }: { now: number }): Rendered {
+  const findings: ExportFinding[] = []
+  const lines: string[] = [...HEAD]
+  let zone: string | null = null
+  let count = 0
+  for (const job of jobs) {
+    const lost = (what: string, why: string, todo: string): void => {
+      findings.push({ job: job.name, level: 'lost', what, why, todo })
+      lines.push('', `# not translated: ${`${job.name}: ${what}: ${why}`.replace(/\p{Cc}/gu, ' ')}`)
+    }
+    if (job.target.kind === 'other') {
+      lost(job.target.what, 'cron runs commands', 'run it with cronce start')
+      continue
+    }
+    const due = fiveFields(job.trigger, 'vixie', now)
+    if (!due.ok) {
+      lost('its schedule', `cron has no way to say it: ${due.why}`, due.todo)
+      continue
+    }
+    const command = commandLine(job, due)
+    if (command === null || command.length > LONGEST_COMMAND) {
+      const why = command === null ? 'a line of cron can hold no line ends' : 'a line of cron has 998 characters'
+      lost('its command', why, 'put it into a script')
+      continue
+    }
+    findings.push(...unheard(job))
+    lines.push('')
+    if (zone !== due.tz) {
+      lines.push(`CRON_TZ=${due.tz}`)
+      zone = due.tz
+    }
+    lines.push(`${due.expression} ${command}`)
+    count++
+  }
+  return { text: `${lines.join('\n')}\n`, findings, count }
+}
+
+function commandLine(job: ExportedJob, due: { readonly expression: string; readonly tz: string }): string | null {
+  const { target } = job
+  if (target.kind === 'other') return null
+  const { cwd, env, stdin } = target
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${shellQuote(value)}`)
+  const line = [
+    ...(cwd === null ? [] : ['cd', shellQuote(cwd), '&&']),
+    ...assignments,
+    ...execWords(job, target, due).map(shellQuote),
+  ].join(' ')
+  if (line.includes('\n') || (stdin?.includes('\r') ?? false)) return null
+  const input = stdin === null ? '' : `%${escapePercent(stdin.replace(/\n$/, '')).replaceAll('\n', '%')}`
+  return escapePercent(line) + input
+}
+
+/** To cron a bare % is the end of the command. */
+function escapePercent(text: string): string {
+  return text.replaceAll('%', '\\%')
+}

@@ -1,0 +1,59 @@
+import type { ExportedJob, ExportFinding } from './exported.ts'
+
+type Command = Extract<ExportedJob['target'], { kind: 'command' }>
+
+/** `cronce exec … -- command`: the fire is claimed in the store, and the command runs if it is ours to run. */
+export function execWords(
+  { name, policy }: ExportedJob,
+  { words }: Command,
+  { expression, tz }: { readonly expression: string; readonly tz: string },
+): string[] {
+  const { guarantee, timeout, retry } = policy
+  return [
+    ...['cronce', 'exec', '--name', name, '--due', 'auto', '--cron', expression],
+    ...(tz === 'UTC' ? [] : ['--tz', tz]),
+    ...(guarantee === 'at-least-once' ? [] : ['--guarantee', guarantee]),
+    ...(timeout.runMs === null ? [] : ['--timeout', durationText(timeout.runMs)]),
+    ...(retry.attempts === 0 ? [] : ['--retry', String(retry.attempts)]),
+    '--',
+    ...words,
+  ]
+}
+
+/** `90s`, `15m`, `2h`: the largest unit that leaves nothing over. */
+export function durationText(ms: number): string {
+  const units = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1_000],
+  ] as const
+  const [unit, size] = units.find(([, length]) => ms >= length && ms % length === 0) ?? ['ms', 1]
+  return `${ms / size}${unit}`
+}
+
+/** What `cronce start` does with a job, and neither `cronce exec` nor another scheduler will. */
+export function unheard({ name, policy, bounds }: ExportedJob): ExportFinding[] {
+  const { jitter, pauseAfter, limits, misfire, overlap, retry } = policy
+  const found: [what: string, why: string][] = []
+  if (jitter.ms > 0) found.push(['jitter', 'all start at their time'])
+  if (pauseAfter !== null) found.push(['pauseAfter', 'nobody pauses it'])
+  if (limits.job !== null) found.push(['concurrency', 'runs are not counted over all machines'])
+  if (limits.group !== null) found.push(['group', 'runs are not counted over all machines'])
+  if (misfire.late === 'all') found.push(["misfire: 'all'", 'of what was missed, the latest is run at most'])
+  if (overlap.kind === 'queue' || overlap.kind === 'queue-all') {
+    found.push([`overlap: '${overlap.kind}'`, 'what is due while it runs is skipped, or waits for a short time'])
+  }
+  if (retry.attempts > 0 && (retry.baseMs !== 1_000 || retry.capMs !== 300_000)) {
+    found.push(['retry.backoff', 'further attempts follow after the usual delays'])
+  }
+  if (bounds.startAt !== null || bounds.endAt !== null) found.push(['start, end', 'it is due before and after, too'])
+  if (bounds.limit !== null) found.push(['limit', 'nobody counts'])
+  return found.map(([what, why]) => ({
+    job: name,
+    level: 'changed',
+    what,
+    why,
+    todo: 'run it with cronce start if that matters',
+  }))
+}

@@ -1,0 +1,71 @@
+import { CronceError, type CronOptions, type CronTrigger, cron, stats, type TriggerData, trigger } from 'cronce/cron'
+import { formatDuration } from '../format.ts'
+import { hasChanges, isUtc } from '../zone.ts'
+
+export type FiveFields =
+  | { readonly ok: true; readonly expression: string; readonly tz: string; readonly zoneNote: string | null }
+  | { readonly ok: false; readonly why: string; readonly todo: string }
+
+const YEAR_MS = 366 * 86_400_000
+
+/**
+ * A trigger in five fields that mean the same to a cron of that kind and to us, who are told them by `--cron`. As it was
+ * written, if that will do; else in plain numbers.
+ */
+export function fiveFields(data: TriggerData | null, dialect: 'kubernetes' | 'vixie', now: number): FiveFields {
+  if (data === null) return no('it has no schedule', 'trigger it with cronce run')
+  const due = trigger(data)
+  switch (due.kind) {
+    case 'at':
+      return no('it is due once', 'run it then with cronce start')
+    case 'every':
+      return no(`every ${formatDuration(due.everyMs)} is elapsed time`, everyHint(due.everyMs, due.anchor))
+    case 'cron': {
+      const written = due.expression.replace(/^\s*(?:CRON_)?TZ=\S+\s+/, '')
+      const expression = [written, due.normalized].find((text) => means(text, due, { dialect }) && means(text, due, {}))
+      if (expression === undefined) return no(whyNot(due), 'run it with cronce start')
+      return { ok: true, expression, tz: isUtc(due.tz) ? 'UTC' : due.tz, zoneNote: zoneNoteFor(due, now) }
+    }
+  }
+}
+
+function no(why: string, todo: string): FiveFields {
+  return { ok: false, why, todo }
+}
+
+function means(text: string, due: CronTrigger, options: CronOptions): boolean {
+  try {
+    const read = cron(text, { tz: due.tz, ...options })
+    return read.kind === 'cron' && read.normalized === due.normalized && !/^\S+(\s+\S+){5,}/.test(text)
+  } catch (error) {
+    if (error instanceof CronceError) return false
+    throw error
+  }
+}
+
+function whyNot({ timing, fields, normalized }: CronTrigger): string {
+  if (timing === 'event') return 'it has no instants'
+  if (fields.years !== null) return `it names years: ${normalized}`
+  if (fields.seconds.length > 1 || fields.seconds[0] !== 0) return `it names seconds: ${normalized}`
+  if (fields.days.specials.length + fields.weekdays.specials.length > 0) return `it has L, W or #: ${normalized}`
+  return `both day fields must hold: ${normalized}`
+}
+
+/** Of elapsed time that falls on the clock, what would be the same. */
+function everyHint(everyMs: number, anchor: number): string {
+  const minutes = everyMs / 60_000
+  const otherwise = 'run it with cronce start'
+  if (anchor % everyMs !== 0 || !Number.isInteger(minutes)) return otherwise
+  if (60 % minutes === 0) return `write cron: '${minutes === 1 ? '*' : minutes === 60 ? '0' : `*/${minutes}`} * * * *'`
+  const hours = minutes / 60
+  if (Number.isInteger(hours) && 24 % hours === 0) return `write cron: '0 ${hours === 24 ? '0' : `*/${hours}`} * * *'`
+  return otherwise
+}
+
+/** What the other one does at a change of the clock is not what we do: worth telling where it can happen. */
+function zoneNoteFor(due: CronTrigger, now: number): string | null {
+  if (!hasChanges(due.tz) || due.never) return null
+  const change = stats(due, { from: now, to: now + YEAR_MS }).changes.find(({ effect }) => effect !== 'none')
+  const [first] = change?.fires ?? []
+  return first === undefined ? null : `${first.local} in ${due.tz}`
+}
