@@ -1,0 +1,3 @@
+import { describeTasks } from './describe-tasks.ts'
+
+describeTasks('thread')
