@@ -7,7 +7,7 @@ import type { Times } from '../store-clock.ts'
 import { capacityOf } from './c07-found-active.ts'
 import { isCancelOf } from './let-go.ts'
 
-const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
+export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   succeeded: ['completed'],
   failed: ['error', 'timeout', 'step-unknown', 'retry-too-late', 'input-invalid'],
   skipped: ['overlap', 'queue-full', 'paused', 'skipped-by-operator'],

@@ -33,6 +33,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./describe.ts')).describe,
   },
   {
+    name: 'fires',
+    group: 'see',
+    summary: 'Every instant that was due, and what became of it; --verify judges the records',
+    load: async () => (await import('./fires.ts')).fires,
+  },
+  {
     name: 'runs',
     group: 'see',
     summary: 'What was run, the latest first',

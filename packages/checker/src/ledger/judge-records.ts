@@ -1,0 +1,67 @@
+import type { LedgerFire, LedgerRun } from '../history.ts'
+import { REASONS } from '../properties/reasons.ts'
+import type { Report } from '../report.ts'
+import { about, type Chapter } from './chapter.ts'
+import type { LedgerSubject } from './subject.ts'
+
+/** What a fire says of itself fits what its runs say. */
+export function judgeRecords(subject: LedgerSubject, chapter: Chapter, report: Report): void {
+  const { fire, runs } = chapter
+  const complain = (property: 'C9' | 'C10', what: string): void => {
+    report(property, { schedule: subject.schedule, dueAt: fire.dueAt }, `${about(fire)} ${what}`.replace(/^t/, 'T'), [
+      fire,
+      ...runs.slice(-2),
+    ])
+  }
+  const why = faultOfEnding(fire)
+  if (why !== null) complain('C10', why)
+  for (const run of runs) {
+    if (!isEndingOfRun(run))
+      complain('C10', `has run ${run.token}, which is ${run.outcome} (${run.reason}): that is no way for a run to end.`)
+  }
+  // While it is open, or if it ended while the records were read, the two may be of different moments.
+  if (fire.outcome === null || fire.endedAt === null || fire.endedAt >= subject.readAt) return
+  const fault = faultOfStory(fire, runs)
+  if (fault !== null) complain('C9', fault)
+}
+
+function faultOfEnding({ outcome, reason, endedAt, plannedAt, untilAt, attempt }: LedgerFire): string | null {
+  if ((outcome === null) !== (endedAt === null)) return 'has an end without an outcome, or an outcome without an end.'
+  if (outcome === null) return reason === null ? null : `is open, and has the reason ${reason}.`
+  if (REASONS[outcome]?.includes(reason ?? '') !== true) return `is ${outcome} (${reason}): that is no reason for it.`
+  if (endedAt !== null && endedAt < plannedAt) return 'ended before it was planned.'
+  return untilAt !== null && attempt > 0 ? 'stands for many instants, and was run.' : null
+}
+
+/** Another run may follow one that was given back, or whose fire is tried again. */
+function isEndingOfRun({ outcome, reason, endedAt }: LedgerRun): boolean {
+  if (outcome === null) return endedAt === null && reason === null
+  if (endedAt === null) return false
+  return (outcome === 'cancelled' && reason === 'handed-back') || REASONS[outcome]?.includes(reason ?? '') === true
+}
+
+function faultOfStory(fire: LedgerFire, runs: readonly LedgerRun[]): string | null {
+  const tries = runs.reduce((most, { attempt }) => Math.max(most, attempt), 0)
+  if (tries !== fire.attempt) return `says that it had ${fire.attempt} runs; on record are ${tries}.`
+  const open = runs.find(({ outcome }) => outcome === null)
+  if (open !== undefined) return `has ended, and its run ${open.token} is still going on.`
+  const round = runs.filter((run) => run.round === fire.round)
+  const succeeded = round.find(({ outcome }) => outcome === 'succeeded')
+  const last = round.at(-1)
+  switch (fire.outcome) {
+    case 'succeeded':
+      return last?.outcome === 'succeeded' ? null : 'succeeded, and its last run did not.'
+    case 'skipped':
+    case 'missed':
+      return round.length === 0 ? null : `is ${fire.outcome}, and was run.`
+    case 'failed':
+      if (succeeded !== undefined) return `failed, and its run ${succeeded.token} succeeded.`
+      return round.some(({ outcome }) => outcome === 'failed') ? null : 'failed, and no run of it did.'
+    case 'abandoned':
+      if (succeeded !== undefined) return `was abandoned, and its run ${succeeded.token} succeeded.`
+      return round.length > 0 ? null : 'was abandoned, and never begun.'
+    case 'cancelled':
+    case null:
+      return succeeded === undefined ? null : `was cancelled, and its run ${succeeded.token} succeeded.`
+  }
+}

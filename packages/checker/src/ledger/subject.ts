@@ -1,0 +1,60 @@
+import type { Instant, LedgerFire, LedgerRun } from '../history.ts'
+import type { Violation } from '../verdict.ts'
+
+/**
+ * What a store says about one schedule in production: nobody watched, so there is no other witness. What is judged is whether the
+ * records can be those of a scheduler that keeps its promises.
+ */
+export interface LedgerSubject {
+  readonly schedule: string
+  /** All that are kept. Read after the runs, so that no run is of a fire that was not there yet. */
+  readonly fires: readonly LedgerFire[]
+  readonly runs: readonly LedgerRun[]
+  /** What the store's clock showed before the first record was read: what ended since may be half read. */
+  readonly readAt: Instant
+  /** `null`: the schedule is gone, and only its records are left. */
+  readonly rule: LedgerRule | null
+  /** How far back the store's clock may have been set, by NTP or by a failover. */
+  readonly clockErrorMs: number
+}
+
+/** What the schedule is. What it was before is not on record. */
+export interface LedgerRule {
+  /** Its instants from one to another, both included. `null`: it has none of its own, or they can't be told. */
+  readonly instants: ((from: Instant, to: Instant) => readonly Instant[]) | null
+  /** It has been defined so since then. */
+  readonly since: Instant
+  /** Every instant before this one is on record. `null`: there will be no more. */
+  readonly nextAt: Instant | null
+  /** What was due from then on has not been pruned. */
+  readonly keptSince: Instant
+  /** So many fires in all: where they end is not told by the rule. */
+  readonly limit: number | null
+  readonly guarantee: 'at-least-once' | 'at-most-once' | 'exactly-once'
+  /** Fires are active one after the other. */
+  readonly oneAtATime: boolean
+}
+
+/** Only instants in this stretch are judged, both ends included. */
+export interface Stretch {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+export interface LedgerVerdict {
+  readonly violations: readonly Violation[]
+  readonly counts: LedgerCounts
+}
+
+/** How much was judged: a verdict about nothing is worth nothing. */
+export interface LedgerCounts {
+  /** Records of fires, and the instants they stand for. */
+  readonly fires: number
+  readonly instants: number
+  readonly runs: number
+  /** Instants of the rule that were looked for. */
+  readonly expected: number
+  /** Fires with more than one run. */
+  readonly retried: number
+  readonly byOutcome: Readonly<Record<string, number>>
+}

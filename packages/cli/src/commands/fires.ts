@@ -1,0 +1,99 @@
+import type { FireFilter, FireView } from 'cronce'
+import type { Args } from '../args.ts'
+import { formatCount, formatDuration } from '../format.ts'
+import type { Io } from '../io.ts'
+import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { atMost } from '../operands.ts'
+import { endingWords, OUTCOME_FLAGS, stateColor } from '../outcome-words.ts'
+import { type Column, OUTPUT_FLAGS, printList } from '../output.ts'
+import { PAGE_FLAGS, readPage } from '../paging.ts'
+import { formatInstant, TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Command } from './command.ts'
+
+export const fires: Command = {
+  operands: '[<schedule>]',
+  examples: [
+    ['cronce fires billing', 'every instant that it was due, and what became of it'],
+    ['cronce fires billing --outcome missed --from now-30d', 'what was missed within a month'],
+    ['cronce fires --verify', 'judge the records of all schedules: exit code 1 if they can not be true'],
+    ['cronce fires billing --verify --from 2027-01-01 --json', 'of one, since then, for a program'],
+  ],
+  about: [
+    '--verify reads the records and judges them without the help of the library: one fire for each instant of the rule, none',
+    'that the rule does not have, at most one success a round, tries one after the other, none early, tokens that grow, and',
+    'outcomes that fit their runs. Instants from before the schedule was last changed are judged by their records alone.',
+  ].join('\n'),
+  flags: {
+    verify: { type: 'boolean', help: 'Judge the records instead of listing them' },
+    job: { type: 'string', value: 'JOB', help: 'Only fires of this job' },
+    ...OUTCOME_FLAGS,
+    from: { type: 'string', value: 'TIME', help: 'Due from then on: now-2h, yesterday, 2027-03-28T01:30' },
+    to: { type: 'string', value: 'TIME', help: 'Due before then' },
+    earliest: { type: 'boolean', help: 'The earliest first' },
+    ...PAGE_FLAGS,
+    ...TIME_FLAGS,
+    ...STORE_FLAGS,
+    ...OUTPUT_FLAGS,
+  },
+  run: runFires,
+}
+
+function runFires(args: Args, io: Io): Promise<number> {
+  const [schedule] = atMost(args, 1, 'fires')
+  const tz = zoneOf(args)
+  const from = timeFlag(args, 'from', { tz, now: io.now })
+  const to = timeFlag(args, 'to', { tz, now: io.now })
+  if (args.has('verify')) {
+    const useless = ['job', 'outcome', 'earliest', 'limit', 'after', 'all'].find((flag) => args.has(flag))
+    if (useless !== undefined)
+      throw new UsageError(`--verify judges all records, so --${useless} means nothing.`, 'Leave it out.')
+    return withClient(args, io, async (client) => {
+      const { verifyLedgers } = await import('../verify/verify-ledgers.ts')
+      const stretch = { from: from ?? 0, to: to === undefined ? Number.MAX_SAFE_INTEGER : to - 1 }
+      return verifyLedgers(client, { name: schedule, stretch, tz }, args, io)
+    })
+  }
+  const filter: FireFilter = {
+    schedule,
+    job: args.text('job'),
+    outcome: args.text('outcome') as FireFilter['outcome'],
+    from,
+    to,
+    order: args.has('earliest') ? 'earliest' : 'latest',
+  }
+  return withClient(args, io, async (client) => {
+    const { items, next } = await readPage(args, (page) => client.fires.list({ ...filter, ...page }))
+    // A name that is no schedule is a mistake rather than an empty list.
+    if (items.length === 0 && schedule !== undefined) await client.schedules.get(schedule)
+    printList({ items, next, columns: columnsIn(tz), name: nameOf, empty: 'No fires.' }, args, io)
+    return 0
+  })
+}
+
+function nameOf({ schedule, dueAt, nonce }: FireView): string {
+  return [schedule, new Date(dueAt).toISOString(), nonce].filter(Boolean).join(' ')
+}
+
+function columnsIn(tz: string): readonly Column<FireView>[] {
+  return [
+    { title: 'DUE', value: ({ dueAt }) => formatInstant(dueAt, tz) },
+    { title: 'SCHEDULE', value: ({ schedule }) => schedule, color: () => 'bold' },
+    { title: 'STATE', value: endingWords, color: ({ state }) => stateColor(state) },
+    { title: 'RUNS', value: ({ attempt }) => String(attempt), align: 'right' },
+    { title: 'INSTANTS', value: ({ range }) => formatCount(range?.count ?? 1), align: 'right' },
+    { title: 'UNTIL', value: ({ range }) => (range === null ? '-' : formatInstant(range.untilAt, tz)), wide: true },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'ROUND', value: ({ round }) => String(round), align: 'right', wide: true },
+    { title: 'KEY', value: ({ nonce }) => nonce || '-', wide: true },
+    { title: 'JOB', value: ({ job }) => job, wide: true },
+    { title: 'ENDED', value: ({ endedAt }) => (endedAt === null ? '-' : formatInstant(endedAt, tz)), wide: true },
+    {
+      title: 'AFTER',
+      value: ({ dueAt, endedAt, range }) =>
+        endedAt === null || range !== null ? '-' : formatDuration(Math.max(0, endedAt - dueAt)),
+      align: 'right',
+    },
+    { title: 'DETAIL', value: ({ detail }) => detail ?? '', shrinks: true },
+  ]
+}

@@ -1,0 +1,144 @@
+import {
+  expressionInstants,
+  intervalInstants,
+  type LedgerFire,
+  type LedgerRule,
+  type LedgerRun,
+  type LedgerSubject,
+} from '@cronce/checker'
+import type { Connection, FireView, RunView, ScheduleView } from 'cronce'
+import { type CronData, trigger as makeTrigger } from 'cronce/cron'
+import { zonePrefixOf } from '../zone-prefix.ts'
+
+const DAY_MS = 86_400_000
+/** Clocks of stores are kept by NTP, and a failover leads to another one. */
+const CLOCK_ERROR_MS = 1_000
+/** Instants of one schedule that are looked for: of one that is due more often, the latest. */
+const MOST_INSTANTS = 500_000
+
+/** All that the store has on record about one schedule. Runs first, so that each has its fire among what is read after it. */
+export async function readLedger(client: Connection, name: string): Promise<LedgerSubject> {
+  const { now: readAt } = await client.store.check()
+  const runs: LedgerRun[] = []
+  for await (const run of client.runs.all({ schedule: name })) runs.push(runOf(run))
+  const fires: LedgerFire[] = []
+  for await (const fire of client.fires.all({ schedule: name })) fires.push(fireOf(fire))
+  const schedule = await client.schedules.find(name)
+  const rule = schedule === null ? null : ruleOf(schedule, fires.length, readAt)
+  return { schedule: name, fires, runs, readAt, rule, clockErrorMs: CLOCK_ERROR_MS }
+}
+
+function fireOf({
+  schedule,
+  dueAt,
+  nonce,
+  kind,
+  round,
+  attempt,
+  plannedAt,
+  readyAt,
+  endedAt,
+  state,
+  reason,
+  range,
+}: FireView): LedgerFire {
+  return {
+    ...{ schedule, dueAt, nonce, round, attempt, plannedAt, readyAt, endedAt, reason },
+    origin: kind,
+    outcome: state === 'open' ? null : state,
+    untilAt: range?.untilAt ?? null,
+    count: range?.count ?? 1,
+  }
+}
+
+function runOf({
+  schedule,
+  dueAt,
+  nonce,
+  attempt,
+  token,
+  round,
+  instance,
+  startedAt,
+  endedAt,
+  state,
+  reason,
+}: RunView): LedgerRun {
+  return {
+    ...{ schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, reason },
+    outcome: state === 'running' || state === 'cancelling' ? null : state,
+  }
+}
+
+function ruleOf(schedule: ScheduleView, records: number, now: number): LedgerRule {
+  const { policy, nextAt, limit } = schedule
+  return {
+    instants: instantsOf(schedule),
+    // An instant of another version may have been planned in the very millisecond.
+    since: schedule.updatedAt,
+    nextAt,
+    keptSince: Math.max(keptSince(policy, records, now), affordable(schedule, now)),
+    limit,
+    guarantee: policy.guarantee,
+    oneAtATime: policy.overlap.kind !== 'allow',
+  }
+}
+
+/** Records go by age, and beyond their number once the misfire window and a day have passed. */
+function keptSince({ retention, misfire }: ScheduleView['policy'], records: number, now: number): number {
+  const least = misfire.windowMs + DAY_MS
+  if (records >= retention.count) return now - least
+  const ages = [retention.keepMs, ...Object.values(retention.keepMsBy)]
+  return now - Math.max(least, Math.min(...ages))
+}
+
+function affordable({ trigger }: ScheduleView, now: number): number {
+  const gapMs = trigger?.kind === 'every' ? trigger.everyMs : 1_000
+  return now - MOST_INSTANTS * gapMs
+}
+
+function instantsOf({ trigger, startAt, endAt }: ScheduleView): LedgerRule['instants'] {
+  if (trigger === null) return null
+  const rule = ruleInstants(trigger)
+  if (rule === null) return null
+  return (from, to) => rule(Math.max(from, startAt ?? from), Math.min(to, (endAt ?? Number.POSITIVE_INFINITY) - 1))
+}
+
+function ruleInstants(trigger: NonNullable<ScheduleView['trigger']>): LedgerRule['instants'] {
+  switch (trigger.kind) {
+    case 'at':
+      return (from, to) => (from <= trigger.at && trigger.at <= to ? [trigger.at] : [])
+    case 'every':
+      return intervalInstants(trigger.everyMs, trigger.anchor)
+    case 'cron':
+      return cronInstants(trigger)
+  }
+}
+
+/** By the checker's own cron, where it knows the grammar: then not even the library's idea of the rule is believed. */
+function cronInstants(data: CronData): LedgerRule['instants'] {
+  const live = makeTrigger(data)
+  if (live.kind !== 'cron' || live.timing === 'event') return null
+  if ((data.dialect === undefined || data.dialect === 'default') && !usesHash(data.expression)) {
+    const prefix = zonePrefixOf(data.expression)
+    const bare = prefix === undefined ? data.expression : data.expression.trim().replace(/^\S+\s+/, '')
+    const { dst, gap, overlap, days, wrap } = data
+    return expressionInstants(bare, { tz: live.tz, dst, gap, overlap, days, wrap })
+  }
+  return (from, to) => {
+    const instants: number[] = []
+    for (let at = live.next(from - 1); at !== null && at <= to; at = live.next(at)) instants.push(at)
+    return instants
+  }
+}
+
+function usesHash(expression: string): boolean {
+  return /(^|[\s,])H([\s,/(]|$)/i.test(expression)
+}
+
+/** Names of schedules that are gone, and of which records are left. */
+export async function goneSchedules(client: Connection, known: ReadonlySet<string>): Promise<readonly string[]> {
+  const gone = new Set<string>()
+  for await (const { schedule } of client.fires.all()) if (!known.has(schedule)) gone.add(schedule)
+  return [...gone].sort()
+}

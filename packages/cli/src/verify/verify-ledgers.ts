@@ -1,0 +1,116 @@
+import { judgeLedger, type LedgerCounts, PROPERTIES, type Stretch, type Violation } from '@cronce/checker'
+import type { Connection } from 'cronce'
+import type { Args } from '../args.ts'
+import { EXIT } from '../exit-code.ts'
+import { formatCount, joinWords } from '../format.ts'
+import type { Io } from '../io.ts'
+import { formOf, printJson } from '../output.ts'
+import { Progress } from '../progress.ts'
+import { sanitize } from '../terminal.ts'
+import { formatInstant } from '../time-words.ts'
+import { goneSchedules, readLedger } from './read-ledger.ts'
+
+/** So many are printed of each schedule and kind; all are counted. */
+const SHOWN = 10
+
+interface Judged {
+  readonly schedule: string
+  readonly violations: readonly Violation[]
+  readonly counts: LedgerCounts
+  readonly judgedFrom: number
+}
+
+/** Judge the records of one schedule, or of all. Exit code 1 if they are not what they must be. */
+export async function verifyLedgers(
+  client: Connection,
+  { name, stretch, tz }: { readonly name: string | undefined; readonly stretch: Stretch; readonly tz: string },
+  args: Args,
+  io: Io,
+): Promise<number> {
+  const names = name === undefined ? await allNames(client) : [name]
+  const progress = new Progress(io, 'judged', names.length)
+  const judged: Judged[] = []
+  for (const schedule of names) {
+    const subject = await readLedger(client, schedule)
+    // A name that is no schedule, and never was one, is a mistake.
+    if (subject.rule === null && subject.fires.length === 0 && subject.runs.length === 0)
+      await client.schedules.get(schedule)
+    const verdict = judgeLedger(subject, stretch)
+    const judgedFrom = Math.max(stretch.from, subject.rule?.since ?? 0, subject.rule?.keptSince ?? 0)
+    judged.push({ schedule, ...verdict, judgedFrom })
+    progress.step()
+  }
+  progress.end()
+  const isSound = judged.every(({ violations }) => violations.length === 0)
+  if (['json', 'jsonl'].includes(formOf(args))) printJson(toJson(judged, isSound), io)
+  else print(judged, tz, io)
+  return isSound ? EXIT.ok : EXIT.failed
+}
+
+async function allNames(client: Connection): Promise<readonly string[]> {
+  const names = new Set<string>()
+  for await (const { name } of client.schedules.all()) names.add(name)
+  return [...names, ...(await goneSchedules(client, names))]
+}
+
+function total(judged: readonly Judged[]): LedgerCounts {
+  const byOutcome: Record<string, number> = {}
+  const sum = { fires: 0, instants: 0, runs: 0, expected: 0, retried: 0 }
+  for (const { counts } of judged) {
+    for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += counts[key]
+    for (const [outcome, count] of Object.entries(counts.byOutcome))
+      byOutcome[outcome] = (byOutcome[outcome] ?? 0) + count
+  }
+  return { ...sum, byOutcome }
+}
+
+function toJson(judged: readonly Judged[], isSound: boolean): object {
+  return {
+    sound: isSound,
+    counts: total(judged),
+    items: judged.map(({ schedule, violations, counts }) => ({
+      schedule,
+      sound: violations.length === 0,
+      counts,
+      violations,
+    })),
+    next: null,
+  }
+}
+
+function print(judged: readonly Judged[], tz: string, io: Io): void {
+  for (const { schedule, violations } of judged) {
+    const byProperty = Map.groupBy(violations, ({ property }) => property)
+    for (const [property, found] of byProperty) {
+      io.out(
+        `${io.paint('red', '✗')} ${io.paint('bold', sanitize(schedule))}  ${property} ${io.paint('dim', PROPERTIES[property])}\n`,
+      )
+      for (const { message } of found.slice(0, SHOWN)) io.out(`    ${sanitize(message)}\n`)
+      if (found.length > SHOWN) io.out(`    and ${formatCount(found.length - SHOWN)} more\n`)
+    }
+  }
+  io.out(`${summary(judged, tz, io)}\n`)
+}
+
+/** What was judged comes first: a verdict about nothing is worth nothing. */
+function summary(judged: readonly Judged[], tz: string, io: Io): string {
+  const { fires, instants, runs, expected, retried, byOutcome } = total(judged)
+  const violations = judged.reduce((sum, { violations: found }) => sum + found.length, 0)
+  const outcomes = Object.entries(byOutcome)
+    .sort((a, b) => b[1] - a[1])
+    .map(([outcome, count]) => `${formatCount(count)} ${outcome}`)
+  const [only] = judged
+  const since = judged.length === 1 && only!.judgedFrom > 0 ? ` since ${formatInstant(only!.judgedFrom, tz)}` : ''
+  const lines = [
+    `${plural(judged.length, 'schedule')}: ${plural(fires, 'record')} of ${plural(instants, 'instant')} (${joinWords(outcomes) || 'none'}), ${plural(runs, 'run')}, ${plural(retried, 'fire')} run more than once.`,
+    `${plural(expected, 'instant')} of the rules${since} looked for.`,
+    violations === 0
+      ? `${io.paint('green', 'Sound')}: every instant is on record once, and no record contradicts another.`
+      : `${io.paint('red', `${plural(violations, 'violation')}`)}: these records are not those of a scheduler that keeps its promises.`,
+  ]
+  return lines.join('\n')
+}
+
+function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+}
