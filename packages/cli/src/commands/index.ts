@@ -3,6 +3,12 @@ import type { Entry } from './command.ts'
 /** All commands, in the order of the help: how people meet them. */
 export const COMMANDS: readonly Entry[] = [
   {
+    name: 'init',
+    group: 'run',
+    summary: 'Write a configuration and an example job',
+    load: async () => (await import('./init.ts')).init,
+  },
+  {
     name: 'dev',
     group: 'run',
     summary: 'Run the jobs of a file here, anew whenever it changes',
