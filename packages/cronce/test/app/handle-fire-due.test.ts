@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { type Cronce, cronce, type JobOptions } from '../../src/index.ts'
+import { memory } from '../../src/memory.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import type { StoreSource } from '../../src/store/store.ts'
+import { answerOf, fireRequest } from './fire-request.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'cronce-fires-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+
+const STORES: Readonly<Record<string, () => StoreSource>> = {
+  memory: () => memory() as StoreSource,
+  SQLite: () => sqlite(join(folder, `${++files}.db`)) as StoreSource,
+}
+
+interface Worker {
+  readonly app: Cronce
+  readonly ran: number[]
+}
+
+/** An app as a function of a cloud has it: declared, never started. */
+function worker(context: TestContext, store: StoreSource, options: JobOptions = {}): Worker {
+  const app = cronce({ store, app: 'shop', signals: false, logger: false })
+  const ran: number[] = []
+  app.job('outside', options, (run) => {
+    ran.push(run.fire.dueAt)
+    return 'done'
+  })
+  context.after(() => app.stop())
+  return { app, ran }
+}
+
+/** The whole second before now: what a scheduler outside would say is due. */
+function justNow(): number {
+  return Math.floor(Date.now() / 1_000) * 1_000
+}
+
+for (const [name, open] of Object.entries(STORES)) {
+  test(`on ${name}, an app that has not started runs the fire and answers how it ended, also the first one ever`, async (context) => {
+    const { app, ran } = worker(context, open())
+    const dueAt = justNow()
+    const byDue = await answerOf(app, fireRequest('', { body: { schedule: 'outside', dueAt } }))
+    assert.deepEqual([byDue.status, byDue.body.fire?.state, byDue.body.fire?.dueAt], [200, 'succeeded', dueAt])
+    const byId = await answerOf(app, fireRequest('?schedule=outside&id=17'))
+    assert.deepEqual([byId.status, byId.body.fire?.state, byId.body.fire?.nonce], [200, 'succeeded', '17'])
+    assert.equal(ran.length, 2)
+    const unknown = await answerOf(app, fireRequest('?schedule=gone&id=17'))
+    assert.deepEqual([unknown.status, unknown.body.error?.code], [404, 'SCHEDULE_NOT_FOUND'])
+  })
+
+  test(`on ${name}, fifty deliveries of the same fire at once, to two apps, are one run`, async (context) => {
+    const store = open()
+    const workers = [worker(context, store), worker(context, store)]
+    const dueAt = justNow()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => {
+        const body = index % 4 < 2 ? { schedule: 'outside', dueAt } : { schedule: 'outside', id: 'order-17' }
+        return answerOf(workers[index % 2]!.app, fireRequest('', { body }))
+      }),
+    )
+    assert.deepEqual(new Set(answers.map(({ body }) => body.error?.code)), new Set([undefined]))
+    // One of each kind.
+    assert.equal(answers.filter(({ body }) => body.created).length, 2)
+    assert.equal(workers.flatMap(({ ran }) => ran).length, 2)
+    const { items } = await workers[0]!.app.runs.list({ schedule: 'outside' })
+    assert.deepEqual(
+      items.map(({ state, attempt }) => [state, attempt]),
+      [
+        ['succeeded', 1],
+        ['succeeded', 1],
+      ],
+    )
+  })
+}
+
+test('what an instant of its own trigger is, is run by a delivery at the latest, and once', async (context) => {
+  const { app, ran } = worker(context, memory() as StoreSource, { every: '1s' })
+  // Declares it: instants count from here on.
+  await app.runDue()
+  const created = (await app.schedules.get('outside')).createdAt
+  const dueAt = Math.ceil(created / 1_000) * 1_000
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => answerOf(app, fireRequest('', { body: { schedule: 'outside', dueAt } }))),
+  )
+  for (const { status, body } of answers) assert.deepEqual([status, body.fire?.state], [200, 'succeeded'])
+  assert.deepEqual(
+    ran.filter((at) => at === dueAt),
+    [dueAt],
+  )
+})
+
+test('a host that is a little early is waited for, and its fire is the one that was meant', async (context) => {
+  const { app, ran } = worker(context, memory() as StoreSource)
+  await app.runDue()
+  const dueAt = Date.now() + 300
+  const { status, body } = await answerOf(app, fireRequest('', { body: { schedule: 'outside', dueAt } }))
+  assert.deepEqual([status, body.fire?.state, ran], [200, 'succeeded', [dueAt]])
+})
+
+test('a fire that failed is answered as such: whether it is run again is for its policy to say', async (context) => {
+  const app = cronce({ store: 'memory:', signals: false, logger: false })
+  context.after(() => app.stop())
+  app.job('outside', {}, () => {
+    throw new Error('out of paper')
+  })
+  const once = await answerOf(app, fireRequest('?schedule=outside&id=1'))
+  assert.deepEqual([once.status, once.body.fire?.state, once.body.fire?.detail], [200, 'failed', 'out of paper'])
+  const again = await answerOf(app, fireRequest('?schedule=outside&id=1'))
+  assert.deepEqual([again.status, again.body.created, again.body.fire?.attempt], [200, false, 1])
+})
+
+test('a delivery while the app runs what is due waits for its own turn', async (context) => {
+  const app = cronce({ store: 'memory:', signals: false, logger: false })
+  context.after(() => app.stop())
+  const begun = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const ran: string[] = []
+  app
+    .job('slow', {}, async () => {
+      begun.resolve()
+      await release.promise
+      ran.push('slow')
+    })
+    .job('quick', {}, () => void ran.push('quick'))
+  const slow = answerOf(app, fireRequest('?schedule=slow&id=1'))
+  await begun.promise
+  const quick = [1, 2, 3].map((id) => answerOf(app, fireRequest(`?schedule=quick&id=${id}`)))
+  release.resolve()
+  assert.equal((await slow).body.fire?.state, 'succeeded')
+  for (const answer of await Promise.all(quick)) assert.notEqual(answer.body.fire?.state, 'open')
+  assert.equal(ran[0], 'slow')
+})
+
+test('a started app takes deliveries and runs them itself', async (context) => {
+  const { app, ran } = worker(context, memory() as StoreSource, { overlap: 'queue-all' })
+  await app.start()
+  const ended = Promise.withResolvers<void>()
+  app.on('fire.ended', () => {
+    if (ran.length === 3) ended.resolve()
+  })
+  for (const id of ['a', 'b', 'a', 'c', 'b']) {
+    const { status } = await answerOf(app, fireRequest(`?schedule=outside&id=${id}`))
+    assert.ok(status === 202 || status === 200, String(status))
+  }
+  await ended.promise
+  assert.equal((await app.runs.list()).items.length, 3)
+})
