@@ -5,8 +5,10 @@ export const MARK = 'CRONCE_SUPERVISED'
 
 /** A command and all that came of it. */
 export interface Tree {
-  /** The command's own process, which is the leader of a group and a session; `null` if nobody has said. */
-  readonly leader: number | null
+  /** The command's own process, which is the leader of a group and a session; `null`: not known, or no more of these. */
+  leader: number | null
+  /** Whether it has ended. */
+  isLeaderGone: boolean
   readonly mark: string
 }
 
@@ -27,6 +29,9 @@ export function findTree(tree: Tree): { readonly targets: readonly number[]; rea
     return group !== null && signalOne(group, 0) ? { targets: [group], count: 1 } : { targets: [], count: 0 }
   }
   const members = membersOf(tree, listProcesses())
+  // As long as anybody is in the group or the session nobody else gets its number. Afterwards a stranger may.
+  const isNumberFree = members.every((one) => one.group !== tree.leader && one.session !== tree.leader)
+  if (tree.isLeaderGone && isNumberFree) tree.leader = null
   const apart = members.filter((one) => one.group !== tree.leader).map(({ pid }) => pid)
   const targets = group === null || apart.length === members.length ? apart : [group, ...apart]
   return { targets, count: members.length }
@@ -63,7 +68,7 @@ function membersOf({ leader, mark }: Tree, processes: readonly Listed[]): Listed
   const children = Map.groupBy(processes, ({ parent }) => parent)
   const entry = `${MARK}=${mark}`
   const found = processes.filter(
-    ({ pid, group, session }) => pid === leader || group === leader || session === leader || hasEntry(pid, entry),
+    ({ pid, group, session }) => group === leader || session === leader || hasEntry(pid, entry),
   )
   const members = new Map(found.map((one) => [one.pid, one]))
   // A map goes on to what is added while it is walked through: children, their children, and so on.

@@ -76,11 +76,12 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
   }
   await within(CLOSE_MS, ends.disconnected)
   const { started, last } = told
-  const rest = last === null ? await endByForce({ leader: started, mark: command.mark }) : 0
+  const rest = last === null ? await endByForce({ leader: started, isLeaderGone: true, mark: command.mark }) : 0
   if (!(await within(CLOSE_MS, ends.closed))) for (const stream of supervisor.stdio) stream?.destroy()
   if (last === null) return { ...LOST, remaining: rest }
   if (last.kind === 'refused') throw notStarted(spec.file, last)
-  return { ...last, isSupervisorLost: false }
+  const { kind: _, ...ended } = last
+  return { ...ended, isSupervisorLost: false }
 }
 
 function toSupervised(spec: CommandSpec, { graceMs, onChannel }: SuperviseOptions): SupervisedCommand {

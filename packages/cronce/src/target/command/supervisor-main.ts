@@ -73,7 +73,7 @@ function watch(child: ChildProcess, command: SupervisedCommand): void {
     if (child.pid === undefined) refuse(error)
   })
   if (child.pid === undefined) return
-  tree = { leader: child.pid, mark: command.mark }
+  tree = { leader: child.pid, isLeaderGone: false, mark: command.mark }
   child.on('exit', (exitCode, signal) => void endRest(exitCode, signal))
   send({ kind: 'started', pid: child.pid })
   if (!process.connected) orphaned()
@@ -98,6 +98,7 @@ function kill(): void {
 /** The command has ended; what it has left behind must. */
 async function endRest(exitCode: number | null, signal: NodeJS.Signals | null): Promise<void> {
   const rest = tree as Tree
+  rest.isLeaderGone = true
   const wasEnding = isEnding
   let { count: remaining } = findTree(rest)
   const leftBehind = wasEnding ? 0 : remaining

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { CronceError } from '../../src/index.ts'
+import { type CommandSpec, superviseCommand } from '../../src/internal.ts'
+import { forceAfterMs } from '../../src/target/command/grace.ts'
+import { eventually } from './kit.ts'
+
+const { PATH = '' } = process.env
+const sh = (command: string): CommandSpec => ({ file: '/bin/sh', args: ['-c', command], env: { PATH } })
+
+describe('a supervised command', { timeout: 120_000 }, () => {
+  test('may share the streams of its scheduler, and is sent signals by it', async (context) => {
+    const child = spawn(process.execPath, [fileURLToPath(new URL('./inherit.ts', import.meta.url))], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    context.after(() => child.kill('SIGKILL'))
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    child.stdin.end('this\n')
+    await eventually(() => (output === 'heard this\n' ? true : null))
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'close'), [5, null])
+    assert.equal(output, 'heard this\ntold\nended with 5 null\n')
+  })
+
+  test('has nothing in its environment but what it was given, and a mark', async () => {
+    const chunks: Buffer[] = []
+    const end = await superviseCommand(
+      { file: '/usr/bin/env', args: [], env: { GIVEN: 'so' } },
+      { signal: new AbortController().signal, graceMs: 0, output: (_, chunk) => chunks.push(chunk) },
+    )
+    assert.deepEqual(end, { exitCode: 0, signal: null, leftBehind: 0, remaining: 0, isSupervisorLost: false })
+    assert.match(Buffer.concat(chunks).toString(), /^GIVEN=so\nCRONCE_SUPERVISED=[0-9a-f-]{36}\n$/)
+  })
+
+  test('is not started when its signal is aborted, and ends if that comes while it starts', async () => {
+    const output = (): void => {}
+    const reason = new Error('not wanted')
+    const early = superviseCommand(sh('exit 0'), { signal: AbortSignal.abort(reason), graceMs: 0, output })
+    await assert.rejects(early, reason)
+    const soon = new AbortController()
+    const ending = superviseCommand(sh('sleep 100'), { signal: soon.signal, graceMs: 0, output })
+    soon.abort()
+    assert.equal((await ending).exitCode, null)
+  })
+
+  test('is made to end before the fleet takes its run as over, and soon if another one may follow at once', () => {
+    const error = (code: string): CronceError => new CronceError(code, 'Stop.')
+    assert.equal(forceAfterMs(error('RUN_TIMEOUT'), 10_000), 9_500)
+    assert.equal(forceAfterMs(error('RUN_CANCELLED'), 1_000), 750)
+    assert.equal(forceAfterMs(error('RUN_TIMEOUT'), 0), 0)
+    for (const code of ['LEASE_LOST', 'RUN_FENCED', 'RUN_STOPPED']) {
+      assert.equal(forceAfterMs(error(code), 10_000), 1_000)
+      assert.equal(forceAfterMs(error(code), 100), 100)
+    }
+    assert.equal(forceAfterMs(undefined, Number.MAX_SAFE_INTEGER), 2_147_483_647)
+  })
+})

@@ -1,0 +1,18 @@
+/** A program that lends its streams to a command, and passes signals on to it: as `cronce exec` does. */
+import { superviseCommand } from '../../src/internal.ts'
+
+const { PATH = '' } = process.env
+const command = "read line; echo heard $line; trap 'echo told; exit 5' TERM; while :; do sleep 0.1; done"
+const { exitCode, signal } = await superviseCommand(
+  { file: '/bin/sh', args: ['-c', command], env: { PATH } },
+  {
+    signal: new AbortController().signal,
+    graceMs: 10_000,
+    output: 'inherit',
+    onStarted: ({ send }) => {
+      for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, send)
+    },
+  },
+)
+process.stdout.write(`ended with ${exitCode} ${signal}\n`)
+process.exitCode = exitCode ?? 1
