@@ -15,7 +15,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Seconds after which it is worth to try again. */
-const RETRY_AFTER = '1'
+const RETRY_AFTER: Readonly<Record<number, string>> = { 425: '5', 429: '30', 503: '1' }
 
 /** An answer before it is a Response, so that it can be kept and given again. */
 export interface Answer {
@@ -61,7 +61,8 @@ function tell(error: unknown): Answer | null {
   if (status === null) return null
   const { message, hint, notApplied, headers } = error as Error & Told
   const body = { error: { code, message, hint: hint ?? null, ...(notApplied === undefined ? {} : { notApplied }) } }
-  const later: Record<string, string> = status === 503 ? { 'retry-after': RETRY_AFTER } : {}
+  const after = RETRY_AFTER[status]
+  const later: Record<string, string> = after === undefined ? {} : { 'retry-after': after }
   return { ...answerJson(body, status), headers: { ...later, ...headers } }
 }
 

@@ -25,7 +25,7 @@ export interface Handler {
 }
 
 const OVERVIEW_MS = 1_000
-const EVENTS = { ring: 5_000, lingerMs: 30_000, heartbeatMs: 15_000 } as const
+const EVENTS = { ring: 5_000, lingerMs: 30_000, heartbeatMs: 15_000, retryMs: 5_000 } as const
 
 export function createHandler(source: Source, options: HandlerOptions = {}): Handler {
   const resolved = resolveOptions(options)
@@ -149,7 +149,7 @@ function overloaded(inWork: number): Error {
 
 function methodUnknown(method: string, methods: readonly string[]): Error {
   const allow = methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ')
-  return refuse('METHOD_UNKNOWN', `There is no ${method} here.`, `Use ${allow}.`, { allow })
+  return refuse('METHOD_REFUSED', `There is no ${method} here.`, `Use ${allow}.`, { allow })
 }
 
 function routeUnknown(path: string): Error {

@@ -40,23 +40,24 @@ export class KeptAnswers {
     this.#bytes += entry.size
     try {
       const answer = await entry.answer
-      if (answer.status >= 500) this.#forget(key)
-      else this.#grow(entry, answer.text?.length ?? 0)
+      if (answer.status >= 500) this.#forget(key, entry)
+      else this.#grow(key, entry, answer.text?.length ?? 0)
       return answer
     } catch (error) {
-      this.#forget(key)
+      this.#forget(key, entry)
       throw error
     }
   }
 
-  #grow(entry: Entry, size: number): void {
+  #grow(key: string, entry: Entry, size: number): void {
+    // It may have had to go before it was answered.
+    if (this.#entries.get(key) !== entry) return
     entry.size += size
     this.#bytes += size
   }
 
-  #forget(key: string): void {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return
+  #forget(key: string, entry: Entry): void {
+    if (this.#entries.get(key) !== entry) return
     this.#entries.delete(key)
     this.#bytes -= entry.size
   }
@@ -64,10 +65,10 @@ export class KeptAnswers {
   /** A Map gives back what was put into it first, first. */
   #forgetOld(): void {
     const since = this.#now() - KEEP_MS
-    for (const [key, { at }] of this.#entries) {
+    for (const [key, entry] of this.#entries) {
       const isTooMuch = this.#entries.size >= ENTRIES || this.#bytes > BYTES
-      if (at > since && !isTooMuch) return
-      this.#forget(key)
+      if (entry.at > since && !isTooMuch) return
+      this.#forget(key, entry)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { CronceError } from 'cronce'
+import { CronceError, type HandleCallbackOptions, type HandleFireOptions } from 'cronce'
 import { didYouMean } from 'cronce/internal'
 import type { Access } from './access.ts'
 
@@ -20,10 +20,16 @@ export interface HandlerOptions {
   readonly streams?: number | undefined
   /** A condition of `/readyz` besides the store and the instance. @default none */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
-  /** How deliveries to `POST /api/v1/fires` are authenticated: the options of `app.handleFire`. @default its own */
-  readonly fires?: Readonly<Record<string, unknown>> | undefined
-  /** How call-backs to `/api/v1/callbacks` are authenticated: the options of `app.handleCallback`. @default its own */
-  readonly callbacks?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * How deliveries to `POST /api/v1/fires` are authenticated: the options of `app.handleFire`.
+   * @default CRONCE_FIRE_TOKEN and CRONCE_FIRE_SECRET of the environment
+   */
+  readonly fires?: HandleFireOptions | undefined
+  /**
+   * How call-backs to `/api/v1/callbacks` are authenticated: those of `app.handleCallback`.
+   * @default CRONCE_CALLBACK_SECRET of the environment
+   */
+  readonly callbacks?: Omit<HandleCallbackOptions, 'schedule' | 'token'> | undefined
   /** Where faults of the server are told. @default stderr */
   readonly logger?: ApiLogger | false | undefined
 }
@@ -40,8 +46,8 @@ export interface ResolvedOptions {
   readonly allowedOrigins: ReadonlySet<string>
   readonly streams: number
   readonly ready: () => boolean | Promise<boolean>
-  readonly fires: Readonly<Record<string, unknown>>
-  readonly callbacks: Readonly<Record<string, unknown>>
+  readonly fires: HandleFireOptions
+  readonly callbacks: Omit<HandleCallbackOptions, 'schedule' | 'token'>
   readonly logger: ApiLogger
 }
 

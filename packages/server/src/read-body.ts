@@ -14,7 +14,7 @@ function demandJsonType(request: Request): void {
   const type = request.headers.get('content-type')
   if (type !== null && /^application\/json *(;|$)/i.test(type.trim())) return
   const shown = type === null ? 'missing' : JSON.stringify(type.slice(0, 60))
-  throw refuse('CONTENT_TYPE_UNSUPPORTED', `The content type is ${shown}.`, 'Send content-type: application/json.')
+  throw refuse('BODY_TYPE_REFUSED', `The content type is ${shown}.`, 'Send content-type: application/json.')
 }
 
 async function readText(request: Request, limit: number): Promise<string> {

@@ -12,6 +12,8 @@ export interface HubSettings {
   /** How long the feed goes on when the last one has left: most come back at once. */
   readonly lingerMs: number
   readonly heartbeatMs: number
+  /** Before the feed is begun again after it broke. */
+  readonly retryMs: number
   /** Told of a feed that broke. */
   readonly onError: (error: unknown) => void
 }
@@ -22,9 +24,6 @@ export interface Listener {
   beat(): void
   end(): void
 }
-
-/** Before the feed is begun again after it broke. */
-const RETRY_MS = 5_000
 
 /**
  * One feed for all streams, which runs only while somebody listens. What it tells is put into a ring, and every listener reads
@@ -126,7 +125,7 @@ export class EventHub {
         this.#settings.onError(error)
       }
       if (signal.aborted) return
-      await pause(RETRY_MS, signal)
+      await pause(this.#settings.retryMs, signal)
       // What happened meanwhile may be told twice or not at all.
       ring.push({ kind: 'reset', data: '{}', schedule: null, job: null })
       this.#each((listener) => listener.ring())

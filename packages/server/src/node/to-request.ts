@@ -24,7 +24,7 @@ export function toRequest(incoming: Hosted, mount: Mount, signal: AbortSignal): 
   const method = incoming.method ?? 'GET'
   if (['TRACE', 'TRACK', 'CONNECT'].includes(method.toUpperCase())) {
     const allow = 'GET, HEAD, PUT, POST, DELETE'
-    throw refuse('METHOD_UNKNOWN', `There is no ${method} here.`, `Use ${allow}.`, { allow })
+    throw refuse('METHOD_REFUSED', `There is no ${method} here.`, `Use ${allow}.`, { allow })
   }
   const headers = headersOf(incoming)
   const url = urlOf(incoming, mount, headers)

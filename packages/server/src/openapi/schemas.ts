@@ -136,6 +136,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     fire: about(orNull(ref('Fire')), 'Null: the schedule comes to this instant by itself.'),
     created: BOOLEAN,
   }),
+  Received: object({
+    schedule: TEXT,
+    dueAt: AT,
+    fire: about(orNull(ref('Fire')), 'Null: the schedule comes to this instant by itself.'),
+    created: BOOLEAN,
+  }),
+  Completed: object({ run: ref('Run') }),
   Backfilled: object({
     id: about(orNull(TEXT), 'Null after a dry run.'),
     preview: object({ instants: INTEGER, toRun: INTEGER, alreadyRun: INTEGER, more: BOOLEAN }),

@@ -1,7 +1,8 @@
+import type { Cronce } from 'cronce'
 import { answerJson, refuse } from '../answer.ts'
 import { openStream } from '../events/stream.ts'
-import { TEXT } from '../openapi/schema.ts'
-import type { Source } from '../source.ts'
+import { ref, TEXT } from '../openapi/schema.ts'
+import { appOf, type Source } from '../source.ts'
 import { type Call, type Route, route } from './route.ts'
 
 /** Events, and what other programs deliver with a proof of their own. */
@@ -29,8 +30,8 @@ export const SERVICE_ROUTES: readonly Route[] = [
       'A delivery of an external scheduler, authenticated by its own token or signature: at least once in, one fire out.',
     access: 'own',
     idempotency: 'durable',
-    answer: {},
-    handle: async ({ source, request, options }) => receiverOf(source, 'handleFire')(request, options.fires),
+    answer: ref('Received'),
+    handle: async ({ source, request, options }) => demandApp(source).handleFire(request, options.fires),
   }),
   route({
     method: 'POST',
@@ -39,10 +40,10 @@ export const SERVICE_ROUTES: readonly Route[] = [
     about: 'How the work of a parked run ended, signed by the endpoint that did it.',
     access: 'own',
     idempotency: 'durable',
-    answer: {},
+    answer: ref('Completed'),
     handle: async ({ source, request, options, parts }) => {
       const run = { schedule: parts('schedule'), token: parts('token') }
-      return receiverOf(source, 'handleCallback')(request, { ...options.callbacks, ...run })
+      return demandApp(source).handleCallback(request, { ...options.callbacks, ...run })
     },
   }),
 ]
@@ -55,13 +56,10 @@ async function streamEvents({ events, request, query }: Call) {
   return openStream(events, { lastEventId, schedule, job, signal: request.signal })
 }
 
-type Receiver = (request: Request, options: Readonly<Record<string, unknown>>) => Promise<Response>
-
 /** What is delivered from outside is for an app: it knows by itself whom to believe. */
-function receiverOf(source: Source, name: 'handleFire' | 'handleCallback'): Receiver {
-  const receivers = source as Partial<Record<typeof name, Receiver>>
-  const receiver = receivers[name]
-  if (receiver !== undefined) return receiver
+function demandApp(source: Source): Cronce {
+  const app = appOf(source)
+  if (app !== null) return app
   const hint = 'Make the handler of an app, not of a connection.'
   throw refuse('DELIVERIES_UNSUPPORTED', 'Nothing is received here.', hint)
 }

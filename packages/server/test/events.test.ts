@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { connect, type FeedEntry, type FireView } from 'cronce'
+import { EventHub, type HubSettings } from '../src/events/hub.ts'
+import { openStream } from '../src/events/stream.ts'
+import type { Source } from '../src/source.ts'
+import { apiOf, eventually } from './kit.ts'
+import { EventReader } from './kit-events.ts'
+
+function get(path: string, headers: Record<string, string> = {}): Request {
+  return new Request(`http://localhost${path}`, { headers })
+}
+
+describe('the stream of events', () => {
+  test('tells what is run and what is not, by schedule and job', async (context) => {
+    const { app, handler } = apiOf(context)
+    app.job('work', {}, () => 'done')
+    app.job('other', {}, () => {})
+    await app.start()
+    const all = new EventReader(await handler(get('/api/v1/events')))
+    const mine = new EventReader(await handler(get('/api/v1/events?schedule=work')))
+    const byJob = new EventReader(await handler(get('/api/v1/events?job=work')))
+    for (const reader of [all, mine, byJob]) assert.equal((await reader.next())?.kind, 'ready')
+    await app.schedules.trigger('other')
+    const other = await all.until('run.ended')
+    assert.deepEqual([other.data.run.schedule, other.data.run.log], ['other', undefined])
+    await app.schedules.trigger('work')
+    for (const reader of [mine, byJob]) {
+      const started = await reader.next()
+      assert.deepEqual([started?.kind, started?.data.run.schedule], ['run.started', 'work'])
+      const ended = await reader.until('run.ended')
+      assert.deepEqual([ended.data.run.state, ended.data.run.result], ['succeeded', 'done'])
+      await reader.cancel()
+    }
+    handler.close()
+    while ((await all.next()) !== null);
+  })
+
+  test('goes on behind the last event that was seen, and says so when it can not', async (context) => {
+    const { app, handler } = apiOf(context)
+    app.job('work', {}, () => {})
+    await app.start()
+    const first = new EventReader(await handler(get('/api/v1/events')))
+    await first.until('ready')
+    await app.schedules.trigger('work')
+    const { id } = await first.until('run.started')
+    await first.cancel()
+    const second = new EventReader(await handler(get('/api/v1/events', { 'last-event-id': id })))
+    assert.deepEqual((await second.next())?.kind, 'ready')
+    assert.equal((await second.next())?.kind, 'run.ended')
+    await second.cancel()
+    for (const unknown of ['abc-1', 'nonsense', `${id}0000`, `${id.split('-')[0]}-99`]) {
+      const third = new EventReader(await handler(get('/api/v1/events', { 'last-event-id': unknown })))
+      assert.equal((await third.next())?.kind, 'reset', unknown)
+      await third.cancel()
+    }
+  })
+
+  test('is opened by so many at a time', async (context) => {
+    const { handler } = apiOf(context, { streams: 2 })
+    const readers = [0, 1].map(async () => new EventReader(await handler(get('/api/v1/events'))))
+    const full = await Promise.all(readers).then(() => handler(get('/api/v1/events')))
+    assert.deepEqual([full.status, full.headers.get('retry-after')], [503, '1'])
+    await (await readers[0]!).cancel()
+    const again = new EventReader(await handler(get('/api/v1/events')))
+    assert.equal((await again.next())?.kind, 'ready')
+  })
+})
+
+/** A feed that says what it is told to. */
+async function madeUp(
+  context: { after(fn: () => Promise<void>): void },
+  settings: Partial<HubSettings> = {},
+): Promise<{ hub: EventHub; say: (count: number) => void; fail: () => void; feeds: () => number }> {
+  const client = await connect({ store: 'memory:' })
+  let feeds = 0
+  let said: FeedEntry[] = []
+  let hasFailed = false
+  let wake = (): void => {}
+  async function* feed({ signal }: { signal?: AbortSignal | undefined } = {}): AsyncGenerator<FeedEntry> {
+    feeds++
+    signal?.addEventListener('abort', () => wake())
+    while (signal?.aborted !== true) {
+      if (hasFailed) {
+        hasFailed = false
+        throw new Error('the feed broke')
+      }
+      const entries = said
+      said = []
+      yield* entries
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        if (said.length > 0 || hasFailed) resolve()
+      })
+    }
+    feeds--
+  }
+  const source = { ...client, feed } as Source
+  const hub = new EventHub(source, {
+    streams: 100,
+    ring: 5_000,
+    lingerMs: 0,
+    heartbeatMs: 10_000,
+    retryMs: 20,
+    onError: () => {},
+    ...settings,
+  })
+  context.after(async () => {
+    hub.close()
+    await client.close()
+  })
+  const fire = { schedule: 's', job: 'j' } as FireView
+  return {
+    hub,
+    feeds: () => feeds,
+    say(count) {
+      for (let at = 0; at < count; at++) said.push({ kind: 'fire.ended', at, fire })
+      wake()
+    },
+    fail() {
+      hasFailed = true
+      wake()
+    },
+  }
+}
+
+const OPTIONS = { lastEventId: null, schedule: undefined, job: undefined }
+
+describe('the hub behind it', () => {
+  test('reads one feed for all, and only while somebody listens', async (context) => {
+    const { hub, feeds } = await madeUp(context)
+    const aborts = [new AbortController(), new AbortController(), new AbortController()]
+    const streams = await Promise.all(aborts.map(({ signal }) => openStream(hub, { ...OPTIONS, signal })))
+    await eventually(async () => feeds() === 1)
+    assert.equal(hub.listening, 3)
+    aborts[0]!.abort()
+    await streams[1]!.body!.cancel()
+    assert.deepEqual([hub.listening, hub.running], [1, true])
+    aborts[2]!.abort()
+    await eventually(async () => !hub.running && feeds() === 0)
+    assert.equal(hub.listening, 0)
+    const late = await openStream(hub, { ...OPTIONS, signal: AbortSignal.abort() })
+    assert.equal(hub.listening, 0)
+    assert.equal(await late.text(), '')
+  })
+
+  test('lets go of who reads too slowly, and keeps nothing for them', async (context) => {
+    const { hub, say } = await madeUp(context, { ring: 100 })
+    const slow = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
+    const fast = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
+    await fast.until('ready')
+    for (let round = 0; round < 10; round++) {
+      say(50)
+      for (let count = 0; count < 50; count++) assert.equal((await fast.next())?.kind, 'fire.ended')
+    }
+    const seen: string[] = []
+    for (let event = await slow.next(); event !== null; event = await slow.next()) seen.push(event.kind)
+    assert.equal(seen[0], 'ready')
+    assert.ok(seen.length < 500, `${seen.length} of 501`)
+    assert.equal(hub.listening, 1)
+  })
+
+  test('beats while nothing happens, and gives up who does not even read that', async (context) => {
+    const { hub } = await madeUp(context, { heartbeatMs: 20 })
+    const reader = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
+    await reader.until('ready')
+    void reader.next()
+    await eventually(async () => reader.beats >= 3)
+    await openStream(hub, { ...OPTIONS, signal: new AbortController().signal })
+    await eventually(async () => hub.listening === 1)
+  })
+
+  test('begins again when the feed breaks, and says that something may be missing', async (context) => {
+    const broken: unknown[] = []
+    const { hub, say, fail } = await madeUp(context, { onError: (error) => broken.push(error) })
+    const reader = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
+    await reader.until('ready')
+    say(1)
+    await reader.until('fire.ended')
+    fail()
+    assert.equal((await reader.next())?.kind, 'reset')
+    say(1)
+    assert.equal((await reader.next())?.kind, 'fire.ended')
+    assert.equal(broken.length, 1)
+  })
+
+  test('cuts nothing short: thousands of entries arrive in order', async (context) => {
+    const { hub, say } = await madeUp(context)
+    const reader = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
+    await reader.until('ready')
+    say(4_000)
+    for (let at = 0; at < 4_000; at++) assert.equal((await reader.next())?.data.at, at)
+  })
+})
