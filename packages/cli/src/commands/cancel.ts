@@ -10,7 +10,7 @@ import { printJson } from '../output.ts'
 import { findOpen, openNames, refOf } from '../steer/find-open.ts'
 import { STEER_FLAGS } from '../steer/flags.ts'
 import { counted, say } from '../steer/say.ts'
-import { formatInstant, relativeWords, zoneOf } from '../time-words.ts'
+import { formatInstant, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
@@ -87,7 +87,7 @@ async function cancelEach(
 function planWords({ name, policy }: ScheduleView, fire: OpenFireView, tz: string, now: number): string {
   const what = `the fire of ${name} due ${formatInstant(fire.dueAt, tz)}`
   if (fire.state === 'waiting') return `Cancel ${what}, which waits: it is over at once.`
-  const since = fire.startedAt === null ? '' : `, running since ${relativeWords(fire.startedAt, now)}`
+  const since = fire.startedAt === null ? '' : `, running for ${formatDuration(Math.max(0, now - fire.startedAt))}`
   const grace = `it has ${formatDuration(policy.timeout.graceMs)} to end after its signal`
   return `Cancel ${what}${since} (run ${fire.token}): ${grace}.`
 }

@@ -39,8 +39,8 @@ function runDrain(args: Args, io: Io): Promise<number> {
     else
       say(
         isDraining
-          ? `${nameOf(instance)} takes nothing new; ${runsWords(instance)}.`
-          : `${nameOf(instance)} takes new runs again.`,
+          ? `${nameOf(instance)} takes nothing new; ${runsWords(instance)}.${why}`
+          : `${nameOf(instance)} takes new runs again.${why}`,
         io,
       )
     const left = isDraining ? alone(instance, instances) : []

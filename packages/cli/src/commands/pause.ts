@@ -64,7 +64,7 @@ function runPause(args: Args, io: Io): Promise<number> {
         evenSo: true,
         plan: (view) =>
           `Pause ${view.name} ${end}${againWords(view)}: ${fallWords(view, io.now, until)}${MISSED_WORDS[missed]}.${openWords(view)}`,
-        planAll: `From now ${end}: of the instants in between, ${MISSED_WORDS[missed]}.`,
+        planAll: `From now ${until === undefined ? 'until somebody resumes them' : end}: of the instants in between, ${MISSED_WORDS[missed]}.`,
         change: (name) => client.schedules.pause(name, options),
         done: (view) =>
           `${view.name} is paused ${end}: ${fallWords(view, io.now, until)}${MISSED_WORDS[missed]}.${openWords(view)}`,

@@ -38,11 +38,7 @@ function runPrune(args: Args, io: Io): Promise<number> {
     const expired = args.has('yes') && !args.has('dry-run') ? null : await countExpired(client, signal, line)
     line.clear()
     const plan = {
-      lines: [
-        expired === null
-          ? 'Delete all fires that have had their time, with their runs and steps.'
-          : `Delete ${counted(expired, 'fire')} that ${expired === 1 ? 'has' : 'have'} had ${expired === 1 ? 'its' : 'their'} time, with all runs and steps.`,
-      ],
+      lines: [planWords(expired)],
       dangerous: expired !== 0,
       json: { fires: expired },
     }
@@ -56,6 +52,12 @@ function runPrune(args: Args, io: Io): Promise<number> {
       )
     return EXIT.ok
   })
+}
+
+function planWords(expired: number | null): string {
+  if (expired === null) return 'Delete all fires that have had their time, with their runs and steps.'
+  if (expired === 0) return 'Nothing to delete: no fire has had its time.'
+  return `Delete ${counted(expired, 'fire that has had its', 'fires that have had their')} time, with all runs and steps.`
 }
 
 async function countExpired(client: Client, signal: AbortSignal, line: ProgressLine): Promise<number> {

@@ -1,0 +1,157 @@
+import type { InstanceView } from 'cronce'
+import { formatDuration } from '../format.ts'
+import { counted, firstFew } from '../steer/say.ts'
+import type { Facts, FleetFacts } from './facts.ts'
+import { type Finding, finding } from './finding.ts'
+
+const OFFSET_MS = 100
+/** Two deployments are a rollout for so long, and then a mistake. */
+const ROLLOUT_MS = 15 * 60_000
+/** So late nobody takes it for a moment's delay. */
+export const OVERDUE_MS = 60_000
+
+export function checkFleet({ fleet, machine }: Facts): Finding[] {
+  if (fleet === null) return []
+  const live = fleet.instances.filter(isHere)
+  return [
+    checkLive(fleet, live),
+    checkSilent(fleet),
+    ...checkClocks(live),
+    ...checkDeployments(fleet, live),
+    ...checkVersions(live, machine.version),
+  ]
+}
+
+export function isHere({ state }: InstanceView): boolean {
+  return state === 'live' || state === 'draining'
+}
+
+function checkLive({ now, instances, schedules }: FleetFacts, live: readonly InstanceView[]): Finding {
+  const drained = live.filter(({ drain, state }) => drain || state === 'draining').length
+  const running = live.reduce((sum, instance) => sum + instance.running, 0)
+  if (live.length > drained) {
+    const draining = drained === 0 ? '' : ` ${drained} of them take nothing new.`
+    return finding(
+      'instances',
+      'ok',
+      `${counted(live.length, 'instance is', 'instances are')} live, with ${counted(running, 'run')}.${draining}`,
+    )
+  }
+  const active = schedules.filter(({ state }) => state === 'active')
+  const late = active.filter(({ nextAt }) => nextAt !== null && nextAt < now - OVERDUE_MS)
+  const who = live.length > 0 ? `All ${live.length} live instances are being drained` : 'No instance is live'
+  const seen = instances.length === 0 ? '' : `, ${instances.length} left or died within a day`
+  if (active.length === 0) return finding('instances', 'note', `${who}${seen}; nothing is scheduled.`)
+  return finding(
+    'instances',
+    late.length > 0 ? 'fail' : 'warn',
+    `${who}${seen}: nothing is run${late.length > 0 ? `, and ${counted(late.length, 'schedule is', 'schedules are')} overdue` : ''}.`,
+    'Start one: cronce start, or your app.',
+  )
+}
+
+function checkSilent({ now, instances }: FleetFacts): Finding {
+  const silent = instances.filter(({ state }) => state === 'silent')
+  if (silent.length > 0) {
+    const names = silent.map(
+      ({ id, host, renewedAt }) => `${id} on ${host} (${formatDuration(Math.max(0, now - renewedAt))})`,
+    )
+    return finding(
+      'silent',
+      'warn',
+      `${counted(silent.length, 'instance is', 'instances are')} silent: ${firstFew(names, names.length, 3)}.`,
+      'Look whether its process hangs, is stopped, or lost the store; others take over what it ran.',
+    )
+  }
+  const dead = instances.filter(({ state }) => state === 'dead')
+  if (dead.length === 0) return finding('silent', 'ok', 'No instance is silent, and none died within a day.')
+  const hosts = [...new Set(dead.map(({ host }) => host))]
+  return finding(
+    'silent',
+    'note',
+    `${counted(dead.length, 'instance')} died within a day without saying goodbye, on ${firstFew(hosts, hosts.length, 3)}.`,
+    'Look for crashes, kills for lack of memory, and stops that do not wait for the drain.',
+  )
+}
+
+function checkClocks(live: readonly InstanceView[]): Finding[] {
+  if (live.length === 0) return []
+  const off = live.filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs) > OFFSET_MS)
+  if (off.length === 0)
+    return [finding('instance-clocks', 'ok', "Clocks of all instances are within 100 ms of the store's.")]
+  const names = off.map(({ host, clockOffsetMs }) => `${host} by ${Math.round(clockOffsetMs)} ms`)
+  return [
+    finding(
+      'instance-clocks',
+      'warn',
+      `Clocks are off the store's: ${firstFew([...new Set(names)], names.length, 3)}.`,
+      "Synchronise these machines by NTP. Fires go by the store's clock all the same; logs and your own code do not.",
+    ),
+  ]
+}
+
+function checkDeployments({ now, deployments }: FleetFacts, live: readonly InstanceView[]): Finding[] {
+  const found: Finding[] = []
+  for (const app of [...new Set(live.map((instance) => instance.app))].sort()) {
+    const own = live.filter((instance) => instance.app === app)
+    const ids = [...new Set(own.map(({ deployment }) => deployment))]
+    const active = deployments.find((view) => view.app === app)?.active ?? null
+    if (ids.length > 1) {
+      // The one that came last says how long both have been there.
+      const since =
+        now -
+        Math.max(
+          ...ids.map((id) =>
+            Math.min(...own.filter(({ deployment }) => deployment === id).map(({ startedAt }) => startedAt)),
+          ),
+        )
+      found.push(
+        finding(
+          'deployments',
+          since > ROLLOUT_MS ? 'warn' : 'note',
+          `App ${app} has ${ids.length} deployments live for ${formatDuration(Math.max(0, since))}: ${firstFew(ids)}; those of ${active ?? 'none'} count.`,
+          since > ROLLOUT_MS
+            ? 'Finish or take back the rollout.'
+            : 'A rollout, as it seems: look again when it is done.',
+        ),
+      )
+    } else if (active !== null && !ids.includes(active)) {
+      found.push(
+        finding(
+          'deployments',
+          'warn',
+          `App ${app} runs ${ids[0]}, but what ${active} declared counts.`,
+          'After a rollback say so, by deployments.activate, or wait until the newer one counts as gone.',
+        ),
+      )
+    }
+  }
+  if (found.length > 0 || live.length === 0) return found
+  return [finding('deployments', 'ok', 'Of every app, one deployment is live.')]
+}
+
+function checkVersions(live: readonly InstanceView[], own: string): Finding[] {
+  const versions = [...new Set(live.map(({ version }) => version))].sort()
+  if (versions.length === 0) return []
+  if (versions.length > 1) {
+    return [
+      finding(
+        'versions',
+        'warn',
+        `Instances run different versions of cronce: ${versions.join(', ')}.`,
+        'Update all of them, one after the other.',
+      ),
+    ]
+  }
+  if (versions[0] !== own) {
+    return [
+      finding(
+        'versions',
+        'note',
+        `Instances run cronce ${versions[0]}, this command is ${own}.`,
+        'Use the same version here.',
+      ),
+    ]
+  }
+  return [finding('versions', 'ok', `All instances run cronce ${own}.`)]
+}

@@ -1,0 +1,90 @@
+import type { DeploymentsView, InstanceView, StoreView } from 'cronce'
+import type { MigrationStatus } from 'cronce/postgres'
+
+/** What was found out, as plain data: the checks judge it and ask nobody. */
+export interface Facts {
+  readonly machine: MachineFacts
+  readonly store: StoreFacts
+  /** `null`: the store could not be asked. */
+  readonly fleet: FleetFacts | null
+}
+
+export interface MachineFacts {
+  /** Of this command. */
+  readonly version: string
+  readonly node: string
+  /** Flags of Node.js that turn on what is not finished. */
+  readonly experimental: readonly string[]
+  readonly zoneData: string
+  readonly now: number
+  readonly isKubernetes: boolean
+  /** How long instances let runs finish, where that is known here. */
+  readonly drainMs: number | null
+}
+
+export interface Trouble {
+  readonly code: string
+  readonly message: string
+  readonly hint: string | null
+}
+
+export interface StoreFacts {
+  readonly kind: 'sqlite' | 'postgres' | 'redis' | 'other'
+  /** Without secrets. */
+  readonly name: string
+  /** Why it could not be opened or asked. */
+  readonly trouble: Trouble | null
+  /** Several answers, one after the other. */
+  readonly checks: readonly StoreView[]
+  /** What it warned about when it was opened. */
+  readonly warnings: readonly { readonly code: string; readonly message: string }[]
+  /** PostgreSQL by URL only. */
+  readonly migration: Pick<MigrationStatus, 'schema' | 'state' | 'applied' | 'pending'> | null
+  /** Why a write that changes nothing was refused; `null`: it was not. */
+  readonly write: Trouble | null
+  /** SQLite only. */
+  readonly place: PlaceFacts | null
+}
+
+export interface PlaceFacts {
+  readonly file: string
+  /** `null`: an ordinary one. */
+  readonly fileSystem: string | null
+  readonly freeBytes: number
+}
+
+export interface FleetFacts {
+  /** The store's clock. */
+  readonly now: number
+  readonly instances: readonly InstanceView[]
+  readonly deployments: readonly DeploymentsView[]
+  readonly schedules: readonly ScheduleFact[]
+  /** There are more schedules than were looked at. */
+  readonly isSample: boolean
+  readonly runs: readonly RunFact[]
+  /** There are more open runs than were looked at. */
+  readonly isRunSample: boolean
+}
+
+/** Of a schedule, what the checks ask for. */
+export interface ScheduleFact {
+  readonly name: string
+  readonly job: string
+  readonly state: 'active' | 'paused' | 'retired' | 'finished'
+  readonly nextAt: number | null
+  readonly timeoutMs: number | null
+  readonly failedInRow: number
+  readonly pause: { readonly at: number; readonly untilAt: number | null; readonly author: string | null } | null
+  /** Since when its oldest fire that has never been run could have been. */
+  readonly waitingSince: number | null
+}
+
+export interface RunFact {
+  readonly schedule: string
+  readonly token: string
+  /** Empty: it is parked, and somebody elsewhere says how it ends. */
+  readonly instance: string
+  readonly startedAt: number
+  readonly timeoutMs: number | null
+  readonly graceMs: number
+}

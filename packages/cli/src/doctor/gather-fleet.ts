@@ -1,0 +1,98 @@
+import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
+import { CronceError } from 'cronce'
+import { inParallel } from '../in-parallel.ts'
+import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
+
+/** Beyond so many it is a sample: what is wrong with many is wrong with some of them. */
+const MOST_SCHEDULES = 10_000
+const MOST_RUNS = 1_000
+/** Whose schedules are looked at one by one, for their timeouts. */
+const MOST_OLD_RUNS = 200
+const MOST_APPS = 20
+const AT_A_TIME = 4
+/** A run that young is not stuck, whatever its timeout. */
+const YOUNG_MS = 60_000
+
+export async function gatherFleet(client: Client, onProgress: (schedules: number) => void): Promise<FleetFacts> {
+  const { now } = await client.store.check()
+  const instances = await client.instances.list()
+  const sample = await schedulesOf(client, onProgress)
+  const { items, next } = await client.runs.list({ outcome: 'open', limit: MOST_RUNS })
+  return {
+    now,
+    instances,
+    deployments: await deploymentsOf(client, instances),
+    schedules: sample.schedules,
+    isSample: sample.isSample,
+    runs: await runFacts(client, items, sample.schedules, now),
+    isRunSample: next !== null,
+  }
+}
+
+async function schedulesOf(
+  client: Client,
+  onProgress: (schedules: number) => void,
+): Promise<{ readonly schedules: readonly ScheduleFact[]; readonly isSample: boolean }> {
+  const schedules: ScheduleFact[] = []
+  for await (const view of client.schedules.all()) {
+    if (schedules.length === MOST_SCHEDULES) return { schedules, isSample: true }
+    schedules.push(scheduleFact(view))
+    onProgress(schedules.length)
+  }
+  return { schedules, isSample: false }
+}
+
+export function scheduleFact(view: ScheduleView): ScheduleFact {
+  const { name, job, state, nextAt, policy, failedInRow, pause } = view
+  const waiting = view.open.filter((fire) => fire.state === 'waiting' && fire.attempt === 0)
+  return {
+    name,
+    job,
+    state,
+    nextAt,
+    timeoutMs: policy.timeout.runMs,
+    failedInRow,
+    pause: pause === null ? null : { at: pause.at, untilAt: pause.untilAt, author: pause.author },
+    waitingSince: waiting.length === 0 ? null : Math.min(...waiting.map(({ readyAt }) => readyAt)),
+  }
+}
+
+async function deploymentsOf(client: Client, instances: readonly InstanceView[]): Promise<readonly DeploymentsView[]> {
+  const apps = [...new Set(instances.filter(({ state }) => state === 'live').map(({ app }) => app))]
+  const found = await inParallel(apps.slice(0, MOST_APPS), AT_A_TIME, async (app) => {
+    try {
+      return await client.deployments.get(app)
+    } catch (error) {
+      if (error instanceof CronceError && error.code === 'APP_NOT_FOUND') return null
+      throw error
+    }
+  })
+  return found.filter((view) => view !== null)
+}
+
+async function runFacts(
+  client: Client,
+  runs: readonly RunView[],
+  schedules: readonly ScheduleFact[],
+  now: number,
+): Promise<readonly RunFact[]> {
+  const known = new Map(schedules.map((schedule) => [schedule.name, schedule]))
+  const old = [...runs]
+    .filter(({ startedAt }) => now - startedAt > YOUNG_MS)
+    .reverse()
+    .slice(0, MOST_OLD_RUNS)
+  const names = [...new Set(old.map(({ schedule }) => schedule))]
+  const views = await inParallel(names, AT_A_TIME, (name) => client.schedules.find(name))
+  const graces = new Map(views.filter((view) => view !== null).map((view) => [view.name, view.policy.timeout]))
+  return runs.map(({ schedule, token, instance, startedAt }) => {
+    const timeout = graces.get(schedule)
+    return {
+      schedule,
+      token,
+      instance,
+      startedAt,
+      timeoutMs: timeout === undefined ? (known.get(schedule)?.timeoutMs ?? null) : timeout.runMs,
+      graceMs: timeout?.graceMs ?? 0,
+    }
+  })
+}
