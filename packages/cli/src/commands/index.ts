@@ -39,6 +39,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./describe.ts')).describe,
   },
   {
+    name: 'forecast',
+    group: 'see',
+    summary: 'The load to come: fires an hour, and what is due at the same moment',
+    load: async () => (await import('./forecast.ts')).forecast,
+  },
+  {
     name: 'fires',
     group: 'see',
     summary: 'Every instant that was due, and what became of it; --verify judges the records',
@@ -172,9 +178,22 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./export.ts')).exportCommand,
   },
   {
+    name: 'completion',
+    group: 'offline',
+    summary: 'Completion for bash, zsh, fish and PowerShell',
+    load: async () => (await import('./completion.ts')).completion,
+  },
+  {
     name: 'version',
     group: 'offline',
     summary: 'The version, with --json also those of what it stands on',
     load: async () => (await import('./version.ts')).version,
+  },
+  {
+    name: '__complete',
+    group: 'offline',
+    summary: 'What may come next on a command line',
+    hidden: true,
+    load: async () => (await import('./complete.ts')).completeWith(COMMANDS),
   },
 ]
