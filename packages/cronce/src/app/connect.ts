@@ -1,12 +1,19 @@
 import { type Client, createClient } from '../client/client.ts'
 import { systemClock } from '../clock.ts'
+import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
+import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { newId } from './identity.ts'
 import { lazyStore } from './lazy-store.ts'
 import { stderrLogger } from './logger.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
 
-export type Connection<Tx = unknown> = Client<Tx> & { readonly close: () => Promise<void> }
+export interface Connection<Tx = unknown> extends Client<Tx> {
+  /** As of an app; whatever is delivered is run by the instances of others. */
+  handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
+  handleCallback(request: Request, options: HandleCallbackOptions): Promise<Response>
+  close(): Promise<void>
+}
 
 export interface ConnectOptions<Tx = unknown>
   extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'adopt' | 'logger'> {
@@ -36,5 +43,11 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
     context: () => ({ zoneData: tz, clock, random: Math.random, newId, sleep: clock.sleep }),
     emit: () => {},
   })
-  return { ...client, close: lazy.close }
+  const elsewhere = { client, isStarted: () => true, runDue: () => Promise.resolve() }
+  return {
+    ...client,
+    handleFire: (request, fireOptions) => handleFire(elsewhere, request, fireOptions),
+    handleCallback: (request, callbackOptions) => handleCallback(client, request, callbackOptions),
+    close: lazy.close,
+  }
 }
