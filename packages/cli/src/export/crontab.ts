@@ -39,6 +39,16 @@ export function renderCrontab(jobs: readonly ExportedJob[], { now }: { now: numb
       continue
     }
     findings.push(...unheard(job))
+    if (job.policy.overlap.kind === 'replace') {
+      const why = 'cron ends nothing, so the later one waits for the earlier'
+      findings.push({
+        job: job.name,
+        level: 'changed',
+        what: "overlap: 'replace'",
+        why,
+        todo: 'run it with cronce start',
+      })
+    }
     lines.push('')
     if (zone !== due.tz) {
       lines.push(`CRON_TZ=${due.tz}`)

@@ -2,18 +2,25 @@ import type { ExportedJob, ExportFinding } from './exported.ts'
 
 type Command = Extract<ExportedJob['target'], { kind: 'command' }>
 
+const DEFAULT_GRACE_MS = 10_000
+
+/** What `exec` is told. That of `replace` waits for the earlier one, which somebody else has to end. */
+const OVERLAPS = { queue: 'queue', 'queue-all': 'queue', allow: 'allow', replace: 'queue' } as const
+
 /** `cronce exec … -- command`: the fire is claimed in the store, and the command runs if it is ours to run. */
 export function execWords(
   { name, policy }: ExportedJob,
   { words }: Command,
   { expression, tz }: { readonly expression: string; readonly tz: string },
 ): string[] {
-  const { guarantee, timeout, retry } = policy
+  const { guarantee, timeout, retry, overlap } = policy
   return [
     ...['cronce', 'exec', '--name', name, '--due', 'auto', '--cron', expression],
     ...(tz === 'UTC' ? [] : ['--tz', tz]),
-    ...(guarantee === 'at-least-once' ? [] : ['--guarantee', guarantee]),
+    ...(guarantee === 'at-most-once' ? ['--guarantee', guarantee] : []),
+    ...(overlap.kind === 'skip' ? [] : ['--overlap', OVERLAPS[overlap.kind]]),
     ...(timeout.runMs === null ? [] : ['--timeout', durationText(timeout.runMs)]),
+    ...(timeout.graceMs === DEFAULT_GRACE_MS ? [] : ['--grace', durationText(timeout.graceMs)]),
     ...(retry.attempts === 0 ? [] : ['--retry', String(retry.attempts)]),
     '--',
     ...words,
@@ -34,16 +41,15 @@ export function durationText(ms: number): string {
 
 /** What `cronce start` does with a job, and neither `cronce exec` nor another scheduler will. */
 export function unheard({ name, policy, bounds }: ExportedJob): ExportFinding[] {
-  const { jitter, pauseAfter, limits, misfire, overlap, retry } = policy
+  const { guarantee, jitter, pauseAfter, limits, misfire, overlap, retry } = policy
   const found: [what: string, why: string][] = []
   if (jitter.ms > 0) found.push(['jitter', 'all start at their time'])
   if (pauseAfter !== null) found.push(['pauseAfter', 'nobody pauses it'])
   if (limits.job !== null) found.push(['concurrency', 'runs are not counted over all machines'])
   if (limits.group !== null) found.push(['group', 'runs are not counted over all machines'])
   if (misfire.late === 'all') found.push(["misfire: 'all'", 'of what was missed, the latest is run at most'])
-  if (overlap.kind === 'queue' || overlap.kind === 'queue-all') {
-    found.push([`overlap: '${overlap.kind}'`, 'what is due while it runs is skipped, or waits for a short time'])
-  }
+  if (overlap.kind === 'queue-all') found.push([`overlap: 'queue-all'`, 'one waits while it runs, others are skipped'])
+  if (guarantee === 'exactly-once') found.push([`guarantee: 'exactly-once'`, 'a command has no transaction'])
   if (retry.attempts > 0 && (retry.baseMs !== 1_000 || retry.capMs !== 300_000)) {
     found.push(['retry.backoff', 'further attempts follow after the usual delays'])
   }

@@ -1,10 +1,9 @@
-import { Document } from 'yaml'
 import { shellWordsWithStdin } from './command-words.ts'
 import { execWords, unheard } from './exec-words.ts'
 import type { ExportedJob, ExportFinding, Rendered } from './exported.ts'
 import { fiveFields } from './five-fields.ts'
 import { k8sNames } from './k8s-names.ts'
-import { HARDENED, type K8sOptions, labelsFor, storeEnv } from './k8s-parts.ts'
+import { HARDENED, type K8sOptions, labelsFor, storeEnv, yamlText } from './k8s-parts.ts'
 
 /** The exit code by which `cronce exec` says that the store was away and nothing was run, and those of a pod that was ended. */
 const WORTH_ANOTHER_POD = [5, 137, 143]
@@ -51,7 +50,7 @@ export function renderCronJobs(jobs: readonly ExportedJob[], options: K8sOptions
     }
     const words = execWords(job, { ...job.target, words: shellWordsWithStdin(job.target) }, due)
     const manifest = cronJob(job, { name: names.get(job.name)!, schedule: due.expression, timeZone, words }, options)
-    texts.push(new Document(manifest).toString({ lineWidth: 0 }))
+    texts.push(yamlText(manifest))
     count++
   }
   return { text: texts.join('---\n'), findings, count }
@@ -76,12 +75,13 @@ interface Rendering {
   readonly words: readonly string[]
 }
 
+/** Where earlier ones are waited for, that is done by `cronce exec`. */
 const CONCURRENCY = {
   allow: 'Allow',
   replace: 'Replace',
   skip: 'Forbid',
-  queue: 'Forbid',
-  'queue-all': 'Forbid',
+  queue: 'Allow',
+  'queue-all': 'Allow',
 } as const
 
 function cronJob(job: ExportedJob, { name, schedule, timeZone, words }: Rendering, options: K8sOptions): object {
@@ -124,7 +124,7 @@ function cronJob(job: ExportedJob, { name, schedule, timeZone, words }: Renderin
                 {
                   name: 'job',
                   image: options.image,
-                  command: words,
+                  command: words.map(escapeVariables),
                   ...(cwd === null ? {} : { workingDir: cwd }),
                   env: [
                     ...storeEnv(options),
@@ -145,9 +145,9 @@ function cronJob(job: ExportedJob, { name, schedule, timeZone, words }: Renderin
   }
 }
 
-/** To Kubernetes `$(NAME)` is a variable, in values and in commands. */
+/** To Kubernetes `$(NAME)` is a variable and `$$` one dollar, in values and in commands. */
 function escapeVariables(text: string): string {
-  return text.replaceAll('$(', '$$$$(')
+  return text.replace(/\$+(?=\()|\${2,}/g, (dollars) => dollars + dollars)
 }
 
 function deadlineSeconds({ misfire }: ExportedJob['policy']): number {

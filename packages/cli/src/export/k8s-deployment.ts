@@ -1,6 +1,5 @@
-import { Document } from 'yaml'
 import type { Rendered } from './exported.ts'
-import { HARDENED, type K8sOptions, labelsFor, storeEnv } from './k8s-parts.ts'
+import { HARDENED, type K8sOptions, labelsFor, storeEnv, yamlText } from './k8s-parts.ts'
 
 export interface DeploymentOptions extends K8sOptions {
   readonly name: string
@@ -67,6 +66,7 @@ export function renderDeployment(options: DeploymentOptions): Rendered {
     metadata: { name, labels },
     spec: { maxUnavailable: 1, selector },
   }
-  const text = [deployment, budget].map((manifest) => new Document(manifest).toString({ lineWidth: 0 })).join('---\n')
-  return { text, findings: [], count: options.count }
+  const text = [deployment, budget].map(yamlText).join('---\n')
+  const token = `# It also has the token for the API: --from-literal=read-token=$(openssl rand -hex 32)\n`
+  return { text: token + text, findings: [], count: options.count }
 }

@@ -1,3 +1,5 @@
+import { Document } from 'yaml'
+
 /** What all manifests have in common. */
 export interface K8sOptions {
   readonly image: string
@@ -26,4 +28,9 @@ export function storeEnv({ secret, namespace }: K8sOptions): object[] {
 
 export function secretComment({ secret }: K8sOptions): string {
   return `# The store: kubectl create secret generic ${secret} --from-literal=url=postgres://USER:PASSWORD@HOST/DATABASE\n`
+}
+
+/** Without anchors, which people who edit it would trip over, and with lines as long as they are. */
+export function yamlText(manifest: object): string {
+  return new Document(manifest, { aliasDuplicateObjects: false }).toString({ lineWidth: 0 })
 }

@@ -5,7 +5,7 @@ import type { JobRecord } from './imported.ts'
 /** A command that `cronce export` wrapped in `cronce exec`, taken out of it again. */
 export interface Unwrapped {
   readonly name: string
-  readonly options: Pick<JobRecord, 'command' | 'shell' | 'cwd' | 'env' | 'timeout' | 'retry' | 'guarantee'>
+  readonly options: Pick<JobRecord, 'command' | 'shell' | 'cwd' | 'env' | 'timeout' | 'retry' | 'guarantee' | 'overlap'>
 }
 
 /** Of a line for a shell: `cd DIR && NAME=value cronce exec … -- command`. `null`: it is something else. */
@@ -32,7 +32,7 @@ export function unwrapExecLine(line: string): Unwrapped | null {
   }
 }
 
-const FLAGS = ['name', 'due', 'cron', 'tz', 'tolerance', 'timeout', 'guarantee', 'retry'] as const
+const FLAGS = ['name', 'due', 'cron', 'tz', 'tolerance', 'timeout', 'grace', 'guarantee', 'overlap', 'retry'] as const
 
 /** Of a list of words: `cronce exec --name NAME … -- command …`. */
 export function unwrapExecWords(words: readonly string[]): Unwrapped | null {
@@ -52,14 +52,18 @@ export function unwrapExecWords(words: readonly string[]): Unwrapped | null {
   const command = rest.slice(end + 1)
   if (name === undefined || command.length === 0) return null
   const timeout = said('timeout')
+  const grace = said('grace')
   const guarantee = said('guarantee')
+  const overlap = said('overlap')
   const retry = said('retry')
   return {
     name,
     options: {
       ...commandOf(command),
-      ...(timeout === undefined ? {} : { timeout }),
+      ...(timeout !== undefined && grace === undefined ? { timeout } : {}),
+      ...(grace === undefined ? {} : { timeout: { ...(timeout === undefined ? {} : { run: timeout }), grace } }),
       ...(guarantee === undefined ? {} : { guarantee }),
+      ...(overlap === undefined ? {} : { overlap }),
       ...(retry === undefined || !/^\d+$/.test(retry) ? {} : { retry: Number(retry) }),
     },
   }

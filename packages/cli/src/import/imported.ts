@@ -48,7 +48,7 @@ export interface JobRecord {
   readonly overlap?: string
   readonly misfire?: string | { readonly late?: string; readonly grace?: string; readonly window?: string }
   readonly retry?: number | RetryRecord
-  readonly timeout?: string
+  readonly timeout?: string | { readonly run?: string; readonly grace: string }
   readonly jitter?: string | { readonly within: string; readonly kind: string }
   readonly retention?: { readonly count: number }
 }

@@ -81,7 +81,7 @@ export function readManifests(text: string, file: string): { found: FoundManifes
       const why = error.message.split('\n', 1)[0]!
       findings.push({ place: at(error.pos[0]), level: 'lost', what: 'no YAML', why, todo: 'put the file right' })
     }
-    if (document.errors.length > 0 || document.contents === null) continue
+    if (document.errors.length > 0) continue
     const manifest = new Manifest(document.contents, document, at)
     const items = manifest.at('items')
     const isList = /List$/.test(manifest.at('kind').text ?? '') && items.elements.length > 0

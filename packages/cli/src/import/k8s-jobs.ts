@@ -24,6 +24,11 @@ export function importK8s(files: readonly { readonly file: string; readonly text
       items.push({ kind: 'comment', lines: [`not translated (${file}:${place.line}): no YAML: ${why}`] })
     }
     for (const { manifest, comments } of found) {
+      // Between two lines of dashes may stand nothing, or a comment.
+      if (manifest.value === undefined || manifest.value === null) {
+        if (comments.length > 0) items.push({ kind: 'comment', lines: comments })
+        continue
+      }
       const kind = manifest.at('kind').text
       if (kind !== 'CronJob') {
         const what = kind === undefined ? 'no kind' : sayKind(kind, manifest)
@@ -85,16 +90,20 @@ function readCronJob(manifest: Manifest, report: Report): ImportedJob | null {
     ...target,
     ...policies,
     ...wrapped?.options,
-    ...retryOf(policies, wrapped?.options),
+    ...togetherWith(policies, wrapped?.options),
   }
   return { name: wrapped?.name ?? name, comments: trigger.comments, place: manifest.place, options }
 }
 
-/** Of a manifest that we wrote: attempts are told to `cronce exec`, crashes to Kubernetes. */
-function retryOf(policies: JobRecord, wrapped: JobRecord | undefined): Pick<JobRecord, 'retry'> {
-  const { retry } = policies
-  if (wrapped?.retry === undefined || typeof retry !== 'object') return {}
-  return { retry: { ...retry, attempts: Number(wrapped.retry) } }
+/** Of a manifest that we wrote: what is told partly to `cronce exec`, partly to Kubernetes. */
+function togetherWith(policies: JobRecord, wrapped: JobRecord | undefined): Pick<JobRecord, 'retry' | 'overlap'> {
+  const { retry, overlap } = policies
+  const attempts = wrapped?.retry
+  return {
+    ...(typeof attempts === 'number' && typeof retry === 'object' ? { retry: { attempts, ...retry } } : {}),
+    // There the later one waits until Kubernetes has ended the earlier.
+    ...(overlap === 'replace' ? { overlap } : {}),
+  }
 }
 
 type Trigger = { readonly options: JobRecord; readonly comments: readonly string[] }
