@@ -20,6 +20,8 @@ import type { Source } from './source.ts'
 export interface Handler {
   (request: Request): Promise<Response>
   readonly basePath: string
+  /** Streams of events that are open. */
+  readonly listening: number
   /** End the streams of events. Everything else goes on. */
   close(): void
 }
@@ -54,7 +56,8 @@ export function createHandler(source: Source, options: HandlerOptions = {}): Han
       return toResponse(answerError(error, logger))
     }
   }
-  return Object.assign(handle, { basePath: resolved.basePath, close: () => events.close() })
+  const handler = Object.assign(handle, { basePath: resolved.basePath, close: () => events.close() })
+  return Object.defineProperty(handler, 'listening', { get: () => events.listening }) as Handler
 }
 
 /** What is the same for every request. */

@@ -22,6 +22,7 @@ export interface Served {
 }
 
 const CLOSE_MS = 5_000
+const IDLE_MS = 50
 
 /** A server of its own for the handler, with bounds on how long anybody may take to ask. */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Served> {
@@ -65,8 +66,10 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 async function closeServer(server: Server, handler: Handler): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   handler.close()
-  server.closeIdleConnections()
+  // Connections become idle one after the other, and would be kept for the next request.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS)
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS)
   await closed
+  clearInterval(idle)
   clearTimeout(timer)
 }

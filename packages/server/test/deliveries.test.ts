@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { connect } from 'cronce'
+import { type Delivery, signCallback, verify } from 'cronce/signature'
+import { createHandler, serve } from '../src/index.ts'
+import { apiOf, ask, codeOf } from './kit.ts'
+
+const TOKEN = 'delivery-token-0123456789'
+
+test('deliveries of external schedulers need their own token, and none of the API', async (context) => {
+  const { app, ask } = apiOf(context, { access: () => 'none', fires: { token: TOKEN } })
+  app.job('nightly', {}, () => {})
+  await app.start()
+  const body = { schedule: 'nightly', id: 'event-1' }
+  assert.equal(codeOf(await ask('POST', '/api/v1/fires', { body })), '401 FIRE_AUTH_INVALID')
+  const headers = { authorization: `Bearer ${TOKEN}`, origin: 'https://scheduler.example' }
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask('POST', '/api/v1/fires', { body, headers })))
+  assert.equal(answers.filter(({ body: answer }) => answer.created).length, 1)
+  assert.equal((await app.fires.list({ schedule: 'nightly' })).items.length, 1)
+  const unknown = await ask('POST', '/api/v1/fires', { body: { schedule: 'nigthly', id: '1' }, headers })
+  assert.equal(codeOf(unknown), '404 SCHEDULE_NOT_FOUND')
+  const large = await ask('POST', '/api/v1/fires', { text: 'x'.repeat(100_000), headers })
+  assert.equal(codeOf(large), '413 BODY_TOO_LARGE')
+})
+
+test('an endpoint that took its work on says by a signed call-back how it ended', async (context) => {
+  const { app, handler, ask } = apiOf(context, { access: () => 'none', callbacks: { secret: TOKEN } })
+  const served = await serve(handler, { port: 0 })
+  context.after(() => served.close())
+  const { promise: delivered, resolve } = Promise.withResolvers<{ delivery: Delivery; callback: string }>()
+  const endpoint = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming)
+    const delivery = await verify({ headers: incoming.headers, body }, { secret: TOKEN })
+    outgoing.writeHead(202).end()
+    resolve({ delivery, callback: String(incoming.headers['cronce-callback']) })
+  })
+  await new Promise<void>((listening) => endpoint.listen(0, '127.0.0.1', listening))
+  context.after(() => void endpoint.close())
+  const { port } = endpoint.address() as AddressInfo
+  app.job('long work', {
+    http: {
+      url: `http://127.0.0.1:${port}/`,
+      secret: TOKEN,
+      allowPrivate: true,
+      callback: { url: `${served.url}/api/v1`, within: '1m' },
+    },
+  })
+  await app.start()
+  await app.schedules.trigger('long work')
+  const { delivery, callback } = await delivered
+  assert.equal(callback, `${served.url}/api/v1/callbacks/long%20work/${delivery.token}`)
+  const path = new URL(callback).pathname
+  const forged = await ask('POST', path, { body: { outcome: 'succeeded' } })
+  assert.equal(codeOf(forged), '401 SIGNATURE_MISSING')
+  const signed = await signCallback(delivery, { outcome: 'succeeded', result: { rows: 3 } }, { secret: TOKEN })
+  const elsewhere = await ask('POST', '/api/v1/callbacks/long%20work/1', { headers: signed.headers, text: signed.body })
+  assert.equal(codeOf(elsewhere), '401 SIGNATURE_INVALID', 'a signature is for one run')
+  for (let times = 0; times < 2; times++) assert.equal((await fetch(callback, signed)).status, 200)
+  const run = await app.runs.get('long work', delivery.token)
+  assert.deepEqual([run.state, run.result], ['succeeded', { rows: 3 }])
+})
+
+test('a handler of a connection receives nothing, and says so', async (context) => {
+  const client = await connect({ store: 'memory:' })
+  context.after(() => client.close())
+  const handler = createHandler(client)
+  assert.equal(codeOf(await ask(handler, 'POST', '/api/v1/fires')), '501 DELIVERIES_UNSUPPORTED')
+  assert.equal(codeOf(await ask(handler, 'POST', '/api/v1/callbacks/s/1')), '501 DELIVERIES_UNSUPPORTED')
+})
