@@ -57,34 +57,5 @@ export async function listen(app: Cronce, { address, access, ready, log }: Liste
     ready,
     logger: { error: (message: string) => log.tell('error', message) },
   })
-  try {
-    return await serve(handler, address)
-  } catch (error) {
-    throw listenFailed(address, error)
-  }
-}
-
-function listenFailed({ host, port }: Address, error: unknown): unknown {
-  const { code } = (error ?? {}) as { readonly code?: unknown }
-  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  switch (code) {
-    case 'EADDRINUSE':
-      return failed(`${place} is in use by another program.`, 'Choose another port, or end that program.', error)
-    case 'EACCES':
-      return failed(`This user may not listen on ${place}.`, 'Choose a port from 1024 on.', error)
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return failed(
-        `${host} is no address of this machine.`,
-        'Listen on 127.0.0.1, or on 0.0.0.0 for all of them.',
-        error,
-      )
-    default:
-      return error
-  }
-}
-
-function failed(message: string, hint: string, cause: unknown): CronceError {
-  return new CronceError('LISTEN_FAILED', message, { hint, cause })
+  return serve(handler, address)
 }

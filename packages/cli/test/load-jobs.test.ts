@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Cronce, CronceError, cronce } from 'cronce'
+import { JobsError } from '../src/service/jobs-error.ts'
+import { declareJobs, loadJobsFile, readJobs } from '../src/service/load-jobs.ts'
+import { scratch } from './fixtures/service/running.ts'
+
+function silentApp(): Cronce {
+  return cronce({ store: 'memory:', app: 'test', logger: false, signals: false, keepAlive: false })
+}
+
+/** Declares what a file has, and says what the fleet would see of it. */
+async function declared(file: string): Promise<string[]> {
+  const app = silentApp()
+  await declareJobs(await loadJobsFile(file), app)
+  await app.start()
+  const { items } = await app.schedules.list()
+  await app.stop()
+  return items.map(({ name }) => name)
+}
+
+async function failure(work: Promise<unknown>): Promise<CronceError> {
+  try {
+    await work
+  } catch (error) {
+    assert.ok(error instanceof CronceError, String(error))
+    return error
+  }
+  return assert.fail('nothing was thrown')
+}
+
+test('a function declares on the app that it is given, in every language that Node runs', async (context) => {
+  const folder = scratch(context)
+  const body = "(app) => { app.job('one', '0 3 * * *', () => {}) }"
+  const typed = "(app: { job: Function }): void => { app.job('one', '0 3 * * *', () => {}) }"
+  const files = {
+    'a.ts': `export default ${typed}`,
+    'b.mts': `export default ${typed}`,
+    'c.js': `export default ${body}`,
+    'd.mjs': `export default ${body}`,
+    'e.cjs': `module.exports = ${body}`,
+    'f.cjs': `Object.defineProperty(exports, '__esModule', { value: true }); exports.default = ${body}`,
+    'g.mjs': "export default async (app) => { await 0; app.job('one', { every: '1h' }, () => {}) }",
+  }
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, name), text)
+    assert.deepEqual(await declared(join(folder, name)), ['one'], name)
+  }
+})
+
+test('a record has jobs by name, with functions, commands, and files from where it is written', async (context) => {
+  const folder = scratch(context)
+  mkdirSync(join(folder, 'tasks'))
+  writeFileSync(join(folder, 'tasks/task.mjs'), 'export default () => 1')
+  const jobs = {
+    $comment: 'what people say',
+    nightly: { $comment: ['@daily in the old crontab'], cron: '0 3 * * *', command: ['true'], cwd: 'tasks' },
+    task: { every: '1h', file: './tasks/task.mjs' },
+  }
+  writeFileSync(join(folder, 'jobs.json'), `\ufeff${JSON.stringify(jobs)}`)
+  writeFileSync(join(folder, 'jobs.mjs'), "export default { code: { cron: '0 3 * * *', run: () => 1 } }")
+  assert.deepEqual(await declared(join(folder, 'jobs.json')), ['nightly', 'task'])
+  assert.deepEqual(await declared(join(folder, 'jobs.mjs')), ['code'])
+})
+
+test('an app is taken as it is, whichever copy of the library made it', () => {
+  const app = silentApp()
+  const jobs = readJobs(app, 'jobs.ts', '/')
+  assert.ok(jobs.kind === 'app' && jobs.app === app)
+})
+
+test('what is wrong with a job is told with its file and its name', async (context) => {
+  const folder = scratch(context)
+  const wrong = {
+    'unknown.json': ['{ "a": { "corn": "0 3 * * *", "command": ["true"] } }', 'OPTION_UNKNOWN', /Did you mean cron\?/],
+    'cron.json': ['{ "a": { "cron": "61 * * * *", "command": ["true"] } }', null, /61/],
+    'none.json': ['{ "a": { "cron": "0 3 * * *" } }', 'HANDLER_MISSING', /Job "a" in .*none\.json: /],
+    'file.json': ['{ "a": { "cron": "0 3 * * *", "file": "nope.js" } }', 'FILE_MISSING', /nope\.js/],
+    'run.json': ['{ "a": { "cron": "0 3 * * *", "run": "echo" } }', 'OPTION_INVALID', /run is a string/],
+    'text.json': ['{ "a": "0 3 * * *" }', 'JOBS_INVALID', /Job "a" in .* is a string/],
+    'list.json': ['[]', 'JOBS_INVALID', /exports no jobs, but a list/],
+    'syntax.json': ['{\n  "a": {,\n}', 'JOBS_INVALID', /syntax\.json, line 2, column 9, is not JSON/],
+    'nothing.mjs': ['export const jobs = {}', 'JOBS_INVALID', /has no default export/],
+    'twice.mjs': [
+      "export default (app) => { for (const x of [1, 2]) app.job('a', '0 3 * * *', () => {}) }",
+      'JOB_EXISTS',
+      /twice\.mjs: Job "a" is declared twice/,
+    ],
+    'jobs.yaml': ['a: b', 'JOBS_INVALID', /no file that jobs can be loaded from/],
+  } as const
+  for (const [name, [text, code, pattern]] of Object.entries(wrong)) {
+    const file = join(folder, name)
+    writeFileSync(file, text)
+    const error = await failure(declared(file))
+    if (code !== null) assert.equal(error.code, code, name)
+    assert.match(`${error.message} ${error.hint}`, pattern, name)
+    assert.ok(error.message.includes(name), `${name}: ${error.message}`)
+  }
+  assert.equal((await failure(declared(join(folder, 'nope.ts')))).code, 'JOBS_NOT_FOUND')
+})
+
+test('what a file throws is told with its own stack, and nothing of ours', async (context) => {
+  const folder = scratch(context)
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const thrown = await failure(declared(write('throws.ts', 'const fail = () => { throw new Error("boom") }\nfail()\n')))
+  assert.ok(thrown instanceof JobsError)
+  assert.match(thrown.message, /throws\.ts can't be loaded: Error: boom$/)
+  const frames = thrown.detail.split('\n').filter((line) => line.startsWith('    at '))
+  assert.ok(frames.length >= 2 && frames.every((line) => line.includes(folder)), thrown.detail)
+
+  const inside = await failure(declared(write('inside.mjs', 'export default () => {\n  null.x\n}')))
+  assert.ok(inside instanceof JobsError)
+  assert.match(inside.detail, /inside\.mjs:2:/)
+
+  for (const name of ['syntax.mjs', 'syntax.ts']) {
+    const syntax = await failure(declared(write(name, 'const fine = 1\nconst x = ;\n')))
+    assert.ok(syntax instanceof JobsError)
+    assert.match(syntax.detail, new RegExp(`${name}:2\\n[^]*const x = ;\\n`), name)
+  }
+  const kept = await failure(declared(write('enum.ts', 'enum A { b }\nexport default {}')))
+  assert.match(kept.hint ?? '', /no enum/)
+  const missing = await failure(declared(write('missing.ts', "import './not-there.ts'\nexport default {}")))
+  assert.match(missing.hint ?? '', /Install what is missing/)
+})
