@@ -1,0 +1,61 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, type Cronce, connect, cronce } from 'cronce'
+import { type Asked, ask, type Result } from './cronce.ts'
+
+/** A folder of one's own; who makes it removes it. */
+export function scratch(): string {
+  return mkdtempSync(join(tmpdir(), 'cronce-steer-'))
+}
+
+/** Jobs of every temper, on the store that is named. Not started. */
+export function fleetOn(store: string): Cronce {
+  const app = cronce({ store, app: 'shop', deployment: 'v1', signals: false, logger: false, drain: '1s' })
+  app.job('good', { timeout: '1m' }, (run) => {
+    run.log(`begins with ${JSON.stringify(run.fire.input)}`)
+    run.log.warn('careful \u001b[31mred')
+    return { rows: 3 }
+  })
+  app.job('bad', { timeout: '1m' }, () => {
+    throw new Error('no such file')
+  })
+  app.job('flaky', {}, (run) => {
+    if (run.attempt === 1) throw new Error('not yet')
+  })
+  app.job(
+    'slow',
+    { timeout: '1h' },
+    (run) => new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason))),
+  )
+  app.job('halfway', { timeout: '1m' }, async (run) => {
+    run.progress(0.4, 'of the way')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+  })
+  return app
+}
+
+export interface Bench {
+  readonly store: string
+  readonly client: Connection
+  readonly say: (...args: string[]) => Promise<Result>
+  readonly sayWith: (asked: Asked, ...args: string[]) => Promise<Result>
+}
+
+/** The command line in this process, at this moment, on this store. */
+export async function benchOn(store: string): Promise<Bench> {
+  const client = await connect({ store, logger: false })
+  const env = { CRONCE_STORE: store, CRONCE_AUTHOR: 'ada@desk' }
+  const sayWith = (asked: Asked, ...args: string[]): Promise<Result> => ask(args, env, { now: Date.now(), ...asked })
+  return { store, client, say: (...args) => sayWith({}, ...args), sayWith }
+}
+
+/** Look until it is so. */
+export async function until<T>(look: () => Promise<T | null | false>): Promise<T> {
+  for (let tries = 0; tries < 600; tries++) {
+    const found = await look()
+    if (found !== null && found !== false) return found
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('It did not come about within half a minute.')
+}

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Cronce } from 'cronce'
+import { type Bench, benchOn, fleetOn, scratch, until } from './steer-kit.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+describe('steering', { concurrency: 6 }, () => {
+  let folder: string
+  let app: Cronce
+  let bench: Bench
+  before(async () => {
+    folder = scratch()
+    const store = `sqlite:${join(folder, 'steer.db')}`
+    app = fleetOn(store)
+    await app.start()
+    bench = await benchOn(store)
+  })
+  after(async () => {
+    await bench.client.close()
+    await app.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const make = async (name: string, more = {}): Promise<void> => {
+    await bench.client.schedules.create(name, { job: 'good', cron: '0 3 * * *', ...more })
+  }
+  const get = (name: string) => bench.client.schedules.get(name)
+
+  test('pause says until when and what falls into it; note and author are seen in describe', async () => {
+    await make('audit')
+    const args = ['pause', 'audit', '--until', '+2d', '--missed', 'latest', '--note', 'wrong prices'] as const
+    const plan = await bench.say(...args, '--dry-run')
+    assert.equal(plan.status, 0)
+    assert.match(
+      plan.stdout,
+      /Pause audit until .* UTC: 2 instants fall into it, the latest of them is run when it ends\.\n$/,
+    )
+    assert.equal((await get('audit')).pause, null, '--dry-run changes nothing')
+    const done = await bench.say(...args)
+    assert.match(
+      done.stdout,
+      /^audit is paused until .* UTC: 2 instants fall into it, the latest of them is run when it ends\.\n$/,
+    )
+    const { pause } = await get('audit')
+    assert.deepEqual([pause!.note, pause!.author, pause!.missed], ['wrong prices', 'ada@desk', 'latest'])
+    assert.match((await bench.say('describe', 'audit')).stdout, /wrong prices/)
+    const again = await bench.say('pause', 'audit', '--dry-run', '--author', 'bob')
+    assert.match(again.stdout, /which is paused by ada@desk \(wrong prices\) and gets this end and note instead/)
+    assert.equal((await bench.say('pause', 'audit', '--until', 'yesterday')).status, 2)
+  })
+
+  test('resume says what fell into the pause, and is no toggle', async () => {
+    await make('hourly', { cron: '0 * * * *' })
+    await bench.client.schedules.pause('hourly', { missed: 'all' })
+    const later = Date.now() + 5 * 3_600_000
+    const plan = await bench.sayWith({ now: later }, 'resume', 'hourly', '--dry-run')
+    assert.match(
+      plan.stdout,
+      /Resume hourly, paused .* ago: 5 instants fell into the pause, and all are run now, one after the other\.\n$/,
+    )
+    const chosen = await bench.sayWith({ now: later }, 'resume', 'hourly', '--dry-run', '--missed', 'skip')
+    assert.match(chosen.stdout, /5 instants fell into the pause, and none is run\.\n$/)
+    const done = await bench.say('resume', 'hourly', '--note', 'fixed')
+    assert.match(done.stdout, /^hourly is resumed\. Next: .* UTC \(in .*\)\.\n$/)
+    const again = await bench.say('resume', 'hourly', '--json')
+    assert.deepEqual(JSON.parse(again.stdout), { version: 1, changed: 0, unchanged: 1, items: [] })
+    assert.match(again.stderr, /note: hourly is not paused\./)
+  })
+
+  test('more than one wants a yes, from a flag or a terminal; a slip in one name changes none', async () => {
+    await make('one')
+    await make('two')
+    const states = async () => [(await get('one')).state, (await get('two')).state]
+    const refused = await bench.say('pause', 'one', 'two')
+    assert.equal(refused.status, 4)
+    assert.match(
+      refused.stderr,
+      /Nobody confirmed it: Pause one .*Pause two .*\nhint: Look at it with --dry-run, then add --yes\.\n$/,
+    )
+    const slip = await bench.say('pause', 'one', 'twoo', '--yes')
+    assert.equal(slip.status, 3)
+    const no = await bench.sayWith({ answers: ['n'] }, 'pause', 'one', 'two')
+    assert.equal(no.status, 4)
+    const noInput = await bench.sayWith({ answers: ['y'] }, 'pause', 'one', 'two', '--no-input', '--json')
+    assert.equal(JSON.parse(noInput.stderr).error.code, 'CONFIRMATION_NEEDED')
+    assert.deepEqual(await states(), ['active', 'active'])
+    const yes = await bench.sayWith({ answers: ['y'] }, 'pause', 'one', 'two')
+    assert.deepEqual([yes.status, await states()], [0, ['paused', 'paused']])
+    const json = JSON.parse((await bench.say('resume', 'one', 'two', '--yes', '--json')).stdout)
+    assert.deepEqual([json.version, json.changed, json.items.length], [1, 2, 2])
+    assert.deepEqual(await states(), ['active', 'active'])
+  })
+
+  test('many by what they have in common: counted before, counted after, those of others left alone', async () => {
+    await bench.client.schedules.createMany(
+      Array.from({ length: 300 }, (_, i) => [`bulk:${String(i).padStart(3, '0')}`, { job: 'good', cron: '0 3 * * *' }]),
+    )
+    await bench.client.schedules.pause('bulk:007', { note: 'mine', author: 'bob' })
+    const plan = await bench.say('pause', '--prefix', 'bulk:', '--dry-run')
+    assert.match(
+      plan.stdout,
+      /Pause 299 schedules that begin with "bulk:": bulk:000, bulk:001, bulk:002, bulk:003, bulk:004, …\. Left alone: 1 that is paused\.\n/,
+    )
+    const refused = await bench.say('pause', '--prefix', 'bulk:')
+    assert.equal(refused.status, 4)
+    const done = await bench.sayWith({ columns: 80 }, 'pause', '--prefix', 'bulk:', '--yes', '--note', 'upgrade')
+    assert.deepEqual([done.status, done.stdout], [0, '299 schedules paused. Left alone: 1 that is paused.\n'])
+    assert.match(done.stderr, /\r\u001b\[2K\d+ of 299 schedules paused/)
+    assert.equal((await get('bulk:007')).pause!.note, 'mine')
+    assert.equal((await get('bulk:299')).pause!.note, 'upgrade')
+    const json = JSON.parse((await bench.say('resume', '--prefix', 'bulk:', '--job', 'good', '--yes', '--json')).stdout)
+    assert.deepEqual(json, { version: 1, changed: 300, unchanged: 0, failed: [] })
+    const rest = await bench.say('resume', '--prefix', 'bulk:', '--yes')
+    assert.match(
+      rest.stderr,
+      /note: Nothing to do among the schedules that begin with "bulk:"\. Left alone: 300 that are active\./,
+    )
+    const none = await bench.say('pause', '--job', 'no-such-job', '--yes')
+    assert.equal(none.status, 3)
+    assert.match(none.stderr, /There are no schedules of job "no-such-job"/)
+  })
+
+  test('which schedules are meant must be said, and in one way', async () => {
+    const wrong = [
+      [],
+      ['a', '--all'],
+      ['--all', '--prefix', 'x'],
+      ['--prefix', ''],
+      ['a', '--missed', 'some'],
+      ['a', '--unitl', 'tomorrow'],
+    ]
+    for (const args of wrong) assert.equal((await bench.say('pause', ...args)).status, 2, args.join(' '))
+  })
+
+  test('skip-next names the instant, leaves out that one only, and refuses another', async () => {
+    await make('daily')
+    const { nextAt } = await get('daily')
+    const plan = await bench.say('skip-next', 'daily', '--dry-run')
+    assert.match(
+      plan.stdout,
+      /Skip one fire of daily: the one due \w+ .* 03:00 UTC \(in .*\)\.\n {2}The next is then due \w+ .* 03:00 UTC/,
+    )
+    assert.equal((await get('daily')).nextAt, nextAt)
+    const done = await bench.say('skip-next', 'daily', '--due', new Date(nextAt!).toISOString(), '--note', 'holiday')
+    assert.equal(done.status, 0)
+    assert.match(done.stdout, /^daily skips the fire due .* 03:00 UTC \(in .*\)\. Next: .* 03:00 UTC/)
+    assert.equal((await get('daily')).nextAt, nextAt! + DAY)
+    const { state, detail } = await bench.client.fires.get({ schedule: 'daily', dueAt: nextAt! })
+    assert.deepEqual([state, detail], ['skipped', 'by ada@desk: holiday'])
+    const late = await bench.say('skip-next', 'daily', '--due', new Date(nextAt!).toISOString())
+    assert.equal(late.status, 4)
+    assert.match(late.stderr, /is due next at .*, not at .*\nhint: Look again/)
+    await bench.client.schedules.create('never', { job: 'good' })
+    assert.equal((await bench.say('skip-next', 'never')).status, 2)
+  })
+
+  test('backfill counts first, asks when it is many, and runs what was not run', async () => {
+    await bench.client.schedules.create('gaps', { job: 'good', every: '1m', start: new Date(Date.now() + DAY) })
+    await make('minutely', { cron: undefined, every: '1m' })
+    const from = (minutes: number) => new Date(Math.floor(Date.now() / MINUTE - minutes) * MINUTE).toISOString()
+    const tooOld = await bench.say('backfill', 'minutely', '--from', from(30))
+    assert.equal(tooOld.status, 4)
+    assert.match(tooOld.stderr, /was made at .*\nhint: Begin later, or add --force if there was none\./)
+    const plan = await bench.say(
+      'backfill',
+      'minutely',
+      '--from',
+      from(30),
+      '--to',
+      from(1),
+      '--force',
+      '--dry-run',
+      '--json',
+    )
+    assert.deepEqual(JSON.parse(plan.stdout).preview, { instants: 30, toRun: 30, alreadyRun: 0, more: false })
+    assert.equal((await bench.say('backfill', 'minutely', '--from', from(30), '--force')).status, 4)
+    assert.equal((await get('minutely')).backfills.length, 0)
+
+    const range = ['--from', from(3), '--to', from(1), '--force'] as const
+    const done = await bench.say('backfill', 'minutely', ...range)
+    assert.equal(done.status, 0)
+    assert.match(
+      done.stdout,
+      /^minutely is filled in from .* to .*: of 3 instants, 3 to be run, 0 run or open already\.\n$/,
+    )
+    await until(async () => {
+      const { items } = await bench.client.fires.list({ schedule: 'minutely', outcome: 'succeeded', to: from(0) })
+      return items.length === 3
+    })
+    const again = await bench.say('backfill', 'minutely', ...range)
+    assert.match(again.stdout, /^Nothing to do for minutely .*: of 3 instants, 0 to be run, 3 run or open already\.\n$/)
+    const nothing = await bench.say('backfill', 'gaps', '--from', 'now-2m', '--force')
+    assert.match(nothing.stdout, /it has no instants there/)
+    assert.equal((await bench.say('backfill', 'minutely')).status, 2)
+    assert.equal((await bench.say('backfill', 'minutely', '--from', 'now+1h', '--to', 'now+2h')).status, 2)
+  })
+
+  test('cancel ends what waits at once, asks a run to end, and wants to know which of several', async () => {
+    await make('queue', { job: 'slow', overlap: 'queue-all', cron: undefined })
+    assert.equal((await bench.say('cancel', 'queue')).status, 4, 'nothing is open')
+    for (const key of ['first', 'second', 'third']) await bench.client.schedules.trigger('queue', { dedupe: key })
+    const running = await until(async () => (await get('queue')).open.find(({ state }) => state === 'running') ?? null)
+    const several = await bench.say('cancel', 'queue')
+    assert.equal(several.status, 2)
+    assert.match(several.stderr, /queue has 3 open fires\.\nhint: Say which, or add --all: .*third/)
+    const plan = await bench.say('cancel', 'queue', running.token!, '--dry-run')
+    assert.match(
+      plan.stdout,
+      /Cancel the fire of queue due .*, running for .* \(run \d+\): it has 10 s to end after its signal\.\n$/,
+    )
+
+    const third = await bench.say('cancel', 'queue', 'third', '--note', 'not this')
+    assert.match(third.stdout, /^The fire of queue due .* is cancelled\.\n$/)
+    assert.equal(
+      (await bench.client.fires.list({ schedule: 'queue', nonce: 'third' })).items[0]!.detail,
+      'by ada@desk: not this',
+    )
+    assert.equal((await bench.say('cancel', 'queue', 'third')).status, 4)
+    assert.equal((await bench.say('cancel', 'queue', '2020-01-01')).status, 4)
+    assert.equal((await bench.say('cancel', 'queue', '17592186099999')).status, 4)
+
+    const first = await bench.say('cancel', 'queue', new Date(running.dueAt).toISOString())
+    assert.match(first.stdout, /was asked to end, and is over in 10 s at the latest|is cancelled/)
+    await until(async () => (await get('queue')).open.length === 1)
+    assert.equal((await bench.say('cancel', 'queue', '--all')).status, 4)
+    const all = await bench.say('cancel', 'queue', '--all', '--yes', '--json')
+    assert.equal(JSON.parse(all.stdout).items.length, 1)
+    await until(async () => (await get('queue')).open.length === 0)
+  })
+
+  test('retry opens another round; what succeeded needs --force', async () => {
+    await make('again', { job: 'bad', cron: undefined })
+    await make('fine', { cron: undefined })
+    await bench.say('run', 'again', '--wait')
+    await bench.say('run', 'fine', '--wait', '--dedupe', 'ticket')
+    const [run] = (await bench.client.runs.list({ schedule: 'again' })).items
+    const plan = await bench.say('retry', 'again', run!.token, '--dry-run')
+    assert.match(
+      plan.stdout,
+      /Open round 2 of the fire of again due .*, which ended after 1 run: failed \(error\)\. It is run again/,
+    )
+    const done = await bench.say('retry', 'again', new Date(run!.dueAt).toISOString(), '--json', '--note', 'fixed')
+    const { fire } = JSON.parse(done.stdout)
+    assert.deepEqual([done.status, fire.round, fire.state, fire.asked.note], [0, 2, 'open', 'fixed'])
+    await until(async () => (await bench.client.fires.get(run!)).state === 'failed')
+
+    const refused = await bench.say('retry', 'fine', 'ticket')
+    assert.equal(refused.status, 4)
+    assert.match(refused.stderr, /It succeeded, the fire of fine .*\nhint: Add --force/)
+    const forced = await bench.say('retry', 'fine', 'latest', '--force')
+    assert.match(forced.stdout, /^Round 2 of the fire of fine due .* is open/)
+    assert.equal((await bench.say('retry', 'fine', '2020-01-01')).status, 3)
+    assert.equal((await bench.say('retry', 'fine')).status, 2)
+    assert.equal((await bench.say('retry', 'finee', 'latest')).status, 3)
+  })
+
+  test('what was skipped ahead of its time can be brought back', async () => {
+    await make('regretted')
+    const { nextAt } = await get('regretted')
+    await bench.say('skip-next', 'regretted')
+    const due = new Date(nextAt!).toISOString()
+    assert.equal((await bench.say('retry', 'regretted', due)).status, 0)
+    const [open] = (await get('regretted')).open
+    assert.deepEqual([open!.dueAt, open!.readyAt], [nextAt, nextAt])
+  })
+
+  test('drain takes the beginning of an id, says what nobody else runs, and can be undone', async () => {
+    const other = fleetOn(bench.store)
+    other.job('only here', {}, () => {})
+    await other.start()
+    try {
+      const id = other.instance!
+      const isDrained = async () => (await bench.client.instances.list()).find((instance) => instance.id === id)!.drain
+      const plan = await bench.say('drain', id, '--dry-run')
+      assert.match(
+        plan.stdout,
+        /Instance \S+ \(shop v1, process \d+ on \S+\) takes nothing new; it runs nothing now\.\n {2}Nobody else runs only here: /,
+      )
+      assert.equal(await isDrained(), false)
+      const done = await bench.say('drain', id.slice(0, 8), '--note', 'new kernel')
+      assert.deepEqual([done.status, await isDrained()], [0, true])
+      assert.match(done.stdout, /takes nothing new; it runs nothing now\. By ada@desk: new kernel\n$/)
+      assert.match(done.stderr, /warning: Nobody else runs only here/)
+      const undone = await bench.say('drain', id, '--undo', '--json')
+      assert.deepEqual([JSON.parse(undone.stdout).drain, await isDrained()], [false, false])
+      const slip = await bench.say('drain', `${id.slice(0, -1)}_`)
+      assert.equal(slip.status, 3)
+      assert.match(slip.stderr, new RegExp(`Did you mean ${id}`))
+    } finally {
+      await other.stop()
+    }
+  })
+})
