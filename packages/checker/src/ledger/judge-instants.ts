@@ -21,10 +21,11 @@ export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: 
   return expected.length
 }
 
-function judgedStretch({ fires, readAt }: LedgerSubject, rule: LedgerRule, stretch: Stretch): Stretch {
-  const from = Math.max(stretch.from, rule.since + 1, rule.keptSince + 1)
+function judgedStretch({ fires, readAt, clockErrorMs }: LedgerSubject, rule: LedgerRule, stretch: Stretch): Stretch {
+  const from = Math.max(stretch.from, rule.since + clockErrorMs + 1, rule.keptSince + 1)
   // Of what is over only the records tell where it ended: by its limit, by its end, or because it was retired.
-  const last = fires.reduce((latest, { dueAt, untilAt }) => Math.max(latest, untilAt ?? dueAt), 0)
+  const own = fires.filter(({ origin, nonce }) => origin === 'scheduled' && nonce === '')
+  const last = own.reduce((latest, { dueAt, untilAt }) => Math.max(latest, untilAt ?? dueAt), 0)
   const mark =
     rule.nextAt === null || rule.limit !== null ? Math.min(last, (rule.nextAt ?? last + 1) - 1) : rule.nextAt - 1
   return { from, to: Math.min(stretch.to, mark, readAt) }
@@ -61,7 +62,7 @@ function judgeMissing(
 }
 
 function judgePhantoms(
-  { schedule, readAt }: LedgerSubject,
+  { schedule, readAt, clockErrorMs }: LedgerSubject,
   rule: LedgerRule,
   expected: readonly Instant[],
   { from, to }: Stretch,
@@ -70,7 +71,8 @@ function judgePhantoms(
 ): void {
   const known = new Set(expected)
   for (const fire of singles.values()) {
-    if (fire.dueAt < from || fire.dueAt > to || fire.plannedAt <= rule.since || fire.plannedAt >= readAt) continue
+    if (fire.dueAt < from || fire.dueAt > to || fire.plannedAt <= rule.since + clockErrorMs || fire.plannedAt >= readAt)
+      continue
     if (known.has(fire.dueAt)) continue
     report(
       'C4',

@@ -13,7 +13,7 @@ export function judgeRecords(subject: LedgerSubject, chapter: Chapter, report: R
       ...runs.slice(-2),
     ])
   }
-  const why = faultOfEnding(fire)
+  const why = faultOfEnding(fire, subject.clockErrorMs)
   if (why !== null) complain('C10', why)
   for (const run of runs) {
     if (!isEndingOfRun(run))
@@ -25,11 +25,12 @@ export function judgeRecords(subject: LedgerSubject, chapter: Chapter, report: R
   if (fault !== null) complain('C9', fault)
 }
 
-function faultOfEnding({ outcome, reason, endedAt, plannedAt, untilAt, attempt }: LedgerFire): string | null {
+function faultOfEnding(fire: LedgerFire, clockErrorMs: number): string | null {
+  const { outcome, reason, endedAt, plannedAt, untilAt, attempt } = fire
   if ((outcome === null) !== (endedAt === null)) return 'has an end without an outcome, or an outcome without an end.'
   if (outcome === null) return reason === null ? null : `is open, and has the reason ${reason}.`
   if (REASONS[outcome]?.includes(reason ?? '') !== true) return `is ${outcome} (${reason}): that is no reason for it.`
-  if (endedAt !== null && endedAt < plannedAt) return 'ended before it was planned.'
+  if (endedAt !== null && endedAt < plannedAt - clockErrorMs) return 'ended before it was planned.'
   return untilAt !== null && attempt > 0 ? 'stands for many instants, and was run.' : null
 }
 
