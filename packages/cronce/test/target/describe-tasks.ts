@@ -38,6 +38,15 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.equal(run.progress?.message, 'soon')
     })
 
+    test('loses nothing of what it has written when its handler returns', async (context) => {
+      const { run } = await runToEnd(openApp(context), options, input('chatter'))
+      const numbers = linesOf(run, 'info').map((line) => Number(line.split(' ')[0]))
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: 2_000 }, (_, index) => index + 1),
+      )
+    })
+
     test('fails with the error that it has thrown, and is not run again if that says so', async (context) => {
       const { runs, run } = await runToEnd(openApp(context), { ...options, retry: 3 }, input('throw'))
       assert.equal(runs.length, 1)

@@ -26,6 +26,13 @@ const DEEDS = {
     run.progress(0.25, 'begun')
     run.progress(0.75, 'soon')
   },
+  chatter() {
+    for (let line = 1; line <= 2_000; line++) console.log(`${line} ${'x'.repeat(20)}`)
+  },
+  chatterAndExit() {
+    DEEDS.chatter()
+    process.exit(3)
+  },
   throw() {
     const details = { code: 'PAPER_OUT', retryable: false, hint: 'Add paper.' }
     throw Object.assign(new RangeError('out of paper'), details)

@@ -69,7 +69,8 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
     supervisor.stdin?.on('error', () => {}).end(spec.stdin)
     await ends.exited
   } catch (cause) {
-    throw notStarted(spec.file, cause)
+    // The supervisor is what could not be: there is no such Node any more, or no process to spare.
+    throw notStarted(process.execPath, cause)
   } finally {
     options.signal.removeEventListener('abort', end)
     clearTimeout(lastResort)

@@ -4,9 +4,15 @@ import { Socket } from 'node:net'
 import { toErrorData } from './error-data.ts'
 import { readMessages } from './lines.ts'
 import type { FromTask, ToTask } from './messages.ts'
-import { runTask } from './run-task.ts'
+import { exitWhenWritten, runTask } from './run-task.ts'
 
 const CHANNEL = 3
+
+// A task that writes faster than anybody reads waits, rather than keep it all in memory and lose it when it exits.
+for (const stream of [process.stdout, process.stderr]) {
+  const { _handle } = stream as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
+  _handle?.setBlocking?.(true)
+}
 
 const socket = new Socket({ fd: CHANNEL, readable: true, writable: true })
 // The scheduler is gone, and with it whoever wants an answer; the supervisor ends this process.
@@ -19,7 +25,7 @@ let receive = (message: ToTask): void => {
     send: (answer) => void socket.write(print(answer)),
     ref: () => socket.ref(),
     unref: () => socket.unref(),
-    end: () => socket.end(() => process.exit(0)),
+    end: () => socket.end(exitWhenWritten),
   })
   // Only while somebody waits for the scheduler does it keep the process from ending.
   socket.unref()

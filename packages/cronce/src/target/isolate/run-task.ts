@@ -15,6 +15,11 @@ export interface TaskPort {
   end(): void
 }
 
+/** What it has written to its streams may be on its way, too. */
+export function exitWhenWritten(): void {
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(0)))
+}
+
 /** A task from its order to its answer. Returns whom to give what the scheduler sends. */
 export function runTask(order: TaskOrder, port: TaskPort): (message: ToTask) => void {
   const run = new TaskRun(order, linkTo(port))
