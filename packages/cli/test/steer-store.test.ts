@@ -27,7 +27,9 @@ test('prune counts what has had its time, deletes that and nothing else, and onl
   const db = new DatabaseSync(file)
   // All are of long ago, and all but one of those that have ended have had their time.
   db.prepare('update cronce_fires set due_at = due_at - ?').run(3 * DAY)
-  db.prepare("update cronce_fires set expires_at = 1 where expires_at is not null and nonce <> 'key 0'").run()
+  db.prepare(
+    "update cronce_fires set expires_at = 1, record = json_set(record, '$.expiresAt', 1) where expires_at is not null and nonce <> 'key 0'",
+  ).run()
   db.close()
   const count = async () => (await bench.client.fires.list({ schedule: 'old' })).items.length
 

@@ -108,7 +108,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal(refused.status, 4)
     const done = await bench.sayWith({ columns: 80 }, 'pause', '--prefix', 'bulk:', '--yes', '--note', 'upgrade')
     assert.deepEqual([done.status, done.stdout], [0, '299 schedules paused. Left alone: 1 that is paused.\n'])
-    assert.match(done.stderr, /\r\u001b\[2K\d+ of 299 schedules paused/)
+    assert.match(done.stderr, /\[2K\d+ of 299 schedules paused/)
     assert.equal((await get('bulk:007')).pause!.note, 'mine')
     assert.equal((await get('bulk:299')).pause!.note, 'upgrade')
     const json = JSON.parse((await bench.say('resume', '--prefix', 'bulk:', '--job', 'good', '--yes', '--json')).stdout)
