@@ -60,7 +60,5 @@ function bodyInvalid(message: string): Error {
 }
 
 function tooLarge(limit: number): Error {
-  // The rest of the body is still on its way: the connection can't be used for anything else.
-  const headers = { connection: 'close' }
-  return refuse('BODY_TOO_LARGE', `The body has more than ${limit} bytes.`, 'Store large data elsewhere.', headers)
+  return refuse('BODY_TOO_LARGE', `The body has more than ${limit} bytes.`, 'Store large data elsewhere.')
 }

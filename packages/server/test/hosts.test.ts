@@ -54,6 +54,8 @@ async function judge(url: string, { app, handler }: Api, own: string | null): Pr
   assert.equal((await post(path, '')).status, 200, 'no body is an empty one')
   assert.equal((await post(path, 'x=1', { 'content-type': 'application/x-www-form-urlencoded' })).status, 415)
   assert.equal((await post(path, '{"input":')).status, 400)
+  const large = await post(path, JSON.stringify({ input: 'x'.repeat(2_000_000) }))
+  assert.equal(large.status, 413)
   assert.equal((await events.until('run.ended')).data.run.state, 'succeeded')
   stream.abort()
   await eventually(async () => handler.listening === 0)
@@ -121,7 +123,10 @@ describe('the handler is mounted in', { concurrency: 4 }, () => {
     class Root {}
     Module({})(Root)
     const host = await NestFactory.create(Root, { logger: false })
-    context.after(() => host.close())
+    context.after(async () => {
+      host.getHttpServer().closeAllConnections()
+      await host.close()
+    })
     host.setGlobalPrefix('ops')
     host.use(BASE, toNode(api.handler))
     await host.listen(0, '127.0.0.1')

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { CronceError } from 'cronce'
 import type { Handler } from '../create-handler.ts'
 import { toNode } from './to-node.ts'
@@ -32,6 +32,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     toNode(handler),
   )
   server.maxConnections = connections
+  const silent = silentConnections(server)
   await listen(server, host, port)
   const { port: actual, address, family } = server.address() as AddressInfo
   const name = family === 'IPv6' ? `[${address}]` : address
@@ -40,7 +41,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     url: `http://${name}:${actual}`,
     port: actual,
     close() {
-      closing ??= closeServer(server, handler)
+      closing ??= closeServer(server, silent, handler)
       return closing
     },
   }
@@ -63,9 +64,21 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-async function closeServer(server: Server, handler: Handler): Promise<void> {
+/** Those that have not asked anything yet: clients open some in advance, and Node does not count them as idle. */
+function silentConnections(server: Server): ReadonlySet<Socket> {
+  const silent = new Set<Socket>()
+  server.on('connection', (socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  server.on('request', ({ socket }) => silent.delete(socket))
+  return silent
+}
+
+async function closeServer(server: Server, silent: ReadonlySet<Socket>, handler: Handler): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   handler.close()
+  for (const socket of silent) socket.destroy()
   // Connections become idle one after the other, and would be kept for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS)
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS)

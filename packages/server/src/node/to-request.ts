@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
 import { refuse } from '../answer.ts'
 import { setBase } from '../base-path.ts'
 
@@ -77,12 +76,30 @@ function bodyOf(incoming: Hosted, headers: Headers): Body | null {
   const { rawBody, body } = incoming
   const given = rawBody ?? (isRead(incoming) ? body : undefined)
   if (given === undefined) {
-    return isRead(incoming) ? null : (Readable.toWeb(incoming) as unknown as ReadableStream)
+    return isRead(incoming) ? null : streamOf(incoming)
   }
   // They were about the body as it came.
   for (const name of ['content-length', 'transfer-encoding', 'content-encoding']) headers.delete(name)
   if (typeof given === 'string') return given
   return given instanceof Uint8Array ? new Uint8Array(given) : JSON.stringify(given)
+}
+
+/** Read when somebody reads it. Who stops reading does not close the connection, since an answer is to be sent on it. */
+function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const pieces = incoming.iterator({ destroyOnReturn: false })
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = (await pieces.next()) as IteratorResult<Uint8Array>
+        if (done === true) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await pieces.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 function isRead(incoming: IncomingMessage): boolean {

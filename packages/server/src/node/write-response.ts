@@ -9,18 +9,13 @@ export async function writeResponse(
   const reader = response.body?.getReader()
   try {
     if (outgoing.destroyed) return
-    outgoing.writeHead(response.status, Object.fromEntries(headersFor(response, incoming)))
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers))
     if (incoming.method !== 'HEAD' && reader !== undefined) await pump(reader, outgoing)
     outgoing.end()
   } finally {
     // Whoever makes the body is told that nobody wants more of it; after its end that means nothing.
     await reader?.cancel().catch(() => {})
   }
-}
-
-/** Some headers are about the connection, which HTTP/2 does not let anybody talk about. */
-function headersFor({ headers }: Response, { httpVersionMajor }: IncomingMessage): (readonly [string, string])[] {
-  return [...headers].filter(([name]) => httpVersionMajor < 2 || name !== 'connection')
 }
 
 async function pump(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
