@@ -5,20 +5,20 @@ import { fileURLToPath } from 'node:url'
 import { CronExpressionParser } from 'cron-parser'
 import { cron, every } from 'cronce/cron'
 import { Cron } from 'croner'
-import { importCrontab } from '../src/import/crontab-jobs.ts'
+import { type CrontabOptions, importCrontab } from '../src/import/crontab-jobs.ts'
 import { splitPercent } from '../src/import/crontab-lines.ts'
 import { type ImportedJob, jobsOf } from '../src/import/imported.ts'
 import { slugOfCommand } from '../src/import/job-names.ts'
 
 const FIXTURE = fileURLToPath(new URL('./fixtures/crontab.txt', import.meta.url))
-const PLAIN = { file: 'crontab', isSystem: false, tz: 'UTC', cwd: null, user: 'root', likeCron: false }
+const PLAIN: CrontabOptions = { file: 'crontab', isSystem: false, tz: 'UTC', cwd: null, user: 'root', likeCron: false }
 
-function importText(text: string, options: Partial<typeof PLAIN> = {}) {
+function importText(text: string, options: Partial<CrontabOptions> = {}) {
   const imported = importCrontab(text, { ...PLAIN, ...options })
   return { ...imported, jobs: jobsOf(imported) }
 }
 
-function onlyJob(text: string, options: Partial<typeof PLAIN> = {}): ImportedJob {
+function onlyJob(text: string, options: Partial<CrontabOptions> = {}): ImportedJob {
   const { jobs } = importText(text, options)
   assert.equal(jobs.length, 1)
   return jobs[0]!
@@ -77,7 +77,9 @@ describe('a crontab with lines of every kind', () => {
       const parts = [expression ?? `every ${interval}`, dialect, tz].filter((part) => part !== undefined)
       outcomes[place.line] = [parts.join(' ')]
     }
-    for (const { place, level, what } of imported.findings) (outcomes[place.line] ??= []).push(`${level} ${what}`)
+    for (const { place, level, what } of imported.findings) {
+      outcomes[place.line] = [...(outcomes[place.line] ?? []), `${level} ${what}`]
+    }
     const told = Object.fromEntries(Object.entries(outcomes).map(([line, parts]) => [line, parts.join('; ')]))
     assert.deepEqual(told, Object.fromEntries(Object.entries(OUTCOMES)))
   })

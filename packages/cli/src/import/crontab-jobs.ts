@@ -140,7 +140,9 @@ function readEntry(
     ...settings.policies,
   }
   if (wrapped !== null) {
-    const env = { ...settings.env, ...wrapped.options.env }
+    // What was for cronce exec is for cronce start now, which is told otherwise.
+    const inherited = Object.entries(settings.env).filter(([variable]) => !/^CRONCE_(STORE|NAMESPACE)$/.test(variable))
+    const env = { ...Object.fromEntries(inherited), ...wrapped.options.env }
     return {
       name,
       options: {

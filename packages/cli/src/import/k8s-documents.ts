@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isNode, isSeq, LineCounter, parseAllDocuments } from 'yaml'
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
 import type { Finding, Place } from './imported.ts'
 
 /** A part of a manifest that knows where it stands. */
@@ -41,13 +41,15 @@ export class Manifest {
 
   /** What `<<: *base` brings along. */
   #merged(key: string): unknown {
-    const base = isMap(this.#node) ? this.#node.get('<<', true) : undefined
-    const source = isAlias(base) ? base.resolve(this.#document) : base
-    return isMap(source) ? source.get(key, true) : undefined
+    const pair = isMap(this.#node) ? this.#node.items.find((each) => isMerge(each.key)) : undefined
+    const bases = isSeq(pair?.value) ? pair.value.items : [pair?.value]
+    return bases
+      .map((base) => (isAlias(base) ? base.resolve(this.#document) : base))
+      .flatMap((base) => (isMap(base) ? (base.get(key, true) ?? []) : []))[0]
   }
 
   get keys(): readonly string[] {
-    return isMap(this.#node) ? this.#node.items.map(({ key }) => String(key)) : []
+    return isMap(this.#node) ? this.#node.items.filter(({ key }) => !isMerge(key)).map(({ key }) => String(key)) : []
   }
 
   get elements(): readonly Manifest[] {
@@ -60,6 +62,11 @@ export class Manifest {
     const [first] = isMap(this.#node) ? this.#node.items : []
     return [this.#node, first?.key].flatMap((node) => (isNode(node) ? linesOf(node.commentBefore) : []))
   }
+}
+
+/** The parser has a symbol for it. */
+function isMerge(key: unknown): boolean {
+  return isScalar(key) && (key.value === '<<' || typeof key.value === 'symbol')
 }
 
 export interface FoundManifest {
@@ -77,11 +84,11 @@ export function readManifests(text: string, file: string): { found: FoundManifes
     return { file, line, column: col }
   }
   for (const document of parseAllDocuments(text, { lineCounter, prettyErrors: false, merge: true })) {
-    for (const error of document.errors) {
-      const why = error.message.split('\n', 1)[0]!
-      findings.push({ place: at(error.pos[0]), level: 'lost', what: 'no YAML', why, todo: 'put the file right' })
+    const errors = errorsOf(document)
+    for (const { offset, why } of errors) {
+      findings.push({ place: at(offset), level: 'lost', what: 'no YAML', why, todo: 'put the file right' })
     }
-    if (document.errors.length > 0) continue
+    if (errors.length > 0) continue
     const manifest = new Manifest(document.contents, document, at)
     const items = manifest.at('items')
     const isList = /List$/.test(manifest.at('kind').text ?? '') && items.elements.length > 0
@@ -93,6 +100,20 @@ export function readManifests(text: string, file: string): { found: FoundManifes
     })
   }
   return { found, findings }
+}
+
+/** Some mistakes are found when the values are put together: aliases of nothing, or of far too much. */
+function errorsOf(document: Document): { offset: number; why: string }[] {
+  const firstLine = (error: unknown): string => (error as Error).message.split('\n', 1)[0]!
+  if (document.errors.length > 0) {
+    return document.errors.map((error) => ({ offset: error.pos[0], why: firstLine(error) }))
+  }
+  try {
+    document.toJS()
+    return []
+  } catch (error) {
+    return [{ offset: document.range?.[0] ?? 0, why: firstLine(error) }]
+  }
 }
 
 function linesOf(comment: string | null | undefined): string[] {

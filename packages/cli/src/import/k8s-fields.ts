@@ -40,7 +40,7 @@ export function unknownFields(manifest: Manifest): [Manifest, Omit<Finding, 'pla
   ]
   return parts.flatMap(([part, known]) =>
     part.keys
-      .filter((key) => !known.has(key) && key !== '<<' && !(isOurs && OURS.test(key)))
+      .filter((key) => !known.has(key) && !(isOurs && OURS.test(key)))
       .flatMap((key) => findingFor(key, part.at(key))),
   )
 }

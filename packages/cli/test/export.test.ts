@@ -1,0 +1,431 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { connect } from 'cronce'
+import { parseAllDocuments } from 'yaml'
+import { k8sNames } from '../src/export/k8s-names.ts'
+import { shellQuote, shellWords } from '../src/export/shell-words.ts'
+import { importCrontab } from '../src/import/crontab-jobs.ts'
+import { type Imported, jobsOf } from '../src/import/imported.ts'
+import { importK8s } from '../src/import/k8s-jobs.ts'
+import { ask, MAIN, start } from './cronce.ts'
+
+const FIXTURE = fileURLToPath(new URL('./fixtures/crontab.txt', import.meta.url))
+
+function folder(context: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'cronce-export-'))
+  context.after(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+type Jobs = Readonly<Record<string, object>>
+
+interface Finding {
+  readonly job: string
+  readonly level: string
+  readonly what: string
+}
+
+/** Export a record of jobs, and read what comes out. */
+async function exported(context: TestContext, form: string, jobs: Jobs, ...flags: string[]) {
+  const cwd = folder(context)
+  writeFileSync(join(cwd, 'jobs.json'), JSON.stringify(jobs))
+  const { status, stdout, stderr } = await ask(['export', form, 'jobs.json', '--json', ...flags], {}, { cwd })
+  assert.ok(stdout !== '', stderr)
+  const { text, findings } = JSON.parse(stdout) as { text: string; findings: Finding[] }
+  return { status, text, told: findings.map(({ job, level, what }) => `${job}: ${level} ${what}`) }
+}
+
+/** A manifest as people reach into it. */
+// biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about.
+type Manifest = any
+
+function manifests(text: string): Manifest[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    assert.deepEqual(document.errors, [])
+    return document.toJS() ?? []
+  })
+}
+
+const K8S = ['--image', 'shop/jobs:1']
+
+describe('cronce export k8s', () => {
+  test('writes a CronJob that claims its fire by cronce exec', async (context) => {
+    const { status, text, told } = await exported(
+      context,
+      'k8s',
+      {
+        nightly: {
+          cron: '0 3 * * MON-FRI',
+          tz: 'Asia/Tokyo',
+          command: ['pg_dump', '-f', 'a b'],
+          cwd: '/srv',
+          env: { PGDATABASE: 'app' },
+          timeout: { run: '10m', grace: '30s' },
+          retry: 2,
+          misfire: { window: '1h' },
+          retention: { count: 5 },
+        },
+      },
+      ...K8S,
+      '--namespace',
+      'shop',
+    )
+    assert.equal(status, 0)
+    assert.deepEqual(told, [])
+    assert.ok(!/[&*]a\d/.test(text), 'no anchors')
+    const [job, ...others] = manifests(text)
+    assert.deepEqual(others, [])
+    const labels = { 'app.kubernetes.io/name': 'nightly', 'app.kubernetes.io/managed-by': 'cronce' }
+    const { jobTemplate, ...spec } = job.spec
+    assert.deepEqual(
+      { ...job, spec },
+      {
+        apiVersion: 'batch/v1',
+        kind: 'CronJob',
+        metadata: { name: 'nightly', labels },
+        spec: {
+          schedule: '0 3 * * MON-FRI',
+          timeZone: 'Asia/Tokyo',
+          concurrencyPolicy: 'Forbid',
+          startingDeadlineSeconds: 3600,
+          successfulJobsHistoryLimit: 3,
+          failedJobsHistoryLimit: 2,
+        },
+      },
+    )
+    const { template, ...frame } = jobTemplate.spec
+    assert.equal(frame.backoffLimit, 2)
+    // Three runs of 630 s, two delays, and time to start.
+    assert.equal(frame.activeDeadlineSeconds, 3 * 630 + 1 + 2 + 300)
+    assert.deepEqual(
+      frame.podFailurePolicy.rules.map(({ action }: { action: string }) => action),
+      ['Ignore', 'FailJob'],
+    )
+    assert.deepEqual(template, {
+      metadata: { labels },
+      spec: {
+        restartPolicy: 'Never',
+        automountServiceAccountToken: false,
+        terminationGracePeriodSeconds: 45,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [
+          {
+            name: 'job',
+            image: 'shop/jobs:1',
+            command: [
+              ...['cronce', 'exec', '--name', 'nightly', '--due', 'auto'],
+              ...['--cron', '0 3 * * MON-FRI', '--tz', 'Asia/Tokyo'],
+              ...['--timeout', '10m', '--grace', '30s', '--retry', '2'],
+              ...['--', 'pg_dump', '-f', 'a b'],
+            ],
+            workingDir: '/srv',
+            env: [
+              { name: 'CRONCE_STORE', valueFrom: { secretKeyRef: { name: 'cronce-store', key: 'url' } } },
+              { name: 'CRONCE_NAMESPACE', value: 'shop' },
+              {
+                name: 'CRONCE_K8S_JOB',
+                valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },
+              },
+              { name: 'PGDATABASE', value: 'app' },
+            ],
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+          },
+        ],
+      },
+    })
+  })
+
+  test('says in five fields what can be said in five fields, and tells the rest', async (context) => {
+    const command = ['a']
+    const { status, text, told } = await exported(
+      context,
+      'k8s',
+      {
+        plain: { cron: '*/5 * * * *', command },
+        sunday: { cron: '0 0 * * 7', command },
+        spread: { cron: 'H H(1-3) * * *', command },
+        six: { cron: '0 30 4 * * *', command },
+        zoned: { cron: 'CRON_TZ=Europe/London 0 12 * * *', command },
+        offset: { cron: '0 3 * * *', tz: '+05:00', command },
+        half: { cron: '0 3 * * *', tz: '+05:30', command },
+        seconds: { cron: '*/10 * * * * *', command },
+        last: { cron: '0 0 L * *', command },
+        weekday: { cron: '0 0 15W * *', command },
+        second: { cron: '0 0 * * 5#2', command },
+        friday: { cron: '0 0 13 * +FRI', command },
+        often: { every: '15m', command },
+        once: { at: '2030-01-01T00:00Z', command },
+        never: { command },
+        moved: { cron: '30 1 * * *', tz: 'Europe/London', command },
+      },
+      ...K8S,
+    )
+    assert.equal(status, 1)
+    const schedules = manifests(text).map(({ metadata, spec }) => `${metadata.name} ${spec.schedule} ${spec.timeZone}`)
+    assert.deepEqual(
+      schedules.filter((line) => !line.startsWith('spread')),
+      [
+        'plain */5 * * * * Etc/UTC',
+        'sunday 0 0 * * 0 Etc/UTC',
+        'six 30 4 * * * Etc/UTC',
+        'zoned 0 12 * * * Europe/London',
+        'offset 0 3 * * * Etc/GMT-5',
+        'moved 30 1 * * * Europe/London',
+      ],
+    )
+    assert.match(schedules.find((line) => line.startsWith('spread'))!, /^spread \d+ [123] \* \* \* Etc\/UTC$/)
+    assert.deepEqual(told, [
+      'half: lost tz +05:30',
+      ...['seconds', 'last', 'weekday', 'second', 'friday', 'often', 'once', 'never'].map(
+        (name) => `${name}: lost its schedule`,
+      ),
+      'moved: changed a change of the clock',
+    ])
+    for (const name of ['half', 'last', 'never']) assert.match(text, new RegExp(`^# not translated: ${name}: `, 'm'))
+  })
+
+  test('tells the policies that only cronce start has, and the jobs that are no commands', async (context) => {
+    const { told } = await exported(
+      context,
+      'k8s',
+      {
+        busy: {
+          cron: '0 3 * * *',
+          command: ['a'],
+          jitter: '5m',
+          pauseAfter: 3,
+          concurrency: 2,
+          group: { name: 'g', limit: 1 },
+          misfire: 'all',
+          overlap: 'queue-all',
+          limit: 5,
+          end: '2030-01-01T00:00Z',
+        },
+        call: { cron: '0 3 * * *', http: { url: 'https://example.com/' } },
+      },
+      ...K8S,
+    )
+    assert.deepEqual(told, [
+      ...[
+        ...['jitter', 'pauseAfter', 'concurrency', 'group', "misfire: 'all'", "overlap: 'queue-all'", 'start, end'],
+        'limit',
+      ].map((what) => `busy: changed ${what}`),
+      'call: lost an HTTP request',
+    ])
+  })
+
+  test('gives names that Kubernetes takes, the same for the same jobs', () => {
+    const long = 'a'.repeat(60)
+    const names = ['report:ada', 'report-ada', 'Nightly Backup', long, `${long}b`, '日本', 'x.y']
+    const given = k8sNames(names)
+    assert.equal(given.get('report-ada'), 'report-ada')
+    assert.match(given.get('report:ada')!, /^report-ada-[0-9a-f]{6}$/)
+    assert.equal(given.get('Nightly Backup'), 'nightly-backup')
+    assert.equal(new Set(given.values()).size, names.length)
+    for (const name of given.values()) assert.match(name, /^(?=.{1,52}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+    assert.deepEqual(new Map([...given].toSorted()), new Map([...k8sNames(names.toReversed())].toSorted()))
+  })
+
+  test('with --kind deployment writes cronce start, with probes and time to drain', async (context) => {
+    const { status, text } = await exported(
+      context,
+      'k8s',
+      { a: { cron: '* * * * * *', command: ['a'] } },
+      ...K8S,
+      ...['--kind', 'deployment', '--replicas', '3', '--drain', '90s', '--secret', 'shop-store', '--name', 'shop'],
+    )
+    assert.equal(status, 0)
+    const [deployment, budget] = manifests(text)
+    const { spec } = deployment.spec.template
+    assert.equal(deployment.spec.replicas, 3)
+    assert.equal(spec.terminationGracePeriodSeconds, 105)
+    const [container] = spec.containers
+    assert.deepEqual(container.command, ['cronce', 'start', 'jobs.json', '--listen', '0.0.0.0:7070', '--drain', '90s'])
+    assert.equal(container.livenessProbe.httpGet.path, '/livez')
+    assert.equal(container.readinessProbe.httpGet.path, '/readyz')
+    assert.equal(container.env[0].valueFrom.secretKeyRef.name, 'shop-store')
+    assert.equal(container.securityContext.readOnlyRootFilesystem, true)
+    assert.equal(spec.securityContext.runAsNonRoot, true)
+    assert.equal(budget.kind, 'PodDisruptionBudget')
+    assert.deepEqual(budget.spec.selector, deployment.spec.selector)
+    assert.deepEqual(deployment.spec.selector.matchLabels, { 'app.kubernetes.io/name': 'shop' })
+    assert.equal(deployment.spec.template.metadata.labels['app.kubernetes.io/name'], 'shop')
+  })
+
+  test('a dollar in a command reaches the command', async (context) => {
+    const text = 'echo $$ $(date) $$(x) $HOME $'
+    const { text: yaml } = await exported(
+      context,
+      'k8s',
+      { a: { cron: '0 3 * * *', command: text, shell: true } },
+      ...K8S,
+    )
+    const [manifest] = manifests(yaml)
+    const words: string[] = manifest.spec.jobTemplate.spec.template.spec.containers[0].command
+    assert.equal(words.at(-1), 'echo $$$$ $$(date) $$$$(x) $HOME $')
+    const { items } = importK8s([{ file: 'x', text: yaml }])
+    assert.equal(items[0]!.kind === 'job' && items[0]!.job.options.command, text)
+  })
+
+  test('two pods of a Job run its command once', async (context) => {
+    const cwd = folder(context)
+    const { text } = await exported(
+      context,
+      'k8s',
+      { 'once only': { cron: '* * * * *', command: 'echo "$CRONCE_DUE" >> "$T/log"', shell: true, cwd } },
+      ...K8S,
+    )
+    const [{ metadata, spec }] = manifests(text)
+    const [container] = spec.jobTemplate.spec.template.spec.containers
+    const [program, ...args] = container.command
+    assert.equal(program, 'cronce')
+    // As Kubernetes calls the Job: the CronJob, and the minute that it stands for.
+    const minute = Math.floor(Date.now() / 60_000)
+    const env = {
+      CRONCE_STORE: `sqlite:${join(cwd, 'cronce.db')}`,
+      CRONCE_K8S_JOB: `${metadata.name}-${minute}`,
+      T: container.workingDir,
+    }
+    const pods = await Promise.all([1, 2].map(() => start(process.execPath, [MAIN, ...args], env)))
+    assert.deepEqual(
+      pods.map(({ status }) => status),
+      [0, 0],
+      pods.map(({ stderr }) => stderr).join(),
+    )
+    assert.equal(readFileSync(join(cwd, 'log'), 'utf8'), `${new Date(minute * 60_000).toISOString()}\n`)
+  })
+})
+
+describe('cronce export crontab', () => {
+  test('writes lines that claim their fire, in the zone that they are in', async (context) => {
+    const { status, text, told } = await exported(context, 'crontab', {
+      a: { cron: '0 3 * * *', command: ['date', '+%F', "it's"] },
+      b: { cron: '@daily', tz: 'Asia/Tokyo', command: 'a | b', shell: true, cwd: '/a b', env: { X: 'y z' } },
+      c: { cron: '0 0 1 * 1', tz: 'Asia/Tokyo', command: ['cat'], stdin: { text: '1\n50%\n' }, overlap: 'replace' },
+      d: { cron: '0 0 L * *', command: ['a'] },
+      e: { cron: '0 0 * * *', command: ['echo', 'a\nb'] },
+    })
+    assert.equal(status, 1)
+    assert.deepEqual(text.split('\n').slice(2), [
+      'CRONCE_STORE=@/etc/cronce/store',
+      '',
+      'CRON_TZ=UTC',
+      "0 3 * * * cronce exec --name a --due auto --cron '0 3 * * *' -- date +\\%F 'it'\\''s'",
+      '',
+      'CRON_TZ=Asia/Tokyo',
+      "@daily cd '/a b' && X='y z' cronce exec --name b --due auto --cron @daily --tz Asia/Tokyo -- /bin/sh -c 'a | b'",
+      '',
+      "0 0 1 * 1 cronce exec --name c --due auto --cron '0 0 1 * 1' --tz Asia/Tokyo --overlap queue -- cat%1%50\\%",
+      '',
+      '# not translated: d: its schedule: cron has no way to say it: it has L, W or #: 0 0 L * *',
+      '',
+      '# not translated: e: its command: a line of cron can hold no line ends',
+      '',
+    ])
+    assert.deepEqual(told, ["c: changed overlap: 'replace'", 'd: lost its schedule', 'e: lost its command'])
+  })
+
+  test('from a store tells which schedules there are, and that their code is elsewhere', async (context) => {
+    const cwd = folder(context)
+    const store = `sqlite:${join(cwd, 'cronce.db')}`
+    const client = await connect({ store, logger: false })
+    await client.schedules.create('report:ada', { job: 'report', cron: '0 8 * * *' })
+    await client.close()
+    const { status, stdout, stderr } = await ask(['export', 'crontab', '--store', store], {}, { cwd })
+    assert.equal(status, 1)
+    assert.match(stdout, /# not translated: report:ada: job report/)
+    assert.match(stderr, /run it with cronce start/)
+  })
+
+  test('what makes no sense is said', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'jobs.json'), '{}')
+    for (const [args, status, message] of [
+      [['export'], 2, /Export to what/],
+      [['export', 'systemd'], 2, /no export to "systemd"/],
+      [['export', 'crontab'], 2, /Which jobs/],
+      [['export', 'crontab', 'jobs.json', 'b'], 2, /One file with jobs/],
+      [['export', 'k8s', 'jobs.json', '--replicas', '0'], 0, /No --image/],
+      [['export', 'k8s', 'jobs.json', '--kind', 'deployment', '--replicas', '0'], 2, /--replicas cannot be/],
+      [['export', 'k8s', 'jobs.json', '--out', 'jobs.json'], 4, /is there already/],
+    ] as const) {
+      const result = await ask(args, {}, { cwd })
+      assert.equal(result.status, status, args.join(' '))
+      assert.match(result.stderr, message)
+    }
+  })
+})
+
+/** The jobs of an import, as a file of theirs would have them. */
+function recordOf(imported: Imported): Jobs {
+  return Object.fromEntries(jobsOf(imported).map(({ name, options }) => [name, options]))
+}
+
+const PLAIN = { file: 'x', isSystem: false, tz: 'UTC', cwd: null, user: 'root', likeCron: false }
+const BACK = {
+  k8s: (text: string) => recordOf(importK8s([{ file: 'x', text }])),
+  crontab: (text: string) => recordOf(importCrontab(text, PLAIN)),
+}
+
+describe('what was exported can be imported', () => {
+  const jobs: Jobs = {
+    plain: { cron: '0 3 * * *', command: ['a', 'b c'] },
+    'with a: name': { cron: '*/5 1-3 * * MON-FRI', tz: 'Europe/London', command: 'a | b > /c', shell: '/bin/bash' },
+    placed: { cron: '@daily', command: ['a'], cwd: '/s r v', env: { A: "it's", B: '100%' } },
+    policies: { cron: '0 4 * * *', command: ['a'], guarantee: 'at-most-once', overlap: 'allow', timeout: '90s' },
+    queued: { cron: '0 4 * * *', command: ['a'], overlap: 'queue', timeout: { run: '2h', grace: '1m' } },
+    retried: { cron: '0 5 1 * *', command: ['a'], retry: 3 },
+  }
+
+  for (const form of ['k8s', 'crontab'] as const) {
+    test(`and is the same jobs: ${form}`, async (context) => {
+      const { status, text } = await exported(context, form, jobs)
+      assert.equal(status, 0)
+      assert.deepEqual(BACK[form](text), jobs)
+    })
+  }
+
+  test('with what only Kubernetes has', async (context) => {
+    const more: Jobs = {
+      replaced: { cron: '0 4 * * *', command: ['a'], overlap: 'replace', misfire: 'skip' },
+      windowed: {
+        cron: '0 4 * * *',
+        command: ['a'],
+        misfire: { late: 'latest', window: '5m' },
+        retention: { count: 4 },
+      },
+      crashing: { cron: '0 4 * * *', command: ['a'], retry: { attempts: 2, crashes: 5 } },
+    }
+    const { text } = await exported(context, 'k8s', more)
+    assert.deepEqual(BACK.k8s(text), more)
+  })
+
+  for (const form of ['k8s', 'crontab'] as const) {
+    test(`and after the first time nothing changes any more: ${form}`, async (context) => {
+      const source = recordOf(importCrontab(readFileSync(FIXTURE, 'utf8'), PLAIN))
+      const first = BACK[form]((await exported(context, form, source)).text)
+      const second = BACK[form]((await exported(context, form, first)).text)
+      assert.ok(Object.keys(first).length >= 20)
+      assert.deepEqual(second, first)
+    })
+  }
+})
+
+test('a shell reads back every word that is quoted for it, and so do we', () => {
+  const words = ['a', '', "it's", 'a b', '$HOME `x` "y" \\', '*', '~', '#x', 'a\tb', '100%', '-n', 'é 日本', "''", '!x']
+  const line = words.map(shellQuote).join(' ')
+  assert.deepEqual(shellWords(line), words)
+  const printed = execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' })
+  assert.deepEqual(printed.split('\0').slice(0, -1), words)
+  for (const text of ['a | b', 'a; b', '$x', 'a > b', '`a`', '"$x"', "'a", 'a &', '(a)', 'a*'])
+    assert.equal(shellWords(text), null, text)
+})

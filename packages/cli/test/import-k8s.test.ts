@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { jobsOf } from '../src/import/imported.ts'
+import { importK8s } from '../src/import/k8s-jobs.ts'
+import { ask } from './cronce.ts'
+
+interface Parts {
+  readonly spec?: string
+  readonly job?: string
+  readonly pod?: string
+  readonly container?: string
+}
+
+/** A CronJob with more of this and that; every text is a line, indented here. */
+function cronJob({ spec = '', job = '', pod = '', container = '' }: Parts, name = 'nightly'): string {
+  const lines = (text: string, indent: number): string[] =>
+    text === '' ? [] : text.split('\n').map((line) => ' '.repeat(indent) + line)
+  return [
+    'apiVersion: batch/v1',
+    'kind: CronJob',
+    `metadata: { name: ${name} }`,
+    'spec:',
+    ...lines(/^schedule:/m.test(spec) ? spec : `schedule: "0 3 * * *"\n${spec}`.trimEnd(), 2),
+    '  jobTemplate:',
+    '    spec:',
+    ...lines(job, 6),
+    '      template:',
+    '        spec:',
+    ...lines(pod, 10),
+    '          restartPolicy: Never',
+    '          containers:',
+    '            - name: main',
+    ...lines(/^command:/m.test(container) ? container : `command: [backup]\n${container}`.trimEnd(), 14),
+    '',
+  ].join('\n')
+}
+
+function read(...texts: string[]) {
+  const imported = importK8s(texts.map((text, index) => ({ file: `${index + 1}.yaml`, text })))
+  return { ...imported, jobs: jobsOf(imported) }
+}
+
+function optionsOf(parts: Parts) {
+  const { jobs, findings } = read(cronJob(parts))
+  assert.equal(jobs.length, 1, JSON.stringify(findings))
+  return jobs[0]!.options
+}
+
+const DEFAULT_RETRY = { attempts: 6, backoff: { base: '10s', cap: '6m' }, deadline: '1d' }
+
+describe('a CronJob becomes a job', () => {
+  test('that does what Kubernetes does where nothing is said', () => {
+    assert.deepEqual(optionsOf({}), {
+      cron: '0 3 * * *',
+      command: ['backup'],
+      overlap: 'allow',
+      retry: DEFAULT_RETRY,
+    })
+  })
+
+  test('with its schedule and zone', () => {
+    const when = (spec: string) => {
+      const { cron, every, tz, dialect } = optionsOf({ spec })
+      return { cron, every, tz, dialect }
+    }
+    const none = { every: undefined, tz: undefined, dialect: undefined }
+    assert.deepEqual(when('schedule: "*/5 1-3 * * MON-FRI"'), { ...none, cron: '*/5 1-3 * * MON-FRI' })
+    assert.deepEqual(when('schedule: "@hourly"\ntimeZone: Etc/UTC'), { ...none, cron: '@hourly' })
+    assert.deepEqual(when('schedule: 0 3 * * *\ntimeZone: Europe/London'), {
+      ...none,
+      cron: '0 3 * * *',
+      tz: 'Europe/London',
+    })
+    assert.deepEqual(when('schedule: CRON_TZ=Asia/Tokyo 0 3 * * *'), { ...none, cron: '0 3 * * *', tz: 'Asia/Tokyo' })
+    assert.deepEqual(when('schedule: "@every 5m"'), { ...none, cron: undefined, every: '5m' })
+  })
+
+  test('with its policies', () => {
+    assert.equal(optionsOf({ spec: 'concurrencyPolicy: Forbid' }).overlap, undefined)
+    assert.equal(optionsOf({ spec: 'concurrencyPolicy: Replace' }).overlap, 'replace')
+    assert.deepEqual(optionsOf({ spec: 'startingDeadlineSeconds: 300' }).misfire, { late: 'latest', window: '5m' })
+    assert.equal(optionsOf({ spec: 'startingDeadlineSeconds: 10' }).misfire, 'skip')
+    assert.deepEqual(optionsOf({ spec: 'startingDeadlineSeconds: 3' }).misfire, { late: 'skip', grace: '3s' })
+    assert.equal(optionsOf({ spec: 'startingDeadlineSeconds: 86400' }).misfire, undefined)
+    assert.equal(optionsOf({ job: 'backoffLimit: 0' }).retry, undefined)
+    assert.deepEqual(optionsOf({ job: 'backoffLimit: 2\nactiveDeadlineSeconds: 90' }).retry, {
+      attempts: 2,
+      backoff: { base: '10s', cap: '6m' },
+      deadline: '90s',
+    })
+    assert.equal(optionsOf({ job: 'activeDeadlineSeconds: 7200', pod: 'activeDeadlineSeconds: 3600' }).timeout, '1h')
+    assert.deepEqual(optionsOf({ spec: 'successfulJobsHistoryLimit: 10\nfailedJobsHistoryLimit: 5' }).retention, {
+      count: 15,
+    })
+    assert.equal(optionsOf({ spec: 'successfulJobsHistoryLimit: 3' }).retention, undefined)
+  })
+
+  test('with its command, and with variables put in as Kubernetes does', () => {
+    const { command, env, cwd } = optionsOf({
+      container: [
+        'command: [run, "$(A)", "$$(A)", "$(B)"]',
+        'args: ["x y", "a$$b"]',
+        'workingDir: /srv',
+        'env: [{ name: A, value: one }, { name: C, value: "$(A) two" }]',
+      ].join('\n'),
+    })
+    assert.deepEqual(command, ['run', 'one', '$(A)', '$(B)', 'x y', 'a$b'])
+    assert.deepEqual(env, { A: 'one', C: 'one two' })
+    assert.equal(cwd, '/srv')
+  })
+
+  test('with the text for a shell as a text', () => {
+    const { command, shell } = optionsOf({ container: 'command: ["/bin/bash", "-c"]\nargs: ["a | b"]' })
+    assert.deepEqual({ command, shell }, { command: 'a | b', shell: '/bin/bash' })
+  })
+
+  test('a suspended one without its schedule, which is told and kept as a comment', () => {
+    const { jobs, findings } = read(cronJob({ spec: 'suspend: true' }))
+    assert.equal(jobs[0]!.options.cron, undefined)
+    assert.deepEqual(jobs[0]!.comments, ['suspended: {"cron":"0 3 * * *"}'])
+    assert.deepEqual(
+      findings.map(({ level, what }) => [level, what]),
+      [['changed', 'suspend: true']],
+    )
+  })
+
+  test('of several documents, lists and files, each under a name of its own, with the comments above it', () => {
+    const list = `kind: List\nitems:\n  # in a list\n  - ${cronJob({}, 'two').trimEnd().replaceAll('\n', '\n    ')}\n`
+    const { jobs, findings } = read(
+      `# first\n# of all\n${cronJob({}, 'one')}---\n# nothing else\n---\n${list}`,
+      `${cronJob({}, 'one').replace('batch/v1', 'batch/v1beta1')}---\nkind: Service\nmetadata: { name: web }\n`,
+    )
+    assert.deepEqual(
+      jobs.map(({ name, place, comments }) => [name, place.file, place.line, comments]),
+      [
+        ['one', '1.yaml', 3, ['first', 'of all']],
+        ['two', '1.yaml', 22, ['in a list']],
+        ['one-2', '2.yaml', 1, []],
+      ],
+    )
+    assert.deepEqual(
+      findings.map(({ place, level, what }) => [place.file, level, what]),
+      [['2.yaml', 'changed', 'Service web']],
+    )
+  })
+
+  test('with anchors and merges of YAML', () => {
+    const text = cronJob({ container: 'command: *words\nargs: [*word, c]' }).replace(
+      'kind: CronJob',
+      'kind: CronJob\nx-words: &words [a, &word b]\nx-base: &base { concurrencyPolicy: Replace }',
+    )
+    const merged = text.replace('spec:\n  schedule', 'spec:\n  <<: *base\n  schedule')
+    const { command, overlap } = read(merged).jobs[0]!.options
+    assert.deepEqual({ command, overlap }, { command: ['a', 'b', 'b', 'c'], overlap: 'replace' })
+  })
+})
+
+describe('what has no counterpart is told, with its line and column', () => {
+  test('and the job is there', () => {
+    const { jobs, findings } = read(
+      cronJob({
+        job: 'completions: 3\nparallelism: 1',
+        pod: 'serviceAccountName: robot\nvolumes: [{ name: a, emptyDir: {} }]\ninitContainers: [{ name: i }]',
+        container: [
+          'image: shop/backup:1',
+          'resources: { limits: { cpu: 1 } }',
+          'env: [{ name: P, valueFrom: { secretKeyRef: { name: s, key: p } } }]',
+          'envFrom: [{ secretRef: { name: s } }]',
+        ].join('\n'),
+      }),
+    )
+    assert.equal(jobs.length, 1)
+    assert.deepEqual(
+      findings.map(({ place: { line, column }, level, what }) => [line, column, level, what]),
+      [
+        [8, 20, 'changed', 'completions: 3'],
+        [12, 31, 'changed', 'serviceAccountName'],
+        [13, 20, 'changed', 'volumes'],
+        [14, 27, 'changed', 'initContainers'],
+        [19, 22, 'changed', 'image shop/backup:1'],
+        [20, 26, 'changed', 'resources'],
+        [21, 21, 'changed', 'env P from secretKeyRef'],
+        [22, 25, 'changed', 'envFrom secretRef'],
+      ],
+    )
+  })
+
+  test('or it is not, and stays as a comment', () => {
+    for (const [text, line, what] of [
+      [cronJob({ spec: 'schedule: 61 * * * *' }), 5, '61 * * * *'],
+      [cronJob({ spec: 'schedule: 0 0 L * *' }), 5, '0 0 L * *'],
+      [cronJob({ spec: 'schedule: 0 0 30 2 *' }), 5, '0 0 30 2 *'],
+      [cronJob({ spec: 'schedule: 5' }), 5, 'no schedule'],
+      [cronJob({ spec: 'timeZone: Mars/Olympus' }), 5, '0 3 * * *'],
+      [cronJob({ container: 'command: []\nimage: x' }), 12, 'no command'],
+      [cronJob({ container: 'command: [1]' }), 13, 'command or args'],
+      [`${cronJob({})}            - name: second\n`, 14, '2 containers'],
+      [cronJob({}).replace('batch/v1', 'batch/v9'), 1, 'apiVersion batch/v9'],
+      [cronJob({}).replace('name: nightly', 'x: y'), 1, 'a CronJob without a name'],
+      ['kind: CronJob\n', 1, 'apiVersion is missing'],
+      ['a: b\nc: [\n', 3, 'no YAML'],
+    ] as const) {
+      const { jobs, findings, items } = read(text)
+      assert.equal(jobs.length, 0, what)
+      const lost = findings.filter(({ level }) => level === 'lost')
+      assert.deepEqual([lost[0]?.place.line, lost[0]?.what], [line, what])
+      assert.match(
+        items.flatMap((item) => (item.kind === 'comment' ? item.lines : [])).join(),
+        /^not translated \(1.yaml:\d+\): /,
+      )
+    }
+  })
+
+  test('on stderr, with the file where there are several; exit code 1 if something is lost', async () => {
+    const input = cronJob({ spec: 'schedule: 61 * * * *' })
+    const { status, stdout, stderr } = await ask(['import', 'k8s', '-'], {}, { input })
+    assert.equal(status, 1)
+    assert.match(stdout, /\/\/ not translated \(-:1\): CronJob nightly/)
+    assert.match(stderr, /^5:13 +61 \* \* \* \* +Minute 61 is out of range/m)
+  })
+
+  test('and no text makes it throw', () => {
+    const word = fc.constantFrom(
+      'kind: CronJob',
+      'apiVersion: batch/v1',
+      'spec:',
+      '  schedule: 1',
+      'items: [',
+      ']',
+      '---',
+      '- a',
+      '&a',
+      '*a',
+      '<<: *a',
+      '{',
+      '}',
+      ': ',
+      '"',
+      '# x',
+      'metadata: {name: x}',
+      '\t',
+      '  jobTemplate: 5',
+    )
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(word, { maxLength: 12 }).map((words) => words.join('\n')),
+    )
+    fc.assert(
+      fc.property(text, (yaml) => {
+        assert.equal(read(yaml).jobs.length, 0)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
