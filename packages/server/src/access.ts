@@ -4,8 +4,11 @@ import { CronceError } from 'cronce'
 /** `read` sees everything and changes nothing; `operate` does all that the API offers. */
 export type AccessLevel = 'none' | 'read' | 'operate'
 
+/** Who may do what; with an author, that name is on record with what is changed, whatever the request says. */
+export type Decision = AccessLevel | { readonly level: AccessLevel; readonly author: string }
+
 /** Decides who may do what. It must not read the request's body. */
-export type Access = (request: Request) => AccessLevel | Promise<AccessLevel>
+export type Access = (request: Request) => Decision | Promise<Decision>
 
 export interface BearerTokens {
   /** Tokens that may look. */
@@ -26,7 +29,7 @@ export function bearerAccess(tokens: BearerTokens): Access {
       hint: 'Set read or operate to a token: openssl rand -hex 32 makes one.',
     })
   }
-  return (request) => {
+  return (request): AccessLevel => {
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
     if (token === undefined) return 'none'
     const given = digest(token)
@@ -65,13 +68,13 @@ function isAmong(given: Buffer, tokens: readonly Buffer[]): boolean {
  * on comes from somewhere else.
  */
 export function loopbackAccess(level: 'read' | 'operate' = 'operate'): Access {
-  return (request) => {
-    if (PROXY_HEADERS.some((name) => request.headers.has(name))) return 'none'
+  return (request): AccessLevel => {
+    if ([...request.headers.keys()].some((name) => PROXY_HEADERS.test(name))) return 'none'
     return isLoopback(request.headers.get('host') ?? new URL(request.url).host) ? level : 'none'
   }
 }
 
-const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+const PROXY_HEADERS = /^(forwarded|via|x-forwarded-.*|x-real-ip)$/
 
 function isLoopback(host: string): boolean {
   if (!/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { type Answer, answerError, refuse, toResponse, withOurHeaders } from './answer.ts'
-import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
+import { baseOf, guessBase, isRooted, pathBelow, rawPath } from './base-path.ts'
 import { EventHub } from './events/hub.ts'
 import { fingerprint, KeptAnswers, readKey } from './kept-answers.ts'
 import { documentOf } from './openapi/document.ts'
@@ -65,7 +65,11 @@ type Surroundings = Pick<Call, 'source' | 'options' | 'events' | 'isReady' | 'ov
 
 function serveRoutes(around: Surroundings): (request: Request) => Promise<Response> {
   const { options } = around
-  const pathOf = (request: Request): string => pathBelow(baseOf(request) ?? options.basePath, rawPath(request.url))
+  const pathOf = (request: Request): string => {
+    const path = rawPath(request.url)
+    const known = [baseOf(request), options.basePath].filter((base) => base !== undefined && base !== '')
+    return known.map((base) => pathBelow(base!, path)).find(isRooted) ?? path
+  }
   const answers = new KeptAnswers()
   let inWork = 0
   // By the path as it was written: a slash within a name is percent-encoded, and must not become one.
@@ -80,8 +84,8 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
       if (inWork >= options.concurrency) throw overloaded(inWork)
       inWork++
       try {
-        await demandAccess(route, request, options)
-        return await run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
+        const author = await demandAccess(route, request, options)
+        return await run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers, author)
       } finally {
         inWork--
       }
@@ -102,18 +106,19 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
 
 const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null } as const
 
-async function run(route: Route, call: Call, path: string, answers: KeptAnswers): Promise<Response> {
+async function run(route: Route, call: Call, path: string, answers: KeptAnswers, author?: string): Promise<Response> {
   const { request, options } = call
   const parts = readParts(route.path, path)
   // Who brings a proof of its own also judges what it brings.
   if (route.access === 'own') return send(await route.handle({ ...call, parts }))
   const query = readParameters(route, readQuery(request.url))
   if (route.body === undefined) return send(await route.handle({ ...call, parts, query }))
-  const body = readFields(route, await readBody(request, options.bodyLimit))
+  const { text, fields } = await readBody(request, options.bodyLimit)
+  const body = withAuthor(route, readFields(route, fields), author)
   const key = route.method === 'POST' ? readKey(request) : null
   const full = { ...call, parts, query, body, key }
   if (key === null || route.idempotency === 'durable') return send(await route.handle(full))
-  const same = fingerprint(route.method, path, JSON.stringify(query), JSON.stringify(body))
+  const same = fingerprint(route.method, path, JSON.stringify(query), text)
   return send(
     await answers.once(key, same, async () => {
       try {
@@ -129,13 +134,19 @@ function send(answer: Answer | Response): Response {
   return answer instanceof Response ? withOurHeaders(answer) : toResponse(answer)
 }
 
-async function demandAccess(route: Route, request: Request, options: ResolvedOptions): Promise<void> {
-  if (route.access === 'own') return
+function withAuthor({ body = {} }: Route, fields: Call['body'], author: string | undefined): Call['body'] {
+  return author === undefined || !Object.hasOwn(body, 'author') ? fields : { ...fields, author }
+}
+
+/** Throws, or says who it is if that is known. */
+async function demandAccess(route: Route, request: Request, options: ResolvedOptions): Promise<string | undefined> {
+  if (route.access === 'own') return undefined
   if (options.access === null) {
     const hint = 'Give createHandler an access function, such as bearerAccess({ operate: token }).'
     throw refuse('ACCESS_CLOSED', 'This API is closed: nobody has said who may use it.', hint)
   }
-  const level = await options.access(request)
+  const decision = await options.access(request)
+  const { level, author } = typeof decision === 'object' ? decision : { level: decision, author: undefined }
   if (level !== 'read' && level !== 'operate') {
     const hint = 'Send authorization: Bearer TOKEN, or whatever this server wants to see.'
     throw refuse('ACCESS_DENIED', 'You have no access here.', hint, { 'www-authenticate': 'Bearer' })
@@ -144,6 +155,7 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
     throw refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')
   }
   demandOwnOrigin(request, options.allowedOrigins)
+  return author
 }
 
 function overloaded(inWork: number): Error {

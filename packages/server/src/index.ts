@@ -1,5 +1,12 @@
 /** The published entry `@cronce/server`. */
-export { type Access, type AccessLevel, type BearerTokens, bearerAccess, loopbackAccess } from './access.ts'
+export {
+  type Access,
+  type AccessLevel,
+  type BearerTokens,
+  bearerAccess,
+  type Decision,
+  loopbackAccess,
+} from './access.ts'
 export { createHandler, type Handler } from './create-handler.ts'
 export { fastifyPlugin } from './node/fastify.ts'
 export { koaMiddleware } from './node/koa.ts'

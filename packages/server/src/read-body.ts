@@ -1,13 +1,21 @@
 import { refuse } from './answer.ts'
 
-/** The JSON object in the body; an empty one if there is no body. What is too long is not read on. */
-export async function readBody(request: Request, limit: number): Promise<Readonly<Record<string, unknown>>> {
+export interface Body {
+  /** As it came. */
+  readonly text: string
+  /** What it says: an empty object if there is no body. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** The JSON object in the body. What is too long is not read on. */
+export async function readBody(request: Request, limit: number): Promise<Body> {
   demandJsonType(request)
   const text = await readText(request, limit)
-  if (text.trim() === '') return {}
-  const value = parse(text)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw bodyInvalid('The body is no JSON object.')
+  const value = text.trim() === '' ? {} : parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw bodyInvalid('The body is no JSON object.')
+  }
+  return { text, fields: value as Record<string, unknown> }
 }
 
 function demandJsonType(request: Request): void {

@@ -84,6 +84,16 @@ describe('access', () => {
     }
   })
 
+  test('may say who it is, and then that name is on record, whatever the request says', async (context) => {
+    const { app, ask } = apiOf(context, { access: async () => ({ level: 'operate', author: 'ada' }) })
+    await app.schedules.create('s', { job: 'j', every: '1h' })
+    const paused = await ask('POST', '/api/v1/schedules/s/pause', { body: { author: 'somebody else', note: 'why' } })
+    assert.deepEqual([paused.body.pause.author, paused.body.pause.note], ['ada', 'why'])
+    assert.equal((await ask('POST', '/api/v1/schedules/s/trigger')).body.fire.asked.author, 'ada')
+    const seeing = apiOf(context, { access: () => ({ level: 'read', author: 'bob' }) })
+    assert.equal(codeOf(await seeing.ask('POST', '/api/v1/schedules/s/pause')), '403 ACCESS_READ_ONLY')
+  })
+
   test('on loopback is for those who name this machine, and not for what a proxy passes on', async (context) => {
     const { handler } = apiOf(context, { access: loopbackAccess() })
     const status = async (headers: Record<string, string>, url = 'http://127.0.0.1:7070'): Promise<number> =>
@@ -96,7 +106,7 @@ describe('access', () => {
       assert.equal(await status({ host }), 401, host)
     assert.equal(await status({}), 200)
     assert.equal(await status({}, 'http://evil.example'), 401)
-    for (const header of ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']) {
+    for (const header of ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip']) {
       assert.equal(await status({ host: 'localhost', [header]: '1' }), 401, header)
     }
   })

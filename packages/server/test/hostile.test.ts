@@ -38,6 +38,17 @@ describe('hostile input', () => {
     assert.equal(await put(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), '400 BODY_INVALID')
     assert.equal(await put(`{"job":"j","input":${deep(100)}}`), '400 INPUT_INVALID')
     assert.equal(await put(deep(2_000)), '400 BODY_INVALID')
+    const abyss = apiOf(context, {}, 'memory:')
+    await abyss.app.schedules.create('s', { job: 'j' })
+    for (const [command, field] of [
+      ['trigger', 'input'],
+      ['pause', 'note'],
+      ['pause', 'until'],
+    ] as const) {
+      const sent = { text: `{"${field}":${deep(60_000)}}`, headers: { 'idempotency-key': field } }
+      const asked = await abyss.ask('POST', `/api/v1/schedules/s/${command}`, sent)
+      assert.match(codeOf(asked), /^400 (INPUT|OPTION)_INVALID$/, field)
+    }
     assert.equal(await put(`{"job":"${'x'.repeat(5_000)}"}`), '413 BODY_TOO_LARGE')
     assert.equal(await put('{"job":"j","cron":"* * * *"}'), '400 FIELDS_MISCOUNTED')
     assert.equal(await put('{"job":"j","cron":"61 * * * *"}'), '400 VALUE_OUT_OF_RANGE')
