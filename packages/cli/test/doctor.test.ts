@@ -1,0 +1,381 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { InstanceView, StoreView } from 'cronce'
+import type { Facts, FleetFacts, MachineFacts, RunFact, ScheduleFact, StoreFacts } from '../src/doctor/facts.ts'
+import type { CheckName, Finding, Level } from '../src/doctor/finding.ts'
+import { judge } from '../src/doctor/judge.ts'
+
+const NOW = Date.UTC(2026, 10, 16, 12)
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const MACHINE: MachineFacts = {
+  version: '0.1.0',
+  node: 'v24.21.0',
+  experimental: [],
+  zoneData: '2026c',
+  now: NOW,
+  isKubernetes: false,
+  drainMs: null,
+}
+const STORE_VIEW: StoreView = {
+  name: 'postgres://db/app',
+  epoch: 3,
+  transactions: true,
+  probes: true,
+  losesWrites: false,
+  now: NOW,
+  latencyMs: 2,
+  offsetMs: 1,
+}
+const STORE: StoreFacts = {
+  kind: 'postgres',
+  name: 'postgres://db/app',
+  trouble: null,
+  checks: Array.from({ length: 5 }, () => STORE_VIEW),
+  warnings: [],
+  migration: { schema: 'cronce', state: 'current', applied: [], pending: [] },
+  write: null,
+  place: null,
+}
+const INSTANCE: InstanceView = {
+  id: 'f3kXw9',
+  app: 'shop',
+  deployment: 'v7',
+  jobs: ['report', 'billing'],
+  host: 'web-1',
+  pid: 7,
+  version: '0.1.0',
+  zoneData: '2026c',
+  state: 'live',
+  startedAt: NOW - DAY,
+  renewedAt: NOW,
+  clockOffsetMs: 3,
+  running: 1,
+  concurrency: 20,
+  drain: false,
+}
+const SCHEDULE: ScheduleFact = {
+  name: 'report:ada',
+  job: 'report',
+  state: 'active',
+  nextAt: NOW + HOUR,
+  timeoutMs: 10 * MINUTE,
+  failedInRow: 0,
+  pause: null,
+  waitingSince: null,
+}
+const RUN: RunFact = {
+  schedule: 'report:ada',
+  token: '17592186044417',
+  instance: 'f3kXw9',
+  startedAt: NOW - MINUTE,
+  timeoutMs: 10 * MINUTE,
+  graceMs: 10_000,
+}
+const FLEET: FleetFacts = {
+  now: NOW,
+  instances: [INSTANCE],
+  deployments: [{ app: 'shop', active: 'v7', term: 1, activeGoneAt: null, deployments: [] }],
+  schedules: [SCHEDULE],
+  isSample: false,
+  runs: [RUN],
+  isRunSample: false,
+}
+
+interface Broken {
+  readonly machine?: Partial<MachineFacts>
+  readonly store?: Partial<StoreFacts>
+  readonly fleet?: Partial<FleetFacts> | null
+}
+
+function judged({ machine, store, fleet }: Broken = {}): Finding[] {
+  const facts: Facts = {
+    machine: { ...MACHINE, ...machine },
+    store: { ...STORE, ...store },
+    fleet: fleet === null ? null : { ...FLEET, ...fleet },
+  }
+  return judge(facts)
+}
+
+/** That these facts, and no others, are found wrong with this. */
+function finds(broken: Broken, check: CheckName, level: Level, message: RegExp): void {
+  const found = judged(broken).filter((each) => each.level !== 'ok')
+  const [first] = found
+  assert.deepEqual([first?.check, first?.level], [check, level], JSON.stringify(found))
+  assert.match(first!.message, message)
+  assert.deepEqual(
+    found.slice(1).map((each) => each.check),
+    [],
+    'nothing else',
+  )
+}
+
+describe('what the doctor makes of facts', () => {
+  test('in health every check says ok, once, in a fixed order', () => {
+    const found = judged()
+    assert.deepEqual(new Set(found.map(({ level }) => level)), new Set(['ok']))
+    assert.deepEqual(
+      found.map(({ check }) => check),
+      [
+        'node',
+        'zone-data',
+        'store',
+        'latency',
+        'schema',
+        'privileges',
+        'clock',
+        'settings',
+        'copy',
+        'instances',
+        'silent',
+        'instance-clocks',
+        'deployments',
+        'versions',
+        'orphans',
+        'overdue',
+        'stuck',
+        'failing',
+        'timeouts',
+      ],
+    )
+  })
+
+  test('Node.js that is too old, without fixes, without long support, or with experiments', () => {
+    finds({ machine: { node: 'v20.20.2' } }, 'node', 'fail', /20\.20\.2 is older than 22\.18/)
+    finds({ machine: { node: 'v22.17.0' } }, 'node', 'fail', /older than/)
+    finds({ machine: { node: 'v22.20.0', now: Date.UTC(2027, 5, 1) } }, 'node', 'warn', /no fixes since 2027-04-30/)
+    finds({ machine: { node: 'v25.1.0' } }, 'node', 'note', /without long support/)
+    finds({ machine: { experimental: ['--experimental-vm-modules'] } }, 'node', 'note', /--experimental-vm-modules/)
+    finds({ machine: { node: 'v22.20.0' }, store: { kind: 'sqlite' } }, 'node', 'note', /calls its SQLite experimental/)
+  })
+
+  test('time zone data that is old, or not the same everywhere', () => {
+    finds({ machine: { zoneData: '2024b' }, fleet: null }, 'zone-data', 'warn', /2024b is from 2024/)
+    finds({ machine: { zoneData: '' }, fleet: null }, 'zone-data', 'warn', /does not tell/)
+    finds(
+      { machine: { zoneData: '2026b' } },
+      'zone-data',
+      'note',
+      /Instances have time zone data 2026c, this command 2026b/,
+    )
+    const other = { ...INSTANCE, id: 'b', zoneData: '2025a' }
+    finds({ fleet: { instances: [INSTANCE, other] } }, 'zone-data', 'warn', /different time zone data: 2025a, 2026c/)
+  })
+
+  test('a pod that is killed before its instance has drained', () => {
+    finds(
+      { machine: { isKubernetes: true, drainMs: 60_000 } },
+      'grace',
+      'warn',
+      /drain for 1 min; Kubernetes gives a pod 30 s/,
+    )
+    assert.match(
+      judged({ machine: { isKubernetes: true, drainMs: 60_000 } }).find(({ check }) => check === 'grace')!.hint!,
+      /to 65 at least/,
+    )
+    finds({ machine: { isKubernetes: true } }, 'grace', 'note', /is not known here/)
+    assert.equal(
+      judged({ machine: { isKubernetes: true, drainMs: 20_000 } }).find(({ check }) => check === 'grace')!.level,
+      'ok',
+    )
+  })
+
+  test('a store that is slow, or whose clock is another', () => {
+    const slow = [900, 2, 900, 900, 1].map((latencyMs) => ({ ...STORE_VIEW, latencyMs }))
+    finds({ store: { checks: slow } }, 'latency', 'warn', /in 900 ms \(median of 5, slowest 900 ms\)/)
+    const behind = [{ ...STORE_VIEW, offsetMs: -312 }]
+    finds({ store: { checks: behind } }, 'clock', 'warn', /clock is 312 ms behind the store's, give or take 1 ms/)
+    const unsure = [{ ...STORE_VIEW, offsetMs: 150, latencyMs: 200 }]
+    assert.equal(
+      judged({ store: { checks: unsure } }).find(({ check }) => check === 'clock')!.level,
+      'ok',
+      'it may be the network',
+    )
+  })
+
+  test('a store that can not be opened is one failure, by what it lacks', () => {
+    const trouble = (code: string) => ({
+      store: { trouble: { code, message: 'No.', hint: 'Do it.' }, checks: [] },
+      fleet: null,
+    })
+    finds(trouble('STORE_UNREACHABLE'), 'store', 'fail', /^No\. \(STORE_UNREACHABLE\)$/)
+    finds(trouble('STORE_NOT_MIGRATED'), 'schema', 'fail', /STORE_NOT_MIGRATED/)
+    finds(trouble('STORE_FORBIDDEN'), 'privileges', 'fail', /STORE_FORBIDDEN/)
+    finds(trouble('STORE_COPIED'), 'copy', 'fail', /STORE_COPIED/)
+    finds(trouble('STORE_ON_NETWORK'), 'file-system', 'fail', /STORE_ON_NETWORK/)
+  })
+
+  test('what the store warns about, its schema, its rights, its disk', () => {
+    const warned = (code: string) => ({ store: { warnings: [{ code, message: 'Beware.' }] } })
+    finds(warned('STORE_SETTING_UNSAFE'), 'settings', 'warn', /Beware/)
+    finds(warned('STORE_EVICTS'), 'settings', 'warn', /STORE_EVICTS/)
+    finds(warned('STORE_POOLED'), 'settings', 'warn', /STORE_POOLED/)
+    finds(warned('STORE_PROMOTED'), 'copy', 'warn', /STORE_PROMOTED/)
+    finds(warned('STORE_IDENTITY_UNKNOWN'), 'copy', 'note', /STORE_IDENTITY_UNKNOWN/)
+    finds(warned('SOMETHING_NEW'), 'settings', 'warn', /SOMETHING_NEW/)
+    finds({ store: { migration: { ...STORE.migration!, state: 'newer' } } }, 'schema', 'note', /by a newer version/)
+    finds(
+      { store: { write: { code: 'STORE_READONLY', message: 'No.', hint: null } } },
+      'privileges',
+      'fail',
+      /STORE_READONLY/,
+    )
+    const place = { file: '/data/cronce.db', fileSystem: null, freeBytes: 5e9 }
+    finds({ store: { place: { ...place, fileSystem: 'an overlay file system' } } }, 'file-system', 'warn', /vanishes/)
+    finds({ store: { place: { ...place, freeBytes: 50e6 } } }, 'file-system', 'warn', /Only 50 MB/)
+    finds({ store: { place: { ...place, freeBytes: 1e6 } } }, 'file-system', 'fail', /1 MB are free/)
+  })
+
+  test('a fleet that is gone, drained, silent, dying, or whose clocks are off', () => {
+    const gone = { ...INSTANCE, state: 'dead' as const }
+    const late = { ...SCHEDULE, nextAt: NOW - HOUR }
+    const levels = (fleet: Partial<FleetFacts>) =>
+      judged({ fleet }).flatMap(({ check, level }) => (level === 'ok' ? [] : [`${check} ${level}`]))
+    assert.deepEqual(levels({ instances: [] }), ['instances warn', 'orphans note'])
+    assert.deepEqual(levels({ instances: [], schedules: [late] }), ['instances fail', 'orphans note'])
+    assert.deepEqual(levels({ instances: [gone], schedules: [] }), ['instances note', 'silent note'])
+    assert.deepEqual(levels({ instances: [{ ...INSTANCE, drain: true }] }), ['instances warn'])
+    finds(
+      { fleet: { instances: [INSTANCE, { ...gone, id: 'b' }] } },
+      'silent',
+      'note',
+      /1 instance died within a day.*web-1/,
+    )
+    const silent = { ...INSTANCE, id: 'b', host: 'web-2', state: 'silent' as const, renewedAt: NOW - 40_000 }
+    finds({ fleet: { instances: [INSTANCE, silent] } }, 'silent', 'warn', /b on web-2 \(40 s\)/)
+    finds(
+      { fleet: { instances: [{ ...INSTANCE, clockOffsetMs: -450 }] } },
+      'instance-clocks',
+      'warn',
+      /web-1 by -450 ms/,
+    )
+  })
+
+  test('several deployments and versions: a rollout at first, then a mistake', () => {
+    const older = { ...INSTANCE, id: 'b', deployment: 'v6', startedAt: NOW - 2 * DAY }
+    finds(
+      { fleet: { instances: [INSTANCE, older] } },
+      'deployments',
+      'warn',
+      /App shop has 2 deployments live for 1 d: v7, v6; those of v7 count/,
+    )
+    const fresh = { ...INSTANCE, startedAt: NOW - MINUTE }
+    finds({ fleet: { instances: [fresh, older] } }, 'deployments', 'note', /live for 1 min/)
+    finds(
+      { fleet: { deployments: [{ ...FLEET.deployments[0]!, active: 'v8' }] } },
+      'deployments',
+      'warn',
+      /runs v7, but what v8 declared counts/,
+    )
+    finds(
+      { fleet: { instances: [INSTANCE, { ...INSTANCE, id: 'b', version: '0.0.9' }] } },
+      'versions',
+      'warn',
+      /0\.0\.9, 0\.1\.0/,
+    )
+    finds({ machine: { version: '0.2.0' } }, 'versions', 'note', /run cronce 0\.1\.0, this command is 0\.2\.0/)
+    const elsewhere = { ...older, app: 'other' }
+    assert.equal(
+      judged({ fleet: { instances: [INSTANCE, elsewhere] } }).find(({ check }) => check === 'deployments')!.level,
+      'ok',
+      'two apps are two apps',
+    )
+  })
+
+  test('schedules that nobody runs, that are late, that wait, that are left over', () => {
+    const orphan = { ...SCHEDULE, name: 'old', job: 'gone' }
+    finds(
+      { fleet: { schedules: [SCHEDULE, orphan] } },
+      'orphans',
+      'fail',
+      /1 active schedule has a job that no live instance can run: old \(job gone\)/,
+    )
+    assert.deepEqual(
+      judged({ fleet: { schedules: [{ ...orphan, state: 'paused' }] } }).filter(({ level }) => level !== 'ok'),
+      [],
+      'a paused one is not missed',
+    )
+    finds({ fleet: { schedules: [{ ...SCHEDULE, state: 'retired' }] } }, 'retired', 'note', /1 schedule is retired/)
+    finds(
+      { fleet: { schedules: [{ ...SCHEDULE, nextAt: NOW - 2 * MINUTE }] } },
+      'overdue',
+      'fail',
+      /by up to 2 min: report:ada/,
+    )
+    assert.equal(
+      judged({ fleet: { schedules: [{ ...SCHEDULE, nextAt: NOW - 30_000 }] } }).find(
+        ({ check }) => check === 'overdue',
+      )!.level,
+      'ok',
+    )
+    finds(
+      { fleet: { schedules: [{ ...SCHEDULE, waitingSince: NOW - 5 * MINUTE }] } },
+      'waiting',
+      'note',
+      /for up to 5 min/,
+    )
+  })
+
+  test('runs that take too long, but not those that wait for a call-back', () => {
+    const old = { ...RUN, startedAt: NOW - 2 * HOUR }
+    finds({ fleet: { runs: [old] } }, 'stuck', 'warn', /the oldest for 2 h: report:ada 17592186044417/)
+    finds({ fleet: { runs: [{ ...old, timeoutMs: null }] } }, 'stuck', 'warn', /an hour without one/)
+    for (const run of [
+      { ...old, instance: '' },
+      { ...old, timeoutMs: DAY },
+      { ...old, timeoutMs: null, startedAt: NOW - 50 * MINUTE },
+    ]) {
+      assert.equal(
+        judged({ fleet: { runs: [run] } }).find(({ check }) => check === 'stuck')!.level,
+        'ok',
+        JSON.stringify(run),
+      )
+    }
+  })
+
+  test('schedules that fail, that were forgotten in a pause, that have no timeout', () => {
+    finds({ fleet: { schedules: [{ ...SCHEDULE, failedInRow: 4 }] } }, 'failing', 'warn', /report:ada \(4\)/)
+    const pause = { at: NOW - 9 * DAY, untilAt: null, author: 'ada' }
+    finds(
+      { fleet: { schedules: [{ ...SCHEDULE, state: 'paused', pause }] } },
+      'paused',
+      'note',
+      /report:ada \(9 d, by ada\)/,
+    )
+    assert.deepEqual(
+      judged({
+        fleet: { schedules: [{ ...SCHEDULE, state: 'paused', pause: { ...pause, untilAt: NOW + DAY } }] },
+      }).filter(({ level }) => level !== 'ok'),
+      [],
+    )
+    finds(
+      { fleet: { schedules: [{ ...SCHEDULE, timeoutMs: null }] } },
+      'timeouts',
+      'note',
+      /1 active schedule has no timeout: report:ada/,
+    )
+  })
+
+  test('a sample is called one', () => {
+    const found = judged({ fleet: { isSample: true, isRunSample: true } })
+    assert.match(found.find(({ check }) => check === 'timeouts')!.message, /^Of the first 1 schedules: every active/)
+    assert.match(found.find(({ check }) => check === 'stuck')!.message, /^Of the latest 1 open runs, no run/)
+  })
+
+  test('every line that is not ok says what to do', () => {
+    const all = [
+      judged({ machine: { node: 'v20.0.0', zoneData: '2020a', isKubernetes: true, drainMs: 1e6 } }),
+      judged({
+        fleet: {
+          schedules: [{ ...SCHEDULE, job: 'x', timeoutMs: null, failedInRow: 9 }],
+          runs: [{ ...RUN, startedAt: 0 }],
+        },
+      }),
+    ].flat()
+    const silent = all.filter(({ level, hint }) => level !== 'ok' && hint === null)
+    assert.deepEqual(silent, [])
+    assert.ok(all.filter(({ level }) => level !== 'ok').length >= 6)
+  })
+})
