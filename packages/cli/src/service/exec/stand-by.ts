@@ -17,6 +17,8 @@ export interface StandByParts {
 
 const SHORTEST_MS = 100
 const LONGEST_MS = 2_000
+/** Longer than it takes to notice that a process is gone, where the store can tell. */
+const LEFTOVER_MS = 2_000
 /** So long a store may be away before that is the answer. */
 const PATIENCE_MS = 60_000
 
@@ -40,7 +42,9 @@ export async function standBy(parts: StandByParts): Promise<void> {
     if (schedule === null) return
     const ours = schedule.open.find((fire) => fire.dueAt === dueAt && fire.nonce === '')
     if (ours === undefined) {
-      if (!runner.runs.some((run) => run.dueAt === dueAt)) await tellEnd(parts)
+      if (runner.runs.some((run) => run.dueAt === dueAt)) return
+      await tellEnd(parts)
+      if (schedule.open.length > 0) await awaitLeftovers(parts)
       return
     }
     if (isWithOthers(ours, app)) {
@@ -54,6 +58,18 @@ export async function standBy(parts: StandByParts): Promise<void> {
     await sleep(pauseMs, undefined, { signal }).catch(() => {})
     pauseMs = Math.min(pauseMs * 1.5, LONGEST_MS)
   }
+}
+
+/**
+ * What our fire gave way to may be that of a host that has just died. Where the store can tell, that is soon found out, and then
+ * it is run here: nobody else may be there until the next time.
+ */
+async function awaitLeftovers({ runner, signal }: StandByParts): Promise<void> {
+  const giveUpAt = performance.now() + LEFTOVER_MS
+  while (performance.now() < giveUpAt && !runner.isRunning && !signal.aborted) {
+    await sleep(SHORTEST_MS, undefined, { signal }).catch(() => {})
+  }
+  await runner.idle()
 }
 
 function isWithOthers({ state, instance }: OpenFireView, app: Cronce): boolean {
