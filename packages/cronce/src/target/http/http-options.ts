@@ -87,7 +87,7 @@ export function readHttpOptions(options: unknown, environment: NodeJS.ProcessEnv
   if (callback !== null && secrets === null) {
     throw optionConflict(
       'An http.callback needs a secret: else anybody could say how a run ended.',
-      "Write http: { secretEnv: 'JOBS_SECRET' }, too.",
+      "Write http: { secretEnv: 'SECRET' }, too.",
     )
   }
   return {
@@ -173,7 +173,7 @@ function readSigning(secret: unknown, secretEnv: unknown, environment: NodeJS.Pr
   return readSecrets(
     names.map((name) => {
       if (typeof name !== 'string' || name === '') {
-        throw invalid('http.secretEnv', name, 'the name of an environment variable', "'JOBS_SECRET'")
+        throw invalid('http.secretEnv', name, 'the name of an environment variable', "'SECRET'")
       }
       const found = environment[name]
       if (found !== undefined && found !== '') return found
