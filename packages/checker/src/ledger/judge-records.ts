@@ -43,7 +43,8 @@ function isEndingOfRun({ outcome, reason, endedAt }: LedgerRun): boolean {
 
 function faultOfStory(fire: LedgerFire, runs: readonly LedgerRun[]): string | null {
   const tries = runs.reduce((most, { attempt }) => Math.max(most, attempt), 0)
-  if (tries !== fire.attempt) return `says that it had ${fire.attempt} runs; on record are ${tries}.`
+  if (tries !== fire.attempt)
+    return `says that it had ${fire.attempt} tries; the last one on record is ${tries === 0 ? 'none' : tries}.`
   const open = runs.find(({ outcome }) => outcome === null)
   if (open !== undefined) return `has ended, and its run ${open.token} is still going on.`
   const round = runs.filter((run) => run.round === fire.round)

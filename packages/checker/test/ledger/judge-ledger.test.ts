@@ -157,7 +157,7 @@ describe('the judge of ledgers', () => {
         withMinute(2, [fire(2, { endedAt: NINE + 3.5 * MINUTE })], [run(2, { endedAt: NINE + 3.5 * MINUTE })]),
       ],
       [/^C9 Run \d+ .*belongs to no fire on record/, withMinute(2, [fire(2)], [run(2), run(2.2, { nonce: 'gone' })])],
-      [/^C9 .*says that it had 1 runs; on record are 0/, withMinute(2, [fire(2)], [])],
+      [/^C9 .*says that it had 1 tries; the last one on record is none/, withMinute(2, [fire(2)], [])],
       [/^C9 .*succeeded, and its last run did not/, withMinute(2, [fire(2)], [run(2, failed)])],
       [/^C9 .*failed, and its run \d+ succeeded/, withMinute(2, [fire(2, failed)], [run(2)])],
       [/^C9 .*is skipped, and was run/, withMinute(2, [fire(2, { outcome: 'skipped', reason: 'overlap' })], [run(2)])],

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, test } from 'node:test'
+import { type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
+import { ask, cronce } from './cronce.ts'
+import { makeRecords, type Records } from './records.ts'
+
+/** Looks at what is on record, with the real binary on each store; the rest in this process, on the first one. */
+describe('seeing what is on record', { concurrency: 1 }, () => {
+  let folder: string
+  const servers: Server[] = []
+  const stores = new Map<string, { readonly url: string; readonly records: Records }>()
+  const storeOf = (kind: string) => stores.get(kind)!
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'cronce-see-'))
+    const [postgres, redis] = await Promise.all([startPostgres({ settings: { fsync: 'off' } }), startRedis()])
+    servers.push(postgres, redis)
+    await ask(['migrate', 'up', '--store', postgres.url])
+    const urls = { sqlite: `sqlite:${join(folder, 'jobs.db')}`, postgres: postgres.url, redis: redis.url }
+    await Promise.all(
+      Object.entries(urls).map(async ([kind, url]) => {
+        stores.set(kind, { url, records: await makeRecords(url) })
+      }),
+    )
+  })
+  after(async () => {
+    await Promise.all(servers.map((server) => server.stop()))
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const now = { now: Date.now() + 60_000 }
+  const sqlite = (...args: string[]) => ask(args, { CRONCE_STORE: storeOf('sqlite').url }, now)
+
+  for (const kind of ['sqlite', 'postgres', 'redis']) {
+    test(`${kind}: the binary lists, shows and judges`, async () => {
+      const { url, records } = storeOf(kind)
+      const env = { CRONCE_STORE: url, NODE_NO_WARNINGS: '1' }
+      const [list, show, verify] = await Promise.all([
+        cronce(['list', '--json'], env),
+        cronce(['show', 'manual', records.token, '--utc'], env),
+        cronce(['fires', '--verify', '--json'], env),
+      ])
+      assert.deepEqual([list.status, show.status, verify.status], [0, 0, 0], list.stderr + show.stderr + verify.stdout)
+      const { version, items, next } = JSON.parse(list.stdout)
+      assert.deepEqual([version, next], [1, null])
+      assert.deepEqual(
+        items.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`),
+        ['burst active', 'digest active', 'manual active', 'paused paused', 'report active', 'tick active'],
+      )
+      const [burst, , manual] = items
+      assert.ok(
+        burst.recent.some(({ state, count }: { state: string; count: number }) => state === 'skipped' && count > 1),
+      )
+      assert.deepEqual([manual.recent[0].state, manual.words], ['succeeded', 'When triggered'])
+      assert.match(show.stdout, /^manual {2}succeeded\ndue .* UTC \(.*\nwhat {8}manual, key request-17, job manual\n/)
+      assert.match(show.stdout, /\ndue +│\ntry 1 +-*█+ .*\n +│ {2}ended after /)
+      assert.match(show.stdout, /\nSteps\ndone {8}charge \(.*\) → 4711\n/)
+      assert.match(show.stdout, /\nResult\n\{"done":true\}\n/)
+      assert.match(show.stdout, /warn {2}by hand\n {19}and in two lines\n$/)
+      const verdict = JSON.parse(verify.stdout)
+      assert.deepEqual([verdict.sound, verdict.items.length], [true, 6])
+      assert.ok(verdict.counts.expected >= 3 && verdict.counts.retried >= 1, JSON.stringify(verdict.counts))
+    })
+  }
+
+  test('the list is a table for people, cut to their terminal, and names for scripts', async () => {
+    const wide = await sqlite('list')
+    const narrow = await ask(['list'], { CRONCE_STORE: storeOf('sqlite').url }, { ...now, columns: 100 })
+    const names = await sqlite('list', '-o', 'name', '--state', 'paused')
+    const first = await sqlite('list', '--next', '-n', '1', '-o', 'name')
+    const none = await sqlite('list', 'nothing-like-it')
+    assert.match(wide.stdout, /^NAME {4}STATE {3}WHEN +NEXT +IN +LAST +LATEST 20\nburst /)
+    assert.match(
+      wide.stdout,
+      /\nreport +active +At 01:30, every day \(Europe\/London\) +\w{3} \d{4}-\d\d-\d\d \d\d:\d\d:00 UTC /,
+    )
+    assert.match(wide.stdout, /\ntick .*█{2,}\n$/)
+    for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 100, line)
+    assert.match(narrow.stdout, /At 01:30…|…/)
+    assert.deepEqual(names, { status: 0, stdout: 'paused\n', stderr: '' })
+    assert.match(first.stdout, /^(burst|tick)\n$/)
+    assert.deepEqual(none, { status: 0, stdout: '', stderr: 'No schedules.\n' })
+  })
+
+  test('a schedule is described, and what came from outside has no power over the terminal', async () => {
+    const paused = await sqlite('describe', 'paused')
+    const report = await sqlite('describe', 'report', '-n', '2')
+    const json = JSON.parse((await sqlite('describe', 'tick', '--json', '-n', '1')).stdout)
+    assert.match(paused.stdout, /\nstate +paused since .* by bob, until somebody resumes it: because<U\+001B>\[31m\n/)
+    assert.match(report.stdout, /\nwhen +At 01:30, every day \(Europe\/London\)\n/)
+    assert.match(report.stdout, /\ndeclared +in the code of shop\n/)
+    assert.match(report.stdout, /\nNext\n.*01:30 \+0\d:00.*\n.*01:30 \+0\d:00.*\n\nPolicies\n/)
+    assert.match(report.stdout, /\ntimeout +5 min, then 10 s of grace\n/)
+    assert.deepEqual([json.schedule.name, json.next.length, json.words], ['tick', 1, 'Every 500 ms'])
+    assert.ok(json.runs.length > 0)
+  })
+
+  test('runs are filtered and come in pages', async () => {
+    const failed = await sqlite('runs', 'tick', '--outcome', 'failed')
+    const page = JSON.parse((await sqlite('runs', '--json', '-n', '2')).stdout)
+    const following = JSON.parse((await sqlite('runs', '--json', '-n', '2', '--after', page.next)).stdout)
+    const all = JSON.parse((await sqlite('runs', '--json', '--all')).stdout)
+    const later = await sqlite('runs', '--from', 'now')
+    assert.match(
+      failed.stdout,
+      /^STARTED +SCHEDULE +TOKEN +STATE +TOOK +LATE +TRY +DETAIL\n.* tick +\d+ +failed \(error\) .* the disk is full\n/,
+    )
+    assert.deepEqual(
+      [...page.items, ...following.items].map(({ token }) => token),
+      all.items.slice(0, 4).map(({ token }: { token: string }) => token),
+    )
+    assert.deepEqual([all.next, later.stdout, later.stderr], [null, '', 'No runs.\n'])
+  })
+
+  test('a fire is found by its due time, too, and the latest without saying more', async () => {
+    const { items } = JSON.parse((await sqlite('fires', 'tick', '--json', '-n', '1')).stdout)
+    const byTime = JSON.parse((await sqlite('show', 'tick', new Date(items[0].dueAt).toISOString(), '--json')).stdout)
+    const byNumber = JSON.parse((await sqlite('show', 'tick', String(items[0].dueAt), '--json')).stdout)
+    const latest = JSON.parse((await sqlite('show', 'tick', '--json')).stdout)
+    for (const shown of [byTime, byNumber, latest]) assert.equal(shown.fire.dueAt, items[0].dueAt)
+    const range = await sqlite('fires', 'burst', '--outcome', 'skipped', '-o', 'wide')
+    assert.match(range.stdout, /burst +skipped \(paused\) +0 +[\d,]{1,6} +\w{3} \d{4}/)
+  })
+
+  test('what is not there is exit code 3, and says what to do', async () => {
+    const results = await Promise.all([
+      sqlite('describe', 'tik'),
+      sqlite('runs', 'tik'),
+      sqlite('fires', 'tik'),
+      sqlite('fires', 'tik', '--verify'),
+      sqlite('show', 'tik'),
+      sqlite('show', 'tick', '99999999999999'),
+      sqlite('show', 'tick', '2027-01-01'),
+      sqlite('logs', 'report'),
+      sqlite('tail', 'tik'),
+      sqlite('next', 'tik'),
+    ])
+    for (const { status, stdout, stderr } of results) {
+      assert.deepEqual([status, stdout], [3, ''])
+      assert.match(stderr, /^error: .*\nhint: /)
+    }
+  })
+
+  test('logs tell what a run said; followed, they end with it or with a signal', async () => {
+    const { token } = storeOf('sqlite').records
+    const once = await sqlite('logs', 'manual')
+    const jsonl = await sqlite('logs', 'manual', token, '--jsonl')
+    const ended = await sqlite('logs', 'manual', token, '-f')
+    const controller = new AbortController()
+    const following = ask(
+      ['logs', 'tick', '-f', '-n', '1'],
+      { CRONCE_STORE: storeOf('sqlite').url },
+      { signal: controller.signal },
+    )
+    setTimeout(() => controller.abort(), 100)
+    const followed = await following
+    assert.match(once.stdout, /^\d\d:\d\d:\d\d\.\d{3} warn {2}by hand\n {19}and in two lines\n$/)
+    assert.match(once.stderr, /^── manual due .* UTC, try 1, token \d+\n$/)
+    assert.equal(JSON.parse(jsonl.stdout).message, 'by hand\nand in two lines')
+    assert.deepEqual([ended.status, ended.stdout], [0, once.stdout])
+    assert.match(ended.stderr, /note: The run has ended: succeeded\.\n$/)
+    assert.equal(followed.status, 130)
+    assert.match(followed.stdout, /^\d\d:\d\d:\d\d\.\d{3} info {2}try \d\n$/)
+  })
+
+  test('tail tells what happened since, as lines or as JSON, and ends with a signal', async () => {
+    const lines = await sqlite('tail', 'manual', '--from', 'now-1h', '-n', '2')
+    const jsonl = await sqlite('tail', '--job', 'manual', '--from', 'now-1h', '-n', '2', '--jsonl')
+    const over = await ask(['tail'], { CRONCE_STORE: storeOf('sqlite').url }, { signal: AbortSignal.abort() })
+    assert.match(
+      lines.stdout,
+      /^.* UTC {2}▸ manual {2}started on \S+ {2}due .*\n.* UTC {2}█ manual {2}succeeded in .* {2}due .*\n$/,
+    )
+    const kinds = jsonl.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).kind)
+    assert.deepEqual(kinds, ['run.started', 'run.ended'])
+    assert.deepEqual(over, { status: 130, stdout: '', stderr: '' })
+  })
+
+  test('instances that left are told of when asked', async () => {
+    const hidden = await sqlite('instances')
+    const all = await sqlite('instances', '--all', '--json')
+    assert.equal(hidden.stdout, '')
+    assert.match(hidden.stderr, /^No instances: nothing runs jobs\.\nnote: 1 left or died within a day: add --all\.\n$/)
+    const { items } = JSON.parse(all.stdout)
+    assert.deepEqual([items[0].id, items[0].state], [storeOf('sqlite').records.instance, 'left'])
+  })
+
+  test('next knows schedules by their names, in their own zone', async () => {
+    const next = await sqlite('next', 'report', '-n', '2', '--from', '2027-03-27')
+    const never = await sqlite('next', 'manual')
+    const rule = await sqlite('next', 'report', '--dst', 'wall')
+    assert.equal(
+      next.stdout,
+      'Sat 2027-03-27 01:30 +00:00  2027-03-27T01:30:00Z  in 1 h 30 min\nSun 2027-03-28 02:00 +01:00  2027-03-28T01:00:00Z  in 1 d 1 h     moved from 01:30: the clock skips it\n',
+    )
+    assert.match(never.stderr, /manual is run only when it is triggered/)
+    assert.deepEqual([rule.status, /--dst is a rule of the schedule report/.test(rule.stderr)], [2, true])
+  })
+
+  test('the forecast counts, finds what is due together, and says how to spread it', async () => {
+    const text = await sqlite('forecast', '--days', '2', '--from', '2027-01-01')
+    const json = JSON.parse((await sqlite('forecast', 're', '--days', '3', '--from', '2027-01-01', '--json')).stdout)
+    assert.match(
+      text.stdout,
+      /^\d schedules, about [\d,]+ fires in 2 days\n\nUTC {13}00 {4}06 {4}12 {4}18\nFri 2027-01-01 {2}[▁-█]{24} /,
+    )
+    assert.match(text.stdout, /\n {2}01:30 {2}2 schedules, 2 times: digest and report\n/)
+    assert.match(text.stdout, /\n {2}report: "H 1 \* \* \*", which is minute \d+, instead of "30 1 \* \* \*"\n/)
+    assert.match(text.stderr, /estimated: burst and tick/)
+    assert.deepEqual([json.schedules, json.fires, json.hours.length, json.collisions], [1, 3, 72, []])
+  })
+
+  test('a ledger that somebody tampered with is found out', async () => {
+    const file = join(folder, 'tampered.db')
+    const source = new DatabaseSync(join(folder, 'jobs.db'))
+    source.exec(`vacuum into '${file}'`)
+    source.close()
+    const verify = (...args: string[]) =>
+      ask(['fires', ...args, '--verify', '--store', `sqlite:${file}?adopt`], {}, now)
+    assert.equal((await verify('tick')).status, 0)
+    const db = new DatabaseSync(file)
+    const tick = "schedule = 'tick' and outcome = 'succeeded'"
+    const latest = `select max(due_at) from cronce_fires where ${tick}`
+
+    // A second success of a fire, as if two instances had run it.
+    db.exec(`insert into cronce_runs
+      select namespace, schedule, '99992186044417', due_at, nonce, job, instance, started_at, outcome,
+        json_set(record, '$.token', '99992186044417', '$.attempt', 9)
+      from cronce_runs where ${tick} and due_at = (${latest})`)
+    const doubled = await verify('tick')
+    assert.equal(doubled.status, 1)
+    assert.match(
+      doubled.stdout,
+      /✗ tick {2}C2 no duplicate.*\n {4}Of the fire due \S+, run 99992186044417 was claimed after the success of run \d+\./,
+    )
+
+    db.exec(
+      `delete from cronce_runs where token = '99992186044417'; delete from cronce_fires where ${tick} and due_at = (${latest})`,
+    )
+    db.close()
+    const lost = await verify('tick')
+    assert.equal(lost.status, 1)
+    assert.match(lost.stdout, /✗ tick {2}C1 no miss.*\n {4}The instant \S+ is on no record/)
+    assert.match(lost.stdout, /C9 .*\n {4}Run \d+ of the fire due \S+ belongs to no fire on record\./)
+    assert.match(
+      lost.stdout,
+      /\n\d violations: these records are not those of a scheduler that keeps its promises\.\n$/,
+    )
+
+    assert.equal((await verify('report')).status, 0)
+  })
+})
