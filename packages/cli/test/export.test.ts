@@ -313,6 +313,7 @@ describe('cronce export crontab', () => {
       c: { cron: '0 0 1 * 1', tz: 'Asia/Tokyo', command: ['cat'], stdin: { text: '1\n50%\n' }, overlap: 'replace' },
       d: { cron: '0 0 L * *', command: ['a'] },
       e: { cron: '0 0 * * *', command: ['echo', 'a\nb'] },
+      f: { cron: '0 0 */2 * 1', dialect: 'vixie', command: ['both'] },
     })
     assert.equal(status, 1)
     assert.deepEqual(text.split('\n').slice(2), [
@@ -329,6 +330,9 @@ describe('cronce export crontab', () => {
       '# not translated: d: its schedule: cron has no way to say it: it has L, W or #: 0 0 L * *',
       '',
       '# not translated: e: its command: a line of cron can hold no line ends',
+      '',
+      'CRON_TZ=UTC',
+      "0 0 */2 * 1 cronce exec --name f --due auto --cron '0 0 1-31/2 * +1' -- both",
       '',
     ])
     assert.deepEqual(told, ["c: changed overlap: 'replace'", 'd: lost its schedule', 'e: lost its command'])
@@ -385,12 +389,14 @@ describe('what was exported can be imported', () => {
     queued: { cron: '0 4 * * *', command: ['a'], overlap: 'queue', timeout: { run: '2h', grace: '1m' } },
     retried: { cron: '0 5 1 * *', command: ['a'], retry: 3 },
   }
+  const onlyCron: Jobs = { both: { cron: '0 0 */2 * 1', dialect: 'vixie', command: ['a'] } }
 
   for (const form of ['k8s', 'crontab'] as const) {
     test(`and is the same jobs: ${form}`, async (context) => {
-      const { status, text } = await exported(context, form, jobs)
+      const given = form === 'k8s' ? jobs : { ...jobs, ...onlyCron }
+      const { status, text } = await exported(context, form, given)
       assert.equal(status, 0)
-      assert.deepEqual(BACK[form](text), jobs)
+      assert.deepEqual(BACK[form](text), given)
     })
   }
 

@@ -146,13 +146,13 @@ describe('a CronJob becomes a job', () => {
   })
 
   test('with anchors and merges of YAML', () => {
-    const text = cronJob({ container: 'command: *words\nargs: [*word, c]' }).replace(
+    const text = cronJob({ container: 'command: *words\nargs: [*word, c]\nenv: *env' }).replace(
       'kind: CronJob',
-      'kind: CronJob\nx-words: &words [a, &word b]\nx-base: &base { concurrencyPolicy: Replace }',
+      'kind: CronJob\nx-words: &words [a, &word b]\nx-env: &env [{ name: A, value: b }]\nx-base: &base { concurrencyPolicy: Replace }',
     )
     const merged = text.replace('spec:\n  schedule', 'spec:\n  <<: *base\n  schedule')
-    const { command, overlap } = read(merged).jobs[0]!.options
-    assert.deepEqual({ command, overlap }, { command: ['a', 'b', 'b', 'c'], overlap: 'replace' })
+    const { command, overlap, env } = read(merged).jobs[0]!.options
+    assert.deepEqual({ command, overlap, env }, { command: ['a', 'b', 'b', 'c'], overlap: 'replace', env: { A: 'b' } })
   })
 })
 

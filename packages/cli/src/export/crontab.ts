@@ -60,7 +60,7 @@ export function renderCrontab(jobs: readonly ExportedJob[], { now }: { now: numb
   return { text: `${lines.join('\n')}\n`, findings, count }
 }
 
-function commandLine(job: ExportedJob, due: { readonly expression: string; readonly tz: string }): string | null {
+function commandLine(job: ExportedJob, due: { readonly ours: string; readonly tz: string }): string | null {
   const { target } = job
   if (target.kind === 'other') return null
   const { cwd, env, stdin } = target

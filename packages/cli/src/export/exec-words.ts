@@ -11,11 +11,11 @@ const OVERLAPS = { queue: 'queue', 'queue-all': 'queue', allow: 'allow', replace
 export function execWords(
   { name, policy }: ExportedJob,
   { words }: Command,
-  { expression, tz }: { readonly expression: string; readonly tz: string },
+  { ours, tz }: { readonly ours: string; readonly tz: string },
 ): string[] {
   const { guarantee, timeout, retry, overlap } = policy
   return [
-    ...['cronce', 'exec', '--name', name, '--due', 'auto', '--cron', expression],
+    ...['cronce', 'exec', '--name', name, '--due', 'auto', '--cron', ours],
     ...(tz === 'UTC' ? [] : ['--tz', tz]),
     ...(guarantee === 'at-most-once' ? ['--guarantee', guarantee] : []),
     ...(overlap.kind === 'skip' ? [] : ['--overlap', OVERLAPS[overlap.kind]]),

@@ -3,15 +3,20 @@ import { formatDuration } from '../format.ts'
 import { hasChanges, isUtc } from '../zone.ts'
 
 export type FiveFields =
-  | { readonly ok: true; readonly expression: string; readonly tz: string; readonly zoneNote: string | null }
+  | {
+      readonly ok: true
+      /** For the other one. */
+      readonly expression: string
+      /** For `--cron`: the same times in our own dialect. */
+      readonly ours: string
+      readonly tz: string
+      readonly zoneNote: string | null
+    }
   | { readonly ok: false; readonly why: string; readonly todo: string }
 
 const YEAR_MS = 366 * 86_400_000
 
-/**
- * A trigger in five fields that mean the same to a cron of that kind and to us, who are told them by `--cron`. As it was
- * written, if that will do; else in plain numbers.
- */
+/** A trigger in five fields, for a cron of that kind. As it was written, if that will do; else in plain numbers. */
 export function fiveFields(data: TriggerData | null, dialect: 'kubernetes' | 'vixie', now: number): FiveFields {
   if (data === null) return no('it has no schedule', 'trigger it with cronce run')
   const due = trigger(data)
@@ -22,9 +27,10 @@ export function fiveFields(data: TriggerData | null, dialect: 'kubernetes' | 'vi
       return no(`every ${formatDuration(due.everyMs)} is elapsed time`, everyHint(due.everyMs, due.anchor))
     case 'cron': {
       const written = due.expression.replace(/^\s*(?:CRON_)?TZ=\S+\s+/, '')
-      const expression = [written, due.normalized].find((text) => means(text, due, { dialect }) && means(text, due, {}))
+      const expression = [written, due.normalized].find((text) => means(text, due, { dialect }))
       if (expression === undefined) return no(whyNot(due), 'run it with cronce start')
-      return { ok: true, expression, tz: isUtc(due.tz) ? 'UTC' : due.tz, zoneNote: zoneNoteFor(due, now) }
+      const ours = means(written, due, {}) ? written : due.normalized
+      return { ok: true, expression, ours, tz: isUtc(due.tz) ? 'UTC' : due.tz, zoneNote: zoneNoteFor(due, now) }
     }
   }
 }
