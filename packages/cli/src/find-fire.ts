@@ -38,14 +38,22 @@ export async function findFire(
   const dueAt = readTime(which, { name: 'The due time', tz, now: io.now })
   const nonce = args.text('nonce')
   if (nonce !== undefined) return client.fires.get({ schedule, dueAt, nonce })
-  const { items } = await client.fires.list({ schedule, from: dueAt, to: dueAt + 1, limit: 10 })
+  const { items } = await client.fires.list({ schedule, from: dueAt, to: dueAt + within(dueAt), limit: 10 })
   const exact = items.filter((fire) => fire.dueAt === dueAt)
-  if (exact.length > 1) {
+  const meant = exact.length > 0 ? exact : items
+  if (meant.length > 1) {
     throw new UsageError(
-      `${exact.length} fires of ${schedule} were due then.`,
-      `Add --nonce with one of: ${exact.map((fire) => JSON.stringify(fire.nonce)).join(', ')}.`,
+      `${meant.length} fires of ${schedule} were due then.`,
+      exact.length > 1
+        ? `Add --nonce with one of: ${meant.map((fire) => JSON.stringify(fire.nonce)).join(', ')}.`
+        : `Write one of: ${meant.map((fire) => new Date(fire.dueAt).toISOString()).join(', ')}.`,
     )
   }
   // A range that the instant is in is found by its name only.
-  return exact[0] ?? client.fires.get({ schedule, dueAt })
+  return meant[0] ?? client.fires.get({ schedule, dueAt })
+}
+
+/** Tables show no fractions: a time without any means the second. */
+function within(dueAt: number): number {
+  return dueAt % 1_000 === 0 ? 1_000 : 1
 }
