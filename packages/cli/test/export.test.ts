@@ -314,6 +314,7 @@ describe('cronce export crontab', () => {
       d: { cron: '0 0 L * *', command: ['a'] },
       e: { cron: '0 0 * * *', command: ['echo', 'a\nb'] },
       f: { cron: '0 0 */2 * 1', dialect: 'vixie', command: ['both'] },
+      g: { cron: '0 0 * * *', command: ['a'], env: { 'A-B': 'c' } },
     })
     assert.equal(status, 1)
     assert.deepEqual(text.split('\n').slice(2), [
@@ -334,8 +335,15 @@ describe('cronce export crontab', () => {
       'CRON_TZ=UTC',
       "0 0 */2 * 1 cronce exec --name f --due auto --cron '0 0 1-31/2 * +1' -- both",
       '',
+      '# not translated: g: the variable A-B: a shell has no such names',
+      '',
     ])
-    assert.deepEqual(told, ["c: changed overlap: 'replace'", 'd: lost its schedule', 'e: lost its command'])
+    assert.deepEqual(told, [
+      "c: changed overlap: 'replace'",
+      'd: lost its schedule',
+      'e: lost its command',
+      'g: lost the variable A-B',
+    ])
   })
 
   test('from a store tells which schedules there are, and that their code is elsewhere', async (context) => {
@@ -384,6 +392,7 @@ describe('what was exported can be imported', () => {
   const jobs: Jobs = {
     plain: { cron: '0 3 * * *', command: ['a', 'b c'] },
     'with a: name': { cron: '*/5 1-3 * * MON-FRI', tz: 'Europe/London', command: 'a | b > /c', shell: '/bin/bash' },
+    '-dashed': { cron: '0 3 * * *', command: ['printf', '\\%s\\\\%d', '%%', '\\'] },
     placed: { cron: '@daily', command: ['a'], cwd: '/s r v', env: { A: "it's", B: '100%' } },
     policies: { cron: '0 4 * * *', command: ['a'], guarantee: 'at-most-once', overlap: 'allow', timeout: '90s' },
     queued: { cron: '0 4 * * *', command: ['a'], overlap: 'queue', timeout: { run: '2h', grace: '1m' } },

@@ -250,7 +250,7 @@ describe('what has no counterpart is told, with its line and column', () => {
       fc.property(text, (yaml) => {
         assert.equal(read(yaml).jobs.length, 0)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 })

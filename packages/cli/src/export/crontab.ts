@@ -32,6 +32,11 @@ export function renderCrontab(jobs: readonly ExportedJob[], { now }: { now: numb
       lost('its schedule', `cron has no way to say it: ${due.why}`, due.todo)
       continue
     }
+    const unspeakable = Object.keys(job.target.env).find((name) => !/^[A-Za-z_]\w*$/.test(name))
+    if (unspeakable !== undefined) {
+      lost(`the variable ${unspeakable}`, 'a shell has no such names', 'rename it, or put it into a script')
+      continue
+    }
     const command = commandLine(job, due)
     if (command === null || command.length > LONGEST_COMMAND) {
       const why = command === null ? 'a line of cron can hold no line ends' : 'a line of cron has 998 characters'
@@ -72,10 +77,15 @@ function commandLine(job: ExportedJob, due: { readonly ours: string; readonly tz
   ].join(' ')
   if (line.includes('\n') || (stdin?.includes('\r') ?? false)) return null
   const input = stdin === null ? '' : `%${escapePercent(stdin.replace(/\n$/, '')).replaceAll('\n', '%')}`
-  return escapePercent(line) + input
+  return escapeCommand(line) + input
 }
 
 /** To cron a bare % is the end of the command. */
 function escapePercent(text: string): string {
   return text.replaceAll('%', '\\%')
+}
+
+/** A backslash that stands before it already would undo that. It is in quotes, which are closed and opened in between. */
+function escapeCommand(line: string): string {
+  return line.replace(/(\\?)%/g, (_, backslash: string) => (backslash === '' ? '\\%' : `\\''\\%`))
 }

@@ -15,7 +15,16 @@ export function execWords(
 ): string[] {
   const { guarantee, timeout, retry, overlap } = policy
   return [
-    ...['cronce', 'exec', '--name', name, '--due', 'auto', '--cron', ours],
+    // A name that begins with a dash would look like a flag.
+    ...[
+      'cronce',
+      'exec',
+      ...(name.startsWith('-') ? [`--name=${name}`] : ['--name', name]),
+      '--due',
+      'auto',
+      '--cron',
+      ours,
+    ],
     ...(tz === 'UTC' ? [] : ['--tz', tz]),
     ...(guarantee === 'at-most-once' ? ['--guarantee', guarantee] : []),
     ...(overlap.kind === 'skip' ? [] : ['--overlap', OVERLAPS[overlap.kind]]),
