@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
+import { runDueTogether } from '../../src/app/handle-fire-due.ts'
 import { type Cronce, cronce, type JobOptions } from '../../src/index.ts'
 import { memory } from '../../src/memory.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -134,6 +135,57 @@ test('a delivery while the app runs what is due waits for its own turn', async (
   assert.equal((await slow).body.fire?.state, 'succeeded')
   for (const answer of await Promise.all(quick)) assert.notEqual(answer.body.fire?.state, 'open')
   assert.equal(ran[0], 'slow')
+})
+
+test('whoever comes while due fires are being run shares the next round, since this one may have looked before', async () => {
+  const rounds: PromiseWithResolvers<void>[] = []
+  const runner = {
+    isStarted: () => false,
+    runDue: () => {
+      rounds.push(Promise.withResolvers())
+      return rounds.at(-1)!.promise
+    },
+  }
+  const app = {}
+  const first = runDueTogether(app, runner)
+  const others = [1, 2, 3].map(() => runDueTogether(app, runner))
+  assert.equal(rounds.length, 1)
+  // How the first round ends is of no matter to the others.
+  rounds[0]!.reject(new Error('no store'))
+  await assert.rejects(first, { message: 'no store' })
+  await turns()
+  assert.equal(rounds.length, 2)
+  rounds[1]!.resolve()
+  await Promise.all(others)
+  const later = runDueTogether(app, runner)
+  assert.equal(rounds.length, 3)
+  rounds[2]!.resolve()
+  await later
+})
+
+/** Until all promises that can have gone on. */
+function turns(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+test('a delivery beside a runDue() of your own is run as well, and no error', async (context) => {
+  const app = cronce({ store: 'memory:', signals: false, logger: false })
+  context.after(() => app.stop())
+  const begun = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  app.job('slow', { overlap: 'queue-all' }, async () => {
+    begun.resolve()
+    await release.promise
+  })
+  await app.runDue()
+  await app.schedules.trigger('slow')
+  const own = app.runDue()
+  await begun.promise
+  const delivered = answerOf(app, fireRequest('?schedule=slow&id=1'))
+  release.resolve()
+  await own
+  const { status, body } = await delivered
+  assert.deepEqual([status, body.error, body.fire?.state], [200, undefined, 'succeeded'])
 })
 
 test('a started app takes deliveries and runs them itself', async (context) => {
