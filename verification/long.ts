@@ -2,9 +2,9 @@
  * `npm run verify:long`: everything that takes too long for `npm test`, one after the other, since chaos wants the machine for itself;
  * then docs/evidence from what they say.
  *
- *     npm run verify:long [-- --simulation-seconds 900 --fires 20000 --explorer-states 400000 --to docs/evidence]
+ *     npm run verify:long [-- --simulation-seconds 900 --fires 20000 --explorer-states 400000 --fleet-seconds 300 --to docs/evidence]
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createWriteStream, mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     'simulation-seconds': { type: 'string', default: '900' },
     fires: { type: 'string', default: '20000' },
     'explorer-states': { type: 'string', default: '400000' },
+    'fleet-seconds': { type: 'string', default: '300' },
     to: { type: 'string', default: join(import.meta.dirname, '../docs/evidence') },
   },
 })
@@ -39,7 +40,22 @@ const STEPS: readonly (readonly [name: string, script: string, ...args: string[]
   ['matrix-redis', 'chaos/run.ts', '--matrix', '--store', 'redis'],
 ]
 
+/** Tests that go on for as long as they are told. */
+const TESTS: readonly (readonly [name: string, file: string, env: Readonly<Record<string, string>>])[] = [
+  ['fleet', '../packages/cli/test/fleet.test.ts', { CRONCE_FLEET_SECONDS: values['fleet-seconds'] }],
+]
+
 const failed: string[] = []
+for (const [name, file, env] of TESTS) {
+  console.log(`▶ ${name}`)
+  const test = join(import.meta.dirname, file)
+  const { status } = spawnSync(process.execPath, ['--test', test], {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  console.log(`${status === 0 ? '✔' : '✖'} ${name}`)
+  if (status !== 0) failed.push(name)
+}
 for (const [name, script, ...args] of STEPS) {
   console.log(`▶ ${name}`)
   const startedAt = performance.now()
