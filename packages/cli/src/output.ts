@@ -54,6 +54,8 @@ export interface Column<T> {
   readonly painted?: (text: string, paint: Paint) => string
   /** It gives way first where the terminal is too narrow. */
   readonly shrinks?: boolean
+  /** It may be left out there, the highest number first: what it says is said elsewhere, or matters less. */
+  readonly drop?: number
 }
 
 export interface Listing<T> {
@@ -109,13 +111,20 @@ export function warn(text: string, io: Io): void {
 const GAP = '  '
 /** What is left of a column that gives way. */
 const NARROWEST = 8
+/** And what it should have, before others are left out. */
+const SHRUNK = 20
 
 /** Columns that line up, cut to the width of the terminal; whole where nobody looks. */
 export function table<T>(items: readonly T[], columns: readonly Column<T>[], wide: boolean, io: Io): string {
-  const shown = columns.filter((column) => wide || !column.wide)
+  const room = wide ? null : io.columns
+  const shown = affordable(
+    columns.filter((column) => wide || !column.wide),
+    items,
+    room,
+  )
   const cells = items.map((item) => shown.map((column) => sanitize(column.value(item))))
   const natural = shown.map(({ title }, i) => Math.max(title.length, ...cells.map((row) => columnsOf(row[i]!))))
-  const widths = wide || io.columns === null ? natural : fitted(natural, shown, io.columns)
+  const widths = room === null ? natural : fitted(natural, shown, room)
   const line = (texts: readonly string[], paint: (index: number, text: string) => string): string => {
     const padded = texts.map((text, i) => {
       const cut = cutTo(text, widths[i]!)
@@ -139,6 +148,24 @@ export function table<T>(items: readonly T[], columns: readonly Column<T>[], wid
     }),
   )
   return head + rows.join('')
+}
+
+/** Those that can stay, each with what it needs, or with a little if it may shrink. */
+function affordable<T>(columns: readonly Column<T>[], items: readonly T[], room: number | null): readonly Column<T>[] {
+  if (room === null) return columns
+  const needs = (column: Column<T>): number => {
+    const widest = Math.max(column.title.length, ...items.map((item) => columnsOf(sanitize(column.value(item)))))
+    return (column.shrinks ? Math.min(widest, SHRUNK) : widest) + GAP.length
+  }
+  const kept = columns.map((column) => ({ column, width: needs(column) }))
+  const droppable = kept.filter(({ column }) => column.drop !== undefined)
+  droppable.sort((a, b) => a.column.drop! - b.column.drop!)
+  while (kept.reduce((sum, { width }) => sum + width, -GAP.length) > room) {
+    const next = droppable.pop()
+    if (next === undefined) break
+    kept.splice(kept.indexOf(next), 1)
+  }
+  return kept.map(({ column }) => column)
 }
 
 /** First those that may shrink give way, then the widest of all. */

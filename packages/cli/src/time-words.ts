@@ -98,6 +98,11 @@ export function relativeWords(instant: number, now: number): string {
   return instant > now ? `in ${words}` : `${words} ago`
 }
 
+/** The same in one unit, for tables: `in 3 h`, `2 min ago`. */
+export function roughWords(instant: number, now: number): string {
+  return relativeWords(instant, now).replace(/^((?:in )?\d+(?:\.\d+)? [a-z]+) \d+ [a-z]+/, '$1')
+}
+
 function signed(
   sign: string | undefined,
   duration: string | undefined,

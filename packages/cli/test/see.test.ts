@@ -173,10 +173,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const lines = await sqlite('tail', 'manual', '--from', 'now-1h', '-n', '2')
     const jsonl = await sqlite('tail', '--job', 'manual', '--from', 'now-1h', '-n', '2', '--jsonl')
     const over = await ask(['tail'], { CRONCE_STORE: storeOf('sqlite').url }, { signal: AbortSignal.abort() })
-    assert.match(
-      lines.stdout,
-      /^.* UTC {2}▸ manual {2}started on \S+ {2}due .*\n.* UTC {2}█ manual {2}succeeded in .* {2}due .*\n$/,
-    )
+    assert.match(lines.stdout, /^.* UTC {2}▸ manual {2}started on \S+.*\n.* UTC {2}█ manual {2}succeeded in .*\n$/)
     const kinds = jsonl.stdout
       .trimEnd()
       .split('\n')

@@ -83,7 +83,7 @@ function columnsIn(tz: string): readonly Column<FireView>[] {
     { title: 'RUNS', value: ({ attempt }) => String(attempt), align: 'right' },
     { title: 'INSTANTS', value: ({ range }) => formatCount(range?.count ?? 1), align: 'right' },
     { title: 'UNTIL', value: ({ range }) => (range === null ? '-' : formatInstant(range.untilAt, tz)), wide: true },
-    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'KIND', value: ({ kind }) => kind, drop: 2 },
     { title: 'ROUND', value: ({ round }) => String(round), align: 'right', wide: true },
     { title: 'KEY', value: ({ nonce }) => nonce || '-', wide: true },
     { title: 'JOB', value: ({ job }) => job, wide: true },
@@ -93,6 +93,7 @@ function columnsIn(tz: string): readonly Column<FireView>[] {
       value: ({ dueAt, endedAt, range }) =>
         endedAt === null || range !== null ? '-' : formatDuration(Math.max(0, endedAt - dueAt)),
       align: 'right',
+      drop: 1,
     },
     { title: 'DETAIL', value: ({ detail }) => detail ?? '', shrinks: true },
   ]

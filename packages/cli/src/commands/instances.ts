@@ -5,7 +5,7 @@ import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { type Column, note, OUTPUT_FLAGS, printList } from '../output.ts'
 import type { Color } from '../terminal.ts'
-import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
+import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
 
 export const instances: Command = {
@@ -62,9 +62,9 @@ function columnsIn(tz: string, now: number): readonly Column<InstanceView>[] {
       color: ({ state }) => COLORS[state],
     },
     { title: 'APP', value: ({ app }) => app },
-    { title: 'DEPLOYMENT', value: ({ deployment }) => deployment, shrinks: true },
+    { title: 'DEPLOYMENT', value: ({ deployment }) => deployment, shrinks: true, drop: 2 },
     { title: 'HOST', value: ({ host }) => host, shrinks: true },
-    { title: 'PID', value: ({ pid }) => String(pid), align: 'right' },
+    { title: 'PID', value: ({ pid }) => String(pid), align: 'right', drop: 1 },
     { title: 'RUNS', value: ({ running, concurrency }) => `${running}/${concurrency}`, align: 'right' },
     {
       title: 'CLOCK',
@@ -72,7 +72,7 @@ function columnsIn(tz: string, now: number): readonly Column<InstanceView>[] {
       align: 'right',
       color: ({ clockOffsetMs }) => (Math.abs(clockOffsetMs) > 100 ? 'yellow' : undefined),
     },
-    { title: 'SEEN', value: ({ renewedAt }) => relativeWords(renewedAt, now) },
+    { title: 'SEEN', value: ({ renewedAt }) => roughWords(renewedAt, now) },
     { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
     { title: 'VERSION', value: ({ version }) => version, wide: true },
     { title: 'ZONE DATA', value: ({ zoneData }) => zoneData, wide: true },

@@ -1,6 +1,5 @@
 import type { Connection, FireView, ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
-import { formatDuration } from '../format.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
@@ -9,7 +8,7 @@ import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
 import { type Column, formOf, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readPage } from '../paging.ts'
 import type { Color } from '../terminal.ts'
-import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
+import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
 import type { Command } from './command.ts'
 
@@ -120,13 +119,13 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
     { title: 'EXPRESSION', value: ({ trigger }) => triggerText(trigger), wide: true },
     { title: 'JOB', value: ({ job }) => job, wide: true },
     { title: 'APP', value: ({ app }) => app ?? '-', wide: true },
-    { title: 'NEXT', value: ({ nextAt, state }) => (state === 'active' ? when(nextAt) : '-') },
+    { title: 'NEXT', value: ({ nextAt, state }) => (state === 'active' ? when(nextAt) : '-'), drop: 2 },
     {
       title: 'IN',
       value: ({ nextAt, state }) => (nextAt === null || state !== 'active' ? '-' : untilWords(nextAt, now)),
       color: ({ nextAt, state }) => (state === 'active' && isOverdue(nextAt, now) ? 'yellow' : undefined),
     },
-    { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : relativeWords(last.dueAt, now)), wide: false },
+    { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : roughWords(last.dueAt, now)), drop: 1 },
     { title: 'LAST SUCCESS', value: ({ last }) => when(last.succeededAt), wide: true },
     { title: 'FAILED IN ROW', value: ({ failedInRow }) => String(failedInRow), align: 'right', wide: true },
     { title: `LATEST ${STRIP}`, value: ({ recent }) => strip(recent, STRIP), painted: paintStrip },
@@ -141,8 +140,8 @@ function isOverdue(nextAt: number | null, now: number): boolean {
 }
 
 function untilWords(nextAt: number, now: number): string {
-  if (isOverdue(nextAt, now)) return `overdue ${formatDuration(Math.floor((now - nextAt) / 1_000) * 1_000)}`
-  return nextAt <= now ? 'now' : relativeWords(nextAt, now).replace(/^in /, '')
+  if (isOverdue(nextAt, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
+  return nextAt <= now ? 'now' : roughWords(nextAt, now).replace(/^in /, '')
 }
 
 function isRunning(open: ScheduleView['open']): boolean {

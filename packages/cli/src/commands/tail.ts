@@ -65,15 +65,18 @@ function entryLine(entry: Told, tz: string, io: Io): string {
   const state = entry.kind === 'run.started' ? 'running' : about.state
   const mark = paint(stateColor(state), MARKS[state])
   const name = paint('bold', sanitize(about.schedule))
-  const due = `due ${formatInstant(about.dueAt, tz)}`
-  return `${time}  ${mark} ${name}  ${eventWords(entry, io)}  ${paint('dim', due)}`
+  // What began when it was due needs no second time.
+  const begunAt = entry.kind === 'fire.ended' ? entry.at : entry.run.startedAt
+  const due =
+    Math.abs(begunAt - about.dueAt) < 1_000 ? '' : `  ${paint('dim', `due ${formatInstant(about.dueAt, tz)}`)}`
+  return `${time}  ${mark} ${name}  ${eventWords(entry, io)}${due}`
 }
 
 function eventWords(entry: Told, io: Io): string {
   if (entry.kind === 'fire.ended') {
     const { fire } = entry
     const many = fire.range === null ? '' : `, ${formatCount(fire.range.count)} instants`
-    return `${io.paint(stateColor(fire.state), endingWords(fire))}${many}${because(fire.detail)}`
+    return `${io.paint(stateColor(fire.state), endingWords(fire))}${many}${because(fire.detail, io)}`
   }
   const { run } = entry
   if (entry.kind === 'run.started') {
@@ -82,9 +85,10 @@ function eventWords(entry: Told, io: Io): string {
     return `started${run.attempt > 1 ? `, try ${run.attempt}` : ''}${where}${late}`
   }
   const took = run.durationMs === null ? '' : ` in ${formatDuration(run.durationMs)}`
-  return `${io.paint(stateColor(run.state), endingWords(run))}${took}${because(run.error?.message ?? run.detail)}`
+  return `${io.paint(stateColor(run.state), endingWords(run))}${took}${because(run.error?.message ?? run.detail, io)}`
 }
 
-function because(detail: string | null): string {
-  return detail === null ? '' : `: ${cutTo(sanitize(detail), 160)}`
+/** On a terminal about as much as a line has room for. */
+function because(detail: string | null, { columns }: Io): string {
+  return detail === null ? '' : `: ${cutTo(sanitize(detail), columns === null ? 400 : Math.max(20, columns - 75))}`
 }
