@@ -15,7 +15,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
-import { codesInSource, eventsInSource, optionsInSource } from './docs/in-source.ts'
+import { CLI_DOC, renderCliDoc } from './docs/cli.ts'
+import { cliCodesInSource, codesInSource, eventsInSource, optionsInSource } from './docs/in-source.ts'
 import { type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
 
@@ -39,6 +40,7 @@ try {
   checkLinks()
   checkTables()
   checkNames()
+  await checkCli()
   const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
   await compile(blocks)
   if (problems.length === 0) await runAll(blocks)
@@ -67,6 +69,18 @@ function checkTables(): void {
   for (const option of optionsInSource(source)) {
     if (!written.has(option)) problems.push(`docs/api.md does not tell the option ${option}`)
   }
+}
+
+/** The page about the command line is what its table of commands makes, and between them the pages tell all codes. */
+async function checkCli(): Promise<void> {
+  const page = read(CLI_DOC)
+  if (page !== (await renderCliDoc())) problems.push(`${CLI_DOC} is not fresh: run node scripts/docs/cli.ts`)
+  const own = tableNames(page, 'Codes', /^[A-Z][A-Z_]+$/)
+  const told = tableNames(read('docs/api.md'), 'Errors', /^[A-Z][A-Z_]+$/)
+  const made = cliCodesInSource(list('packages/cli/src', '.ts').map(read))
+  for (const code of made)
+    if (!own.has(code) && !told.has(code)) problems.push(`${CLI_DOC}: the code ${code} is missing`)
+  for (const code of own) if (code !== 'USAGE' && !made.has(code)) problems.push(`${CLI_DOC}: there is no code ${code}`)
 }
 
 /** Tests that prove something exist, and so do commands that people are told to type. */

@@ -16,6 +16,14 @@ export function codesInSource(source: ReadonlyMap<string, string>): Set<string> 
   return codes
 }
 
+/** Codes of errors that the command line makes itself. */
+export function cliCodesInSource(source: Iterable<string>): Set<string> {
+  const texts = [...source]
+  return new Set(
+    texts.flatMap((text) => [...text.matchAll(/\bCronceError\(\s*'([A-Z_]+)'/g)].map((match) => match[1]!)),
+  )
+}
+
 export function eventsInSource(source: ReadonlyMap<string, string>): Set<string> {
   const text = source.get('packages/cronce/src/model/event.ts') ?? ''
   return new Set([...text.matchAll(/'([a-z]+\.[a-zA-Z]+)'/g)].map((match) => match[1]!))
