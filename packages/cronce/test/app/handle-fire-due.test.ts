@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { runDueTogether } from '../../src/app/handle-fire-due.ts'
+import { CronceError } from '../../src/errors.ts'
 import { type Cronce, cronce, type JobOptions } from '../../src/index.ts'
 import { memory } from '../../src/memory.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -186,6 +187,23 @@ test('a delivery beside a runDue() of your own is run as well, and no error', as
   await own
   const { status, body } = await delivered
   assert.deepEqual([status, body.error, body.fire?.state], [200, undefined, 'succeeded'])
+})
+
+test('an app that is busy starting or stopping is asked again; one that has started needs nobody', async () => {
+  let asked = 0
+  let isStarted = false
+  const runner = {
+    isStarted: () => isStarted,
+    async runDue() {
+      asked++
+      if (asked === 5) isStarted = true
+      if (asked !== 3) throw new CronceError('ALREADY_STARTED', 'runDue() comes too late.')
+    },
+  }
+  await runDueTogether({}, runner)
+  assert.equal(asked, 3)
+  await runDueTogether({}, runner)
+  assert.equal(asked, 5)
 })
 
 test('a started app takes deliveries and runs them itself', async (context) => {
