@@ -58,7 +58,7 @@ function find(given: string, instances: readonly InstanceView[]): InstanceView {
   if (candidates.length === 1) return candidates[0]!
   if (candidates.length > 1) {
     throw new UsageError(
-      `${candidates.length} instances begin with "${given}".`,
+      `${candidates.length} instances begin with "${given.slice(0, 100)}".`,
       `Write more of it: ${firstFew(candidates.map(({ id }) => id))}.`,
     )
   }
@@ -66,7 +66,7 @@ function find(given: string, instances: readonly InstanceView[]): InstanceView {
     given,
     here.map(({ id }) => id),
   )
-  throw new CronceError('INSTANCE_NOT_FOUND', `There is no live instance "${given}".`, {
+  throw new CronceError('INSTANCE_NOT_FOUND', `There is no live instance "${given.slice(0, 100)}".`, {
     hint:
       meant === undefined
         ? 'List them with cronce instances: one that has restarted has another id.'

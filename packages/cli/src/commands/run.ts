@@ -1,19 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { CronceError, type FireView, type Json, type RunView, type ScheduleView } from 'cronce'
+import type { FireView, Json, RunView, ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { readDurationText } from '../duration-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { formatDuration, formatUtc } from '../format.ts'
 import type { Io } from '../io.ts'
-import { jsonPlace } from '../json-place.ts'
 import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { endingWords } from '../outcome-words.ts'
 import { note, printJson, warn } from '../output.ts'
 import { STEER_FLAGS } from '../steer/flags.ts'
 import { followFire } from '../steer/follow-fire.ts'
+import { readJson } from '../steer/read-json.ts'
 import { nobodyRuns } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
@@ -51,7 +49,7 @@ async function runRun(args: Args, io: Io): Promise<number> {
     throw new UsageError('--timeout is of --wait.', 'Add --wait, or leave it out.')
   const timeoutMs = timeout === undefined ? null : readDurationText(timeout, 'timeout')
   const given = args.text('input')
-  const input = given === undefined ? undefined : await readInput(given, io)
+  const input = given === undefined ? undefined : await readJson(given, '--input', io)
   const dedupe = args.text('dedupe')
   const overlap = args.has('ignore-overlap') ? 'ignore' : 'honour'
   return withClient(args, io, async (client) => {
@@ -139,41 +137,4 @@ const OVERLAP_WORDS = {
 function cutJson(input: Json): string {
   const text = JSON.stringify(input)
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
-}
-
-/** What the library takes is 64 KB; a file far beyond is a mistake that need not be read. */
-const MOST_BYTES = 1_000_000
-
-async function readInput(given: string, io: Io): Promise<Json> {
-  const where = given.startsWith('@') ? given.slice(1) : '--input'
-  const text = given === '@-' ? await io.readInput() : given.startsWith('@') ? readInputFile(where, io) : given
-  if (text.length > MOST_BYTES) throw tooLarge()
-  try {
-    return JSON.parse(text) as Json
-  } catch (error) {
-    const place = jsonPlace(text, (error as SyntaxError).message)
-    throw new UsageError(
-      `${where === '-' ? 'The input' : where}${place} is not JSON.`,
-      'Write {"key": "value"}, "text" in quotes, or @FILE.',
-    )
-  }
-}
-
-function readInputFile(name: string, { cwd }: Io): string {
-  const file = resolve(cwd, name)
-  try {
-    const bytes = readFileSync(file)
-    if (bytes.length > MOST_BYTES) throw tooLarge()
-    return new TextDecoder('utf8', { fatal: true }).decode(bytes)
-  } catch (error) {
-    if (error instanceof CronceError) throw error
-    const why = error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message
-    throw new UsageError(`${file} can't be read: ${why}.`, 'Name a file with JSON in it.')
-  }
-}
-
-function tooLarge(): CronceError {
-  return new CronceError('INPUT_TOO_LARGE', 'The input is larger than 64 KB.', {
-    hint: 'Store large data elsewhere and give its key.',
-  })
 }
