@@ -30,7 +30,7 @@ export function commandNotes(command: string, { hasFolder }: { hasFolder: boolea
       todo: 'import with --cwd DIR, or write the whole path',
     })
   }
-  if (command.endsWith('\\')) {
+  if (/(^|[^\\])\\$/.test(command)) {
     notes.push({
       what: '\\ at the end',
       why: 'crontabs have no continued lines, so the command ends here',
