@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { InstanceView, StoreView } from 'cronce'
 import type { Facts, FleetFacts, MachineFacts, RunFact, ScheduleFact, StoreFacts } from '../src/doctor/facts.ts'
-import type { CheckName, Finding, Level } from '../src/doctor/finding.ts'
+import { CHECKS, type CheckName, type Finding, type Level } from '../src/doctor/finding.ts'
 import { judge } from '../src/doctor/judge.ts'
 
 const NOW = Date.UTC(2026, 10, 16, 12)
@@ -377,5 +378,11 @@ describe('what the doctor makes of facts', () => {
     const silent = all.filter(({ level, hint }) => level !== 'ok' && hint === null)
     assert.deepEqual(silent, [])
     assert.ok(all.filter(({ level }) => level !== 'ok').length >= 6)
+  })
+
+  test('the page about it tells all checks, in their order', () => {
+    const page = readFileSync(new URL('../../../docs/doctor.md', import.meta.url), 'utf8')
+    const rows = [...page.slice(page.indexOf('## Checks')).matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name)
+    assert.deepEqual(rows, [...CHECKS])
   })
 })
