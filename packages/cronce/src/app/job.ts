@@ -66,6 +66,12 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
       hint: `The job is ${JSON.stringify(id)}; more schedules for a job are made with app.schedules.create.`,
     })
   }
+  if (target.handler !== null && rest.guarantee === 'exactly-once') {
+    throw optionConflict(
+      `Job ${JSON.stringify(id)} is exactly-once, which only a function can be: its transaction is of this process.`,
+      "Leave out guarantee: 'exactly-once', or write a function that calls run.transaction.",
+    )
+  }
   const { if: retryIf, ...retryOptions } = typeof retry === 'object' && retry !== null ? retry : {}
   const scheduled = {
     ...rest,

@@ -3,8 +3,8 @@ import { commandHandler } from './command/command-handler.ts'
 import { COMMAND_NAMES, type CommandOptions } from './command/command-options.ts'
 import { httpHandler } from './http/http-handler.ts'
 import type { HttpOptions } from './http/http-options.ts'
-import { isolatedHandler } from './isolate/isolated-handler.ts'
 import { ISOLATE_NAMES, type IsolateOptions } from './isolate/isolate-options.ts'
+import { isolatedHandler } from './isolate/isolated-handler.ts'
 import type { TargetRun } from './target-run.ts'
 
 /** What a job runs where it has no function. */
