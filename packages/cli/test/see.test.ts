@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
+import { cronce as cronceApp } from 'cronce'
 import { type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
 import { ask, cronce } from './cronce.ts'
 import { makeRecords, type Records } from './records.ts'
@@ -214,6 +215,26 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.match(text.stdout, /\n {2}report: "H 1 \* \* \*", which is minute \d+, instead of "30 1 \* \* \*"\n/)
     assert.match(text.stderr, /estimated: burst and tick/)
     assert.deepEqual([json.schedules, json.fires, json.hours.length, json.collisions], [1, 3, 72, []])
+  })
+
+  test('a ledger is sound at every moment while it is being written', async (context) => {
+    const store = storeOf('postgres').url
+    const app = cronceApp({ store, namespace: 'busy', logger: false, signals: false })
+    for (const name of ['one', 'two', 'three']) {
+      app.job(name, { every: '50ms', overlap: 'queue', retry: { attempts: 1, backoff: { base: '10ms' } } }, (run) => {
+        if (run.attempt === 1 && run.fire.dueAt % 150 === 0) throw new Error('once more')
+      })
+    }
+    await app.start()
+    context.after(() => app.stop())
+    let judged = 0
+    for (let look = 0; look < 40 && judged < 100; look++) {
+      const { status, stdout } = await ask(['fires', '--verify', '--json', '--namespace', 'busy', '--store', store])
+      const { sound, counts, items } = JSON.parse(stdout)
+      assert.deepEqual([status, sound], [0, true], JSON.stringify(items))
+      judged = counts.expected
+    }
+    assert.ok(judged > 0, 'nothing was judged')
   })
 
   test('a ledger that somebody tampered with is found out', async () => {

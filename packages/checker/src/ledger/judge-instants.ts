@@ -17,7 +17,7 @@ export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: 
   judgeMissing(subject, expected, singles, ranges, report)
   judgePhantoms(subject, rule, expected, { from, to }, singles, report)
   judgeRanges(subject, rule, { from, to }, singles, ranges, report)
-  judgeMark(rule, own, stretch, report)
+  judgeMark(subject, rule, own, stretch, report)
   return expected.length
 }
 
@@ -122,11 +122,19 @@ function judgeRanges(
 }
 
 /** Nothing is planned ahead of the mark, but for what an operator skipped before it came. */
-function judgeMark(rule: LedgerRule, fires: readonly LedgerFire[], stretch: Stretch, report: Report): void {
+function judgeMark(
+  { settledBefore }: LedgerSubject,
+  rule: LedgerRule,
+  fires: readonly LedgerFire[],
+  stretch: Stretch,
+  report: Report,
+): void {
   const { nextAt, since } = rule
   if (nextAt === null) return
   for (const fire of fires) {
-    if (fire.dueAt < nextAt || fire.dueAt > stretch.to || fire.dueAt < stretch.from || fire.plannedAt <= since) continue
+    if (fire.dueAt < nextAt || fire.dueAt > stretch.to || fire.dueAt < stretch.from) continue
+    // The schedule goes on while its records are read.
+    if (fire.plannedAt <= since || fire.plannedAt >= settledBefore) continue
     if (fire.outcome === 'skipped' && fire.reason === 'skipped-by-operator') continue
     const message = `${iso(fire.dueAt)} is on record, though the schedule has only come to ${iso(nextAt)}.`
     report('C14', { schedule: fire.schedule, dueAt: fire.dueAt }, message, [fire])

@@ -20,7 +20,7 @@ export function judgeRecords(subject: LedgerSubject, chapter: Chapter, report: R
       complain('C10', `has run ${run.token}, which is ${run.outcome} (${run.reason}): that is no way for a run to end.`)
   }
   // While it is open, or if it ended while the records were read, the two may be of different moments.
-  if (fire.outcome === null || fire.endedAt === null || fire.endedAt >= subject.readAt) return
+  if (fire.outcome === null || fire.endedAt === null || fire.endedAt >= subject.settledBefore) return
   const fault = faultOfStory(fire, runs)
   if (fault !== null) complain('C9', fault)
 }

@@ -7,11 +7,13 @@ import type { Violation } from '../verdict.ts'
  */
 export interface LedgerSubject {
   readonly schedule: string
-  /** All that are kept. Read after the runs, so that no run is of a fire that was not there yet. */
+  /** All that are kept. Read last: after the rule, so that they have come to its mark, and after the runs, so that each has its fire. */
   readonly fires: readonly LedgerFire[]
   readonly runs: readonly LedgerRun[]
-  /** What the store's clock showed before the first record was read: what ended since may be half read. */
+  /** What the store's clock showed before the first record was read. */
   readonly readAt: Instant
+  /** What happened before this had been written by then. What happened since may be half read: a time is taken before it is written. */
+  readonly settledBefore: Instant
   /** `null`: the schedule is gone, and only its records are left. */
   readonly rule: LedgerRule | null
   /** How far back the store's clock may have been set, by NTP or by a failover. */

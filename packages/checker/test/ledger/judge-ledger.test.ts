@@ -45,6 +45,7 @@ function subject(over: Partial<LedgerSubject> = {}): LedgerSubject {
     fires: minutes.map((minute) => fire(minute)),
     runs: minutes.map((minute) => run(minute)),
     readAt: NINE + 5 * MINUTE - 1,
+    settledBefore: NINE + 5 * MINUTE - 1,
     rule: RULE,
     clockErrorMs: 100,
     ...over,
@@ -119,12 +120,13 @@ describe('the judge of ledgers', () => {
   })
 
   test('knows instants that the rule does not have, and marks that were passed', () => {
+    const ahead = fire(7, { plannedAt: NINE + MINUTE, attempt: 0, outcome: null, reason: null, endedAt: null })
     assert.match(
       found(withMinute(2.5, [fire(2.5)], [run(2.5)]))[0]!,
       /^C4 2027-01-01T09:02:30\.000Z is on record, and is no instant/,
     )
     assert.match(
-      found(withMinute(7, [fire(7)], [run(7)])).join(),
+      found(withMinute(7, [ahead], [])).join(),
       /^C14 2027-01-01T09:07:00\.000Z is on record, though the schedule has only come to 2027-01-01T09:05/,
     )
   })
@@ -223,7 +225,7 @@ describe('the judge of ledgers', () => {
     assert.deepEqual(found(subject({ ...none, rule: { ...RULE, keptSince: NINE + 5 * MINUTE } })), [])
     assert.deepEqual(found(subject({ ...none, rule: { ...RULE, nextAt: NINE } })), [])
     assert.deepEqual(found(subject({ ...none, rule: { ...RULE, limit: 3, nextAt: null } })), [])
-    assert.deepEqual(found({ ...withMinute(3, [fire(3)], []), readAt: at }), [])
+    assert.deepEqual(found({ ...withMinute(3, [fire(3)], []), settledBefore: at }), [])
     assert.match(found(withMinute(3, [], []), { from: NINE, to: at }).join(), /^C1 The instant/)
     assert.deepEqual(found(withMinute(3, [], []), { from: NINE, to: at - 1 }), [])
     assert.deepEqual(found(withMinute(3, [], []), { from: at + 1, to: Number.MAX_SAFE_INTEGER }), [])

@@ -13,19 +13,24 @@ import { zonePrefixOf } from '../zone-prefix.ts'
 const DAY_MS = 86_400_000
 /** Clocks of stores are kept by NTP, and a failover leads to another one. */
 const CLOCK_ERROR_MS = 1_000
+/** How long after its time something may be written: stores that take longer are given up on. */
+const SETTLE_MS = 10_000
 /** Instants of one schedule that are looked for: of one that is due more often, the latest. */
 const MOST_INSTANTS = 500_000
 
-/** All that the store has on record about one schedule. Runs first, so that each has its fire among what is read after it. */
+/**
+ * All that the store has on record about one schedule, while it goes on. Its mark first: what is before it is on record by then. Then the
+ * runs, so that each has its fire among what is read last.
+ */
 export async function readLedger(client: Connection, name: string): Promise<LedgerSubject> {
   const { now: readAt } = await client.store.check()
+  const schedule = await client.schedules.find(name)
   const runs: LedgerRun[] = []
   for await (const run of client.runs.all({ schedule: name })) runs.push(runOf(run))
   const fires: LedgerFire[] = []
   for await (const fire of client.fires.all({ schedule: name })) fires.push(fireOf(fire))
-  const schedule = await client.schedules.find(name)
   const rule = schedule === null ? null : ruleOf(schedule, fires.length, readAt)
-  return { schedule: name, fires, runs, readAt, rule, clockErrorMs: CLOCK_ERROR_MS }
+  return { schedule: name, fires, runs, readAt, settledBefore: readAt - SETTLE_MS, rule, clockErrorMs: CLOCK_ERROR_MS }
 }
 
 function fireOf({
