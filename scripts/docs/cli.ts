@@ -51,6 +51,7 @@ What only the command line says; the others are in [api.md](api.md#errors), thos
 | \`CONFIG_INVALID\`, \`CONFIG_NOT_FOUND\` | the configuration can't be read, has an option that there is not, or is not where it was said to be | the message names the file and the place |
 | \`CONFIRMATION_NEEDED\` | nobody said yes to what is dangerous | look at it with \`--dry-run\`, then add \`--yes\` |
 | \`JOBS_INVALID\`, \`JOBS_NOT_FOUND\` | the file with the jobs is not there, or exports nothing that could be jobs | export a function, a record of jobs, or an app |
+| \`JOBS_FAILED\` | the file with the jobs threw, or its syntax is wrong | its own words stand above the message |
 | \`LISTEN_UNPROTECTED\` | the HTTP API would listen to others than this machine without anything that says who may use it | set \`access\`, or listen on 127.0.0.1 |
 | \`FILE_NOT_FOUND\`, \`FILE_UNREADABLE\`, \`FILE_UNWRITABLE\`, \`FILE_EXISTS\` | a file to read or to write is not there, or is there already | the message names it |
 | \`STORE_CANNOT_ADOPT\` | this kind of store has nothing that could be adopted | nothing |

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Cronce, CronceError, cronce } from 'cronce'
-import { JobsError } from '../src/service/jobs-error.ts'
+import type { JobsError } from '../src/service/jobs-error.ts'
 import { declareJobs, loadJobsFile, readJobs } from '../src/service/load-jobs.ts'
 import { scratch } from './fixtures/service/running.ts'
 
@@ -29,6 +29,13 @@ async function failure(work: Promise<unknown>): Promise<CronceError> {
     return error
   }
   return assert.fail('nothing was thrown')
+}
+
+/** The same of a file that threw. */
+async function thrownBy(file: string): Promise<JobsError> {
+  const error = await failure(declared(file))
+  assert.equal(error.code, 'JOBS_FAILED')
+  return error as JobsError
 }
 
 test('a function declares on the app that it is given, in every language that Node runs', async (context) => {
@@ -107,23 +114,20 @@ test('what a file throws is told with its own stack, and nothing of ours', async
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
-  const thrown = await failure(declared(write('throws.ts', 'const fail = () => { throw new Error("boom") }\nfail()\n')))
-  assert.ok(thrown instanceof JobsError)
+  const thrown = await thrownBy(write('throws.ts', 'const fail = () => { throw new Error("boom") }\nfail()\n'))
   assert.match(thrown.message, /throws\.ts can't be loaded: Error: boom$/)
   const frames = thrown.detail.split('\n').filter((line) => line.startsWith('    at '))
   assert.ok(frames.length >= 2 && frames.every((line) => line.includes(folder)), thrown.detail)
 
-  const inside = await failure(declared(write('inside.mjs', 'export default () => {\n  null.x\n}')))
-  assert.ok(inside instanceof JobsError)
+  const inside = await thrownBy(write('inside.mjs', 'export default () => {\n  null.x\n}'))
   assert.match(inside.detail, /inside\.mjs:2:/)
 
   for (const name of ['syntax.mjs', 'syntax.ts']) {
-    const syntax = await failure(declared(write(name, 'const fine = 1\nconst x = ;\n')))
-    assert.ok(syntax instanceof JobsError)
+    const syntax = await thrownBy(write(name, 'const fine = 1\nconst x = ;\n'))
     assert.match(syntax.detail, new RegExp(`${name}:2\\n[^]*const x = ;\\n`), name)
   }
-  const kept = await failure(declared(write('enum.ts', 'enum A { b }\nexport default {}')))
+  const kept = await thrownBy(write('enum.ts', 'enum A { b }\nexport default {}'))
   assert.match(kept.hint ?? '', /no enum/)
-  const missing = await failure(declared(write('missing.ts', "import './not-there.ts'\nexport default {}")))
+  const missing = await thrownBy(write('missing.ts', "import './not-there.ts'\nexport default {}"))
   assert.match(missing.hint ?? '', /Install what is missing/)
 })

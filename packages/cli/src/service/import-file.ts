@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { CronceError } from 'cronce'
 import { jsonPlace } from '../json-place.ts'
 import { loadModule } from '../load-module.ts'
-import { JobsError } from './jobs-error.ts'
+import { jobsError } from './jobs-error.ts'
 
 const LOADABLE: readonly string[] = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']
 
@@ -21,7 +21,7 @@ export async function importFile(file: string): Promise<unknown> {
     loaded = await loadModule(file)
   } catch (error) {
     const detail = await placeOfSyntaxError(file, error)
-    throw new JobsError(`${file} can't be loaded`, error, { detail, hint: hintFor(error) })
+    throw jobsError(`${file} can't be loaded`, error, { detail, hint: hintFor(error) })
   }
   return defaultOf(loaded)
 }

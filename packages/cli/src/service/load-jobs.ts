@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { type Cronce, CronceError } from 'cronce'
 import { importFile } from './import-file.ts'
-import { JobsError } from './jobs-error.ts'
+import { jobsError } from './jobs-error.ts'
 
 /** What a jobs file exports: a function that declares on the app it is given, jobs by name, or an app of its own. */
 export type Jobs =
@@ -103,7 +103,7 @@ function isRelative(path: unknown): path is string {
 }
 
 function inPlace(place: string, error: unknown): CronceError {
-  if (!(error instanceof CronceError)) return new JobsError(`${place} failed`, error)
+  if (!(error instanceof CronceError)) return jobsError(`${place} failed`, error)
   return new CronceError(error.code, `${place}: ${error.message}`, { hint: error.hint, cause: error })
 }
 
