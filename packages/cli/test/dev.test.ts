@@ -10,10 +10,13 @@ import { readKeys } from '../src/service/dev-keys.ts'
 import { MAIN } from './cronce.ts'
 import { running, scratch } from './fixtures/service/running.ts'
 
-const JOBS = `import { word } from './lib/word.ts'
+const JOBS = `import { setTimeout as sleep } from 'node:timers/promises'
+import { word } from './lib/word.ts'
 export default (app: { job: Function }): void => {
   app.job('tick', { every: '200ms' }, () => console.log('said', word))
   app.job('manual', {}, () => console.log('by hand'))
+  // Something is always running when it is to end.
+  app.job('slow', { every: '100ms' }, () => sleep(1000))
 }
 `
 
@@ -102,7 +105,7 @@ describe('cronce dev', { concurrency: 2 }, () => {
       }
       assert.fail(`30 s without ${pattern}: ${shown.slice(-2_000)}`)
     }
-    await until(/a {2}fire manual\s+b {2}fire tick[\s\S]*q {2}quit/)
+    await until(/a {2}fire manual\s+b {2}fire slow\s+c {2}fire tick[\s\S]*q {2}quit/)
     terminal.stdin.write('a')
     await until(/by hand/)
     const ended = new Promise((resolve) => terminal.on('exit', resolve))
