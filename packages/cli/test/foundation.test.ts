@@ -7,9 +7,9 @@ import { CronceError } from 'cronce'
 import { readArgs } from '../src/args.ts'
 import { CHANGE_FLAGS, confirm, type Plan } from '../src/confirm.ts'
 import { exitCodeOf } from '../src/exit-code.ts'
-import { findStore, STORE_FLAGS } from '../src/open-store.ts'
+import { findStore, STORE_FLAGS, withoutSecrets } from '../src/open-store.ts'
 import { OUTPUT_FLAGS, printList } from '../src/output.ts'
-import { redactUrl } from '../src/redact.ts'
+import { redactUrl, secretsOf } from '../src/redact.ts'
 import { readTime, relativeWords } from '../src/time-words.ts'
 import { type Asked, ask, listener } from './cronce.ts'
 
@@ -87,6 +87,18 @@ describe('secrets', () => {
       'postgres://me@db/app': 'postgres://me@db/app',
     }
     for (const [url, expected] of Object.entries(shown)) assert.equal(redactUrl(url), expected)
+  })
+
+  test('are taken out of what a driver says, as they are written and as they are meant', async () => {
+    const secrets = secretsOf('postgres://me:hunt%40r2@db/app?sslpassword=k3y-of-mine')
+    const leak = async (): Promise<never> => {
+      throw new CronceError('STORE_FAILED', 'hunt@r2 is wrong', { hint: 'Not hunt%40r2, nor k3y-of-mine.' })
+    }
+    await assert.rejects(withoutSecrets(secrets, leak), {
+      code: 'STORE_FAILED',
+      message: '*** is wrong',
+      hint: 'Not ***, nor ***.',
+    })
   })
 
   test('are in no error, whether the server is not there, refuses, or the URL is none', async () => {
