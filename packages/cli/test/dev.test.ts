@@ -10,13 +10,13 @@ import { readKeys } from '../src/service/dev-keys.ts'
 import { MAIN } from './cronce.ts'
 import { running, scratch } from './fixtures/service/running.ts'
 
-const JOBS = `import { setTimeout as sleep } from 'node:timers/promises'
-import { word } from './lib/word.ts'
+const JOBS = `import { word } from './lib/word.ts'
 export default (app: { job: Function }): void => {
   app.job('tick', { every: '200ms' }, () => console.log('said', word))
   app.job('manual', {}, () => console.log('by hand'))
-  // Something is always running when it is to end.
-  app.job('slow', { every: '100ms' }, () => sleep(1000))
+  // Something is always running when it is to end, and does not end at once.
+  app.job('slow', { every: '100ms' }, ({ signal }: { signal: AbortSignal }) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, 1200))))
 }
 `
 
@@ -36,7 +36,7 @@ function project(context: Parameters<typeof scratch>[0]): {
 describe('cronce dev', { concurrency: 2 }, () => {
   test('starts anew when a file changes that the jobs import, outlives mistakes, and never runs two at a time', async (context) => {
     const { folder, write } = project(context)
-    const dev = running(['dev'], { cwd: folder })
+    const dev = running(['dev', '--drain', '10ms'], { cwd: folder })
     context.after(() => dev.end('SIGKILL'))
     await dev.until(/said one/)
     write('lib/word.ts', "export const word = 'two'\n")
@@ -68,7 +68,7 @@ describe('cronce dev', { concurrency: 2 }, () => {
 
   test('what is declared again counts at once', async (context) => {
     const { folder, write } = project(context)
-    const dev = running(['dev', 'jobs.ts'], { cwd: folder })
+    const dev = running(['dev', 'jobs.ts', '--drain', '10ms'], { cwd: folder })
     context.after(() => dev.end('SIGKILL'))
     await dev.until(/said one/)
     write('jobs.ts', JOBS.replace("every: '200ms'", "every: '1d'"))
@@ -80,7 +80,7 @@ describe('cronce dev', { concurrency: 2 }, () => {
 
   test('the process with the jobs ends with that which watches over it', async (context) => {
     const { folder } = project(context)
-    const dev = running(['dev'], { cwd: folder })
+    const dev = running(['dev', '--drain', '10ms'], { cwd: folder })
     await dev.until(/said one/)
     // Its streams are those of the process with the jobs, too: they are closed when both are gone.
     await dev.end('SIGKILL')
@@ -92,7 +92,7 @@ describe('cronce dev', { concurrency: 2 }, () => {
     skip: hasScript ? false : 'no script(1), which makes terminals',
   }, async (context) => {
     const { folder } = project(context)
-    const terminal = spawn('script', ['-qec', `"${process.execPath}" "${MAIN}" dev`, '/dev/null'], {
+    const terminal = spawn('script', ['-qec', `"${process.execPath}" "${MAIN}" dev --drain 10ms`, '/dev/null'], {
       cwd: folder,
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, TERM: 'xterm', NO_COLOR: '1', CRONCE_STORE: 'memory:' },
