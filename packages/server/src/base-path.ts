@@ -10,16 +10,17 @@ export function rawPath(url: string): string {
 }
 
 /**
- * The path below the base. A host may have stripped the base, and the base may look like the API itself (`/api`): so it is
- * stripped where what is left makes sense.
+ * The path below one of the bases. A host may have stripped the base, and the base may look like the API itself (`/api`): so it
+ * is stripped only where what is left makes sense.
  */
-export function pathBelow(basePath: string, path: string): string {
-  if (basePath === '' || !path.startsWith(`${basePath}/`)) return path
-  const rest = path.slice(basePath.length)
-  return isRooted(rest) || !isRooted(path) ? rest : path
+export function pathBelow(bases: readonly string[], path: string): string {
+  const rests = bases
+    .filter((base) => base !== '' && path.startsWith(`${base}/`))
+    .map((base) => path.slice(base.length))
+  return rests.find(isRooted) ?? path
 }
 
-export function isRooted(path: string): boolean {
+function isRooted(path: string): boolean {
   return ROOTS.some((root) => path === root || path.startsWith(`${root}/`))
 }
 

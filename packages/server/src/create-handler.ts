@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { type Answer, answerError, refuse, toResponse, withOurHeaders } from './answer.ts'
-import { baseOf, guessBase, isRooted, pathBelow, rawPath } from './base-path.ts'
+import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
 import { EventHub } from './events/hub.ts'
 import { fingerprint, KeptAnswers, readKey } from './kept-answers.ts'
 import { documentOf } from './openapi/document.ts'
@@ -65,11 +65,8 @@ type Surroundings = Pick<Call, 'source' | 'options' | 'events' | 'isReady' | 'ov
 
 function serveRoutes(around: Surroundings): (request: Request) => Promise<Response> {
   const { options } = around
-  const pathOf = (request: Request): string => {
-    const path = rawPath(request.url)
-    const known = [baseOf(request), options.basePath].filter((base) => base !== undefined && base !== '')
-    return known.map((base) => pathBelow(base!, path)).find(isRooted) ?? path
-  }
+  const pathOf = (request: Request): string =>
+    pathBelow([baseOf(request) ?? '', options.basePath], rawPath(request.url))
   const answers = new KeptAnswers()
   let inWork = 0
   // By the path as it was written: a slash within a name is percent-encoded, and must not become one.
