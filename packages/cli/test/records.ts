@@ -15,7 +15,12 @@ export async function makeRecords(store: string): Promise<Records> {
   const instance = app.instance!
   try {
     await app.schedules.pause('burst', { note: 'a while', author: 'ada' })
-    const { fire } = await app.schedules.trigger('manual', { dedupe: 'request-17', input: { full: true } })
+    const { fire } = await app.schedules.trigger('manual', {
+      dedupe: 'request-17',
+      input: { full: true },
+      author: 'eve',
+      note: 'again',
+    })
     await until('tick ran a few times, and was tried twice', async () => {
       const { items } = await app.fires.list({ schedule: 'tick', outcome: 'succeeded' })
       return items.length >= 5 && items.some(({ attempt }) => attempt === 2)

@@ -55,7 +55,10 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
         burst.recent.some(({ state, count }: { state: string; count: number }) => state === 'skipped' && count > 1),
       )
       assert.deepEqual([manual.recent[0].state, manual.words], ['succeeded', 'When triggered'])
-      assert.match(show.stdout, /^manual {2}succeeded\ndue .* UTC \(.*\nwhat {8}manual, key request-17, job manual\n/)
+      assert.match(
+        show.stdout,
+        /^manual {2}succeeded\ndue .* UTC \(.*\nwhat {8}manual, key request-17, job manual\nasked {7}by eve: again\n/,
+      )
       assert.match(show.stdout, /\ndue +│\ntry 1 +-*█+ .*\n +│ {2}ended after /)
       assert.match(show.stdout, /\nSteps\ndone {8}charge \(.*\) → 4711\n/)
       assert.match(show.stdout, /\nResult\n\{"done":true\}\n/)

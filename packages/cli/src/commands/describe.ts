@@ -124,11 +124,10 @@ function print({ schedule, next, fires, runs, instances }: Description, tz: stri
     }
     if (schedule.open.length > 10) text.row('', `and ${formatCount(schedule.open.length - 10)} more`)
   }
-  for (const { fromAt, toAt, author } of schedule.backfills) {
-    text.row(
-      'backfill',
-      `${formatInstant(fromAt, tz)} to ${formatInstant(toAt, tz)}${author === null ? '' : `, by ${author}`}`,
-    )
+  for (const { fromAt, toAt, author, note } of schedule.backfills) {
+    const who = author === null ? '' : `, by ${author}`
+    const why = note === null ? '' : `: ${note}`
+    text.row('backfill', `${formatInstant(fromAt, tz)} to ${formatInstant(toAt, tz)}${who}${why}`)
   }
 
   text.heading('Next')

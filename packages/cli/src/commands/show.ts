@@ -79,6 +79,7 @@ function print({ fire, runs, steps, run }: Shown, { tz, lines }: { tz: string; l
     'what',
     `${fire.kind}${fire.nonce === '' ? '' : `, key ${fire.nonce}`}, job ${fire.job}${fire.round > 1 ? `, round ${fire.round}` : ''}`,
   )
+  if (fire.asked !== null) text.row('asked', askedWords(fire.asked))
   text.row('planned', when(fire.plannedAt))
   if (fire.endedAt !== null) text.row('ended', when(fire.endedAt))
   text.row('why', fire.detail)
@@ -97,6 +98,10 @@ function print({ fire, runs, steps, run }: Shown, { tz, lines }: { tz: string; l
   }
   if (run !== null) printRun(run, { text, tz, lines }, io)
   text.print()
+}
+
+function askedWords({ author, note }: NonNullable<FireView['asked']>): string {
+  return [author === null ? null : `by ${author}`, note].filter((part) => part !== null).join(': ')
 }
 
 function runLines(run: RunView, tz: string, io: Io): string[] {
