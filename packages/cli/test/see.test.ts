@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { cronce as cronceApp } from 'cronce'
-import { type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
-import { ask, cronce } from './cronce.ts'
+import { obtain, type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
+import { ask, cronce, MAIN } from './cronce.ts'
 import { makeRecords, type Records } from './records.ts'
 
 /** Looks at what is on record, with the real binary on each store; the rest in this process, on the first one. */
@@ -153,7 +155,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
 
   test('logs tell what a run said; followed, they end with it or with a signal', async () => {
     const { token } = storeOf('sqlite').records
-    const once = await sqlite('logs', 'manual')
+    const plain = await sqlite('logs', 'manual')
     const jsonl = await sqlite('logs', 'manual', token, '--jsonl')
     const ended = await sqlite('logs', 'manual', token, '-f')
     const controller = new AbortController()
@@ -164,10 +166,10 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     )
     setTimeout(() => controller.abort(), 100)
     const followed = await following
-    assert.match(once.stdout, /^\d\d:\d\d:\d\d\.\d{3} warn {2}by hand\n {19}and in two lines\n$/)
-    assert.match(once.stderr, /^── manual due .* UTC, try 1, token \d+\n$/)
+    assert.match(plain.stdout, /^\d\d:\d\d:\d\d\.\d{3} warn {2}by hand\n {19}and in two lines\n$/)
+    assert.match(plain.stderr, /^── manual due .* UTC, try 1, token \d+\n$/)
     assert.equal(JSON.parse(jsonl.stdout).message, 'by hand\nand in two lines')
-    assert.deepEqual([ended.status, ended.stdout], [0, once.stdout])
+    assert.deepEqual([ended.status, ended.stdout], [0, plain.stdout])
     assert.match(ended.stderr, /note: The run has ended: succeeded\.\n$/)
     assert.equal(followed.status, 130)
     assert.match(followed.stdout, /^\d\d:\d\d:\d\d\.\d{3} info {2}try \d\n$/)
@@ -184,6 +186,20 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
       .map((line) => JSON.parse(line).kind)
     assert.deepEqual(kinds, ['run.started', 'run.ended'])
     assert.deepEqual(over, { status: 130, stdout: '', stderr: '' })
+  })
+
+  test('Ctrl-C ends what goes on with exit code 130', async (context) => {
+    const { NO_COLOR: _none, FORCE_COLOR: _force, ...inherited } = process.env
+    const env = { ...inherited, CRONCE_STORE: storeOf('sqlite').url }
+    const child = spawn(process.execPath, [MAIN, 'tail', '--from', 'now-1h'], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    context.after(() => child.kill('SIGKILL'))
+    const exit = once(child, 'exit')
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    assert.deepEqual(await exit, [130, null])
   })
 
   test('instances that left are told of when asked', async () => {
@@ -278,5 +294,16 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     )
 
     assert.equal((await verify('report')).status, 0)
+  })
+
+  test('on PostgreSQL as well', async () => {
+    const { url } = storeOf('postgres')
+    const psql = await obtain('psql')
+    const sql = `delete from cronce._fires where schedule = 'tick' and due_at =
+      (select max(due_at) from cronce._fires where schedule = 'tick' and outcome = 'succeeded')`
+    execFileSync(psql, [url, '-XAtq', '--set', 'ON_ERROR_STOP=1', '-c', sql])
+    const { status, stdout } = await ask(['fires', 'tick', '--verify', '--store', url])
+    assert.equal(status, 1)
+    assert.match(stdout, /✗ tick {2}C1 no miss/)
   })
 })
