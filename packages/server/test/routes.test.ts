@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { pathPart } from '../src/index.ts'
+import { connect } from 'cronce'
+import { createHandler, pathPart } from '../src/index.ts'
 import { ROUTES } from '../src/routes/all.ts'
 import { apiOf, ask, codeOf, eventually } from './kit.ts'
 
@@ -52,6 +53,23 @@ describe('schedules over HTTP', () => {
     assert.equal((await ask('GET', '/api/v1/schedules')).body.items.length, NAMES.length)
     for (const name of NAMES) assert.equal((await ask('DELETE', `/api/v1/schedules/${pathPart(name)}`)).status, 204)
     assert.deepEqual((await ask('GET', '/api/v1/schedules')).body.items, [])
+  })
+
+  test('come in pages of bounded size, and none is left out', async (context) => {
+    const { app, ask } = apiOf(context)
+    const input = 'x'.repeat(60_000)
+    for (let number = 0; number < 200; number++) await app.schedules.create(`s${number}`, { job: 'j', input })
+    const sizes: number[] = []
+    const names = new Set<string>()
+    for (let after: string | null = ''; after !== null; ) {
+      const query = after === '' ? '' : `&after=${encodeURIComponent(after)}`
+      const { body } = await ask('GET', `/api/v1/schedules?limit=1000${query}`)
+      assert.ok(JSON.stringify(body).length < 9_000_000)
+      for (const { name } of body.items) names.add(name)
+      sizes.push(body.items.length)
+      after = body.next
+    }
+    assert.deepEqual([names.size, sizes[0]], [200, 100], sizes.join())
   })
 
   test('tell their next instants, from their pause to their end and limit', async (context) => {
@@ -176,6 +194,9 @@ describe('fires and runs over HTTP', () => {
     assert.equal(cancelled.status, 200)
     const slowPath = `/api/v1/fires/slow/${slow.dueAt}?nonce=${encodeURIComponent(slow.nonce)}`
     await eventually(async () => (await ask('GET', slowPath)).body.state === 'cancelled')
+    const { fires, runs: figures } = (await ask('GET', '/api/v1/overview')).body
+    assert.deepEqual([fires.succeeded, fires.cancelled, fires.failed, fires.open], [1, 1, 0, 0])
+    assert.deepEqual([figures.count, typeof figures.durationP95Ms, figures.cut], [3, 'number', false])
   })
 })
 
@@ -234,6 +255,28 @@ describe('the fleet over HTTP', () => {
     await app.start()
     assert.equal((await ask('GET', '/readyz')).status, 200)
   })
+})
+
+test('readyz does not wait for a store that does not answer, nor look twice for two who ask', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const client = await connect({ store: 'memory:' })
+  context.after(() => client.close())
+  let looks = 0
+  const check = (): Promise<never> => {
+    looks++
+    return new Promise(() => {})
+  }
+  const handler = createHandler({ ...client, store: { check } })
+  const asked = Promise.all([ask(handler, 'GET', '/readyz'), ask(handler, 'GET', '/readyz')])
+  await new Promise((resolve) => setImmediate(resolve))
+  context.mock.timers.tick(2_000)
+  assert.deepEqual(
+    (await asked).map(({ status }) => status),
+    [503, 503],
+  )
+  assert.equal(looks, 1)
+  const unready = createHandler(client, { ready: () => false })
+  assert.equal((await ask(unready, 'GET', '/readyz')).status, 503)
 })
 
 describe('every route', () => {
