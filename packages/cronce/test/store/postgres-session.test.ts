@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { type Server, startPgbouncer, startPostgres } from '../../../../scripts/servers/index.ts'
+import { postgres } from '../../src/postgres.ts'
 import type { Session } from '../../src/store/postgres/database.ts'
 import { Liveness } from '../../src/store/postgres/liveness.ts'
 import type { ConnectOptions } from '../../src/store/postgres/open.ts'
 import { wakeChannel } from '../../src/store/postgres/wake-channel.ts'
 import { WakeUp } from '../../src/store/wake-up.ts'
+import { join as joinFleet, running } from '../../src/testing/conformance/bench.ts'
 import { asking, ECHO, eventually, openFor, startWorker } from './postgres-connection-kit.ts'
 import { afterwards } from './sqlite-kit.ts'
 
@@ -218,6 +220,20 @@ describe('liveness', () => {
     await second.close()
     assert.deepEqual(await probed, ['other'])
     assert.deepEqual(await new Liveness(first, 'cronce', 'm').probe(['other'], () => false), [])
+  })
+
+  test('is watched over by those who came after it had begun', async (context) => {
+    const source = postgres(server.url, { migrate: true })
+    const open = () => source.open({ namespace: 'newcomers', adopt: false, production: false, warn: () => {} })
+    const holder = await open()
+    await joinFleet(holder, 'holder')
+    await running(holder, 'a', { instance: 'holder' })
+    const newcomer = await open()
+    context.after(() => newcomer.close())
+    await joinFleet(newcomer, 'newcomer')
+    const [probed] = await Promise.all([newcomer.probe(['holder']), holder.close()])
+    const again = async () => (probed.length > 0 ? probed : newcomer.probe(['holder']))
+    assert.deepEqual(await again(), ['holder'])
   })
 
   test('tells nobody while it has no session itself', async () => {
