@@ -118,6 +118,18 @@ describe('the handler is mounted in', { concurrency: 4 }, () => {
     await judge(`${url}${BASE}`, api, url)
   })
 
+  test('Koa below something that strips the base, as koa-mount does', async (context) => {
+    const api = apiOf(context)
+    const middleware = koaMiddleware(api.handler)
+    const host = new Koa()
+    host.use((inner, next) => {
+      inner.path = inner.path.slice(BASE.length)
+      return middleware(inner, next)
+    })
+    const url = await listen(context, createServer(host.callback()))
+    await judge(`${url}${BASE}`, api, null)
+  })
+
   test('Nest on Express, with a global prefix', async (context) => {
     const api = apiOf(context)
     class Root {}
