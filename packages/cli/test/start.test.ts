@@ -6,7 +6,9 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'cronce'
 import { redisCommand, startRedis } from '../../../scripts/servers/index.ts'
-import { ask } from './cronce.ts'
+import { readArgs } from '../src/args.ts'
+import { readService, SERVICE_FLAGS } from '../src/service/settings.ts'
+import { ask, listener } from './cronce.ts'
 import { running, scratch } from './fixtures/service/running.ts'
 
 const TOKEN = '0123456789abcdef-operate'
@@ -228,16 +230,32 @@ describe('cronce start', { concurrency: 3 }, () => {
     const folder = scratch(context)
     const config = { store: 'sqlite:config.db', app: 'config', jobs: { hello: { every: '1h', command: ['true'] } } }
     writeFileSync(join(folder, 'cronce.config.json'), JSON.stringify(config))
-    const cases: readonly [args: string[], env: Record<string, string>, said: RegExp][] = [
-      [[], {}, /runs the jobs of config in jobs in .*cronce\.config\.json on sqlite:config\.db/],
-      [[], { CRONCE_STORE: 'memory:', CRONCE_APP: 'environment' }, /of environment in .* on memory:/],
-      [['--app', 'flag', '--store', 'sqlite:flag.db'], { CRONCE_APP: 'x' }, /of flag in .* on sqlite:flag\.db/],
+    const cases: readonly [args: string[], env: Record<string, string>, settled: readonly unknown[]][] = [
+      [[], {}, ['config', 'sqlite:config.db', undefined]],
+      [
+        [],
+        { CRONCE_STORE: 'memory:', CRONCE_APP: 'environment', CRONCE_DRAIN: '5s' },
+        ['environment', 'memory:', 5_000],
+      ],
+      [
+        ['--app', 'flag', '--drain', '1m'],
+        { CRONCE_APP: 'x', CRONCE_DRAIN: '5s' },
+        ['flag', 'sqlite:config.db', 60_000],
+      ],
     ]
-    for (const [args, env, said] of cases) {
-      const service = running(['start', ...args], { cwd: folder, env })
-      context.after(() => service.end('SIGKILL'))
-      await service.until(said)
-      assert.equal(await service.end(), 0)
+    for (const [args, env, settled] of cases) {
+      const { io } = listener({ cwd: folder, env })
+      const { options, jobs } = await readService(readArgs(args, SERVICE_FLAGS), io, 'start')
+      assert.deepEqual([options?.app, options?.store, options?.drain], settled)
+      assert.equal(jobs.place, `jobs in ${join(folder, 'cronce.config.json')}`)
+    }
+    for (const [flag, value] of [
+      ['--concurrency', 'many'],
+      ['--lease', 'long'],
+      ['--listen', '1:2:3'],
+    ] as const) {
+      const wrong = await ask(['start', flag, value], {}, { cwd: folder })
+      assert.deepEqual([wrong.status, wrong.stderr.includes(`${flag} cannot be "${value}"`)], [2, true], wrong.stderr)
     }
   })
 })

@@ -39,7 +39,8 @@ async function runStart(args: Args, io: Io): Promise<number> {
     const opened = await openApi(args, io, settings, log)
     return await serve({ settings, log, signal: io.signal, failFast: args.has('fail-fast'), ...opened })
   } catch (error) {
-    io.err(detailLines(error))
+    // Programs get the error alone, as one object.
+    if (!args.has('json')) io.err(detailLines(error))
     throw error
   }
 }

@@ -92,7 +92,7 @@ function print(judged: readonly Judged[], tz: string, io: Io): void {
   io.out(`${summary(judged, tz, io)}\n`)
 }
 
-/** What was judged comes first: a verdict about nothing is worth nothing. */
+/** What was judged comes first. */
 function summary(judged: readonly Judged[], tz: string, io: Io): string {
   const { fires, instants, runs, expected, retried, byOutcome } = total(judged)
   const violations = judged.reduce((sum, { violations: found }) => sum + found.length, 0)
@@ -104,11 +104,19 @@ function summary(judged: readonly Judged[], tz: string, io: Io): string {
   const lines = [
     `${plural(judged.length, 'schedule')}: ${plural(fires, 'record')} of ${plural(instants, 'instant')} (${joinWords(outcomes) || 'none'}), ${plural(runs, 'run')}, ${plural(retried, 'fire')} run more than once.`,
     `${plural(expected, 'instant')} of the rules${since} looked for.`,
-    violations === 0
-      ? `${io.paint('green', 'Sound')}: every instant is on record once, and no record contradicts another.`
-      : `${io.paint('red', `${plural(violations, 'violation')}`)}: these records are not those of a scheduler that keeps its promises.`,
+    verdictWords(violations, fires + expected, io),
   ]
   return lines.join('\n')
+}
+
+function verdictWords(violations: number, judged: number, io: Io): string {
+  if (violations > 0) {
+    const many = io.paint('red', plural(violations, 'violation'))
+    return `${many}: these records are not those of a scheduler that keeps its promises.`
+  }
+  // A verdict about nothing is worth nothing.
+  if (judged === 0) return `${io.paint('yellow', 'Nothing')} is on record there, so nothing was judged.`
+  return `${io.paint('green', 'Sound')}: every instant is on record once, and no record contradicts another.`
 }
 
 function plural(count: number, noun: string): string {

@@ -48,9 +48,12 @@ const TYPED_JOBS = `import type { Cronce } from 'cronce'
 export default (app: Cronce): void => {
 ${BODY}`
 
+/** For editors, in a comment. */
+const TYPE_NOTE = ' * @param {import("cronce").Cronce} app'
+
 const PLAIN_JOBS = `/**
  * What runs, and when: every fire on one of the instances.
- * @param {import('cronce').Cronce} app
+${TYPE_NOTE}
  */
 export default (app) => {
 ${BODY}`
