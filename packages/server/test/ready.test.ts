@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { connect } from 'cronce'
 import { postgres } from 'cronce/postgres'
 import { redis } from 'cronce/redis'
@@ -15,28 +15,30 @@ const STORES = {
   Redis: { start: (): Promise<Server> => startRedis(), store: (url: string) => redis(url) },
 } as const
 
-for (const [name, { start, store }] of Object.entries(STORES)) {
-  test(`without its ${name} a server is alive and not ready, and says 503 to whoever wants something`, async (context) => {
-    const server = await start()
-    let isStopped = false
-    context.after(async () => {
-      if (!isStopped) await server.stop()
-    })
-    const client = await connect({ store: store(server.url), logger: false })
-    const handler = createHandler(client, { access: () => 'operate', logger: false })
-    context.after(() => client.close())
-    assert.equal((await ask(handler, 'GET', '/readyz')).status, 200)
-    assert.equal((await ask(handler, 'GET', '/api/v1/store')).status, 200)
-    await client.schedules.create('s', { job: 'j', every: '1h' })
-    assert.equal((await ask(handler, 'GET', '/api/v1/overview')).body.schedules.active, 1)
+describe('without its store', { concurrency: 2 }, () => {
+  for (const [name, { start, store }] of Object.entries(STORES)) {
+    test(`${name}, a server is alive and not ready, and says 503 to whoever wants something`, async (context) => {
+      const server = await start()
+      let isStopped = false
+      context.after(async () => {
+        if (!isStopped) await server.stop()
+      })
+      const client = await connect({ store: store(server.url), logger: false })
+      const handler = createHandler(client, { access: () => 'operate', logger: false })
+      context.after(() => client.close())
+      assert.equal((await ask(handler, 'GET', '/readyz')).status, 200)
+      assert.equal((await ask(handler, 'GET', '/api/v1/store')).status, 200)
+      await client.schedules.create('s', { job: 'j', every: '1h' })
+      assert.equal((await ask(handler, 'GET', '/api/v1/overview')).body.schedules.active, 1)
 
-    await server.stop()
-    isStopped = true
-    await eventually(async () => (await ask(handler, 'GET', '/readyz')).status === 503)
-    assert.equal((await ask(handler, 'GET', '/livez')).status, 200)
-    const asked = await ask(handler, 'POST', '/api/v1/schedules/s/trigger')
-    assert.match(codeOf(asked), /^503 STORE_/)
-    const { password } = new URL(server.url)
-    assert.ok(password === '' || !JSON.stringify(asked.body).includes(password), 'no secret is told')
-  })
-}
+      await server.stop()
+      isStopped = true
+      await eventually(async () => (await ask(handler, 'GET', '/readyz')).status === 503)
+      assert.equal((await ask(handler, 'GET', '/livez')).status, 200)
+      const asked = await ask(handler, 'POST', '/api/v1/schedules/s/trigger')
+      assert.match(codeOf(asked), /^503 STORE_/)
+      const { password } = new URL(server.url)
+      assert.ok(password === '' || !JSON.stringify(asked.body).includes(password), 'no secret is told')
+    })
+  }
+})
