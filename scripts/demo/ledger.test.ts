@@ -15,6 +15,7 @@ const RECORD = {
   input: null,
   range: null,
   expiresAt: null,
+  asked: null,
 } as const
 
 function fire(dueAt: number, more: Partial<FireView> = {}): FireView {

@@ -12,9 +12,11 @@ export function readCursor(cursor: string, kinds: readonly Kind[]): (string | nu
   const isOurs =
     Array.isArray(place) && place.length === kinds.length && kinds.every((kind, index) => typeof place[index] === kind)
   if (isOurs) return place as (string | number)[]
-  throw new CronceError('CURSOR_INVALID', `This is no cursor of a list: ${cursor.slice(0, 100)}`, {
+  const error = new CronceError('CURSOR_INVALID', `This is no cursor of a list: ${cursor.slice(0, 100)}`, {
     hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
   })
+  // The store did not fail: it was asked for nothing.
+  throw Object.assign(error, { notApplied: true })
 }
 
 function parse(text: string): unknown {

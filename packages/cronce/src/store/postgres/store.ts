@@ -203,7 +203,7 @@ export function openStore<Tx>(
     for (let lane = 0; lane < 2; lane++) ask(functions.apply, [namespace, ...nothing]).catch(() => {})
   }
 
-  const listRuns: Store['listRuns'] = (query) =>
+  const listRuns: Store['listRuns'] = async (query) =>
     listPage(
       selectRuns(schema, namespace, query),
       query.limit,
@@ -318,14 +318,14 @@ export function openStore<Tx>(
     },
     loadApp: (name) => ask(apps.load, [namespace, name]),
     saveApp: (app) => ask<boolean>(apps.save, [namespace, app.name, String(app.version), JSON.stringify(app)]),
-    listSchedules: (query) =>
+    listSchedules: async (query) =>
       listPage(
         selectSchedules(schema, namespace, query),
         query.limit,
         (rows: LoadAnswer['schedules']) => schedulesOf(rows, newer),
         ({ id }) => [id],
       ),
-    listFires: (query) =>
+    listFires: async (query) =>
       listPage(
         selectFires(schema, namespace, query),
         query.limit,

@@ -88,6 +88,15 @@ const FIRE_FILTERS: readonly (readonly [query: Unpaged<FireQuery>, fits: (fire: 
 ]
 
 export function listingRules(rule: Rule): void {
+  rule('a cursor that no page answered is refused, and said to have changed nothing', async ({ store }) => {
+    for (const after of ['nonsense', '[]', '{"a":1}']) {
+      const refused = { code: 'CURSOR_INVALID', notApplied: true }
+      await assert.rejects(store.listSchedules({ after, limit: 1 }), refused, after)
+      await assert.rejects(store.listFires({ after, limit: 1 }), refused, after)
+      await assert.rejects(store.listRuns({ after, limit: 1 }), refused, after)
+    }
+  })
+
   rule(
     'schedules are listed by name, complete and without repetition, whatever the size of a page',
     async ({ store }) => {
