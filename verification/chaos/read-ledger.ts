@@ -72,7 +72,7 @@ function fireOf({ schedule, dueAt, nonce, kind, round, attempt, plannedAt, ready
 
 function runOf({ schedule, dueAt, nonce, attempt, token, round, instance, ...run }: RunView): LedgerRun {
   const { startedAt, endedAt, state, reason } = run
-  const outcome: Outcome | null = state === 'running' || state === 'cancelling' ? null : state
+  const outcome: Outcome | null = state === 'running' || state === 'cancelling' || state === 'parked' ? null : state
   return { schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, outcome, reason }
 }
 

@@ -3,7 +3,7 @@ import { OUTCOMES } from 'cronce'
 import type { Flags } from './args.ts'
 import type { Color, Paint } from './terminal.ts'
 
-export type State = Outcome | 'open' | 'running' | 'cancelling'
+export type State = Outcome | 'open' | 'running' | 'cancelling' | 'parked'
 
 /** One character an outcome: the higher, the better, so that it can be read without colours. */
 export const MARKS: Readonly<Record<State, string>> = {
@@ -16,6 +16,7 @@ export const MARKS: Readonly<Record<State, string>> = {
   open: '▸',
   running: '▸',
   cancelling: '▸',
+  parked: '▸',
 }
 
 export const MARK_WORDS = '█ succeeded  ▄ failed  ▂ abandoned  ▁ missed  ░ skipped  ▒ cancelled  ▸ open'
@@ -30,6 +31,7 @@ const COLORS: Readonly<Record<State, Color>> = {
   open: 'cyan',
   running: 'cyan',
   cancelling: 'yellow',
+  parked: 'cyan',
 }
 
 export function stateColor(state: State): Color {

@@ -71,7 +71,7 @@ function runOf({
 }: RunView): LedgerRun {
   return {
     ...{ schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, reason },
-    outcome: state === 'running' || state === 'cancelling' ? null : state,
+    outcome: state === 'running' || state === 'cancelling' || state === 'parked' ? null : state,
   }
 }
 

@@ -113,6 +113,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       sleep: (ms) => around.clock.sleep(ms),
     }),
     emit,
+    applied: (decision) => engine?.learned(decision),
     inputSchemaOf: (job) => jobs.get(job)?.schema,
     defaultsOf: (job) => jobs.get(job)?.defaults,
   })

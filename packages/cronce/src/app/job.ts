@@ -10,6 +10,7 @@ import {
   type StandardSchema,
   validateInput,
 } from '../client/standard-schema.ts'
+import { Parked } from '../engine/parked.ts'
 import type { Job, RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
@@ -47,6 +48,8 @@ export interface DeclaredJob<Tx> {
   /** Hold for the job's other schedules where they say nothing. */
   readonly defaults: PolicyOptions
   readonly handler: Handler<unknown, Tx>
+  /** It is no function of this process. */
+  readonly isTarget: boolean
   readonly retryIf: (error: unknown) => boolean
 }
 
@@ -66,12 +69,7 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
       hint: `The job is ${JSON.stringify(id)}; more schedules for a job are made with app.schedules.create.`,
     })
   }
-  if (target.handler !== null && rest.guarantee === 'exactly-once') {
-    throw optionConflict(
-      `Job ${JSON.stringify(id)} is exactly-once, which only a function can be: its transaction is of this process.`,
-      "Leave out guarantee: 'exactly-once', or write a function that calls run.transaction.",
-    )
-  }
+  if (target.handler !== null && rest.guarantee === 'exactly-once') throw notTransactional(id)
   const { if: retryIf, ...retryOptions } = typeof retry === 'object' && retry !== null ? retry : {}
   const scheduled = {
     ...rest,
@@ -85,8 +83,18 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
     schema,
     defaults: Object.fromEntries(POLICY_NAMES.map((policy) => [policy, (scheduled as PolicyOptions)[policy]])),
     handler: called,
+    isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
   }
+}
+
+/** Refused when it is declared; a schedule that somebody else made for the job is found out when it runs. */
+export function notTransactional(job: string): CronceError {
+  const error = optionConflict(
+    `Job ${JSON.stringify(job)} can't be exactly-once, which only a function can be: its transaction is of this process.`,
+    "Leave out guarantee: 'exactly-once', or write a function that calls run.transaction.",
+  )
+  return Object.assign(error, { retryable: false })
 }
 
 /** A job runs one thing: a function, or a target. */
@@ -118,13 +126,20 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
     name: job.name,
     retryable: job.retryIf,
     async execute(handle: RunHandle<Tx>) {
-      const { input } = handle.started
+      const { input, policy } = handle.started
+      if (job.isTarget && policy.guarantee === 'exactly-once') throw notTransactional(job.name)
       const read = job.schema === undefined ? input : await readInput(job.name, job.schema, input)
       const run = createRun(handle, read, namespace)
-      if (middleware.length === 0) return job.handler(run)
+      const call = async (): Promise<unknown> => {
+        const value = await job.handler(run)
+        // Whatever middleware makes of it: that the work goes on elsewhere is not its to change.
+        if (value instanceof Parked) handle.park(value.parkMs)
+        return value
+      }
+      if (middleware.length === 0) return call()
       const chain = middleware.reduceRight<() => Promise<unknown>>(
         (next, around) => async () => around(run, next),
-        async () => job.handler(run),
+        call,
       )
       return chain()
     },

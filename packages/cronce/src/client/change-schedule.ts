@@ -98,7 +98,9 @@ function passOver(state: ScheduleState | null, context: Context, inTheWay: reado
 
 /** In somebody's own transaction nothing has happened yet, and perhaps never will: nothing is told. */
 export function announce<Tx>(parts: ClientParts<Tx>, decision: Decision, tx: Tx | undefined): void {
-  if (tx === undefined) for (const event of decision.events) parts.emit(event)
+  if (tx !== undefined) return
+  parts.applied?.(decision)
+  for (const event of decision.events) parts.emit(event)
 }
 
 export function refusalError({ refused, message, hint }: Refusal): CronceError {

@@ -81,15 +81,15 @@ function readCompletion(token: string, completion: Completion): Settlement {
   const outcome = readChoice('outcome', fields.outcome, ['succeeded', 'failed'])
   const result = fields.result === undefined ? null : readInput(fields.result)
   const retryable = readBoolean('retryable', fields.retryable ?? true)
+  const isLong = Buffer.byteLength(JSON.stringify(result)) > LIMITS.result
+  const kept: Json = isLong ? `[cut: more than ${LIMITS.result} bytes]` : result
   if (outcome === 'succeeded') {
-    const isLong = JSON.stringify(result).length > LIMITS.result
-    const kept: Json = isLong ? `[cut: more than ${LIMITS.result} characters]` : result
     return { token, ending: ending('completed'), error: null, result: kept, retryable: false, handBack: null }
   }
   const text = fields.error === undefined ? 'It failed.' : readText('error', fields.error, LIMITS.input)
   const message = cut(text, LIMITS.errorMessage)
   const error = { name: 'Error', message, code: null, stack: null }
-  return { token, ending: ending('error', message), error, result, retryable, handBack: null }
+  return { token, ending: ending('error', message), error, result: kept, retryable, handBack: null }
 }
 
 function notParked(schedule: string, token: string): CronceError {

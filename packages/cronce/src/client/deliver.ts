@@ -1,5 +1,5 @@
 import type { FireRecord } from '../model/record.ts'
-import { BY_ITSELF, deliver } from '../policy/deliver.ts'
+import { deliver } from '../policy/deliver.ts'
 import { changeSchedule } from './change-schedule.ts'
 import { findFire } from './find-fire.ts'
 import { viewFire } from './make-view.ts'
@@ -19,6 +19,8 @@ export interface Delivered {
   readonly fire: FireView | null
   /** False: it was on record, whoever put it there. */
   readonly created: boolean
+  /** When it may start: the instant, with its jitter. */
+  readonly readyAt: number
 }
 
 export async function deliverFire<Tx>(
@@ -28,15 +30,23 @@ export async function deliverFire<Tx>(
 ): Promise<Delivered> {
   const dueAt = readInstant('dueAt', readCommand(options, ['dueAt']).dueAt)
   let known: FireRecord | null = null
+  let readyAt = dueAt
   const changed = await changeSchedule(parts, schedule, async (state, context) => {
     // Read after the state: whatever puts it on record changes the state's version, too, and is noticed.
     known = await findFire(parts, { schedule, dueAt, nonce: '' })
     if (known !== null) return null
     const decision = deliver(state, dueAt, context)
-    return decision === BY_ITSELF ? null : decision
+    if (!('readyAt' in decision)) return decision
+    readyAt = decision.readyAt
+    return null
   })
-  if (changed.kind === 'exists') return { fire: viewFire(changed.fire), created: false }
-  if (changed.kind === 'unchanged') return { fire: known === null ? null : viewFire(known), created: false }
+  if (changed.kind === 'exists') return answer(changed.fire, false)
+  if (changed.kind === 'unchanged')
+    return known === null ? { fire: null, created: false, readyAt } : answer(known, false)
   const fire = changed.decision.change.creates.find((record) => record.dueAt === dueAt && record.nonce === '')
-  return { fire: viewFire(fire!), created: true }
+  return answer(fire!, true)
+}
+
+function answer(fire: FireRecord, created: boolean): Delivered {
+  return { fire: viewFire(fire), created, readyAt: fire.readyAt }
 }

@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import type { RunQuery } from '../store/store.ts'
 import { readStore } from './ask-store.ts'
 import { viewFire, viewRun } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
@@ -28,6 +29,8 @@ export interface FeedOptions {
 
 /** Of runs and of fires, at each look. */
 const MOST = 1_000
+/** Of open runs. */
+const PAGES = 20
 /** Records of one moment may become visible one after the other. */
 const OVERLAP_MS = 10_000
 const FIRES_MS = 3_600_000
@@ -98,20 +101,36 @@ async function newRuns<Tx>(
 }
 
 /** How those that were open went on. */
-async function endedOf<Tx>({ store }: ClientParts<Tx>, open: ReadonlyMap<string, RunView>): Promise<RunView[]> {
+async function endedOf<Tx>({ store }: ClientParts<Tx>, open: Map<string, RunView>): Promise<RunView[]> {
   if (open.size === 0) return []
-  const still = await readStore('list runs', () => store.listRuns({ outcome: 'open', limit: MOST, after: null }))
-  const going = new Set(still.items.map(keyOf))
+  const going = await openRuns(store)
+  // More are open than are looked at: then absence says nothing.
+  if (going === null) return []
   const ended: RunView[] = []
-  // With more open ones than a page has, absence says nothing about a few of them: each is looked at.
   for (const [key, { schedule, token }] of open) {
     if (going.has(key)) continue
     const { items } = await readStore('look for a run', () =>
       store.listRuns({ schedule, token, limit: 1, after: null }),
     )
     if (items[0]?.ending != null) ended.push(viewRun(items[0]))
+    // Its record is gone, and nobody will hear of it again.
+    else if (items[0] === undefined) open.delete(key)
   }
   return ended.sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
+}
+
+/** The keys of all runs that are open; `null`: there are too many. */
+async function openRuns<Tx>(store: ClientParts<Tx>['store']): Promise<ReadonlySet<string> | null> {
+  const keys = new Set<string>()
+  let after: string | null = null
+  for (let page = 0; page < PAGES; page++) {
+    const query: RunQuery = { outcome: 'open', limit: MOST, after }
+    const found = await readStore('list runs', () => store.listRuns(query))
+    for (const run of found.items) keys.add(keyOf(run))
+    if (found.next === null) return keys
+    after = found.next
+  }
+  return null
 }
 
 /** Fires that ended without ever having been run. */
@@ -135,11 +154,8 @@ class Told {
   isNew(key: string): boolean {
     if (this.#keys.has(key)) return false
     this.#keys.add(key)
-    if (this.#keys.size > REMEMBERED)
-      for (const oldest of this.#keys) {
-        this.#keys.delete(oldest)
-        break
-      }
+    const [oldest] = this.#keys
+    if (this.#keys.size > REMEMBERED && oldest !== undefined) this.#keys.delete(oldest)
     return true
   }
 }

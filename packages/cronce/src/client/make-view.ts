@@ -1,7 +1,7 @@
 import type { InstanceRecord } from '../model/instance.ts'
 import { policyOf } from '../model/policy.ts'
 import type { FireRecord, RunNotes, RunRecord, StepRecord } from '../model/record.ts'
-import type { OpenFire, ScheduleState } from '../model/schedule.ts'
+import { NOBODY, type OpenFire, type ScheduleState } from '../model/schedule.ts'
 import { stateOf } from '../model/state-of.ts'
 import type { FireView, InstanceView, OpenFireView, RunView, ScheduleView, StepView } from './views.ts'
 
@@ -52,13 +52,19 @@ function viewOpenFire({ dueAt, nonce, kind, readyAt, attempt, run }: OpenFire): 
     dueAt,
     nonce,
     kind,
-    state: run === null ? 'waiting' : run.cancel === null ? 'running' : 'cancelling',
+    state: run === null ? 'waiting' : stateOfRun(run),
     readyAt,
     attempt,
     token: run?.token ?? null,
-    instance: run?.instance ?? null,
+    instance: run === null || run.instance === NOBODY ? null : run.instance,
     startedAt: run?.startedAt ?? null,
+    parkedUntilAt: run?.parkedUntil ?? null,
   }
+}
+
+function stateOfRun({ instance, cancel }: Pick<RunRecord, 'instance' | 'cancel'>): 'running' | 'cancelling' | 'parked' {
+  if (instance === NOBODY) return 'parked'
+  return cancel === null ? 'running' : 'cancelling'
 }
 
 export function viewFire(record: FireRecord): FireView {
@@ -95,7 +101,7 @@ export function viewRun(record: RunRecord & RunNotes): RunView {
     round: record.round,
     attempt: record.attempt,
     instance: record.instance,
-    state: ending?.outcome ?? (cancel === null ? 'running' : 'cancelling'),
+    state: ending?.outcome ?? stateOfRun(record),
     reason: ending?.reason ?? null,
     detail: ending?.detail ?? null,
     startedAt,

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { CronceEvent } from '../model/event.ts'
-import type { Context } from '../policy/decision.ts'
+import type { Context, Decision } from '../policy/decision.ts'
 import type { Loaded, Store } from '../store/store.ts'
 import type { PolicyOptions } from './schedule-options.ts'
 import type { StandardSchema } from './standard-schema.ts'
@@ -11,6 +11,8 @@ export interface ClientParts<Tx = unknown> {
   readonly context: () => ClientContext
   /** Is told what a change brought about, once it is applied. Must not throw. */
   readonly emit: (event: CronceEvent) => void
+  /** Is told of every change that was written: a store may forget it, and somebody must know it then. */
+  readonly applied?: ((decision: Decision) => void) | undefined
   /** The schema of a job that this process knows. */
   readonly inputSchemaOf?: ((job: string) => StandardSchema | undefined) | undefined
   /** The policies of a job that this process knows: they hold where a schedule says nothing. */

@@ -61,8 +61,8 @@ export interface OpenFireView {
   readonly dueAt: number
   readonly nonce: string
   readonly kind: FireKind
-  /** `cancelling`: it runs, and was asked to end. */
-  readonly state: 'waiting' | 'running' | 'cancelling'
+  /** `cancelling`: it runs, and was asked to end. `parked`: its work goes on elsewhere, and a call-back is waited for. */
+  readonly state: 'waiting' | 'running' | 'cancelling' | 'parked'
   /** Not to be started before: the due time with jitter, or the time of the retry. */
   readonly readyAt: number
   /** Runs so far. */
@@ -71,6 +71,8 @@ export interface OpenFireView {
   readonly token: string | null
   readonly instance: string | null
   readonly startedAt: number | null
+  /** By then somebody must have called back. */
+  readonly parkedUntilAt: number | null
 }
 
 export interface BackfillView {
@@ -122,9 +124,10 @@ export interface RunView {
   readonly round: number
   /** Which try at its fire it is. */
   readonly attempt: number
+  /** Empty once it was parked: then it is nobody's. */
   readonly instance: string
-  /** `cancelling`: it runs, and was asked to end. */
-  readonly state: 'running' | 'cancelling' | Outcome
+  /** `cancelling`: it runs, and was asked to end. `parked`: its work goes on elsewhere, and a call-back is waited for. */
+  readonly state: 'running' | 'cancelling' | 'parked' | Outcome
   readonly reason: Reason | null
   readonly detail: string | null
   readonly startedAt: number

@@ -1,3 +1,4 @@
+import type { Decision } from '../policy/decision.ts'
 import type { WatchHint } from '../store/store.ts'
 import { member } from './beat.ts'
 import { claimer } from './claim.ts'
@@ -24,6 +25,8 @@ export interface Engine {
   stop(options: StopOptions): Promise<void>
   /** Instead of `start`: does all that is due now, waits for it, and leaves. If the store fails meanwhile: as `stop` does. */
   runDue(options: StopOptions): Promise<void>
+  /** This process changed a schedule as a client. Should the store forget it, this instance remembers. */
+  learned(decision: Decision): void
   /** Resolves when nothing is being executed or settled. */
   quiet(): Promise<void>
   readonly instance: string
@@ -171,6 +174,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
         await drain(options)
       }
     },
+    learned: (decision) => core.recent.applied(decision),
     quiet,
     get instance() {
       return core.instance

@@ -8,7 +8,6 @@ import type { Settlement } from '../policy/settle.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
-import { Parked } from './parked.ts'
 import type { Job, RunHandle } from './parts.ts'
 import { QUIETLY } from './quietly.ts'
 import { runHandle } from './run-handle.ts'
@@ -79,6 +78,7 @@ class ExecutedRun implements LocalRun {
   settling = false
   transaction: Promise<void> | null = null
   committed = false
+  parkMs: number | null = null
   ended = false
   aborted: { readonly reason: AbortReason; readonly detail: string | null } | null = null
   readonly #clock: Clock
@@ -182,8 +182,8 @@ function watchTimeout(run: ExecutedRun): void {
 function settlementOf(run: ExecutedRun, ended: Ended, retryable: (error: unknown) => boolean): Settlement {
   const { token } = run.started.record
   if (ended.kind === 'returned') {
-    if (ended.value instanceof Parked) {
-      const { parkMs } = ended.value
+    const { parkMs } = run
+    if (parkMs !== null) {
       return { token, ending: ending('completed'), error: null, result: null, retryable: false, parkMs, handBack: null }
     }
     const result = toJson(ended.value, LIMITS.result)

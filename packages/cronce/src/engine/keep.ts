@@ -1,3 +1,8 @@
+import { NOBODY, type ScheduleState } from '../model/schedule.ts'
+import { endOverdue } from '../policy/advance.ts'
+import type { Context, Decision } from '../policy/decision.ts'
+import type { RunQuery } from '../store/store.ts'
+import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import type { Deployer } from './deploy.ts'
 import { describeError } from './describe-error.ts'
@@ -16,12 +21,19 @@ export interface Keeper {
 const PRUNE_MS = 30_000
 const PRUNE_BATCH = 500
 const PRUNE_ROUNDS = 20
+/** Parked runs that are overdue have their schedule's instances to look after them; this is for those that have none. */
+const PARKED_MS = 60_000
+const PARKED_PAGE = 500
+const PARKED_PAGES = 20
 
 export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper {
   const { clock, store } = core.parts
   let orphans: readonly string[] = []
   let toldBefore: readonly string[] = []
   let prunedAt = Number.NEGATIVE_INFINITY
+  let parkedAt = clock.mono()
+
+  const isParkedWanted = (): boolean => isEldest(core) && clock.mono() - parkedAt >= PARKED_MS
 
   const isPruneWanted = (): boolean =>
     core.chores.prunable && isEldest(core) && clock.mono() - prunedAt >= Math.max(PRUNE_MS, core.settings.leaseMs)
@@ -31,7 +43,7 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
     // Whoever declares one dead recovers its runs, and one is enough to watch over that; but that one may be paused.
     orphans = isEldest(core) ? told : told.filter((id) => toldBefore.includes(id))
     toldBefore = told
-    if (orphans.length > 0 || deploys.isWanted() || isPruneWanted()) core.keepAlarm.ring()
+    if (orphans.length > 0 || deploys.isWanted() || isParkedWanted() || isPruneWanted()) core.keepAlarm.ring()
   }
 
   const keep = async (): Promise<void> => {
@@ -39,7 +51,24 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
     const found = orphans
     for (const id of found) await peers.recoverRuns(id)
     if (orphans === found) orphans = []
+    if (isParkedWanted()) await endParked()
     if (isPruneWanted()) await prune()
+  }
+
+  /** A run that waits for its call-back belongs to nobody. If its job has left the code, nobody looks at its schedule either. */
+  const endParked = async (): Promise<void> => {
+    parkedAt = clock.mono()
+    let after: string | null = null
+    for (let page = 0; page < PARKED_PAGES; page++) {
+      const query: RunQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after }
+      const found = await callStore(core, 'keep (list)', () => store.listRuns(query))
+      const ids = [...new Set(found.items.map(({ schedule }) => schedule))]
+      const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null =>
+        state === null ? null : endOverdue(state, context)
+      if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
+      if (found.next === null) return
+      after = found.next
+    }
   }
 
   const prune = async (): Promise<void> => {

@@ -25,7 +25,10 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
   }
   for (const { state, fire } of latest.values()) {
     for (const open of state?.open ?? []) {
-      const isTheirs = open.run !== null && open.run.instance !== core.instance && instances.has(open.run.instance)
+      const isTheirs =
+        open.run !== null &&
+        open.run.instance !== core.instance &&
+        (open.run.instance === NOBODY || instances.has(open.run.instance))
       if (isTheirs) add(fires, runningElsewhere(fire.schedule, open, open.run!.token))
     }
   }

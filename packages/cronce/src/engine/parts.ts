@@ -53,6 +53,8 @@ export interface RunHandle<Tx = unknown> {
   transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
   progress(fraction: number, message: string | null): void
   log(level: LogLine['level'], message: string): void
+  /** Unless the handler throws, the run does not end with it: it is parked for so long. */
+  park(ms: number): void
 }
 
 export interface StepOptions {

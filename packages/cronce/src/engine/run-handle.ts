@@ -57,6 +57,10 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
   log(level: LogLine['level'], message: string): void {
     this.#notes.log(this.#run, level, message)
   }
+
+  park(ms: number): void {
+    this.#run.parkMs = ms
+  }
 }
 
 async function doStep<Value>(

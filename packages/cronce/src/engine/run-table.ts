@@ -19,6 +19,8 @@ export interface LocalRun {
   transaction: Promise<void> | null
   /** That transaction has settled the fire. */
   committed: boolean
+  /** Its work goes on elsewhere: it is to be parked for so long. */
+  parkMs: number | null
 }
 
 export type AbortReason = 'timeout' | 'cancelled-by-operator' | 'replaced' | 'stopping' | 'lease-lost' | 'fenced'

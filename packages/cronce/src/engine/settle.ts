@@ -1,4 +1,4 @@
-import type { ScheduleState } from '../model/schedule.ts'
+import { NOBODY, type ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE } from '../policy/decision.ts'
 import type { Settlement } from '../policy/settle.ts'
 import { settle } from '../policy/settle.ts'
@@ -145,6 +145,12 @@ async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const ask = () => core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
   const { items } = await callStore(core, 'settle (look)', ask)
   const found = items[0]
+  // Whoever called back may have been faster than our second look.
+  if (item.settlement.parkMs !== undefined && found?.instance === NOBODY) {
+    item.sent = null
+    core.applied(sent)
+    return true
+  }
   if (found?.ending?.reason !== wanted.ending?.reason || found?.endedAt !== wanted.endedAt) return false
   item.sent = null
   core.applied(sent)

@@ -32,6 +32,13 @@ export function advance(
   return finishIfChanged(draft)
 }
 
+/** The first of it alone: for schedules whose jobs nobody has any more, and so nobody else looks at. `null`: nothing is over. */
+export function endOverdue(state: ScheduleState, context: Context): Decision | null {
+  const draft = begin(state, context)
+  revoke(draft)
+  return draft.runs.size === 0 ? null : finishIfChanged(draft)
+}
+
 function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
   if (draft.state.retiredAt !== null) return
   const known = existing.length === 0 ? null : ledgerOf(existing)
@@ -55,12 +62,15 @@ function passOverAhead(draft: Draft, existing: readonly FireRecord[]): void {
   set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), nextAt - 1) })
 }
 
-/** Runs that were asked to end and had their grace: whatever they still do is refused from now on. */
+/** Runs that were asked to end and had their grace, and parked ones whose time is up: whatever they still do is refused from now on. */
 function revoke(draft: Draft): void {
   const { now } = draft.context
   for (const fire of draft.open.filter(isRunning)) {
     const { cancel, parkedUntil } = fire.run
-    if (parkedUntil !== undefined && parkedUntil <= now) failParked(draft, fire)
+    if (parkedUntil !== undefined && parkedUntil <= now) {
+      failParked(draft, fire)
+      continue
+    }
     if (cancel === null || cancel.revokeAt > now) continue
     const end = cancelEnding(cancel)
     endRun(draft, fire, end)

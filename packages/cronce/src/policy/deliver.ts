@@ -1,45 +1,57 @@
-import { ending } from '../model/outcome.ts'
+import { type Ending, ending } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
-import type { Instant, ScheduleState } from '../model/schedule.ts'
-import { MAX_OPEN } from './bounds.ts'
+import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
+import { MAX_OPEN, MAX_STEPS } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, type Draft, finish } from './draft.ts'
-import { endUnrun, newFire } from './fires.ts'
+import { endUnrun, newFire, openFire } from './fires.ts'
 import { isOnTime } from './misfire.ts'
 import { openOnTime, stepOf } from './on-time.ts'
 import { recordOf } from './records.ts'
 import { refuseFull, refuseRetired } from './refusals.ts'
+import { isPauseOver, resumeStep } from './resume-step.ts'
 import { keptSince } from './retention.ts'
-import { seriesOf } from './series.ts'
+import { markOf, seriesOf } from './series.ts'
 
 /** Clocks of those who deliver may be ahead by so much; what is further ahead is a mistake. */
 export const AHEAD_MS = 60_000
+const DAY_MS = 86_400_000
 
-/** The schedule has a trigger and will come to this instant by itself. */
-export const BY_ITSELF = 'by-itself'
+/** The schedule has a trigger and comes to this instant by itself, then. */
+export interface ByItself {
+  readonly readyAt: Instant
+}
 
 /**
  * Somebody outside says that an instant of the schedule is due. It is the same fire as if the schedule had come to it itself:
  * whoever says it a second time finds it on record. The caller has looked, and found no record of it.
  */
-export function deliver(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal | typeof BY_ITSELF {
+export function deliver(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal | ByItself {
   const refusal = refuse(state, dueAt, context.now)
   if (refusal !== null) return refusal
-  if (state.nextAt !== null && dueAt >= state.nextAt) return BY_ITSELF
-  if (state.open.length >= MAX_OPEN) return refuseFull(state)
   const draft = begin(state, context)
+  // A pause that is over may not have been looked at since.
+  for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
+  const { nextAt, definition } = draft.state
+  if (nextAt !== null && dueAt >= nextAt) return { readyAt: seriesOf(state.id, definition).readyAt(dueAt) }
+  if (draft.open.length >= MAX_OPEN) return refuseFull(state)
   // Before its time it only waits.
   const readyAt = Math.max(context.now, dueAt)
   const fire = newFire({ dueAt, readyAt, plannedAt: context.now, kind: 'scheduled' })
-  const end = endingOf(draft, dueAt) ?? openOnTime(draft, stepOf(draft), fire)
+  const end = openDelivered(draft, fire)
   if (end !== null) endUnrun(draft, recordOf(draft, fire), end)
   return finish(draft)
 }
 
-function endingOf({ state, context }: Draft, dueAt: Instant) {
+/** Late or not, it is judged as the planner would; what is delivered during a pause is skipped, since nobody can be asked again. */
+function openDelivered(draft: Draft, fire: OpenFire): Ending | null {
+  const { state, context } = draft
   if (state.pause !== null) return ending('paused')
   const { misfire } = policyOf(state.definition.policy)
-  return misfire.late === 'skip' && !isOnTime(misfire, context.now - dueAt) ? ending('late') : null
+  if (isOnTime(misfire, context.now - fire.dueAt)) return openOnTime(draft, stepOf(draft), fire)
+  if (misfire.late === 'skip') return ending('late')
+  openFire(draft, { ...fire, queued: true })
+  return null
 }
 
 function refuse(state: ScheduleState, dueAt: Instant, now: Instant): Refusal | null {
@@ -54,8 +66,15 @@ function refuse(state: ScheduleState, dueAt: Instant, now: Instant): Refusal | n
     const message = `${due} is more than a minute ahead of the store's clock.`
     return { refused: 'FIRE_EARLY', message, hint: 'Deliver it when it is due.' }
   }
+  const isOver = definition.trigger !== null && state.nextAt === null && dueAt > markOf(state)
+  if (isOver) {
+    const message = `The schedule ${id} has ended, and ${due} is not one of its fires.`
+    return { refused: 'INSTANT_UNKNOWN', message, hint: 'Look at its limit and its end.' }
+  }
   const { windowMs } = policyOf(definition.policy).misfire
-  if (dueAt >= Math.max(keptSince(state, now), now - windowMs)) return null
+  // An earlier schedule of this name may have kept its records for a shorter time; but for a day they all do.
+  const sinceMs = dueAt < state.createdAt ? Math.min(windowMs, DAY_MS) : windowMs
+  if (dueAt >= Math.max(keptSince(state, now), now - sinceMs)) return null
   const message = `${due} is too long ago: what ran then may be off the record, and could be run twice.`
   return { refused: 'FIRE_TOO_OLD', message, hint: 'Trigger the job with the input it needs instead.' }
 }

@@ -37,7 +37,7 @@ function refuse(state: ScheduleState): Refusal | null {
   if (running === undefined) return null
   return {
     refused: 'SCHEDULE_BUSY',
-    message: `The schedule ${state.id} has a run on ${running.run.instance}.`,
+    message: `The schedule ${state.id} has a run ${running.run.parkedUntil === undefined ? `on ${running.run.instance}` : 'that waits for its call-back'}.`,
     hint: 'Cancel it first, or use force: what the run wants to write is then refused.',
   }
 }

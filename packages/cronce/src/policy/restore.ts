@@ -1,6 +1,6 @@
 import { type Ending, ending } from '../model/outcome.ts'
 import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
-import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
+import { type Instant, NOBODY, type OpenFire, type ScheduleState } from '../model/schedule.ts'
 import { counterOf, isNewerToken } from '../model/token.ts'
 import type { Context, Decision } from './decision.ts'
 import { begin, type Draft, finish, keyOf, putRecord, set } from './draft.ts'
@@ -49,6 +49,8 @@ export function isIntact({ token, runs }: KnownFire, stored: readonly RunRecord[
 /** How an open run ended since is not known here. Of two who ended it, one after the other, the first was right. */
 function isSame(known: RunRecord, stored: readonly RunRecord[]): boolean {
   const run = stored.find(({ token }) => token === known.token)
+  // That it was parked was lost: its instance would be asked for a run that it no longer executes.
+  if (known.endedAt === null && known.instance === NOBODY && run?.endedAt === null) return run.instance === NOBODY
   if (run === undefined || known.endedAt === null) return run !== undefined
   return run.endedAt !== null && run.endedAt <= known.endedAt
 }

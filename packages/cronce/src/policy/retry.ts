@@ -21,5 +21,7 @@ export function deadlineOf(fire: RunningFire, policy: Policy): Instant {
   const { deadlineMs } = policy.retry
   const isOnPurpose = fire.kind !== 'scheduled' || fire.round > 1 || fire.plannedAt - fire.dueAt > windowMs
   const from = isOnPurpose ? fire.plannedAt : fire.dueAt
-  return deadlineMs === null ? Math.max(from, fire.run.startedAt) + windowMs : from + deadlineMs
+  // Work that goes on elsewhere may take longer than the window: what counts is when that time was up.
+  const { startedAt, parkedUntil = startedAt } = fire.run
+  return deadlineMs === null ? Math.max(from, parkedUntil) + windowMs : from + deadlineMs
 }

@@ -14,6 +14,7 @@ test('an instant that is delivered many times at once is one fire, and is run on
   assert.deepEqual(await client.schedules.deliver('acme', { dueAt: NOON }), {
     fire: await client.fires.get({ schedule: 'acme', dueAt: NOON }),
     created: false,
+    readyAt: NOON,
   })
   assert.deepEqual(await work('acme'), [])
 })
@@ -22,9 +23,9 @@ test("a schedule's own instant is its own fire, whoever comes first", async () =
   const { client, clock, work } = await openClient()
   await client.schedules.create('acme', { job: 'billing', every: '1m' })
   const due = NOON + MINUTE
-  assert.deepEqual(await client.schedules.deliver('acme', { dueAt: due }), { fire: null, created: false })
+  assert.deepEqual(await client.schedules.deliver('acme', { dueAt: due }), { fire: null, created: false, readyAt: due })
   clock.now = due + 100
-  assert.deepEqual(await client.schedules.deliver('acme', { dueAt: due }), { fire: null, created: false })
+  assert.deepEqual(await client.schedules.deliver('acme', { dueAt: due }), { fire: null, created: false, readyAt: due })
   await work('acme')
   const { fire, created } = await client.schedules.deliver('acme', { dueAt: due })
   assert.deepEqual([fire?.state, created], ['open', false])
@@ -82,4 +83,55 @@ test('policies judge what is delivered: pause, overlap, and what is too late to 
   assert.equal(await reasonOf('acme', NOON - 5_000), 'overlap')
   await client.schedules.pause('acme')
   assert.equal(await reasonOf('acme', NOON - 4_000), 'paused')
+})
+
+test('a pause whose end has come is over for deliveries, too, also if nobody has looked since', async () => {
+  const { client, clock } = await openClient()
+  await client.schedules.create('acme', { job: 'billing' })
+  await client.schedules.pause('acme', { until: NOON + MINUTE })
+  clock.now = NOON + 10 * MINUTE
+  const { fire } = await client.schedules.deliver('acme', { dueAt: NOON + 10 * MINUTE })
+  assert.equal(fire?.state, 'open')
+})
+
+test('a schedule that has had all its fires is delivered no more', async () => {
+  const { client, clock, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', every: '1m', limit: 2, overlap: 'allow' })
+  for (let minute = 0; minute < 4; minute++) {
+    clock.now = NOON + minute * MINUTE
+    await work('acme')
+  }
+  const late = client.schedules.deliver('acme', { dueAt: NOON + 3 * MINUTE })
+  await assert.rejects(late, { code: 'INSTANT_UNKNOWN' })
+  assert.equal((await client.fires.list()).items.length, 2)
+})
+
+test('what an earlier schedule of the name ran, and is off the record by now, is not delivered to its successor', async () => {
+  const { client, clock, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', misfire: { window: '1h' }, retention: '1h' })
+  await client.schedules.deliver('acme', { dueAt: NOON })
+  assert.equal((await work('acme')).length, 1)
+  await client.schedules.remove('acme', { force: true })
+  clock.now = NOON + 2 * DAY
+  await client.fires.prune()
+  await client.schedules.create('acme', { job: 'billing', misfire: { window: '7d' } })
+  await assert.rejects(client.schedules.deliver('acme', { dueAt: NOON }), { code: 'FIRE_TOO_OLD' })
+})
+
+test('a delivery that comes late waits its turn, as the planner would have it', async () => {
+  const { client, clock, work, state } = await openClient()
+  await client.schedules.create('acme', { job: 'billing' })
+  await client.schedules.deliver('acme', { dueAt: NOON })
+  await work('acme')
+  clock.now = NOON + 10 * MINUTE
+  const late = await client.schedules.deliver('acme', { dueAt: NOON + 5 * MINUTE })
+  assert.deepEqual([late.fire?.state, late.created], ['open', true])
+  assert.equal((await state('acme')).open.length, 2)
+})
+
+test('an instant that its schedule comes to by itself is told with the time at which it may start', async () => {
+  const { client } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', every: '1m', jitter: '30s' })
+  const { fire, readyAt } = await client.schedules.deliver('acme', { dueAt: NOON + MINUTE })
+  assert.ok(fire === null && readyAt >= NOON + MINUTE && readyAt <= NOON + MINUTE + 30_000)
 })

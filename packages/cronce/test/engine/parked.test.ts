@@ -81,3 +81,82 @@ test('an error that asks to be left alone for a while is retried no earlier', as
   assert.equal(fleet.handled.length, 3)
   fleet.end()
 })
+
+test('that a run was parked survives a store that forgets it: whoever parked it, or saw it, writes it again', async () => {
+  for (const isSeen of [false, true]) {
+    const fleet = await createFleet({ losesWrites: true })
+    const job = { cron: '0 0 * * *', guarantee: 'at-most-once' } as const
+    const [first] = await fleet.addMany(2, (app) => app.job('bill', job, () => parkUntil(10 * HOUR)))
+    let goBack = (): void => {}
+    for (const member of fleet.members) {
+      member.at('run:returned', () => {
+        goBack = fleet.keep()
+      })
+    }
+    await fleet.advance('1s')
+    const { token } = fleet.handled[0]!
+    if (isSeen) await fleet.advance('1m')
+    goBack()
+    await fleet.advance('5m')
+    assert.equal(fleet.handled.length, 1, 'it was not run again')
+    const run = await fleet.operator.runs.complete('bill', token, { outcome: 'succeeded' })
+    assert.equal(run.state, 'succeeded')
+    assert.ok(first !== undefined)
+    fleet.end()
+  }
+})
+
+test('a call-back that a store forgets is known to the instance that took it', async () => {
+  const fleet = await createFleet({ losesWrites: true })
+  const [member] = await fleet.addMany(1, (app) =>
+    app.job('bill', { cron: '0 0 * * *', retry: 1 }, () => parkUntil(HOUR)),
+  )
+  await fleet.advance('10s')
+  const goBack = fleet.keep()
+  const completing = member!.app.runs.complete('bill', fleet.handled[0]!.token, { outcome: 'succeeded', result: 7 })
+  await fleet.advance('1s')
+  await completing
+  goBack()
+  await fleet.advance('3h')
+  assert.equal(fleet.handled.length, 1)
+  assert.equal((await fleet.operator.fires.get(FIRE)).state, 'succeeded')
+  fleet.end()
+})
+
+test('a parked run of a job that has left the code ends when its time is up, and frees what it held', async () => {
+  const fleet = await createFleet()
+  const group = { name: 'bank', limit: 1 }
+  const old = await fleet.add((app) => app.job('bill', { cron: '0 0 * * *', group }, () => parkUntil(HOUR)))
+  await fleet.advance('10s')
+  void old.app.stop()
+  await fleet.advance('1m')
+  await fleet.add((app) => app.job('other', { cron: '30 * * * *', group, overlap: 'queue' }, () => {}), {
+    deployment: 'v2',
+  })
+  await fleet.advance('3h')
+  const fire = await fleet.operator.fires.get(FIRE)
+  assert.deepEqual([fire.state, fire.reason], ['failed', 'timeout'])
+  assert.ok(fleet.handled.some(({ schedule }) => schedule === 'other'))
+  fleet.end()
+})
+
+test('middleware that forgets what it was given does not make a success of a parked run', async () => {
+  const fleet = await createFleet()
+  await fleet.add((app) => {
+    app.use(async (_run, next) => {
+      await next()
+    })
+    app.job('bill', '0 0 * * *', () => parkUntil(HOUR))
+  })
+  await fleet.advance('10s')
+  assert.equal((await fleet.operator.fires.get(FIRE)).state, 'open')
+  fleet.end()
+})
+
+test('what ran elsewhere for longer than the misfire window is retried all the same', async () => {
+  const fleet = await createFleet()
+  await fleet.add((app) => app.job('bill', { cron: '0 0 1 1 *', retry: 1, misfire: { window: '1h' } }, () => parkUntil(2 * HOUR)))
+  await fleet.advance('150m')
+  assert.equal(fleet.handled.length, 2)
+  fleet.end()
+})

@@ -51,12 +51,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     dueAt: AT,
     nonce: TEXT,
     kind: KIND,
-    state: choice('waiting', 'running', 'cancelling'),
+    state: choice('waiting', 'running', 'cancelling', 'parked'),
     readyAt: AT,
     attempt: INTEGER,
     token: orNull(TEXT),
     instance: orNull(TEXT),
     startedAt: orNull(AT),
+    parkedUntilAt: orNull(AT),
   }),
   Fire: object({
     schedule: TEXT,
@@ -135,6 +136,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Delivered: object({
     fire: about(orNull(ref('Fire')), 'Null: the schedule comes to this instant by itself.'),
     created: BOOLEAN,
+    readyAt: AT,
   }),
   Received: object({
     schedule: TEXT,
@@ -220,7 +222,7 @@ function runFields(): Readonly<Record<string, Schema>> {
     round: INTEGER,
     attempt: INTEGER,
     instance: about(TEXT, 'Empty while its work goes on elsewhere.'),
-    state: choice('running', 'cancelling', ...OUTCOMES),
+    state: choice('running', 'cancelling', 'parked', ...OUTCOMES),
     reason: orNull(REASON),
     detail: orNull(TEXT),
     startedAt: AT,

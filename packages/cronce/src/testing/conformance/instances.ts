@@ -264,6 +264,10 @@ export function instanceRules(rule: Rule): void {
       const loaded = (await store.load(['a'])).schedules[0]
       assert.equal(loaded?.open[0]?.run?.parkedUntil, run.startedAt + HOUR_MS)
       assert.equal((await store.listRuns({ instance: 'i', after: null, limit: 10 })).items.length, 0)
+      assert.equal(
+        (await store.listRuns({ instance: NOBODY, outcome: 'open', after: null, limit: 10 })).items.length,
+        1,
+      )
       await applyAll(store, [settlement(after(parked), { ...run, instance: NOBODY })])
       assert.deepEqual((await store.listRuns({ outcome: 'open', after: null, limit: 10 })).items, [])
       assert.deepEqual((await store.beat(beat('other'))).chores.orphans, [])
