@@ -22,7 +22,9 @@ const PRUNE_MS = 30_000
 const PRUNE_BATCH = 500
 const PRUNE_ROUNDS = 20
 /** Parked runs that are overdue have their schedule's instances to look after them; this is for those that have none. */
-const PARKED_MS = 60_000
+const PARKED_MS = 3_600_000
+/** After the time of the next one; its own instances come first. */
+const SOON_MS = 10_000
 const PARKED_PAGE = 500
 const PARKED_PAGES = 20
 
@@ -31,9 +33,10 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
   let orphans: readonly string[] = []
   let toldBefore: readonly string[] = []
   let prunedAt = Number.NEGATIVE_INFINITY
-  let parkedAt = clock.mono()
+  /** When to look at parked runs, by the monotonic clock. */
+  let parkedAt = Number.NEGATIVE_INFINITY
 
-  const isParkedWanted = (): boolean => isEldest(core) && clock.mono() - parkedAt >= PARKED_MS
+  const isParkedWanted = (): boolean => isEldest(core) && clock.mono() >= parkedAt
 
   const isPruneWanted = (): boolean =>
     core.chores.prunable && isEldest(core) && clock.mono() - prunedAt >= Math.max(PRUNE_MS, core.settings.leaseMs)
@@ -57,18 +60,22 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
 
   /** A run that waits for its call-back belongs to nobody. If its job has left the code, nobody looks at its schedule either. */
   const endParked = async (): Promise<void> => {
-    parkedAt = clock.mono()
+    let earliest = Number.POSITIVE_INFINITY
     let after: string | null = null
     for (let page = 0; page < PARKED_PAGES; page++) {
       const query: RunQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after }
       const found = await callStore(core, 'keep (list)', () => store.listRuns(query))
       const ids = [...new Set(found.items.map(({ schedule }) => schedule))]
-      const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null =>
-        state === null ? null : endOverdue(state, context)
+      const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null => {
+        for (const { run } of state?.open ?? []) earliest = Math.min(earliest, run?.parkedUntil ?? earliest)
+        return state === null ? null : endOverdue(state, context)
+      }
       if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
-      if (found.next === null) return
+      if (found.next === null) break
       after = found.next
     }
+    const waitMs = Number.isFinite(earliest) ? Math.max(SOON_MS, core.time.until(earliest) + SOON_MS) : PARKED_MS
+    parkedAt = clock.mono() + Math.min(PARKED_MS, waitMs)
   }
 
   const prune = async (): Promise<void> => {

@@ -31,10 +31,10 @@ test('a parked run is held by nobody, and does not end with the instance that be
   const { client, store, token } = await parked()
   assert.deepEqual(
     (await client.runs.list({ outcome: 'open' })).items.map(({ token, instance, state }) => [token, instance, state]),
-    [[token, '', 'running']],
+    [[token, '', 'parked']],
   )
   assert.equal(await store.bury({ instance: 'worker', renewals: await renewals(store), hint: true }), true)
-  assert.equal((await client.runs.get('acme', token)).state, 'running')
+  assert.equal((await client.runs.get('acme', token)).state, 'parked')
 })
 
 async function renewals(store: Bench['store']): Promise<number> {
