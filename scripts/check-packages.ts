@@ -2,10 +2,12 @@
  * The shape in which users get the packages: pack each one, install it into an empty folder without peers, import and
  * require every subpath, compile against its types, run its commands and the README's example.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { blocksOf, expectedOf, judge } from './docs/read-docs.ts'
@@ -37,6 +39,7 @@ try {
   checkCronTypes(home)
   for (const manifest of manifests) checkCommands(home, manifest)
   await checkReadme(home)
+  await checkQuickStart(home)
   for (const folder of FOLDERS) await lintPackage(folder)
   console.log(`${manifests.map(({ name, version }) => `${name} ${version}`).join(', ')}: shape is right`)
 } finally {
@@ -188,6 +191,37 @@ async function checkReadme(home: string): Promise<void> {
     .split('\n')
     .at(-1)!
   demand(new RegExp(`^${ci}\\b`, 'm').test(readme), `.ci/run ends with "${ci}", which is no command of README.md`)
+}
+
+/** What a new user types: the README's commands in an empty folder, beside the service that they start. */
+async function checkQuickStart(packages: string): Promise<void> {
+  const home = join(scratch, 'quick-start')
+  mkdirSync(home)
+  symlinkSync(join(packages, 'node_modules'), join(home, 'node_modules'))
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  const section = /\n## Without writing a server\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? ''
+  const commands = [...section.matchAll(/^npx cronce (.+?)(?:\s+#.*)?$/gm)].map((match) => match[1]!)
+  const [init, start, ...others] = commands
+  demand(init === 'init' && start?.startsWith('start') === true && others.length > 4, `Its commands are ${commands}`)
+  run(home, 'sh', '-c', `node_modules/.bin/cronce ${init}`)
+  const service = spawn('sh', ['-c', `exec node_modules/.bin/cronce ${start}`], { cwd: home, stdio: 'ignore' })
+  try {
+    await untilLive(home)
+    for (const command of others) run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
+  } finally {
+    const ended = once(service, 'exit')
+    service.kill('SIGTERM')
+    await ended
+  }
+}
+
+async function untilLive(home: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const { stdout } = spawnSync('node_modules/.bin/cronce', ['instances', '--json'], { cwd: home, encoding: 'utf8' })
+    if (stdout.includes('"live"')) return
+    await sleep(200)
+  }
+  throw new Error('cronce start does not start')
 }
 
 async function lintPackage(folder: string): Promise<void> {
