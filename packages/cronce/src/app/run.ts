@@ -1,5 +1,6 @@
 import type { RunHandle, StepOptions } from '../engine/parts.ts'
 import type { FireKind, Instant } from '../model/schedule.ts'
+import { capacityOf } from '../policy/overlap.ts'
 import { idempotencyKey } from './identity.ts'
 
 /** What a handler gets. */
@@ -98,6 +99,10 @@ class HandledRun<Tx> implements Run<unknown, Tx> {
 
   get graceMs(): number {
     return this.#handle.started.policy.timeout.graceMs
+  }
+
+  get isSingle(): boolean {
+    return capacityOf(this.#handle.started.policy.overlap) === 1
   }
 
   get signal(): AbortSignal {

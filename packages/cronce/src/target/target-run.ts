@@ -6,4 +6,6 @@ export interface TargetRun<Input = unknown, Tx = unknown> extends Run<Input, Tx>
   readonly graceMs: number
   /** Part of every idempotency key. */
   readonly namespace: string
+  /** Whether the schedule runs one fire at a time. */
+  readonly isSingle: boolean
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { CronceError } from '../../src/index.ts'
 import { type CommandSpec, superviseCommand } from '../../src/internal.ts'
 import { forceAfterMs } from '../../src/target/command/grace.ts'
-import { eventually } from './kit.ts'
+import { isAnyThere, MARK, ProcessTree } from '../../src/target/command/process-tree.ts'
+import { eventually, isAlive } from './kit.ts'
 
 const { PATH = '' } = process.env
 const sh = (command: string): CommandSpec => ({ file: '/bin/sh', args: ['-c', command], env: { PATH } })
@@ -35,7 +37,7 @@ describe('a supervised command', { timeout: 120_000 }, () => {
       { signal: new AbortController().signal, graceMs: 0, output: (_, chunk) => chunks.push(chunk) },
     )
     assert.deepEqual(end, { exitCode: 0, signal: null, leftBehind: 0, remaining: 0, isSupervisorLost: false })
-    assert.match(Buffer.concat(chunks).toString(), /^GIVEN=so\nCRONCE_SUPERVISED=[0-9a-f-]{36}\n$/)
+    assert.match(Buffer.concat(chunks).toString(), /^GIVEN=so\nCRONCE_SUPERVISED=\d+-[0-9a-f-]{36}\n$/)
   })
 
   test('is not started when its signal is aborted, and ends if that comes while it starts', async () => {
@@ -47,6 +49,50 @@ describe('a supervised command', { timeout: 120_000 }, () => {
     const ending = superviseCommand(sh('sleep 100'), { signal: soon.signal, graceMs: 0, output })
     soon.abort()
     assert.equal((await ending).exitCode, null)
+  })
+
+  test('that the system has no file descriptors for is not started, and its scheduler goes on', async (context) => {
+    const program = fileURLToPath(new URL('./no-descriptors.ts', import.meta.url))
+    const child = spawn('/bin/sh', ['-c', 'ulimit -n 60 && exec "$0" "$1"', process.execPath, program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    context.after(() => child.kill('SIGKILL'))
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    assert.deepEqual(await once(child, 'close'), [0, null])
+    assert.equal(output, '["COMMAND_NOT_STARTED","COMMAND_NOT_STARTED"]')
+  })
+
+  test('whose supervisor was lost is ended by its mark: a stranger with the number of its group is left alone', async (context) => {
+    const start = (env: NodeJS.ProcessEnv): number => {
+      const child = spawn('sleep', ['100'], { detached: true, stdio: 'ignore', env: { PATH, ...env } })
+      context.after(() => child.kill('SIGKILL'))
+      return child.pid as number
+    }
+    const stranger = start({})
+    const ours = start({ [MARK]: 'of-this-run' })
+    assert.deepEqual([stranger, ours].map(isAlive), [true, true])
+    const tree = new ProcessTree(stranger, 'of-this-run', { isWatched: false })
+    // The marked one is found, wherever it is.
+    assert.equal(tree.signal('SIGTERM'), 1)
+    await eventually(() => (isAlive(ours) ? null : true))
+    assert.equal(isAlive(stranger), true)
+  })
+
+  test('waits for those of its schedule whose scheduler is dead, and for no others: names are not unique on a machine', async (context) => {
+    const entry = `CRONCE_SCHEDULE_KEY=${randomUUID()}`
+    const [name = '', value] = entry.split('=')
+    const isWaitedFor = (): boolean => isAnyThere({ after: null, afterOrphans: entry })
+    for (const scheduler of [process.pid, spawnSync('true').pid]) {
+      const env = { PATH, [name]: value, [MARK]: `${scheduler}-x` }
+      const child = spawn('sleep', ['100'], { stdio: 'ignore', env })
+      context.after(() => child.kill('SIGKILL'))
+      await once(child, 'spawn')
+      assert.equal(isAnyThere({ after: entry, afterOrphans: null }), true)
+      assert.equal(isWaitedFor(), scheduler !== process.pid)
+    }
   })
 
   test('is made to end before the fleet takes its run as over, and soon if another one may follow at once', () => {

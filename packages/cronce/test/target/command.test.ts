@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { chmod, writeFile } from 'node:fs/promises'
+import { spawn, spawnSync } from 'node:child_process'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { idempotencyKey } from '../../src/app/identity.ts'
 import { cronce } from '../../src/index.ts'
 import { Output } from '../../src/target/command/output.ts'
 import { endOf, eventually, folderFor, isAlive, linesOf, openApp, runToEnd } from './kit.ts'
@@ -33,6 +35,7 @@ describe('a command', { concurrency: 2, timeout: 180_000 }, () => {
       CRONCE_ATTEMPT: '1',
       CRONCE_TOKEN: run.token,
       CRONCE_IDEMPOTENCY_KEY: key,
+      CRONCE_SCHEDULE_KEY: told.CRONCE_SCHEDULE_KEY,
       CRONCE_INPUT: '{"full":true}',
       [` ${HOME}`]: undefined,
     })
@@ -179,6 +182,19 @@ describe('a command', { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(run.error?.code, 'COMMAND_FAILED')
     assert.match(run.error?.message ?? '', /since the process that watched over it was killed/)
     assert.deepEqual(pids.filter(isAlive), [])
+  })
+
+  test('starts when those of earlier fires have ended, if there is to be one at a time', async (context) => {
+    const file = join(await folderFor(context), 'order')
+    const { PATH } = process.env
+    const key = idempotencyKey(['default', 'work'])
+    // As a scheduler leaves it that was killed a moment ago.
+    const env = { PATH, CRONCE_SCHEDULE_KEY: key, CRONCE_SUPERVISED: `${spawnSync('true').pid}-x` }
+    const earlier = spawn('/bin/sh', ['-c', `sleep 3; echo earlier >> ${file}`], { env, stdio: 'ignore' })
+    context.after(() => earlier.kill('SIGKILL'))
+    const { run } = await runToEnd(openApp(context), sh(`echo "later $CRONCE_SCHEDULE_KEY" >> ${file}`))
+    assert.equal(run.state, 'succeeded')
+    assert.equal(await readFile(file, 'utf8'), `earlier\nlater ${key}\n`)
   })
 
   test('is declared with options that mean something', () => {

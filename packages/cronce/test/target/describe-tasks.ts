@@ -85,6 +85,16 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.deepEqual(overran, [])
     })
 
+    test('that obeys its signal and then does not end is ended in the same time', async (context) => {
+      const app = openApp(context)
+      const overran: CronceEvent[] = []
+      app.on('run.overran', (event) => overran.push(event))
+      const { fire } = await runToEnd(app, { ...options, timeout: { run: '2s', grace: '2s' } }, input('dawdle'))
+      assert.notEqual(fire.state, 'open')
+      // Its answer has bought it no time.
+      assert.deepEqual(overran, [])
+    })
+
     test('hears of an abort, with its reason', async (context) => {
       const app = openApp(context)
       app.job('work', { ...options, input: input('obey') })

@@ -57,6 +57,7 @@ export function targetRun(changes: Partial<TargetRun> = {}): TargetRun & { reado
     signal: new AbortController().signal,
     instance: 'one',
     namespace: 'default',
+    isSingle: true,
     graceMs: 10_000,
     previous: { dueAt: null, succeededDueAt: null, succeededAt: null, sinceSuccessMs: null },
     once: async (_, work) => work(),

@@ -137,6 +137,24 @@ test('network errors are worth another run: nobody listens, the connection break
   assert.equal(gone.arrived.length, 0)
 })
 
+test('an answer in another protocol is a failure, and its connection is closed', {
+  timeout: 60_000,
+}, async (context) => {
+  const closed = Promise.withResolvers<void>()
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('close', () => closed.resolve())
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    )
+    context.after(() => socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  context.after(() => server.close())
+  const { port } = server.address() as { port: number }
+  await assert.rejects(call({ url: `http://127.0.0.1:${port}` }), { code: 'HTTP_FAILED', retryable: true })
+  await closed.promise
+})
+
 test('when the run is to end, the connection is cut and the reason is what is thrown', async (context) => {
   let cutOff = Promise.withResolvers<void>()
   let waiting = Promise.withResolvers<void>()

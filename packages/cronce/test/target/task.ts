@@ -65,6 +65,10 @@ const DEEDS = {
     run.log(`${name} ${code}: ${message}`)
     throw run.signal.reason
   },
+  async dawdle(run: Run) {
+    process.on('exit', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+    await new Promise<void>((resolve) => run.signal.addEventListener('abort', () => resolve()))
+  },
   async once(run: Run) {
     const { file = '' } = run.fire.input as TaskInput
     const step = run.once('charge', async () => {

@@ -3,7 +3,7 @@ import { cut } from '../../model/limits.ts'
 import type { TargetRun } from '../target-run.ts'
 import { type CommandOptions, type ResolvedCommand, resolveCommand } from './command-options.ts'
 import { Output } from './output.ts'
-import { earlierRuns, runEnvironment } from './run-environment.ts'
+import { earlierRuns, environmentFor } from './run-environment.ts'
 import { type CommandEnd, superviseCommand } from './supervise.ts'
 import { tellEnd } from './tell-end.ts'
 
@@ -27,15 +27,14 @@ async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<Com
   const { signal, graceMs } = run
   const stdout = new Output((line) => run.log.info(line))
   const stderr = new Output((line) => run.log.warn(line))
-  const about = runEnvironment(run)
   const end = await superviseCommand(
     {
       file,
       args,
       cwd,
-      env: environmentOf(command, about),
+      env: environmentFor(run, command.env),
       stdin: stdinOf(command, run),
-      after: earlierRuns(about, run.attempt),
+      ...earlierRuns(run),
     },
     {
       signal,
@@ -52,13 +51,6 @@ async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<Com
   // It ended because it was told to: then why is what counts, and how is in the log.
   signal.throwIfAborted()
   throw commandFailed(command.name, end, stderr.lastLine())
-}
-
-function environmentOf({ env }: ResolvedCommand, about: Record<string, string>): Record<string, string> {
-  const all: Record<string, string | null | undefined> = { ...process.env, ...env, ...about }
-  return Object.fromEntries(
-    Object.entries(all).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
 }
 
 function stdinOf({ stdin }: ResolvedCommand, { fire }: TargetRun): string | undefined {

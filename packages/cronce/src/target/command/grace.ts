@@ -9,6 +9,29 @@ const TAKEN_OVER: readonly unknown[] = ['RUN_STOPPED', 'LEASE_LOST', 'RUN_FENCED
 
 const LONGEST_TIMER_MS = 2_147_483_647
 
+/** An end by force that can come sooner than was said, never later: an answer must not buy time after an abort. */
+export class ForcedEnd {
+  readonly #force: () => void
+  #at = Number.POSITIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(force: () => void) {
+    this.#force = force
+  }
+
+  within(ms: number): void {
+    const at = performance.now() + ms
+    if (at >= this.#at) return
+    this.#at = at
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(this.#force, ms)
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
 /**
  * How long after its signal a task is ended by force. A little before the grace is over: then it is gone when the fleet
  * takes the run as ended, and what follows does not run beside it.

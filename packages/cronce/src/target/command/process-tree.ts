@@ -1,16 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** The name of the mark in the environment of everything that a command has started. */
 export const MARK = 'CRONCE_SUPERVISED'
-
-/** A command and all that came of it. */
-export interface Tree {
-  /** The command's own process, which is the leader of a group and a session; `null`: not known, or no more of these. */
-  leader: number | null
-  /** Whether it has ended. */
-  isLeaderGone: boolean
-  readonly mark: string
-}
 
 interface Listed {
   readonly pid: number
@@ -19,64 +11,130 @@ interface Listed {
   readonly session: number
 }
 
-/**
- * Whom to signal to reach all of it, as `process.kill` takes them: the group as a whole, so that nobody is born in between,
- * and one by one whoever has left it. Those are found on Linux only: by session, by parent, and by the mark.
- */
-export function findTree(tree: Tree): { readonly targets: readonly number[]; readonly count: number } {
-  const group = tree.leader === null ? null : groupOf(tree.leader)
-  if (process.platform !== 'linux') {
-    return group !== null && signalOne(group, 0) ? { targets: [group], count: 1 } : { targets: [], count: 0 }
+/** A command and all that came of it. */
+export class ProcessTree {
+  readonly #entry: string
+  /** The command's own process, which is the leader of a group and a session; `null`: the number may be a stranger's. */
+  #leader: number | null
+  /** Whether the leader's number is ours for sure: it is watched here, or somebody else of the tree has kept it. */
+  #isOurs: boolean
+  #isLeaderGone = false
+
+  /** `isWatched`: the leader is a child of this process, which hears of its end. Else it may have ended at any time. */
+  constructor(leader: number | null, mark: string, { isWatched }: { readonly isWatched: boolean }) {
+    this.#leader = leader
+    this.#entry = `${MARK}=${mark}`
+    this.#isOurs = isWatched
+    this.#isLeaderGone = !isWatched
   }
-  const members = membersOf(tree, listProcesses())
-  // As long as anybody is in the group or the session nobody else gets its number. Afterwards a stranger may.
-  const isNumberFree = members.every((one) => one.group !== tree.leader && one.session !== tree.leader)
-  if (tree.isLeaderGone && isNumberFree) tree.leader = null
-  const apart = members.filter((one) => one.group !== tree.leader).map(({ pid }) => pid)
-  const targets = group === null || apart.length === members.length ? apart : [group, ...apart]
-  return { targets, count: members.length }
+
+  /** To be told when the child has ended: from then on its number is ours only while somebody is left in its group. */
+  leaderEnded(): void {
+    this.#isLeaderGone = true
+  }
+
+  /** How many there are now. */
+  count(): number {
+    return this.#look().count
+  }
+
+  /** How many were there. */
+  signal(signal: NodeJS.Signals): number {
+    const { targets, count } = this.#look()
+    for (const target of targets) signalOne(target, signal)
+    return count
+  }
+
+  signalGroup(signal: NodeJS.Signals): void {
+    if (this.#leader !== null) signalOne(groupOf(this.#leader), signal)
+  }
+
+  /**
+   * Whom to signal to reach all of it, as `process.kill` takes them: the group as a whole, so that nobody is born in between,
+   * and one by one whoever has left it. Those are found on Linux only: by session, by parent, and by the mark.
+   */
+  #look(): { readonly targets: readonly number[]; readonly count: number } {
+    if (process.platform !== 'linux') {
+      const group = this.#leader === null ? null : groupOf(this.#leader)
+      return group !== null && signalOne(group, 0) ? { targets: [group], count: 1 } : { targets: [], count: 0 }
+    }
+    const processes = listProcesses()
+    this.#demandOurs(processes)
+    const members = this.#membersOf(processes)
+    const leader = this.#leader
+    const apart = members.filter((one) => one.group !== leader).map(({ pid }) => pid)
+    const targets = leader === null || apart.length === members.length ? apart : [groupOf(leader), ...apart]
+    return { targets, count: members.length }
+  }
+
+  /** As long as anybody is in the group or the session nobody else gets its number. Afterwards a stranger may. */
+  #demandOurs(processes: readonly Listed[]): void {
+    const inGroup = processes.filter((one) => this.#isInGroup(one))
+    this.#isOurs ||= inGroup.some(({ pid }) => hasEntry(pid, this.#entry))
+    if (!this.#isOurs || (this.#isLeaderGone && inGroup.length === 0)) this.#leader = null
+  }
+
+  #isInGroup({ group, session }: Listed): boolean {
+    return group === this.#leader || session === this.#leader
+  }
+
+  #membersOf(processes: readonly Listed[]): Listed[] {
+    const children = Map.groupBy(processes, ({ parent }) => parent)
+    const found = processes.filter((one) => this.#isInGroup(one) || hasEntry(one.pid, this.#entry))
+    const members = new Map(found.map((one) => [one.pid, one]))
+    // A map goes on to what is added while it is walked through: children, their children, and so on.
+    for (const { pid } of members.values()) {
+      for (const child of children.get(pid) ?? []) members.set(child.pid, child)
+    }
+    members.delete(process.pid)
+    return [...members.values()]
+  }
 }
 
 /** As `process.kill` takes it. Windows knows no groups. */
-export function groupOf(leader: number): number {
+function groupOf(leader: number): number {
   return process.platform === 'win32' ? leader : -leader
 }
 
-/** How many were there. */
-export function signalTree(tree: Tree, signal: NodeJS.Signals): number {
-  const { targets, count } = findTree(tree)
-  for (const target of targets) signalOne(target, signal)
-  return count
+/** A mark that nobody else has, and that tells who runs the command. */
+export function newMark(): string {
+  return `${process.pid}-${randomUUID()}`
 }
 
-/** Whether somebody on this machine has this in its environment. Nobody has, where the system does not tell. */
-export function isInEnvironment(entry: string): boolean {
-  if (process.platform !== 'linux') return false
-  return listProcesses().some(({ pid }) => pid !== process.pid && hasEntry(pid, entry))
+/** Whose end is waited for, by an entry of their environment. */
+export interface Earlier {
+  /** Whoever has this. */
+  readonly after: string | null
+  /** Whoever has this and whose scheduler is dead. */
+  readonly afterOrphans: string | null
+}
+
+/** Whether one of these is on this machine. Nobody is, where the system does not tell. */
+export function isAnyThere({ after, afterOrphans }: Earlier): boolean {
+  if (process.platform !== 'linux' || (after === null && afterOrphans === null)) return false
+  const processes = listProcesses()
+  const alive = new Set(processes.map(({ pid }) => pid))
+  return processes.some(({ pid }) => {
+    if (pid === process.pid) return false
+    const environment = readOf(String(pid), 'environ')
+    if (after !== null && contains(environment, after)) return true
+    return afterOrphans !== null && contains(environment, afterOrphans) && !alive.has(schedulerIn(environment))
+  })
+}
+
+/** By the mark; of what has none, this process, which is alive. */
+function schedulerIn(environment: Buffer): number {
+  const found = new RegExp(`(?:^|\\0)${MARK}=(\\d+)-`).exec(environment.toString('latin1'))
+  return found === null ? process.pid : Number(found[1])
 }
 
 /** To a process, or by a negative number to a group. Whoever is gone by then needs none. */
-export function signalOne(target: number, signal: NodeJS.Signals | 0): boolean {
+function signalOne(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal)
   } catch {
     return false
   }
-}
-
-function membersOf({ leader, mark }: Tree, processes: readonly Listed[]): Listed[] {
-  const children = Map.groupBy(processes, ({ parent }) => parent)
-  const entry = `${MARK}=${mark}`
-  const found = processes.filter(
-    ({ pid, group, session }) => group === leader || session === leader || hasEntry(pid, entry),
-  )
-  const members = new Map(found.map((one) => [one.pid, one]))
-  // A map goes on to what is added while it is walked through: children, their children, and so on.
-  for (const { pid } of members.values()) {
-    for (const child of children.get(pid) ?? []) members.set(child.pid, child)
-  }
-  members.delete(process.pid)
-  return [...members.values()]
 }
 
 /** Of all processes that have not ended; a zombie is nobody. */
@@ -94,7 +152,10 @@ function listProcesses(): Listed[] {
 }
 
 function hasEntry(pid: number, entry: string): boolean {
-  const environment = readOf(String(pid), 'environ')
+  return contains(readOf(String(pid), 'environ'), entry)
+}
+
+function contains(environment: Buffer, entry: string): boolean {
   const at = environment.indexOf(`${entry}\0`)
   return at === 0 || (at > 0 && environment[at - 1] === 0)
 }

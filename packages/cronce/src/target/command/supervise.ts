@@ -1,11 +1,10 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { forceAfterMs } from './grace.ts'
 import { notStarted } from './not-started.ts'
-import { MARK, signalTree, type Tree } from './process-tree.ts'
+import { MARK, newMark, ProcessTree } from './process-tree.ts'
 import type { FromSupervisor, SupervisedCommand, SupervisedEnd, ToSupervisor } from './supervisor-messages.ts'
 
 export interface CommandSpec {
@@ -19,6 +18,8 @@ export interface CommandSpec {
   readonly stdin?: string | undefined
   /** `NAME=value`, which only processes of the same fire have in their environment: those of earlier runs are waited for. */
   readonly after?: string | undefined
+  /** Likewise, which only processes of the same schedule have: those are waited for whose scheduler is dead. */
+  readonly afterOrphans?: string | undefined
 }
 
 export interface SuperviseOptions {
@@ -38,6 +39,9 @@ export interface CommandEnd extends SupervisedEnd {
   readonly isSupervisorLost: boolean
 }
 
+/** Among the supervisor's streams. */
+const CHANNEL = 4
+
 const SUPERVISOR = fileURLToPath(
   new URL(`./supervisor-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 )
@@ -55,8 +59,9 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
   options.signal.throwIfAborted()
   const command = toSupervised(spec, options)
   const supervisor = startSupervisor(spec, options)
-  const told = listen(supervisor, command, options)
+  // First of all: one that could not be started has nothing else to tell, and its error must not go unheard.
   const ends = endsOf(supervisor)
+  const told = listen(supervisor, options)
   let lastResort: NodeJS.Timeout | undefined
   const end = (): void => {
     const graceMs = forceAfterMs(options.signal.reason, options.graceMs)
@@ -77,7 +82,7 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
   }
   await within(CLOSE_MS, ends.disconnected)
   const { started, last } = told
-  const rest = last === null ? await endByForce({ leader: started, isLeaderGone: true, mark: command.mark }) : 0
+  const rest = last === null ? await endByForce(new ProcessTree(started, command.mark, { isWatched: false })) : 0
   if (!(await within(CLOSE_MS, ends.closed))) for (const stream of supervisor.stdio) stream?.destroy()
   if (last === null) return { ...LOST, remaining: rest }
   if (last.kind === 'refused') throw notStarted(spec.file, last)
@@ -86,7 +91,7 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
 }
 
 function toSupervised(spec: CommandSpec, { graceMs, onChannel }: SuperviseOptions): SupervisedCommand {
-  const mark = randomUUID()
+  const mark = newMark()
   return {
     file: spec.file,
     args: spec.args,
@@ -94,6 +99,7 @@ function toSupervised(spec: CommandSpec, { graceMs, onChannel }: SuperviseOption
     env: { ...spec.env, [MARK]: mark },
     mark,
     after: spec.after ?? null,
+    afterOrphans: spec.afterOrphans ?? null,
     channel: onChannel !== undefined,
     graceMs,
   }
@@ -116,7 +122,7 @@ interface Told {
   last: Extract<FromSupervisor, { kind: 'refused' | 'ended' }> | null
 }
 
-function listen(supervisor: ChildProcess, { channel }: SupervisedCommand, options: SuperviseOptions): Told {
+function listen(supervisor: ChildProcess, options: SuperviseOptions): Told {
   const told: Told = { started: null, last: null }
   const { output, onStarted, onChannel } = options
   supervisor.on('message', (message: FromSupervisor) => {
@@ -131,7 +137,9 @@ function listen(supervisor: ChildProcess, { channel }: SupervisedCommand, option
     supervisor.stdout?.on('data', (chunk: Buffer) => output('stdout', chunk))
     supervisor.stderr?.on('data', (chunk: Buffer) => output('stderr', chunk))
   }
-  if (channel) onChannel?.(supervisor.stdio[4] as Duplex)
+  // Without a descriptor to spare there are no streams at all, whatever the types say.
+  const channel = (supervisor.stdio as ChildProcess['stdio'] | undefined)?.[CHANNEL]
+  if (channel) onChannel?.(channel as Duplex)
   return told
 }
 
@@ -173,11 +181,11 @@ function send(supervisor: ChildProcess, message: ToSupervisor): void {
 const LOST = { exitCode: null, signal: 'SIGKILL', leftBehind: 0, isSupervisorLost: true } as const
 
 /** What the supervisor was killed over. How many are left. */
-async function endByForce(tree: Tree): Promise<number> {
-  let count = signalTree(tree, 'SIGKILL')
+async function endByForce(tree: ProcessTree): Promise<number> {
+  let count = tree.signal('SIGKILL')
   for (let round = 0; count > 0 && round < KILL_ROUNDS; round++) {
     await sleep(20)
-    count = signalTree(tree, 'SIGKILL')
+    count = tree.signal('SIGKILL')
   }
   return count
 }

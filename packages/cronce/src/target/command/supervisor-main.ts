@@ -6,15 +6,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SHORT_GRACE_MS } from './grace.ts'
-import { findTree, groupOf, isInEnvironment, signalOne, signalTree, type Tree } from './process-tree.ts'
-import type { FromSupervisor, SupervisedCommand, ToSupervisor } from './supervisor-messages.ts'
+import { type Earlier, isAnyThere, ProcessTree } from './process-tree.ts'
+import type { FromSupervisor, SupervisedCommand, SupervisedEnd, ToSupervisor } from './supervisor-messages.ts'
 
 /** Longer than any earlier run has left once its scheduler is dead. */
 const WAIT_FOR_EARLIER_MS = 10_000
 const KILL_AGAIN_MS = 50
 const KILL_ROUNDS = 200
 
-let tree: Tree | null = null
+let tree: ProcessTree | null = null
 let graceMs = SHORT_GRACE_MS
 let isEnding = false
 let killAt = Number.POSITIVE_INFINITY
@@ -29,7 +29,7 @@ process.on('message', (message: ToSupervisor) => {
       end(message.graceMs)
       break
     case 'signal':
-      if (tree?.leader) signalOne(groupOf(tree.leader), message.signal)
+      tree?.signalGroup(message.signal)
       break
   }
 })
@@ -45,7 +45,7 @@ function orphaned(): void {
 
 async function start(command: SupervisedCommand): Promise<void> {
   graceMs = command.graceMs
-  if (command.after !== null) await waitUntilGone(command.after)
+  await waitUntilGone(command)
   if (isEnding) return tell({ kind: 'ended', exitCode: null, signal: 'SIGTERM', leftBehind: 0, remaining: 0 })
   try {
     demandFolder(command.cwd)
@@ -63,9 +63,9 @@ async function start(command: SupervisedCommand): Promise<void> {
 }
 
 /** The scheduler of an earlier run may have died a moment ago, and its command be about to end. */
-async function waitUntilGone(entry: string): Promise<void> {
+async function waitUntilGone(earlier: Earlier): Promise<void> {
   const giveUpAt = performance.now() + WAIT_FOR_EARLIER_MS
-  while (!isEnding && performance.now() < giveUpAt && isInEnvironment(entry)) await sleep(KILL_AGAIN_MS)
+  while (!isEnding && performance.now() < giveUpAt && isAnyThere(earlier)) await sleep(KILL_AGAIN_MS)
 }
 
 function watch(child: ChildProcess, command: SupervisedCommand): void {
@@ -73,8 +73,9 @@ function watch(child: ChildProcess, command: SupervisedCommand): void {
     if (child.pid === undefined) refuse(error)
   })
   if (child.pid === undefined) return
-  tree = { leader: child.pid, isLeaderGone: false, mark: command.mark }
-  child.on('exit', (exitCode, signal) => void endRest(exitCode, signal))
+  const watched = new ProcessTree(child.pid, command.mark, { isWatched: true })
+  tree = watched
+  child.on('exit', (exitCode, signal) => void endRest(watched, { exitCode, signal }))
   send({ kind: 'started', pid: child.pid })
   if (!process.connected) orphaned()
 }
@@ -84,38 +85,37 @@ function end(withinMs: number): void {
   isEnding = true
   killAt = Math.min(killAt, performance.now() + withinMs)
   if (tree === null) return
-  if (isFirst && withinMs > 0) signalTree(tree, 'SIGTERM')
+  if (isFirst && withinMs > 0) tree.signal('SIGTERM')
   clearTimeout(killTimer)
   killTimer = setTimeout(kill, killAt - performance.now())
 }
 
 /** Again and again: what is born between the look and the signal is found by the next look. */
 function kill(): void {
-  if (tree !== null) signalTree(tree, 'SIGKILL')
+  tree?.signal('SIGKILL')
   killTimer = setTimeout(kill, KILL_AGAIN_MS)
 }
 
 /** The command has ended; what it has left behind must. */
-async function endRest(exitCode: number | null, signal: NodeJS.Signals | null): Promise<void> {
-  const rest = tree as Tree
-  rest.isLeaderGone = true
+async function endRest(rest: ProcessTree, ended: Pick<SupervisedEnd, 'exitCode' | 'signal'>): Promise<void> {
+  rest.leaderEnded()
   const wasEnding = isEnding
-  let { count: remaining } = findTree(rest)
+  let remaining = rest.count()
   const leftBehind = wasEnding ? 0 : remaining
   if (remaining > 0 && !wasEnding) end(Math.min(graceMs, SHORT_GRACE_MS))
   while (remaining > 0 && performance.now() < killAt) remaining = await lookAgain(rest)
   clearTimeout(killTimer)
   for (let round = 0; remaining > 0 && round < KILL_ROUNDS; round++) {
-    signalTree(rest, 'SIGKILL')
+    rest.signal('SIGKILL')
     remaining = await lookAgain(rest)
   }
-  tell({ kind: 'ended', exitCode, signal, leftBehind, remaining })
+  tell({ kind: 'ended', ...ended, leftBehind, remaining })
 }
 
 /** On a machine of many processes a look takes long: rest for longer than that. */
-async function lookAgain(rest: Tree): Promise<number> {
+async function lookAgain(rest: ProcessTree): Promise<number> {
   const begunAt = performance.now()
-  const { count } = findTree(rest)
+  const count = rest.count()
   if (count > 0) await sleep(Math.max(20, (performance.now() - begunAt) * 4))
   return count
 }

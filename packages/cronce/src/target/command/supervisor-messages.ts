@@ -1,5 +1,7 @@
+import type { Earlier } from './process-tree.ts'
+
 /** The command as the supervisor is told to start it. */
-export interface SupervisedCommand {
+export interface SupervisedCommand extends Earlier {
   readonly file: string
   readonly args: readonly string[]
   /** Absolute. */
@@ -7,8 +9,6 @@ export interface SupervisedCommand {
   readonly env: Readonly<Record<string, string>>
   /** Stands in the environment of the command and of all that it starts, and nowhere else. */
   readonly mark: string
-  /** An entry of the environment that only processes of the same fire have: wait until those of earlier runs are gone. */
-  readonly after: string | null
   /** Whether its file descriptor 3 leads to the scheduler. */
   readonly channel: boolean
   /** For what is left when the scheduler has died, and when the command has ended. */

@@ -102,7 +102,11 @@ function responseTo(request: ClientRequest, body: Uint8Array | null): Promise<In
   request.once('response', resolve)
   // Listened to until the end: an endpoint may answer and close before it has read everything.
   request.on('error', reject)
-  request.once('upgrade', () => reject(new Error('the endpoint wants to speak another protocol')))
+  request.once('upgrade', (_, socket) => {
+    // From here on the socket is nobody's but ours.
+    socket.destroy()
+    reject(new Error('the endpoint wants to speak another protocol'))
+  })
   request.once('close', () => {
     connected()
     reject(new Error('the connection was closed without an answer'))

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { FAREWELL_MS, forceAfterMs } from '../command/grace.ts'
+import { FAREWELL_MS, ForcedEnd, forceAfterMs } from '../command/grace.ts'
 import { Output } from '../command/output.ts'
-import { earlierRuns, runEnvironment } from '../command/run-environment.ts'
+import { earlierRuns, environmentFor } from '../command/run-environment.ts'
 import { superviseCommand } from '../command/supervise.ts'
 import { tellEnd } from '../command/tell-end.ts'
 import type { TargetRun } from '../target-run.ts'
@@ -22,32 +22,27 @@ export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Pr
   const { signal, graceMs } = run
   signal.throwIfAborted()
   const forced = new AbortController()
-  let force: NodeJS.Timeout | undefined
-  const endWithin = (ms: number): void => {
-    clearTimeout(force)
-    force = setTimeout(() => forced.abort(), ms)
-  }
+  const forcedEnd = new ForcedEnd(() => forced.abort())
   let channel: Duplex | null = null
   const host = new Host(run, {
     send: (message) => write(channel, message),
-    onAnswer: () => endWithin(FAREWELL_MS),
+    onAnswer: () => forcedEnd.within(FAREWELL_MS),
   })
   const abort = (): void => {
     host.abort()
-    endWithin(forceAfterMs(signal.reason, graceMs))
+    forcedEnd.within(forceAfterMs(signal.reason, graceMs))
   }
   signal.addEventListener('abort', abort, { once: true })
   const stdout = new Output((line) => run.log.info(line))
   const stderr = new Output((line) => run.log.warn(line))
-  const about = runEnvironment(run)
   const memory = memoryMb === null ? [] : [`--max-old-space-size=${memoryMb}`]
   try {
     const end = await superviseCommand(
       {
         file: process.execPath,
         args: [...ownOptions(), ...memory, PROGRAM],
-        env: { ...definedOnly(process.env), ...about },
-        after: earlierRuns(about, run.attempt),
+        env: environmentFor(run),
+        ...earlierRuns(run),
       },
       {
         signal: forced.signal,
@@ -67,15 +62,11 @@ export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Pr
     return outcomeOf(host, signal, file, { ...end, uncaught: host.uncaught })
   } finally {
     signal.removeEventListener('abort', abort)
-    clearTimeout(force)
+    forcedEnd.cancel()
   }
 }
 
 /** What can't be written is for a task that is gone. */
 function write(channel: Duplex | null, message: ToTask): void {
   if (channel?.writable === true) channel.write(`${JSON.stringify(message)}\n`)
-}
-
-function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { FAREWELL_MS, forceAfterMs } from '../command/grace.ts'
+import { FAREWELL_MS, ForcedEnd, forceAfterMs } from '../command/grace.ts'
 import { Output } from '../command/output.ts'
 import type { TargetRun } from '../target-run.ts'
 import { Host, orderOf } from './host.ts'
@@ -18,19 +18,15 @@ export async function runInThread({ file, memoryMb }: Task, run: TargetRun): Pro
     name: run.fire.job,
     ...(memoryMb === null ? {} : { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
   })
-  let force: NodeJS.Timeout | undefined
-  const endWithin = (ms: number): void => {
-    clearTimeout(force)
-    // Its end is what is waited for, however it comes.
-    force = setTimeout(() => void worker.terminate(), ms)
-  }
+  // Its end is what is waited for, however it comes.
+  const end = new ForcedEnd(() => void worker.terminate())
   const host = new Host(run, {
     send: (message) => worker.postMessage(message),
-    onAnswer: () => endWithin(FAREWELL_MS),
+    onAnswer: () => end.within(FAREWELL_MS),
   })
   const abort = (): void => {
     host.abort()
-    endWithin(forceAfterMs(signal.reason, graceMs))
+    end.within(forceAfterMs(signal.reason, graceMs))
   }
   let uncaught: Error | null = null
   worker.on('error', (error) => {
@@ -44,7 +40,7 @@ export async function runInThread({ file, memoryMb }: Task, run: TargetRun): Pro
   signal.addEventListener('abort', abort, { once: true })
   const exitCode = await exitOf(worker)
   signal.removeEventListener('abort', abort)
-  clearTimeout(force)
+  end.cancel()
   for (const output of outputs) output.end()
   return outcomeOf(host, signal, file, { exitCode, signal: null, uncaught })
 }
