@@ -43,11 +43,12 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
     context: () => ({ zoneData: tz, clock, random: Math.random, newId, sleep: clock.sleep }),
     emit: () => {},
   })
-  const elsewhere = { client, isStarted: () => true, runDue: () => Promise.resolve() }
+  const elsewhere = { client, isStarted: () => true, runDue: () => Promise.resolve(), clock, logger }
   return {
     ...client,
     handleFire: (request, fireOptions) => handleFire(elsewhere, request, fireOptions),
-    handleCallback: (request, callbackOptions) => handleCallback(client, request, callbackOptions),
+    handleCallback: (request, callbackOptions) =>
+      handleCallback(client, request, callbackOptions, { namespace, logger }),
     close: lazy.close,
   }
 }

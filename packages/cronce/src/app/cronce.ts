@@ -8,7 +8,7 @@ import { createEngine, type Engine, type StopOptions } from '../engine/engine.ts
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
-import type { Target } from '../target/target.ts'
+import { callbackSecretOf, type Target } from '../target/target.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
 import { type HandleFireOptions, handleFire } from './handle-fire.ts'
@@ -256,8 +256,17 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       return count
     },
     handleFire: (request, fireOptions) =>
-      handleFire({ client, isStarted: () => begun?.by === 'start', runDue: () => app.runDue() }, request, fireOptions),
-    handleCallback: (request, callbackOptions) => handleCallback(client, request, callbackOptions),
+      handleFire(
+        { client, isStarted: () => begun?.by === 'start', runDue: () => app.runDue(), clock: around.clock, logger },
+        request,
+        fireOptions,
+      ),
+    handleCallback: (request, callbackOptions) =>
+      handleCallback(client, request, callbackOptions, {
+        namespace: resolved.namespace,
+        secretOf: (job) => callbackSecretOf(jobs.get(job)?.handler),
+        logger,
+      }),
     get instance() {
       return engine?.instance ?? null
     },

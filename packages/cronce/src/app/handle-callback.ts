@@ -5,37 +5,83 @@ import { verifyCallback } from '../signature/completion.ts'
 import type { Secret } from '../signature/secrets.ts'
 import { answerError, answerJson, methodRefused } from './handle-fire-answer.ts'
 import { BODY_BYTES, listOf } from './handle-fire-auth.ts'
+import type { Logger } from './logger.ts'
 
 export interface HandleCallbackOptions {
   /** The run, as the path names it. */
   readonly schedule: string
   readonly token: string
-  /** What the target was signed with; of several targets, all of them. @default CRONCE_CALLBACK_SECRET */
-  readonly secret?: Secret | undefined
+  /**
+   * What the target was signed with, or who says that of a schedule.
+   * @default that of the job's own target, and where this process declares none, CRONCE_CALLBACK_SECRET
+   */
+  readonly secret?: Secret | SecretOfSchedule | undefined
+}
+
+export type SecretOfSchedule = (schedule: string) => Secret | undefined | Promise<Secret | undefined>
+
+/** What an app knows of its own. */
+export interface CallbackContext {
+  readonly namespace?: string | undefined
+  /** Of the target of a job that is declared here. */
+  readonly secretOf?: ((job: string) => Secret | undefined) | undefined
+  /** Is told what strangers must not be. @default stderr */
+  readonly logger?: Logger | undefined
 }
 
 /** An endpoint that answered 202 says how its run ended. The same said again is answered alike. */
 export async function handleCallback(
   client: Client,
   request: Request,
-  { schedule, token, secret }: HandleCallbackOptions,
+  options: HandleCallbackOptions,
+  context: CallbackContext = {},
 ): Promise<Response> {
+  const { namespace, logger } = context
+  const { schedule, token } = options
+  let isKnown = false
   try {
     if (request.method !== 'POST') throw methodRefused(request, 'POST')
-    const { CRONCE_CALLBACK_SECRET } = process.env
-    const known = secret ?? listOf(CRONCE_CALLBACK_SECRET)
-    if (known === undefined) throw authMissing()
-    const completion = await verifyCallback(request, { schedule, token }, { secret: known, maxBytes: BODY_BYTES })
+    const secret = await secretFor(client, options, context)
+    const completion = await verifyCallback(request, { namespace, schedule, token }, { secret, maxBytes: BODY_BYTES })
+    isKnown = true
     const { outcome, result, error, retryable } = completion
     const run = await client.runs.complete(schedule, token, { outcome, result: result as Json, error, retryable })
     return answerJson(200, { run })
   } catch (error) {
-    return answerError(error)
+    return answerError(error, { isKnown, logger })
   }
 }
 
+/** Each target's own, where it is known: who may complete the runs of one must not complete those of another. */
+async function secretFor(client: Client, options: HandleCallbackOptions, context: CallbackContext): Promise<Secret> {
+  const { schedule, secret } = options
+  const given = typeof secret === 'function' ? await secret(schedule) : secret
+  const { CRONCE_CALLBACK_SECRET } = process.env
+  const known = given ?? (await ownSecret(client, options, context)) ?? listOf(CRONCE_CALLBACK_SECRET)
+  if (known === undefined) throw authMissing()
+  return known
+}
+
+async function ownSecret(
+  client: Client,
+  { schedule, token }: HandleCallbackOptions,
+  { secretOf }: CallbackContext,
+): Promise<Secret | undefined> {
+  if (secretOf === undefined) return undefined
+  try {
+    const { job } = await client.runs.get(schedule, token)
+    return secretOf(job)
+  } catch (error) {
+    if (!(error instanceof CronceError) || !UNKNOWN.has(error.code)) throw error
+    // Whoever has the secret of the job of that name is told that there is no such run; nobody else is.
+    return secretOf(schedule)
+  }
+}
+
+const UNKNOWN: ReadonlySet<string> = new Set(['RUN_NOT_FOUND', 'SCHEDULE_NOT_FOUND', 'NAME_INVALID', 'OPTION_INVALID'])
+
 function authMissing(): CronceError {
-  return new CronceError('CALLBACK_AUTH_MISSING', 'Nobody may complete runs here: no secret is set.', {
-    hint: 'Set CRONCE_CALLBACK_SECRET to the secret of the HTTP target, or give handleCallback a secret.',
+  return new CronceError('CALLBACK_AUTH_MISSING', 'Nobody may complete this run here: no secret is known for it.', {
+    hint: 'Declare the HTTP target in this process, set CRONCE_CALLBACK_SECRET to its secret, or give handleCallback a secret.',
   })
 }

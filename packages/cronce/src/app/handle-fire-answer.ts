@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import { type Logger, stderrLogger } from './logger.ts'
 
 /** What a code means to somebody who speaks HTTP. A scheduler outside tries again on 425, 429 and 5xx, and on nothing else. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -24,6 +25,11 @@ const STATUS: Readonly<Record<string, number>> = {
   RUN_NOT_PARKED: 425,
   QUEUE_FULL: 429,
   CONTENTION: 503,
+  // It is busy starting, stopping, or with what is due.
+  ALREADY_STARTED: 503,
+  // Whoever set this up has to change something: until then it is no better, but nothing of it is lost.
+  SECRET_INVALID: 503,
+  BODY_NOT_RAW: 503,
   BODY_INVALID: 400,
   COMPLETION_INVALID: 400,
   FIRE_UNNAMED: 400,
@@ -44,20 +50,42 @@ export function answerJson(status: number, body: unknown, headers: Readonly<Reco
   })
 }
 
+export interface Asker {
+  /** Has shown a token or a signature. Strangers are not told what is wrong here. */
+  readonly isKnown: boolean
+  readonly logger: Logger | undefined
+}
+
 /** Errors of ours become answers; what nobody expected is left to whoever called. */
-export function answerError(error: unknown): Response {
+export function answerError(error: unknown, { isKnown, logger = stderrLogger }: Asker): Response {
   if (!(error instanceof CronceError)) throw error
   const { code, message, hint = null } = error
   const status = STATUS[code] ?? (code.startsWith('STORE_') ? 503 : 500)
   const after = RETRY_AFTER[status]
+  const isOurs = status >= 500 && !isKnown
+  if (isOurs) tellOnce(logger, `${message} ${hint ?? ''} (${code})`)
   return answerJson(
     status,
-    { error: { code, message, hint } },
+    { error: isOurs ? { code, ...UNTOLD } : { code, message, hint } },
     {
       ...(after === undefined ? {} : { 'retry-after': after }),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },
   )
+}
+
+const UNTOLD = { message: 'Nothing can be taken here now.', hint: 'Try again later; the log here says why.' }
+
+/** What each logger has been told: strangers can ask as often as they like. */
+const told = new WeakMap<Logger, Set<string>>()
+const MOST_TOLD = 100
+
+function tellOnce(logger: Logger, message: string): void {
+  const before = told.get(logger) ?? new Set()
+  told.set(logger, before)
+  if (before.has(message) || before.size >= MOST_TOLD) return
+  before.add(message)
+  logger.error(message)
 }
 
 export function methodRefused(request: Request, allowed: string): CronceError {

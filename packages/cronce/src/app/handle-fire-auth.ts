@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { CronceError } from '../errors.ts'
-import { PURPOSE_HEADER } from '../signature/completion.ts'
 import { plainHeaders } from '../signature/headers.ts'
+import { demandPurpose } from '../signature/purpose.ts'
 import { readBody } from '../signature/read-body.ts'
 import { readSecrets, type Secret } from '../signature/secrets.ts'
 import { SIGNATURE_HEADER } from '../signature/signed-text.ts'
-import { signatureInvalid, verifySignature } from '../signature/verify-signature.ts'
+import { verifySignature } from '../signature/verify-signature.ts'
 
 export interface FireAuth {
   /** Of at least 16 characters: the bearer token of whoever delivers. @default CRONCE_FIRE_TOKEN */
@@ -33,7 +33,8 @@ export async function authenticate(request: Request, auth: FireAuth): Promise<Au
   if (tokens === undefined && secret === undefined) throw authMissing()
   if (secret !== undefined && (tokens === undefined || request.headers.has(SIGNATURE_HEADER))) {
     const verified = await verifySignature(request, { secret, maxBytes: BODY_BYTES })
-    if (verified.headers.has(PURPOSE_HEADER)) throw signatureInvalid('It was made to complete a run.')
+    // Neither what we ask of endpoints nor what they answer later is a delivery to us.
+    demandPurpose(verified.headers, undefined)
     return { ...verified, isSigned: true }
   }
   if (!isBearer(request.headers.get('authorization'), readSecrets(tokens))) throw authInvalid()

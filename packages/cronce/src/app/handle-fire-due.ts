@@ -1,9 +1,12 @@
+import { type Clock, systemClock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
 
 /** How a process that has not started runs what is due. */
 export interface DueRunner {
   isStarted(): boolean
   runDue(): Promise<unknown>
+  /** @default the machine's */
+  readonly clock?: Clock | undefined
 }
 
 interface Sharing {
@@ -41,6 +44,7 @@ export function runDueTogether(app: object, runner: DueRunner): Promise<void> {
 }
 
 async function runOnce(runner: DueRunner): Promise<void> {
+  const { clock = systemClock() } = runner
   for (let waitedMs = 0; !runner.isStarted(); waitedMs += PAUSE_MS) {
     try {
       await runner.runDue()
@@ -48,7 +52,7 @@ async function runOnce(runner: DueRunner): Promise<void> {
     } catch (error) {
       // It is being started or stopped, or somebody called runDue() beside us: our fire may have come too late for that.
       if (!(error instanceof CronceError) || error.code !== 'ALREADY_STARTED' || waitedMs >= PATIENCE_MS) throw error
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      await clock.sleep(PAUSE_MS)
     }
   }
 }

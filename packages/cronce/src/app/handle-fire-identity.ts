@@ -36,10 +36,9 @@ export function readIdentity(url: string, { headers, body, isSigned }: Authentic
     : [ours, fromQuery(url), ourHeaders, fromCloudScheduler(headers), fromEventBridge(content)]
   const first = (part: keyof Found): unknown => places.find((place) => present(place[part]))?.[part]
   const schedule = first('schedule')
-  if (typeof schedule !== 'string') throw unnamed(isSigned)
-  // The instant and the id of the same place belong together, and the instant says more.
-  const place = places.find(({ due, id }) => present(due) || present(id)) ?? {}
-  const when = readWhen(place)
+  if (typeof schedule !== 'string' || schedule === '') throw unnamed(isSigned)
+  // An instant says more than an id, wherever it stands.
+  const when = readWhen(first('due'), first('id'))
   const input = ours.input
   if (input !== undefined && !(typeof when === 'object' && 'id' in when)) {
     throw new CronceError('OPTION_CONFLICT', 'A fire that is known by its instant has the input of its schedule.', {
@@ -49,20 +48,21 @@ export function readIdentity(url: string, { headers, body, isSigned }: Authentic
   return { schedule, when, input: input as Json | undefined }
 }
 
-function readWhen({ due, id }: Found): FireIdentity['when'] {
+function readWhen(due: unknown, id: unknown): FireIdentity['when'] {
   if (present(due)) {
     if (due === 'auto') return 'auto'
     return { dueAt: readInstant('due', typeof due === 'string' && /^\d{1,16}$/.test(due) ? Number(due) : due) }
   }
   if (!present(id)) return 'auto'
-  if (typeof id === 'string') return { id }
-  throw new CronceError('OPTION_INVALID', 'The id of a fire must be a text.', {
+  if (typeof id === 'string' && id !== '') return { id }
+  throw new CronceError('OPTION_INVALID', 'The id of a fire must be a text that is not empty.', {
     hint: `Write { schedule: 'nightly', id: '17' }.`,
   })
 }
 
+/** What is empty is there: a variable that nobody has set must not become whatever instant is near. */
 function present(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== ''
+  return value !== undefined && value !== null
 }
 
 /** The JSON of the body; `null` if there is none. */
@@ -90,7 +90,7 @@ function fromBody(content: Record<string, unknown> | null): Found {
   if (content === null) return {}
   if (!('schedule' in content) && !Object.keys(content).every((name) => names.includes(name))) return {}
   const { schedule, due, dueAt, id, input } = readFields('', content, BODY_NAMES, SAMPLE)
-  return { schedule, due: present(due) ? due : dueAt, id, input }
+  return { schedule, due: due ?? dueAt, id, input }
 }
 
 function fromQuery(url: string): Found {
@@ -99,7 +99,14 @@ function fromQuery(url: string): Found {
 }
 
 function fromHeaders(headers: ReadonlyMap<string, string>): Found {
-  const read = (name: string): string | null => decodeHeader(headers.get(name) ?? '')
+  const read = (name: string): string | undefined => {
+    const value = headers.get(name)
+    const decoded = value === undefined ? undefined : decodeHeader(value)
+    if (decoded !== null) return decoded
+    throw new CronceError('OPTION_INVALID', `The header ${name} is no percent-encoded text.`, {
+      hint: 'Encode it as encodeURIComponent does, or send it in the body.',
+    })
+  }
   return { schedule: read('cronce-schedule'), due: read('cronce-due'), id: read('cronce-fire-id') }
 }
 

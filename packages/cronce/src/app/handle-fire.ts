@@ -2,12 +2,14 @@ import type { Client } from '../client/client.ts'
 import { readDuration } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import type { FireView } from '../client/views.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
 import { trigger } from '../trigger/from-data.ts'
 import { answerError, answerJson, methodRefused } from './handle-fire-answer.ts'
 import { authenticate, type FireAuth } from './handle-fire-auth.ts'
 import { type DueRunner, runDueTogether } from './handle-fire-due.ts'
 import { type FireIdentity, readIdentity } from './handle-fire-identity.ts'
+import type { Logger } from './logger.ts'
 import { NEAREST_TOLERANCE_MS, nearestInstant } from './nearest-instant.ts'
 
 export interface HandleFireOptions extends FireAuth {
@@ -17,6 +19,8 @@ export interface HandleFireOptions extends FireAuth {
 
 export interface HandleFireParts extends DueRunner {
   readonly client: Client
+  /** Is told what strangers must not be. @default stderr */
+  readonly logger?: Logger | undefined
 }
 
 /** What is answered: which fire it is, and how it ended if it has. */
@@ -27,6 +31,8 @@ export interface FireAnswer {
   readonly fire: FireView | null
   /** False: it was on record, whoever put it there. */
   readonly created: boolean
+  /** When it may start: its instant, with its jitter; when it is to be run again. */
+  readonly readyAt: number
 }
 
 /**
@@ -38,34 +44,69 @@ export async function handleFire(
   request: Request,
   options: HandleFireOptions = {},
 ): Promise<Response> {
+  const { client, logger, clock = systemClock() } = parts
+  let isKnown = false
   try {
     if (request.method !== 'POST' && request.method !== 'GET') throw methodRefused(request, 'POST or GET')
     const authenticated = await authenticate(request, options)
+    isKnown = true
     const identity = readIdentity(request.url, authenticated)
     const bounds = { min: 0, max: NEAREST_TOLERANCE_MS }
     const toleranceMs = readDuration('tolerance', options.tolerance ?? NEAREST_TOLERANCE_MS, bounds)
-    const deliver = (): Promise<FireAnswer> => deliverOnce(parts.client, identity, toleranceMs)
-    const answer = parts.isStarted() ? await deliver() : await deliverAndRun(parts, deliver)
-    const isOver = answer.fire !== null && answer.fire.state !== 'open'
-    return answerJson(isOver ? 200 : 202, answer)
+    const time = new StoreTime(client, clock)
+    const deliver = (): Promise<FireAnswer> => deliverOnce(client, identity, { time, toleranceMs })
+    const answer = parts.isStarted() ? await deliver() : await deliverAndRun(parts, { time, clock, deliver })
+    return answerJson(isOver(answer) ? 200 : 202, answer)
   } catch (error) {
-    return answerError(error)
+    return answerError(error, { isKnown, logger })
   }
 }
 
-async function deliverOnce(client: Client, identity: FireIdentity, toleranceMs: number): Promise<FireAnswer> {
+/** The store's clock, which is asked once for each request. */
+class StoreTime {
+  readonly #client: Client
+  readonly #clock: Clock
+  #asked: Promise<number> | null = null
+
+  constructor(client: Client, clock: Clock) {
+    this.#client = client
+    this.#clock = clock
+  }
+
+  async now(): Promise<number> {
+    this.#asked ??= this.#ask()
+    return Math.floor((await this.#asked) + this.#clock.mono())
+  }
+
+  /** From this machine's steady clock to the store's. */
+  async #ask(): Promise<number> {
+    const { now } = await this.#client.store.check()
+    return now - this.#clock.mono()
+  }
+}
+
+function isOver({ fire }: FireAnswer): boolean {
+  return fire !== null && fire.state !== 'open'
+}
+
+interface Nearness {
+  readonly time: StoreTime
+  readonly toleranceMs: number
+}
+
+async function deliverOnce(client: Client, identity: FireIdentity, nearness: Nearness): Promise<FireAnswer> {
   const { schedule, when, input } = identity
   if (typeof when === 'object' && 'id' in when) {
     const { fire, created } = await client.schedules.trigger(schedule, { dedupe: when.id, input })
-    return { schedule, dueAt: fire.dueAt, fire, created }
+    return { schedule, dueAt: fire.dueAt, fire, created, readyAt: fire.readyAt }
   }
-  const dueAt = when === 'auto' ? await nearestOf(client, schedule, toleranceMs) : when.dueAt
+  const dueAt = when === 'auto' ? await nearestOf(client, schedule, nearness) : when.dueAt
   return { schedule, dueAt, ...(await client.schedules.deliver(schedule, { dueAt })) }
 }
 
-async function nearestOf(client: Client, schedule: string, toleranceMs: number): Promise<number> {
+async function nearestOf(client: Client, schedule: string, { time, toleranceMs }: Nearness): Promise<number> {
   const { trigger: data } = await client.schedules.get(schedule)
-  const { now } = await client.store.check()
+  const now = await time.now()
   const nearest = data === null ? null : nearestInstant(trigger(data), now, toleranceMs)
   if (nearest !== null) return nearest.dueAt
   const near = data === null ? 'has no trigger' : `has no instant that could be meant by ${new Date(now).toISOString()}`
@@ -78,6 +119,9 @@ async function nearestOf(client: Client, schedule: string, toleranceMs: number):
   )
 }
 
+/** A function of a cloud is paid by the second, and ended after a few minutes. */
+const LONGEST_WAIT_MS = 60_000
+
 /** Refused by what the store knows, while the code that is running here may declare something else: then it must be told first. */
 const UNTOLD: ReadonlySet<string> = new Set([
   'SCHEDULE_NOT_FOUND',
@@ -86,27 +130,35 @@ const UNTOLD: ReadonlySet<string> = new Set([
   'DUE_UNKNOWN',
 ])
 
-async function deliverAndRun(parts: HandleFireParts, deliver: () => Promise<FireAnswer>): Promise<FireAnswer> {
+interface Delivery {
+  readonly time: StoreTime
+  readonly clock: Clock
+  readonly deliver: () => Promise<FireAnswer>
+}
+
+async function deliverAndRun(parts: HandleFireParts, { time, clock, deliver }: Delivery): Promise<FireAnswer> {
+  /** Whoever is a little early waits, since nobody else may be there when it is ready. False: it is too long until then. */
+  const waitFor = async ({ readyAt }: FireAnswer): Promise<boolean> => {
+    const waitMs = readyAt - (await time.now())
+    if (waitMs > LONGEST_WAIT_MS) return false
+    if (waitMs > 0) await clock.sleep(waitMs)
+    return true
+  }
   const first = await deliver().catch((error: unknown) => {
     if (error instanceof CronceError && UNTOLD.has(error.code)) return null
     throw error
   })
-  if (first !== null && first.fire !== null && first.fire.state !== 'open') return first
-  await waitUntil(parts.client, first?.dueAt ?? 0)
+  if (first !== null && isOver(first)) return first
+  if (first !== null) await waitFor(first)
+  // Also if it is not ready: something else may be.
   await runDueTogether(parts.client, parts)
   const ran = first === null ? null : await lookAt(parts.client, first)
   if (ran !== null && ran.fire !== null) return ran
   // Running wrote down what this code declares: now it is known, and what is refused is refused.
   const second = await deliver()
-  if (second.fire?.state === 'open') await runDueTogether(parts.client, parts)
+  if (isOver(second)) return second
+  if (await waitFor(second)) await runDueTogether(parts.client, parts)
   return lookAt(parts.client, second)
-}
-
-/** Whoever is a little early waits, since nobody else may be there when it is due. */
-async function waitUntil(client: Client, dueAt: number): Promise<void> {
-  const { now } = await client.store.check()
-  const waitMs = Math.min(dueAt - now, NEAREST_TOLERANCE_MS)
-  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
 }
 
 async function lookAt(client: Client, answer: FireAnswer): Promise<FireAnswer> {

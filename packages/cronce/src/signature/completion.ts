@@ -1,5 +1,7 @@
 import { CronceError } from '../errors.ts'
+import type { Delivery } from './delivery.ts'
 import { decodeHeader, encodeHeader } from './headers.ts'
+import { demandPurpose, PURPOSE_HEADER, type Purpose } from './purpose.ts'
 import type { Secret } from './secrets.ts'
 import { sign } from './sign.ts'
 import { type SignedRequest, signatureInvalid, type VerifyOptions, verifySignature } from './verify-signature.ts'
@@ -22,13 +24,11 @@ export interface SignedCallback {
   readonly body: string
 }
 
-/** Told apart from what else is signed with the same secret: a delivery must not be replayed as its own completion. */
-export const PURPOSE_HEADER = 'cronce-purpose'
-const COMPLETION = 'completion'
+const COMPLETION: Purpose = 'completion'
 
 /** For the receiving side: tell how the run of a delivery ended. Sign anew for every try, since signatures expire. */
 export async function signCallback(
-  delivery: { readonly schedule: string; readonly token: string },
+  delivery: Pick<Delivery, 'namespace' | 'schedule' | 'token'>,
   completion: Completion,
   options: { readonly secret: Secret; readonly now?: number | undefined },
 ): Promise<SignedCallback> {
@@ -37,24 +37,27 @@ export async function signCallback(
   const headers = {
     'content-type': 'application/json',
     [PURPOSE_HEADER]: COMPLETION,
+    'cronce-namespace': encodeHeader(delivery.namespace),
     'cronce-schedule': encodeHeader(delivery.schedule),
     'cronce-token': delivery.token,
   }
   return { method: 'POST', headers: await sign({ headers, body }, options), body }
 }
 
-/** For our side of it. The run that is named in the path must be the one that was signed for. */
+/** For our side of it. The run that is named in the path must be the one that was signed for, of this namespace if that is known. */
 export async function verifyCallback(
   request: SignedRequest,
-  run: { readonly schedule: string; readonly token: string },
+  run: { readonly namespace?: string | undefined; readonly schedule: string; readonly token: string },
   options: VerifyOptions,
 ): Promise<Completion> {
   const { headers, body } = await verifySignature(request, options)
-  if (headers.get(PURPOSE_HEADER) !== COMPLETION) throw signatureInvalid('It was not made by signCallback.')
+  demandPurpose(headers, COMPLETION)
   const schedule = decodeHeader(headers.get('cronce-schedule') ?? '')
+  const namespace = decodeHeader(headers.get('cronce-namespace') ?? '')
   if (schedule !== run.schedule || headers.get('cronce-token') !== run.token) {
     throw signatureInvalid('It was made for another run.')
   }
+  if (namespace !== (run.namespace ?? namespace)) throw signatureInvalid('It was made for a run of another namespace.')
   return readCompletion(new TextDecoder().decode(body))
 }
 

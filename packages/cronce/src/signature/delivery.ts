@@ -1,4 +1,5 @@
 import { decodeHeader, encodeHeader } from './headers.ts'
+import { demandPurpose, PURPOSE_HEADER, type Purpose } from './purpose.ts'
 import {
   type SignedRequest,
   signatureInvalid,
@@ -11,6 +12,8 @@ import {
 export interface Delivery {
   /** The same for all runs of the fire: `nightly@2027-01-01T03:00:00.000Z`. */
   readonly fireId: string
+  /** Schedules of the same name in other namespaces are others. */
+  readonly namespace: string
   readonly schedule: string
   readonly job: string
   /** The instant it stands for, in epoch milliseconds. */
@@ -27,10 +30,14 @@ export interface Delivery {
   readonly body: string
 }
 
+const DELIVERY: Purpose = 'delivery'
+
 export function deliveryHeaders(delivery: Omit<Delivery, 'body'>): Record<string, string> {
   const { callback } = delivery
   return {
+    [PURPOSE_HEADER]: DELIVERY,
     'cronce-fire-id': encodeHeader(delivery.fireId),
+    'cronce-namespace': encodeHeader(delivery.namespace),
     'cronce-schedule': encodeHeader(delivery.schedule),
     'cronce-job': encodeHeader(delivery.job),
     'cronce-due': new Date(delivery.dueAt).toISOString(),
@@ -45,7 +52,9 @@ export function deliveryHeaders(delivery: Omit<Delivery, 'body'>): Record<string
 
 /** On the receiving side of an HTTP target: what is to be done, if it was signed with this secret. */
 export async function verify(request: SignedRequest, options: VerifyOptions): Promise<Delivery> {
-  return readDelivery(await verifySignature(request, options))
+  const verified = await verifySignature(request, options)
+  demandPurpose(verified.headers, DELIVERY)
+  return readDelivery(verified)
 }
 
 function readDelivery({ headers, body }: VerifiedRequest): Delivery {
@@ -63,6 +72,7 @@ function readDelivery({ headers, body }: VerifiedRequest): Delivery {
   }
   return {
     fireId: text('cronce-fire-id'),
+    namespace: text('cronce-namespace'),
     schedule: text('cronce-schedule'),
     job: text('cronce-job'),
     dueAt: instant('cronce-due'),

@@ -15,7 +15,11 @@ export interface HttpTarget {
 }
 
 /** A target as a handler. */
-export type TargetHandler = (run: TargetRun) => Promise<unknown>
+export interface TargetHandler {
+  (run: TargetRun): Promise<unknown>
+  /** Of one whose endpoint says later how a run ended: what that is signed with. */
+  readonly callbackSecrets?: readonly string[] | undefined
+}
 
 const KINDS = [
   { kind: 'file', names: ISOLATE_NAMES, make: isolatedHandler },
@@ -25,6 +29,11 @@ const KINDS = [
 
 /** The names of all options that are about targets. */
 const NAMES: readonly string[] = KINDS.flatMap(({ names }): readonly string[] => names)
+
+/** What call-backs about the runs of this handler are signed with; `undefined`: nobody calls back. */
+export function callbackSecretOf(handler: unknown): readonly string[] | undefined {
+  return (handler as Partial<TargetHandler> | undefined)?.callbackSecrets
+}
 
 /** What of a job's options is about its target, and what is not. `null`: it names none. */
 export function readTarget(

@@ -10,6 +10,7 @@ import { answers, endpoint } from '../target/http-run.ts'
 import { listen } from '../target/listen.ts'
 
 const SECRET = 'whsec_do-not-use-this-one'
+const OTHER = 'whsec_nor-this-one-either'
 /** A name that is not easy to put into a path. */
 const NAME = 'nächtlich/1 %'
 
@@ -205,7 +206,7 @@ test('nobody completes a run without the secret, for another run, or by another 
   await trigger()
   const delivery = await next()
   await parked
-  const run = { schedule: NAME, token: delivery.token }
+  const run = { namespace: 'default', schedule: NAME, token: delivery.token }
   const completed = async (secret: string, about = run, method = 'POST'): Promise<Request> => {
     const { headers, body } = await signCallback(about, { outcome: 'succeeded' }, { secret })
     return new Request('https://ours.example', { method, headers, body })
@@ -220,16 +221,75 @@ test('nobody completes a run without the secret, for another run, or by another 
   assert.deepEqual(await codeOf(await completed(SECRET, run, 'PUT')), [405, 'METHOD_REFUSED'])
   const bare = new Request('https://ours.example', { method: 'POST', body: '{"outcome":"succeeded"}' })
   assert.deepEqual(await codeOf(bare), [401, 'SIGNATURE_MISSING'])
-  const none = await app.handleCallback(await completed(SECRET), run)
-  assert.equal(none.status, 401)
-  assert.match(await none.text(), /CALLBACK_AUTH_MISSING/)
-  const unknown = { schedule: 'gone', token: '17' }
+  const unknown = { namespace: 'default', schedule: 'gone', token: '17' }
   const lost = await app.handleCallback(await completed(SECRET, unknown), { ...unknown, secret: SECRET })
   assert.equal(lost.status, 404)
   const nonsense = { ...run, token: '../17' }
   assert.deepEqual(await codeOf(await completed(SECRET, nonsense), nonsense), [400, 'OPTION_INVALID'])
   assert.equal((await app.runs.get(NAME, delivery.token)).endedAt, null)
   assert.deepEqual(await codeOf(await completed(SECRET)), [200, undefined])
+})
+
+test('a call-back is signed with the secret of its own target: of nine, none completes the run of another', async (context) => {
+  const app = cronce({ store: 'memory:', signals: false, logger: false })
+  context.after(() => app.stop())
+  const names = Array.from({ length: 9 }, (_, index) => `job ${index}`)
+  const secretOf = (name: string): string => `whsec_the-one-of-${name}`
+  const theirs = await endpoint(context, answers(202))
+  for (const name of names) {
+    const callback = { url: 'https://ours.example', within: '1h' }
+    const target = { url: theirs.origin, allowPrivate: [theirs.host], callback }
+    app.job(name, { http: { ...target, secret: secretOf(name) } })
+  }
+  await app.runDue()
+  for (const name of names) await app.schedules.trigger(name)
+  await app.runDue()
+  const { items } = await app.runs.list()
+  assert.equal(items.length, 9)
+  const complete = async (schedule: string, token: string, changes: { secret?: string; namespace?: string } = {}) => {
+    const { secret = secretOf(schedule), namespace = 'default' } = changes
+    const { headers, body } = await signCallback({ namespace, schedule, token }, { outcome: 'succeeded' }, { secret })
+    const request = new Request('https://ours.example', { method: 'POST', headers, body })
+    const answer = await app.handleCallback(request, { schedule, token })
+    const { error } = (await answer.json()) as { error?: { code: string } }
+    return [answer.status, error?.code]
+  }
+  for (const { schedule, token } of items) {
+    const other = secretOf(schedule === 'job 0' ? 'job 1' : 'job 0')
+    assert.deepEqual(await complete(schedule, token, { secret: other }), [401, 'SIGNATURE_INVALID'])
+    assert.deepEqual(await complete(schedule, token, { namespace: 'other' }), [401, 'SIGNATURE_INVALID'])
+    assert.deepEqual(await complete(schedule, token), [200, undefined])
+  }
+  assert.deepEqual(await complete('job 0', '17592186044416999'), [409, 'RUN_NOT_OPEN'])
+  assert.deepEqual(await complete('nobody', '1'), [401, 'CALLBACK_AUTH_MISSING'])
+  await app.schedules.create('more', { job: 'job 0' })
+  await app.schedules.trigger('more')
+  await app.runDue()
+  const [more] = (await app.runs.list({ schedule: 'more' })).items
+  assert.deepEqual(await complete('more', more!.token), [401, 'SIGNATURE_INVALID'])
+  assert.deepEqual(await complete('more', more!.token, { secret: secretOf('job 0') }), [200, undefined])
+})
+
+test('who handles call-backs may say the secret of each schedule', async (context) => {
+  const { app, next, event, trigger } = await bench(context)
+  const parked = event('run.parked')
+  await trigger()
+  const { namespace, schedule, token } = await next()
+  await parked
+  const asked: string[] = []
+  const complete = async (secret: string | undefined): Promise<number> => {
+    const signed = await signCallback({ namespace, schedule, token }, { outcome: 'succeeded' }, { secret: OTHER })
+    const request = new Request('https://ours.example', signed)
+    const secretOf = (name: string): string | undefined => {
+      asked.push(name)
+      return secret
+    }
+    const { status } = await app.handleCallback(request, { schedule, token, secret: secretOf })
+    return status
+  }
+  assert.equal(await complete('whsec_neither-this-one'), 401)
+  assert.equal(await complete(OTHER), 200)
+  assert.deepEqual(asked, [NAME, NAME])
 })
 
 test('the scheduler itself honours what an endpoint asks for: when to come again, and not to come again', async (context) => {

@@ -104,6 +104,28 @@ test('a host that is a little early is waited for, and its fire is the one that 
   assert.deepEqual([status, body.fire?.state, ran], [200, 'succeeded', [dueAt]])
 })
 
+test('a fire with jitter is waited for, also the first one ever; one that is ready much later is not', async (context) => {
+  const deliver = async (jitter: string, isDeclared: boolean) => {
+    // Ahead of the schedule's creation: what was due before that has no jitter.
+    const dueAt = justNow() + 2_000
+    const { app, ran } = worker(context, memory() as StoreSource, { at: dueAt, jitter })
+    if (isDeclared) await app.runDue()
+    const { status, body } = await answerOf(app, fireRequest('', { body: { schedule: 'outside', dueAt } }))
+    return { status, state: body.fire?.state, hasRun: ran.includes(dueAt), jitterMs: body.readyAt - dueAt }
+  }
+  const [first, second, later] = await Promise.all([
+    deliver('4s', false),
+    deliver('4s', true),
+    // Of a name it is always the same part.
+    deliver('7d', true),
+  ])
+  assert.ok(second.jitterMs >= 500, `with a jitter of ${second.jitterMs} ms this proves nothing`)
+  assert.deepEqual(second, { status: 200, state: 'succeeded', hasRun: true, jitterMs: second.jitterMs })
+  assert.deepEqual(first, second)
+  assert.ok(later.jitterMs > 60_000)
+  assert.deepEqual(later, { status: 202, state: undefined, hasRun: false, jitterMs: later.jitterMs })
+})
+
 test('a fire that failed is answered as such: whether it is run again is for its policy to say', async (context) => {
   const app = cronce({ store: 'memory:', signals: false, logger: false })
   context.after(() => app.stop())

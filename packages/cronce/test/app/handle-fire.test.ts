@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import type { HandleFireOptions } from '../../src/app/handle-fire.ts'
+import { type HandleFireOptions, handleFire } from '../../src/app/handle-fire.ts'
 import { type Cronce, cronce } from '../../src/index.ts'
+import { deliveryHeaders } from '../../src/signature/delivery.ts'
 import { sign, signCallback } from '../../src/signature.ts'
 import { type TestKit, testKit } from '../../src/testing/test-kit.ts'
 import { answerOf, fireRequest, SECRET, TOKEN } from './fire-request.ts'
@@ -72,6 +73,7 @@ test('every way to say which fire it is leads to the same fire', async (context)
     fireRequest(`?schedule=outside&due=${due}`),
     fireRequest(`?schedule=outside&due=${due}`, { method: 'GET' }),
     fireRequest(`?schedule=outside&due=${THREE}&id=17`),
+    fireRequest(`?due=${due}`, { body: { schedule: 'outside', id: '17' } }),
     fireRequest('?schedule=outside', { body: { due } }),
     fireRequest('', { headers: { 'cronce-schedule': 'outside', 'cronce-due': due } }),
     fireRequest('', { headers: { 'cronce-schedule': '%6futside', 'cronce-due': due, 'cronce-fire-id': 'x' } }),
@@ -140,7 +142,12 @@ test('what can not be a fire is refused with a code, and leaves nothing behind',
     [fireRequest('?due=2027-01-01T03:00:00Z'), 400, 'FIRE_UNNAMED'],
     [fireRequest('', { body: { schedule: 17, due: THREE } }), 400, 'FIRE_UNNAMED'],
     [fireRequest('', { body: {} }), 400, 'FIRE_UNNAMED'],
-    [fireRequest('', { headers: { 'cronce-schedule': '%ff' } }), 400, 'FIRE_UNNAMED'],
+    [fireRequest('', { headers: { 'cronce-schedule': '%ff' } }), 400, 'OPTION_INVALID'],
+    [fireRequest('?schedule=&id=1', { headers: { 'cronce-schedule': 'outside' } }), 400, 'FIRE_UNNAMED'],
+    [fireRequest('?schedule=nightly&due='), 400, 'OPTION_INVALID'],
+    [fireRequest('?schedule=nightly&id='), 400, 'OPTION_INVALID'],
+    [fireRequest('', { body: { schedule: 'nightly', due: '' } }), 400, 'OPTION_INVALID'],
+    [fireRequest('?schedule=nightly', { headers: { 'cronce-due': '%ff' } }), 400, 'OPTION_INVALID'],
     [fireRequest('?schedule=gone&due=auto'), 404, 'SCHEDULE_NOT_FOUND'],
     [fireRequest("?schedule='%3Bdrop table&id=1"), 404, 'SCHEDULE_NOT_FOUND'],
     [fireRequest(`?schedule=${'x'.repeat(201)}&id=1`), 400, 'NAME_INVALID'],
@@ -190,13 +197,33 @@ test('nobody gets in without a token or a signature, and without either set nobo
   }
   const { headers } = await answerOf(app, request('Bearer wrong'))
   assert.equal(headers.get('www-authenticate'), 'Bearer')
-  await refused(app, request(), [500, 'SECRET_INVALID'], { token: 'short' })
-  await refused(app, request(), [500, 'SECRET_INVALID'], { token: '' })
+  await refused(app, request(), [503, 'SECRET_INVALID'], { token: 'short' })
+  await refused(app, request(), [503, 'SECRET_INVALID'], { token: '' })
   await refused(app, request(), [401, 'SIGNATURE_MISSING'], { secret: SECRET })
   assert.deepEqual((await app.fires.list({ schedule: 'outside' })).items, [])
 
   assert.ok(isTaken((await answerOf(app, request(), { token: ['another-token-entirely', TOKEN] })).status))
   assert.ok(isTaken((await answerOf(app, request(`bearer ${TOKEN}`))).status))
+})
+
+test('what is wrong here is told to our log, once, and not to strangers', async (context) => {
+  const { app } = await started(context)
+  const told: string[] = []
+  const logger = { error: (message: string) => void told.push(message), warn: () => {} }
+  const parts = { client: app, isStarted: () => true, runDue: () => app.runDue(), logger }
+  for (let time = 0; time < 3; time++) {
+    const answer = await handleFire(parts, fireRequest('?schedule=outside&id=1'), { token: 'short' })
+    assert.deepEqual(await answer.json(), {
+      error: {
+        code: 'SECRET_INVALID',
+        message: 'Nothing can be taken here now.',
+        hint: 'Try again later; the log here says why.',
+      },
+    })
+    assert.equal(answer.status, 503)
+  }
+  assert.equal(told.length, 1)
+  assert.match(told[0]!, /a secret has 5 characters.*\(SECRET_INVALID\)$/)
 })
 
 test('the environment may hold the token and the secret, several with commas between them', async (context) => {
@@ -244,11 +271,15 @@ test('of a signed request only what the signature covers counts', async (context
   const old = await sign({ headers: json, body: '{}' }, { secret: SECRET, now: Date.now() - 301_000 })
   await refused(app, fireRequest('', { headers: old, body: '{}' }), [401, 'SIGNATURE_EXPIRED'], options)
   const completion = await signCallback(
-    { schedule: 'outside', token: '1' },
+    { namespace: 'default', schedule: 'outside', token: '1' },
     { outcome: 'succeeded' },
     { secret: SECRET },
   )
   await refused(app, fireRequest('', completion), [401, 'SIGNATURE_INVALID'], options)
+  const fireId = `outside@${new Date(THREE).toISOString()}`
+  const asked = { fireId, namespace: 'default', schedule: 'outside', job: 'outside', dueAt: THREE, attempt: 1 }
+  const ours = deliveryHeaders({ ...asked, token: '1', idempotencyKey: 'cronce_key', callback: null })
+  await refused(app, await signed(ours), [401, 'SIGNATURE_INVALID'], options)
 })
 
 test('whatever is sent is answered, with a fire or with a code', async (context) => {

@@ -4,7 +4,7 @@ import { deliveryHeaders } from '../../src/signature/delivery.ts'
 import { type Completion, sign, signCallback, verifyCallback } from '../../src/signature.ts'
 
 const SECRET = 'whsec_do-not-use-this-one'
-const RUN = { schedule: 'nächtlich/1', token: '17592186044417' }
+const RUN = { namespace: 'shop', schedule: 'nächtlich/1', token: '17592186044417' }
 const OPTIONS = { secret: SECRET }
 
 async function refusedWith(code: string, what: Promise<unknown>): Promise<void> {
@@ -29,6 +29,8 @@ test('a completion holds for the run that it was signed for, and no other', asyn
   const signed = await signCallback(RUN, { outcome: 'succeeded' }, OPTIONS)
   await refusedWith('SIGNATURE_INVALID', verifyCallback(signed, { ...RUN, token: '17592186044418' }, OPTIONS))
   await refusedWith('SIGNATURE_INVALID', verifyCallback(signed, { ...RUN, schedule: 'other' }, OPTIONS))
+  await refusedWith('SIGNATURE_INVALID', verifyCallback(signed, { ...RUN, namespace: 'other' }, OPTIONS))
+  assert.equal((await verifyCallback(signed, { ...RUN, namespace: undefined }, OPTIONS)).outcome, 'succeeded')
   const moved = { ...signed, headers: { ...signed.headers, 'cronce-token': '17592186044418' } }
   await refusedWith('SIGNATURE_INVALID', verifyCallback(moved, { ...RUN, token: '17592186044418' }, OPTIONS))
 })

@@ -11,6 +11,7 @@ const OTHER = 'whsec_another-one-entirely'
 const NOW = Date.parse('2027-01-01T03:00:01Z')
 const DELIVERY = {
   fireId: 'nightly@2027-01-01T03:00:00.000Z',
+  namespace: 'default',
   schedule: 'nightly',
   job: 'report',
   dueAt: Date.parse('2027-01-01T03:00:00Z'),
@@ -32,13 +33,15 @@ async function refusedWith(code: string, what: Promise<unknown>): Promise<void> 
 
 test('the worked example of the documents: the text that is signed, and its hash by another implementation', async () => {
   const { 'cronce-signature': signature } = await signed()
-  assert.equal(signature, 't=1798772401,v1=fa8331b440741739d50ea746251d4eb4c87ff0d42aa9bd291ecc8cbab5c55540')
+  assert.equal(signature, 't=1798772401,v1=413033b873bb0150c6ab188177da5c12851c15f0f462de7e61afa7a6892af529')
   const text = [
     '1798772401',
     'cronce-attempt:1',
     'cronce-due:2027-01-01T03:00:00.000Z',
     'cronce-fire-id:nightly@2027-01-01T03:00:00.000Z',
     'cronce-job:report',
+    'cronce-namespace:default',
+    'cronce-purpose:delivery',
     'cronce-schedule:nightly',
     'cronce-token:17592186044417',
     'idempotency-key:cronce_q83vEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJ0',
@@ -172,6 +175,10 @@ test('what was signed but is no delivery is not taken for one', async () => {
   const headers = await sign({ body: BODY }, { secret: SECRET, now: NOW })
   await refusedWith('SIGNATURE_INVALID', verify({ headers, body: BODY }, OPTIONS))
   assert.equal((await verifySignature({ headers, body: BODY }, OPTIONS)).body.length, BODY.length)
+  // Not even if it says all that one does: it may be what somebody delivers to a scheduler.
+  const { 'cronce-purpose': _, ...others } = deliveryHeaders(DELIVERY)
+  const similar = await sign({ headers: others, body: BODY }, { secret: SECRET, now: NOW })
+  await refusedWith('SIGNATURE_INVALID', verify({ headers: similar, body: BODY }, OPTIONS))
 })
 
 test('a body that is too long is not read on, and one that was parsed is not guessed at', async () => {

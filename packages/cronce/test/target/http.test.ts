@@ -26,6 +26,7 @@ test('the endpoint is told which run it is, in headers and in the body, and its 
   assert.match(headers['user-agent'] ?? '', /^cronce\/\d/)
   const told = {
     fireId: 'nightly@2027-01-01T03:00:00.000Z',
+    namespace: 'default',
     schedule: 'nightly',
     job: 'report',
     dueAt: Date.parse('2027-01-01T03:00:00Z'),
@@ -212,6 +213,15 @@ test('after 202 and with a call-back the run is parked; any other success is the
   assert.equal(delivery.callback?.url, headers['cronce-callback'])
   const leftMs = delivery.callback!.byAt - Date.now()
   assert.ok(leftMs > 6_000_000 && leftMs <= 7_200_000, String(leftMs))
+  for (const [schedule, part] of [
+    ['.', '=.'],
+    ['..', '=..'],
+    ['=.', '%3D.'],
+  ] as const) {
+    await call({ url: origin, secret: SECRET, callback }, targetRun({ fire: { ...run.fire, schedule } }))
+    const url = arrived.at(-1)!.headers['cronce-callback'] as string
+    assert.equal(new URL(url).pathname, `/base/callbacks/${part}/17592186044417`)
+  }
   assert.deepEqual(await call({ url: origin }), { status: 202, body: null })
   status = 200
   assert.deepEqual(await call({ url: origin, secret: SECRET, callback }), { status: 200, body: null })

@@ -143,6 +143,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     dueAt: AT,
     fire: about(orNull(ref('Fire')), 'Null: the schedule comes to this instant by itself.'),
     created: BOOLEAN,
+    readyAt: about(AT, 'When it may start: the instant, with its jitter.'),
   }),
   Completed: object({ run: ref('Run') }),
   Backfilled: object({

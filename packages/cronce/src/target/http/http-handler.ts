@@ -18,14 +18,24 @@ export interface HttpResult {
   readonly body: Json
 }
 
+export interface HttpHandler {
+  (run: TargetRun): Promise<unknown>
+  /** What call-backs about its runs are signed with. */
+  readonly callbackSecrets: readonly string[] | undefined
+}
+
 /** A handler that has an endpoint do the work. */
-export function httpHandler(_job: string, options: HttpOptions): (run: TargetRun) => Promise<unknown> {
+export function httpHandler(_job: string, options: HttpOptions): HttpHandler {
   const target = readHttpOptions(options, process.env)
-  return async (run) => {
-    const answer = await sendOn(target, await outgoingOf(target, run), run)
-    if (answer.status === 202 && target.callback !== null) return parkUntil(target.callback.withinMs)
+  const { callback, secrets } = target
+  const handle = async (run: TargetRun): Promise<unknown> => {
+    const { answer, answered } = await sendOn(target, await outgoingOf(target, run), run)
+    // Whoever was not told where to call back has no other way to mean it than that it is done.
+    const isTold = 'cronce-callback' in answered.headers
+    if (answer.status === 202 && callback !== null && isTold) return parkUntil(callback.withinMs)
     return resultOf(answer)
   }
+  return Object.assign(handle, { callbackSecrets: callback === null ? undefined : (secrets ?? undefined) })
 }
 
 /** Which run it is goes into the headers, whatever the body is; the signature covers both. */
@@ -33,6 +43,7 @@ async function outgoingOf(target: ResolvedHttp, run: TargetRun): Promise<Outgoin
   const { schedule, job, dueAt, input } = run.fire
   const { callback } = target
   const delivery = {
+    namespace: run.namespace,
     schedule,
     job,
     dueAt,
@@ -53,7 +64,7 @@ async function outgoingOf(target: ResolvedHttp, run: TargetRun): Promise<Outgoin
         callback === null
           ? null
           : {
-              url: `${callback.url}/callbacks/${encodeURIComponent(schedule)}/${delivery.token}`,
+              url: `${callback.url}/callbacks/${pathPart(schedule)}/${delivery.token}`,
               byAt: Date.now() + callback.withinMs,
             },
     }),
@@ -66,6 +77,11 @@ async function outgoingOf(target: ResolvedHttp, run: TargetRun): Promise<Outgoin
   }
 }
 
+/** `.` and `..` alone would be taken for steps by every URL parser: behind `=` they are names, to the server as well. */
+function pathPart(name: string): string {
+  return name === '.' || name === '..' ? `=${name}` : encodeURIComponent(name)
+}
+
 function bodyOf(target: ResolvedHttp, envelope: unknown): { readonly type: string; readonly bytes: Buffer } | null {
   const { body, method } = target
   if (body === null || method === 'GET' || method === 'HEAD') return null
@@ -73,13 +89,19 @@ function bodyOf(target: ResolvedHttp, envelope: unknown): { readonly type: strin
   return { type: 'application/json', bytes: Buffer.from(JSON.stringify(body === undefined ? envelope : body)) }
 }
 
+interface Answered {
+  readonly answer: Answer
+  /** The request that it is to. */
+  readonly answered: Outgoing
+}
+
 /** The answer that counts, behind all redirects that may be followed. */
-async function sendOn(target: ResolvedHttp, first: Outgoing, run: TargetRun): Promise<Answer> {
+async function sendOn(target: ResolvedHttp, first: Outgoing, run: TargetRun): Promise<Answered> {
   const { exceptions, maxResponse, redirects } = target
   let outgoing = first
   for (let followed = 0; ; followed++) {
     const answer = await send(outgoing, { exceptions, maxResponse, signal: run.signal })
-    if (answer.status >= 200 && answer.status < 300) return answer
+    if (answer.status >= 200 && answer.status < 300) return { answer, answered: outgoing }
     const next = redirects === 0 ? null : redirected(outgoing, answer)
     if (next === null) {
       if (answer.text !== '') run.log.warn(cut(answer.text, LIMITS.logLine))
