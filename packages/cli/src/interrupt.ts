@@ -1,4 +1,5 @@
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
+/** A terminal that hangs up ends what runs in it as SIGTERM does. */
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 /** The signal of `Io`: handlers are installed when somebody first asks for it. */
 export function interruptSignal(): () => AbortSignal {

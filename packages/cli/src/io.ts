@@ -22,7 +22,7 @@ export interface Io {
   /** All of stdin. */
   readonly readInput: () => Promise<string>
   /**
-   * Aborted by the first SIGINT or SIGTERM; the second ends the process at once. Only a command that reads this property takes
+   * Aborted by the first SIGINT, SIGTERM or SIGHUP; the second ends the process at once. Only a command that reads this property takes
    * the signals upon itself: any other ends at once, as a program without handlers does.
    */
   readonly signal: AbortSignal

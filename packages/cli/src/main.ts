@@ -1,22 +1,26 @@
 import { text } from 'node:stream/consumers'
 import { askAt } from './ask.ts'
+import { EXIT } from './exit-code.ts'
 import { interruptSignal } from './interrupt.ts'
 import { run } from './run.ts'
+import { onStreamError } from './stream-errors.ts'
 import { painter } from './terminal.ts'
 
 const { stdin, stdout, stderr, env } = process
 
-for (const stream of [stdout, stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    // `cronce next ... | head -1` closes the pipe early; that is no error of ours.
-    if (error.code === 'EPIPE') process.exit()
-    // A full disk, mostly. If it is stderr that cannot be written there is nobody left to tell.
-    if (stream === stdout) stderr.write(`error: The output cannot be written: ${error.message}\n`)
-    process.exit(1)
+const argv = process.argv.slice(2)
+
+// Until it is known how it ended: a process that just runs out of things to do has not succeeded.
+process.exitCode = EXIT.failed
+
+for (const stream of ['stdout', 'stderr'] as const) {
+  process[stream].on('error', (error: NodeJS.ErrnoException) => {
+    const { exit, words } = onStreamError({ argv, stream, error })
+    if (words !== null) stderr.write(`error: ${words}\n`)
+    if (exit !== null) process.exit(exit)
   })
 }
 
-const argv = process.argv.slice(2)
 const refused = argv.includes('--no-color')
 const signal = interruptSignal()
 

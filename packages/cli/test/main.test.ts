@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { onStreamError } from '../src/stream-errors.ts'
 import { call, cronce, MAIN, start } from './cronce.ts'
 
 describe('cronce', { concurrency: 4 }, () => {
@@ -159,6 +160,30 @@ describe('cronce', { concurrency: 4 }, () => {
     const command = `"${process.execPath}" "${MAIN}" next "* * * * * *" -n 1000 --from 2027-01-01 | head -1`
     const result = await start('bash', ['-o', 'pipefail', '-c', command], {})
     assert.deepEqual(result, { status: 0, stdout: 'Fri 2027-01-01 00:00:01 UTC  in 1 s\n', stderr: '' })
+  })
+
+  test('a reader that goes away ends what only prints; what runs, changes or judges something goes on', () => {
+    const wayOf = (stream: 'stdout' | 'stderr', code: string, ...argv: string[]) =>
+      onStreamError({ argv, stream, error: { code, message: code } }).exit
+    assert.deepEqual(
+      [wayOf('stdout', 'EPIPE', 'tail'), wayOf('stdout', 'EPIPE', 'next'), wayOf('stdout', 'EPIPE', '--help')],
+      [0, 0, 0],
+    )
+    for (const name of ['start', 'exec', 'dev', 'pause', 'trigger', 'doctor'])
+      assert.equal(wayOf('stdout', 'EPIPE', name), null, name)
+    assert.equal(wayOf('stdout', 'EPIPE', 'fires', '--verify'), null)
+    for (const name of ['start', 'exec', 'next', 'pause']) assert.equal(wayOf('stderr', 'EPIPE', name), null, name)
+    assert.deepEqual([wayOf('stdout', 'ENOSPC', 'next'), wayOf('stderr', 'ENOSPC', 'start')], [1, null])
+  })
+
+  test('a Node.js that is too old is told so before it reads anything', async () => {
+    const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.17.1' } })"
+    const result = await start(process.execPath, ['--import', `data:text/javascript,${old}`, MAIN, 'version'], {})
+    assert.deepEqual(result, {
+      status: 1,
+      stdout: '',
+      stderr: 'cronce needs Node.js 22.18 or later; this is 22.17.1.\n',
+    })
   })
 
   const full = existsSync('/dev/full') ? false : 'no /dev/full on this system'

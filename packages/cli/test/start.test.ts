@@ -96,6 +96,22 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.match(quiet.stderr(), /Stopped\.\n$/)
   })
 
+  test('whoever reads the log may die, and a terminal may hang up: runs finish all the same', async (context) => {
+    const folder = scratch(context)
+    writeFileSync(join(folder, 'jobs.ts'), SLOW)
+    const service = running(['start', '--store', 'memory:', '--verbose'], { cwd: folder })
+    context.after(() => service.end('SIGKILL'))
+    await service.until(/slow \(due .*\) starts/)
+    service.child.stderr!.destroy()
+    service.child.kill('SIGHUP')
+    // Time enough for the line about it, which nobody reads, to end the process if that could.
+    await sleep(1_000)
+    assert.equal(service.child.exitCode, null)
+    writeFileSync(join(folder, 'go'), '')
+    assert.equal(await service.ended, 0)
+    assert.equal(readFileSync(join(folder, 'said'), 'utf8'), 'begun\nended\n')
+  })
+
   test('what a jobs file leaves open does not keep it from ending', async (context) => {
     const folder = scratch(context)
     writeFileSync(join(folder, 'jobs.mjs'), 'setInterval(() => {}, 1000)\nexport default () => {}\n')
