@@ -27,7 +27,7 @@ export interface HandlerOptions {
   readonly fires?: HandleFireOptions | undefined
   /**
    * How call-backs to `/api/v1/callbacks` are authenticated: those of `app.handleCallback`.
-   * @default CRONCE_CALLBACK_SECRET of the environment
+   * @default the secret of the job's own target, else CRONCE_CALLBACK_SECRET of the environment
    */
   readonly callbacks?: Omit<HandleCallbackOptions, 'schedule' | 'token'> | undefined
   /** Where faults of the server are told. @default stderr */

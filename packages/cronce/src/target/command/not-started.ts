@@ -18,6 +18,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOEXEC: 'it is no program',
   E2BIG: 'its arguments and its environment are too large',
   EAGAIN: 'the system has no process to spare',
+  EMFILE: 'this process has no file descriptor to spare',
+  ENFILE: 'the system has no file descriptor to spare',
 }
 
 export function notStarted(file: string, cause: unknown): CronceError {
