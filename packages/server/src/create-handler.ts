@@ -7,6 +7,7 @@ import { documentOf } from './openapi/document.ts'
 import { type HandlerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { corsHeaders, demandOwnOrigin, isPreflight, PREFLIGHT_HEADERS } from './origin.ts'
 import { overviewOf } from './overview.ts'
+import { demandKnownConditions } from './preconditions.ts'
 import { readiness } from './probes.ts'
 import { readBody } from './read-body.ts'
 import { readFields, readParameters } from './read-fields.ts'
@@ -108,6 +109,7 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers,
   const parts = readParts(route.path, path)
   // Who brings a proof of its own also judges what it brings.
   if (route.access === 'own') return send(await route.handle({ ...call, parts }))
+  demandKnownConditions(route, request)
   const query = readParameters(route, readQuery(request.url))
   if (route.body === undefined) return send(await route.handle({ ...call, parts, query }))
   const { text, fields } = await readBody(request, options.bodyLimit)

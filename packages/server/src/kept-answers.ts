@@ -16,7 +16,8 @@ interface Entry {
 
 /**
  * First answers by idempotency key, in this process: who asks again, because an answer was lost, gets the same one and nothing
- * is done again; who asks meanwhile waits for it. Faults are not kept, since they say nothing about what would happen next time.
+ * is done again; who asks meanwhile waits for it. Only what was done is kept: a refusal has changed nothing, and may not be the
+ * answer next time.
  */
 export class KeptAnswers {
   readonly #entries = new Map<string, Entry>()
@@ -40,7 +41,7 @@ export class KeptAnswers {
     this.#bytes += entry.size
     try {
       const answer = await entry.answer
-      if (answer.status >= 500) this.#forget(key, entry)
+      if (answer.status < 200 || answer.status > 299) this.#forget(key, entry)
       else this.#grow(key, entry, answer.text?.length ?? 0)
       return answer
     } catch (error) {

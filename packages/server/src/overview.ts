@@ -1,6 +1,7 @@
 import { type FireView, type InstanceView, OUTCOMES, type Page, type RunView, type ScheduleView } from 'cronce'
 import { forecast } from './forecast.ts'
 import type { Source } from './source.ts'
+import { Steps } from './steps.ts'
 
 const DAY_MS = 86_400_000
 /** As far as counts go. A page of runs is smaller, since each brings its log. */
@@ -33,6 +34,7 @@ export async function overviewOf(source: Source) {
     source.instances.list(),
   ])
   const active = schedules.items.filter(({ state }) => state === 'active')
+  const ahead = { from: store.now, to: Number.POSITIVE_INFINITY, most: NEXT }
   return {
     now: store.now,
     from,
@@ -44,7 +46,7 @@ export async function overviewOf(source: Source) {
       running: instances.reduce((sum, { state, running }) => (isThere(state) ? sum + running : sum), 0),
     },
     store,
-    next: forecast(active, { from: store.now, to: Number.POSITIVE_INFINITY, most: NEXT }).items,
+    next: (await forecast(active, ahead, new Steps())).items,
     attention: attentionOf(active, instances, store.now).slice(0, ATTENTION),
   }
 }

@@ -30,6 +30,8 @@ export function readFields(
 function readParameter(name: string, text: string, parameter: QueryParameter): unknown {
   switch (parameter.kind) {
     case 'text':
+      // No name has any, and some databases don't take them.
+      if (/\p{Cc}/u.test(text)) throw invalid(name, text, 'a text without control characters', 'TEXT')
       return readChoice(name, text, parameter.choices)
     case 'integer':
       return readInteger(name, text, parameter)

@@ -1,17 +1,25 @@
-/** A costly look that everybody who asks within a moment shares. A failure is told to those who waited for it, and not kept. */
+/**
+ * A costly look that everybody shares who asks while it is being made, however long that takes, or within a moment of its end.
+ * A failure is told to those who waited for it, and not kept.
+ */
 export function shared<Value>(
   ms: number,
   look: () => Promise<Value>,
   now: () => number = Date.now,
 ): () => Promise<Value> {
-  let known: { readonly at: number; readonly value: Promise<Value> } | null = null
+  let known: { readonly value: Promise<Value>; endedAt: number | null } | null = null
   return () => {
-    if (known !== null && now() - known.at < ms) return known.value
-    const mine = { at: now(), value: look() }
+    if (known !== null && (known.endedAt === null || now() - known.endedAt < ms)) return known.value
+    const mine = { value: look(), endedAt: null as number | null }
     known = mine
-    mine.value.catch(() => {
-      if (known === mine) known = null
-    })
+    mine.value.then(
+      () => {
+        mine.endedAt = now()
+      },
+      () => {
+        if (known === mine) known = null
+      },
+    )
     return mine.value
   }
 }

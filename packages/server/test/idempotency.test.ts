@@ -18,11 +18,19 @@ describe('an idempotency key', () => {
     const again = await ask(other, 'POST', path, { headers: KEY, body: { input: { n: 1 } } })
     assert.deepEqual([first.body.created, again.body.created], [true, false])
     assert.equal(again.body.fire.nonce, 'key 1')
-    const reused = await ask(other, 'POST', path, { headers: KEY, body: { input: { n: 2 } } })
-    assert.equal(codeOf(reused), '409 IDEMPOTENCY_KEY_REUSED')
+    for (const body of [{ input: { n: 2 } }, {}, { input: null }, { input: { n: 1 }, note: 'another' }]) {
+      const reused = await ask(other, 'POST', path, { headers: KEY, body })
+      assert.equal(codeOf(reused), '409 IDEMPOTENCY_KEY_REUSED', JSON.stringify(body))
+    }
     const both = await ask(other, 'POST', path, { headers: KEY, body: { dedupe: 'another' } })
     assert.equal(codeOf(both), '400 OPTION_CONFLICT')
     assert.equal((await app.fires.list({ schedule: 's' })).items.length, 1)
+    const plain = { headers: { 'idempotency-key': 'key 2' }, text: '{"note":"why","input":[-0]}' }
+    const answers = [await ask(handler, 'POST', path, plain), await ask(other, 'POST', path, plain)]
+    assert.deepEqual(
+      answers.map(({ body }) => body.created),
+      [true, false],
+    )
   })
 
   test('of any other command gives the first answer again, and nothing is done again', async (context) => {
@@ -100,10 +108,11 @@ describe('kept answers', () => {
     assert.equal(calls, 10_003, 'the oldest is gone')
   })
 
-  test('are no faults: what failed may be tried again', async () => {
+  test('are no refusals and no faults: what was not done may be tried again', async () => {
     const answers = new KeptAnswers()
-    const failed = { ...done, status: 503 }
-    assert.equal((await answers.once('a', 'r', async () => failed)).status, 503)
+    for (const status of [404, 409, 425, 429, 500, 503]) {
+      assert.equal((await answers.once('a', 'r', async () => ({ ...done, status }))).status, status)
+    }
     await assert.rejects(
       answers.once('a', 'r', async () => {
         throw new Error('broken')

@@ -90,6 +90,22 @@ describe('schedules over HTTP', () => {
     assert.equal(codeOf(await ask('GET', '/api/v1/schedules/s/next?count=1001')), '400 OPTION_INVALID')
   })
 
+  test('are written under the conditions that are known, and under no others', async (context) => {
+    const { app, ask } = apiOf(context)
+    const put = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+      codeOf(await ask('PUT', '/api/v1/schedules/s', { body: { job: 'j' }, headers }))
+    assert.equal(await put({ 'if-match': '*' }), '404 SCHEDULE_NOT_FOUND')
+    for (const name of ['if-match', 'if-none-match']) {
+      for (const value of ['"1"', 'W/"1"', '*, "1"', ''])
+        assert.equal(await put({ [name]: value }), '400 OPTION_INVALID')
+    }
+    assert.equal(await put({ 'if-none-match': '*' }), '200')
+    assert.equal(await put({ 'if-none-match': '*' }), '409 SCHEDULE_EXISTS')
+    const remove = await ask('DELETE', '/api/v1/schedules/s', { headers: { 'if-match': '"1"' } })
+    assert.equal(codeOf(remove), '400 OPTION_INVALID')
+    assert.equal((await app.schedules.get('s')).revision, 1)
+  })
+
   test('are paused, resumed, skipped and filled in, and the record says by whom', async (context) => {
     const { ask } = apiOf(context)
     await ask('PUT', '/api/v1/schedules/s', { body: { job: 'j', every: '1h' } })

@@ -150,7 +150,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     id: about(orNull(TEXT), 'Null after a dry run.'),
     preview: object({ instants: INTEGER, toRun: INTEGER, alreadyRun: INTEGER, more: BOOLEAN }),
   }),
-  Next: object({ schedule: TEXT, items: array(AT) }),
+  Next: object({
+    schedule: TEXT,
+    items: array(AT),
+    cut: about(BOOLEAN, 'They are so far ahead, in a schedule that counts its fires, that not all were computed.'),
+  }),
   Forecast: object({
     from: AT,
     to: AT,

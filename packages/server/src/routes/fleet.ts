@@ -2,6 +2,7 @@ import { answerJson, NOTHING, refuse } from '../answer.ts'
 import { forecast } from '../forecast.ts'
 import { ref } from '../openapi/schema.ts'
 import { items } from '../openapi/schemas.ts'
+import { Steps } from '../steps.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const DAY_MS = 86_400_000
@@ -110,6 +111,6 @@ async function forecastFor({ source, query }: Call) {
     throw refuse('OPTION_INVALID', 'The stretch must end after it begins, a year later at most.', 'Change from or to.')
   }
   const { items: schedules, next } = await source.schedules.list({ ...filter, limit: FORECAST_SCHEDULES })
-  const found = forecast(schedules, { from, to, most: limit })
+  const found = await forecast(schedules, { from, to, most: limit }, new Steps())
   return answerJson({ from, to, items: found.items, cut: found.cut || next !== null })
 }

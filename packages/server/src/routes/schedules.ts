@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BackfillOptions, NewSchedule, Schedules, TriggerNowOptions } from 'cronce'
+import type { BackfillOptions, FireView, NewSchedule, Schedules, TriggerNowOptions } from 'cronce'
 import { answerJson, NOTHING, refuse } from '../answer.ts'
 import { boundedPage } from '../bounded-page.ts'
 import { upcoming } from '../forecast.ts'
@@ -7,6 +7,7 @@ import { keyReused } from '../kept-answers.ts'
 import { SCHEDULE_FIELDS } from '../openapi/definition-schemas.ts'
 import { ANYTHING, about, BOOLEAN, choice, ref, TEXT, WHEN } from '../openapi/schema.ts'
 import { page } from '../openapi/schemas.ts'
+import { Steps } from '../steps.ts'
 import { AUTHORED, FORCE, PAGE } from './parameters.ts'
 import { type Call, type Route, route } from './route.ts'
 
@@ -85,8 +86,11 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     handle: async ({ source, parts, query }) => {
       const schedule = await source.schedules.get(parts('name'))
       const { count = NEXT_DEFAULT, from = Number.NEGATIVE_INFINITY } = query as { count?: number; from?: number }
-      const items = [...upcoming(schedule, { from, to: Number.POSITIVE_INFINITY, most: count })]
-      return answerJson({ schedule: schedule.name, items })
+      const steps = new Steps()
+      const items: number[] = []
+      const ahead = { from, to: Number.POSITIVE_INFINITY, most: count }
+      for await (const instant of upcoming(schedule, ahead, steps)) items.push(instant)
+      return answerJson({ schedule: schedule.name, items, cut: steps.isSpent })
     },
   }),
   route({
@@ -169,8 +173,8 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
 ]
 
 function writeOf(schedules: Schedules, { headers }: Request): Schedules['put'] {
-  const isNew = headers.get('if-none-match') === '*'
-  const isOld = headers.get('if-match') === '*'
+  const isNew = headers.has('if-none-match')
+  const isOld = headers.has('if-match')
   if (isNew && isOld) {
     throw refuse('OPTION_CONFLICT', 'If-Match and If-None-Match exclude each other.', 'Send one of them, or none.')
   }
@@ -184,8 +188,16 @@ async function trigger({ source, parts, body, key }: Call) {
   }
   const dedupe = options.dedupe ?? key ?? undefined
   const answer = await source.schedules.trigger(parts('name'), { ...options, dedupe })
-  // The store knows the first request by its fire: another input makes it another request.
-  const isOther = options.input !== undefined && !isDeepStrictEqual(options.input, answer.fire.input)
-  if (key !== null && !answer.created && isOther) throw keyReused(key)
+  if (key !== null && !answer.created && !isAskedFor(answer.fire, options)) throw keyReused(key)
   return answerJson(answer)
+}
+
+/** The store knows the first request by its fire, which does not say what it did about overlap. */
+function isAskedFor({ input, asked, round }: FireView, wanted: TriggerNowOptions): boolean {
+  // As a store gives it back: without a sign before zero.
+  const wantedInput = JSON.parse(JSON.stringify(wanted.input ?? null))
+  if (!isDeepStrictEqual(wantedInput, input)) return false
+  // Of a fire that somebody has retried, the record says who did that.
+  if (round > 1) return true
+  return (wanted.author ?? null) === (asked?.author ?? null) && (wanted.note ?? null) === (asked?.note ?? null)
 }
