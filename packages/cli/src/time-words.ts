@@ -2,6 +2,7 @@ import { cron } from 'cronce/cron'
 import type { Args, Flags } from './args.ts'
 import { parseDurationText } from './duration-text.ts'
 import { formatDuration, formatLocal, type Precision } from './format.ts'
+import { localZone } from './local-zone.ts'
 import { UsageError } from './usage-error.ts'
 import { instantOf, offsetAt } from './zone.ts'
 
@@ -79,7 +80,7 @@ export function zoneOf(args: Args, otherwise = 'UTC'): string {
     return 'UTC'
   }
   if (named === undefined) return otherwise
-  if (named === 'local') return new Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (named === 'local') return localZone()
   // Refuses what is no zone, with the nearest name as the hint.
   cron('0 0 * * *', { tz: named })
   return named

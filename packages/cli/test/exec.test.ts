@@ -5,6 +5,9 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, connect, cron } from 'cronce'
 import { type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
+import { readArgs } from '../src/args.ts'
+import { exitOf } from '../src/service/exec/exec-exit.ts'
+import { EXEC_FLAGS, readPlan } from '../src/service/exec/exec-plan.ts'
 import { findDue } from '../src/service/exec/find-due.ts'
 import { ask, cronce } from './cronce.ts'
 import { type Running, running, scratch } from './fixtures/service/running.ts'
@@ -208,15 +211,15 @@ describe('cronce exec', { concurrency: 3 }, () => {
   test('the nearest instant is meant, also if it is just ahead; none is guessed', async (context) => {
     const trigger = cron('0 3 * * *', { tz: 'UTC' })
     const three = Date.UTC(2027, 0, 1, 3)
-    const at = (now: number, toleranceMs = 60_000, env = {}) =>
-      findDue({ due: null, trigger, toleranceMs }, env, async () => now)
-    assert.equal(await at(three - 1_000), three, 'a host that is one second early')
-    assert.equal(await at(three + 59_000), three)
-    await assert.rejects(at(three + 61_000), { code: 'DUE_UNKNOWN' })
-    assert.equal(await at(three + 61_000, 3_600_000), three)
-    const job = { CRONCE_K8S_JOB: `nightly-${three / 60_000}` }
-    assert.equal(await at(three + 7_200_000, 60_000, job), three, 'Kubernetes says it, however late the pod is')
-    await assert.rejects(at(three + 7_200_000, 60_000, { CRONCE_K8S_JOB: 'nightly-by-hand' }), { code: 'DUE_UNKNOWN' })
+    const at = (now: number, toleranceMs = 60_000, job: string | undefined = undefined) =>
+      findDue({ due: null, trigger, zone: 'UTC', toleranceMs, job }, now)
+    assert.equal(at(three - 1_000), three, 'a host that is one second early')
+    assert.equal(at(three + 59_000), three)
+    assert.throws(() => at(three + 61_000), { code: 'DUE_UNKNOWN', message: /in the zone UTC/, hint: /--tz/ })
+    assert.equal(at(three + 61_000, 3_600_000), three)
+    const job = `nightly-${three / 60_000}`
+    assert.equal(at(three + 7_200_000, 60_000, job), three, 'Kubernetes says it, however late the pod is')
+    assert.throws(() => at(three + 7_200_000, 60_000, 'nightly-by-hand'), { code: 'DUE_UNKNOWN' })
 
     const { exec } = place(context)
     const early = exec(['--cron', '*/4 * * * * *'], ['sh', '-c', 'echo $CRONCE_DUE; date +%s%3N'])
@@ -224,6 +227,26 @@ describe('cronce exec', { concurrency: 3 }, () => {
     const [due, begun] = early.stdout().split('\n')
     assert.equal(Date.parse(due!) % 4_000, 0)
     assert.ok(Number(begun) >= Date.parse(due!), 'not before its time')
+  })
+
+  test('a run that is over before the program starts is no program that may not be executed', () => {
+    const exitAfter = (aborted: string) => exitOf({ dueAt: 0, end: null, refused: null, aborted })
+    assert.deepEqual(
+      ['LEASE_LOST', 'RUN_FENCED', 'RUN_TIMEOUT', 'RUN_CANCELLED', ''].map((code) => exitAfter(code).code),
+      [5, 5, 124, 143, 143],
+    )
+    assert.match(exitAfter('RUN_FENCED').words ?? '', /^The command was not started: the store could not be reached/)
+  })
+
+  test('--cron is read in the zone that cron reads it in', () => {
+    const zoneOf = (env: Record<string, string>, ...flags: string[]) =>
+      readPlan(readArgs(['--name', 'a', '--cron', '0 3 * * *', ...flags, '--', 'true'], EXEC_FLAGS), env).zone
+    const berlin = { TZ: ':Europe/Berlin' }
+    assert.deepEqual(
+      [zoneOf(berlin), zoneOf({ ...berlin, CRON_TZ: 'Asia/Tokyo' }), zoneOf(berlin, '--tz', 'UTC')],
+      ['Europe/Berlin', 'Asia/Tokyo', 'UTC'],
+    )
+    assert.equal(zoneOf({ ...berlin, CRON_TZ: 'Asia/Tokyo' }, '--tz', 'local'), 'Europe/Berlin')
   })
 
   test('without a store, a time or a name of its own the command is not run', async (context) => {
@@ -259,5 +282,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
     ]
     for (const args of usage) assert.equal((await ask(args, env)).status, 2, args.join(' '))
     assert.equal(existsSync(join(folder, 'ran')), false)
+    const names = (await schedules.list()).items.map(({ name }) => name)
+    assert.deepEqual(names, ['taken'], 'what was refused left no schedule behind')
   })
 })

@@ -20,15 +20,16 @@ export const exec: Command = {
   about: [
     'Ends with the exit code of the command: 128 + n if a signal ended it, 124 after --timeout, 127 if there is no such',
     'program. If another host runs or ran it: says so, and ends with 0. If the store is away the command is not run: 5.',
-    'SIGTERM and SIGINT are passed on; what SIGTERM ends is run again by another host. In a CronJob of Kubernetes, set',
-    "CRONCE_K8S_JOB to the Job's name, which says what is due.",
+    'SIGTERM and SIGINT are passed on, SIGHUP as SIGTERM; what SIGTERM ends is run again by another host. --cron is read in the',
+    'zone of this machine, as cron reads it, unless CRON_TZ or --tz say otherwise. In a CronJob of Kubernetes, set CRONCE_K8S_JOB',
+    "to the Job's name, which says what is due.",
   ].join('\n'),
   flags: EXEC_FLAGS,
   run: runExec,
 }
 
 async function runExec(args: Args, io: Io): Promise<number> {
-  const plan = readPlan(args)
+  const plan = readPlan(args, io.env)
   const { store, namespace, secrets } = await findStore(args, io)
   const tell = (text: string): void => io.err(`cronce: ${sanitize(redactSecrets(text, secrets))}\n`)
   return withoutSecrets(secrets, () =>

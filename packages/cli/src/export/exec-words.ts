@@ -25,7 +25,9 @@ export function execWords(
       '--cron',
       ours,
     ],
-    ...(tz === 'UTC' ? [] : ['--tz', tz]),
+    // Also UTC: else it would be that of the machine.
+    '--tz',
+    tz,
     ...(guarantee === 'at-most-once' ? ['--guarantee', guarantee] : []),
     ...(overlap.kind === 'skip' ? [] : ['--overlap', OVERLAPS[overlap.kind]]),
     ...(timeout.runMs === null ? [] : ['--timeout', durationText(timeout.runMs)]),

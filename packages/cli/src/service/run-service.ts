@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cronce, CronceError, cronce } from 'cronce'
+import { aborted } from '../aborted.ts'
 import { EXIT } from '../exit-code.ts'
 import { Interrupted } from '../interrupt.ts'
 import { storeWords } from '../open-store.ts'
@@ -106,12 +107,7 @@ function startedWords(app: Cronce, { jobs, options, store }: ServiceSettings): s
   return `cronce ${version()} runs the jobs${of} in ${jobs.place}${where}, as instance ${app.instance}.`
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
-/** SIGTERM is how a service is meant to be stopped; SIGINT is somebody who interrupts it. */
+/** SIGTERM is how a service is meant to be stopped, and SIGHUP is a terminal that is gone; SIGINT is somebody who interrupts it. */
 function exitCodeFor(reason: unknown): number {
   return reason instanceof Interrupted && reason.exitCode === EXIT.interrupted ? EXIT.interrupted : EXIT.ok
 }

@@ -1,5 +1,6 @@
 import { CronceError, type Run } from 'cronce'
 import { type CommandEnd, runEnvironment, superviseCommand } from 'cronce/internal'
+import { aborted } from '../../aborted.ts'
 import type { ExecPlan } from './exec-plan.ts'
 
 /** What this process runs, and how it ended. */
@@ -8,7 +9,7 @@ export interface OwnRun {
   end: CommandEnd | null
   /** It could not be started: why. */
   refused: CronceError | null
-  /** It was ended since the run was: by its timeout, by somebody, or since another host may run it. */
+  /** It was ended, or not even started, since the run was over: by its timeout, by somebody, or since another host may run it. */
   aborted: string | null
 }
 
@@ -91,7 +92,8 @@ export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStar
         }
         throw commandFailed(command[0], end, forwarded !== null)
       } catch (error) {
-        if (own.end === null && error instanceof CronceError) own.refused = error
+        if (own.end === null && run.signal.aborted) own.aborted = codeOf(run.signal.reason)
+        else if (own.end === null && error instanceof CronceError) own.refused = error
         throw error
       } finally {
         running.resolve()
@@ -105,11 +107,6 @@ export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStar
 function environment(): Record<string, string> {
   const { CRONCE_K8S_JOB: _, ...inherited } = process.env
   return inherited as Record<string, string>
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function codeOf(reason: unknown): string {

@@ -12,30 +12,33 @@ const BY_SIGNAL = 128
 
 /** The exit code for a command that was run here, and what is to be said of it: it has said the rest itself. */
 export function exitOf({ end, refused, aborted }: OwnRun): { readonly code: number; readonly words: string | null } {
-  if (end === null) {
+  if (end === null && aborted === null) {
     const { code } = (refused?.cause ?? {}) as { readonly code?: unknown }
     return {
       code: code === 'ENOENT' ? NOT_THERE : NOT_EXECUTABLE,
       words: refused?.message ?? 'The command was not run.',
     }
   }
+  const what = end === null ? 'The command was not started' : 'The command was ended'
   switch (aborted) {
     case 'RUN_TIMEOUT':
-      return { code: TIMED_OUT, words: 'The command was ended: it took longer than --timeout.' }
+      return { code: TIMED_OUT, words: `${what}: it took longer than --timeout.` }
     case 'LEASE_LOST':
     case 'RUN_FENCED':
       return {
         code: EXIT.unreachable,
-        words: 'The command was ended: the store could not be reached any more, so that another host may run it.',
+        words: `${what}: the store could not be reached any more, so that another host may run it.`,
       }
     case 'RUN_CANCELLED':
-      return { code: codeOf(end), words: 'The command was ended: somebody cancelled it.' }
+      return { code: codeOf(end), words: `${what}: somebody cancelled it.` }
     default:
-      return { code: codeOf(end), words: null }
+      return { code: codeOf(end), words: end === null ? `${what}.` : null }
   }
 }
 
-function codeOf({ exitCode, signal }: NonNullable<OwnRun['end']>): number {
+/** What was kept from starting counts as ended by the signal that it would have got. */
+function codeOf(end: OwnRun['end']): number {
+  const { exitCode, signal } = end ?? { exitCode: null, signal: 'SIGTERM' as const }
   return exitCode ?? BY_SIGNAL + (signal === null ? 0 : constants.signals[signal])
 }
 

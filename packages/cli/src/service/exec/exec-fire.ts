@@ -4,7 +4,7 @@ import { formatUtc } from '../../format.ts'
 import { commandRunner } from './exec-command.ts'
 import { exitOf, signalOf } from './exec-exit.ts'
 import type { ExecPlan } from './exec-plan.ts'
-import { findDue } from './find-due.ts'
+import { demandDue, demandNear, findDue } from './find-due.ts'
 import { inTime } from './in-time.ts'
 import { standBy } from './stand-by.ts'
 
@@ -38,6 +38,8 @@ export async function execFire(parts: ExecParts): Promise<number> {
   const forward = (): void => void runner.forward(signalOf(signal.reason))
   signal.addEventListener('abort', forward, { once: true })
   try {
+    const { CRONCE_K8S_JOB: job } = parts.env
+    demandDue({ ...plan, job })
     const dueAt = await deliver(app, parts)
     await standBy({ app, runner, name: plan.name, dueAt, wait: plan.wait, signal, say, complain })
     // Of several, ours; else what was left to us by others.
@@ -78,8 +80,11 @@ function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run
   return app.job(plan.name, plan.policy, handler)
 }
 
-/** Join, and say which fire is due. What others have left open may begin to run here. */
-async function deliver(app: Cronce, { plan, env, signal }: ExecParts): Promise<number> {
+/** Say which fire is due, and join. What others have left open may begin to run here. */
+async function deliver(app: Cronce, parts: ExecParts): Promise<number> {
+  const { plan, signal } = parts
+  // Before joining, which makes the schedule: a call that is refused leaves nothing behind.
+  const dueAt = await inTime(STORE_MS, askDue(app, parts), signal)
   const refusals: CronceError[] = []
   const unlisten = app.on('schedule.refused', ({ code, message }) => {
     refusals.push(new CronceError(code, message, { hint: 'Choose another --name: this one is not for exec.' }))
@@ -87,12 +92,17 @@ async function deliver(app: Cronce, { plan, env, signal }: ExecParts): Promise<n
   await inTime(STORE_MS, app.start(), signal)
   unlisten()
   if (refusals[0] !== undefined) throw refusals[0]
-  const storeNow = async (): Promise<number> => (await app.store.check()).now
-  const dueAt = await inTime(STORE_MS, findDue(plan, env, storeNow), signal)
   const { fire } = await inTime(STORE_MS, app.schedules.deliver(plan.name, { dueAt }), signal)
   if (fire !== null) return fire.dueAt
   // Only a schedule with a trigger answers so, and such a one would have been refused.
   throw new CronceError('SCHEDULE_NAME_TAKEN', `${plan.name} has a trigger of its own.`, {
     hint: 'Choose another --name: this one is not for exec.',
   })
+}
+
+async function askDue(app: Cronce, { plan, env: { CRONCE_K8S_JOB: job } }: ExecParts): Promise<number> {
+  const { now } = await app.store.check()
+  const dueAt = findDue({ ...plan, job }, now)
+  if ((await app.schedules.find(plan.name)) === null) demandNear(dueAt, now)
+  return dueAt
 }

@@ -1,9 +1,11 @@
-import { cron, type Trigger } from 'cronce'
+import { at, cron, type Trigger } from 'cronce'
 import type { Args, Flags } from '../../args.ts'
 import { readDurationText } from '../../duration-text.ts'
+import { localZone } from '../../local-zone.ts'
 import { STORE_FLAGS } from '../../open-store.ts'
 import { wholeNumber } from '../../operands.ts'
 import { UsageError } from '../../usage-error.ts'
+import { zonePrefixOf } from '../../zone-prefix.ts'
 
 export const EXEC_FLAGS = {
   name: {
@@ -17,7 +19,11 @@ export const EXEC_FLAGS = {
     help: 'The instant that is due, such as 2027-03-28T01:00Z; or auto (default): the one of --cron that is nearest',
   },
   cron: { type: 'string', value: 'EXPR', help: 'With --due auto: when it is due, as in the crontab' },
-  tz: { type: 'string', value: 'ZONE', help: 'The zone of --cron (default UTC)' },
+  tz: {
+    type: 'string',
+    value: 'ZONE',
+    help: 'The zone of --cron (default: CRON_TZ, or the zone of this machine, as for cron itself)',
+  },
   tolerance: { type: 'string', value: 'TIME', help: 'With --due auto: so far away it may be (default 60s)' },
   wait: { type: 'boolean', help: 'Stand by while another one runs it, and take over if that one dies' },
   timeout: { type: 'string', value: 'TIME', help: 'End the command after so long (default: never)' },
@@ -49,10 +55,11 @@ export const EXEC_FLAGS = {
 export interface ExecPlan {
   readonly name: string
   readonly command: readonly [file: string, ...args: string[]]
-  /** Epoch milliseconds or an ISO text, as written; `null`: to be found out. */
-  readonly due: string | null
-  /** Instants to choose from. */
+  /** `null`: to be found out. */
+  readonly due: number | null
+  /** Instants to choose from, of an expression in this zone. */
   readonly trigger: Trigger | null
+  readonly zone: string | null
   readonly toleranceMs: number
   readonly wait: boolean
   readonly graceMs: number
@@ -61,11 +68,13 @@ export interface ExecPlan {
   readonly policy: Readonly<Record<string, unknown>>
 }
 
+type ExecEnvironment = Readonly<Record<string, string | undefined>>
+
 const AUTO = 'auto'
 /** The job's app has a longer name. */
 const LONGEST_NAME = 190
 
-export function readPlan(args: Args): ExecPlan {
+export function readPlan(args: Args, env: ExecEnvironment): ExecPlan {
   const [file, ...rest] = args.rest ?? []
   if (file === undefined || args.positionals.length > rest.length + 1) {
     throw new UsageError(
@@ -76,11 +85,13 @@ export function readPlan(args: Args): ExecPlan {
   const graceMs = duration(args, 'grace') ?? 10_000
   const timeoutMs = duration(args, 'timeout')
   const due = args.text('due') ?? AUTO
+  const { trigger, zone } = readTrigger(args, due === AUTO, env)
   return {
     name: readName(args.text('name')),
     command: [file, ...rest],
-    due: due === AUTO ? null : due,
-    trigger: readTrigger(args, due === AUTO),
+    due: due === AUTO ? null : readDue(due),
+    trigger,
+    zone,
     toleranceMs: duration(args, 'tolerance') ?? 60_000,
     wait: args.has('wait'),
     graceMs,
@@ -102,13 +113,29 @@ function readName(name: string | undefined): string {
   throw new UsageError(`--name has ${name.length} characters.`, `Use up to ${LONGEST_NAME}.`)
 }
 
-function readTrigger(args: Args, isAuto: boolean): Trigger | null {
+function readDue(text: string): number {
+  try {
+    return at(/^\d{11,15}$/.test(text) ? Number(text) : text).at
+  } catch {
+    throw new UsageError(`--due cannot be "${text}".`, 'Write auto, 2027-03-28T01:00Z, or epoch milliseconds.')
+  }
+}
+
+function readTrigger(args: Args, isAuto: boolean, env: ExecEnvironment): Pick<ExecPlan, 'trigger' | 'zone'> {
   const expression = args.text('cron')
   const tz = args.text('tz')
   if (expression === undefined && tz !== undefined) throw new UsageError('--tz is the zone of --cron.', 'Add --cron.')
-  if (expression === undefined) return null
+  if (expression === undefined) return { trigger: null, zone: null }
   if (!isAuto) throw new UsageError('--cron is for --due auto.', 'Leave out --cron, or the time in --due.')
-  return cron(expression, { tz: tz ?? 'UTC', seed: args.text('name') ?? '' })
+  const zone = zonePrefixOf(expression)?.tz ?? readZone(tz, env)
+  return { trigger: cron(expression, { tz: zone, seed: args.text('name') ?? '' }), zone }
+}
+
+/** The line is read by cron and by us: both have to mean the same moment. */
+function readZone(tz: string | undefined, env: ExecEnvironment): string {
+  const { CRON_TZ: named } = env
+  if (tz === undefined && named) return named
+  return tz === undefined || tz === 'local' ? localZone(env) : tz
 }
 
 function duration(args: Args, flag: string): number | undefined {

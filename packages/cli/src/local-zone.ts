@@ -1,0 +1,18 @@
+import { UsageError } from './usage-error.ts'
+
+/** The zone of this machine: by TZ, or by its settings. Refused where neither names one, since UTC would be a guess. */
+export function localZone({ TZ }: { readonly TZ?: string | undefined } = process.env): string {
+  const named = TZ === undefined ? undefined : zoneNamed(TZ.replace(/^:/, ''))
+  const zone = named ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
+  // The types promise a name, and Node.js has none for some settings of TZ.
+  if ((zone as string | undefined) !== undefined && zone !== 'Etc/Unknown') return zone
+  throw new UsageError(`The zone of this machine can't be told (TZ is ${JSON.stringify(TZ ?? '')}).`, 'Add --tz.')
+}
+
+function zoneNamed(name: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+  } catch {
+    return undefined
+  }
+}
