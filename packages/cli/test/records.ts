@@ -5,6 +5,8 @@ export interface Records {
   /** The token of the run of `manual`. */
   readonly token: string
   readonly instance: string
+  /** From then on nobody comes to anything: what is due later is on no record. */
+  readonly stoppedAt: number
 }
 
 /** A little of everything: runs, retries, steps, logs, a range, a pause, something by hand. It takes about three seconds. */
@@ -32,7 +34,7 @@ export async function makeRecords(store: string): Promise<Records> {
     )
     await app.schedules.pause('paused', { note: 'because\u001b[31m', author: 'bob' })
     const { items } = await app.runs.list({ fire })
-    return { token: items[0]!.token, instance }
+    return { token: items[0]!.token, instance, stoppedAt: Date.now() }
   } finally {
     await app.stop()
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
-import { cronce as cronceApp } from 'cronce'
+import { connect, cronce as cronceApp } from 'cronce'
 import { obtain, type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
 import { ask, cronce, MAIN } from './cronce.ts'
 import { makeRecords, type Records } from './records.ts'
@@ -43,7 +43,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
       const [list, show, verify] = await Promise.all([
         cronce(['list', '--json'], env),
         cronce(['show', 'manual', records.token, '--utc'], env),
-        cronce(['fires', '--verify', '--json'], env),
+        cronce(['fires', '--verify', '--json', '--to', String(records.stoppedAt)], env),
       ])
       assert.deepEqual([list.status, show.status, verify.status], [0, 0, 0], list.stderr + show.stderr + verify.stdout)
       const { version, items, next } = JSON.parse(list.stdout)
@@ -261,10 +261,29 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const source = new DatabaseSync(join(folder, 'jobs.db'))
     source.exec(`vacuum into '${file}'`)
     source.close()
+    const { stoppedAt } = storeOf('sqlite').records
     const verify = (...args: string[]) =>
       ask(['fires', ...args, '--verify', '--store', `sqlite:${file}?adopt`], {}, now)
-    assert.equal((await verify('tick')).status, 0)
+    const sound = await verify('tick', '--to', String(stoppedAt))
+    assert.deepEqual([sound.status, /\nSound: every instant is on record once/.test(sound.stdout)], [0, true])
+    const manual = await verify('manual')
+    assert.match(manual.stdout, /\nSound: no record contradicts another\. Of no instant/)
+    const client = await connect({ store: `sqlite:${file}`, logger: false })
+    await client.schedules.create('behind', { job: 'nobody has it', every: '10s' })
+    await client.close()
     const db = new DatabaseSync(file)
+
+    // Nobody has come to it for a while: what is on record is true, and not all.
+    const since = Math.floor(Date.now() / 10_000) * 10_000 - 90_000
+    db.exec(`update cronce_schedules set state = json_set(state, '$.nextAt', ${since}) where id = 'behind'`)
+    const behind = await verify('behind')
+    assert.equal(behind.status, 1, behind.stdout)
+    assert.match(behind.stdout, /^! behind {2}judged up to .*; \d+ instants due since then are on no record yet\n/)
+    assert.match(
+      behind.stdout,
+      /\nBehind: no record contradicts another, but 1 schedule is overdue: see cronce doctor\.\n$/,
+    )
+    assert.equal((await verify('behind', '--to', String(since))).status, 0)
     const tick = "schedule = 'tick' and outcome = 'succeeded'"
     const latest = `select max(due_at) from cronce_fires where ${tick}`
 

@@ -3,6 +3,7 @@ import type { Report } from '../report.ts'
 import { PROPERTIES, type Property, type Violation } from '../verdict.ts'
 import { about, type Chapter } from './chapter.ts'
 import { judgeInstants } from './judge-instants.ts'
+import { judgeOverdue } from './judge-overdue.ts'
 import { judgeRecords } from './judge-records.ts'
 import { judgeActive, judgeRuns } from './judge-runs.ts'
 import type { LedgerSubject, LedgerVerdict, Stretch } from './subject.ts'
@@ -36,6 +37,7 @@ export function judgeLedger(subject: LedgerSubject, stretch: Stretch): LedgerVer
       retried: chapters.filter((chapter) => chapter.runs.length > 1).length,
       byOutcome,
     },
+    overdue: judgeOverdue(subject, stretch),
   }
 }
 

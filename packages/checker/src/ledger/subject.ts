@@ -28,6 +28,8 @@ export interface LedgerRule {
   readonly since: Instant
   /** Every instant before this one is on record. `null`: there will be no more. */
   readonly nextAt: Instant | null
+  /** So long after its time an instant may be on no record yet. `null`: nothing is due, since it is paused, retired or over. */
+  readonly graceMs: number | null
   /** What was due from then on has not been pruned. */
   readonly keptSince: Instant
   /** So many fires in all: where they end is not told by the rule. */
@@ -46,6 +48,20 @@ export interface Stretch {
 export interface LedgerVerdict {
   readonly violations: readonly Violation[]
   readonly counts: LedgerCounts
+  /** `null`: everything that is due is on record. */
+  readonly overdue: Overdue | null
+}
+
+/** Instants that nobody has come to. */
+export interface Overdue {
+  /** The first of them: the records were judged up to here. */
+  readonly since: Instant
+  /** `null`: the rule can't tell. */
+  readonly count: number | null
+  /** There are more than were counted. */
+  readonly isMore: boolean
+  /** For how long the first of them within the stretch has been due. */
+  readonly byMs: number
 }
 
 /** How much was judged: a verdict about nothing is worth nothing. */

@@ -14,6 +14,7 @@ const RULE: LedgerRule = {
   instants: intervalInstants(MINUTE, 0),
   since: NINE - 30_000,
   nextAt: NINE + 5 * MINUTE,
+  graceMs: 10_000,
   keptSince: NINE - 3_600_000,
   limit: null,
   guarantee: 'at-least-once',
@@ -229,6 +230,20 @@ describe('the judge of ledgers', () => {
     assert.match(found(withMinute(3, [], []), { from: NINE, to: at }).join(), /^C1 The instant/)
     assert.deepEqual(found(withMinute(3, [], []), { from: NINE, to: at - 1 }), [])
     assert.deepEqual(found(withMinute(3, [], []), { from: at + 1, to: Number.MAX_SAFE_INTEGER }), [])
+  })
+
+  test('tells what is due and on no record yet, unless nothing is due or nobody asks', () => {
+    const overdue = (minutes: number, over: Partial<LedgerRule> = {}, stretch = ALWAYS) =>
+      judgeLedger(subject({ readAt: NINE + minutes * MINUTE, rule: { ...RULE, ...over } }), stretch).overdue
+    const since = NINE + 5 * MINUTE
+    assert.equal(overdue(5), null, 'within its grace')
+    assert.deepEqual(overdue(8.5), { since, count: 4, isMore: false, byMs: 3.5 * MINUTE })
+    assert.deepEqual(found(subject({ readAt: NINE + 8.5 * MINUTE })), [], 'the records are none the worse for it')
+    assert.equal(overdue(8.5, { graceMs: null }), null, 'paused')
+    assert.equal(overdue(8.5, { nextAt: null }), null, 'over')
+    assert.equal(overdue(8.5, {}, { from: 0, to: since - 1 }), null, 'beyond the stretch')
+    assert.deepEqual(overdue(8.5, { instants: null })?.count, null)
+    assert.deepEqual(overdue(8.5, { keptSince: since + MINUTE }), { since, count: 3, isMore: true, byMs: 3.5 * MINUTE })
   })
 
   test('knows the instants of an expression by a cron of its own, over weeks and a change of the clock', () => {

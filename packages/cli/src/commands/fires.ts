@@ -16,13 +16,14 @@ export const fires: Command = {
   examples: [
     ['cronce fires billing', 'every instant that it was due, and what became of it'],
     ['cronce fires billing --outcome missed --from now-30d', 'what was missed within a month'],
-    ['cronce fires --verify', 'judge the records of all schedules: exit code 1 if they can not be true'],
+    ['cronce fires --verify', 'judge the records of all schedules: exit code 1 if they can not be true, or are behind'],
     ['cronce fires billing --verify --from 2027-01-01 --json', 'of one, since then, for a program'],
   ],
   about: [
     '--verify reads the records and judges them without the help of the library: one fire for each instant of the rule, none',
     'that the rule does not have, at most one success a round, tries one after the other, none early, tokens that grow, and',
-    'outcomes that fit their runs. Instants from before the schedule was last changed are judged by their records alone.',
+    'outcomes that fit their runs. Instants from before the schedule was last changed are judged by their records alone. What has',
+    'been due for more than a minute and is on no record yet is told, with exit code 1; --to leaves it out.',
   ].join('\n'),
   flags: {
     verify: { type: 'boolean', help: 'Judge the records instead of listing them' },

@@ -82,6 +82,7 @@ function ruleOf(schedule: ScheduleView, records: number, now: number): LedgerRul
     // An instant of another version may have been planned in the very millisecond.
     since: schedule.updatedAt,
     nextAt,
+    graceMs: schedule.state === 'active' ? policy.misfire.graceMs : null,
     keptSince: Math.max(keptSince(policy, records, now), affordable(schedule, now)),
     limit,
     guarantee: policy.guarantee,

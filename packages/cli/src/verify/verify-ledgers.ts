@@ -1,4 +1,4 @@
-import { judgeLedger, type LedgerCounts, PROPERTIES, type Stretch, type Violation } from '@cronce/checker'
+import { judgeLedger, type LedgerCounts, type Overdue, PROPERTIES, type Stretch, type Violation } from '@cronce/checker'
 import type { Connection } from 'cronce'
 import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
@@ -12,15 +12,18 @@ import { goneSchedules, readLedger } from './read-ledger.ts'
 
 /** So many are printed of each schedule and kind; all are counted. */
 const SHOWN = 10
+/** So long overdue, somebody has to look after it. */
+const OVERDUE_MS = 60_000
 
 interface Judged {
   readonly schedule: string
   readonly violations: readonly Violation[]
   readonly counts: LedgerCounts
   readonly judgedFrom: number
+  readonly overdue: Overdue | null
 }
 
-/** Judge the records of one schedule, or of all. Exit code 1 if they are not what they must be. */
+/** Judge the records of one schedule, or of all. Exit code 1 if they are not what they must be, or end before they should. */
 export async function verifyLedgers(
   client: Connection,
   { name, stretch, tz }: { readonly name: string | undefined; readonly stretch: Stretch; readonly tz: string },
@@ -44,7 +47,7 @@ export async function verifyLedgers(
   const isSound = judged.every(({ violations }) => violations.length === 0)
   if (['json', 'jsonl'].includes(formOf(args))) printJson(toJson(judged, isSound), io)
   else print(judged, tz, io)
-  return isSound ? EXIT.ok : EXIT.failed
+  return isSound && !judged.some(isLate) ? EXIT.ok : EXIT.failed
 }
 
 async function allNames(client: Connection): Promise<readonly string[]> {
@@ -68,18 +71,24 @@ function toJson(judged: readonly Judged[], isSound: boolean): object {
   return {
     sound: isSound,
     counts: total(judged),
-    items: judged.map(({ schedule, violations, counts }) => ({
+    overdue: judged.filter(isLate).length,
+    items: judged.map(({ schedule, violations, counts, overdue }) => ({
       schedule,
       sound: violations.length === 0,
       counts,
+      overdue,
       violations,
     })),
     next: null,
   }
 }
 
+function isLate({ overdue }: Judged): boolean {
+  return overdue !== null && overdue.byMs > OVERDUE_MS
+}
+
 function print(judged: readonly Judged[], tz: string, io: Io): void {
-  for (const { schedule, violations } of judged) {
+  for (const { schedule, violations, overdue } of judged) {
     const byProperty = Map.groupBy(violations, ({ property }) => property)
     for (const [property, found] of byProperty) {
       io.out(
@@ -87,6 +96,10 @@ function print(judged: readonly Judged[], tz: string, io: Io): void {
       )
       for (const { message } of found.slice(0, SHOWN)) io.out(`    ${sanitize(message)}\n`)
       if (found.length > SHOWN) io.out(`    and ${formatCount(found.length - SHOWN)} more\n`)
+    }
+    if (overdue !== null) {
+      const name = `${io.paint('yellow', '!')} ${io.paint('bold', sanitize(schedule))}`
+      io.out(`${name}  judged up to ${formatInstant(overdue.since, tz)}; ${overdueWords(overdue)} on no record yet\n`)
     }
   }
   io.out(`${summary(judged, tz, io)}\n`)
@@ -104,19 +117,38 @@ function summary(judged: readonly Judged[], tz: string, io: Io): string {
   const lines = [
     `${plural(judged.length, 'schedule')}: ${plural(fires, 'record')} of ${plural(instants, 'instant')} (${joinWords(outcomes) || 'none'}), ${plural(runs, 'run')}, ${plural(retried, 'fire')} with retries or take-overs.`,
     `${plural(expected, 'instant')} of the rules${since} looked for.`,
-    verdictWords(violations, fires + expected, io),
+    verdictWords({ violations, fires, expected, late: judged.filter(isLate).length }, io),
   ]
   return lines.join('\n')
 }
 
-function verdictWords(violations: number, judged: number, io: Io): string {
+interface Sum {
+  readonly violations: number
+  readonly fires: number
+  readonly expected: number
+  readonly late: number
+}
+
+function verdictWords({ violations, fires, expected, late }: Sum, io: Io): string {
   if (violations > 0) {
     const many = io.paint('red', plural(violations, 'violation'))
     return `${many}: these records are not those of a scheduler that keeps its promises.`
   }
+  if (late > 0) {
+    const many = late === 1 ? '1 schedule is' : `${formatCount(late)} schedules are`
+    return `${io.paint('yellow', 'Behind')}: no record contradicts another, but ${many} overdue: see cronce doctor.`
+  }
   // A verdict about nothing is worth nothing.
-  if (judged === 0) return `${io.paint('yellow', 'Nothing')} is on record there, so nothing was judged.`
+  if (fires + expected === 0) return `${io.paint('yellow', 'Nothing')} is on record there, so nothing was judged.`
+  if (expected === 0)
+    return `${io.paint('green', 'Sound')}: no record contradicts another. Of no instant it is known that it was due.`
   return `${io.paint('green', 'Sound')}: every instant is on record once, and no record contradicts another.`
+}
+
+function overdueWords({ count, isMore }: Overdue): string {
+  if (count === null) return 'what was due since then is'
+  const many = `${isMore ? 'more than ' : ''}${plural(count, 'instant')}`
+  return `${many} due since then ${count === 1 && !isMore ? 'is' : 'are'}`
 }
 
 function plural(count: number, noun: string): string {
