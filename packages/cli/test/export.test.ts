@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { connect } from 'cronce'
 import { parseAllDocuments } from 'yaml'
 import { k8sNames } from '../src/export/k8s-names.ts'
+import { programPath } from '../src/export/program-path.ts'
 import { importK8s } from '../src/import/k8s-jobs.ts'
 import { ask, MAIN, start } from './cronce.ts'
 import { exported, folder } from './export-jobs.ts'
@@ -286,8 +287,8 @@ describe('cronce export crontab', () => {
       g: { cron: '0 0 * * *', command: ['a'], env: { 'A-B': 'c' } },
     })
     assert.equal(status, 1)
-    assert.deepEqual(text.split('\n').slice(2), [
-      'CRONCE_STORE=@/etc/cronce/store',
+    assert.match(text, /\nPATH=\/[^\n]*:\/usr\/bin:\/bin\n/)
+    assert.deepEqual(text.split('\n').slice(5), [
       '',
       'CRON_TZ=UTC',
       "0 3 * * * cronce exec --name a --due auto --cron '0 3 * * *' --tz UTC -- date +\\%F 'it'\\''s'",
@@ -313,6 +314,16 @@ describe('cronce export crontab', () => {
       'e: lost its command',
       'g: lost the variable A-B',
     ])
+  })
+
+  test('has a PATH with the folders of cronce and node, the first in which they are', (context) => {
+    const root = folder(context)
+    const [none, tools, later] = ['none', 'tools', 'later'].map((name) => join(root, name))
+    for (const path of [none, tools, later]) mkdirSync(path!)
+    for (const path of [tools, later]) writeFileSync(join(path!, 'cronce'), '')
+    writeFileSync(join(later!, 'node'), '')
+    assert.equal(programPath({ PATH: ['.', none, tools, later].join(':') }), `${tools}:${later}:/usr/bin:/bin`)
+    assert.equal(programPath({ PATH: tools }), `${tools}:${dirname(process.execPath)}:/usr/bin:/bin`)
   })
 
   test('from a store tells which schedules there are, and that their code is elsewhere', async (context) => {

@@ -9,6 +9,7 @@ import { type CrontabOptions, importCrontab } from '../src/import/crontab-jobs.t
 import { splitPercent } from '../src/import/crontab-lines.ts'
 import { type ImportedJob, jobsOf } from '../src/import/imported.ts'
 import { slugOfCommand } from '../src/import/job-names.ts'
+import { localZone } from '../src/local-zone.ts'
 
 const FIXTURE = fileURLToPath(new URL('./fixtures/crontab.txt', import.meta.url))
 const PLAIN: CrontabOptions = { file: 'crontab', isSystem: false, tz: 'UTC', cwd: null, user: 'root', likeCron: false }
@@ -28,7 +29,7 @@ function onlyJob(text: string, options: Partial<CrontabOptions> = {}): ImportedJ
 const OUTCOMES: Readonly<Record<number, string>> = {
   5: 'changed MAILTO=ops@example.com',
   7: 'lost BROKEN="no end" here',
-  11: '*/5 * * * *',
+  11: '*/5 * * * *; changed the environment',
   12: '0 3 * * *',
   13: '15 4 1 * *',
   14: '0,30 8-18/2 * * 1-5',
@@ -160,12 +161,23 @@ describe('lines of a crontab', () => {
     assert.deepEqual(jobs[0]!.options.env, { A: 'b' })
     assert.deepEqual(
       findings.map(({ what }) => what),
-      ['line ends of Windows'],
+      ['line ends of Windows', 'the environment'],
     )
   })
 
   test('lines are in the zone of the machine that they come from', () => {
     assert.equal(onlyJob('0 3 * * * run\n', { tz: 'Europe/London' }).options.tz, 'Europe/London')
+    for (const zone of [':Europe/Berlin', '/usr/share/zoneinfo/Europe/Berlin', ':/usr/share/zoneinfo/Europe/Berlin'])
+      assert.equal(onlyJob(`CRON_TZ=${zone}\n0 3 * * * run\n`).options.tz, 'Europe/Berlin', zone)
+    const local = onlyJob('CRON_TZ=:/etc/localtime\n0 3 * * * run\n', { tz: 'Europe/London' })
+    assert.equal(local.options.tz, 'Europe/London')
+    for (const zone of ['Europe/Berlin', ':Europe/Berlin', ':/usr/share/zoneinfo/Europe/Berlin'])
+      assert.equal(localZone({ TZ: zone }), 'Europe/Berlin', zone)
+    // Whatever this machine is set to, it is a zone.
+    assert.equal(
+      new Intl.DateTimeFormat('en', { timeZone: localZone({ TZ: ':/etc/localtime' }) }).format(0).length > 0,
+      true,
+    )
     assert.equal(onlyJob('CRON_TZ=Etc/UTC\n0 3 * * * run\n', { tz: 'Europe/London' }).options.tz, undefined)
   })
 
@@ -185,7 +197,10 @@ describe('lines of a crontab', () => {
     )
     assert.deepEqual(
       findings.map(({ place, what }) => [place.line, what]),
-      [[6, 'RANDOM_DELAY=soon']],
+      [
+        [3, 'the environment'],
+        [6, 'RANDOM_DELAY=soon'],
+      ],
     )
   })
 
@@ -231,6 +246,7 @@ describe('lines of a crontab', () => {
     assert.deepEqual(
       findings.map(({ place, level, what }) => [place.line, level, what]),
       [
+        [1, 'changed', 'the environment'],
         [2, 'changed', 'user www-data'],
         [3, 'lost', '@daily bob'],
       ],
@@ -243,7 +259,28 @@ describe('lines of a crontab', () => {
     assert.equal(onlyJob('0 3 * * * a\n').options.overlap, undefined)
     const { overlap, misfire } = onlyJob('0 3 * * * a\n', { likeCron: true }).options
     assert.deepEqual({ overlap, misfire }, { overlap: 'allow', misfire: 'skip' })
-    assert.equal(onlyJob('0 3 * * * flock -n /x a\n', { likeCron: true }).options.overlap, 'skip')
+  })
+
+  test('a lock becomes the overlap that it stands for, and what is told about it is true', () => {
+    const told = (command: string, likeCron = false): unknown[] => {
+      const { jobs, findings } = importText(`0 3 * * * ${command}\n`, { likeCron })
+      const why = findings.find(({ what }) => what === 'flock')?.why ?? ''
+      return [jobs[0]!.options.overlap, /^overlap: '([\w-]+)'|one machine only/.exec(why)?.slice(0, 1)[0]]
+    }
+    const skip = ['skip', "overlap: 'skip'"]
+    const queue = ['queue', "overlap: 'queue'"]
+    for (const command of [
+      'flock -n /x a',
+      '/usr/bin/flock -xn /x -c a',
+      'flock -E 0 --nonblock /x a',
+      '(flock -n 9; a)',
+    ])
+      assert.deepEqual([told(command), told(command, true)], [skip, skip], command)
+    for (const command of ['flock /x a', 'flock -w 10 /x a -n', 'flock -E 5 -x /x -c "a -n"', '(flock 9; a -n)'])
+      assert.deepEqual([told(command), told(command, true)], [queue, ['allow', 'one machine only']], command)
+    assert.deepEqual(told('flock -s /x a'), [undefined, 'one machine only'])
+    for (const command of ['a --flocks', '/opt/flock/run', 'a flock'])
+      assert.deepEqual(told(command), [undefined, undefined], command)
   })
 
   test('FreeBSD has macros of its own', () => {

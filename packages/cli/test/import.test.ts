@@ -48,9 +48,10 @@ describe('cronce import crontab', () => {
         '',
       ].join('\n'),
     )
-    const [head, mail, reboot, note] = stderr.split('\n')
+    const [head, mail, environment, reboot, note] = stderr.split('\n')
     assert.match(head!, /^LINE {2}WHAT +WHY +WHAT TO DO$/)
     assert.match(mail!, /^2 +MAILTO=me +nothing is mailed/)
+    assert.match(environment!, /^3 +the environment +cron gives all commands a short PATH/)
     assert.match(reboot!, /^4 +@reboot +the start of a machine/)
     assert.equal(note, 'note: 1 job; 1 thing did not translate, kept as a comment.')
   })

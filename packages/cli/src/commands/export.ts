@@ -7,6 +7,7 @@ import type { ExportedJob, ExportFinding, Rendered } from '../export/exported.ts
 import { renderCronJobs } from '../export/k8s-cronjobs.ts'
 import { renderDeployment } from '../export/k8s-deployment.ts'
 import { type K8sOptions, secretComment } from '../export/k8s-parts.ts'
+import { programPath } from '../export/program-path.ts'
 import { exportedJob, readExportedJobs } from '../export/read-jobs.ts'
 import { writeOut } from '../import/write-out.ts'
 import type { Io } from '../io.ts'
@@ -104,7 +105,7 @@ async function render(
   io: Io,
 ): Promise<Rendered> {
   const { config } = await loadConfig(args, io)
-  if (form === 'crontab') return renderCrontab(jobs, { now: io.now })
+  if (form === 'crontab') return renderCrontab(jobs, { now: io.now, path: programPath(io.env) })
   const options: K8sOptions = {
     image: args.text('image') ?? NO_IMAGE,
     secret: args.text('secret') ?? 'cronce-store',

@@ -7,6 +7,7 @@ import { findingsText, summary } from '../import/report.ts'
 import { isSystemCrontab, readSources, type Source } from '../import/sources.ts'
 import { writeOut } from '../import/write-out.ts'
 import type { Io } from '../io.ts'
+import { localZone } from '../local-zone.ts'
 import { note, printJson } from '../output.ts'
 import { suggestion, UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
@@ -91,16 +92,12 @@ async function readImported(
   return importCrontab(text, {
     file,
     isSystem: args.has('system') || isSystemCrontab(file),
-    tz: args.text('tz') ?? machineZone(io),
+    // Cron knows no zone but the machine's, so that is what its lines mean.
+    tz: args.text('tz') ?? localZone(io.env),
     cwd: args.text('cwd') ?? null,
     user: args.text('user') ?? 'root',
     likeCron: args.has('like-cron'),
   })
-}
-
-/** Cron knows no zone but the machine's, so that is what its lines mean. */
-function machineZone({ env: { TZ } }: Io): string {
-  return TZ || new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 async function tell(imported: Imported, text: string, args: Args, io: Io): Promise<number> {

@@ -1,21 +1,29 @@
-import { execWords, unheard } from './exec-words.ts'
+import { execWords, unheard } from './exec-call.ts'
 import type { ExportedJob, ExportFinding, Rendered } from './exported.ts'
 import { fiveFields } from './five-fields.ts'
 import { shellQuote } from './shell-words.ts'
 
-const HEAD = [
-  '# Written by cronce export crontab. The same lines on several machines: every fire is run by one of them.',
+/** By this the import knows whose variables they are. */
+export const WRITTEN = '# Written by cronce export crontab.'
+
+const headWith = (path: string): readonly string[] => [
+  `${WRITTEN} The same lines on several machines: every fire is run by one of them.`,
   '# The store is told by a file, so that nobody sees its password here.',
   'CRONCE_STORE=@/etc/cronce/store',
+  '# Where node and cronce are. Cron looks in /usr/bin and /bin only.',
+  `PATH=${path}`,
 ]
 
 /** Longer lines are cut, or refused, by crons. */
 const LONGEST_COMMAND = 998
 
 /** Lines for cron, each of which claims the fire before it runs anything. */
-export function renderCrontab(jobs: readonly ExportedJob[], { now }: { now: number }): Rendered {
+export function renderCrontab(
+  jobs: readonly ExportedJob[],
+  { now, path }: { readonly now: number; readonly path: string },
+): Rendered {
   const findings: ExportFinding[] = []
-  const lines: string[] = [...HEAD]
+  const lines: string[] = [...headWith(path)]
   let zone: string | null = null
   let count = 0
   for (const job of jobs) {

@@ -1,5 +1,5 @@
 import { shellWordsWithStdin } from './command-words.ts'
-import { execWords, unheard } from './exec-words.ts'
+import { execWords, unheard } from './exec-call.ts'
 import type { ExportedJob, ExportFinding, Rendered } from './exported.ts'
 import { fiveFields } from './five-fields.ts'
 import { k8sNames } from './k8s-names.ts'

@@ -1,3 +1,4 @@
+import { flockOf } from './flock.ts'
 import type { Finding } from './imported.ts'
 
 type Note = Pick<Finding, 'what' | 'why' | 'todo'>
@@ -7,15 +8,13 @@ const RELATIVE_PATH = /(^|[\s;&|(<>="'])(\.{1,2}\/|[\w.-]+\/)[\w./*-]*/
 const RELATIVE_TARGET = />>?[ \t]*["']?(?![&/~$>\s"'])[\w.-]/
 
 /** What is worth saying about a command that cron ran, and that something else will run now. */
-export function commandNotes(command: string, { hasFolder }: { hasFolder: boolean }): Note[] {
+export function commandNotes(
+  command: string,
+  { hasFolder, likeCron }: { readonly hasFolder: boolean; readonly likeCron: boolean },
+): Note[] {
   const notes: Note[] = []
-  if (/(^|[\s;&|(])(\S*\/)?flock\b/.test(command)) {
-    notes.push({
-      what: 'flock',
-      why: "overlap: 'skip' does the same, for the whole fleet rather than for one machine",
-      todo: 'take flock out, unless something else uses the lock, too',
-    })
-  }
+  const lock = flockOf(command)
+  if (lock !== null) notes.push({ what: 'flock', ...lockNote(lock, likeCron) })
   if (/&?>>?[ \t]*\/dev\/null/.test(command)) {
     notes.push({
       what: '> /dev/null',
@@ -38,6 +37,20 @@ export function commandNotes(command: string, { hasFolder }: { hasFolder: boolea
     })
   }
   return notes
+}
+
+function lockNote(lock: NonNullable<ReturnType<typeof flockOf>>, likeCron: boolean): Omit<Note, 'what'> {
+  const todo = 'take flock out, unless something else uses the lock, too'
+  if (lock === 'gives-up') {
+    return { why: "overlap: 'skip' does the same, for the whole fleet rather than for one machine", todo }
+  }
+  if (lock === 'shares' || likeCron) {
+    const why = 'it locks on one machine only: on others the command may run at the same time'
+    return { why, todo: "write overlap: 'queue' or 'skip' if it must not" }
+  }
+  const why =
+    "overlap: 'queue' waits likewise, for the whole fleet; but one waits, and what is due meanwhile is skipped"
+  return { why, todo: `${todo}; write 'queue-all' if all must run` }
 }
 
 function isRelative(command: string): boolean {

@@ -1,8 +1,10 @@
+import { WRITTEN } from '../export/crontab.ts'
 import { commandNotes } from './command-notes.ts'
 import { type CrontabLine, readCrontab } from './crontab-lines.ts'
 import { readSchedule } from './crontab-schedule.ts'
 import { CrontabSettings } from './crontab-settings.ts'
 import { unwrapExecLine } from './exec-line.ts'
+import { flockOf } from './flock.ts'
 import type { Finding, Imported, ImportedItem, JobRecord } from './imported.ts'
 import { slugOfCommand, uniqueNames } from './job-names.ts'
 
@@ -33,6 +35,7 @@ export function importCrontab(text: string, options: CrontabOptions): Imported {
   const settings = new CrontabSettings(options)
   const nameFor = uniqueNames()
   const report: Report = (line, finding) => findings.push({ place: { file, line }, ...finding })
+  const isOurs = text.startsWith(WRITTEN)
   let comments: string[] = []
   const flush = (): void => {
     if (comments.length > 0) items.push({ kind: 'comment', lines: comments })
@@ -59,11 +62,12 @@ export function importCrontab(text: string, options: CrontabOptions): Imported {
         report(line.line, { level: 'lost', what: line.raw.trim(), why: line.why, todo: 'put the line right' })
         break
       case 'entry': {
-        const job = readEntry(line, settings, options, nameFor, report)
+        const job = readEntry(line, settings, { ...options, isOurs }, nameFor, report)
         if (job === null) {
           flush()
           items.push(untranslated(line))
         } else {
+          if (!items.some(({ kind }) => kind === 'job')) report(line.line, ENVIRONMENT)
           items.push({ kind: 'job', job: { ...job, comments, place: { file, line: line.line } } })
           comments = []
         }
@@ -82,6 +86,13 @@ const CARRIAGE_RETURNS: Omit<Finding, 'place'> = {
   todo: 'nothing',
 }
 
+const ENVIRONMENT: Omit<Finding, 'place'> = {
+  level: 'changed',
+  what: 'the environment',
+  why: 'cron gives all commands a short PATH, and SHELL, HOME and LOGNAME of the user; now they have those of cronce start',
+  todo: 'write what they rely on into env',
+}
+
 const UNFINISHED: Omit<Finding, 'place'> = {
   level: 'changed',
   what: 'no line end',
@@ -96,7 +107,7 @@ function untranslated({ line, raw }: CrontabLine): ImportedItem {
 function readEntry(
   entry: Entry,
   settings: CrontabSettings,
-  options: CrontabOptions,
+  options: CrontabOptions & { readonly isOurs: boolean },
   nameFor: (wanted: string) => string,
   report: Report,
 ): { name: string; options: JobRecord } | null {
@@ -131,17 +142,22 @@ function readEntry(
       todo: 'nothing',
     })
   }
-  for (const note of commandNotes(entry.command, { hasFolder: settings.cwd !== null || wrapped !== null })) {
+  const { likeCron } = options
+  const hasFolder = settings.cwd !== null || wrapped !== null
+  for (const note of commandNotes(entry.command, { hasFolder, likeCron })) {
     report(entry.line, { level: 'changed', ...note })
   }
+  const lock = flockOf(entry.command)
   const policies: JobRecord = {
-    ...(options.likeCron ? { overlap: 'allow', misfire: 'skip' } : {}),
-    ...(/(^|[\s;&|(/])flock\b/.test(entry.command) ? { overlap: 'skip' } : {}),
+    ...(lock === 'waits' ? { overlap: 'queue' } : {}),
+    ...(likeCron ? { overlap: 'allow', misfire: 'skip' } : {}),
+    ...(lock === 'gives-up' ? { overlap: 'skip' } : {}),
     ...settings.policies,
   }
   if (wrapped !== null) {
     // What was for cronce exec is for cronce start now, which is told otherwise.
-    const inherited = Object.entries(settings.env).filter(([variable]) => !/^CRONCE_(STORE|NAMESPACE)$/.test(variable))
+    const forExec = options.isOurs ? /^(CRONCE_(STORE|NAMESPACE)|PATH)$/ : /^CRONCE_(STORE|NAMESPACE)$/
+    const inherited = Object.entries(settings.env).filter(([variable]) => !forExec.test(variable))
     const env = { ...Object.fromEntries(inherited), ...wrapped.options.env }
     return {
       name,

@@ -9,6 +9,7 @@ const FOR_CRON = /^(SHELL|CRON_TZ|MAILTO|MAILFROM|CONTENT_TYPE|CONTENT_TRANSFER_
 
 /** The variables of a crontab as they stand at a line: each holds for the lines below it. */
 export class CrontabSettings {
+  readonly #machineTz: string
   tz: string
   shell = '/bin/sh'
   cwd: string | null
@@ -16,6 +17,7 @@ export class CrontabSettings {
   env: Readonly<Record<string, string>> = {}
 
   constructor({ tz, cwd }: { readonly tz: string; readonly cwd: string | null }) {
+    this.#machineTz = tz
     this.tz = tz
     this.cwd = cwd
   }
@@ -33,7 +35,7 @@ export class CrontabSettings {
         this.shell = value || '/bin/sh'
         break
       case 'CRON_TZ':
-        this.tz = value || 'UTC'
+        this.tz = this.#zoneOf(value)
         break
       case 'MAILTO':
         if (value !== '') report(line, { ...NO_MAIL, what: `MAILTO=${value}` })
@@ -44,6 +46,12 @@ export class CrontabSettings {
       default:
         report(line, { ...NO_MAIL, what: `${name}=${value}` })
     }
+  }
+
+  /** As TZ may be written, too: with a colon in front, and by its file. */
+  #zoneOf(value: string): string {
+    const bare = value.replace(/^:/, '')
+    return bare === '/etc/localtime' ? this.#machineTz : bare.replace(/^\/.*\/zoneinfo\//, '') || 'UTC'
   }
 
   /** Cronie's: each start up to so many minutes later. */
