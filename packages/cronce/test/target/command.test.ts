@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { idempotencyKey } from '../../src/app/identity.ts'
 import { cronce } from '../../src/index.ts'
 import { Output } from '../../src/target/command/output.ts'
+import { withoutSecrets } from '../../src/target/command/run-environment.ts'
 import { endOf, eventually, folderFor, isAlive, linesOf, openApp, runToEnd } from './kit.ts'
 
 const sh = (command: string) => ({ command, shell: true })
@@ -39,6 +40,20 @@ describe('a command', { concurrency: 2, timeout: 180_000 }, () => {
       CRONCE_INPUT: '{"full":true}',
       [` ${HOME}`]: undefined,
     })
+  })
+
+  test("does not get the scheduler's secrets, unless they are named", async (context) => {
+    const secrets = ['CRONCE_STORE', 'CRONCE_FIRE_TOKEN', 'CRONCE_CALLBACK_SECRET', 'CRONCE_OPERATE_TOKEN']
+    const others = { CRONCE_NAMESPACE: 'a', CRONCE_STORED: 'b', OTHER_TOKEN: 'c' }
+    const given = Object.fromEntries(secrets.map((name) => [name, 'inherited']))
+    assert.deepEqual(Object.keys(withoutSecrets({ ...given, ...others })), secrets)
+    Object.assign(process.env, given)
+    context.after(() => {
+      for (const name of secrets) delete process.env[name]
+    })
+    const env = { CRONCE_STORE: 'named' }
+    const { run } = await runToEnd(openApp(context), { ...sh('env | grep -E "=(inherited|named)$"'), env })
+    assert.deepEqual(linesOf(run, 'info'), ['CRONCE_STORE=named'])
   })
 
   test('runs without a shell, in its folder, with its environment and nothing to read', async (context) => {

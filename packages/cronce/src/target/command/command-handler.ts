@@ -3,7 +3,7 @@ import { cut } from '../../model/limits.ts'
 import type { TargetRun } from '../target-run.ts'
 import { type CommandOptions, type ResolvedCommand, resolveCommand } from './command-options.ts'
 import { Output } from './output.ts'
-import { earlierRuns, environmentFor } from './run-environment.ts'
+import { earlierRuns, environmentFor, withoutSecrets } from './run-environment.ts'
 import { type CommandEnd, superviseCommand } from './supervise.ts'
 import { tellEnd } from './tell-end.ts'
 
@@ -32,7 +32,7 @@ async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<Com
       file,
       args,
       cwd,
-      env: environmentFor(run, command.env),
+      env: environmentFor(run, { ...withoutSecrets(), ...command.env }),
       stdin: stdinOf(command, run),
       ...earlierRuns(run),
     },

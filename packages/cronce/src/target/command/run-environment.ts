@@ -31,6 +31,15 @@ export function earlierRuns(run: TargetRun): Pick<CommandSpec, 'after' | 'afterO
   }
 }
 
+/** What lets its holder at the store or speak for the scheduler: no business of what it runs. */
+const SECRET = /^CRONCE_(STORE|(\w+_)?(TOKEN|SECRET))$/
+
+/** As changes to an environment: takes the scheduler's secrets out of it. */
+export function withoutSecrets(env: NodeJS.ProcessEnv = process.env): Record<string, null> {
+  const names = Object.keys(env).filter((name) => SECRET.test(name))
+  return Object.fromEntries(names.map((name) => [name, null]))
+}
+
 /** The scheduler's environment, what was added to it or taken out of it, and which fire it is. */
 export function environmentFor(
   run: TargetRun,
