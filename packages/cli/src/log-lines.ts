@@ -22,14 +22,3 @@ export function logLine({ at, level, message }: Line, tz: string, paint: Paint):
   const text = message.split(/\r?\n/).map(sanitize).join('\n                   ')
   return `${time} ${color === undefined ? name : paint(color, name)} ${text}`
 }
-
-/** What is new since the last look: of a log that is cut, what comes after the last line that was shown. */
-export function newLines(before: readonly Line[], log: readonly Line[]): readonly Line[] {
-  const last = before.at(-1)
-  if (last === undefined) return log
-  const isSame = (line: Line | undefined): boolean =>
-    line !== undefined && line.at === last.at && line.message === last.message
-  if (isSame(log[before.length - 1])) return log.slice(before.length)
-  const index = log.findLastIndex(isSame)
-  return index < 0 ? log.filter(({ at }) => at > last.at) : log.slice(index + 1)
-}

@@ -4,7 +4,8 @@ import { type Connection, CronceError, type CronceOptions, connect } from 'cronc
 import type { Args, Flags } from './args.ts'
 import { CONFIG_FLAGS, type LoadedConfig, loadConfig } from './config.ts'
 import type { Io } from './io.ts'
-import { redactSecrets, redactUrl, secretsOf } from './redact.ts'
+import { isPasswordCut, redactSecrets, redactUrl, secretsOf } from './redact.ts'
+import { demandFile } from './steer/sqlite-file.ts'
 import { sanitize } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -49,6 +50,8 @@ export async function findStoreIfAny(
   const { config } = loaded
   const named = args.text('store') ?? (ours || config.store || everybodys || undefined)
   const store = typeof named === 'string' ? readStoreText(named, io) : named
+  if (typeof store === 'string' && isPasswordCut(store))
+    throw urlInvalid('The password in the URL of the store is cut.')
   return {
     ...loaded,
     store,
@@ -90,6 +93,7 @@ export async function openSetting(
   const { store, namespace, secrets } = setting
   const tell = (message: string): void =>
     io.err(`${io.paintErr('yellow', 'warning:')} ${sanitize(redactSecrets(message, secrets))}\n`)
+  demandFile(store)
   return withoutSecrets(secrets, () => connect({ store, namespace, ...options, logger: { warn: tell, error: tell } }))
 }
 
@@ -111,15 +115,19 @@ export async function withoutSecrets<T>(secrets: readonly string[], work: () => 
   } catch (error) {
     if (!(error instanceof CronceError)) {
       if (!isInvalidUrl(error)) throw error
-      throw new CronceError('STORE_INVALID', 'The URL of the store is no URL.', {
-        hint: 'Percent-encode special characters in its password: @ is %40, / is %2F.',
-      })
+      throw urlInvalid('The URL of the store is no URL.')
     }
     const message = redactSecrets(error.message, secrets)
     const hint = error.hint === undefined ? undefined : redactSecrets(error.hint, secrets)
     if (message === error.message && hint === error.hint) throw error
     throw new CronceError(error.code, message, { hint })
   }
+}
+
+function urlInvalid(message: string): CronceError {
+  return new CronceError('STORE_INVALID', message, {
+    hint: 'Percent-encode special characters in its password: @ is %40, / is %2F.',
+  })
 }
 
 function isInvalidUrl(error: unknown): boolean {

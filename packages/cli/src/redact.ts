@@ -18,6 +18,27 @@ export function redactText(text: string): string {
     .replace(/\b(password)=('[^']*'|[^\s&;'"]+)/gi, `$1=${HIDDEN}`)
 }
 
+/** The same for all texts in a record: jobs write URLs into their logs and errors, too. */
+export function redactRecord<T>(value: T): T {
+  if (typeof value === 'string') return redactText(value) as T
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(redactRecord) as T
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, redactRecord(part)])) as T
+}
+
+/**
+ * Whether a bare @, /, ? or # in the password makes this another URL than was meant: the host is looked for behind the first of
+ * them, so that a driver asks for the rest of the password by name.
+ */
+export function isPasswordCut(url: string): boolean {
+  const [, authority, path = '', query = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? []
+  if (authority === undefined) return false
+  if (authority.includes('@')) return authority.indexOf('@') !== authority.lastIndexOf('@')
+  const port = /^[^:[\]]*:(.*)$/.exec(authority)?.[1]
+  if (port === undefined) return false
+  return /^\d*$/.test(port) ? path.includes('@') : `${path}${query}`.includes('@')
+}
+
 /** What must not be shown of this URL, as written and as meant, longest first. */
 export function secretsOf(url: string): string[] {
   const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:(.*)@[^@]*$/i.exec(url)?.[1]

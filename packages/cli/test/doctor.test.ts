@@ -62,6 +62,7 @@ const SCHEDULE: ScheduleFact = {
   job: 'report',
   state: 'active',
   nextAt: NOW + HOUR,
+  needsInstance: true,
   timeoutMs: 10 * MINUTE,
   failedInRow: 0,
   pause: null,
@@ -238,6 +239,9 @@ describe('what the doctor makes of facts', () => {
     assert.deepEqual(levels({ instances: [], schedules: [late] }), ['instances fail', 'orphans note'])
     assert.deepEqual(levels({ instances: [gone], schedules: [] }), ['instances note', 'silent note'])
     assert.deepEqual(levels({ instances: [{ ...INSTANCE, drain: true }] }), ['instances warn'])
+    const ofExec = { ...SCHEDULE, job: 'backup', nextAt: null, needsInstance: false }
+    assert.deepEqual(levels({ instances: [], schedules: [ofExec] }), ['instances note'])
+    assert.deepEqual(levels({ schedules: [SCHEDULE, ofExec] }), [], 'nobody has to be there for it')
     finds(
       { fleet: { instances: [INSTANCE, { ...gone, id: 'b' }] } },
       'silent',

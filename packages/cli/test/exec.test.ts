@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, connect, cron } from 'cronce'
 import { type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
 import { readArgs } from '../src/args.ts'
+import { isOfExec, needsInstance } from '../src/exec-app.ts'
 import { exitOf } from '../src/service/exec/exec-exit.ts'
 import { EXEC_FLAGS, readPlan } from '../src/service/exec/exec-plan.ts'
 import { findDue } from '../src/service/exec/find-due.ts'
@@ -94,7 +95,12 @@ describe('cronce exec', { concurrency: 3 }, () => {
       assert.match(late.stderr(), /another ran it: nightly \(due .*\) failed at /)
       assert.equal(said().length, 1)
 
-      const { fires, runs } = await client()
+      const { fires, runs, schedules } = await client()
+      const made = await schedules.get('nightly')
+      assert.deepEqual(
+        [isOfExec(made), needsInstance(made), needsInstance({ ...made, app: null })],
+        [true, false, false],
+      )
       const [fire, ...more] = (await fires.list({ schedule: 'nightly' })).items
       assert.deepEqual([fire?.state, fire?.attempt, more], ['failed', 1, []])
       const { items } = await runs.list({ schedule: 'nightly' })

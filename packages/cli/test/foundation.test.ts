@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -9,7 +9,8 @@ import { CHANGE_FLAGS, confirm, type Plan } from '../src/confirm.ts'
 import { exitCodeOf } from '../src/exit-code.ts'
 import { findStore, STORE_FLAGS, withoutSecrets } from '../src/open-store.ts'
 import { OUTPUT_FLAGS, printList } from '../src/output.ts'
-import { redactUrl, secretsOf } from '../src/redact.ts'
+import { isPasswordCut, redactRecord, redactUrl, secretsOf } from '../src/redact.ts'
+import { createLog } from '../src/service/log.ts'
 import { readTime, relativeWords } from '../src/time-words.ts'
 import { type Asked, ask, listener } from './cronce.ts'
 
@@ -46,6 +47,24 @@ describe('which store is meant', () => {
     })
     await assert.rejects(find(['--store', '@nothing'], {}), { code: 'USAGE' })
     await assert.rejects(find(['--store', '@cronce.config.json'], {}), /has no URL in it/)
+  })
+
+  test('whoever only looks or steers makes no file', async () => {
+    const file = join(folder, 'none.db')
+    for (const command of [
+      ['list'],
+      ['runs'],
+      ['pause', 'a'],
+      ['fires', '--verify'],
+      ['prune'],
+      ['adopt'],
+      ['doctor'],
+    ]) {
+      const { status, stderr, stdout } = await ask([...command, '--store', `sqlite:${file}`])
+      assert.equal(status, 5, command.join(' '))
+      assert.match(stderr + stdout, /There is no file .*none\.db/)
+    }
+    assert.equal(existsSync(file), false)
   })
 
   test('a configuration in code may be a store as it was made; what is wrong with one is told with its place', async () => {
@@ -87,6 +106,47 @@ describe('secrets', () => {
       'postgres://me@db/app': 'postgres://me@db/app',
     }
     for (const [url, expected] of Object.entries(shown)) assert.equal(redactUrl(url), expected)
+  })
+
+  test('with a bare @ or / in them make another URL, which is refused before a driver looks for that host', async () => {
+    const cut = [
+      'postgres://me:hunt@er2@db/app',
+      'postgres://me:hunt/er2@db/app',
+      'redis://:5/hunter2@cache',
+      'redis://a:b?hunter2@h',
+    ]
+    for (const url of cut) {
+      const { status, stderr } = await ask(['list', '--store', url])
+      assert.equal(status, 2, url)
+      assert.match(stderr, /^error: The password in the URL of the store is cut\.\nhint: Percent-encode/)
+      assert.doesNotMatch(stderr, /hunt|er2/)
+    }
+    const whole = [
+      'postgres://me:hunt%40er2@db:5432/app?application_name=me@desk',
+      'postgres://db:5432/app?user=a@b',
+      'redis-cluster://me:pw@h1:1,h2:2',
+      'redis+unix:///run/a@b.sock',
+      'postgres://[::1]:5432/app',
+      'sqlite:/a:b/c@d.db',
+    ]
+    assert.deepEqual(whole.filter(isPasswordCut), [])
+  })
+
+  test('are in no line of a log, whichever its form, and no record that is shown', () => {
+    const error = { message: 'no route to postgres://me:hunter2@db', stack: 'at "hunter2"\\' }
+    for (const isJson of [true, false]) {
+      const { io, said } = listener({})
+      const log = createLog({ isJson, isVerbose: false, secrets: ['hunter2'] }, io)
+      log.tell('error', `It failed: ${error.message}`, { error, level: 'info', message: 'mine', code: 'X' })
+      assert.doesNotMatch(said().stderr, /hunter2/)
+      if (!isJson) continue
+      const { time, ...line } = JSON.parse(said().stderr)
+      assert.deepEqual([typeof time, line.level, line.code, line.error.stack], ['string', 'error', 'X', 'at "***"\\'])
+      assert.equal(line.message, 'It failed: no route to postgres://me:***@db')
+    }
+    const record = { log: [{ at: 1, message: 'redis://:hunter2@h' }], count: 2 }
+    assert.doesNotMatch(JSON.stringify(redactRecord({ ...record, error: error.message })), /hunter2/)
+    assert.deepEqual(redactRecord({ a: [1, null, true], b: 'plain' }), { a: [1, null, true], b: 'plain' })
   })
 
   test('are taken out of what a driver says, as they are written and as they are meant', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import type { Cronce } from 'cronce'
+import { type Cronce, cronce } from 'cronce'
 import { type Bench, benchOn, fleetOn, scratch, until } from './steer-kit.ts'
 
 const MINUTE = 60_000
@@ -255,6 +255,46 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('retry', 'fine', '2020-01-01')).status, 3)
     assert.equal((await bench.say('retry', 'fine')).status, 2)
     assert.equal((await bench.say('retry', 'finee', 'latest')).status, 3)
+  })
+
+  test('remove takes out what was made, says what goes with it, and leaves to the code what is in the code', async () => {
+    await make('goner')
+    await make('busy', { job: 'slow', cron: undefined })
+    const unsure = await bench.say('remove', 'goner')
+    assert.equal(unsure.status, 4)
+    assert.match(unsure.stderr, /Nobody confirmed it: Remove goner \(active, job "good"\): what is on record stays/)
+    assert.equal((await bench.say('remove', 'goner', '--dry-run')).status, 0)
+    assert.equal((await bench.say('remove', 'goner', 'gonner', '--yes')).status, 3)
+    assert.equal((await get('goner')).name, 'goner', 'a slip in one name removes none')
+    const gone = await bench.say('remove', 'goner', '--yes', '--note', 'tidied up')
+    assert.deepEqual([gone.status, gone.stdout], [0, 'goner is removed. By ada@desk: tidied up\n'])
+    assert.equal(await bench.client.schedules.find('goner'), null)
+
+    const inCode = await bench.say('remove', 'good', '--yes')
+    assert.equal(inCode.status, 4)
+    assert.match(inCode.stderr, /good is declared in the code of shop, which would make it again\.\nhint: .*--force/)
+    await bench.client.schedules.trigger('busy')
+    await until(async () => (await get('busy')).open.find(({ state }) => state === 'running') ?? null)
+    const busy = await bench.say('remove', 'busy', '--yes')
+    assert.deepEqual([busy.status, /has a run that is not over/.test(busy.stderr)], [4, true])
+    const forced = await bench.say('remove', 'busy', '--yes', '--force', '--json')
+    assert.deepEqual(JSON.parse(forced.stdout).removed, ['busy'])
+    assert.equal((await bench.say('remove')).status, 2)
+  })
+
+  test('of what left the code it is said that it is not due, whatever is done to it; it can be removed', async () => {
+    const options = { store: bench.store, app: 'leaving', logger: false, signals: false, holdDown: '1s' } as const
+    for (const deployment of ['v1', 'v2']) {
+      const other = cronce({ ...options, deployment })
+      if (deployment === 'v1') other.job('left', { cron: '0 3 * * *' }, () => {})
+      await other.start()
+      if (deployment === 'v2') await until(async () => (await get('left')).state === 'retired')
+      await other.stop()
+    }
+    for (const command of ['pause', 'resume'])
+      assert.match((await bench.say(command, 'left')).stdout, /It is retired: it is not due\.\n$/, command)
+    assert.match((await bench.say('resume', 'left')).stderr, /left is not paused\. It is retired: it is not due\./)
+    assert.equal((await bench.say('remove', 'left', '--yes')).status, 0)
   })
 
   test('what was skipped ahead of its time can be brought back', async () => {

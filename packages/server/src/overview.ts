@@ -130,11 +130,14 @@ function attentionOf(
       found.push({ kind: 'deployments', about: app, message })
     }
   }
-  for (const { name, job, nextAt, failedInRow } of active) {
+  for (const { name, job, app, trigger, open, nextAt, failedInRow } of active) {
     if (failedInRow >= FAILING) {
       found.push({ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` })
     }
+    // What cronce exec made is run by whoever calls that; what is only triggered needs nobody until then.
+    const needsInstance = !app?.startsWith('exec:') && (trigger !== null || open.length > 0)
     if (!jobs.has(job)) {
+      if (!needsInstance) continue
       found.push({ kind: 'no-instance', about: name, message: `No live instance has the job ${JSON.stringify(job)}.` })
     } else if (nextAt !== null && nextAt < now - OVERDUE_MS) {
       found.push({ kind: 'overdue', about: name, message: 'Its due time has passed, and nobody has come to it.' })

@@ -222,6 +222,7 @@ describe('the fleet over HTTP', () => {
     app.job('tick', { every: '1h' }, () => {})
     await app.start()
     await app.schedules.create('orphan', { job: 'nobody', every: '90m' })
+    await app.schedules.create('when-asked', { job: 'nobody' })
     const instances = await ask('GET', '/api/v1/instances')
     assert.deepEqual([instances.body.items.length, instances.body.items[0].id], [1, app.instance])
     assert.equal((await ask('POST', `/api/v1/instances/${app.instance}/drain`)).status, 204)
@@ -258,7 +259,7 @@ describe('the fleet over HTTP', () => {
     assert.deepEqual([cut.body.items.length, cut.body.cut], [1, true])
     assert.equal(codeOf(await ask('GET', '/api/v1/forecast?from=5&to=5')), '400 OPTION_INVALID')
     const { schedules, attention, next } = (await ask('GET', '/api/v1/overview')).body
-    assert.deepEqual([schedules.active, next.length], [2, 10])
+    assert.deepEqual([schedules.active, next.length], [3, 10])
     assert.deepEqual(
       attention.map(({ kind, about }: { kind: string; about: string }) => [kind, about]),
       [['no-instance', 'orphan']],

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { CronceError } from 'cronce'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
@@ -9,7 +8,6 @@ import { atMost } from '../operands.ts'
 import { note, printJson } from '../output.ts'
 import { STEER_FLAGS } from '../steer/flags.ts'
 import { say, whyWords } from '../steer/say.ts'
-import { sqliteFile } from '../steer/sqlite-file.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
@@ -76,10 +74,6 @@ function refuseKind({ store }: StoreSetting): void {
   if (store.startsWith('memory:')) {
     throw new UsageError("A store in memory is nobody's copy.", 'Name the store with --store.')
   }
-  const file = sqliteFile(store)
-  // Opening would make the file, and say that it is no copy.
-  if (file === null || existsSync(file)) return
-  throw new CronceError('STORE_UNREACHABLE', `There is no file ${file}.`, { hint: 'Check --store and CRONCE_STORE.' })
 }
 
 /** `null`: it opens, so nobody needs to take it over. Else why it does not, if that is for being a copy. */

@@ -1,6 +1,7 @@
 import type { Connection, FireView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { trigger as makeTrigger } from 'cronce/cron'
 import type { Args } from '../args.ts'
+import { isOfExec } from '../exec-app.ts'
 import { formatCount, formatDuration } from '../format.ts'
 import { frequencyOf } from '../frequency.ts'
 import type { Io } from '../io.ts'
@@ -11,6 +12,7 @@ import { endingWords, paintStrip, stateColor, strip } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
 import { policyWords } from '../policy-words.ts'
 import { fireLines } from '../print.ts'
+import { redactRecord } from '../redact.ts'
 import { comingOf } from '../schedule-times.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
@@ -47,7 +49,7 @@ function runDescribe(args: Args, io: Io): Promise<number> {
   const name = oneOperand(args, 'describe', 'schedule')
   const count = wholeNumber(args, 'count', { min: 0, max: 1_000, otherwise: 5 })
   return withClient(args, io, async (client) => {
-    const description = await readDescription(client, name, count, io.now)
+    const description = redactRecord(await readDescription(client, name, count, io.now))
     const { schedule } = description
     if (args.has('json')) {
       const { open, ...rest } = schedule
@@ -94,7 +96,7 @@ function print({ schedule, next, fires, runs, instances }: Description, tz: stri
   if (live !== null && live.kind !== 'at') text.row('frequency', frequencyOf(live, io.now).words)
   text.row('job', schedule.job)
   text.row('state', stateWords(schedule, when))
-  text.row('declared', schedule.app === null ? 'by a client' : `in the code of ${schedule.app}`)
+  text.row('declared', declaredWords(schedule))
   text.row('tenant', schedule.tenant)
   text.row(
     'made',
@@ -102,7 +104,7 @@ function print({ schedule, next, fires, runs, instances }: Description, tz: stri
   )
   text.row('window', windowWords(schedule, when))
   if (schedule.input !== null) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
-  text.row('runs on', instancesWords(instances))
+  text.row('runs on', instancesWords(schedule, instances))
 
   text.heading('History')
   text.lines('latest 20', [paintStrip(strip(fires, 20), io.paint)])
@@ -156,7 +158,13 @@ function windowWords({ startAt, endAt, limit, fired }: ScheduleView, when: (inst
   return parts.length === 0 ? null : parts.join(', ')
 }
 
-function instancesWords(instances: readonly InstanceView[]): string {
+function declaredWords(schedule: ScheduleView): string {
+  if (isOfExec(schedule)) return 'by cronce exec'
+  return schedule.app === null ? 'by a client' : `in the code of ${schedule.app}`
+}
+
+function instancesWords(schedule: ScheduleView, instances: readonly InstanceView[]): string {
+  if (instances.length === 0 && isOfExec(schedule)) return 'the host that calls cronce exec'
   if (instances.length === 0) return 'no live instance knows its job: it will not run'
   const hosts = new Set(instances.map(({ host }) => host))
   const shown = [...hosts].slice(0, 5).join(', ')

@@ -124,6 +124,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./retry.ts')).retry,
   },
   {
+    name: 'remove',
+    group: 'steer',
+    summary: 'Take schedules out of the store, such as those that left the code',
+    load: async () => (await import('./remove.ts')).remove,
+  },
+  {
     name: 'drain',
     group: 'steer',
     summary: 'Let an instance take nothing new',

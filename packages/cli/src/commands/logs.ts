@@ -4,11 +4,12 @@ import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
 import { FIRE_FLAGS, findFire, isToken } from '../find-fire.ts'
 import type { Io } from '../io.ts'
-import { logLine, newLines } from '../log-lines.ts'
+import { logLine } from '../log-lines.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
 import { endingWords } from '../outcome-words.ts'
 import { note, printJsonLine, STREAM_FLAGS } from '../output.ts'
+import { redactRecord } from '../redact.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -129,13 +130,17 @@ const REMEMBERED = 1_000
 
 function printerOf(args: Args, io: Io, most: number): Printer {
   const tz = zoneOf(args)
-  const printed = new Map<string, RunView['log']>()
+  /** How many lines of a run were printed: lines are only ever added. */
+  const printed = new Map<string, number>()
+  /** Of which it was told that their logs are cut. */
+  const cut = new Set<string>()
   let current: string | null = null
   return {
-    print(run) {
+    print(shown) {
+      const run = redactRecord(shown)
       const before = printed.get(run.token)
-      const lines = before === undefined ? (most === 0 ? [] : run.log.slice(-most)) : newLines(before, run.log)
-      printed.set(run.token, run.log)
+      const lines = before === undefined ? (most === 0 ? [] : run.log.slice(-most)) : run.log.slice(before)
+      printed.set(run.token, run.log.length)
       if (printed.size > REMEMBERED) printed.delete(printed.keys().next().value!)
       const { schedule, token, dueAt, attempt } = run
       if (args.has('jsonl')) {
@@ -148,6 +153,8 @@ function printerOf(args: Args, io: Io, most: number): Printer {
         current = token
       }
       for (const line of lines) io.out(`${logLine(line, tz, io.paint)}\n`)
+      if (run.logCut && !cut.has(token)) note('The log is cut here: what the run said after that was not kept.', io)
+      if (run.logCut) cut.add(token)
       if (before === undefined && run.endedAt !== null && run.log.length === 0) io.err('It said nothing.\n')
     },
   }

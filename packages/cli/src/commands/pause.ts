@@ -90,12 +90,13 @@ function fallWords(view: ScheduleView, now: number, until: number | undefined): 
   return `${instantsWords(found)} ${found.count === 1 && !found.more ? 'falls' : 'fall'} into it, `
 }
 
-function openWords({ open }: ScheduleView): string {
+function openWords({ open, state }: ScheduleView): string {
+  const retired = state === 'retired' ? ' It is retired: it is not due.' : ''
   const waiting = open.filter(({ state }) => state === 'waiting').length
   const running = open.length - waiting
   const parts = [
     ...(running === 0 ? [] : [`${counted(running, 'fire that runs goes', 'fires that run go')} on`]),
     ...(waiting === 0 ? [] : [`${counted(waiting, 'fire that waits waits', 'fires that wait wait')} on`]),
   ]
-  return parts.length === 0 ? '' : ` ${parts.join(', ')}.`
+  return `${parts.length === 0 ? '' : ` ${parts.join(', ')}.`}${retired}`
 }

@@ -66,18 +66,25 @@ function runResume(args: Args, io: Io): Promise<number> {
 }
 
 function planWords(view: ScheduleView, missed: Missed | undefined, now: number): string {
-  if (view.pause === null) return `${view.name} is not paused.`
+  if (view.pause === null) return `${view.name} is not paused.${retiredWords(view)}`
   const chosen = missed ?? view.pause.missed
-  if (view.nextAt === null) return `Resume ${view.name}, paused ${relativeWords(view.pause.at, now)}.`
+  if (view.nextAt === null || view.state === 'retired')
+    return `Resume ${view.name}, paused ${relativeWords(view.pause.at, now)}.${retiredWords(view)}`
   const found = countInstants(view, view.nextAt, now)
   const fell = `${instantsWords(found)} fell into the pause`
   const then = found.count === 0 ? '' : `, ${RUN_WORDS[chosen]}`
   return `Resume ${view.name}, paused ${relativeWords(view.pause.at, now)}: ${fell}${then}.`
 }
 
-function doneWords({ name, nextAt, pause: left }: ScheduleView, tz: string, now: number): string {
+function retiredWords({ state }: ScheduleView): string {
+  return state === 'retired' ? ' It is retired: it is not due.' : ''
+}
+
+function doneWords(view: ScheduleView, tz: string, now: number): string {
+  const { name, nextAt, pause: left, state } = view
   // The library settles a very long pause in steps, and leaves the rest to the instances.
   if (left !== null) return `${name} is being resumed: so much fell into its pause that instances go on with it.`
+  if (state === 'retired') return `${name} is resumed.${retiredWords(view)}`
   const next =
     nextAt === null ? 'It is not due again' : `Next: ${formatInstant(nextAt, tz)} (${relativeWords(nextAt, now)})`
   return `${name} is resumed. ${next}.`

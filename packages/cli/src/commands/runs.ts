@@ -7,6 +7,7 @@ import { atMost } from '../operands.ts'
 import { endingWords, OUTCOME_FLAGS, stateColor } from '../outcome-words.ts'
 import { type Column, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readPage } from '../paging.ts'
+import { redactRecord } from '../redact.ts'
 import { formatInstant, TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
 
@@ -53,7 +54,7 @@ function runRuns(args: Args, io: Io): Promise<number> {
     const { items, next } = await readPage(args, (page) => client.runs.list({ ...filter, ...page }))
     printList(
       {
-        items,
+        items: items.map(redactRecord),
         next,
         columns: columnsIn(tz),
         name: ({ schedule: name, token }) => `${name} ${token}`,

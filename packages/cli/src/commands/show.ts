@@ -9,6 +9,7 @@ import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
 import { endingWords, stateColor } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
+import { redactRecord } from '../redact.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -50,7 +51,7 @@ function runShow(args: Args, io: Io): Promise<number> {
   const tz = zoneOf(args)
   return withClient(args, io, async (client) => {
     const fire = await findFire(client, schedule, which, { args, io, tz })
-    const shown = await readShown(client, fire, which)
+    const shown = redactRecord(await readShown(client, fire, which))
     if (args.has('json')) printJson({ fire: shown.fire, runs: shown.runs, steps: shown.steps }, io)
     else print(shown, { tz, lines }, io)
     return 0

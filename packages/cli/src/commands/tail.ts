@@ -7,6 +7,7 @@ import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
 import { endingWords, MARKS, stateColor } from '../outcome-words.ts'
 import { cutTo, note, printJsonLine, STREAM_FLAGS } from '../output.ts'
+import { redactRecord } from '../redact.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
@@ -41,7 +42,8 @@ function runTail(args: Args, io: Io): Promise<number> {
     const { signal } = io
     if (io.isTTY && !args.has('jsonl')) note('Waiting for what happens. Ctrl-C ends it.', io)
     let count = 0
-    for await (const entry of client.feed({ from, signal })) {
+    for await (const told of client.feed({ from, signal })) {
+      const entry = redactRecord(told)
       if (entry.kind === 'gap') {
         note('More happened at once than can be told here: see cronce runs.', io)
         continue

@@ -38,10 +38,15 @@ function checkLive({ now, instances, schedules }: FleetFacts, live: readonly Ins
     )
   }
   const active = schedules.filter(({ state }) => state === 'active')
-  const late = active.filter(({ nextAt }) => nextAt !== null && nextAt < now - OVERDUE_MS)
+  const waiting = active.filter((schedule) => schedule.needsInstance)
+  const late = waiting.filter(({ nextAt }) => nextAt !== null && nextAt < now - OVERDUE_MS)
   const who = live.length > 0 ? `All ${live.length} live instances are being drained` : 'No instance is live'
   const seen = instances.length === 0 ? '' : `, ${instances.length} left or died within a day`
-  if (active.length === 0) return finding('instances', 'note', `${who}${seen}; nothing is scheduled.`)
+  if (waiting.length === 0) {
+    const why =
+      active.length === 0 ? 'nothing is scheduled' : 'nothing needs one: cronce exec, or who triggers it, says when'
+    return finding('instances', 'note', `${who}${seen}; ${why}.`)
+  }
   return finding(
     'instances',
     late.length > 0 ? 'fail' : 'warn',

@@ -38,9 +38,9 @@ function active({ schedules }: FleetFacts): readonly ScheduleFact[] {
 function checkOrphans(fleet: FleetFacts): Finding {
   const live = fleet.instances.filter(isHere)
   const known = new Set(live.flatMap(({ jobs }) => jobs))
-  const orphans = active(fleet).filter(({ job }) => !known.has(job))
+  const orphans = active(fleet).filter((schedule) => schedule.needsInstance && !known.has(schedule.job))
   if (orphans.length === 0)
-    return finding('orphans', 'ok', 'Every active schedule has a live instance that can run it.')
+    return finding('orphans', 'ok', 'Every active schedule that needs one has a live instance that can run it.')
   // Nobody at all is told by another line.
   if (live.length === 0)
     return finding(
@@ -53,7 +53,7 @@ function checkOrphans(fleet: FleetFacts): Finding {
     'orphans',
     'fail',
     `${counted(orphans.length, 'active schedule has', 'active schedules have')} a job that no live instance can run: ${firstFew(orphans.map(({ name }) => name))} (${jobs.length === 1 ? 'job' : 'jobs'} ${firstFew(jobs, jobs.length, 3)}).`,
-    'Start an instance that declares it, or pause or remove the schedule.',
+    'Start an instance that declares it, or pause or remove the schedule: cronce pause, cronce remove.',
   )
 }
 
@@ -65,7 +65,7 @@ function checkRetired({ schedules }: FleetFacts): Finding[] {
       'retired',
       'note',
       `${counted(retired.length, 'schedule is', 'schedules are')} retired, since ${retired.length === 1 ? 'its job' : 'their jobs'} left the code: ${firstFew(retired.map(({ name }) => name))}.`,
-      'Deploy code that declares them, or remove them: schedules.remove.',
+      'Deploy code that declares them, or remove them: cronce remove.',
     ),
   ]
 }

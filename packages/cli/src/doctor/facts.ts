@@ -72,6 +72,8 @@ export interface ScheduleFact {
   readonly job: string
   readonly state: 'active' | 'paused' | 'retired' | 'finished'
   readonly nextAt: number | null
+  /** An instance has to be there for it. */
+  readonly needsInstance: boolean
   readonly timeoutMs: number | null
   readonly failedInRow: number
   readonly pause: { readonly at: number; readonly untilAt: number | null; readonly author: string | null } | null

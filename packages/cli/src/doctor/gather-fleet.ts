@@ -1,5 +1,6 @@
 import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce'
+import { needsInstance } from '../exec-app.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
 
@@ -50,6 +51,7 @@ export function scheduleFact(view: ScheduleView): ScheduleFact {
     job,
     state,
     nextAt,
+    needsInstance: needsInstance(view),
     timeoutMs: policy.timeout.runMs,
     failedInRow,
     pause: pause === null ? null : { at: pause.at, untilAt: pause.untilAt, author: pause.author },

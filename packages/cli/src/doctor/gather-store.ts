@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +6,7 @@ import { migrator, postgres } from 'cronce/postgres'
 import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { type StoreSetting, storeWords, withoutSecrets } from '../open-store.ts'
 import { redactSecrets } from '../redact.ts'
-import { sqliteFile } from '../steer/sqlite-file.ts'
+import { demandFile, sqliteFile } from '../steer/sqlite-file.ts'
 import type { PlaceFacts, StoreFacts, Trouble } from './facts.ts'
 
 const CHECKS = 5
@@ -131,15 +130,6 @@ async function placeOf(url: string): Promise<PlaceFacts | null> {
   if (file === null) return null
   const { type, bavail, bsize } = await statfs(dirname(file))
   return { file, fileSystem: PASSING.get(type) ?? null, freeBytes: bavail * bsize }
-}
-
-/** Opening would make the file, and find nothing wrong with it. */
-function demandFile(store: StoreSetting['store']): void {
-  const file = typeof store === 'string' ? sqliteFile(store) : null
-  if (file === null || existsSync(file)) return
-  throw new CronceError('STORE_UNREACHABLE', `There is no file ${file}.`, {
-    hint: 'Check --store and CRONCE_STORE; the first instance that starts makes it.',
-  })
 }
 
 function kindOf(store: StoreSetting['store']): StoreFacts['kind'] {

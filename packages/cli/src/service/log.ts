@@ -46,8 +46,8 @@ export function createLog({ isJson, isVerbose, secrets }: LogOptions, io: Io): L
   let said: { readonly level: Level; readonly message: string } | null = null
 
   const write: Log['tell'] = (level, message, fields = {}) => {
-    const safe = redactSecrets(message, secrets)
-    io.err(isJson ? jsonLine(level, safe, fields) : textLine(level, safe, io))
+    const safe = (text: string): string => redactSecrets(text, secrets)
+    io.err(isJson ? jsonLine({ ...fields, level, message }, safe) : textLine(level, safe(message), io))
   }
   const flush = (): void => {
     if (said !== null) write(said.level, said.message)
@@ -79,8 +79,12 @@ export function createLog({ isJson, isVerbose, secrets }: LogOptions, io: Io): L
   }
 }
 
-function jsonLine(level: Level, message: string, fields: Readonly<Record<string, unknown>>): string {
-  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`
+/** Nothing that an event brings along is taken for the line's own, or says a secret: its errors are those of drivers, too. */
+function jsonLine(fields: Readonly<Record<string, unknown>>, safe: (text: string) => string): string {
+  const { level, message, ...others } = fields
+  const own = { time: new Date().toISOString(), level, message }
+  const line = { ...own, ...others, ...own }
+  return `${JSON.stringify(line, (_, value: unknown) => (typeof value === 'string' ? safe(value) : value))}\n`
 }
 
 /** The day is of no use to somebody who watches, and the zone is their own. */

@@ -1,4 +1,5 @@
 import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
+import { execApp } from '../../exec-app.ts'
 import { EXIT } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
 import { commandRunner } from './exec-command.ts'
@@ -66,7 +67,7 @@ function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run
   const app = cronce({
     store,
     namespace,
-    app: `exec:${plan.name}`,
+    app: execApp(plan.name),
     // There are no versions of a line in a crontab: whoever starts is the latest.
     deployment: 'exec',
     // One command at a time: they share the streams.
