@@ -82,7 +82,32 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
     return new UsageError(`${rawName} looks like a flag.`, 'Numbers in an expression have no sign.')
   }
   const names = Object.keys(flags).map((name) => `--${name}`)
-  // One letter begins too many names to tell which was meant.
-  const meant = /^--../.test(rawName) ? suggestion(rawName, names) : ''
+  const other = OTHER_WORDS[rawName]
+  const meant =
+    other !== undefined && names.includes(other)
+      ? ` Did you mean ${other}?`
+      : /^--../.test(rawName)
+        ? suggestion(rawName, names)
+        : letterMeant(rawName, names)
   return new UsageError(`Unknown flag ${rawName}.${meant}`, 'See --help for the flags.')
+}
+
+/** What other programs call it. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  '--payload': '--input',
+  '--data': '--input',
+  '--body': '--input',
+  '--message': '--note',
+  '--reason': '--note',
+  '--since': '--from',
+  '--timezone': '--tz',
+  '--zone': '--tz',
+}
+
+/** A letter that begins one name only, in whatever case. */
+function letterMeant(rawName: string, names: readonly string[]): string {
+  const letter = /^-([a-z])$/i.exec(rawName)?.[1]?.toLowerCase()
+  if (letter === undefined) return ''
+  const begun = names.filter((name) => name.startsWith(`--${letter}`) && !name.startsWith('--no-'))
+  return begun.length === 1 ? ` Did you mean ${begun[0]}?` : ''
 }

@@ -46,7 +46,8 @@ export interface LoadedConfig {
   readonly file: string | null
 }
 
-const EXTENSIONS = ['ts', 'mts', 'js', 'mjs', 'json'] as const
+/** What a configuration is called, in the order of preference. */
+export const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'json'].map((extension) => `cronce.config.${extension}`)
 
 const TYPES: Readonly<Record<keyof CronceConfig, readonly string[]>> = {
   store: ['string', 'object'],
@@ -78,9 +79,7 @@ export async function loadConfig(args: Args, { cwd, env }: Io): Promise<LoadedCo
 
 function findConfig(cwd: string): string | null {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const found = EXTENSIONS.map((extension) => join(folder, `cronce.config.${extension}`)).filter((path) =>
-      existsSync(path),
-    )
+    const found = CONFIG_FILES.map((name) => join(folder, name)).filter((path) => existsSync(path))
     if (found.length > 1) {
       throw new CronceError('CONFIG_INVALID', `There are two configurations: ${found.join(' and ')}.`, {
         hint: 'Remove one, or name one with --config.',

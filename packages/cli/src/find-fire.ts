@@ -28,8 +28,11 @@ export async function findFire(
     return client.fires.get({ schedule, dueAt, nonce })
   }
   if (which === undefined || which === 'latest') {
-    const { items } = await client.fires.list({ schedule, limit: 1 })
-    if (items[0] !== undefined) return items[0]
+    // One that was skipped or brought back ahead of its time is not the latest that was due.
+    for (const to of [io.now + 1, undefined]) {
+      const { items } = await client.fires.list({ schedule, to, limit: 1 })
+      if (items[0] !== undefined) return items[0]
+    }
     await client.schedules.get(schedule)
     throw new CronceError('FIRE_NOT_FOUND', `No fire of ${JSON.stringify(schedule)} is on record.`, {
       hint: `See when it is due: cronce next ${schedule}`,

@@ -1,4 +1,5 @@
 import { type CronceError, CronError } from 'cronce/cron'
+import { formatUtc } from './format.ts'
 import { type Glyph, glyphs, type Paint, sanitize } from './terminal.ts'
 
 /** Columns of an expression shown around the trouble. */
@@ -7,7 +8,7 @@ const INDENT = '  '
 
 /** Message, the expression with carets under the place, hint. For people, on stderr. */
 export function errorText(error: CronceError, paint: Paint): string {
-  const lines = [`${paint('red', 'error:')} ${sanitize(error.message)}`]
+  const lines = [`${paint('red', 'error:')} ${sanitize(messageOf(error))}`]
   const hasFrame = error instanceof CronError && error.expression.trim() !== ''
   if (hasFrame) lines.push('', ...frame(error, paint))
   const hint = hintOf(error)
@@ -17,19 +18,28 @@ export function errorText(error: CronceError, paint: Paint): string {
 
 /** The same for programs: one JSON object. */
 export function errorJson(error: CronceError): string {
-  const { code, message } = error
+  const { code } = error
+  const message = messageOf(error)
   const hint = hintOf(error)
   if (!(error instanceof CronError)) return `${JSON.stringify({ error: { code, message, hint } })}\n`
   const { field, position, length, expected } = error
   return `${JSON.stringify({ error: { code, message, hint, field, position, length, expected } })}\n`
 }
 
-/** The library speaks of options; here they are flags. */
+/** The library speaks of options and milliseconds; here they are flags, and times that can be typed. */
+function messageOf({ code, message }: CronceError): string {
+  if (code === 'FIRE_NOT_FOUND')
+    return message.replace(/ at (\d{12,14})\b/, (_, at: string) => ` at ${formatUtc(Number(at))}`)
+  return code === 'OPTION_INVALID' ? message.replace(/^The option ([a-z]+) can't be/, "--$1 can't be") : message
+}
+
 function hintOf(error: CronceError): string | undefined {
   if (error.code === 'SEED_MISSING')
     return 'Add --seed with the name of the schedule: the same seed gives the same time.'
   if (error.hint === undefined && error instanceof CronError && error.expected !== undefined)
     return `Expected ${error.expected}.`
+  if (error.hint === 'Make to later than from.') return 'Make --to later than --from.'
+  if (error.code === 'OPTION_INVALID') return error.hint?.replace(/^Write ([a-z]+): /, 'Write --$1 ')
   return error.hint
     ?.replace(/\b(?:set|use) the option (?=\w)/, 'add --')
     .replace(/\b(?:Set|Use) the option (?=\w)/, 'Add --')

@@ -1,19 +1,48 @@
 import type { ScheduleView } from 'cronce'
 import { trigger as makeTrigger } from 'cronce/cron'
 
+type Series = Pick<ScheduleView, 'trigger' | 'startAt' | 'endAt'>
+
+/** The instants of a schedule after this one, within its window. There may be no end of them. */
+export function* instantsAfter({ trigger, startAt, endAt }: Series, after: number): Generator<number, void> {
+  if (trigger === null) return
+  const live = makeTrigger(trigger)
+  const end = endAt ?? Number.POSITIVE_INFINITY
+  let at = live.next(Math.max(after, (startAt ?? Number.NEGATIVE_INFINITY) - 1))
+  for (; at !== null && at < end; at = live.next(at)) yield at
+}
+
 /** Up to so many of the instants of a schedule after `from`, within its window and its limit, whether or not it is paused. */
 export function comingOf(schedule: ScheduleView, from: number, count: number, to = Number.POSITIVE_INFINITY): number[] {
-  const { trigger, startAt, endAt, limit, fired, state } = schedule
-  if (trigger === null || state === 'retired' || state === 'finished') return []
+  const { limit, fired, state } = schedule
+  if (state === 'retired' || state === 'finished') return []
   const room = limit === null ? count : Math.min(count, Math.max(0, limit - fired))
-  const after = startAt === null ? from : Math.max(from, startAt - 1)
-  const end = Math.min(endAt ?? Number.POSITIVE_INFINITY, to)
-  const live = makeTrigger(trigger)
   const coming: number[] = []
-  let at = live.next(after)
-  while (at !== null && at < end && coming.length < room) {
+  if (room === 0) return coming
+  for (const at of instantsAfter(schedule, from)) {
+    if (at >= to) break
     coming.push(at)
-    at = live.next(at)
+    if (coming.length === room) break
   }
   return coming
+}
+
+/** Beyond this it is no longer of interest how many. */
+export const MOST_COUNTED = 1_000
+
+export interface Counted {
+  readonly count: number
+  /** There are more, which were not counted. */
+  readonly more: boolean
+}
+
+/** How many instants the schedule has from one on (included) to another (not included). */
+export function countInstants(schedule: Series, from: number, to: number): Counted {
+  let count = 0
+  for (const at of instantsAfter(schedule, from - 1)) {
+    if (at >= to) break
+    if (count === MOST_COUNTED) return { count, more: true }
+    count++
+  }
+  return { count, more: false }
 }

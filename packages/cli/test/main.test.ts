@@ -88,6 +88,8 @@ describe('cronce', { concurrency: 4 }, () => {
       await call('next', '0', '9', '*', '*', '*'),
       await call('frobnicate'),
       await call('exp', '* * * * *'),
+      await call('run', 'a', '--payload', '{}'),
+      await call('next', '* * * * *', '-F', 'now'),
       await call('explain', '* * * * *', '-n', '3'),
       await call('explain', '* * * * *', '--n', '3'),
     ]
@@ -95,7 +97,9 @@ describe('cronce', { concurrency: 4 }, () => {
       results.map(({ status, stdout }) => [status, stdout]),
       results.map(() => [2, '']),
     )
-    const [command, flag, zone, bare, unquoted, unknown, short, ...letters] = results.map(({ stderr }) => stderr)
+    const [command, flag, zone, bare, unquoted, unknown, short, payload, from, ...letters] = results.map(
+      ({ stderr }) => stderr,
+    )
     assert.match(command!, /Unknown command "nxt"\. Did you mean next\?/)
     assert.match(flag!, /Unknown flag --form\. Did you mean --from\?/)
     assert.match(zone!, /hint: Did you mean Europe\/London\?/)
@@ -103,6 +107,8 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.match(unquoted!, /Expected one expression, got 5 arguments\.\nhint: Put the expression in quotes/)
     assert.doesNotMatch(unknown!, /Did you mean/)
     assert.match(short!, /Unknown command "exp"\. Did you mean explain\?/)
+    assert.match(payload!, /Unknown flag --payload\. Did you mean --input\?/)
+    assert.match(from!, /Unknown flag -F\. Did you mean --from\?/)
     for (const letter of letters)
       assert.match(letter, /^error: Unknown flag --?n\.\nhint: See --help for the flags\.\n$/)
   })

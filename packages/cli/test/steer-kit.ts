@@ -28,6 +28,10 @@ export function fleetOn(store: string): Cronce {
     { timeout: '1h' },
     (run) => new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason))),
   )
+  // More than is kept of a log.
+  app.job('chatty', {}, (run) => {
+    for (let line = 1; line <= 40; line++) run.log(`${line} ${'x'.repeat(3_000)}`)
+  })
   app.job('halfway', { timeout: '1m' }, async (run) => {
     run.progress(0.4, 'of the way')
     await new Promise((resolve) => setTimeout(resolve, 1_500))

@@ -135,6 +135,15 @@ describe('steering', { concurrency: 6 }, () => {
     for (const args of wrong) assert.equal((await bench.say('pause', ...args)).status, 2, args.join(' '))
   })
 
+  test('flags and times are called as they are typed', async () => {
+    const note = await bench.say('pause', 'good', '--note', 'x'.repeat(2_000))
+    assert.match(note.stderr, /^error: --note can't be .*\nhint: Write --note '…'\.\n$/)
+    const range = await bench.say('backfill', 'good', '--from', 'now-1h', '--to', 'now-2h')
+    assert.match(range.stderr, /\nhint: Make --to later than --from\.\n$/)
+    const none = await bench.say('show', 'good', '2020-01-01')
+    assert.match(none.stderr, /no record of a fire of "good" at 2020-01-01T00:00:00Z\./)
+  })
+
   test('skip-next names the instant, leaves out that one only, and refuses another', async () => {
     await make('daily')
     const { nextAt } = await get('daily')
@@ -253,7 +262,11 @@ describe('steering', { concurrency: 6 }, () => {
     const forced = await bench.say('retry', 'fine', 'latest', '--force')
     assert.match(forced.stdout, /^Round 2 of the fire of fine due .* is open/)
     assert.equal((await bench.say('retry', 'fine', '2020-01-01')).status, 3)
-    assert.equal((await bench.say('retry', 'fine')).status, 2)
+    const none = await bench.say('retry', 'fine')
+    assert.deepEqual([none.status, /No fire of "fine" that failed is on record/.test(none.stderr)], [3, true])
+    const failed = await bench.say('retry', 'again', '--dry-run')
+    assert.match(failed.stdout, /Open round 3 of the fire of again due .*: failed \(error\)/)
+    assert.equal((await bench.say('retry')).status, 2)
     assert.equal((await bench.say('retry', 'finee', 'latest')).status, 3)
   })
 
@@ -297,11 +310,21 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('remove', 'left', '--yes')).status, 0)
   })
 
+  test('logs says where a log was cut', async () => {
+    await make('talk', { job: 'chatty', cron: undefined })
+    await bench.say('run', 'talk', '--wait')
+    const { stdout, stderr } = await bench.say('logs', 'talk')
+    assert.doesNotMatch(stdout, / 40 x/)
+    assert.match(stderr, /note: The log is cut here: what the run said after that was not kept\.\n$/)
+  })
+
   test('what was skipped ahead of its time can be brought back', async () => {
     await make('regretted')
     const { nextAt } = await get('regretted')
     await bench.say('skip-next', 'regretted')
     const due = new Date(nextAt!).toISOString()
+    await bench.say('run', 'regretted', '--wait')
+    assert.match((await bench.say('show', 'regretted')).stdout, /^regretted {2}succeeded\n/, 'the latest that was due')
     assert.equal((await bench.say('retry', 'regretted', due)).status, 0)
     const [open] = (await get('regretted')).open
     assert.deepEqual([open!.dueAt, open!.readyAt], [nextAt, nextAt])

@@ -76,7 +76,8 @@ export function loopbackAccess(level: 'read' | 'operate' = 'operate'): Access {
 
 const PROXY_HEADERS = /^(forwarded|via|x-forwarded-.*|x-real-ip)$/
 
-function isLoopback(host: string): boolean {
+/** Whether a host, with or without its port, is this machine alone. */
+export function isLoopback(host: string): boolean {
   if (!/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false
   const { hostname } = new URL(`http://${host}`)
   return /^(.+\.)?localhost\.?$/.test(hostname) || /^127(\.\d+){3}$/.test(hostname) || hostname === '[::1]'

@@ -5,6 +5,7 @@ export {
   type BearerTokens,
   bearerAccess,
   type Decision,
+  isLoopback,
   loopbackAccess,
 } from './access.ts'
 export { createHandler, type Handler } from './create-handler.ts'

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Args } from '../args.ts'
+import { CONFIG_FILES } from '../config.ts'
 import { EXIT } from '../exit-code.ts'
 import { Interrupted } from '../interrupt.ts'
 import type { Io } from '../io.ts'
@@ -8,7 +9,7 @@ import { isDevChild, runDevChild } from '../service/dev-child.ts'
 import { readKeys } from '../service/dev-keys.ts'
 import { devSession } from '../service/dev-session.ts'
 import { detailLines } from '../service/jobs-error.ts'
-import { SERVICE_FLAGS } from '../service/settings.ts'
+import { JOB_FILES, SERVICE_FLAGS } from '../service/settings.ts'
 import { sanitize } from '../terminal.ts'
 import type { Command } from './command.ts'
 
@@ -27,7 +28,7 @@ export const dev: Command = {
 }
 
 /** Files that may be there soon, although they are not yet. */
-const USUAL = ['ts', 'mts', 'js', 'mjs', 'json'].flatMap((ending) => [`jobs.${ending}`, `cronce.config.${ending}`])
+const USUAL = [...JOB_FILES, ...CONFIG_FILES]
 
 async function child(args: Args, io: Io): Promise<number> {
   try {

@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
 import { cutTo, printJson } from '../output.ts'
-import { Progress } from '../progress.ts'
+import { countSteps } from '../progress.ts'
 import { sanitize } from '../terminal.ts'
 import { TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
@@ -46,7 +46,7 @@ function runForecast(args: Args, io: Io): Promise<number> {
     for await (const schedule of client.schedules.all({ prefix })) {
       if (schedule.state === 'active' || schedule.state === 'paused') schedules.push(schedule)
     }
-    const progress = new Progress(io, 'looked at', schedules.length)
+    const progress = countSteps(io, 'looked at', schedules.length)
     const made = forecastOf(schedules, { from, days, tz, onSchedule: () => progress.step() })
     progress.end()
     if (args.has('json')) printJson(toJson(made), io)

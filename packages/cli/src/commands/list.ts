@@ -7,7 +7,7 @@ import { atMost } from '../operands.ts'
 import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
 import { type Column, formOf, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readPage } from '../paging.ts'
-import { Progress } from '../progress.ts'
+import { countSteps } from '../progress.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
@@ -55,7 +55,7 @@ function runList(args: Args, io: Io): Promise<number> {
   return withClient(args, io, async (client) => {
     const { items, next } = await schedulesOf(client, args, prefix)
     const wantsStrip = form === 'table' || form === 'wide' || form === 'json' || form === 'jsonl'
-    const progress = new Progress(io, 'read', items.length)
+    const progress = countSteps(io, 'read', items.length)
     const rows = await inParallel(items, AT_A_TIME, async (schedule): Promise<Row> => {
       if (!wantsStrip) return { ...schedule, recent: [] }
       const { items: recent } = await client.fires.list({ schedule: schedule.name, limit: STRIP })

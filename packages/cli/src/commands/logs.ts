@@ -130,17 +130,15 @@ const REMEMBERED = 1_000
 
 function printerOf(args: Args, io: Io, most: number): Printer {
   const tz = zoneOf(args)
-  /** How many lines of a run were printed: lines are only ever added. */
-  const printed = new Map<string, number>()
-  /** Of which it was told that their logs are cut. */
-  const cut = new Set<string>()
+  /** How many lines of a run were printed, which are only ever added, and whether it was told that there are no more. */
+  const printed = new Map<string, { readonly lines: number; readonly isCut: boolean }>()
   let current: string | null = null
   return {
     print(shown) {
       const run = redactRecord(shown)
       const before = printed.get(run.token)
-      const lines = before === undefined ? (most === 0 ? [] : run.log.slice(-most)) : run.log.slice(before)
-      printed.set(run.token, run.log.length)
+      const lines = before === undefined ? (most === 0 ? [] : run.log.slice(-most)) : run.log.slice(before.lines)
+      printed.set(run.token, { lines: run.log.length, isCut: run.logCut })
       if (printed.size > REMEMBERED) printed.delete(printed.keys().next().value!)
       const { schedule, token, dueAt, attempt } = run
       if (args.has('jsonl')) {
@@ -153,8 +151,8 @@ function printerOf(args: Args, io: Io, most: number): Printer {
         current = token
       }
       for (const line of lines) io.out(`${logLine(line, tz, io.paint)}\n`)
-      if (run.logCut && !cut.has(token)) note('The log is cut here: what the run said after that was not kept.', io)
-      if (run.logCut) cut.add(token)
+      if (run.logCut && before?.isCut !== true)
+        note('The log is cut here: what the run said after that was not kept.', io)
       if (before === undefined && run.endedAt !== null && run.log.length === 0) io.err('It said nothing.\n')
     },
   }

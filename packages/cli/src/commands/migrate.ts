@@ -36,6 +36,7 @@ export const migrate: Command = {
       value: 'ROLE',
       help: 'up, sql: let this role run instances, without the right to change tables',
     },
+    yes: { type: 'boolean', short: 'y', help: 'For scripts: nothing is asked anyway' },
     viewer: { type: 'string', value: 'ROLE', help: 'up, sql: let this role read the views, and nothing else' },
     json: { type: 'boolean', help: 'Print one JSON object and nothing else' },
   },

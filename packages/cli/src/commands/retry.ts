@@ -1,4 +1,4 @@
-import { CronceError, type FireView } from 'cronce'
+import { type Client, CronceError, type FireView } from 'cronce'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -17,8 +17,9 @@ import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
 export const retry: Command = {
-  operands: '<schedule> <due>|<token>|<key>|latest',
+  operands: '<schedule> [<due>|<token>|<key>|latest]',
   examples: [
+    ['cronce retry billing', 'run the latest fire that failed once more'],
     ['cronce retry billing 2027-03-28T01:30Z', 'run the fire due then once more'],
     ['cronce retry billing 17592186044417', 'the fire of this run'],
     ['cronce retry billing 2027-03-28T01:30Z --force', 'although it succeeded'],
@@ -37,15 +38,17 @@ export const retry: Command = {
 
 function runRetry(args: Args, io: Io): Promise<number> {
   const [schedule, which] = atMost(args, 2, 'retry')
-  if (schedule === undefined || which === undefined) {
-    throw new UsageError('Which fire?', 'Write cronce retry SCHEDULE DUE, or the token of a run; see cronce fires.')
+  if (schedule === undefined) {
+    throw new UsageError('Which schedule?', 'Write cronce retry SCHEDULE [DUE|TOKEN]; see cronce fires.')
   }
   const tz = zoneOf(args)
   const force = args.has('force')
   return withClient(args, io, async (client) => {
     const view = await client.schedules.get(schedule)
     const found =
-      (await findByKey(client, schedule, which)) ?? (await findFire(client, schedule, which, { args, io, tz }))
+      which === undefined
+        ? await latestFailed(client, schedule)
+        : ((await findByKey(client, schedule, which)) ?? (await findFire(client, schedule, which, { args, io, tz })))
     const fire = { ...found, dueAt: wantedOf(found, which, tz, io.now) }
     const what = `the fire of ${schedule} due ${formatInstant(fire.dueAt, tz)}`
     refuse(fire, what, force)
@@ -66,9 +69,19 @@ function runRetry(args: Args, io: Io): Promise<number> {
   })
 }
 
+async function latestFailed(client: Client, schedule: string): Promise<FireView> {
+  const { items } = await client.fires.list({ schedule, outcome: 'failed', limit: 1 })
+  if (items[0] !== undefined) return items[0]
+  throw new CronceError('FIRE_NOT_FOUND', `No fire of ${JSON.stringify(schedule)} that failed is on record.`, {
+    hint: `Say which one, by its due time or by the token of a run: cronce fires ${schedule}`,
+  })
+}
+
 /** Of a range of instants that ended alike, the one that was named. */
-function wantedOf({ range, dueAt }: FireView, which: string, tz: string, now: number): number {
-  return range === null || which === 'latest' ? dueAt : readTime(which, { name: 'The fire', tz, now })
+function wantedOf({ range, dueAt }: FireView, which: string | undefined, tz: string, now: number): number {
+  return range === null || which === undefined || which === 'latest'
+    ? dueAt
+    : readTime(which, { name: 'The fire', tz, now })
 }
 
 /** What the library refuses too; here it is known before anybody is asked. */

@@ -7,8 +7,8 @@ import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { printJson } from '../output.ts'
+import { instantsAfter } from '../schedule-times.ts'
 import { STEER_FLAGS } from '../steer/flags.ts'
-import { nextInstant } from '../steer/instants.ts'
 import { say } from '../steer/say.ts'
 import { formatInstant, relativeWords, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
@@ -38,7 +38,7 @@ function runSkipNext(args: Args, io: Io): Promise<number> {
     if (before.nextAt !== dueAt) throw changed(before, dueAt)
     const words = (at: number): string =>
       `${formatInstant(at, tz, precisionFor([at], tz))} (${relativeWords(at, io.now)})`
-    const then = nextInstant(before, dueAt)
+    const then = instantsAfter(before, dueAt).next().value ?? null
     const plan = {
       lines: [
         `Skip one fire of ${name}: the one due ${words(dueAt)}.`,

@@ -1,4 +1,4 @@
-import { type Access, bearerAccess, createHandler, loopbackAccess, serve } from '@cronce/server'
+import { type Access, bearerAccess, createHandler, isLoopback, loopbackAccess, serve } from '@cronce/server'
 import { type Cronce, CronceError } from 'cronce'
 import type { Io } from '../io.ts'
 import { UsageError } from '../usage-error.ts'
@@ -13,8 +13,6 @@ export interface Listener {
   readonly url: string
   close(): Promise<void>
 }
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/i
 
 /** `127.0.0.1:7070`, `[::1]:7070`, `:7070` for all addresses, or `7070` for this machine alone. */
 export function readAddress(text: string): Address {
@@ -37,7 +35,7 @@ export function accessFor({ host }: Address, configured: unknown, { env }: Io): 
   }
   const { CRONCE_READ_TOKEN: read, CRONCE_OPERATE_TOKEN: operate } = env
   if (read || operate) return bearerAccess({ read: read || undefined, operate: operate || undefined })
-  if (LOOPBACK.test(host)) return loopbackAccess()
+  if (isLoopback(host.includes(':') ? `[${host}]` : host)) return loopbackAccess()
   throw new CronceError('LISTEN_UNPROTECTED', `Anybody who can reach ${host} could operate the jobs.`, {
     hint: 'Set CRONCE_OPERATE_TOKEN (and CRONCE_READ_TOKEN), or access in the configuration; or listen on 127.0.0.1.',
   })

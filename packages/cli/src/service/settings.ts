@@ -37,7 +37,8 @@ export interface ServiceSettings {
 }
 
 export const DEFAULT_STORE = 'sqlite:cronce.db'
-const DEFAULT_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map((extension) => `jobs.${extension}`)
+/** Where jobs are, if nobody says where. */
+export const JOB_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map((extension) => `jobs.${extension}`)
 
 /** Flags beat the environment, which beats the configuration. */
 export async function readService(args: Args, io: Io, command: string): Promise<ServiceSettings> {
@@ -80,7 +81,7 @@ async function findJobs(
   const folder = configFile === null ? io.cwd : dirname(configFile)
   if (typeof config.jobs === 'string') return loadJobsFile(resolve(folder, config.jobs))
   if (config.jobs !== undefined) return readJobs(config.jobs, `jobs in ${configFile}`, folder)
-  const usual = DEFAULT_FILES.map((name) => join(folder, name)).find((path) => existsSync(path))
+  const usual = JOB_FILES.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (usual !== undefined) return loadJobsFile(usual)
   throw new UsageError(
     'Which jobs?',

@@ -4,8 +4,8 @@ import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { formatDuration, formatUtc } from '../format.ts'
 import type { Io } from '../io.ts'
 import { note, warn } from '../output.ts'
+import { progressLine } from '../progress.ts'
 import { sanitize } from '../terminal.ts'
-import { progressLine } from './progress.ts'
 import { nobodyRuns } from './runners.ts'
 
 export interface Following {

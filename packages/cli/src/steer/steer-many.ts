@@ -5,7 +5,7 @@ import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
 import { note, printJson, warn } from '../output.ts'
-import { progressLine } from './progress.ts'
+import { progressLine } from '../progress.ts'
 import { counted, firstFew, say } from './say.ts'
 import { type Census, census, type Which } from './which-schedules.ts'
 

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-code.ts'
 import { formatCount, joinWords } from '../format.ts'
 import type { Io } from '../io.ts'
 import { formOf, printJson } from '../output.ts'
-import { Progress } from '../progress.ts'
+import { countSteps } from '../progress.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant } from '../time-words.ts'
 import { goneSchedules, readLedger } from './read-ledger.ts'
@@ -31,7 +31,7 @@ export async function verifyLedgers(
   io: Io,
 ): Promise<number> {
   const names = name === undefined ? await allNames(client) : [name]
-  const progress = new Progress(io, 'judged', names.length)
+  const progress = countSteps(io, 'judged', names.length)
   const judged: Judged[] = []
   for (const schedule of names) {
     const subject = await readLedger(client, schedule)
