@@ -155,7 +155,9 @@ test('middleware that forgets what it was given does not make a success of a par
 
 test('what ran elsewhere for longer than the misfire window is retried all the same', async () => {
   const fleet = await createFleet()
-  await fleet.add((app) => app.job('bill', { cron: '0 0 1 1 *', retry: 1, misfire: { window: '1h' } }, () => parkUntil(2 * HOUR)))
+  await fleet.add((app) =>
+    app.job('bill', { cron: '0 0 1 1 *', retry: 1, misfire: { window: '1h' } }, () => parkUntil(2 * HOUR)),
+  )
   await fleet.advance('150m')
   assert.equal(fleet.handled.length, 2)
   fleet.end()
