@@ -10,8 +10,9 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ['import rules', 'node', 'scripts/check-imports.ts'],
   ['build', 'tsc', '-b'],
   ['types', 'tsc', '-p', 'tsconfig.checks.json'],
-  ['unit tests', 'node', '--test', '--test-concurrency=2', ...UNIT_TESTS],
-  ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '20'],
+  // Three at a time on two cores: most of them wait for processes and servers of their own.
+  ['unit tests', 'node', '--test', '--test-concurrency=3', ...UNIT_TESTS],
+  ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8'],
   ['explorer and mutants', 'node', '--test', '--test-concurrency=2', ...PROOFS],
   ['chaos', 'node', '--test', '--test-concurrency=2', 'verification/chaos/**/*.test.ts'],
   ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],

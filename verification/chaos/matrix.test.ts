@@ -11,12 +11,10 @@ import { sqliteChaos } from './stores/sqlite.ts'
 const CELLS: readonly Cell[] = [
   { point: 'claim:sent', blow: 'answer-lost' },
   { point: 'claim:answered', blow: 'kill' },
-  { point: 'run:starting', blow: 'stop' },
   { point: 'step:sent', blow: 'answer-lost' },
   { point: 'transaction:sent', blow: 'answer-lost' },
   { point: 'transaction:sent', blow: 'stop' },
   { point: 'run:returned', blow: 'kill' },
-  { point: 'settle:sent', blow: 'stop' },
   { point: 'settle:sent', blow: 'request-lost' },
   { point: 'recover:sent', blow: 'kill' },
 ]

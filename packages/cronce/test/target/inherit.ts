@@ -2,7 +2,7 @@
 import { superviseCommand } from '../../src/internal.ts'
 
 const { PATH = '' } = process.env
-const command = "read line; echo heard $line; trap 'echo told; exit 5' TERM; while :; do sleep 0.1; done"
+const command = "trap 'echo told; exit 5' TERM; read line; echo heard $line; while :; do sleep 0.1; done"
 const { exitCode, signal } = await superviseCommand(
   { file: '/bin/sh', args: ['-c', command], env: { PATH } },
   {
