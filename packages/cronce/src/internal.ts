@@ -4,10 +4,11 @@
  */
 export { NEAREST_TOLERANCE_MS, type NearestInstant, nearestInstant } from './app/nearest-instant.ts'
 export { didYouMean } from './did-you-mean.ts'
-export { runEnvironment } from './target/command/run-environment.ts'
+export { earlierRuns, environmentFor, withoutSecrets } from './target/command/run-environment.ts'
 export {
   type CommandEnd,
   type CommandSpec,
   type SuperviseOptions,
   superviseCommand,
 } from './target/command/supervise.ts'
+export type { TargetRun } from './target/target-run.ts'

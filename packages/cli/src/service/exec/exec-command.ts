@@ -1,5 +1,12 @@
 import { CronceError, type Run } from 'cronce'
-import { type CommandEnd, runEnvironment, superviseCommand } from 'cronce/internal'
+import {
+  type CommandEnd,
+  earlierRuns,
+  environmentFor,
+  superviseCommand,
+  type TargetRun,
+  withoutSecrets,
+} from 'cronce/internal'
 import { aborted } from '../../aborted.ts'
 import type { ExecPlan } from './exec-plan.ts'
 
@@ -40,15 +47,15 @@ export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStar
 
   const supervise = async (run: Run, own: OwnRun): Promise<CommandEnd> => {
     const [file, ...args] = command
-    const about = runEnvironment(run as Parameters<typeof runEnvironment>[0])
-    const { CRONCE_IDEMPOTENCY_KEY: key } = about
+    // Every run that a handler gets is one that a target could get.
+    const target = run as TargetRun
     const end = await superviseCommand(
       {
         file,
         args,
-        env: { ...environment(), ...about },
+        env: environmentFor(target, { ...withoutSecrets(), CRONCE_K8S_JOB: null }),
         // On this machine the command of an earlier run may still be ending.
-        after: run.attempt > 1 ? `CRONCE_IDEMPOTENCY_KEY=${key}` : undefined,
+        ...earlierRuns(target),
       },
       {
         signal: run.signal,
@@ -102,11 +109,6 @@ export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStar
       }
     },
   }
-}
-
-function environment(): Record<string, string> {
-  const { CRONCE_K8S_JOB: _, ...inherited } = process.env
-  return inherited as Record<string, string>
 }
 
 function codeOf(reason: unknown): string {
