@@ -9,6 +9,8 @@ import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
+import { type AsideParts, notStarted, rememberAsides } from './aside.ts'
+import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
 import { type HandleFireOptions, handleFire } from './handle-fire.ts'
@@ -23,7 +25,9 @@ import {
   type Middleware,
 } from './job.ts'
 import { lazyStore } from './lazy-store.ts'
+import { type Locks, makeLocks } from './lock.ts'
 import { guarded, logEvent } from './logger.ts'
+import { makeOnce, type Once } from './once.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
 import { stopOnSignals } from './signals.ts'
@@ -31,7 +35,7 @@ import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { VERSION } from './version.ts'
 
 /** An application's jobs, and the client for everything in its store. */
-export interface Cronce<Tx = unknown> extends Client<Tx> {
+export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once {
   /** Declare a job that runs by a cron expression. */
   job(name: string, cron: string, handler: Handler<null, Tx>): this
   /** Declare a job. Before `start()`. */
@@ -83,7 +87,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
   const jobs = new Map<string, DeclaredJob<Tx>>()
   const middleware: Middleware<Tx>[] = []
-  let engine: Engine | null = null
+  let engine: Engine<Tx> | null = null
   /** Of the call of `start()` or `runDue()` that counts; also when there is no engine yet, and until all is stopped. */
   let begun: { readonly by: 'start' | 'runDue' } | null = null
   let stopping: Promise<void> | null = null
@@ -118,7 +122,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     defaultsOf: (job) => jobs.get(job)?.defaults,
   })
 
-  const createOne = async (): Promise<Engine> => {
+  const createOne = async (): Promise<Engine<Tx>> => {
     const store = await lazy.open()
     for (const { name, definition } of jobs.values()) {
       if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
@@ -157,6 +161,19 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     return createEngine(parts, settings)
   }
 
+  const asides: AsideParts<Tx> = {
+    engine() {
+      if (engine === null || begun?.by !== 'start') throw notStarted('A lock, an election, a key or a coordinator')
+      return engine
+    },
+    mono: () => around.clock.mono(),
+    sleep: (ms, signal) => around.clock.sleep(ms, signal),
+    random: around.random,
+    newId: around.newId,
+    logger,
+  }
+  const elections = makeElections(asides, logger, () => engine !== null && begun?.by === 'start')
+
   const demandStopped = (what: string): void => {
     if (begun === null) return
     throw new CronceError('ALREADY_STARTED', `${what} comes too late: the app has started.`, {
@@ -186,6 +203,10 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
 
   const app: Cronce<Tx> = {
     ...client,
+    ...makeLocks(asides),
+    ...makeOnce(asides, lazy.store),
+    elect: elections.elect,
+    isLeader: elections.isLeader,
     job(name: string, jobOptions: unknown, handler?: unknown) {
       demandStopped('job()')
       const job = declareJob<Tx>(name, jobOptions, handler)
@@ -216,6 +237,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         engine = created
         if (resolved.signals) ignoreSignals = stopOnSignals(() => app.stop())
         await created.start()
+        elections.begin()
       } catch (error) {
         // Stopped while it was starting: then that is all there is to say.
         if (isStopped()) return
@@ -272,6 +294,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     },
     [Symbol.asyncDispose]: () => app.stop(),
   }
+  rememberAsides(app, asides)
   return app
 }
 

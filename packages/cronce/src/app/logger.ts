@@ -1,4 +1,5 @@
 import type { CronceEvent, EventOf } from '../model/event.ts'
+import { isAside, LEADER_JOB } from './aside-jobs.ts'
 
 /** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
 export interface Logger {
@@ -40,13 +41,17 @@ export function logEvent(logger: Logger, event: CronceEvent): void {
 function failureOf(event: CronceEvent): string | null {
   switch (event.type) {
     case 'run.ended': {
-      if (event.outcome !== 'failed') return null
+      // Whoever called for it is thrown at.
+      if (event.outcome !== 'failed' || isAside(event.job)) return null
       return `${about(event)} failed: ${event.error?.stack ?? event.error?.message ?? event.reason}`
     }
     case 'schedule.refused':
       return `${event.schedule} could not be declared: ${event.message} (${event.code})`
     case 'fire.ended':
-      return event.outcome === 'abandoned' ? `${about(event)} was abandoned: ${event.reason}.` : null
+      // That its leader died is told; there will be another.
+      return event.outcome === 'abandoned' && event.job !== LEADER_JOB
+        ? `${about(event)} was abandoned: ${event.reason}.`
+        : null
     default:
       return null
   }

@@ -131,7 +131,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   }
 
   const claimPart = async (decisions: readonly Decision[], request: string): Promise<readonly ChangeResult[]> => {
-    const results = await send(core, decisions, request)
+    const results = await sendClaim(core, decisions, request)
     follow(decisions, results)
     return results
   }
@@ -141,7 +141,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const newest = newestZoneData(core)
     const decisions: Decision[] = []
     let left = room
-    let idle = core.runs.size === 0
+    let idle = core.runs.working === 0
     const begunAt = core.parts.clock.mono()
     for (const state of due.schedules) {
       // What is decided is claimed; the rest is still due at the next look.
@@ -248,13 +248,13 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
 function roomOf(core: Core): number {
   if (core.stopping || core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return 0
   if (core.runs.all().some(({ started }) => started.suspect)) return 0
-  return Math.max(0, core.admission.capacity() - core.runs.size)
+  return Math.max(0, core.admission.capacity() - core.runs.working)
 }
 
 /** It runs as much as it may, and nothing else keeps it from more. */
 function isBusy(core: Core): boolean {
   if (core.stopping || core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return false
-  return core.runs.size >= core.admission.capacity()
+  return core.runs.working >= core.admission.capacity()
 }
 
 function untilNotFull(core: Core): number {
@@ -296,7 +296,12 @@ async function existingOf(
   return [...page.items, ...found]
 }
 
-async function send(core: Core, decisions: readonly Decision[], request: string): Promise<readonly ChangeResult[]> {
+/** Write claims, and say what came of each, also if the answer was lost. */
+export async function sendClaim(
+  core: Core,
+  decisions: readonly Decision[],
+  request: string,
+): Promise<readonly ChangeResult[]> {
   const { leaseMs } = core.settings
   const claimant = { instance: core.instance, leaseMs }
   const changes = decisions.map(({ change }) => change)

@@ -1,24 +1,26 @@
-import type { Decision } from '../policy/decision.ts'
+import type { Decision, StartedRun } from '../policy/decision.ts'
 import type { WatchHint } from '../store/store.ts'
 import { member } from './beat.ts'
 import { claimer } from './claim.ts'
 import { createCore } from './core.ts'
 import { deployer } from './deploy.ts'
 import { describeError } from './describe-error.ts'
-import { execute } from './execute.ts'
+import { execute, type Settled } from './execute.ts'
 import { keeper } from './keep.ts'
 import { noteKeeper } from './notes.ts'
-import type { EngineParts, EngineSettings } from './parts.ts'
+import type { EngineParts, EngineSettings, RunHandle } from './parts.ts'
 import { peerWatch } from './peers.ts'
 import { QUIETLY } from './quietly.ts'
 import { reconciler } from './reconcile.ts'
 import { restorer } from './restore.ts'
+import type { AsideKind } from './run-table.ts'
 import { settler as createSettler } from './settle.ts'
 import { pauseAfter } from './store-calls.ts'
 import { watchStuck } from './stuck.ts'
+import { type Taken, takeFire, type Wanted } from './take.ts'
 
 /** One instance: joins the fleet, plans, claims, executes and settles, until it is stopped. */
-export interface Engine {
+export interface Engine<Tx = unknown> {
   /** Joins and begins. Resolves once this instance is live and its declarations are written, if they are to be. */
   start(): Promise<void>
   /** Takes nothing new, lets runs finish until the deadline, hands back the rest, leaves. Never rejects. */
@@ -27,11 +29,40 @@ export interface Engine {
   runDue(options: StopOptions): Promise<void>
   /** This process changed a schedule as a client. Should the store forget it, this instance remembers. */
   learned(decision: Decision): void
+  /**
+   * Begin a run of one's own, if nobody has it: a lock, a leader's term. `work` gets its handle. Throws when the store does.
+   */
+  take<Value>(wanted: Wanted, kind: AsideKind, work: (handle: RunHandle<Tx>) => Promise<Value>): Promise<Begun<Value>>
+  /** Until the store rings, or this time has passed. */
+  rung(ms: number, signal?: AbortSignal): Promise<void>
+  /** Whether this instance may believe that its runs are its own, right now. Not while anything speaks against it. */
+  trusted(): boolean
   /** Resolves when nothing is being executed or settled. */
   quiet(): Promise<void>
   readonly instance: string
   readonly running: number
+  /** It takes nothing new any more. */
+  readonly stopping: boolean
 }
+
+export type Begun<Value> =
+  | Exclude<Taken, { readonly kind: 'taken' }>
+  | {
+      readonly kind: 'begun'
+      readonly started: StartedRun
+      /** What `work` came to, once that is on record. Never rejects. */
+      readonly ended: Promise<Finished<Value>>
+    }
+
+/**
+ * `over`: it was given up before it came to anything, since it ignored its signal or was overtaken. `unbegun`: the lease could
+ * not be trusted any more when it was to begin, or the instance was about to stop.
+ */
+export type Finished<Value> =
+  | { readonly kind: 'done'; readonly value: Value; readonly settled: Settled }
+  | { readonly kind: 'threw'; readonly error: unknown; readonly settled: Settled }
+  | { readonly kind: 'over' }
+  | { readonly kind: 'unbegun' }
 
 export interface StopOptions {
   readonly drainMs: number
@@ -41,7 +72,7 @@ export interface StopOptions {
 
 const LEAVE_MS = 5_000
 
-export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Engine {
+export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Engine<Tx> {
   const core = createCore(parts, settings)
   // The loops do not care what a transaction looks like; only the handle of a run does.
   const plain = core as ReturnType<typeof createCore<unknown>>
@@ -56,6 +87,8 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
   })
   core.restore = restorer(plain, fleet, deploys)
   const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
+  /** Of those who wait for something to change. */
+  const waiting = new Set<AbortController>()
   let unwatch: () => void = () => {}
   let leaving: Promise<void> | null = null
 
@@ -66,6 +99,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     }
     core.claimAlarm.ring()
     core.beatAlarm.ring()
+    for (const one of waiting) one.abort(QUIETLY)
   }
 
   /** Whoever has started can rely on what it declares being there, however often the store fails meanwhile. */
@@ -119,6 +153,29 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     await leaving
   }
 
+  const begin = async <Value>(
+    started: StartedRun,
+    kind: AsideKind,
+    work: (handle: RunHandle<Tx>) => Promise<Value>,
+  ): Promise<Finished<Value>> => {
+    const came: { begun?: true; to?: { readonly value: Value } | { readonly error: unknown } } = {}
+    const execution = async (handle: RunHandle<Tx>): Promise<unknown> => {
+      came.begun = true
+      try {
+        came.to = { value: await work(handle) }
+        return null
+      } catch (error) {
+        came.to = { error }
+        throw error
+      }
+    }
+    const job = { name: started.record.job, retryable: () => false, execute: execution }
+    const settled = await execute(core, started, settler, notes, { kind, job })
+    if (came.to === undefined) return { kind: came.begun === true ? 'over' : 'unbegun' }
+    if ('error' in came.to) return { kind: 'threw', error: came.to.error, settled }
+    return { kind: 'done', value: came.to.value, settled }
+  }
+
   const quiet = async (): Promise<void> => {
     await core.runs.empty()
     await settler.empty()
@@ -156,6 +213,9 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     },
     async stop(options) {
       core.stopping = true
+      // A leader has nothing to finish: the sooner it steps down, the sooner there is another.
+      for (const run of core.runs.all()) if (run.aside === 'term') run.abort('stopping', null)
+      for (const one of waiting) one.abort(QUIETLY)
       parts.emit({ type: 'instance.draining', instance: core.instance, runs: core.runs.size })
       await drain(options)
     },
@@ -175,12 +235,31 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       }
     },
     learned: (decision) => core.recent.applied(decision),
+    async take(wanted, kind, work) {
+      const taken = await takeFire(plain, wanted, kind)
+      if (taken.kind !== 'taken') return taken
+      return { kind: 'begun', started: taken.started, ended: begin(taken.started, kind, work) }
+    },
+    async rung(ms, signal) {
+      const one = new AbortController()
+      const isOver = (): void => one.abort(QUIETLY)
+      waiting.add(one)
+      signal?.addEventListener('abort', isOver, { once: true })
+      if (signal?.aborted === true || core.stopping) isOver()
+      await parts.clock.sleep(ms, one.signal)
+      signal?.removeEventListener('abort', isOver)
+      waiting.delete(one)
+    },
+    trusted: () => core.lease.trusted() && !core.lease.doubted() && !core.stopped.aborted,
     quiet,
     get instance() {
       return core.instance
     },
     get running() {
       return core.runs.size
+    },
+    get stopping() {
+      return core.stopping
     },
   }
 }

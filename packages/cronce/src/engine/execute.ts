@@ -11,7 +11,7 @@ import type { NoteKeeper } from './notes.ts'
 import type { Job, RunHandle } from './parts.ts'
 import { QUIETLY } from './quietly.ts'
 import { runHandle } from './run-handle.ts'
-import { type AbortReason, aboutRun, type LocalRun } from './run-table.ts'
+import { type AbortReason, type AsideKind, aboutRun, type LocalRun } from './run-table.ts'
 import type { Settler } from './settle.ts'
 import { toJson } from './to-json.ts'
 
@@ -23,25 +23,36 @@ type Ended =
 
 const GAVE_UP = { kind: 'gave-up' } as const
 
+/** Whether its end is on record as its own. `stale`: it was overtaken. `lost`: nobody knows. */
+export type Settled = Awaited<ReturnType<Settler['add']>>
+
+/** A run that was not claimed because it was due: it takes none of the room that jobs have. */
+export interface Aside<Tx> {
+  readonly kind: AsideKind
+  readonly job: Job<Tx>
+}
+
 /** The whole life of a run on this instance, from the applied claim to the acknowledged settlement. Never rejects. */
 export async function execute<Tx>(
   core: Core<Tx>,
   started: StartedRun,
   settler: Settler,
   notes: NoteKeeper,
-): Promise<void> {
-  const run = new ExecutedRun(core.parts.clock, started)
+  aside: Aside<Tx> | null = null,
+): Promise<Settled> {
+  const run = new ExecutedRun(core.parts.clock, started, aside?.kind ?? null)
   const { schedule, token, slots } = started.record
   core.runs.add(run)
   // What the store has acknowledged is known, and so is when it is due again; else somebody must look.
   let isKnown = false
+  let settled: Settled = 'lost'
   try {
     await core.parts.sync('run:starting')
-    const job = core.parts.jobs.get(started.record.job)
+    const job = aside?.job ?? core.parts.jobs.get(started.record.job)
     // Right before it starts: the claim's answer may have taken longer than the lease.
     if (job === undefined || core.stopping || !core.lease.trusted() || core.instance !== run.instance) {
       isKnown = (await settler.add(schedule, handBack(token, 'not-started'))) === 'settled'
-      return
+      return settled
     }
     watchTimeout(run)
     const ended = await unlessGivenUp(run, callHandler(job, runHandle(core, run, notes)))
@@ -51,14 +62,16 @@ export async function execute<Tx>(
     await core.parts.sync('run:returned')
     if (notes.has(run)) await notes.flush(run)
     isKnown = run.committed
-    if (run.committed) return
+    if (run.committed) return 'settled'
     run.settling = true
     if (ended.kind === 'gave-up') tellOverran(core as Core, run)
     const settlement = settlementOf(run, ended, job.retryable)
-    const result = await settler.add(schedule, settlement)
-    isKnown = result === 'settled'
+    // Whoever wants to lead next sleeps until it is told.
+    settled = await settler.add(schedule, settlement, settlement.handBack !== null || aside?.kind === 'term')
+    isKnown = settled === 'settled'
     // A transaction that was given up may have been committed after all: then nobody overtook it.
-    if (result === 'stale' && !run.committed) tellFenced(core as Core, run)
+    if (settled === 'stale' && !run.committed) tellFenced(core as Core, run)
+    return settled
   } finally {
     run.end()
     core.runs.remove(run)
@@ -75,7 +88,9 @@ class ExecutedRun implements LocalRun {
   /** Not who we are by now: a claim may be answered after its claimant was declared dead. */
   readonly instance: string
   readonly begunAt: number
+  readonly aside: AsideKind | null
   settling = false
+  doing: Set<string> | null = null
   transaction: Promise<void> | null = null
   committed = false
   parkMs: number | null = null
@@ -87,8 +102,9 @@ class ExecutedRun implements LocalRun {
   #isGivenUp = false
   #tellers: ((gaveUp: typeof GAVE_UP) => void)[] | null = null
 
-  constructor(clock: Clock, started: StartedRun) {
+  constructor(clock: Clock, started: StartedRun, aside: AsideKind | null) {
     this.started = started
+    this.aside = aside
     this.instance = started.record.instance
     this.begunAt = clock.mono()
     this.#clock = clock

@@ -1,4 +1,4 @@
-import { NOBODY, type OpenFire } from '../model/schedule.ts'
+import { NOBODY, type OpenFire, type ScheduleState } from '../model/schedule.ts'
 import { newFire } from '../policy/fires.ts'
 import type { KnownFire } from '../policy/restore.ts'
 import type { Core } from './core.ts'
@@ -33,6 +33,16 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
     }
   }
   return Map.groupBy(fires.values(), ({ fire }) => fire.schedule)
+}
+
+/** Of each schedule, as this instance wrote it last. */
+export function knownStates(core: Core): ReadonlyMap<string, ScheduleState> {
+  const latest = new Map<string, Remembered>()
+  for (const remembered of core.recent.all()) {
+    const { schedule } = remembered.fire
+    if (isLater(remembered, latest.get(schedule))) latest.set(schedule, remembered)
+  }
+  return new Map([...latest].flatMap(([id, { state }]) => (state === null ? [] : [[id, state]])))
 }
 
 /** `null`: a run that was overtaken here, or whose instance is nobody's. */

@@ -12,6 +12,8 @@ export interface Lease {
   times(): LeaseTimes
   /** The others may take this process for gone: it is trusted for the grace only, until a beat from now on is answered. */
   doubt(): void
+  /** It is trusted for the grace only, if at all. */
+  doubted(): boolean
   /** A beat that was sent then was answered. A claim is not enough: only a beat tells the store of a lost session. */
   believed(sent: LeaseTimes): void
   end(): void
@@ -53,6 +55,7 @@ export function lease(clock: Clock): Lease {
       // A second doubt within the grace of the first does not make it longer.
       if (graceUntil === ALWAYS) graceUntil = { mono: doubtedAt + GRACE_MS, wall: clock.wall() + GRACE_MS }
     },
+    doubted: () => graceUntil !== ALWAYS,
     believed(sent) {
       if (sent.mono >= doubtedAt) graceUntil = ALWAYS
     },

@@ -1,15 +1,18 @@
 import type { FireKey, RunRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { contention, pauseAmong } from '../policy/contention.ts'
-import type { Decision } from '../policy/decision.ts'
+import type { Context, Decision } from '../policy/decision.ts'
+import { define } from '../policy/define.ts'
+import { isRefusal } from '../policy/refusals.ts'
 import { isIntact, type KnownFire, type Restoration, restore, type StoredFire } from '../policy/restore.ts'
 import type { Member } from './beat.ts'
 import { applyDecisions, type Changed } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import type { Deployer } from './deploy.ts'
 import { describeError } from './describe-error.ts'
-import { knownFires } from './known-fires.ts'
+import { knownFires, knownStates } from './known-fires.ts'
 import { fireText } from './recent.ts'
+import { beginAgain } from './run-handle.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 
 /** What came of it, over however many tries. */
@@ -45,6 +48,7 @@ export function restorer(
     const patientUntil = core.parts.clock.mono() + core.settings.leaseMs
     await untilDone('restore', () => settleIn(found, () => awaitPeers(core, peers, patientUntil)))
     if (core.stopped.aborted) return
+    await untilDone('restore (steps)', () => beginAgain(core))
     // Declarations may be among what was lost.
     deploys.forget()
     core.keepAlarm.ring()
@@ -148,16 +152,33 @@ async function restoreSchedules(
     const states = new Map(loaded.schedules.map((state) => [state.id, state]))
     const context = core.context(loaded)
     const restorations = new Map<string, Restoration>()
+    const made: Decision[] = []
     await inLanes(pending, async (id) => {
       const state = states.get(id)
       const missing = await missingOf(core, state, known.get(id)!)
       if (missing.length === 0) return
+      const again = state === undefined ? makeAgain(core, id, context) : null
       if (state !== undefined) restorations.set(id, restore(state, missing, context))
+      else if (again !== null) made.push(again)
       // The schedule is gone, and there is nothing to write it to.
       else for (const fire of missing) doubt(core, found, fire.known)
     })
-    pending = await write(core, restorations, found)
+    await applyDecisions(core, 'restore (define)', made, {}, new Map())
+    pending = [...(await write(core, restorations, found)), ...made.map(({ change }) => change.id)]
   }
+}
+
+/**
+ * A schedule that was first made in the moment that was lost. Only what has no instants of its own: a lock, a term, a key, a slot.
+ * Its holder lives, and must have what to write its run to; all others are declared again by whoever has them in its code.
+ */
+function makeAgain(core: Core, id: string, context: Context): Decision | null {
+  const known = knownStates(core).get(id)
+  if (known === undefined || known.definition.trigger !== null || known.retiredAt !== null) return null
+  const { definition, source } = known
+  const made = define(null, id, { definition, source }, context)
+  // It was told when it was made.
+  return made === null || isRefusal(made) ? null : { ...made, events: [] }
 }
 
 /** Those of which the store does not have all that is known, with what it has. */

@@ -8,7 +8,7 @@ import { wasForgotten } from './forgotten.ts'
 import type { NoteKeeper } from './notes.ts'
 import type { RunHandle, StepOptions } from './parts.ts'
 import type { LocalRun } from './run-table.ts'
-import { persist } from './store-calls.ts'
+import { callStore, persist } from './store-calls.ts'
 import { toJson } from './to-json.ts'
 import { transact } from './transact.ts'
 import { demandTrust, fenced } from './trust.ts'
@@ -85,6 +85,8 @@ async function doStep<Value>(
   if (begun.kind !== 'applied' && begun.kind !== 'duplicate') throw fenced(core, run, 'once')
   // The answer may have taken long: what begins now must begin under a lease.
   demandTrust(core, run, 'once')
+  run.doing ??= new Set()
+  run.doing.add(step)
   let value: Value
   try {
     value = await work()
@@ -100,16 +102,35 @@ async function doStep<Value>(
   return result.json as Value
 }
 
+/** A store that forgot does not know that these were begun: should this process die at them, somebody must be told. */
+export async function beginAgain(core: Core): Promise<void> {
+  for (const run of core.runs.all()) {
+    const { schedule, dueAt, nonce, token } = run.started.record
+    const fire = { schedule, dueAt, nonce }
+    for (const step of run.doing ?? []) {
+      const begin = { kind: 'begin', fire, step, token, rerun: false } as const
+      await callStore(core, 'restore (step)', () => core.parts.store.step(begin))
+    }
+  }
+}
+
 async function send(core: Core, run: LocalRun, command: StepCommand): Promise<StepAnswer> {
+  // First of all: who ends it says itself that it had begun.
+  if (command.kind === 'end') run.doing?.delete(command.step)
   await core.parts.sync('step:sent')
   const ask = (): Promise<StepAnswer> => core.parts.store.step(command)
   // An end is truth, whoever holds the lease by now; a beginning is only wanted while the run is.
   const giveUp = (): boolean => core.stopped.aborted || (command.kind === 'begin' && run.signal.aborted)
   let answer = await persist(core, `once (${command.kind})`, ask, giveUp)
   const isRefused = answer.kind === 'stale' || answer.kind === 'not-found'
-  if (isRefused && (await wasForgotten(core, command.fire.schedule))) {
-    answer = await persist(core, `once (${command.kind})`, ask, giveUp)
-  }
+  const isForgotten = isRefused && (await wasForgotten(core, command.fire.schedule))
+  // What ends had begun, and the store had acknowledged that: whoever does not know it now has forgotten it, however long ago.
+  if (command.kind === 'end' && (isForgotten || answer.kind === 'not-found')) {
+    const { fire, step, token } = command
+    const begin = { kind: 'begin', fire, step, token, rerun: false } as const
+    await persist(core, 'once (begin again)', () => core.parts.store.step(begin), giveUp)
+    answer = await persist(core, 'once (end)', ask, giveUp)
+  } else if (isForgotten) answer = await persist(core, 'once (begin)', ask, giveUp)
   await core.parts.sync('step:answered')
   return answer
 }

@@ -4,6 +4,8 @@ import type { StartedRun } from '../policy/decision.ts'
 export interface LocalRun {
   readonly started: StartedRun
   readonly instance: string
+  /** Not one of the jobs' runs: it takes none of their room. */
+  readonly aside: AsideKind | null
   /** By the monotonic clock. */
   readonly begunAt: number
   readonly signal: AbortSignal
@@ -15,6 +17,8 @@ export interface LocalRun {
   readonly ended: boolean
   /** About to be settled, by its own transaction or without one: nobody hands it back. */
   settling: boolean
+  /** Steps that it has begun and not ended, by their names; made with the first. */
+  doing: Set<string> | null
   /** Its transaction, once it has begun one: resolves when it is known how that ended. */
   transaction: Promise<void> | null
   /** That transaction has settled the fire. */
@@ -25,6 +29,9 @@ export interface LocalRun {
 
 export type AbortReason = 'timeout' | 'cancelled-by-operator' | 'replaced' | 'stopping' | 'lease-lost' | 'fenced'
 
+/** `section`: somebody's exclusive section, which ends by itself. `term`: of a leader, which ends when its instance stops. */
+export type AsideKind = 'section' | 'term'
+
 /** What this instance is doing, by run. */
 export interface RunTable {
   add(run: LocalRun): void
@@ -32,6 +39,8 @@ export interface RunTable {
   find(schedule: string, token: string): LocalRun | undefined
   all(): readonly LocalRun[]
   readonly size: number
+  /** Of jobs. */
+  readonly working: number
   /** Resolves when there is none. */
   empty(): Promise<void>
 }
@@ -40,12 +49,14 @@ export function runTable(): RunTable {
   const runs = new Set<LocalRun>()
   /** Few schedules have more than one at a time. */
   const bySchedule = new Map<string, readonly LocalRun[]>()
+  let aside = 0
   let waiting: (() => void)[] = []
   return {
     add(run) {
       const { schedule } = run.started.record
       const others = bySchedule.get(schedule)
       bySchedule.set(schedule, others === undefined ? [run] : [...others, run])
+      if (run.aside !== null) aside++
       runs.add(run)
     },
     remove(run) {
@@ -53,7 +64,7 @@ export function runTable(): RunTable {
       const others = bySchedule.get(schedule)?.filter((other) => other !== run) ?? []
       if (others.length > 0) bySchedule.set(schedule, others)
       else bySchedule.delete(schedule)
-      runs.delete(run)
+      if (runs.delete(run) && run.aside !== null) aside--
       if (runs.size > 0) return
       for (const resolve of waiting) resolve()
       waiting = []
@@ -62,6 +73,9 @@ export function runTable(): RunTable {
     all: () => [...runs],
     get size() {
       return runs.size
+    },
+    get working() {
+      return runs.size - aside
     },
     empty: () => (runs.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   }

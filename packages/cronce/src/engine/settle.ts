@@ -10,8 +10,11 @@ import { callStore, pauseAfter } from './store-calls.ts'
 
 /** The one place where outcomes leave this instance: in batches, again and again until they are acknowledged or fenced. */
 export interface Settler {
-  /** Resolves to how it went, once the store has said so; `lost` if the engine was stopped before that. */
-  add(schedule: string, settlement: Settlement): Promise<'settled' | 'stale' | 'lost'>
+  /**
+   * Resolves to how it went, once the store has said so; `lost` if the engine was stopped before that. `wake`: tell the others
+   * at once. Who hands back does not want to run it, and they may be asleep until something of their own is due.
+   */
+  add(schedule: string, settlement: Settlement, wake?: boolean): Promise<'settled' | 'stale' | 'lost'>
   /** Resolves when nothing is left to settle. */
   empty(): Promise<void>
 }
@@ -19,6 +22,7 @@ export interface Settler {
 interface Item {
   readonly schedule: string
   readonly settlement: Settlement
+  readonly wake: boolean
   readonly resolve: (result: 'settled' | 'stale' | 'lost') => void
   isDone: boolean
   /** What was written last, perhaps: its answer may have been lost. */
@@ -85,9 +89,9 @@ export function settler(core: Core): Settler {
   }
 
   return {
-    add(schedule, settlement) {
+    add(schedule, settlement, wake = settlement.handBack !== null) {
       return new Promise((resolve) => {
-        queue.push({ schedule, settlement, resolve, isDone: false, sent: null })
+        queue.push({ schedule, settlement, wake, resolve, isDone: false, sent: null })
         kick()
       })
     },
@@ -113,8 +117,7 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
     item.sent = decision
     return decision
   }
-  // Who hands back does not want to run it, and the others may be asleep until something of their own is due.
-  const wake = batch.some(({ settlement }) => settlement.handBack !== null)
+  const wake = batch.some((item) => item.wake)
   const changed = new Map<string, Changed>()
   try {
     // What was sent before may have been written: then only a look can tell.

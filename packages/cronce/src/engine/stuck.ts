@@ -13,7 +13,8 @@ export async function watchStuck(core: Core): Promise<void> {
     // Whatever begins while we sleep is not stuck before that.
     let nextAt = now + stuckMs
     for (const run of core.runs.all()) {
-      if (run.ended || run.started.policy.timeout.runMs !== null) continue
+      // A leader has nothing to finish.
+      if (run.ended || run.aside === 'term' || run.started.policy.timeout.runMs !== null) continue
       const since = told.get(run) ?? run.begunAt
       if (since + stuckMs > now) nextAt = Math.min(nextAt, since + stuckMs)
       else {

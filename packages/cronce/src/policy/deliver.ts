@@ -8,7 +8,7 @@ import { endUnrun, newFire, openFire } from './fires.ts'
 import { isOnTime } from './misfire.ts'
 import { openOnTime, stepOf } from './on-time.ts'
 import { recordOf } from './records.ts'
-import { refuseFull, refuseRetired } from './refusals.ts'
+import { refuseFull, refuseOld, refuseRetired } from './refusals.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
 import { keptSince } from './retention.ts'
 import { markOf, seriesOf } from './series.ts'
@@ -74,7 +74,5 @@ function refuse(state: ScheduleState, dueAt: Instant, now: Instant): Refusal | n
   const { windowMs } = policyOf(definition.policy).misfire
   // An earlier schedule of this name may have kept its records for a shorter time; but for a day they all do.
   const sinceMs = dueAt < state.createdAt ? Math.min(windowMs, DAY_MS) : windowMs
-  if (dueAt >= Math.max(keptSince(state, now), now - sinceMs)) return null
-  const message = `${due} is too long ago: what ran then may be off the record, and could be run twice.`
-  return { refused: 'FIRE_TOO_OLD', message, hint: 'Trigger the job with the input it needs instead.' }
+  return dueAt >= Math.max(keptSince(state, now), now - sinceMs) ? null : refuseOld(dueAt)
 }

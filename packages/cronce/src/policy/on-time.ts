@@ -26,8 +26,8 @@ export function stepOf(draft: Draft): Step {
 export function openOnTime(draft: Draft, step: Step, fire: OpenFire): Ending | null {
   if (draft.open.length >= MAX_OPEN) return ending('queue-full', `${MAX_OPEN} fires of the schedule are open`)
   const verdict = verdictOn(draft, step, fire)
-  if (verdict === 'skip') return ending('overlap', inTheWay(step))
-  if (verdict === 'queue-full') return ending('queue-full', inTheWay(step))
+  if (verdict === 'skip') return ending('overlap', inTheWay(step.active))
+  if (verdict === 'queue-full') return ending('queue-full', inTheWay(step.active))
   if (verdict === 'replace') replaceOthers(draft, fire)
   const isBehind = step.opened > 0 || draft.open.some((other) => other.kind === 'backfill' || isQueued(other))
   openFire(draft, { ...fire, queued: verdict !== 'start' || isBehind })
@@ -57,7 +57,8 @@ function replaceOthers(draft: Draft, by: OpenFire): void {
   }
 }
 
-function inTheWay({ active }: Step): string {
+/** Of fires that are active, and there is one. */
+export function inTheWay(active: readonly OpenFire[]): string {
   const first = active.find(isRunning)
   if (first !== undefined) {
     const { token, instance, startedAt, parkedUntil } = first.run

@@ -1,4 +1,4 @@
-import type { ScheduleState } from '../model/schedule.ts'
+import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { MAX_OPEN } from './bounds.ts'
 import type { Refusal } from './decision.ts'
 
@@ -15,6 +15,15 @@ export function refuseFull(state: ScheduleState): Refusal {
     refused: 'QUEUE_FULL',
     message: `The schedule ${state.id} has ${MAX_OPEN} fires that have not ended.`,
     hint: 'Wait until some have ended, or cancel some.',
+  }
+}
+
+export function refuseOld(dueAt: Instant): Refusal {
+  const due = new Date(dueAt).toISOString()
+  return {
+    refused: 'FIRE_TOO_OLD',
+    message: `${due} is too long ago: what ran then may be off the record, and could be run twice.`,
+    hint: 'Trigger the job with the input it needs instead.',
   }
 }
 

@@ -26,7 +26,14 @@ export function startFires(draft: Draft, claimant: Claimant): void {
   })
 }
 
-function startFire(draft: Draft, fire: OpenFire, { instance, request }: Claimant): void {
+/** Give the claimant this fire and no other, whatever else is active. False: its time has not come, or a pause keeps it. */
+export function startOne(draft: Draft, fire: OpenFire, claimant: Pick<Claimant, 'instance' | 'request'>): boolean {
+  if (fire.readyAt > draft.context.now || isFrozen(draft.state, fire)) return false
+  startFire(draft, fire, claimant)
+  return true
+}
+
+function startFire(draft: Draft, fire: OpenFire, { instance, request }: Pick<Claimant, 'instance' | 'request'>): void {
   const { now, epoch } = draft.context
   const tokens = draft.state.tokens + 1
   set(draft, { tokens })

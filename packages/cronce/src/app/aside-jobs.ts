@@ -1,0 +1,9 @@
+/** Jobs that nobody has: their runs are begun by whoever wants them. */
+export const LOCK_JOB = 'cronce:lock'
+export const LEADER_JOB = 'cronce:leader'
+export const ONCE_JOB = 'cronce:once'
+
+/** Whether what happens to runs of this job is told to somebody who called for it. */
+export function isAside(job: string): boolean {
+  return job === LOCK_JOB || job === LEADER_JOB || job === ONCE_JOB
+}

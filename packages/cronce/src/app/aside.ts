@@ -1,0 +1,119 @@
+import { optionInvalid } from '../client/read-option.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Taken } from '../engine/take.ts'
+import { CronceError } from '../errors.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { Definition } from '../model/schedule.ts'
+import type { Logger } from './logger.ts'
+
+/** What locks, elections and keys are made of: runs that are begun by somebody who wants them, not because they are due. */
+export interface AsideParts<Tx = unknown> {
+  /** The one that has started. Throws NOT_STARTED if none has. */
+  readonly engine: () => Engine<Tx>
+  readonly mono: () => number
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly random: () => number
+  readonly newId: () => string
+  readonly logger: Logger
+}
+
+export const MINUTE_MS = 60_000
+export const DAY_MS = 86_400_000
+
+/**
+ * The schedule behind it: without a trigger, of a job that nobody has, so nobody but its caller begins a run of it. At most once,
+ * so that a run whose process died is over, and whoever wants it next gets it.
+ */
+export function asideDefinition(job: string, keepMs: number, count: number): Definition {
+  return {
+    job,
+    trigger: null,
+    input: null,
+    policy: {
+      guarantee: 'at-most-once',
+      // There are no instants that could be late; this only bounds how long records must be kept.
+      misfire: { ...DEFAULT_POLICY.misfire, windowMs: MINUTE_MS },
+      retention: { keepMs, keepMsBy: {}, count },
+    },
+    start: null,
+    end: null,
+    limit: null,
+    tenant: null,
+  }
+}
+
+const SHORTEST_MS = 10
+const LONGEST_MS = 500
+
+/** Whoever waits looks again soon at first, then less often; a wake-up comes before. */
+export function patienceMs(tries: number, random: () => number, longestMs = LONGEST_MS): number {
+  return Math.min(longestMs, SHORTEST_MS * 2 ** Math.min(tries, 20)) * (0.5 + random())
+}
+
+/** Whatever rings, and however often: between two questions of one who waits. */
+const APART_MS = 50
+
+/** Until it is time to look again: the store rings, or this time has passed. */
+export async function untilNext<Tx>(
+  parts: AsideParts<Tx>,
+  engine: Engine<Tx>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const from = parts.mono()
+  // Each by another time: else those who are woken by the same bell come at the same moment.
+  const apartMs = Math.min(ms, APART_MS * (0.5 + parts.random()))
+  await engine.rung(ms, signal)
+  const leftMs = apartMs - (parts.mono() - from)
+  if (leftMs > 0 && !engine.stopping) await parts.sleep(leftMs, signal ?? NEVER)
+}
+
+/** Until it is one's turn, or the time is up: by the monotonic clock. */
+export async function untilTurn<Tx>(
+  parts: AsideParts<Tx>,
+  engine: Engine<Tx>,
+  turn: AbortSignal,
+  until: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const over = signal === undefined ? turn : AbortSignal.any([turn, signal])
+  while (!over.aborted && !engine.stopping && parts.mono() < until)
+    await engine.rung(Math.min(DAY_MS, until - parts.mono()), over)
+}
+
+export function readSignal(signal: unknown): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal
+  throw optionInvalid('signal', signal, 'an AbortSignal', 'Write signal: AbortSignal.timeout(5_000).')
+}
+
+const NEVER = new AbortController().signal
+
+export function notStarted(what: string): CronceError {
+  return new CronceError('NOT_STARTED', `${what} needs a started app: it lives as long as its instance.`, {
+    hint: 'Call await app.start() first; an app without jobs will do.',
+  })
+}
+
+/** Of an instance that stops nothing is begun any more, nor waited for: neither when the app has started again since. */
+export function demandLasting<Tx>(engine: Engine<Tx>, what: string): void {
+  if (!engine.stopping) return
+  throw new CronceError('NOT_STARTED', `${what} was not begun: the app is being stopped.`, {
+    hint: 'Another instance will get it; nothing was done here.',
+  })
+}
+
+export function refusedError({ code, message, hint }: Extract<Taken, { kind: 'refused' }>): CronceError {
+  return new CronceError(code, message, { hint })
+}
+
+/** Of each app, for what is built on it and is none of its methods. */
+const partsOfApps = new WeakMap<object, AsideParts>()
+
+export function rememberAsides<Tx>(app: object, parts: AsideParts<Tx>): void {
+  partsOfApps.set(app, parts as AsideParts)
+}
+
+/** `undefined`: it is no app of this library. */
+export function asidesOf(app: object): AsideParts | undefined {
+  return partsOfApps.get(app)
+}

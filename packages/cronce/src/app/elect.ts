@@ -1,0 +1,252 @@
+import { readCommand } from '../client/read-command.ts'
+import { readName } from '../client/read-name.ts'
+import type { Engine } from '../engine/engine.ts'
+import { GRACE_MS } from '../engine/lease.ts'
+import type { RunHandle } from '../engine/parts.ts'
+import { CronceError } from '../errors.ts'
+import { type AsideParts, asideDefinition, DAY_MS, patienceMs, refusedError, untilNext } from './aside.ts'
+import { LEADER_JOB } from './aside-jobs.ts'
+import type { Logger } from './logger.ts'
+
+/** One time of being the leader. */
+export interface Term {
+  readonly name: string
+  /** Higher than that of every earlier leader: writes carry it, and whoever checks it refuses older ones. */
+  readonly term: bigint
+  /** Aborted when it is over, or can't be trusted any more. */
+  readonly signal: AbortSignal
+}
+
+export interface ElectOptions {
+  /** It is the leader now. Not awaited: the term does not end with it. If it throws, the term ends. */
+  readonly onElected?: ((term: Term) => unknown) | undefined
+  /**
+   * It no longer is. Comes as soon as the process can run at all. Where it steps down by itself the next leader waits for it,
+   * for ten seconds at most.
+   */
+  readonly onLost?: ((term: Term) => unknown) | undefined
+}
+
+export interface Election {
+  readonly name: string
+  /** The term, if this instance is the leader at this very moment. */
+  readonly term: Term | null
+  /** Step down, if it leads, and do not stand again. Resolves when others can follow; while `onLost` is being called, at once. */
+  resign(): Promise<void>
+}
+
+export interface Elections {
+  /** Stand for election, from now on or from when the app starts, until `resign()` or `stop()`; again after the next `start()`. */
+  elect(name: string, options?: ElectOptions): Election
+  /** Whether this instance is the leader at this very moment: judged by its trust in its own lease, without asking the store. */
+  isLeader(name: string): boolean
+}
+
+export interface ElectionRounds extends Elections {
+  /** The app has started. */
+  begin(): void
+}
+
+const KEPT = 100
+const NAME_LIMIT = 180
+/** Who waits for a leader to end is told of it. Should that be lost, it looks after so long. */
+const LONGEST_MS = 5_000
+const PULSE_MS = 100
+/** After `onElected` threw: twice as long each time in a row. */
+const ASIDE_MS = 500
+const ASIDE_LONGEST_MS = 60_000
+/** Of a few hundred milliseconds. */
+const UNABLE_TRIES = 5
+
+export function makeElections<Tx>(parts: AsideParts<Tx>, logger: Logger, isStarted: () => boolean): ElectionRounds {
+  const candidates = new Map<string, Candidate<Tx>>()
+  return {
+    elect(name, options) {
+      const id = readName('election', name, NAME_LIMIT)
+      if (candidates.has(id)) {
+        throw new CronceError('ELECTION_EXISTS', `This app stands for ${JSON.stringify(id)} already.`, {
+          hint: 'Keep what elect() returned, or resign() first.',
+        })
+      }
+      const candidate = new Candidate(parts, logger, id, readCallbacks(options), {
+        forget: () => candidates.delete(id),
+        isStarted,
+      })
+      candidates.set(id, candidate)
+      if (isStarted()) candidate.stand()
+      return candidate
+    },
+    isLeader: (name) => candidates.get(name)?.term != null,
+    begin() {
+      for (const candidate of candidates.values()) candidate.stand()
+    },
+  }
+}
+
+/** Of the app. */
+interface Surroundings {
+  readonly forget: () => void
+  readonly isStarted: () => boolean
+}
+
+class Candidate<Tx> implements Election {
+  readonly name: string
+  readonly #parts: AsideParts<Tx>
+  readonly #logger: Logger
+  readonly #options: ElectOptions
+  readonly #app: Surroundings
+  readonly #resigned = new AbortController()
+  #current: Term | null = null
+  /** Up to then nothing had happened to this process that it has not heard of. */
+  #heardAt = Number.NEGATIVE_INFINITY
+  #standing: Promise<void> | null = null
+  /** The app has started again, and what it stood for before is not over yet. */
+  #standsAgain = false
+  #isLosing = false
+  /** The last term ended because its leader could not lead. */
+  #hasFailed = false
+
+  constructor(parts: AsideParts<Tx>, logger: Logger, name: string, options: ElectOptions, app: Surroundings) {
+    this.name = name
+    this.#parts = parts
+    this.#logger = logger
+    this.#options = options
+    this.#app = app
+  }
+
+  get term(): Term | null {
+    const term = this.#current
+    if (term === null || term.signal.aborted) return null
+    // At the call, not by a timer: after a blocked event loop that would come too late. Neither would it have been heard of a
+    // lost connection to the store, by which others may have taken this process for gone after the grace.
+    const isHearing = this.#parts.mono() - this.#heardAt < GRACE_MS
+    return isHearing && this.#parts.engine().trusted() ? term : null
+  }
+
+  stand(): void {
+    this.#standsAgain = this.#standing !== null
+    // Caught inside: it ends when the app stops, or when it resigns.
+    this.#standing ??= this.#rounds().finally(() => {
+      this.#standing = null
+      if (this.#standsAgain && !this.#resigned.signal.aborted && this.#app.isStarted()) this.stand()
+    })
+  }
+
+  async resign(): Promise<void> {
+    this.#app.forget()
+    this.#resigned.abort()
+    // Who resigns in onLost would wait for itself.
+    if (!this.#isLosing) await this.#standing
+  }
+
+  async #rounds(): Promise<void> {
+    const engine = this.#parts.engine()
+    const resigned = this.#resigned.signal
+    let failures = 0
+    for (let tries = 0; !resigned.aborted && !engine.stopping; tries++) {
+      try {
+        const begun = await engine.take(this.#wanted(), 'term', (handle) => this.#lead(handle))
+        if (begun.kind === 'refused') throw refusedError(begun)
+        if (begun.kind === 'begun') {
+          this.#hasFailed = false
+          const ended = await begun.ended
+          if (ended.kind === 'threw') throw ended.error
+          tries = 0
+          failures = this.#hasFailed ? failures + 1 : 0
+          if (failures > 0) await this.#stepAside(engine, failures)
+        }
+        // Nobody wakes those who may not stand just now.
+        if (begun.kind === 'unable') tries = Math.min(tries, UNABLE_TRIES)
+      } catch (error) {
+        this.#logger.warn(`Standing for ${this.name} failed: ${error instanceof Error ? error.message : String(error)}`)
+      }
+      await untilNext(this.#parts, engine, patienceMs(tries, this.#parts.random, LONGEST_MS), resigned)
+    }
+  }
+
+  /** Whoever can't lead lets the others, and does not make them vote again and again. */
+  async #stepAside(engine: Engine<Tx>, failures: number): Promise<void> {
+    const until = this.#parts.mono() + Math.min(ASIDE_LONGEST_MS, ASIDE_MS * 2 ** Math.min(failures, 10))
+    const { signal } = this.#resigned
+    for (let leftMs = 1; leftMs > 0 && !signal.aborted && !engine.stopping; leftMs = until - this.#parts.mono()) {
+      await engine.rung(until - this.#parts.mono(), signal)
+    }
+  }
+
+  #wanted() {
+    const definition = asideDefinition(LEADER_JOB, DAY_MS, KEPT)
+    return {
+      schedule: `${LEADER_JOB}:${this.name}`,
+      definition,
+      dueAt: null,
+      nonce: this.#parts.newId(),
+      beside: false,
+    }
+  }
+
+  async #lead(handle: RunHandle<Tx>): Promise<void> {
+    // While it was being elected.
+    if (this.#resigned.signal.aborted) return
+    const stepDown = new AbortController()
+    const signal = AbortSignal.any([handle.signal, this.#resigned.signal, stepDown.signal])
+    const term: Term = { name: this.name, term: BigInt(handle.started.record.token), signal }
+    this.#heardAt = this.#parts.mono()
+    this.#current = term
+    void this.#listen(signal)
+    const failed = (what: string) => (error: unknown) => {
+      this.#logger.error(`${what} of ${this.name} failed: ${error instanceof Error ? error.stack : String(error)}`)
+      if (!signal.aborted) this.#hasFailed = true
+      stepDown.abort()
+    }
+    void this.#call(this.#options.onElected, term).catch(failed('onElected'))
+    await over(signal)
+    this.#current = null
+    this.#isLosing = true
+    const lost = this.#call(this.#options.onLost, term).catch(failed('onLost'))
+    await this.#unlessLonger(handle.started.policy.timeout.graceMs, lost)
+    this.#isLosing = false
+  }
+
+  /** Nobody is to wait for ever for a leader that does not let go. */
+  async #unlessLonger(ms: number, doing: Promise<void>): Promise<void> {
+    const over = new AbortController()
+    const late = this.#parts.sleep(ms, over.signal).then(() => {
+      if (!over.signal.aborted) this.#logger.warn(`onLost of ${this.name} takes longer than ${ms} ms: others may lead.`)
+    })
+    await Promise.race([doing, late])
+    over.abort()
+  }
+
+  /** Never rejects. Timers alone prove nothing: what waits to be heard is heard between one and the next. */
+  async #listen(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#parts.sleep(PULSE_MS, signal)
+      const at = this.#parts.mono()
+      await this.#parts.sleep(1, signal)
+      if (!signal.aborted) this.#heardAt = at
+    }
+  }
+
+  async #call(callback: ((term: Term) => unknown) | undefined, term: Term): Promise<void> {
+    await callback?.(term)
+  }
+}
+
+function over(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function readCallbacks(options: unknown): ElectOptions {
+  const given = readCommand(options, ['onElected', 'onLost'])
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== 'function') {
+      throw new CronceError('OPTION_INVALID', `The option ${name} must be a function.`, {
+        hint: `Write elect('cache', { ${name}: (term) => { … } }).`,
+      })
+    }
+  }
+  return given as ElectOptions
+}

@@ -1,0 +1,157 @@
+import { readCommand } from '../client/read-command.ts'
+import { readName } from '../client/read-name.ts'
+import { readDuration } from '../client/read-option.ts'
+import type { Duration } from '../client/schedule-options.ts'
+import type { Begun, Engine } from '../engine/engine.ts'
+import type { RunHandle } from '../engine/parts.ts'
+import { CronceError } from '../errors.ts'
+import {
+  type AsideParts,
+  asideDefinition,
+  DAY_MS,
+  demandLasting,
+  patienceMs,
+  readSignal,
+  refusedError,
+  untilNext,
+  untilTurn,
+} from './aside.ts'
+import { LOCK_JOB } from './aside-jobs.ts'
+import { WaitingLine } from './waiting-line.ts'
+
+export interface LockOptions {
+  /** How long to wait while somebody else has it, up to a day; 0: not at all. @default '30s' */
+  readonly wait?: Duration | undefined
+  /** Gives up waiting, and aborts `lock.signal`. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What an exclusive section gets. */
+export interface Lock {
+  readonly name: string
+  /** Higher than that of every earlier holder: for resources that can refuse older ones. */
+  readonly token: bigint
+  /** Aborted when the lock can't be trusted any more, or the instance stops. */
+  readonly signal: AbortSignal
+}
+
+export type Tried<Value> =
+  | { readonly acquired: true; readonly value: Value }
+  /** Who has it, and since when, as the store saw it. */
+  | { readonly acquired: false; readonly holder: { readonly instance: string; readonly since: number } | null }
+
+export interface Locks {
+  /** LOCK_BUSY if somebody else has it for longer than `wait`; LOCK_LOST if it was lost before the section ended. */
+  lock<Value>(name: string, work: (lock: Lock) => Value | Promise<Value>): Promise<Value>
+  lock<Value>(name: string, options: LockOptions, work: (lock: Lock) => Value | Promise<Value>): Promise<Value>
+  /** Without waiting. */
+  tryLock<Value>(name: string, work: (lock: Lock) => Value | Promise<Value>): Promise<Tried<Value>>
+}
+
+/** Of what is on record about a lock: enough to see who had it lately. */
+const KEPT = 100
+const NAME_LIMIT = 180
+
+/** What is done in the section. */
+type Work<Value> = (lock: Lock) => Value | Promise<Value>
+
+export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
+  const line = new WaitingLine()
+
+  const begin = <Value>(engine: Engine<Tx>, name: string, work: Work<Value>): Promise<Begun<Value>> => {
+    const wanted = {
+      schedule: `${LOCK_JOB}:${name}`,
+      definition: asideDefinition(LOCK_JOB, DAY_MS, KEPT),
+      ...{ dueAt: null, nonce: parts.newId(), beside: false },
+    }
+    demandLasting(engine, `The section of the lock ${JSON.stringify(name)}`)
+    return engine.take(wanted, 'section', async (handle) => work(lockOf(name, handle)))
+  }
+
+  /** One try. */
+  const attempt = async <Value>(engine: Engine<Tx>, name: string, work: Work<Value>): Promise<Tried<Value>> => {
+    const begun = await begin(engine, name, work)
+    if (begun.kind === 'refused') throw refusedError(begun)
+    if (begun.kind !== 'begun') return { acquired: false, holder: holderOf(begun) }
+    const finished = await begun.ended
+    if (finished.kind === 'unbegun') return { acquired: false, holder: null }
+    const isKept = finished.kind !== 'over' && finished.settled === 'settled'
+    if (isKept && finished.kind === 'done') return { acquired: true, value: finished.value }
+    if (isKept && finished.kind === 'threw') throw finished.error
+    throw new CronceError('LOCK_LOST', `The lock ${JSON.stringify(name)} was lost before its section ended.`, {
+      hint: 'Somebody else may have been in it: check lock.token where you write, and stop when lock.signal is aborted.',
+      ...(finished.kind === 'threw' ? { cause: finished.error } : {}),
+    })
+  }
+
+  return {
+    async lock<Value>(name: string, first: unknown, second?: unknown): Promise<Value> {
+      const id = readName('lock', name, NAME_LIMIT)
+      const work = readWork<Value>(second ?? first)
+      const { waitMs, signal } = readOptions(second === undefined ? {} : first)
+      const until = parts.mono() + waitMs
+      const engine = parts.engine()
+      const turn = line.join(id)
+      try {
+        // Whose time is up has its one try all the same: then it can say who has the lock.
+        await untilTurn(parts, engine, turn, until, signal)
+        for (let tries = 0; ; tries++) {
+          signal?.throwIfAborted()
+          const tried = await attempt(engine, id, (lock) => {
+            // Its caller may have given up while the lock was being taken.
+            signal?.throwIfAborted()
+            return work(signal === undefined ? lock : within(lock, signal))
+          })
+          if (tried.acquired) return tried.value
+          const leftMs = until - parts.mono()
+          if (leftMs <= 0) throw busy(id, tried.holder)
+          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), signal)
+        }
+      } finally {
+        line.leave(id, turn)
+      }
+    },
+    async tryLock<Value>(name: string, work: unknown): Promise<Tried<Value>> {
+      const id = readName('lock', name, NAME_LIMIT)
+      return attempt(parts.engine(), id, readWork<Value>(work))
+    },
+  }
+}
+
+function lockOf<Tx>(name: string, handle: RunHandle<Tx>): Lock {
+  return {
+    name,
+    token: BigInt(handle.started.record.token),
+    get signal() {
+      return handle.signal
+    },
+  }
+}
+
+function within(lock: Lock, signal: AbortSignal): Lock {
+  return { name: lock.name, token: lock.token, signal: AbortSignal.any([lock.signal, signal]) }
+}
+
+function holderOf(begun: Begun<unknown>): { readonly instance: string; readonly since: number } | null {
+  const run = begun.kind === 'held' ? begun.state.open[0]?.run : null
+  return run === null || run === undefined ? null : { instance: run.instance, since: run.startedAt }
+}
+
+function busy(name: string, holder: ReturnType<typeof holderOf>): CronceError {
+  const who = holder === null ? '' : `: ${holder.instance} has it since ${new Date(holder.since).toISOString()}`
+  return new CronceError('LOCK_BUSY', `The lock ${JSON.stringify(name)} could not be had in time${who}.`, {
+    hint: 'Wait longer, or do without: tryLock does not wait at all.',
+  })
+}
+
+function readWork<Value>(work: unknown): Work<Value> {
+  if (typeof work === 'function') return work as Work<Value>
+  throw new CronceError('HANDLER_MISSING', 'A lock needs a function: what is done while it is held.', {
+    hint: "Write app.lock('reindex', async (lock) => { … }).",
+  })
+}
+
+function readOptions(options: unknown): { readonly waitMs: number; readonly signal: AbortSignal | undefined } {
+  const { wait, signal } = readCommand(options, ['wait', 'signal'])
+  return { waitMs: readDuration('wait', wait ?? 30_000, { min: 0, max: DAY_MS }), signal: readSignal(signal) }
+}

@@ -1,0 +1,226 @@
+import { readCommand } from '../client/read-command.ts'
+import { readName } from '../client/read-name.ts'
+import { readBoolean, readDuration } from '../client/read-option.ts'
+import type { Duration } from '../client/schedule-options.ts'
+import type { Engine, Finished } from '../engine/engine.ts'
+import type { RunHandle } from '../engine/parts.ts'
+import { CronceError } from '../errors.ts'
+import { bucketOf } from '../model/bucket.ts'
+import type { FireRecord } from '../model/record.ts'
+import type { Store } from '../store/store.ts'
+import {
+  type AsideParts,
+  asideDefinition,
+  DAY_MS,
+  demandLasting,
+  patienceMs,
+  readSignal,
+  refusedError,
+  untilNext,
+  untilTurn,
+} from './aside.ts'
+import { ONCE_JOB } from './aside-jobs.ts'
+import { WaitingLine } from './waiting-line.ts'
+
+export interface OnceOptions {
+  /** How long the result is kept, from a day to a year. All who use a key must name the same. @default '7d' */
+  readonly ttl?: Duration | undefined
+  /** Also when somebody began it and nobody knows how it ended. @default false */
+  readonly rerun?: boolean | undefined
+  /** How long to wait while somebody else does it, up to a day; then LOCK_BUSY. @default as long as that takes */
+  readonly wait?: Duration | undefined
+  /** Gives up waiting. What has begun goes on. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Once {
+  /**
+   * The first caller of a key does the work, whatever process it is in; all others get its result (as JSON), now and for the
+   * time to live. If it throws, the next caller does it. If its process dies in the middle nobody knows whether it happened:
+   * STEP_UNKNOWN, unless `rerun`.
+   */
+  once<Value>(key: string, work: () => Value | Promise<Value>): Promise<Value>
+  once<Value>(key: string, options: OnceOptions, work: () => Value | Promise<Value>): Promise<Value>
+}
+
+/** Of the run that did it. */
+const STEP = 'once'
+const YEAR_MS = 365 * DAY_MS
+/** No bound by number: what is kept is kept for its time. */
+const KEPT = 1_000_000_000
+
+interface Options {
+  readonly ttlMs: number
+  readonly rerun: boolean
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** What is on record of a key. `result`: it was done. */
+interface Looked<Value> {
+  readonly known: FireRecord | null
+  readonly result: { readonly value: Value } | null
+}
+
+export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
+  const line = new WaitingLine()
+
+  /** Do it, if nobody else is at it. `again`: what came to nothing, and is to be done now. */
+  const attempt = async <Value>(
+    engine: Engine<Tx>,
+    key: string,
+    options: Options,
+    work: () => Value | Promise<Value>,
+    again: FireRecord | null,
+  ): Promise<{ readonly value: Value } | null> => {
+    const wanted = {
+      ...{ schedule: scheduleOf(key, options), definition: asideDefinition(ONCE_JOB, options.ttlMs, KEPT) },
+      ...{ dueAt: null, nonce: key, beside: true },
+      ...(again === null ? {} : { again }),
+    }
+    demandLasting(engine, JSON.stringify(key))
+    const begun = await engine.take(wanted, 'section', async (handle) => {
+      // Its caller may have given up while it was being taken.
+      options.signal?.throwIfAborted()
+      return doOnce(key, handle, work, options)
+    })
+    if (begun.kind === 'begun') return resultFrom(key, await begun.ended)
+    if (begun.kind === 'refused') throw refusedError(begun)
+    return null
+  }
+
+  /** What is on record: to read is cheap, and mostly it is done. */
+  const find = async (key: string, options: Options): Promise<FireRecord | null> => {
+    const query = { schedule: scheduleOf(key, options), nonce: key, after: null, limit: 1 }
+    return (await store.listFires(query)).items[0] ?? null
+  }
+
+  /** `null`: it was done, and a store that forgot what it had acknowledged does not know what it came to. */
+  const resultOf = async <Value>(fire: FireRecord): Promise<{ readonly value: Value } | null> => {
+    const steps = await store.listSteps(fire)
+    const known = steps.find(({ step, state }) => step === STEP && state === 'done')
+    return known === undefined ? null : { value: known.result as Value }
+  }
+
+  const look = async <Value>(key: string, options: Options): Promise<Looked<Value>> => {
+    const known = await find(key, options)
+    const isDone = known?.ending?.outcome === 'succeeded'
+    const result = isDone ? await resultOf<Value>(known) : null
+    if (isDone && result === null && !options.rerun) throw resultLost(key)
+    return { known, result }
+  }
+
+  return {
+    async once<Value>(name: string, first: unknown, second?: unknown): Promise<Value> {
+      const key = readName('key', name)
+      const work = readWork<Value>(second ?? first)
+      const options = readOptions(second === undefined ? {} : first)
+      const { waitMs, signal } = options
+      const engine = parts.engine()
+      const until = parts.mono() + waitMs
+      demandLasting(engine, JSON.stringify(key))
+      signal?.throwIfAborted()
+      let looked = await look<Value>(key, options)
+      if (looked.result !== null) return looked.result.value
+      const again = (): Promise<Looked<Value>> => {
+        demandLasting(engine, JSON.stringify(key))
+        signal?.throwIfAborted()
+        return look<Value>(key, options)
+      }
+      // Of those who want it in this process one asks at a time, and does it if nobody else does.
+      const place = scheduleOf(key, options) + key
+      const turn = line.join(place)
+      try {
+        if (!turn.aborted) {
+          await untilTurn(parts, engine, turn, until, signal)
+          looked = await again()
+        }
+        for (let tries = 0; looked.result === null; tries++) {
+          const { known } = looked
+          // Nobody has begun it, or it came to nothing: whoever comes next does it.
+          const done = turn.aborted ? await attempt(engine, key, options, work, known?.ending ? known : null) : null
+          if (done !== null) return done.value
+          const leftMs = until - parts.mono()
+          if (leftMs <= 0) throw busy(key)
+          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), signal)
+          looked = await again()
+        }
+        return looked.result.value
+      } finally {
+        line.leave(place, turn)
+      }
+    },
+  }
+}
+
+/** Many keys share a schedule, and many schedules share the keys: one would be everybody's bottleneck. */
+function scheduleOf(key: string, { ttlMs }: Options): string {
+  return `${ONCE_JOB}:${ttlMs}:${bucketOf(key)}`
+}
+
+/** Overtaken, its result may still be on record: the step says. Given up, nobody knows. `null`: it was not begun. */
+function resultFrom<Value>(key: string, finished: Finished<Value>): { readonly value: Value } | null {
+  if (finished.kind === 'done') return { value: finished.value }
+  if (finished.kind === 'threw') throw finished.error
+  if (finished.kind === 'unbegun') return null
+  throw new CronceError('LOCK_LOST', `The process was stopped or cut off while it did ${JSON.stringify(key)}.`, {
+    hint: 'Call again: what is on record about it decides.',
+  })
+}
+
+/** As a step of the run, so that it is on record whether it was begun, and what it came to. */
+async function doOnce<Tx, Value>(
+  key: string,
+  handle: RunHandle<Tx>,
+  work: () => Value | Promise<Value>,
+  { rerun }: Options,
+): Promise<Value> {
+  let isOurs = true
+  const marked = (): Value | Promise<Value> => {
+    isOurs = false
+    return work()
+  }
+  try {
+    return await handle.once(STEP, marked, { rerun })
+  } catch (error) {
+    // What `work` throws is passed on as it is; nobody else who called once() knows of steps.
+    if (!isOurs || !(error instanceof CronceError) || error.code !== 'STEP_UNKNOWN') throw error
+    throw new CronceError(
+      'STEP_UNKNOWN',
+      `Nobody knows whether ${JSON.stringify(key)} was done: its process died at it.`,
+      {
+        hint: 'Find out whether it happened; if it did not, or may happen twice, call with { rerun: true }.',
+        cause: error,
+      },
+    )
+  }
+}
+
+function busy(key: string): CronceError {
+  return new CronceError('LOCK_BUSY', `Somebody else is still at ${JSON.stringify(key)}.`, {
+    hint: 'Wait longer, or call again later: what is on record about it decides.',
+  })
+}
+
+function resultLost(key: string): CronceError {
+  return new CronceError('STEP_UNKNOWN', `${JSON.stringify(key)} was done, and the store has lost what it came to.`, {
+    hint: 'Find out what it came to; if it may happen twice, call with { rerun: true }.',
+  })
+}
+
+function readWork<Value>(work: unknown): () => Value | Promise<Value> {
+  if (typeof work === 'function') return work as () => Value | Promise<Value>
+  throw new CronceError('HANDLER_MISSING', 'once needs a function: what is done once.', {
+    hint: "Write app.once('order:42:email', () => send()).",
+  })
+}
+
+function readOptions(options: unknown): Options {
+  const { ttl, rerun, wait, signal } = readCommand(options, ['ttl', 'rerun', 'wait', 'signal'])
+  return {
+    ttlMs: readDuration('ttl', ttl ?? 7 * DAY_MS, { min: DAY_MS, max: YEAR_MS }),
+    rerun: readBoolean('rerun', rerun ?? false),
+    waitMs: wait === undefined ? Number.POSITIVE_INFINITY : readDuration('wait', wait, { min: 0, max: DAY_MS }),
+    signal: readSignal(signal),
+  }
+}

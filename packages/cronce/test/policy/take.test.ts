@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asideDefinition, DAY_MS } from '../../src/app/aside.ts'
+import { ending } from '../../src/model/outcome.ts'
+import type { ScheduleState } from '../../src/model/schedule.ts'
+import { MAX_OPEN } from '../../src/policy/bounds.ts'
+import type { Context, Decision } from '../../src/policy/decision.ts'
+import { define } from '../../src/policy/define.ts'
+import { settle } from '../../src/policy/settle.ts'
+import { HELD, take } from '../../src/policy/take.ts'
+
+test('keys that were taken and never begun are given up in time: they do not fill the schedule that keys share', () => {
+  let now = Date.UTC(2027, 0, 1)
+  const context = (): Context => ({ now, epoch: 1, zoneData: '2027a', random: () => 0.5 }) as Context
+  const wish = {
+    definition: asideDefinition('cronce:once', 7 * DAY_MS, 1_000_000),
+    source: { kind: 'client' },
+  } as const
+  let state: ScheduleState = (define(null, 'cronce:once:1:1', wish, context()) as Decision).change.state!
+  const takeKey = (nonce: string): Decision => {
+    const taken = take(state, { dueAt: null, nonce, beside: true }, { instance: 'i', request: nonce }, context())
+    assert.notEqual(taken, HELD, `${nonce} is held: ${state.open.length} are open`)
+    return taken as Decision
+  }
+  for (let key = 0; key <= MAX_OPEN; key++) {
+    now += 1_000
+    const { change, started } = takeKey(`key-${key}`)
+    const { token } = started[0]!.record
+    const handedBack = { token, ending: ending('handed-back'), error: null, result: null, retryable: false } as const
+    const settled = settle(change.state!, { ...handedBack, handBack: 'not-started' }, context())
+    state = (settled as Decision).change.state!
+  }
+  assert.ok(state.open.length < 100, `${state.open.length} are open`)
+})
