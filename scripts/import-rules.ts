@@ -173,6 +173,14 @@ export const ROOMS: readonly Room[] = [
     packages: [NODE],
     never: [],
   },
+  // For those who have node-cron: what it asks whether to run, and what has its API. Built on an app, as users would.
+  {
+    name: 'node-cron',
+    path: `${LIBRARY}/node-cron/`,
+    doors: ['app', 'client', 'engine', 'target', 'store', 'model', 'policy', 'trigger', 'clock', 'duration', 'errors'],
+    packages: [NODE],
+    never: [],
+  },
   {
     name: 'testing',
     path: `${LIBRARY}/testing/`,
@@ -230,6 +238,13 @@ export const ROOMS: readonly Room[] = [
     never: ONLY_EXPORTS,
   },
   {
+    name: 'entry cronce/node-cron',
+    path: `${LIBRARY}/node-cron.ts`,
+    doors: ['node-cron'],
+    packages: [],
+    never: ONLY_EXPORTS,
+  },
+  {
     name: 'entry cronce/internal',
     path: `${LIBRARY}/internal.ts`,
     doors: ['did-you-mean', 'duration', 'app', 'client', 'target'],
@@ -271,7 +286,11 @@ export const ROOMS: readonly Room[] = [
 ]
 
 /** Where what users name is loaded: their jobs, their configuration. Nothing else may import what it can't name itself. */
-const LOADERS: readonly string[] = ['packages/cli/src/load-module.ts', `${LIBRARY}/target/isolate/load-task.ts`]
+const LOADERS: readonly string[] = [
+  'packages/cli/src/load-module.ts',
+  `${LIBRARY}/target/isolate/load-task.ts`,
+  `${LIBRARY}/node-cron/load-background-task.ts`,
+]
 
 export interface Violation {
   readonly file: string

@@ -1,0 +1,57 @@
+import { readName } from '../client/read-name.ts'
+import { optionInvalid } from '../client/read-option.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { Definition } from '../model/schedule.ts'
+
+/** A slot of a task, as all processes of a fleet call it. */
+export interface SlotKey {
+  readonly name: string
+  readonly dueAt: number
+}
+
+const PREFIX = 'node-cron:'
+const NAME_LIMIT = 180
+/** `2026-06-17T03:00:00.000Z`: always so long, whatever the task is called, so it is looked for from the end. */
+const SLOT_LENGTH = 24
+const SLOT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const HOUR_MS = 3_600_000
+
+/** node-cron's key: the name of the task, a colon, and the slot. The name may contain colons itself. */
+export function parseKey(key: unknown): SlotKey {
+  const text = typeof key === 'string' ? key : ''
+  const slot = text.slice(-SLOT_LENGTH)
+  const dueAt = SLOT.test(slot) ? Date.parse(slot) : Number.NaN
+  if (Number.isNaN(dueAt) || text.at(-SLOT_LENGTH - 1) !== ':') {
+    const hint = 'Give the coordinator to node-cron 4.6, which asks it: cron.setRunCoordinator(coordinator).'
+    throw optionInvalid('key', key, 'a name, a colon, and a slot as ISO text', hint)
+  }
+  return { name: readName('task', text.slice(0, -SLOT_LENGTH - 1), NAME_LIMIT), dueAt }
+}
+
+export function keyOf({ name, dueAt }: SlotKey): string {
+  return `${name}:${new Date(dueAt).toISOString()}`
+}
+
+/** What is on record about a task. */
+export function scheduleOf(name: string): string {
+  return PREFIX + name
+}
+
+/**
+ * Without a trigger, of a job that nobody has: node-cron says when a slot has come, and runs it. At most once, since it asks
+ * nobody a second time. It contains no option, so that processes with different ones do not change it to and fro.
+ */
+export const SLOT_DEFINITION: Definition = {
+  job: 'cronce:node-cron',
+  trigger: null,
+  input: null,
+  policy: {
+    guarantee: 'at-most-once',
+    // Whoever asks for what is longer ago has a clock that is far behind. Records are kept a day longer than this at least.
+    misfire: { ...DEFAULT_POLICY.misfire, windowMs: HOUR_MS },
+  },
+  start: null,
+  end: null,
+  limit: null,
+  tenant: null,
+}

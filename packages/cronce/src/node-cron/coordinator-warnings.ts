@@ -1,0 +1,55 @@
+import type { AsideParts } from '../app/aside.ts'
+import type { Client } from '../client/client.ts'
+import { describeError } from '../engine/describe-error.ts'
+import type { SlotKey } from './coordinator-key.ts'
+
+/** What the owner of the tasks should know, told once in a while. */
+export interface Warnings {
+  /** Somebody in this process wants to know whether to run it. */
+  asked(key: SlotKey): void
+  notStarted(error: unknown): void
+}
+
+/** A clock that differs more makes slots late, or makes their processes wait. */
+const OFFSET_MS = 100
+const LOOK_MS = 600_000
+/** So many names are remembered; a process with more tasks is warned a little less often. */
+const NAMES = 10_000
+
+export function coordinatorWarnings({ store }: Pick<Client, 'store'>, { logger, mono }: AsideParts): Warnings {
+  /** By name: the slot that was asked for last. */
+  const last = new Map<string, number>()
+  const doubled = new Set<string>()
+  let lookedAt = Number.NEGATIVE_INFINITY
+
+  const lookAtClock = async (): Promise<void> => {
+    const { offsetMs, latencyMs } = await store.check()
+    if (Math.abs(offsetMs) - latencyMs / 2 <= OFFSET_MS) return
+    const how = offsetMs > 0 ? 'ahead of the store: its slots wait' : 'behind the store: its slots come late'
+    logger.warn(`This machine's clock is ${Math.abs(offsetMs)} ms ${how}. Let NTP set it.`)
+  }
+
+  const remember = ({ name, dueAt }: SlotKey): void => {
+    last.delete(name)
+    last.set(name, dueAt)
+    if (last.size > NAMES) for (const oldest of last.keys()) return void last.delete(oldest)
+  }
+
+  return {
+    asked(key) {
+      const { name } = key
+      if (last.get(name) === key.dueAt && !doubled.has(name)) {
+        doubled.add(name)
+        logger.warn(`Two tasks of this process are named ${JSON.stringify(name)}: only one of them runs. Rename one.`)
+      }
+      remember(key)
+      if (mono() - lookedAt < LOOK_MS) return
+      lookedAt = mono()
+      // A store that does not answer is told by those who need it.
+      lookAtClock().catch(() => {})
+    },
+    notStarted(error) {
+      logger.warn(`The coordinator could not be started: ${describeError(error).message}`)
+    },
+  }
+}

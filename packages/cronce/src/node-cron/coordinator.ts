@@ -1,0 +1,245 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type AsideParts, asidesOf } from '../app/aside.ts'
+import { type Cronce, cronce } from '../app/cronce.ts'
+import { optionInvalid } from '../client/read-option.ts'
+import type { Engine } from '../engine/engine.ts'
+import { CronceError } from '../errors.ts'
+import type { StoreSource } from '../store/store.ts'
+import { askForSlot, type Refused } from './coordinator-ask.ts'
+import { keyOf, parseKey, type SlotKey } from './coordinator-key.ts'
+import {
+  type CoordinatorOptions,
+  type OwnAppOptions,
+  type ResolvedCoordinatorOptions,
+  resolveCoordinatorOptions,
+} from './coordinator-options.ts'
+import type { OpenSlot, Slot } from './coordinator-slot.ts'
+import { coordinatorWarnings, type Warnings } from './coordinator-warnings.ts'
+import { type SlotContext, slotOfContext, type WatchedTask } from './coordinator-watch.ts'
+import { within } from './within.ts'
+
+/** What node-cron asks: give it to `cron.setRunCoordinator` before tasks are made, or to a task as `runCoordinator`. */
+export interface Coordinator {
+  /** Whether this process is to run the slot. One process of the fleet is told so, ever. */
+  shouldRun(key: string, ttlMs: number): Promise<boolean>
+  /** The run has ended. Resolves when that is on record, or the store did not answer in time: then it is told later. */
+  onComplete(key: string): Promise<void>
+  /** Resolves when slots can be asked for. Before, `shouldRun` waits for it as long as it may. */
+  ready(): Promise<void>
+  /** In a task's function: the slot that it runs for. `null` in a background task, which is a process of its own. */
+  current(): Slot | null
+  /** The fencing token of a run of this process, by the context that its function got. `null`: it is none, or has ended. */
+  token(context: SlotContext): bigint | null
+  /** Put on record which runs of the task fail: node-cron does not tell a coordinator. Returns the task. */
+  watch<Task extends WatchedTask>(task: Task): Task
+  /** Be told of every decision for this process. Returns how to stop. */
+  on(type: 'decision', listener: (decision: Decision) => void): () => void
+  /** Decisions so far. */
+  readonly counts: Readonly<Record<Verdict, number>>
+  /** Stop granting. An app that the coordinator made itself is stopped, as `app.stop()` does. Never rejects. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** `run`: here. `error`: nobody knows, so not here. `not-designated`: by its environment this process runs nothing. */
+export type Verdict = 'run' | Refused | 'not-designated' | 'error'
+
+export interface Decision extends SlotKey {
+  readonly key: string
+  readonly verdict: Verdict
+  /** Of a run. */
+  readonly token: bigint | null
+  readonly error: unknown
+}
+
+/**
+ * One run per slot in the whole fleet: each is a permanent record in the store, not a lock that is free again afterwards. For an
+ * app, which its owner starts and stops, or for a store, which the coordinator opens itself.
+ */
+export function runCoordinator<Tx>(app: Cronce<Tx>, options?: CoordinatorOptions): Coordinator
+export function runCoordinator<Tx>(
+  store: string | StoreSource<Tx> | undefined,
+  options?: CoordinatorOptions & OwnAppOptions,
+): Coordinator
+export function runCoordinator(source: unknown, options?: unknown): Coordinator {
+  return makeCoordinator(source, options, () => true)
+}
+
+/** It declares nothing, so it must not be taken for another deployment of an app that does: nobody calls theirs so. */
+const OWN_APP = 'cronce/node-cron/coordinator'
+
+/** `mayRun`: whether this process is one of those that run anything at all. May throw. */
+export function makeCoordinator(source: unknown, options: unknown, mayRun: () => boolean): Coordinator {
+  const given = typeof source === 'object' && source !== null ? asidesOf(source) : undefined
+  if (given !== undefined) {
+    const app = source as Cronce
+    return new SlotCoordinator({ app, parts: given, isOwn: false }, resolveCoordinatorOptions(options, false), mayRun)
+  }
+  if (typeof source === 'function' || (typeof source === 'object' && source !== null && !('open' in source)))
+    throw optionInvalid('app', source, 'an app or a store', "Write runCoordinator(app) or runCoordinator('redis://…').")
+  const resolved = resolveCoordinatorOptions(options, true)
+  const own = { keepAlive: false, ...resolved.ownApp, app: OWN_APP, store: source as StoreSource }
+  const app = cronce(own)
+  return new SlotCoordinator({ app, parts: asidesOf(app)!, isOwn: true }, resolved, mayRun)
+}
+
+interface Owner {
+  readonly app: Cronce
+  readonly parts: AsideParts
+  readonly isOwn: boolean
+}
+
+/** Seen from the function of a task. */
+interface Held {
+  slot: OpenSlot | null
+}
+
+class SlotCoordinator implements Coordinator {
+  readonly #owner: Owner
+  readonly #options: ResolvedCoordinatorOptions
+  readonly #mayRun: () => boolean
+  readonly #warnings: Warnings
+  readonly #held = new AsyncLocalStorage<Held>()
+  /** By key. */
+  readonly #open = new Map<string, { readonly slot: OpenSlot; readonly settled: Promise<void> }>()
+  readonly #listeners = new Set<(decision: Decision) => void>()
+  readonly #counts = { run: 0, taken: 0, overlap: 0, paused: 0, 'not-designated': 0, error: 0 }
+  #starting: Promise<void> | null = null
+  #isClosed = false
+
+  constructor(owner: Owner, options: ResolvedCoordinatorOptions, mayRun: () => boolean) {
+    this.#owner = owner
+    this.#options = options
+    this.#mayRun = mayRun
+    this.#warnings = coordinatorWarnings(owner.app, owner.parts)
+    // Told by the warning; the next question tries again.
+    if (owner.isOwn) void this.#start().catch(() => {})
+  }
+
+  // Not async: what is entered here counts for whoever awaits the answer, and so for the function that runs then.
+  shouldRun(key: string, _ttlMs: number): Promise<boolean> {
+    const held: Held = { slot: null }
+    this.#held.enterWith(held)
+    return this.#decide(key, held)
+  }
+
+  async onComplete(key: string): Promise<void> {
+    const open = this.#open.get(key)
+    if (open === undefined) return
+    this.#open.delete(key)
+    open.slot.complete()
+    // Else a store that hangs would keep a task with noOverlap from running again. The app goes on telling it.
+    await within(this.#owner.parts.sleep, this.#options.timeoutMs, open.settled, () => {})
+  }
+
+  async ready(): Promise<void> {
+    await this.#engine()
+  }
+
+  current(): Slot | null {
+    const slot = this.#held.getStore()?.slot
+    return slot !== null && slot !== undefined && this.#open.has(keyOf(slot)) ? slot : null
+  }
+
+  token(context: SlotContext): bigint | null {
+    const key = slotOfContext(context)
+    return key === null ? null : (this.#open.get(keyOf(key))?.slot.token ?? null)
+  }
+
+  watch<Task extends WatchedTask>(task: Task): Task {
+    task.on('execution:failed', (context) => {
+      const key = slotOfContext({ ...context, task })
+      if (key !== null) this.#open.get(keyOf(key))?.slot.fail(context.execution?.error)
+    })
+    // The process of a background task died: it says nothing any more.
+    task.on('task:failed', (context) => {
+      for (const [key, { slot }] of this.#open) {
+        if (slot.name !== task.name) continue
+        this.#open.delete(key)
+        slot.giveUp(context.error ?? new Error('the process of the task died'))
+      }
+    })
+    return task
+  }
+
+  on(_type: 'decision', listener: (decision: Decision) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  get counts(): Readonly<Record<Verdict, number>> {
+    return { ...this.#counts }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#owner.isOwn) await this.#owner.app.stop()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #decide(key: string, held: Held): Promise<boolean> {
+    let slotKey: SlotKey = { name: '', dueAt: Number.NaN }
+    const tell = (verdict: Verdict, more: { readonly token?: bigint; readonly error?: unknown } = {}): boolean => {
+      this.#tell({ ...slotKey, key, verdict, token: more.token ?? null, error: more.error ?? null })
+      return verdict === 'run'
+    }
+    try {
+      slotKey = parseKey(key)
+      if (!this.#mayRun()) return tell('not-designated')
+      this.#warnings.asked(slotKey)
+      const asking = { parts: this.#owner.parts, options: this.#options, engine: () => this.#engine() }
+      const answer = await askForSlot(asking, slotKey)
+      if (answer.verdict !== 'run') return tell(answer.verdict)
+      const { slot, settled } = answer
+      held.slot = slot
+      this.#open.set(key, answer)
+      // Also if nobody says that it is complete: nothing waits for that any more.
+      void settled.then(() => {
+        slot.complete()
+        this.#forget(key, slot)
+      })
+      return tell('run', { token: slot.token })
+    } catch (error) {
+      tell('error', { error })
+      throw error
+    }
+  }
+
+  #forget(key: string, slot: OpenSlot): void {
+    if (this.#open.get(key)?.slot === slot) this.#open.delete(key)
+  }
+
+  #tell(decision: Decision): void {
+    this.#counts[decision.verdict]++
+    for (const listener of this.#listeners) {
+      try {
+        listener(decision)
+      } catch (error) {
+        this.#owner.parts.logger.error(`A listener of decisions threw: ${String(error)}`)
+      }
+    }
+  }
+
+  async #engine(): Promise<Engine> {
+    if (this.#isClosed) {
+      throw new CronceError('NOT_STARTED', 'The coordinator is closed.', {
+        hint: 'Stop the tasks before you close it.',
+      })
+    }
+    if (this.#owner.isOwn) await this.#start()
+    return this.#owner.parts.engine()
+  }
+
+  /** Once it has started it stays so. A store that could not be opened is tried again by whoever asks next. */
+  #start(): Promise<void> {
+    this.#starting ??= this.#owner.app.start().catch((error: unknown) => {
+      this.#starting = null
+      this.#warnings.notStarted(error)
+      throw error
+    })
+    return this.#starting
+  }
+}

@@ -1,0 +1,76 @@
+import { BackgroundTask } from './background-task.ts'
+import { type DetailedValidation, type ParsedFields, parse, validate, validateDetailed } from './expression.ts'
+import { InlineTask } from './inline-task.ts'
+import { Roster } from './roster.ts'
+import type { SetupOptions } from './setup.ts'
+import { solvePath } from './solve-path.ts'
+import type { Task } from './task.ts'
+import { setLogger } from './task-logger.ts'
+import { unknownOptions } from './task-schedule.ts'
+import type { Logger, RunCoordinator, ScheduledTask, TaskFn, TaskOptions } from './task-types.ts'
+
+/** node-cron's API, on cronce's engine. */
+export interface NodeCron {
+  /** Where tasks are kept. Before they start; without it CRONCE_STORE counts, and without that they are kept in memory. */
+  setup(options: SetupOptions): void
+  /** Make a task and start it. A text is the path of a file that exports `task`, from the file of whoever calls. */
+  schedule(expression: string, func: TaskFn | string, options?: TaskOptions): ScheduledTask
+  /** A task that is not started yet. */
+  createTask(expression: string, func: TaskFn | string, options?: TaskOptions): ScheduledTask
+  validate(expression: string): boolean
+  validateDetailed(expression: string): DetailedValidation
+  /** Throws if it is none. */
+  parse(expression: string): ParsedFields
+  /** By id, as it changes: those that were made and not destroyed. */
+  getTasks(): Map<string, ScheduledTask>
+  getTask(taskId: string): ScheduledTask | undefined
+  /** For all tasks without one of their own. `undefined`: the console again. */
+  setLogger(logger: Logger | undefined): void
+  /** For all `distributed` tasks without one of their own, also those that there are already. */
+  setRunCoordinator(coordinator: RunCoordinator | undefined): void
+  /** Stop all tasks, let what runs finish for so many milliseconds, hand back the rest, and destroy them all. @default 5000 */
+  shutdown(timeout?: number): Promise<void>
+}
+
+/** One for a process; a test makes more, which are processes to each other. */
+export function makeNodeCron(): NodeCron {
+  const roster = new Roster()
+
+  const makeTask = (expression: string, func: TaskFn | string, options: TaskOptions): Task => {
+    parse(expression)
+    if (options.distributed === true && !options.name)
+      throw new Error('`distributed` requires a `name` (it forms the coordination key shared across instances).')
+    const task =
+      typeof func === 'function'
+        ? new InlineTask(expression, func, options, roster)
+        : new BackgroundTask(expression, solvePath(func), options, roster)
+    for (const name of unknownOptions(options)) task.logger.warn(`There is no option ${name} of a task: it is ignored.`)
+    roster.add(task)
+    return task
+  }
+
+  return {
+    setup: (options) => roster.setup(options),
+    createTask: (expression, func, options) => makeTask(expression, func, options ?? {}),
+    schedule(expression, func, options) {
+      const task = makeTask(expression, func, options ?? {})
+      try {
+        Promise.resolve(task.start()).catch((error: unknown) => {
+          task.logger.error(`Failed to start scheduled task: ${(error as Error).message}`)
+        })
+      } catch (error) {
+        roster.tasks.delete(task.id)
+        throw error
+      }
+      return task
+    },
+    ...{ validate, validateDetailed, parse, setLogger },
+    getTasks: () => roster.tasks as ReadonlyMap<string, ScheduledTask> as Map<string, ScheduledTask>,
+    getTask: (taskId) => roster.tasks.get(taskId),
+    setRunCoordinator: (coordinator) => roster.setCoordinator(coordinator),
+    shutdown: (timeout = 5_000) => roster.shutdown(timeout),
+  }
+}
+
+export const nodeCron = makeNodeCron()
+export const { setup, schedule, createTask, getTasks, getTask, setRunCoordinator, shutdown } = nodeCron

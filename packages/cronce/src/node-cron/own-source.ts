@@ -1,0 +1,31 @@
+import { storeSource } from '../app/open-store.ts'
+import type { Change } from '../model/change.ts'
+import type { FireRecord } from '../model/record.ts'
+import type { Store, StoreSource } from '../store/store.ts'
+
+const KEPT_MS = 60_000
+
+/**
+ * For tasks that are this process's own. Nobody asks what they did yesterday, and nobody else could run a slot of theirs again: so
+ * records go after a minute, or a task that runs every second would fill the memory.
+ */
+export function ownSource(): StoreSource {
+  const source = storeSource('memory:')
+  return {
+    name: source.name,
+    async open(options) {
+      const store: Store = await source.open(options)
+      const apply: Store['apply'] = (changes, ...rest) => store.apply(changes.map(shortened), ...rest)
+      return Object.create(store, { apply: { value: apply, enumerable: true } }) as Store
+    },
+  }
+}
+
+function shortened(change: Change): Change {
+  return { ...change, creates: change.creates.map(soonGone), updates: change.updates.map(soonGone) }
+}
+
+function soonGone(record: FireRecord): FireRecord {
+  const { endedAt, expiresAt } = record
+  return endedAt === null || expiresAt === null ? record : { ...record, expiresAt: endedAt + KEPT_MS }
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import cron, { type TaskContext, type TaskFn, type TaskOptions } from 'node-cron'
+import { type Cronce, cronce } from '../../src/app/cronce.ts'
+import type { FireView } from '../../src/client/views.ts'
+import { type Coordinator, type CoordinatorOptions, runCoordinator } from '../../src/node-cron.ts'
+import { memory } from '../../src/store/memory/memory.ts'
+import { until } from '../processes/fleet.ts'
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }
+const DYING = fileURLToPath(new URL('./coordinator-dying.ts', import.meta.url))
+
+interface Tasks {
+  readonly app: Cronce
+  readonly coordinator: Coordinator
+  /** A task of the real node-cron, every second. */
+  schedule(name: string, target: TaskFn | string, options?: TaskOptions): ReturnType<typeof cron.createTask>
+  /** What is on record about a task and has this outcome, once there is something. */
+  record(name: string, state: FireView['state']): Promise<FireView>
+}
+
+async function startTasks(context: TestContext, options?: CoordinatorOptions): Promise<Tasks> {
+  const app = cronce({ store: memory(), logger: false, signals: false }) as Cronce
+  context.after(async () => {
+    await cron.shutdown()
+    await app.stop()
+  })
+  await app.start()
+  const coordinator = runCoordinator(app, options)
+  return {
+    app,
+    coordinator,
+    schedule: (name, target, more) =>
+      cron.schedule('* * * * * *', target, {
+        ...{ name, distributed: true, runCoordinator: coordinator, logger: SILENT },
+        ...more,
+      }),
+    record: (name, state) =>
+      until(`${name} ${state}`, async () => {
+        const { items } = await app.fires.list({ schedule: `node-cron:${name}` })
+        return items.find((fire) => fire.state === state)
+      }),
+  }
+}
+
+test('a function knows its slot after whatever it awaits, and no other does', async (context) => {
+  const { coordinator, schedule, record, app } = await startTasks(context)
+  const seen: { readonly task: string; readonly context: TaskContext; readonly tokens: (bigint | undefined)[] }[] = []
+  const look = (task: string) => async (context: TaskContext) => {
+    const tokens = [coordinator.current()?.token]
+    await sleep(20)
+    tokens.push(coordinator.current()?.token)
+    await Promise.all([sleep(10), new Promise((resolve) => setImmediate(resolve))])
+    tokens.push(coordinator.current()?.token, coordinator.token(context) ?? undefined)
+    seen.push({ task, context, tokens })
+  }
+  const [first] = [schedule('one', look('one')), schedule('two', look('two'))]
+  await record('one', 'succeeded')
+  await record('two', 'succeeded')
+  // By hand nobody is asked, so there is no slot.
+  await first.execute()
+  const byHand = seen.filter(({ context }) => context.execution?.reason === 'invoked')
+  assert.deepEqual(
+    byHand.map(({ tokens }) => tokens),
+    [[undefined, undefined, undefined, undefined]],
+  )
+  const bySlot = seen.filter(({ context }) => context.execution?.reason === 'scheduled')
+  assert.ok(bySlot.length >= 2)
+  for (const { task, context, tokens } of bySlot) {
+    const [token] = tokens
+    assert.ok(token !== undefined && tokens.every((other) => other === token))
+    const run = await app.runs.get(`node-cron:${task}`, token)
+    assert.equal(run.dueAt, context.date.getTime())
+  }
+  assert.equal(coordinator.current(), null)
+})
+
+test('a run that throws is on record as failed if its task is watched, else as completed', async (context) => {
+  const { app, coordinator, schedule, record } = await startTasks(context)
+  const fail = (): never => {
+    throw new Error('no space left')
+  }
+  coordinator.watch(schedule('watched', fail))
+  schedule('unwatched', fail)
+  const failed = await record('watched', 'failed')
+  const { items } = await app.runs.list({ fire: { schedule: failed.schedule, dueAt: failed.dueAt } })
+  assert.equal(items[0]?.error?.message, 'no space left')
+  await record('unwatched', 'succeeded')
+})
+
+test('a background task whose process dies is on record as failed if it is watched', async (context) => {
+  const { coordinator, schedule, record } = await startTasks(context, { overlap: 'fleet' })
+  coordinator.watch(schedule('dying', DYING))
+  const { reason } = await record('dying', 'failed')
+  assert.equal(reason, 'error')
+})
+
+test('what runs when the app stops may end, and is on record; what comes then is skipped', async (context) => {
+  const { app, schedule } = await startTasks(context)
+  const outcomes: string[] = []
+  app.on('run.ended', ({ outcome }) => void outcomes.push(outcome))
+  const begun = Promise.withResolvers<void>()
+  const task = schedule('slow', async () => {
+    begun.resolve()
+    await sleep(300)
+  })
+  const skipped = Promise.withResolvers<string | undefined>()
+  task.on('execution:skipped', ({ reason }) => skipped.resolve(reason))
+  await begun.promise
+  await app.stop()
+  assert.deepEqual(new Set(outcomes), new Set(['succeeded']))
+  assert.equal(await skipped.promise, 'coordinator-error')
+})
+
+test('a coordinator with a store of its own is no deployment of an app of the user, whatever that is called', async (context) => {
+  const store = memory()
+  const app = cronce({ store, app: 'node-cron', logger: false, signals: false }).job('yearly', '0 0 1 1 *', () => {})
+  await app.start()
+  const coordinator = runCoordinator(store, { logger: false, signals: false })
+  context.after(async () => {
+    await coordinator.close()
+    await app.stop()
+  })
+  await coordinator.ready()
+  const apps = (await app.instances.list()).map((instance) => instance.app)
+  assert.deepEqual(apps.toSorted(), ['cronce/node-cron/coordinator', 'node-cron'])
+})
