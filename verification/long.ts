@@ -35,6 +35,7 @@ const STEPS: readonly (readonly [name: string, script: string, ...args: string[]
   ['chaos-postgres', ...CHAOS, '--store', 'postgres', '--picture', join(values.to, 'chaos-postgres.svg')],
   ['chaos-pgbouncer', ...CHAOS, '--store', 'pgbouncer'],
   ['chaos-redis', ...CHAOS, '--store', 'redis', '--picture', join(values.to, 'chaos-redis.svg')],
+  ['exclusive', 'exclusive/run.ts'],
   ['matrix', 'chaos/run.ts', '--matrix'],
   ['matrix-postgres', 'chaos/run.ts', '--matrix', '--store', 'postgres'],
   ['matrix-redis', 'chaos/run.ts', '--matrix', '--store', 'redis'],

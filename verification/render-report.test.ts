@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Evidence, renderReport } from './render-report.ts'
 
-const NOTHING: Evidence = { commit: 'abc', simulation: null, explorations: [], chaos: [], matrices: [], mutants: [] }
+const NOTHING: Evidence = {
+  ...{ commit: 'abc', simulation: null, explorations: [], chaos: [], matrices: [], mutants: [], contests: [] },
+}
 
 test('what was not run is said to be so', () => {
   const report = renderReport(NOTHING)
-  assert.equal(report.split('Not run.').length - 1, 4)
+  assert.equal(report.split('Not run.').length - 1, 5)
   assert.match(report, /\| 0 \| 0 \| 0 \| 0 \| 0 of 0 \|/)
 })
 
@@ -67,4 +69,15 @@ test('a mutant that survived stands out', () => {
     /no-key \| P1 \| simulation \| \*\*survived\*\* \| 3 \|\n\| no-token \| P1 \| simulation \| C8, S3 \| 3 \|/,
   )
   assert.match(report, /1 of 2/)
+})
+
+test('contests are told by store, and what is wrong in them is counted and named', () => {
+  const contest = {
+    ...{ store: 'redis', processes: 50, seconds: 300, faults: 8, kept: 50_000, overtaken: 2, refused: 2 },
+    ...{ terms: 60, leaders: 50, keys: 45, unknown: 5, wrong: ['b wrote 1 over 1: an update is lost'] },
+  }
+  const report = renderReport({ ...NOTHING, contests: [contest] })
+  assert.match(report, /\| redis \| 50 \| 50,000 \| 8 \| 2 \| 2 \| 60 \| 50 \| 45 \| 5 \| 300 \| 1 \|/)
+  assert.ok(report.includes('**On redis:** b wrote 1 over 1: an update is lost'))
+  assert.match(report, /\| 1 \| 0 \| 0 \| 0 \| 0 of 0 \|/)
 })

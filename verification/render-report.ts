@@ -1,4 +1,5 @@
 import type { Summary } from './chaos/report.ts'
+import type { ContestReport } from './exclusive/contest-report.ts'
 import type { Exploration } from './explorer/explore.ts'
 
 /** What the runs wrote with `--json`. What is empty was not run, and the report says so. */
@@ -9,6 +10,7 @@ export interface Evidence {
   readonly chaos: readonly Summary[]
   readonly matrices: readonly MatrixResult[]
   readonly mutants: readonly MutantResult[]
+  readonly contests: readonly ContestReport[]
 }
 
 /** Every blow at every place. */
@@ -59,18 +61,20 @@ export function renderReport(evidence: Evidence): string {
     ...section('Simulation', describeSimulation(evidence.simulation)),
     ...section('Explorer', describeExplorations(evidence.explorations)),
     ...section('Chaos', [...evidence.chaos.flatMap(describeChaos), ...evidence.matrices.map(describeMatrix)]),
+    ...section('Locks, leaders, keys', describeContests(evidence.contests)),
     ...section('Mutants', describeMutants(evidence.mutants)),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-function summarize({ simulation, explorations, chaos, matrices, mutants }: Evidence): string {
+function summarize({ simulation, explorations, chaos, matrices, mutants, contests }: Evidence): string {
   const violations =
     (simulation?.violations.length ?? 0) +
     explorations.filter(({ violation, isExpected = false }) => violation !== null && !isExpected).length +
     chaos.reduce((sum, run) => sum + run.violations.length + run.surprises.length, 0) +
-    matrices.reduce((sum, { failed }) => sum + failed.length, 0)
+    matrices.reduce((sum, { failed }) => sum + failed.length, 0) +
+    contests.reduce((sum, { wrong }) => sum + wrong.length, 0)
   const caught = mutants.filter(({ verdict }) => verdict === 'caught').length
   return table(
     ['violations', 'simulated fires', 'real fires', 'states explored', 'mutants caught'],
@@ -140,6 +144,20 @@ function describeChaos(summary: Summary): string[] {
     ...summary.violations.map(({ property, message, seed }) => `**${property}** with seed ${seed}: ${cell(message)}`),
     ...summary.surprises.map((surprise) => `**Surprise:** ${cell(surprise)}`),
   ]
+}
+
+function describeContests(contests: readonly ContestReport[]): string[] {
+  if (contests.length === 0) return []
+  const columns = [
+    ...['store', 'processes', 'sections', 'faults', 'overtaken', 'writes refused', 'terms', 'leaders', 'keys done'],
+    ...['keys of unknown end', 'seconds', 'violations'],
+  ]
+  const rows = contests.map((one) => [
+    ...[one.store, one.processes, one.kept, one.faults, one.overtaken, one.refused, one.terms, one.leaders, one.keys],
+    ...[one.unknown, one.seconds, one.wrong.length],
+  ])
+  const wrong = contests.flatMap(({ store, wrong: all }) => all.map((what) => `**On ${cell(store)}:** ${cell(what)}`))
+  return ['`npm run verify:exclusive`', table(columns, rows), ...wrong]
 }
 
 function describeMatrix({ store, cells, failed }: MatrixResult): string {

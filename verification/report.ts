@@ -1,7 +1,7 @@
 /**
  * Turns what the runs wrote with `--json` into docs/evidence.
  *
- *     node verification/report.ts [--simulation file] [--explorer file]… [--chaos file]… [--matrix file]… [--mutants file]…
+ *     node verification/report.ts [--simulation file] [--explorer file]… [--chaos file]… [--matrix file]… [--mutants file]… [--exclusive file]…
  *         [--to folder]
  */
 import { execFileSync } from 'node:child_process'
@@ -9,6 +9,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Summary } from './chaos/report.ts'
+import type { ContestReport } from './exclusive/contest-report.ts'
 import {
   type Evidence,
   type Explored,
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     chaos: { type: 'string', multiple: true, default: [] },
     mutants: { type: 'string', multiple: true, default: [] },
     matrix: { type: 'string', multiple: true, default: [] },
+    exclusive: { type: 'string', multiple: true, default: [] },
     to: { type: 'string', default: join(import.meta.dirname, '../docs/evidence') },
   },
 })
@@ -39,6 +41,7 @@ const evidence: Evidence = {
   chaos: values.chaos.map((file) => read<Summary>(file)),
   matrices: values.matrix.map((file) => read<MatrixResult>(file)),
   mutants: values.mutants.flatMap((file) => read<MutantResult[]>(file)),
+  contests: values.exclusive.flatMap((file) => read<ContestReport[]>(file)),
 }
 mkdirSync(values.to, { recursive: true })
 writeFileSync(join(values.to, 'report.json'), `${JSON.stringify(evidence, null, 2)}\n`)

@@ -1,5 +1,6 @@
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
+import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
@@ -16,6 +17,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETTLE_MUTANTS,
   ...COMMAND_MUTANTS,
   ...OUTSIDE_MUTANTS,
+  ...EXCLUSIVE_MUTANTS,
   ...RUN_MUTANTS,
   ...BEAT_MUTANTS,
   ...SQLITE_MUTANTS,

@@ -79,8 +79,8 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deliver.ts',
-        '  if (dueAt >= Math.max(keptSince(state, now), now - windowMs)) return null\n',
-        '  if (windowMs >= 0 && keptSince(state, now) <= now) return null\n',
+        'dueAt >= Math.max(keptSince(state, now), now - windowMs) ? null',
+        'windowMs >= 0 && keptSince(state, now) <= now ? null',
       ),
     ],
     caughtBy: {

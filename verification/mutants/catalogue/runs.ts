@@ -148,8 +148,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/execute.ts',
-        '    if (run.committed) return\n',
-        '    if (run.committed || !core.lease.trusted()) return\n',
+        "    if (run.committed) return 'settled'\n",
+        "    if (run.committed || !core.lease.trusted()) return 'settled'\n",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },

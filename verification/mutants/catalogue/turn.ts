@@ -42,8 +42,8 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/on-time.ts',
-        "  if (verdict === 'skip') return ending('overlap', inTheWay(step))\n",
-        "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap', inTheWay(step)))\n  else if (verdict === 'skip') return ending('overlap', inTheWay(step))\n",
+        "  if (verdict === 'skip') return ending('overlap', inTheWay(step.active))\n",
+        "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap', inTheWay(step.active)))\n  else if (verdict === 'skip') return ending('overlap', inTheWay(step.active))\n",
       ),
     ],
     caughtBy: {

@@ -1,0 +1,231 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+const EXCLUSIVE = 'packages/cronce/test/engine/exclusive.test.ts'
+const FAULTS = 'packages/cronce/test/engine/exclusive-faults.test.ts'
+const ENDS = 'packages/cronce/test/engine/exclusive-ends.test.ts'
+const ROLLBACK = 'packages/cronce/test/engine/exclusive-rollback.test.ts'
+
+/** Mistakes in locks, elections and keys. */
+export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'held-by-two',
+    rule: 'P2',
+    breaks: 'Whoever wants a lock or a term gets it, whoever has it.',
+    edits: [edit('policy/take.ts', '(!wanted.beside || isWanted(fire, wanted))', 'isWanted(fire, wanted)')],
+    caughtBy: {
+      judge: 'tests',
+      file: EXCLUSIVE,
+      names: [
+        'of all who want a lock one has it at a time, in the order of its tokens',
+        'there is one leader at a time; when it crashes, stops or resigns, another follows with a higher term',
+      ],
+    },
+  },
+  {
+    name: 'held-by-nobody',
+    rule: 'rule 7',
+    breaks: 'What was claimed and never begun keeps the lock from everybody, for ever.',
+    edits: [edit('policy/take.ts', 'fire.run !== null && (!wanted.beside ||', '(!wanted.beside ||')],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: ['a lock that was claimed by somebody who never heard of it is had by the next one'],
+    },
+  },
+  {
+    name: 'key-of-a-neighbour',
+    rule: 'P1',
+    breaks: 'Whoever wants a key begins the oldest one that was left behind in the same schedule.',
+    edits: [
+      edit(
+        'policy/take.ts',
+        'fire.run === null && isWanted(fire, wanted)',
+        'fire.run === null && wanted.nonce !== null',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: ['a key that was claimed by somebody who never heard of it is done by the next one, and is no other key'],
+    },
+  },
+  {
+    name: 'lost-lock-returns',
+    rule: 'P3',
+    breaks: 'A section that was overtaken returns as if nothing had happened.',
+    edits: [
+      edit('app/lock.ts', "finished.kind !== 'over' && finished.settled === 'settled'", "finished.kind !== 'over'"),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: ['a section that was overtaken is told so, also if it ended well'],
+    },
+  },
+  {
+    name: 'same-token-for-all',
+    rule: 'P3, classic (b)',
+    breaks: 'The token of a lock says nothing: nobody can refuse an older one.',
+    edits: [edit('app/lock.ts', 'token: BigInt(handle.started.record.token)', 'token: 1n')],
+    caughtBy: {
+      judge: 'tests',
+      file: EXCLUSIVE,
+      names: [
+        'of all who want a lock one has it at a time, in the order of its tokens',
+        'a lock whose holder crashed is had by the next one, with a higher token',
+      ],
+    },
+  },
+  {
+    name: 'leader-by-a-flag',
+    rule: 'rule 8',
+    breaks: 'Who leads is what was last told, not what can be trusted now.',
+    edits: [
+      edit(
+        'app/elect.ts',
+        '    return isHearing && this.#parts.engine().trusted() ? term : null\n',
+        '    return term\n',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: EXCLUSIVE,
+      names: ['a paused leader does not think that it leads when it wakes up'],
+    },
+  },
+  {
+    name: 'leader-in-doubt',
+    rule: 'rule 15',
+    breaks: 'A leader that others may take for gone says that it leads.',
+    edits: [edit('engine/engine.ts', 'core.lease.trusted() && !core.lease.doubted() &&', 'core.lease.trusted() &&')],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: ['whoever may be taken for gone does not say that it leads, until the store has said that it lives'],
+    },
+  },
+  {
+    name: 'leader-who-has-not-heard',
+    rule: 'rule 15',
+    breaks: 'After a blocked event loop a leader says that it leads before it has heard that its connection is gone.',
+    edits: [edit('app/elect.ts', 'isHearing && this.#parts', 'this.#parts')],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: [
+        'after its event loop was blocked for longer than the grace, a leader does not say that it leads before it has heard what happened',
+      ],
+    },
+  },
+  {
+    name: 'term-outlives-stop',
+    rule: 'P9',
+    breaks: 'A leader that stops leads until all its runs have ended.',
+    edits: [
+      edit('engine/engine.ts', "if (run.aside === 'term') run.abort", 'if (run.aside === null && run.ended) run.abort'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: ['when a leader stops, the next one is elected at once, not after a lease, nor after a while'],
+    },
+  },
+  {
+    name: 'nobody-hears-of-a-resignation',
+    rule: 'P9',
+    breaks: 'Whoever wants to lead next finds out when it happens to look.',
+    edits: [edit('engine/execute.ts', " || aside?.kind === 'term'", '')],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: ['when a leader resigns, the next one is elected at once, not after a lease, nor after a while'],
+    },
+  },
+  {
+    name: 'key-without-memory',
+    rule: 'P1',
+    breaks: 'Every call of a key is another one.',
+    edits: [edit('app/once.ts', 'nonce: key, ', 'nonce: parts.newId(), ', 2)],
+    caughtBy: {
+      judge: 'tests',
+      file: EXCLUSIVE,
+      names: ['the first caller of a key does the work, all others get its result'],
+    },
+  },
+  {
+    name: 'unknown-key-is-done-again',
+    rule: 'rule 11',
+    breaks: 'What somebody began and nobody knows the end of is done again.',
+    edits: [
+      edit(
+        'app/once.ts',
+        'handle.once(STEP, marked, { rerun })',
+        'handle.once(STEP, marked, { rerun: rerun || true })',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: EXCLUSIVE,
+      names: ['what failed is done by the next caller; what nobody knows the end of is not, unless it may be'],
+    },
+  },
+  {
+    name: 'everybody-asks',
+    rule: 'overload must not feed itself',
+    breaks: 'All who wait in a process ask the store, each for itself.',
+    edits: [edit('app/lock.ts', '        await untilTurn(parts, engine, turn, until, signal)\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: [
+        'who waits in one process asks the store as often as one would, and gets the lock in the order in which it came',
+      ],
+    },
+  },
+  {
+    name: 'lock-gone-with-its-schedule',
+    rule: 'P2, a lossy failover',
+    breaks: 'A lock that was first made in the moment that a store forgot is given up, though its holder lives.',
+    edits: [edit('engine/restore.ts', 'known === undefined || known.definition', 'known !== null || known.definition')],
+    caughtBy: {
+      judge: 'tests',
+      file: ROLLBACK,
+      names: ['a lock that was first made in the moment that the store forgot has the holder that it had'],
+    },
+  },
+  {
+    name: 'step-forgotten-with-its-beginning',
+    rule: 'rule 11, a lossy failover',
+    breaks: 'What a run had begun when the store forgot is not written again, so whoever follows does it once more.',
+    edits: [edit('engine/restore.ts', "    await untilDone('restore (steps)', () => beginAgain(core))\n", '')],
+    caughtBy: {
+      judge: 'tests',
+      file: ROLLBACK,
+      names: ['a key whose beginning the store forgot and whose process then died is one that nobody knows the end of'],
+    },
+  },
+  {
+    name: 'key-forgotten-at-its-end',
+    rule: 'P4, a lossy failover',
+    breaks: 'A key that ends right after the store forgot its beginning can not be ended.',
+    edits: [
+      edit('engine/run-handle.ts', "command.kind === 'end' && (isForgotten", "command.kind !== 'end' && (isForgotten"),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: ROLLBACK,
+      names: ['a key that ends before anybody has noticed that the store forgot its beginning is done'],
+    },
+  },
+  {
+    name: 'stands-once',
+    rule: 'P8',
+    breaks: 'A candidate whose last round ends after the app has started again never stands again.',
+    edits: [edit('app/elect.ts', 'this.#standsAgain = this.#standing !== null', 'this.#standsAgain = false')],
+    caughtBy: {
+      judge: 'tests',
+      file: ENDS,
+      names: ['whoever stood for election when the app was stopped stands again when it has started'],
+    },
+  },
+]
