@@ -3,7 +3,9 @@ import { spawnSync } from 'node:child_process'
 
 const UNIT_TESTS = ['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts']
 /** Not beside chaos, which wants the machine for itself. */
-const PROOFS = ['simulation', 'explorer', 'mutants'].map((folder) => `verification/${folder}/**/*.test.ts`)
+const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
+  (folder) => `verification/${folder}/**/*.test.ts`,
+)
 
 const STEPS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],

@@ -11,9 +11,9 @@ export function codesInSource(source: ReadonlyMap<string, string>): Set<string> 
     if (file.startsWith(CRON) || file.startsWith(SUITE)) continue
     for (const [, code] of text.matchAll(/'([A-Z]+(?:_[A-Z]+)+|CONTENTION)'/g)) codes.add(code!)
   }
-  // What others call their own, what is only asked of the cron engine, and a variable.
-  for (const other of ['SEED_MISSING', 'ERR_MODULE_NOT_FOUND', 'ERR_INVALID_URL', 'CRONCE_SUPERVISED'])
-    codes.delete(other)
+  // What others call their own, what is only asked of the cron engine, and variables.
+  const others = ['SEED_MISSING', 'ERR_MODULE_NOT_FOUND', 'ERR_INVALID_URL', 'CRONCE_SUPERVISED', 'NODE_CRON_RUN']
+  for (const other of others) codes.delete(other)
   return codes
 }
 

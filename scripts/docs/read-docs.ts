@@ -22,6 +22,9 @@ declare const db: DatabaseSync
 declare function charge(invoice: unknown, key: string): Promise<string>
 declare function unpaid(): Promise<{ id: string }[]>
 declare function page(text: string): Promise<void>
+declare function reindex(options: { signal: AbortSignal; token: bigint }): Promise<void>
+declare function warm(signal: AbortSignal): Promise<void>
+declare function send(text: string): Promise<string>
 `
 
 /** Blocks of TypeScript. One without imports of its own is a fragment, and speaks of what the prelude declares. */

@@ -82,7 +82,8 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
       wide.stdout,
       /\nreport +active +At 01:30, every day \(Europe\/London\) +\w{3} \d{4}-\d\d-\d\d \d\d:\d\d:00 UTC /,
     )
-    assert.match(wide.stdout, /\ntick .*█{2,}\n$/)
+    // On a busy machine some of its fires are late, and let go.
+    assert.match(wide.stdout, /\ntick .*█[█░▁▂▄▒▸]*\n$/)
     for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 100, line)
     assert.match(narrow.stdout, /At 01:30…|…/)
     assert.deepEqual(names, { status: 0, stdout: 'paused\n', stderr: '' })
