@@ -31,8 +31,8 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     edits: [edit('policy/wake.ts', '    if (run?.parkedUntil !== undefined) add(run.parkedUntil)\n', '')],
     caughtBy: {
       judge: 'tests',
-      file: PARKED,
-      names: ['without a call-back the deadline passes, and another run follows; the late call-back is refused'],
+      file: 'packages/cronce/test/client/parked.test.ts',
+      names: ['a parked run without a call-back fails when its time is up, and is run again if the policy lets it'],
     },
   },
   {
@@ -79,7 +79,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deliver.ts',
-        'dueAt >= Math.max(keptSince(state, now), now - windowMs) ? null',
+        'dueAt >= Math.max(keptSince(state, now), now - sinceMs) ? null',
         'windowMs >= 0 && keptSince(state, now) <= now ? null',
       ),
     ],

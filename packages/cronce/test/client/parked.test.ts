@@ -103,6 +103,7 @@ test('a run that an instance is still at is not completed by anybody else', asyn
   await assert.rejects(client.runs.complete('acme', started!.record.token, { outcome: 'succeeded' }), {
     code: 'RUN_NOT_PARKED',
   })
+  assert.equal((await client.runs.get('acme', started!.record.token)).state, 'running')
   await assert.rejects(client.runs.complete('acme', '4611686018427387904', { outcome: 'succeeded' }), {
     code: 'RUN_NOT_OPEN',
   })

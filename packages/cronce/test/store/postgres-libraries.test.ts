@@ -104,7 +104,12 @@ before(async () => {
 })
 after(() => server.stop())
 
-for (const [name, open] of Object.entries(LIBRARIES)) {
+const { CRONCE_LONG } = process.env
+/** Of the libraries on top of the drivers one each time, all of them in the long runs. */
+const EACH_TIME = ['a pool of pg', 'postgres.js', 'Drizzle on pg']
+const tested = Object.entries(LIBRARIES).filter(([name]) => CRONCE_LONG === '1' || EACH_TIME.includes(name))
+
+for (const [name, open] of tested) {
   describe(`transactions of ${name}`, () => {
     let under: StoreUnderTest<never>
     before(async () => {
