@@ -23,7 +23,7 @@ const ROOT = join(import.meta.dirname, '../../../..')
 /** All of them are compiled with the documentation. These are run each time, without a PostgreSQL; the others take minutes. */
 const { CRONCE_LONG } = process.env
 const isLong = CRONCE_LONG === '1'
-const FEW = ['node-cron, program 1', 'node-cron, program 3', 'redis-lock, program 1']
+const FEW = ['node-cron, program 1', 'redis-lock, program 1']
 
 const guides = readGuides()
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cronce-guides-')))

@@ -5,6 +5,9 @@ import { isNewerToken } from '../../src/model/token.ts'
 import { collect, type Member, until } from './fleet.ts'
 import { type PostgresFleet, startPostgresFleet } from './postgres-fleet.ts'
 
+const { CRONCE_LONG } = process.env
+const skip = CRONCE_LONG === '1' ? false : 'takes long: set CRONCE_LONG=1'
+
 let server: Server
 before(async () => {
   server = await startPostgres()
@@ -66,7 +69,9 @@ test('what a killed process was running is taken over because its session is gon
   })
 })
 
-test('behind PgBouncer in transaction mode there are no sessions, and it is the lease that tells', async (context) => {
+test('behind PgBouncer in transaction mode there are no sessions, and it is the lease that tells', {
+  skip,
+}, async (context) => {
   const fleet = await startPostgresFleet(context, server, { poolSize: 2 })
   const order = { postgres: fleet.postgres, options: { lease: '2s' }, jobs: HOLD }
   const members = ['a', 'b'].map((name) => fleet.start({ ...order, name }))
@@ -97,7 +102,9 @@ test('a process that is told to stop hands its runs back, and they go on elsewhe
   fleet.openGate()
 })
 
-test('a long run is watched with at most 3 connections for each process, and vacuum goes on behind it', async (context) => {
+test('a long run is watched with at most 3 connections for each process, and vacuum goes on behind it', {
+  skip,
+}, async (context) => {
   const fleet = await startPostgresFleet(context, server)
   const start = (name: string) => {
     const url = new URL(fleet.postgres)
