@@ -1,8 +1,22 @@
 /** `npm test`: every check there is, in the order in which a failure is cheapest to find. */
 import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 
-const UNIT_TESTS = ['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts']
+const { CRONCE_LONG } = process.env
+/** Take long, and what they show is shown in part by others each time; `npm run test:long` has all of them. */
+const LONG = [
+  'packages/cli/test/doctor-stores.test.ts',
+  'packages/cli/test/steer-stores.test.ts',
+  'packages/cronce/test/migrate/guides.test.ts',
+  'packages/cronce/test/node-cron/drop-in-processes.test.ts',
+  'packages/cronce/test/store/postgres-pgbouncer.test.ts',
+  'packages/cronce/test/store/redis-link-cluster.test.ts',
+  'scripts/servers/nothing-left.test.ts',
+]
+const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts'])
+  .filter((file) => CRONCE_LONG === '1' || !LONG.includes(file))
+  .sort()
 /** Not beside chaos, which wants the machine for itself. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,
