@@ -31,7 +31,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ['unit tests', 'node', '--test', '--test-concurrency=3', ...UNIT_TESTS],
   ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8'],
   ['explorer and mutants', 'node', '--test', '--test-concurrency=2', ...PROOFS],
-  ['chaos', 'node', '--test', '--test-concurrency=3', 'verification/chaos/**/*.test.ts'],
+  ['chaos', 'node', '--test', '--test-concurrency=2', 'verification/chaos/**/*.test.ts'],
   ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],
   ['docs and examples', 'node', 'scripts/check-docs.ts'],
   ['package shape', 'node', 'scripts/check-packages.ts'],

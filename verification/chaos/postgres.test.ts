@@ -12,6 +12,8 @@ import { runServerCrashes } from './server-crash.ts'
 import { postgresChaos } from './stores/postgres.ts'
 
 const SECONDS = 10
+const { CRONCE_LONG } = process.env
+const skip = CRONCE_LONG === '1' ? false : 'takes long: set CRONCE_LONG=1'
 /** All that matters is early in their plans, which are always the same; when the faults strike is not. */
 const SEEDS = [15_602, 27_873, 29_492]
 /** Too little happened for a verdict, as on a machine that has no time for us. */
@@ -57,12 +59,13 @@ describe('on PostgreSQL', { concurrency: 4 }, () => {
     assert.ok(properties.includes('C9'), problems.join('\n') || 'nothing was noticed')
   })
 
-  test('a crash of the server loses nothing that was acknowledged', async () => {
+  // Restarts of the server are among what is done above each time.
+  test('a crash of the server loses nothing that was acknowledged', { skip }, async () => {
     const { problems } = await runServerCrashes(postgresChaos({ name: 'crashing' }))
     assert.deepEqual(problems, [])
   })
 
-  test('a server that loses what it acknowledged is noticed', async () => {
+  test('a server that loses what it acknowledged is noticed', { skip }, async () => {
     const { problems, properties } = await runServerCrashes(postgresChaos({ name: 'lossy', settings: LOSSY }))
     // Which promise it breaks depends on what was lost.
     assert.ok(properties.length > 0, problems.join('\n') || 'nothing was noticed')
