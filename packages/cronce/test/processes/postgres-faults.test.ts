@@ -153,7 +153,8 @@ for (const level of ['repeatable read', 'serializable']) {
 
 test('connections that end at random, all the time: each fire is run once', async (context) => {
   const bench = await startBench(context)
-  for (let turn = 0; turn < 8; turn++) {
+  // A connection that is ended while nobody uses it is not missed: so often that one is.
+  for (let turn = 0; turn < 8 || (bench.failures.length === 0 && turn < 80); turn++) {
     await bench.reconnect()
     await bench.goesOn()
   }
