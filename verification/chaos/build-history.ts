@@ -78,8 +78,8 @@ function readWitnesses(folder: string): [node: string, lines: Line[]][] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.witness'))
     .map((name) => {
-      const text = readFileSync(join(folder, name), 'utf8')
-      const lines = text.split('\n').filter((line) => line !== '')
+      // Whose last line has no end yet is still being written to.
+      const lines = readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1)
       return [name.slice(0, -'.witness'.length), lines.map((line) => JSON.parse(line) as Line)]
     })
 }

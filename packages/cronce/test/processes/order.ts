@@ -47,8 +47,8 @@ export function witnessFile(folder: string, process: string): string {
 export function readWitnesses(folder: string): Line[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(SUFFIX))
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
-    .filter((line) => line !== '')
+    // Whose last line has no end yet is still being written to.
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1))
     .map((line) => JSON.parse(line) as Line)
 }
 
