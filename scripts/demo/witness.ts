@@ -21,12 +21,14 @@ export function openWitness(path: string): (line: Line) => void {
 }
 
 export function readWitnesses(folder: string): Line[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(SUFFIX))
-    // Whose last line has no end yet is still being written to.
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1))
-    .map((text) => {
-      const [what, schedule, dueAt, token] = text.split(' ') as [Line['what'], string, string, string]
-      return { what, schedule, dueAt: Number(dueAt), token }
-    })
+  return (
+    readdirSync(folder)
+      .filter((name) => name.endsWith(SUFFIX))
+      // Whose last line has no end yet is still being written to.
+      .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1))
+      .map((text) => {
+        const [what, schedule, dueAt, token] = text.split(' ') as [Line['what'], string, string, string]
+        return { what, schedule, dueAt: Number(dueAt), token }
+      })
+  )
 }

@@ -49,12 +49,14 @@ export function linesFile(folder: string, name: string): string {
 }
 
 export function readLines(folder: string): Line[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(SUFFIX))
-    // Whose last line has no end yet is still being written to.
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1))
-    .map((line) => JSON.parse(line) as Line)
-    .sort((a, b) => a.at - b.at)
+  return (
+    readdirSync(folder)
+      .filter((name) => name.endsWith(SUFFIX))
+      // Whose last line has no end yet is still being written to.
+      .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1))
+      .map((line) => JSON.parse(line) as Line)
+      .sort((a, b) => a.at - b.at)
+  )
 }
 
 export async function sourceOf({ kind, at }: StoreAt): Promise<StoreSource<unknown>> {

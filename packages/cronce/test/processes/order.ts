@@ -45,11 +45,13 @@ export function witnessFile(folder: string, process: string): string {
 }
 
 export function readWitnesses(folder: string): Line[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(SUFFIX))
-    // Whose last line has no end yet is still being written to.
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1))
-    .map((line) => JSON.parse(line) as Line)
+  return (
+    readdirSync(folder)
+      .filter((name) => name.endsWith(SUFFIX))
+      // Whose last line has no end yet is still being written to.
+      .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1))
+      .map((line) => JSON.parse(line) as Line)
+  )
 }
 
 /** By arithmetic: the first instants of a schedule that was made at that moment, and counts from the epoch. */
