@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, connect, cron } from 'cronce'
+import { isOfExec, needsInstance } from 'cronce/internal'
 import { type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
 import { readArgs } from '../src/args.ts'
-import { isOfExec, needsInstance } from '../src/exec-app.ts'
 import { exitOf } from '../src/service/exec/exec-exit.ts'
 import { EXEC_FLAGS, readPlan } from '../src/service/exec/exec-plan.ts'
 import { findDue } from '../src/service/exec/find-due.ts'
@@ -100,9 +100,15 @@ describe('cronce exec', { concurrency: 3 }, () => {
 
       const { fires, runs, schedules } = await client()
       const made = await schedules.get('nightly')
+      const triggered = { ...made, trigger: { kind: 'cron', expression: '0 3 * * *' } as const }
       assert.deepEqual(
-        [isOfExec(made), needsInstance(made), needsInstance({ ...made, app: null })],
-        [true, false, false],
+        [
+          isOfExec(made),
+          needsInstance({ ...made, app: null }),
+          needsInstance({ ...triggered, app: null }),
+          needsInstance(triggered),
+        ],
+        [true, false, true, false],
       )
       const [fire, ...more] = (await fires.list({ schedule: 'nightly' })).items
       assert.deepEqual([fire?.state, fire?.attempt, more], ['failed', 1, []])

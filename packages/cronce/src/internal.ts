@@ -3,6 +3,7 @@
  * applications must not, since it may change in any release.
  */
 export { NEAREST_TOLERANCE_MS, type NearestInstant, nearestInstant } from './app/nearest-instant.ts'
+export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { didYouMean } from './did-you-mean.ts'
 export { earlierRuns, environmentFor, withoutSecrets } from './target/command/run-environment.ts'
 export {

@@ -1,4 +1,5 @@
 import { type FireView, type InstanceView, OUTCOMES, type Page, type RunView, type ScheduleView } from 'cronce'
+import { needsInstance } from 'cronce/internal'
 import { forecast } from './forecast.ts'
 import type { Source } from './source.ts'
 import { Steps } from './steps.ts'
@@ -130,14 +131,13 @@ function attentionOf(
       found.push({ kind: 'deployments', about: app, message })
     }
   }
-  for (const { name, job, app, trigger, open, nextAt, failedInRow } of active) {
+  for (const schedule of active) {
+    const { name, job, nextAt, failedInRow } = schedule
     if (failedInRow >= FAILING) {
       found.push({ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` })
     }
-    // What cronce exec made is run by whoever calls that; what is only triggered needs nobody until then.
-    const needsInstance = !app?.startsWith('exec:') && (trigger !== null || open.length > 0)
     if (!jobs.has(job)) {
-      if (!needsInstance) continue
+      if (!needsInstance(schedule)) continue
       found.push({ kind: 'no-instance', about: name, message: `No live instance has the job ${JSON.stringify(job)}.` })
     } else if (nextAt !== null && nextAt < now - OVERDUE_MS) {
       found.push({ kind: 'overdue', about: name, message: 'Its due time has passed, and nobody has come to it.' })

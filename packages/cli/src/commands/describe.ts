@@ -1,7 +1,7 @@
 import type { Connection, FireView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { trigger as makeTrigger } from 'cronce/cron'
+import { isOfExec } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { isOfExec } from '../exec-app.ts'
 import { formatCount, formatDuration } from '../format.ts'
 import { frequencyOf } from '../frequency.ts'
 import type { Io } from '../io.ts'

@@ -1,7 +1,7 @@
 import { CronceError, type ScheduleView } from 'cronce'
+import { isOfExec } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
-import { isOfExec } from '../exec-app.ts'
 import { EXIT } from '../exit-code.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'

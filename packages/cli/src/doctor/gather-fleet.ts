@@ -1,6 +1,6 @@
 import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce'
-import { needsInstance } from '../exec-app.ts'
+import { needsInstance } from 'cronce/internal'
 import { inParallel } from '../in-parallel.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
 

@@ -1,5 +1,5 @@
 import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
-import { execApp } from '../../exec-app.ts'
+import { execApp } from 'cronce/internal'
 import { EXIT } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
 import { commandRunner } from './exec-command.ts'

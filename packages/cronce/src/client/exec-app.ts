@@ -1,4 +1,4 @@
-import type { ScheduleView } from 'cronce'
+import type { ScheduleView } from './views.ts'
 
 const PREFIX = 'exec:'
 
