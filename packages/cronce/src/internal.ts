@@ -12,4 +12,5 @@ export {
   type SuperviseOptions,
   superviseCommand,
 } from './target/command/supervise.ts'
+export { nameOfPart, pathPart } from './target/http/path-part.ts'
 export type { TargetRun } from './target/target-run.ts'

@@ -1,4 +1,5 @@
 /** The published entry `@cronce/server`. */
+export { pathPart } from 'cronce/internal'
 export {
   type Access,
   type AccessLevel,
@@ -14,5 +15,4 @@ export { koaMiddleware } from './node/koa.ts'
 export { type Served, type ServeOptions, serve } from './node/serve.ts'
 export { type NodeHandler, toNode } from './node/to-node.ts'
 export type { ApiLogger, HandlerOptions } from './options.ts'
-export { pathPart } from './read-path.ts'
 export type { Source } from './source.ts'

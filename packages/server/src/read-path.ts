@@ -1,27 +1,15 @@
+import { nameOfPart } from 'cronce/internal'
 import { refuse } from './answer.ts'
 
-/**
- * The parts of a path that stand for names, by the template of the route. `.` and `..` alone can't be sent as they are, since
- * every URL parser takes them for steps: a part that begins with `=` stands for what follows. A name that itself begins with
- * that is percent-encoded (`%3D`) by everybody, so the two never meet.
- */
+/** The parts of a path that stand for names, by the template of the route. */
 export function readParts(template: string, path: string): Parts {
   const written = path.split('/')
   const segments = template.split('/')
-  return (name) => readPart(written[segments.indexOf(`:${name}`)] ?? '')
+  return (name) => decode(written[segments.indexOf(`:${name}`)] ?? '', 'path', nameOfPart)
 }
 
 /** Refuses what is not percent-encoded text. */
 export type Parts = (name: string) => string
-
-/** A name as a part of a path, such that `readParts` finds it again. */
-export function pathPart(name: string): string {
-  return name === '.' || name === '..' ? `=${name}` : encodeURIComponent(name)
-}
-
-function readPart(part: string): string {
-  return decode(part.startsWith('=') ? part.slice(1) : part, 'path')
-}
 
 /** The fields of a query, each at most once; bytes that are no text are refused rather than replaced. */
 export function readQuery(url: string): ReadonlyMap<string, string> {
@@ -42,9 +30,9 @@ export function readQuery(url: string): ReadonlyMap<string, string> {
   return fields
 }
 
-function decode(text: string, where: string): string {
+function decode(text: string, where: string, read: (text: string) => string = decodeURIComponent): string {
   try {
-    return decodeURIComponent(text)
+    return read(text)
   } catch {
     const shown = JSON.stringify(text.slice(0, 60))
     const hint = 'Percent-encode names as UTF-8, as encodeURIComponent does.'

@@ -8,6 +8,7 @@ import { sign } from '../../signature/sign.ts'
 import type { TargetRun } from '../target-run.ts'
 import { describeRequest, type HttpError, httpError } from './http-errors.ts'
 import { type HttpOptions, type ResolvedHttp, readHttpOptions } from './http-options.ts'
+import { pathPart } from './path-part.ts'
 import { redirected } from './redirect.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { type Answer, type Outgoing, send } from './send.ts'
@@ -75,11 +76,6 @@ async function outgoingOf(target: ResolvedHttp, run: TargetRun): Promise<Outgoin
     headers: target.secrets === null ? headers : await sign({ headers, body: body?.bytes }, { secret: target.secrets }),
     body: body?.bytes ?? null,
   }
-}
-
-/** `.` and `..` alone would be taken for steps by every URL parser: behind `=` they are names, to the server as well. */
-function pathPart(name: string): string {
-  return name === '.' || name === '..' ? `=${name}` : encodeURIComponent(name)
 }
 
 function bodyOf(target: ResolvedHttp, envelope: unknown): { readonly type: string; readonly bytes: Buffer } | null {
