@@ -103,7 +103,8 @@ async function demandFire<Tx>(parts: ClientParts<Tx>, key: FireKey): Promise<Fir
   const found = await findFire(parts, key)
   if (found !== null) return found
   const nonce = key.nonce === '' ? '' : ` (${key.nonce})`
-  const message = `There is no record of a fire of ${JSON.stringify(key.schedule)} at ${key.dueAt}${nonce}.`
+  const due = new Date(key.dueAt).toISOString()
+  const message = `There is no record of a fire of ${JSON.stringify(key.schedule)} due ${due}${nonce}.`
   throw new CronceError('FIRE_NOT_FOUND', message, {
     hint: 'List the fires of the schedule: the instant must be exactly its due time, and records go after a while.',
   })

@@ -67,9 +67,9 @@ export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = 
       await clock.advance(ms)
     },
     async advanceTo(instant) {
-      const ms = at(instant).at - clock.wall()
-      if (ms < 0) throw intoThePast(instant)
-      await clock.advance(ms)
+      const until = at(instant).at
+      if (until < clock.wall()) throw intoThePast(until)
+      await clock.advance(until - clock.wall())
     },
   }
 }
@@ -94,8 +94,9 @@ function badDuration(duration: Duration): CronceError {
   })
 }
 
-function intoThePast(instant: Date | number | string): CronceError {
-  return new CronceError('INSTANT_PAST', `${String(instant)} lies before the test's now: time only goes on.`, {
+function intoThePast(instant: number): CronceError {
+  const shown = new Date(instant).toISOString()
+  return new CronceError('INSTANT_PAST', `${shown} lies before the test's now: time only goes on.`, {
     hint: 'Begin the test earlier: testKit({ now }).',
   })
 }

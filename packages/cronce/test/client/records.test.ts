@@ -51,7 +51,10 @@ describe('fires and runs', () => {
 
   test('that are not on record are an error with a code', async () => {
     const { client } = await openHourly()
-    await assert.rejects(client.fires.get({ schedule: 'acme', dueAt: 0 }), { code: 'FIRE_NOT_FOUND' })
+    await assert.rejects(client.fires.get({ schedule: 'acme', dueAt: 0 }), {
+      code: 'FIRE_NOT_FOUND',
+      message: 'There is no record of a fire of "acme" due 1970-01-01T00:00:00.000Z.',
+    })
     await assert.rejects(client.runs.get('acme', '7'), { code: 'RUN_NOT_FOUND' })
     await assert.rejects(client.runs.cancel('acme', '7'), { code: 'RUN_NOT_OPEN' })
     await assert.rejects(client.fires.cancel({ schedule: 'acme', dueAt: 0 }), { code: 'FIRE_NOT_OPEN' })
