@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { CronceError, type CronceOptions } from 'cronce'
+import type { CronceOptions } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { didYouMean } from 'cronce/internal'
 import type { Args, Flags } from './args.ts'
 import type { Io } from './io.ts'

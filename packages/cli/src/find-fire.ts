@@ -1,4 +1,5 @@
-import { type Connection, CronceError, type FireView } from 'cronce'
+import type { Connection, FireView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args, Flags } from './args.ts'
 import type { Io } from './io.ts'
 import { readTime } from './time-words.ts'

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Connection, CronceError, type CronceOptions, connect } from 'cronce'
+import type { Connection, CronceOptions } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args, Flags } from './args.ts'
 import { CONFIG_FLAGS, type LoadedConfig, loadConfig } from './config.ts'
 import type { Io } from './io.ts'
@@ -94,6 +95,8 @@ export async function openSetting(
   const tell = (message: string): void =>
     io.err(`${io.paintErr('yellow', 'warning:')} ${sanitize(redactSecrets(message, secrets))}\n`)
   demandFile(store)
+  // Three hundred files, which most of what is asked without a store does not need.
+  const { connect } = await import('cronce')
   return withoutSecrets(secrets, () => connect({ store, namespace, ...options, logger: { warn: tell, error: tell } }))
 }
 

@@ -1,4 +1,4 @@
-import { CronceError } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'

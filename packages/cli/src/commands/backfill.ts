@@ -1,4 +1,5 @@
-import { type BackfillAnswer, CronceError } from 'cronce'
+import type { BackfillAnswer } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'

@@ -5,9 +5,8 @@ import { EXIT } from '../exit-code.ts'
 import { Interrupted } from '../interrupt.ts'
 import type { Io } from '../io.ts'
 import { atMost } from '../operands.ts'
-import { isDevChild, runDevChild } from '../service/dev-child.ts'
 import { readKeys } from '../service/dev-keys.ts'
-import { devSession } from '../service/dev-session.ts'
+import { devSession, isDevChild } from '../service/dev-session.ts'
 import { detailLines } from '../service/jobs-error.ts'
 import { JOB_FILES, SERVICE_FLAGS } from '../service/settings.ts'
 import { sanitize } from '../terminal.ts'
@@ -31,6 +30,8 @@ export const dev: Command = {
 const USUAL = [...JOB_FILES, ...CONFIG_FILES]
 
 async function child(args: Args, io: Io): Promise<number> {
+  // Only here, so that the process which watches stays small.
+  const { runDevChild } = await import('../service/dev-child.ts')
   try {
     return await runDevChild(args, io)
   } catch (error) {

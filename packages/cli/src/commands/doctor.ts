@@ -1,4 +1,4 @@
-import { CronceError } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import type { Facts, FleetFacts, Trouble } from '../doctor/facts.ts'
 import type { Finding, Level } from '../doctor/finding.ts'

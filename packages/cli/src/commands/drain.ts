@@ -1,4 +1,5 @@
-import { CronceError, type InstanceView } from 'cronce'
+import type { InstanceView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { didYouMean } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CronceError } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'

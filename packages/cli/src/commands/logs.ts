@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Connection, CronceError, type RunView } from 'cronce'
+import type { Connection, RunView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
 import { FIRE_FLAGS, findFire, isToken } from '../find-fire.ts'

@@ -1,4 +1,5 @@
-import { CronceError, type ScheduleView } from 'cronce'
+import type { ScheduleView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { isOfExec } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'

@@ -1,4 +1,5 @@
-import { type Client, CronceError, type FireView } from 'cronce'
+import type { Client, FireView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'

@@ -1,5 +1,5 @@
 import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
-import { CronceError } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { needsInstance } from 'cronce/internal'
 import { inParallel } from '../in-parallel.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'

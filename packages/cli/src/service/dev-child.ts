@@ -74,9 +74,3 @@ async function fire(app: Cronce, schedule: string, log: Log): Promise<void> {
     log.tell('error', `${schedule} could not be fired: ${(error as Error).message}`)
   }
 }
-
-/** Whether this process is the one that runs the jobs. */
-export function isDevChild({ env }: Io): boolean {
-  const { CRONCE_DEV_CHILD } = env
-  return CRONCE_DEV_CHILD === String(process.ppid) && process.send !== undefined
-}

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Io } from '../io.ts'
 import { isFromChild, type ToChild } from './dev-messages.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
@@ -105,4 +106,10 @@ export function devSession({ program, argv, files, say, onStarted }: DevParts): 
       await end()
     },
   }
+}
+
+/** Whether this process is the one that runs the jobs. */
+export function isDevChild({ env }: Io): boolean {
+  const { CRONCE_DEV_CHILD } = env
+  return CRONCE_DEV_CHILD === String(process.ppid) && process.send !== undefined
 }

@@ -1,4 +1,4 @@
-import { CronceError } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { sanitize } from '../terminal.ts'
 import { trimStack } from './trim-stack.ts'
 

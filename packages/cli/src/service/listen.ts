@@ -1,5 +1,6 @@
 import { type Access, bearerAccess, createHandler, isLoopback, loopbackAccess, serve } from '@cronce/server'
-import { type Cronce, CronceError } from 'cronce'
+import type { Cronce } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Io } from '../io.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Log } from './log.ts'

@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
-import { type Cronce, CronceError } from 'cronce'
+import type { Cronce } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { importFile } from './import-file.ts'
 import { jobsError } from './jobs-error.ts'
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { CronceError, type CronceOptions } from 'cronce'
+import type { CronceOptions } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args, Flags } from '../args.ts'
 import type { LoadedConfig } from '../config.ts'
 import { readDurationText } from '../duration-text.ts'

@@ -1,4 +1,5 @@
-import { type Client, CronceError, type FireRef, type FireView, type OpenFireView, type ScheduleView } from 'cronce'
+import type { Client, FireRef, FireView, OpenFireView, ScheduleView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { isToken } from '../find-fire.ts'
 import { formatUtc } from '../format.ts'
 import { readTime } from '../time-words.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, CronceError, type FireView, type RunView } from 'cronce'
+import type { Client, FireView, RunView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { formatDuration, formatUtc } from '../format.ts'
 import type { Io } from '../io.ts'

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { CronceError, type Json } from 'cronce'
+import type { Json } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Io } from '../io.ts'
 import { jsonPlace } from '../json-place.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { CronceError, type CronceOptions } from 'cronce'
+import type { CronceOptions } from 'cronce'
+import { CronceError } from 'cronce/cron'
 
 /** The file of a SQLite URL; `null` if it is none. Where the process is, as the library reads it. */
 export function sqliteFile(url: string): string | null {

@@ -1,4 +1,5 @@
-import { type Client, CronceError, type ScheduleView } from 'cronce'
+import type { Client, ScheduleView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { confirm } from '../confirm.ts'
 import { EXIT, exitCodeOf } from '../exit-code.ts'

@@ -1,4 +1,5 @@
-import { type Client, CronceError, type ScheduleFilter, type ScheduleView } from 'cronce'
+import type { Client, ScheduleFilter, ScheduleView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { Args, Flags } from '../args.ts'
 import { UsageError } from '../usage-error.ts'
 

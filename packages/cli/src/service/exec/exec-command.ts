@@ -1,4 +1,5 @@
-import { CronceError, type Run } from 'cronce'
+import type { Run } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import {
   type CommandEnd,
   earlierRuns,
@@ -60,6 +61,7 @@ export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStar
       {
         signal: run.signal,
         graceMs,
+        lease: target.lease,
         output: 'inherit',
         onStarted: (started) => {
           send = started.send

@@ -1,4 +1,4 @@
-import { at, cron, type Trigger } from 'cronce'
+import { at, cron, type Trigger } from 'cronce/cron'
 import type { Args, Flags } from '../../args.ts'
 import { readDurationText } from '../../duration-text.ts'
 import { localZone } from '../../local-zone.ts'

@@ -1,4 +1,4 @@
-import { CronceError } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { nearestInstant } from 'cronce/internal'
 import { formatUtc } from '../../format.ts'
 import type { ExecPlan } from './exec-plan.ts'

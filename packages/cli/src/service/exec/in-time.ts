@@ -1,4 +1,4 @@
-import { CronceError } from 'cronce'
+import { CronceError } from 'cronce/cron'
 
 /** What this comes to, unless the store takes too long to answer, or somebody interrupts. */
 export async function inTime<Value>(ms: number, doing: Promise<Value>, signal: AbortSignal): Promise<Value> {

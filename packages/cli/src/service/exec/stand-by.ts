@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cronce, CronceError, type OpenFireView, type ScheduleView } from 'cronce'
+import type { Cronce, OpenFireView, ScheduleView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import type { CommandRunner } from './exec-command.ts'
 import { elsewhereWords, runningWords } from './exec-words.ts'
 
