@@ -1,4 +1,4 @@
-import type { RunHandle, StepOptions } from '../engine/parts.ts'
+import type { RunHandle, RunLease, StepOptions } from '../engine/parts.ts'
 import type { FireKind, Instant } from '../model/schedule.ts'
 import { capacityOf } from '../policy/overlap.ts'
 import { idempotencyKey } from './identity.ts'
@@ -103,6 +103,10 @@ class HandledRun<Tx> implements Run<unknown, Tx> {
 
   get isSingle(): boolean {
     return capacityOf(this.#handle.started.policy.overlap) === 1
+  }
+
+  get lease(): RunLease {
+    return this.#handle.lease
   }
 
   get signal(): AbortSignal {

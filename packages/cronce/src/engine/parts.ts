@@ -4,6 +4,7 @@ import type { LogLine } from '../model/record.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { StartedRun } from '../policy/decision.ts'
 import type { Store } from '../store/store.ts'
+import type { LeaseLeft } from './lease.ts'
 
 /** All that an engine is made of. It reads no clock, no randomness and no identity but these. */
 export interface EngineParts<Tx = unknown> {
@@ -55,6 +56,16 @@ export interface RunHandle<Tx = unknown> {
   log(level: LogLine['level'], message: string): void
   /** Unless the handler throws, the run does not end with it: it is parked for so long. */
   park(ms: number): void
+  readonly lease: RunLease
+}
+
+/** For whoever does a run's work outside of this process, and must end by itself should this process be paused. */
+export interface RunLease {
+  left(): LeaseLeft
+  /** Call this whenever that has changed, while the run is this instance's. Returns how to end it. */
+  onChange(tell: () => void): () => void
+  /** The work was ended from outside, since no news of the lease had come. */
+  lost(): void
 }
 
 export interface StepOptions {

@@ -6,7 +6,7 @@ import type { StepAnswer, StepCommand } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { wasForgotten } from './forgotten.ts'
 import type { NoteKeeper } from './notes.ts'
-import type { RunHandle, StepOptions } from './parts.ts'
+import type { RunHandle, RunLease, StepOptions } from './parts.ts'
 import type { LocalRun } from './run-table.ts'
 import { callStore, persist } from './store-calls.ts'
 import { toJson } from './to-json.ts'
@@ -36,6 +36,10 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
     return this.#run.signal
   }
 
+  get lease(): RunLease {
+    return leaseOf(this.#core as Core, this.#run)
+  }
+
   once<Value>(step: string, work: () => Value | Promise<Value>, options: StepOptions = {}): Promise<Value> {
     // The same step twice at the same time is the same step.
     this.#steps ??= new Map()
@@ -60,6 +64,15 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
 
   park(ms: number): void {
     this.#run.parkMs = ms
+  }
+}
+
+function leaseOf(core: Core, run: LocalRun): RunLease {
+  return {
+    left: () => core.lease.left(),
+    // What an instance renews that was declared dead and goes on as another is no lease of this run.
+    onChange: (tell) => core.lease.onChange(() => (core.instance === run.instance ? tell() : undefined)),
+    lost: () => run.abort('lease-lost', 'What it ran was ended, since no news of the lease came in time.'),
   }
 }
 

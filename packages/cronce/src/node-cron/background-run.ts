@@ -35,10 +35,10 @@ export function runInBackground(
 /** Its properties, some of which are getters. */
 function taken(run: TargetRun): TargetRun {
   const { fire, attempt, token, instance, previous, once, idempotencyKey, progress, transaction, namespace } = run
-  const { graceMs, isSingle, signal, log } = run
+  const { graceMs, isSingle, lease, signal, log } = run
   return {
     ...{ fire, attempt, token, instance, previous, once, idempotencyKey, progress, transaction, namespace },
-    ...{ graceMs, isSingle, signal, log },
+    ...{ graceMs, isSingle, lease, signal, log },
   }
 }
 
@@ -50,6 +50,7 @@ function invoked({ date, task, execution }: BackgroundOrder, signal: AbortSignal
   const silent = (): void => {}
   return {
     ...{ attempt: 1, token: 0n, instance: 'execute', namespace: 'execute', graceMs: GRACE_MS, isSingle: false, signal },
+    lease: null,
     fire: { schedule: task.name, job: task.name, dueAt: date, nonce: execution.id, kind: 'manual', input: null },
     previous: { dueAt: null, succeededDueAt: null, succeededAt: null, sinceSuccessMs: null },
     once: async (_step, work) => work(),

@@ -1,4 +1,5 @@
 import type { Run } from '../app/run.ts'
+import type { RunLease } from '../engine/parts.ts'
 
 /** What a target gets: a handler's run, and what only somebody who starts and ends things on its behalf must know. */
 export interface TargetRun<Input = unknown, Tx = unknown> extends Run<Input, Tx> {
@@ -8,4 +9,6 @@ export interface TargetRun<Input = unknown, Tx = unknown> extends Run<Input, Tx>
   readonly namespace: string
   /** Whether the schedule runs one fire at a time. */
   readonly isSingle: boolean
+  /** For what runs outside of this process; `null`: nobody else could run it. */
+  readonly lease: RunLease | null
 }

@@ -24,7 +24,7 @@ export function commandHandler(_job: string, options: CommandOptions): (run: Tar
 
 async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<CommandResult> {
   const { file, args, cwd, successCodes } = command
-  const { signal, graceMs } = run
+  const { signal, graceMs, lease } = run
   const stdout = new Output((line) => run.log.info(line))
   const stderr = new Output((line) => run.log.warn(line))
   const end = await superviseCommand(
@@ -39,6 +39,7 @@ async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<Com
     {
       signal,
       graceMs,
+      lease,
       output: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(chunk),
     },
   )

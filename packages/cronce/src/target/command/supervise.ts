@@ -2,6 +2,8 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { RunLease } from '../../engine/parts.ts'
+import { type LeaseDeadline, tellDeadlines } from '../lease-deadline.ts'
 import { forceAfterMs } from './grace.ts'
 import { notStarted } from './not-started.ts'
 import { MARK, newMark, ProcessTree } from './process-tree.ts'
@@ -26,6 +28,8 @@ export interface SuperviseOptions {
   /** Ends the command and all that came of it: SIGTERM, and SIGKILL to what is left after the grace. */
   readonly signal: AbortSignal
   readonly graceMs: number
+  /** It must be gone before others may take over, also if this process can do nothing: it is paused, or its event loop blocked. */
+  readonly lease?: RunLease | null | undefined
   /** Who gets what it writes; `'inherit'`: it shares the streams of this process, its input too. */
   readonly output: 'inherit' | ((stream: 'stdout' | 'stderr', chunk: Buffer) => void)
   /** Told once it runs. `send` signals its group. */
@@ -69,6 +73,9 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
     lastResort = setTimeout(() => supervisor.kill('SIGKILL'), graceMs + PATIENCE_MS)
   }
   options.signal.addEventListener('abort', end, { once: true })
+  const tellLease = (deadline: LeaseDeadline): void => send(supervisor, { kind: 'lease', deadline })
+  // Before the command: what starts late must know.
+  const unwatch = options.lease ? tellDeadlines(options.lease, tellLease) : () => {}
   try {
     send(supervisor, { kind: 'start', command })
     supervisor.stdin?.on('error', () => {}).end(spec.stdin)
@@ -78,6 +85,7 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
     throw notStarted(process.execPath, cause)
   } finally {
     options.signal.removeEventListener('abort', end)
+    unwatch()
     clearTimeout(lastResort)
   }
   await within(CLOSE_MS, ends.disconnected)
@@ -86,6 +94,8 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
   if (!(await within(CLOSE_MS, ends.closed))) for (const stream of supervisor.stdio) stream?.destroy()
   if (last === null) return { ...LOST, remaining: rest }
   if (last.kind === 'refused') throw notStarted(spec.file, last)
+  // Whoever was paused hears of it here first, or by its own timers.
+  if (last.isLeaseLost) options.lease?.lost()
   const { kind: _, ...ended } = last
   return { ...ended, isSupervisorLost: false }
 }
@@ -178,7 +188,7 @@ function send(supervisor: ChildProcess, message: ToSupervisor): void {
   if (supervisor.connected) supervisor.send(message, () => {})
 }
 
-const LOST = { exitCode: null, signal: 'SIGKILL', leftBehind: 0, isSupervisorLost: true } as const
+const LOST = { exitCode: null, signal: 'SIGKILL', leftBehind: 0, isLeaseLost: false, isSupervisorLost: true } as const
 
 /** What the supervisor was killed over. How many are left. */
 async function endByForce(tree: ProcessTree): Promise<number> {

@@ -1,10 +1,12 @@
 /**
- * The program between the scheduler and a command. It starts the command in a session of its own, and when the channel to
- * the scheduler closes, however that died, it ends the command and all that came of it. It ends when those have.
+ * The program between the scheduler and a command. It starts the command in a session of its own. When the channel to the
+ * scheduler closes, however that died, or when the scheduler has told nothing of its lease for too long, since it is paused, it
+ * ends the command and all that came of it. It ends when those have.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
+import { type LeaseDeadline, msLeft } from '../lease-deadline.ts'
 import { SHORT_GRACE_MS } from './grace.ts'
 import { type Earlier, isAnyThere, ProcessTree } from './process-tree.ts'
 import type { FromSupervisor, SupervisedCommand, SupervisedEnd, ToSupervisor } from './supervisor-messages.ts'
@@ -13,12 +15,17 @@ import type { FromSupervisor, SupervisedCommand, SupervisedEnd, ToSupervisor } f
 const WAIT_FOR_EARLIER_MS = 10_000
 const KILL_AGAIN_MS = 50
 const KILL_ROUNDS = 200
+/** Timers stand still while the machine is suspended: how soon afterwards somebody looks at the time. */
+const LOOK_MS = 1_000
 
 let tree: ProcessTree | null = null
 let graceMs = SHORT_GRACE_MS
 let isEnding = false
 let killAt = Number.POSITIVE_INFINITY
 let killTimer: NodeJS.Timeout | undefined
+let deadline: LeaseDeadline | null = null
+let isLeaseLost = false
+let leaseTimer: NodeJS.Timeout | undefined
 
 process.on('message', (message: ToSupervisor) => {
   switch (message.kind) {
@@ -30,6 +37,10 @@ process.on('message', (message: ToSupervisor) => {
       break
     case 'signal':
       tree?.signalGroup(message.signal)
+      break
+    case 'lease':
+      deadline = message.deadline
+      watchLease()
       break
   }
 })
@@ -43,10 +54,30 @@ function orphaned(): void {
   end(Math.min(graceMs, SHORT_GRACE_MS))
 }
 
+/** After a pause of this very process, news that came meanwhile are read before the look is taken for granted. */
+function watchLease(): void {
+  clearTimeout(leaseTimer)
+  if (deadline === null || isLeaseLost) return
+  const leftMs = msLeft(deadline)
+  if (leftMs > 0) leaseTimer = setTimeout(watchLease, Math.min(leftMs, LOOK_MS))
+  else setImmediate(endUnlessTrusted)
+}
+
+function endUnlessTrusted(): void {
+  if (deadline === null || isLeaseLost) return
+  const leftMs = msLeft(deadline)
+  if (leftMs > 0) return
+  isLeaseLost = true
+  end(Math.max(0, Math.min(graceMs, leftMs + deadline.spareMs)))
+}
+
 async function start(command: SupervisedCommand): Promise<void> {
   graceMs = command.graceMs
   await waitUntilGone(command)
-  if (isEnding) return tell({ kind: 'ended', exitCode: null, signal: 'SIGTERM', leftBehind: 0, remaining: 0 })
+  if (deadline !== null && msLeft(deadline) <= 0) await immediate()
+  endUnlessTrusted()
+  if (isEnding)
+    return tell({ kind: 'ended', exitCode: null, signal: 'SIGTERM', leftBehind: 0, remaining: 0, isLeaseLost })
   try {
     demandFolder(command.cwd)
     const child = spawn(command.file, command.args, {
@@ -109,7 +140,7 @@ async function endRest(rest: ProcessTree, ended: Pick<SupervisedEnd, 'exitCode' 
     rest.signal('SIGKILL')
     remaining = await lookAgain(rest)
   }
-  tell({ kind: 'ended', ...ended, leftBehind, remaining })
+  tell({ kind: 'ended', ...ended, leftBehind, remaining, isLeaseLost })
 }
 
 /** On a machine of many processes a look takes long: rest for longer than that. */
@@ -136,6 +167,7 @@ function refuse(error: unknown): void {
 /** The last word. */
 function tell(message: Extract<FromSupervisor, { kind: 'refused' | 'ended' }>): void {
   clearTimeout(killTimer)
+  clearTimeout(leaseTimer)
   if (process.connected) process.send?.(message, undefined, undefined, () => process.exit(0))
   else process.exit(0)
 }

@@ -1,3 +1,4 @@
+import type { LeaseDeadline } from '../lease-deadline.ts'
 import type { Earlier } from './process-tree.ts'
 
 /** The command as the supervisor is told to start it. */
@@ -20,6 +21,8 @@ export type ToSupervisor =
   /** SIGTERM to all of it, and SIGKILL to what is left after the grace. */
   | { readonly kind: 'end'; readonly graceMs: number }
   | { readonly kind: 'signal'; readonly signal: NodeJS.Signals }
+  /** From then on it must be gone, unless a later one is told before. Without any, the pipe alone counts. */
+  | { readonly kind: 'lease'; readonly deadline: LeaseDeadline }
 
 export type FromSupervisor =
   | { readonly kind: 'started'; readonly pid: number }
@@ -33,4 +36,6 @@ export interface SupervisedEnd {
   readonly leftBehind: number
   /** Processes that not even SIGKILL has ended in time. */
   readonly remaining: number
+  /** It was ended, or not even started, since no news of the lease had come. */
+  readonly isLeaseLost: boolean
 }

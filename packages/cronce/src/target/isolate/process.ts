@@ -1,5 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import type { LeaseLeft } from '../../engine/lease.ts'
+import type { RunLease } from '../../engine/parts.ts'
 import { FAREWELL_MS, ForcedEnd, forceAfterMs } from '../command/grace.ts'
 import { Output } from '../command/output.ts'
 import { earlierRuns, environmentFor } from '../command/run-environment.ts'
@@ -48,6 +50,7 @@ export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Pr
         signal: forced.signal,
         // It was asked before, in its own way: by its run's signal.
         graceMs: 0,
+        lease: run.lease && patient(run.lease),
         output: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(chunk),
         onChannel: (opened) => {
           channel = opened.on('error', () => {})
@@ -64,6 +67,15 @@ export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Pr
     signal.removeEventListener('abort', abort)
     forcedEnd.cancel()
   }
+}
+
+/** A task is asked to end by its run's signal, if its scheduler can: it has all the time until it must be gone. */
+function patient(lease: RunLease): RunLease {
+  const left = (): LeaseLeft => {
+    const { trustMs, spareMs } = lease.left()
+    return { trustMs: trustMs + spareMs, spareMs: 0 }
+  }
+  return { left, onChange: (tell) => lease.onChange(tell), lost: () => lease.lost() }
 }
 
 /** What can't be written is for a task that is gone. */
