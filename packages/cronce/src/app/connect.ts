@@ -12,6 +12,7 @@ export interface Connection<Tx = unknown> extends Client<Tx> {
   /** As of an app; whatever is delivered is run by the instances of others. */
   handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
   handleCallback(request: Request, options: HandleCallbackOptions): Promise<Response>
+  /** From then on every call is refused: STORE_CLOSED. */
   close(): Promise<void>
 }
 
@@ -29,13 +30,15 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
   const { namespace, adopt, logger } = resolveOptions({ logger: stderrLogger, ...others })
   const clock = systemClock()
   const source = storeSource(options.store)
-  const lazy = lazyStore<Tx>(() =>
-    source.open({
-      namespace,
-      adopt,
-      production: NODE_ENV === 'production',
-      warn: onWarning ?? ((code, message) => logger.warn(`${message} (${code})`)),
-    }),
+  const lazy = lazyStore<Tx>(
+    () =>
+      source.open({
+        namespace,
+        adopt,
+        production: NODE_ENV === 'production',
+        warn: onWarning ?? ((code, message) => logger.warn(`${message} (${code})`)),
+      }),
+    { message: 'This connection was closed.', hint: 'Make another one by connect(), or close it later.' },
   )
   await lazy.open()
   const client = createClient<Tx>({

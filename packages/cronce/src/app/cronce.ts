@@ -52,7 +52,10 @@ export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
   /** Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them. */
   start(): Promise<void>
-  /** Take nothing new, let runs finish, hand back the rest, leave. Never rejects. A handler must not await it: it waits for that. */
+  /**
+   * Take nothing new, let runs finish, hand back the rest, leave, close the store: STORE_CLOSED to every call until `start()` or
+   * `runDue()`. Never rejects. A handler must not await it: it waits for that.
+   */
   stop(): Promise<void>
   /** Without `start()`: run what is due now, wait for it, and leave. For serverless functions. */
   runDue(): Promise<RunDueSummary>
@@ -99,13 +102,15 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     around.told(event)
     events.emit(event)
   }
-  const lazy = lazyStore<Tx>(() =>
-    source.open({
-      namespace: resolved.namespace,
-      adopt: resolved.adopt,
-      production: around.production,
-      warn: (code, message) => logger.warn(`${message} (${code})`),
-    }),
+  const lazy = lazyStore<Tx>(
+    () =>
+      source.open({
+        namespace: resolved.namespace,
+        adopt: resolved.adopt,
+        production: around.production,
+        warn: (code, message) => logger.warn(`${message} (${code})`),
+      }),
+    { message: 'This app was stopped.', hint: 'Start it again, or look at the store by connect().' },
   )
   const client = createClient<Tx>({
     store: lazy.store,

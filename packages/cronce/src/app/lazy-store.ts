@@ -1,23 +1,36 @@
+import { CronceError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
 
 /** A store that is opened when it is first asked: so that declaring jobs needs no database. */
 export interface LazyStore<Tx> {
   readonly store: Store<Tx>
+  /** Also after it was closed. */
   readonly open: () => Promise<Store<Tx>>
+  /** From then on `store` refuses everything, until `open`: nobody would close what a call had opened again. */
   readonly close: () => Promise<void>
 }
 
-export function lazyStore<Tx>(open: () => Promise<Store<Tx>>): LazyStore<Tx> {
+/** What is said to those who ask when it is closed. */
+export interface ClosedWords {
+  readonly message: string
+  readonly hint: string
+}
+
+export function lazyStore<Tx>(open: () => Promise<Store<Tx>>, { message, hint }: ClosedWords): LazyStore<Tx> {
   let opening: Promise<Store<Tx>> | null = null
   let opened: Store<Tx> | null = null
+  let isClosed = false
   const ready = async (): Promise<Store<Tx>> => {
+    if (isClosed) throw Object.assign(new CronceError('STORE_CLOSED', message, { hint }), { notApplied: true })
     opening ??= open()
+    const mine = opening
     try {
-      opened = await opening
-      return opened
+      const found = await mine
+      if (opening === mine) opened = found
+      return found
     } catch (error) {
       // What failed once may work later: the next call tries again.
-      opening = null
+      if (opening === mine) opening = null
       throw error
     }
   }
@@ -50,9 +63,14 @@ export function lazyStore<Tx>(open: () => Promise<Store<Tx>>): LazyStore<Tx> {
   }
   const closeIfOpen = async (): Promise<void> => {
     const closing = opening
+    isClosed = true
     opening = null
     opened = null
     await (await closing?.catch(() => null))?.close()
   }
-  return { store, open: ready, close: closeIfOpen }
+  const reopen = (): Promise<Store<Tx>> => {
+    isClosed = false
+    return ready()
+  }
+  return { store, open: reopen, close: closeIfOpen }
 }
