@@ -1,13 +1,16 @@
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { systemClock } from '../clock.ts'
 import { resolveTask } from '../target/isolate/isolate-options.ts'
 import type { TargetRun } from '../target/target-run.ts'
 import { runInBackground } from './background-run.ts'
 import { zoned } from './inline-task.ts'
 import { Task, type TaskHooks } from './task.ts'
 import type { TaskContext, TaskOptions } from './task-types.ts'
+import { within } from './within.ts'
 
 const STOP_MS = 5_000
+const { sleep } = systemClock()
 
 /** A task that is a file which exports `task`. Each run is a process of its own, which ends with it. */
 export class BackgroundTask extends Task {
@@ -47,7 +50,9 @@ export class BackgroundTask extends Task {
       )
     const { executeTimeout } = this.options
     const doing = super.execute()
-    return typeof executeTimeout === 'number' ? within(executeTimeout, doing, 'Execution timeout exceeded') : doing
+    return typeof executeTimeout === 'number'
+      ? within(sleep, executeTimeout, doing, late('Execution timeout exceeded'))
+      : doing
   }
 
   protected work(context: TaskContext, run: TargetRun | null): unknown {
@@ -57,7 +62,7 @@ export class BackgroundTask extends Task {
   /** What runs may finish; after a while it is ended. */
   async #ended(message: string): Promise<void> {
     try {
-      await within(STOP_MS, this.quiet(), message)
+      await within(sleep, STOP_MS, this.quiet(), late(message))
     } catch (error) {
       this.#kill.abort(error)
       this.#kill = new AbortController()
@@ -66,15 +71,8 @@ export class BackgroundTask extends Task {
   }
 }
 
-async function within<Value>(ms: number, doing: Promise<Value>, message: string): Promise<Value> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(message)), ms)
-  // Whichever comes second, nobody looks at.
-  late.promise.catch(() => {})
-  doing.catch(() => {})
-  try {
-    return await Promise.race([doing, late.promise])
-  } finally {
-    clearTimeout(timer)
+function late(message: string): () => never {
+  return () => {
+    throw new Error(message)
   }
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { TargetRun } from '../target/target-run.ts'
+import { ifElected } from './if-elected.ts'
 import { localIso } from './local-iso.ts'
+import { TaskExecutions } from './task-executions.ts'
 import { TaskListeners } from './task-listeners.ts'
 import { harmless, sharedLogger } from './task-logger.ts'
 import type {
-  Execution,
   LastRun,
   Logger,
   RunCoordinator,
@@ -29,8 +30,6 @@ export interface TaskHooks {
   destroyed(task: Task): void
 }
 
-const LEASE_MS = 30_000
-
 /** A task of node-cron's. What differs between functions and files is how the work is done, and that a file takes time to stop. */
 export abstract class Task implements ScheduledTask {
   readonly id = randomUUID()
@@ -42,13 +41,11 @@ export abstract class Task implements ScheduledTask {
   readonly #listeners: TaskListeners
   #timing: Timing | null = null
   #state: 'stopped' | 'started' | 'destroyed' = 'stopped'
-  /** Slots that were begun and have not ended, with the coordinator being asked; and those of them that run. */
+  readonly #executions: TaskExecutions
+  /** Slots that were begun and have not ended, also while the coordinator is asked. */
   #begun = 0
-  #running = 0
   #runs = 0
-  #lastRun: LastRun | null = null
   #keepsAlive: boolean
-  readonly #doing = new Set<Promise<unknown>>()
 
   constructor(pattern: string, options: TaskOptions, hooks: TaskHooks) {
     this.#pattern = pattern
@@ -59,6 +56,12 @@ export abstract class Task implements ScheduledTask {
     this.#hooks = hooks
     this.#keepsAlive = options.unref !== true
     this.#listeners = new TaskListeners((error) => this.logger.error(error as Error))
+    this.#executions = new TaskExecutions({
+      logger: this.logger,
+      work: (context, run) => this.work(context, run),
+      contextOf: (date, more) => this.#contextOf(date, more),
+      emit: (event, context) => this.#emit(event, context),
+    })
   }
 
   abstract start(): void | Promise<void>
@@ -109,13 +112,13 @@ export abstract class Task implements ScheduledTask {
   }
 
   /** When all that runs now has ended. Never rejects. */
-  async quiet(): Promise<void> {
-    await Promise.allSettled(this.#doing)
+  quiet(): Promise<void> {
+    return this.#executions.quiet()
   }
 
   getStatus(): string {
     if (this.#state !== 'started') return this.#state
-    return this.#running > 0 ? 'running' : 'idle'
+    return this.#executions.isRunning ? 'running' : 'idle'
   }
 
   isBusy(): boolean {
@@ -149,7 +152,7 @@ export abstract class Task implements ScheduledTask {
   }
 
   lastRun(): LastRun | null {
-    return this.#lastRun
+    return this.#executions.lastRun
   }
 
   ref(): void {
@@ -178,50 +181,31 @@ export abstract class Task implements ScheduledTask {
 
   /** Here, now, in whatever state: without a record, a coordinator or a limit. */
   execute(): Promise<unknown> {
-    return this.#tracked(this.#perform({ date: new Date(), reason: 'invoked', run: null }))
+    return this.#executions.track(this.#executions.perform({ date: new Date(), reason: 'invoked', run: null }))
   }
 
   /** A slot has come, and is this process's to run. Rejects with what the user's code throws. */
   runSlot(run: TargetRun, coordinator: RunCoordinator | null): Promise<unknown> {
-    return this.#tracked(this.#runSlot(run, coordinator))
+    return this.#executions.track(this.#runSlot(run, coordinator))
   }
 
   async #runSlot(run: TargetRun, coordinator: RunCoordinator | null): Promise<unknown> {
     const date = new Date(run.fire.dueAt)
     // What somebody triggered is run like `execute()`.
-    if (run.fire.kind === 'manual') return this.#perform({ date, reason: 'invoked', run })
+    if (run.fire.kind === 'manual') return this.#executions.perform({ date, reason: 'invoked', run })
     if (this.#begun > 0) this.#emit('execution:overlap', this.#contextOf(date))
     this.#begun++
     try {
       if (coordinator === null) return await this.#runScheduled(date, run)
-      return await this.#runCoordinated(date, run, coordinator)
+      const slot = {
+        key: `${this.name}:${date.toISOString()}`,
+        leaseMs: this.options.distributedLease,
+        logger: this.logger,
+        skipped: (reason: SkipReason) => this.skipped(date, reason),
+      }
+      return await ifElected(coordinator, slot, () => this.#runScheduled(date, run))
     } finally {
       this.#begun--
-    }
-  }
-
-  async #runCoordinated(date: Date, run: TargetRun, coordinator: RunCoordinator): Promise<unknown> {
-    const key = `${this.name}:${date.toISOString()}`
-    let isOurs: boolean
-    try {
-      isOurs = await coordinator.shouldRun(key, this.options.distributedLease ?? LEASE_MS)
-    } catch (error) {
-      this.logger.error('Run coordinator failed; skipping execution (fail-closed)', error as Error)
-      this.skipped(date, 'coordinator-error')
-      return null
-    }
-    if (!isOurs) {
-      this.skipped(date, 'not-elected')
-      return null
-    }
-    try {
-      return await this.#runScheduled(date, run)
-    } finally {
-      try {
-        await coordinator.onComplete?.(key)
-      } catch (error) {
-        this.logger.error('Run coordinator onComplete failed', error as Error)
-      }
     }
   }
 
@@ -231,37 +215,13 @@ export abstract class Task implements ScheduledTask {
     // So that no other slot begins while the last one runs.
     if (isLast) this.#hooks.stopped(this)
     try {
-      return await this.#perform({ date, reason: 'scheduled', run })
+      return await this.#executions.perform({ date, reason: 'scheduled', run })
     } finally {
       if (isLast && this.#state !== 'destroyed') {
         this.#emit('execution:maxReached', this.#contextOf(date))
         this.finish()
       }
     }
-  }
-
-  async #perform({ date, reason, run }: Performance): Promise<unknown> {
-    const execution: Execution = { id: randomUUID(), reason }
-    const counts = reason === 'scheduled' ? 1 : 0
-    this.#running += counts
-    this.#emit('execution:started', this.#contextOf(date, { execution, run }))
-    execution.startedAt = new Date()
-    try {
-      execution.result = await this.work(this.#contextOf(date, { execution, run }), run)
-    } catch (error) {
-      execution.finishedAt = new Date()
-      execution.error = error as Error
-      this.#lastRun = { date: execution.finishedAt, error: error as Error }
-      this.logger.error(error as Error)
-      this.#emit('execution:failed', this.#contextOf(date, { execution, run }))
-      this.#running -= counts
-      throw error
-    }
-    execution.finishedAt = new Date()
-    this.#lastRun = { date: execution.finishedAt, result: execution.result }
-    this.#running -= counts
-    this.#emit('execution:finished', this.#contextOf(date, { execution, run }))
-    return execution.result
   }
 
   missed(date: Date): void {
@@ -277,7 +237,7 @@ export abstract class Task implements ScheduledTask {
 
   skipped(date: Date, reason: SkipReason, detail?: NonNullable<TaskContext['detail']>): void {
     const more = detail === undefined ? {} : { detail }
-    this.#emit('execution:skipped', { ...this.#contextOf(date), reason, ...more })
+    this.#emit('execution:skipped', this.#contextOf(date, { reason, ...more }))
   }
 
   /** It can't be run at all. */
@@ -286,16 +246,7 @@ export abstract class Task implements ScheduledTask {
     this.logger.error(error)
     this.#state = 'stopped'
     this.#hooks.stopped(this)
-    this.#emit('task:failed', { ...this.#contextOf(new Date()), error })
-  }
-
-  async #tracked<Value>(doing: Promise<Value>): Promise<Value> {
-    this.#doing.add(doing)
-    try {
-      return await doing
-    } finally {
-      this.#doing.delete(doing)
-    }
+    this.#emit('task:failed', this.#contextOf(new Date(), { error }))
   }
 
   #setKeepsAlive(keepsAlive: boolean): void {
@@ -322,24 +273,7 @@ export abstract class Task implements ScheduledTask {
     }
   }
 
-  #contextOf(
-    date: Date,
-    { execution, run }: Partial<Pick<Performance, 'run'>> & { execution?: Execution } = {},
-  ): TaskContext {
-    return {
-      date,
-      dateLocalIso: this.#localIso(date),
-      triggeredAt: new Date(),
-      task: this,
-      ...(execution === undefined ? {} : { execution }),
-      ...(run === undefined || run === null ? {} : { run }),
-    }
+  #contextOf(date: Date, more: Partial<TaskContext> = {}): TaskContext {
+    return { date, dateLocalIso: this.#localIso(date), triggeredAt: new Date(), task: this, ...more }
   }
-}
-
-/** One call of the user's code. */
-interface Performance {
-  readonly date: Date
-  readonly reason: Execution['reason']
-  readonly run: TargetRun | null
 }
