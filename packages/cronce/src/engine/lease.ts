@@ -44,8 +44,8 @@ export const GRACE_MS = 300
 const SPARE = 1 / 2
 
 /**
- * After the grace. Whoever takes over gives the run back, claims it and starts a process for it, which together takes longer than
- * this: only runs that are a process are watched from outside.
+ * After the grace. Whoever takes over gives the run back, claims it and starts a process or a thread for it, which together takes
+ * longer than this: what runs in neither is not watched from outside.
  */
 const DOUBTED_SPARE_MS = 50
 

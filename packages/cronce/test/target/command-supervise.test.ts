@@ -3,7 +3,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { RunLease } from '../../src/engine/parts.ts'
 import { CronceError } from '../../src/index.ts'
 import { type CommandSpec, superviseCommand } from '../../src/internal.ts'
 import { forceAfterMs } from '../../src/target/command/grace.ts'
@@ -12,6 +14,30 @@ import { eventually, isAlive } from './kit.ts'
 
 const { PATH = '' } = process.env
 const sh = (command: string): CommandSpec => ({ file: '/bin/sh', args: ['-c', command], env: { PATH } })
+
+/** One that is trusted for so long, and then for as long as `renew` says. */
+function leaseFor(trustMs: number): RunLease & { renew(trustMs: number): void; readonly losses: number } {
+  const listeners = new Set<() => void>()
+  let until = performance.now() + trustMs
+  let losses = 0
+  return {
+    left: () => ({ trustMs: Math.max(0, until - performance.now()), spareMs: 20_000 }),
+    onChange(tell) {
+      listeners.add(tell)
+      return () => listeners.delete(tell)
+    },
+    lost() {
+      losses++
+    },
+    renew(ms) {
+      until = performance.now() + ms
+      for (const tell of listeners) tell()
+    },
+    get losses() {
+      return losses
+    },
+  }
+}
 
 describe('a supervised command', { timeout: 120_000 }, () => {
   test('may share the streams of its scheduler, and is sent signals by it', async (context) => {
@@ -40,6 +66,52 @@ describe('a supervised command', { timeout: 120_000 }, () => {
     assert.deepEqual(rest, { exitCode: 0, signal: null, leftBehind: 0, remaining: 0 })
     assert.deepEqual([isLeaseLost, isSupervisorLost], [false, false])
     assert.match(Buffer.concat(chunks).toString(), /^GIVEN=so\nCRONCE_SUPERVISED=\d+-[0-9a-f-]{36}\n$/)
+  })
+
+  test('is asked to end when its lease can be trusted no more, and not even started after that', async () => {
+    const signal = new AbortController().signal
+    const output: string[] = []
+    const lease = leaseFor(60_000)
+    const tidy = "trap 'echo tidied up; exit 3' TERM; echo ready; while :; do sleep 0.1; done"
+    const ending = superviseCommand(sh(tidy), {
+      signal,
+      graceMs: 20_000,
+      lease,
+      output(stream, chunk) {
+        if (stream === 'stdout') output.push(chunk.toString())
+        if (output.length === 1) lease.renew(0)
+      },
+    })
+    const { exitCode, isLeaseLost } = await ending
+    assert.deepEqual([exitCode, isLeaseLost, lease.losses], [3, true, 1])
+    assert.equal(output.join(''), 'ready\ntidied up\n')
+    const late = await superviseCommand(sh('echo started'), {
+      signal,
+      graceMs: 20_000,
+      lease: leaseFor(0),
+      output: (_, chunk) => output.push(chunk.toString()),
+    })
+    assert.deepEqual([late.exitCode, late.isLeaseLost, output.includes('started\n')], [null, true, false])
+  })
+
+  test('goes on when its supervisor was stopped for so long, and news of the lease have come meanwhile', async () => {
+    const lease = leaseFor(4_000)
+    let supervisor = Number.NaN
+    const ending = superviseCommand(sh('echo $PPID; sleep 6'), {
+      signal: new AbortController().signal,
+      graceMs: 0,
+      lease,
+      output: (_, chunk) => {
+        supervisor = Number(chunk.toString())
+      },
+    })
+    await eventually(() => (Number.isNaN(supervisor) ? null : true))
+    process.kill(supervisor, 'SIGSTOP')
+    lease.renew(60_000)
+    await sleep(4_500)
+    process.kill(supervisor, 'SIGCONT')
+    const { exitCode, isLeaseLost } = await ending
+    assert.deepEqual([exitCode, isLeaseLost, lease.losses], [0, false, 0])
   })
 
   test('is not started when its signal is aborted, and ends if that comes while it starts', async () => {

@@ -58,6 +58,7 @@ export function targetRun(changes: Partial<TargetRun> = {}): TargetRun & { reado
     instance: 'one',
     namespace: 'default',
     isSingle: true,
+    lease: null,
     graceMs: 10_000,
     previous: { dueAt: null, succeededDueAt: null, succeededAt: null, sinceSuccessMs: null },
     once: async (_, work) => work(),

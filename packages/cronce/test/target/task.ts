@@ -53,6 +53,7 @@ const DEEDS = {
     const all: number[][] = []
     for (;;) all.push(new Array<number>(1_000).fill(Math.random()))
   },
+  rest: () => sleep(13_000),
   forget: () => new Promise(() => {}),
   loop() {
     process.stdout.write(`pid ${process.pid}\n`)

@@ -1,23 +1,28 @@
 import { Worker } from 'node:worker_threads'
 import { FAREWELL_MS, ForcedEnd, forceAfterMs } from '../command/grace.ts'
 import { Output } from '../command/output.ts'
+import { tellDeadlines } from '../lease-deadline.ts'
 import type { TargetRun } from '../target-run.ts'
 import { Host, orderOf } from './host.ts'
 import type { Task } from './isolate-options.ts'
 import { outcomeOf } from './target-exited.ts'
+import { isOver, leaseCells, writeDeadline } from './thread-lease.ts'
+import type { ThreadData } from './thread-main.ts'
 
 const PROGRAM = new URL(`./thread-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 export async function runInThread({ file, memoryMb }: Task, run: TargetRun): Promise<unknown> {
   const { signal, graceMs } = run
   signal.throwIfAborted()
+  const lease = leaseCells()
   const worker = new Worker(PROGRAM, {
-    workerData: orderOf(file, run),
+    workerData: { order: orderOf(file, run), lease } satisfies ThreadData,
     stdout: true,
     stderr: true,
     name: run.fire.job,
     ...(memoryMb === null ? {} : { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
   })
+  const unwatch = run.lease ? tellDeadlines(run.lease, (deadline) => writeDeadline(lease, deadline)) : () => {}
   // Its end is what is waited for, however it comes.
   const end = new ForcedEnd(() => void worker.terminate())
   const host = new Host(run, {
@@ -41,6 +46,9 @@ export async function runInThread({ file, memoryMb }: Task, run: TargetRun): Pro
   const exitCode = await exitOf(worker)
   signal.removeEventListener('abort', abort)
   end.cancel()
+  unwatch()
+  // Its thread may have been the first to know.
+  if (host.answer?.kind !== 'returned' && isOver(lease)) run.lease?.lost()
   for (const output of outputs) output.end()
   return outcomeOf(host, signal, file, { exitCode, signal: null, uncaught })
 }

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type Client, connect, cronce, type FireView } from '../../src/index.ts'
+import { endOf, eventually, folderFor, isAlive, linesOf, TASK } from './kit.ts'
+
+const PROGRAM = fileURLToPath(new URL('./pausable.ts', import.meta.url))
+const WITNESS = fileURLToPath(new URL('./witness.ts', import.meta.url))
+const LEASE_S = 6
+/** Two commands and a task in a process: they go on when their scheduler does not. A thread does if only the event loop is blocked. */
+const APART = ['obedient', 'deaf', 'task'] as const
+const BESIDE = [...APART, 'thread'] as const
+type JobName = (typeof BESIDE)[number]
+
+interface Fleet {
+  readonly client: Client
+  start(): Promise<Scheduler>
+  /** What all runs of the job have told, in the order in which they did. */
+  ticks(job: JobName): Promise<{ readonly token: string; readonly pid: number }[]>
+}
+
+interface Scheduler {
+  readonly process: ChildProcess
+  told: readonly string[]
+}
+
+async function fleet(context: TestContext): Promise<Fleet> {
+  const folder = await folderFor(context)
+  const store = `sqlite:${join(folder, 'cronce.db')}?ephemeral`
+  const client = await connect({ store })
+  context.after(() => client.close())
+  return {
+    client,
+    async start() {
+      const child = spawn(process.execPath, [PROGRAM, store, folder, `${LEASE_S}s`, WITNESS], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      context.after(() => child.kill('SIGKILL'))
+      const scheduler: Scheduler = { process: child, told: [] }
+      let text = ''
+      child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece
+        scheduler.told = text.split('\n').slice(0, -1)
+      })
+      await eventually(() => (scheduler.told.includes('started') ? true : null))
+      return scheduler
+    },
+    async ticks(job) {
+      const text = await readFile(join(folder, job), 'utf8').catch(() => '')
+      const lines = text.split('\n').slice(0, -1)
+      return lines.map((line) => line.split(' ')).map(([token = '', pid]) => ({ token, pid: Number(pid) }))
+    },
+  }
+}
+
+/** Trigger these; until each of them has told that it is at work. */
+async function begin({ client, ticks }: Fleet, jobs: readonly JobName[]): Promise<Map<JobName, FireView>> {
+  const fires = new Map<JobName, FireView>()
+  for (const job of jobs) fires.set(job, (await client.schedules.trigger(job)).fire)
+  await eventually(async () => ((await Promise.all(jobs.map(ticks))).every(({ length }) => length > 0) ? true : null))
+  return fires
+}
+
+const ended = (client: Client, fire: FireView): Promise<FireView> =>
+  eventually(async () => {
+    const found = await client.fires.get(fire)
+    return found.state === 'open' ? null : found
+  })
+
+describe('a scheduler that is paused for longer than its lease', { concurrency: 3, timeout: 180_000 }, () => {
+  for (const [how, signal, jobs] of [
+    ['is stopped by a signal', 'SIGSTOP', APART],
+    ['has its event loop blocked', 'SIGUSR2', BESIDE],
+  ] as const) {
+    test(`since it ${how}: its commands and tasks are gone before others run them again`, async (context) => {
+      const all = await fleet(context)
+      const first = await all.start()
+      const fires = await begin(all, jobs)
+      await all.start()
+      first.process.kill(signal)
+      for (const [job, fire] of fires) {
+        assert.equal((await ended(all.client, fire)).state, 'succeeded', job)
+        const told = await all.ticks(job)
+        const tokens = told.map(({ token }) => token)
+        const [before, after, ...more] = [...new Set(tokens)]
+        assert.ok(before !== undefined && after !== undefined && more.length === 0, `${job} was run by ${tokens}`)
+        // All of the first run, then all of the second: never one beside the other.
+        assert.equal(tokens.lastIndexOf(before) + 1, tokens.indexOf(after), job)
+        const isThere = told.some(({ token, pid }) => token === before && isAlive(pid))
+        assert.equal(isThere, job === 'thread', job)
+      }
+      first.process.kill('SIGCONT')
+      const heard = await eventually(() => (first.told.length > jobs.length ? first.told.slice(1) : null))
+      for (const line of heard) assert.match(line, /^\w+ 1 (LEASE_LOST|RUN_FENCED)$/)
+    })
+  }
+
+  test('hears, when it wakes, why its command was ended: its lease was lost, and the run is given back', async (context) => {
+    const all = await fleet(context)
+    const scheduler = await all.start()
+    const fires = await begin(all, APART)
+    scheduler.process.kill('SIGSTOP')
+    const workers = (await Promise.all(APART.map(all.ticks))).map((told) => told[0]?.pid as number)
+    await eventually(() => (workers.some(isAlive) ? null : true))
+    scheduler.process.kill('SIGCONT')
+    for (const [job, fire] of fires) {
+      assert.equal((await ended(all.client, fire)).state, 'succeeded', job)
+      const { items } = await all.client.runs.list({ fire })
+      const [one, two, ...more] = items.toSorted((a, b) => a.attempt - b.attempt)
+      assert.deepEqual([one?.reason, two?.state, more.length], ['handed-back', 'succeeded', 0])
+      const isTold = linesOf(one!, 'warn').some((line) => line.includes('no news of the lease'))
+      assert.equal(isTold, true, JSON.stringify(one?.log))
+      assert.ok(scheduler.told.includes(`${job} 1 LEASE_LOST`), `it told ${scheduler.told}`)
+    }
+  })
+})
+
+describe('a scheduler that renews its lease', { concurrency: 3, timeout: 180_000 }, () => {
+  const options = { app: 'renewing', signals: false, drain: 0, logger: false } as const
+
+  test('lets commands and tasks go on for several leases', async (context) => {
+    const app = cronce({ store: 'memory:', lease: '5s', ...options })
+    context.after(() => app.stop())
+    app.job('command', { command: ['sleep', '13'] })
+    for (const isolate of ['process', 'thread'] as const) {
+      app.job(isolate, { file: TASK, isolate, input: { does: 'rest' } })
+    }
+    await app.start()
+    const triggered = ['command', 'process', 'thread'].map((name) => app.schedules.trigger(name))
+    for (const { fire } of await Promise.all(triggered)) {
+      const { runs } = await endOf(app, fire)
+      assert.deepEqual(
+        runs.map(({ state }) => state),
+        ['succeeded'],
+        fire.schedule,
+      )
+    }
+  })
+
+  test('in time after all, since the store was away only for a while, lets it go on', async (context) => {
+    const file = join(await folderFor(context), 'cronce.db')
+    const app = cronce({ store: `sqlite:${file}?ephemeral`, lease: '10s', ...options })
+    context.after(() => app.stop())
+    const told: string[] = []
+    for (const type of ['lease.doubted', 'lease.lost'] as const) app.on(type, () => told.push(type))
+    app.job('work', { command: ['sleep', '14'] })
+    await app.start()
+    const { fire } = await app.schedules.trigger('work')
+    await eventually(async () => ((await app.runs.list({ schedule: 'work' })).items.length > 0 ? true : null))
+    await sleep(1_000)
+    const other = new DatabaseSync(file)
+    context.after(() => other.close())
+    other.exec('BEGIN IMMEDIATE')
+    await eventually(() => (told.includes('lease.doubted') ? true : null))
+    other.exec('ROLLBACK')
+    const { runs } = await endOf(app, fire)
+    assert.deepEqual([runs.map(({ state }) => state), told], [['succeeded'], ['lease.doubted']])
+  })
+})
