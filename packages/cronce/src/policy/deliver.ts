@@ -5,6 +5,7 @@ import { MAX_OPEN, MAX_STEPS } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, type Draft, finish } from './draft.ts'
 import { endUnrun, newFire, openFire } from './fires.ts'
+import { covers } from './ledger.ts'
 import { isOnTime } from './misfire.ts'
 import { openOnTime, stepOf } from './on-time.ts'
 import { recordOf } from './records.ts'
@@ -32,6 +33,8 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   const draft = begin(state, context)
   // A pause that is over may not have been looked at since.
   for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
+  // One of the instants of that pause: its choice has settled it just now.
+  if (draft.records.some(({ record }) => record.nonce === '' && covers(record, dueAt))) return finish(draft)
   const { nextAt, definition } = draft.state
   if (nextAt !== null && dueAt >= nextAt) return { readyAt: seriesOf(state.id, definition).readyAt(dueAt) }
   if (draft.open.length >= MAX_OPEN) return refuseFull(state)

@@ -3,7 +3,7 @@ import { type Ending, ending, type Outcome } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
 import type { ErrorRecord, FireRecord } from '../model/record.ts'
 import type { Asked, CancelRequest, Instant, Last, OpenFire, Pause } from '../model/schedule.ts'
-import { type Draft, policyOfFire, putRecord, set } from './draft.ts'
+import { type Draft, keyOf, policyOfFire, putRecord, set } from './draft.ts'
 import { aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
 import { keepMs } from './retention.ts'
 
@@ -36,21 +36,33 @@ export function askedBy(asked: Asked | undefined): { readonly asked?: Asked } {
   return { asked: { author: asked.author, note: asked.note } }
 }
 
+/** A fire is open once, whatever mistake elsewhere opens it again; whether its record is there already, the store says. */
 export function openFire(draft: Draft, fire: OpenFire, isNew = true): void {
-  draft.open.push(fire)
+  if (placeOf(draft, fire) < 0) draft.open.push(fire)
   putRecord(draft, recordOf(draft, fire), isNew)
   const { id: schedule, definition } = draft.state
   draft.events.push({ type: 'fire.planned', schedule, job: definition.job, dueAt: fire.dueAt, nonce: fire.nonce })
 }
 
+/** By its identity: whoever goes through a list made earlier may hold a copy that has been replaced since. */
+function placeOf(draft: Draft, { dueAt, nonce }: OpenFire): number {
+  return draft.open.findIndex((other) => other.dueAt === dueAt && other.nonce === nonce)
+}
+
+function demandPlace(draft: Draft, fire: OpenFire): number {
+  const place = placeOf(draft, fire)
+  if (place < 0) throw new Error(`The fire ${keyOf(fire)} of ${draft.state.id} is not open.`)
+  return place
+}
+
 export function changeFire(draft: Draft, fire: OpenFire, changed: OpenFire): void {
-  draft.open[draft.open.indexOf(fire)] = changed
+  draft.open[demandPlace(draft, fire)] = changed
   putRecord(draft, recordOf(draft, changed), false)
 }
 
 /** The fire is over: on record, counted, and told. */
 export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
-  draft.open.splice(draft.open.indexOf(fire), 1)
+  draft.open.splice(demandPlace(draft, fire), 1)
   putRecord(draft, ended(draft, recordOf(draft, fire), end), false)
   set(draft, { last: lastAfter(draft.state.last, fire, end.outcome, draft.context.now) })
   const { id: schedule, definition } = draft.state
@@ -135,7 +147,7 @@ export function cancelEnding(cancel: CancelRequest): Ending {
 /** What waits is not late when the pause ends: it queues, however long that takes. */
 export function freezeFire(draft: Draft, fire: OpenFire): void {
   const { giveUp: _, ...rest } = fire
-  draft.open[draft.open.indexOf(fire)] = { ...rest, queued: true }
+  draft.open[demandPlace(draft, fire)] = { ...rest, queued: true }
 }
 
 export function pauseFires(draft: Draft, pause: Pause): void {

@@ -135,3 +135,33 @@ test('an instant that its schedule comes to by itself is told with the time at w
   const { fire, readyAt } = await client.schedules.deliver('acme', { dueAt: NOON + MINUTE })
   assert.ok(fire === null && readyAt >= NOON + MINUTE && readyAt <= NOON + MINUTE + 30_000)
 })
+
+for (const [missed, wanted] of [
+  ['all', [1, 2]],
+  ['latest', [2]],
+  ['skip', []],
+] as const) {
+  test(`what a pause with missed: '${missed}' settles when it is over is not run once more by a delivery`, async () => {
+    const { client, clock, work, state } = await openClient()
+    clock.now = NOON + 1_000
+    await client.schedules.create('acme', { job: 'billing', every: '1m' })
+    await client.schedules.pause('acme', { until: NOON + 2 * MINUTE + 5_000, missed })
+    clock.now = NOON + 2 * MINUTE + 6_000
+    const { fire } = await client.schedules.deliver('acme', { dueAt: NOON + 2 * MINUTE })
+    assert.equal(fire?.state, missed === 'skip' ? 'skipped' : 'open')
+    assert.equal((await state('acme')).open.length, wanted.length)
+    const ran = (await work('acme')).map(({ record }) => (record.dueAt - NOON) / MINUTE)
+    assert.deepEqual(ran, wanted.slice(0, 1))
+  })
+}
+
+test('a delivered instant inside a range that its pause skipped is not run', async () => {
+  const { client, clock, work } = await openClient()
+  clock.now = NOON + 1_000
+  await client.schedules.create('acme', { job: 'billing', every: '1m' })
+  await client.schedules.pause('acme', { until: NOON + 30 * MINUTE + 1_000 })
+  clock.now = NOON + 30 * MINUTE + 2_000
+  const { fire } = await client.schedules.deliver('acme', { dueAt: NOON + 20 * MINUTE })
+  assert.deepEqual([fire?.state, fire?.range?.count], ['skipped', 30])
+  assert.deepEqual(await work('acme'), [])
+})

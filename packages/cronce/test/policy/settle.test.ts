@@ -114,6 +114,26 @@ test('a retry that nobody begins before the deadline is given up, and so is one 
   )
 })
 
+test('retries that are given up together are all over, also if the first of them pauses the schedule', () => {
+  const late = retry({ attempts: 2, baseMs: HOUR, deadlineMs: 2 * HOUR })
+  const keeper = given({ policy: { ...late, overlap: { kind: 'allow', limit: 5 }, pauseAfter: 1 } })
+  const runs = [1, 2, 3].flatMap((minute) => {
+    keeper.now = NOON + minute * MINUTE
+    return keeper.advance()
+  })
+  for (const run of runs) keeper.settle(run, 'error')
+  keeper.now = NOON + 5 * HOUR
+  keeper.advance()
+  const due = ['12:01', '12:02', '12:03']
+  assert.deepEqual(
+    story(keeper).slice(0, 3),
+    due.map((time) => `${time} failed retry-too-late`),
+  )
+  const onRecord = keeper.list().filter(({ ending }) => ending === null)
+  const open = keeper.it.open.map(({ dueAt }) => dueAt)
+  assert.deepEqual([open.length, open], [1, onRecord.map(({ dueAt }) => dueAt)])
+})
+
 test('a retry at its deadline is still begun, and its deadline stays what it was', () => {
   const misfire = { ...DEFAULT_POLICY.misfire, windowMs: MINUTE }
   const { keeper, run } = running({ ...retry({ attempts: 2, baseMs: SECOND }), misfire })
