@@ -1,5 +1,6 @@
 import { readCommand } from '../client/read-command.ts'
 import { readName } from '../client/read-name.ts'
+import { describeError } from '../engine/describe-error.ts'
 import type { Engine } from '../engine/engine.ts'
 import { GRACE_MS } from '../engine/lease.ts'
 import type { RunHandle } from '../engine/parts.ts'
@@ -158,7 +159,7 @@ class Candidate<Tx> implements Election {
         // Nobody wakes those who may not stand just now.
         if (begun.kind === 'unable') tries = Math.min(tries, UNABLE_TRIES)
       } catch (error) {
-        this.#logger.warn(`Standing for ${this.name} failed: ${error instanceof Error ? error.message : String(error)}`)
+        this.#logger.warn(`Standing for ${this.name} failed: ${describeError(error).message}`)
       }
       await untilNext(this.#parts, engine, patienceMs(tries, this.#parts.random, LONGEST_MS), resigned)
     }
@@ -194,7 +195,8 @@ class Candidate<Tx> implements Election {
     this.#current = term
     void this.#listen(signal)
     const failed = (what: string) => (error: unknown) => {
-      this.#logger.error(`${what} of ${this.name} failed: ${error instanceof Error ? error.stack : String(error)}`)
+      const { stack, message } = describeError(error)
+      this.#logger.error(`${what} of ${this.name} failed: ${stack ?? message}`)
       if (!signal.aborted) this.#hasFailed = true
       stepDown.abort()
     }

@@ -254,9 +254,14 @@ function endingOf(code: string | null, message: string): Ending {
 const LONGEST_WISH_MS = 86_400_000
 
 function retryAfterOf(error: unknown): number | null {
-  const { retryAfterMs } = (error ?? {}) as { readonly retryAfterMs?: unknown }
-  if (typeof retryAfterMs !== 'number' || !(retryAfterMs > 0)) return null
-  return Math.min(LONGEST_WISH_MS, Math.ceil(retryAfterMs))
+  try {
+    const { retryAfterMs } = (error ?? {}) as { readonly retryAfterMs?: unknown }
+    if (typeof retryAfterMs !== 'number' || !(retryAfterMs > 0)) return null
+    return Math.min(LONGEST_WISH_MS, Math.ceil(retryAfterMs))
+  } catch {
+    // Whoever throws a proxy, or what computes its fields, has wished for nothing that could be read.
+    return null
+  }
 }
 
 function isRetryable(error: unknown, retryable: (error: unknown) => boolean): boolean {
