@@ -2,15 +2,16 @@
  * The shape in which users get the packages: pack each one, install it into an empty folder without peers, import and
  * require every subpath, compile against its types, run its commands and the README's example.
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { blocksOf, expectedOf, judge } from './docs/read-docs.ts'
+import { type Block, blocksOf, expectedOf, judge } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
 
 interface Manifest {
@@ -19,6 +20,17 @@ interface Manifest {
   readonly bin?: Record<string, string>
   readonly exports: Record<string, unknown>
   readonly dependencies?: Record<string, string>
+  readonly optionalDependencies?: Record<string, string>
+  readonly peerDependencies?: Record<string, string>
+  readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>
+}
+
+/** What `npm pack --json` tells of a package. */
+interface Packed {
+  readonly name: string
+  readonly filename: string
+  readonly integrity: string
+  readonly files: readonly { readonly path: string }[]
 }
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -30,24 +42,17 @@ const scratch = mkdtempSync(join(tmpdir(), 'cronce-packages-'))
 try {
   const manifests = FOLDERS.map(readManifest)
   checkVersions(manifests)
-  const tarballs = new Map(manifests.map((manifest, index) => [manifest.name, pack(FOLDERS[index]!)]))
-
-  checkAlone(tarballs.get('cronce')!)
-  const home = install('all', [...tarballs.values()])
-  for (const manifest of manifests) checkImports(home, manifest)
-  checkTypes(home, manifests)
-  checkCronTypes(home)
-  for (const manifest of manifests) checkCommands(home, manifest)
-  await checkReadme(home)
-  await checkQuickStart(home)
-  for (const folder of FOLDERS) await lintPackage(folder)
+  checkAlone(manifests.find(({ name }) => name === 'cronce')!)
+  const home = await install(manifests, await pack())
+  writeConsumers(home, manifests)
+  await together(checkTypes(home), checkOldestTypes(home), checkPrograms(home, manifests), ...FOLDERS.map(lintPackage))
   console.log(`${manifests.map(({ name, version }) => `${name} ${version}`).join(', ')}: shape is right`)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
 
 function readManifest(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Manifest
+  return readJson(`packages/${folder}/package.json`)
 }
 
 /** One version for all, so that two numbers never have to be matched. */
@@ -63,23 +68,23 @@ function checkVersions(manifests: readonly Manifest[]): void {
   }
 }
 
-function pack(folder: string): string {
-  const source = join(ROOT, 'packages', folder)
-  const [packed] = JSON.parse(npm(source, 'pack', '--json', '--pack-destination', scratch)) as {
-    filename: string
-    files: { path: string }[]
-  }[]
-  const paths = new Set(packed!.files.map(({ path }) => path))
+async function pack(): Promise<readonly Packed[]> {
+  const printed = await npm(ROOT, 'pack', '--workspaces', '--json', '--pack-destination', scratch)
+  const all = JSON.parse(printed) as readonly Packed[]
+  for (const { name, files } of all) checkFiles(name, new Set(files.map(({ path }) => path)))
+  return all
+}
+
+function checkFiles(name: string, paths: ReadonlySet<string>): void {
   for (const path of ['package.json', 'README.md', 'LICENSE'])
-    demand(paths.has(path), `${folder} would publish no ${path}`)
+    demand(paths.has(path), `${name} would publish no ${path}`)
   // Left behind by a source that is gone, or not built yet.
   const orphans = [...paths].filter((path) => path.startsWith('dist/') && !paths.has(sourceOf(path)))
-  demand(orphans.length === 0, `${folder}: ${orphans.join(', ')} has no source: remove dist and build`)
+  demand(orphans.length === 0, `${name}: ${orphans.join(', ')} has no source: remove dist and build`)
   const unbuilt = [...paths].filter((path) => path.startsWith('src/') && !paths.has(builtFrom(path)))
-  demand(unbuilt.length === 0, `${folder}: ${unbuilt.join(', ')} is not built`)
+  demand(unbuilt.length === 0, `${name}: ${unbuilt.join(', ')} is not built`)
   const others = [...paths].filter((path) => !/^(bin|dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
-  demand(others.length === 0, `${folder} would publish ${others.join(', ')}`)
-  return join(scratch, packed!.filename)
+  demand(others.length === 0, `${name} would publish ${others.join(', ')}`)
 }
 
 function sourceOf(built: string): string {
@@ -90,19 +95,51 @@ function builtFrom(source: string): string {
   return source.replace('src/', 'dist/').replace(/\.ts$/, '.js')
 }
 
-function install(name: string, tarballs: readonly string[]): string {
-  const home = join(scratch, name)
+/**
+ * With a lock file, which says what npm would find out by unpacking each package a first time: ours as they were packed, and
+ * others as they are locked here.
+ */
+async function install(manifests: readonly Manifest[], packed: readonly Packed[]): Promise<string> {
+  const home = join(scratch, 'home')
   mkdirSync(home)
-  writeFileSync(join(home, 'package.json'), '{ "private": true, "type": "module" }')
-  npm(home, 'install', '--prefer-offline', '--omit=peer', '--omit=optional', ...tarballs)
+  const { packages: known } = readJson<{ packages: Record<string, Manifest> }>('package-lock.json')
+  const locked = new Map<string, object>()
+  const dependencies: Record<string, string> = {}
+  for (const manifest of manifests) {
+    const { filename, integrity } = packed.find(({ name }) => name === manifest.name)!
+    dependencies[manifest.name] = `file:../${filename}`
+    locked.set(manifest.name, { ...manifest, resolved: `file:../${filename}`, integrity })
+  }
+  const lockOthers = (wanted: Readonly<Record<string, string>> = {}): void => {
+    for (const name of Object.keys(wanted)) {
+      if (locked.has(name)) continue
+      const entry = known[`node_modules/${name}`]!
+      locked.set(name, entry)
+      lockOthers(entry.dependencies)
+    }
+  }
+  for (const manifest of manifests) lockOthers(manifest.dependencies)
+  const root = { private: true, type: 'module', dependencies }
+  const entries = [...locked].map(([name, entry]) => [`node_modules/${name}`, entry] as const)
+  writeFileSync(join(home, 'package.json'), JSON.stringify(root))
+  writeFileSync(
+    join(home, 'package-lock.json'),
+    JSON.stringify({ lockfileVersion: 3, requires: true, packages: { '': root, ...Object.fromEntries(entries) } }),
+  )
+  await npm(home, 'ci', '--prefer-offline', '--omit=peer', '--omit=optional')
   return home
 }
 
 /** The library brings nothing with it. */
-function checkAlone(tarball: string): void {
-  const home = install('alone', [tarball])
-  const installed = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'))
-  demand(installed.join() === 'cronce', `cronce installs ${installed.join(', ')}`)
+function checkAlone({
+  dependencies,
+  optionalDependencies,
+  peerDependencies = {},
+  peerDependenciesMeta,
+}: Manifest): void {
+  const brought = Object.keys({ ...dependencies, ...optionalDependencies })
+  const demanded = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta?.[name]?.optional !== true)
+  demand(brought.length + demanded.length === 0, `cronce installs ${[...brought, ...demanded].join(', ')}`)
 }
 
 function subpathsOf({ name, exports }: Manifest): string[] {
@@ -111,86 +148,82 @@ function subpathsOf({ name, exports }: Manifest): string[] {
     .map((path) => name + path.slice(1))
 }
 
-function checkImports(home: string, manifest: Manifest): void {
-  for (const path of subpathsOf(manifest)) {
-    const names = run(
-      home,
-      'node',
-      '--input-type=module',
-      '-e',
-      `console.log(Object.keys(await import('${path}')).length)`,
-    )
-    demand(Number(names) > 0, `${path} exports nothing`)
-    // Applications that are CommonJS still: Node 22.12 and later can require ES modules.
-    const required = run(
-      home,
-      'node',
-      '--input-type=commonjs',
-      '-e',
-      `console.log(Object.keys(require('${path}')).length)`,
-    )
-    demand(Number(required) > 0, `require('${path}') gives nothing`)
-  }
+/** What users do with them, one after the other. */
+async function checkPrograms(home: string, manifests: readonly Manifest[]): Promise<void> {
+  const paths = manifests.flatMap(subpathsOf)
+  await checkImports(home, 'module', 'await import(path)', paths)
+  // Applications that are CommonJS still: Node 22.12 and later can require ES modules.
+  await checkImports(home, 'commonjs', 'require(path)', paths)
+  for (const manifest of manifests) await checkCommands(home, manifest)
+  await checkReadme(home)
+  await checkQuickStart(home)
 }
 
-/**
- * Types resolve under both ways of module resolution that people use, without skipping our own declarations. Who writes
- * TypeScript for Node has its types.
- */
-function checkTypes(home: string, manifests: readonly Manifest[]): void {
+async function checkImports(home: string, type: string, load: string, paths: readonly string[]): Promise<void> {
+  const code = `for (const path of process.argv.slice(1)) console.log(Object.keys(${load}).length)`
+  const counts = (await run(home, 'node', `--input-type=${type}`, '-e', code, ...paths)).trim().split('\n').map(Number)
+  for (const [index, path] of paths.entries()) demand(counts[index]! > 0, `${path} exports nothing: ${load}`)
+}
+
+/** Who writes TypeScript for Node has its types. */
+function writeConsumers(home: string, manifests: readonly Manifest[]): void {
   mkdirSync(join(home, 'node_modules', '@types'), { recursive: true })
   for (const name of ['@types/node', 'undici-types'])
     symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name))
-  const paths = manifests.flatMap(subpathsOf)
-  const code = paths.map(
-    (path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`,
-  )
-  writeFileSync(join(home, 'consumer.ts'), code.join('\n'))
-  run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'consumer.ts')
-  run(home, 'tsc', ...STRICT, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
-  // Applications upgrade their compiler later than their libraries.
-  const oldest = join(ROOT, 'node_modules', 'typescript-oldest', 'bin', 'tsc')
-  run(home, 'node', oldest, ...STRICT, '--module', 'nodenext', 'consumer.ts')
-}
-
-/** The cron engine runs in browsers, too: it needs nobody's types. */
-function checkCronTypes(home: string): void {
+  const uses = manifests
+    .flatMap(subpathsOf)
+    .map((path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`)
+  writeFileSync(join(home, 'consumer.ts'), uses.join('\n'))
+  writeFileSync(join(home, 'example.ts'), exampleOf(readText('README.md')).code)
   writeFileSync(join(home, 'cron.ts'), "export { cron } from 'cronce/cron'")
-  run(home, 'tsc', ...ALONE, '--module', 'nodenext', 'cron.ts')
 }
 
-function checkCommands(home: string, { bin = {}, version }: Manifest): void {
+/** Types resolve under both ways of module resolution that people use, without skipping our own declarations. */
+async function checkTypes(home: string): Promise<void> {
+  await run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'consumer.ts', 'example.ts')
+  await run(home, 'tsc', ...STRICT, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+  // The cron engine runs in browsers, too: it needs nobody's types.
+  await run(home, 'tsc', ...ALONE, '--module', 'nodenext', 'cron.ts')
+}
+
+/** Applications upgrade their compiler later than their libraries. */
+async function checkOldestTypes(home: string): Promise<void> {
+  const oldest = join(ROOT, 'node_modules', 'typescript-oldest', 'bin', 'tsc')
+  await run(home, 'node', oldest, ...STRICT, '--module', 'nodenext', 'consumer.ts')
+}
+
+async function checkCommands(home: string, { bin = {}, version }: Manifest): Promise<void> {
   for (const name of Object.keys(bin)) {
-    const printed = run(home, join(home, 'node_modules', '.bin', name), '--version').trim()
+    const printed = (await run(home, join(home, 'node_modules', '.bin', name), '--version')).trim()
     demand(printed.includes(version), `${name} --version prints ${printed}`)
   }
 }
 
 /** What people copy first: the example and the commands; and the test command, which is CI's. check-docs.ts does the rest. */
 async function checkReadme(home: string): Promise<void> {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const [example] = blocksOf('README.md', readme)
-  demand(example?.runs === true, 'README.md begins with no example that runs')
+  const readme = readText('README.md')
+  const { code } = exampleOf(readme)
   const line = readme.slice(0, readme.indexOf('```ts')).split('\n').length
   demand(line <= 20, `README.md shows code in line ${line}, not by line 20`)
-  writeFileSync(join(home, 'example.ts'), example!.code)
-  run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'example.ts')
-  const expected = expectedOf(example!.code)
+  const expected = expectedOf(code)
   const problem = judge(expected, await runProgram('node', ['example.ts'], home, expected))
   demand(problem === null, `The README's example: ${problem}`)
 
   const commands = [...readme.matchAll(/^npx @cronce\/cli (.+)$/gm)].map((match) => match[1]!)
   demand(commands.length > 0, 'README.md shows no command')
   for (const command of commands) {
-    const answer = run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
+    const answer = await run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
     demand(answer.trim().length > 0, `cronce ${command} prints nothing`)
   }
 
-  const ci = readFileSync(join(ROOT, '.ci', 'run'), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .at(-1)!
+  const ci = readText('.ci/run').trimEnd().split('\n').at(-1)!
   demand(new RegExp(`^${ci}\\b`, 'm').test(readme), `.ci/run ends with "${ci}", which is no command of README.md`)
+}
+
+function exampleOf(readme: string): Block {
+  const [example] = blocksOf('README.md', readme)
+  demand(example?.runs === true, 'README.md begins with no example that runs')
+  return example!
 }
 
 /** What a new user types: the README's commands in an empty folder, beside the service that they start. */
@@ -198,16 +231,15 @@ async function checkQuickStart(packages: string): Promise<void> {
   const home = join(scratch, 'quick-start')
   mkdirSync(home)
   symlinkSync(join(packages, 'node_modules'), join(home, 'node_modules'))
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const section = /\n## Without writing a server\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? ''
+  const section = /\n## Without writing a server\n([\s\S]*?)\n## /.exec(readText('README.md'))?.[1] ?? ''
   const commands = [...section.matchAll(/^npx cronce (.+?)(?:\s+#.*)?$/gm)].map((match) => match[1]!)
   const [init, start, ...others] = commands
   demand(init === 'init' && start?.startsWith('start') === true && others.length > 4, `Its commands are ${commands}`)
-  run(home, 'sh', '-c', `node_modules/.bin/cronce ${init}`)
+  await run(home, 'sh', '-c', `node_modules/.bin/cronce ${init}`)
   const service = spawn('sh', ['-c', `exec node_modules/.bin/cronce ${start}`], { cwd: home, stdio: 'ignore' })
   try {
     await untilLive(home)
-    for (const command of others) run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
+    for (const command of others) await run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
   } finally {
     const ended = once(service, 'exit')
     service.kill('SIGTERM')
@@ -217,8 +249,9 @@ async function checkQuickStart(packages: string): Promise<void> {
 
 async function untilLive(home: string): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
-    const { stdout } = spawnSync('node_modules/.bin/cronce', ['instances', '--json'], { cwd: home, encoding: 'utf8' })
-    if (stdout.includes('"live"')) return
+    // Until it has made its store, there is none.
+    const listed = await run(home, 'node_modules/.bin/cronce', 'instances', '--json').catch(String)
+    if (listed.includes('"live"')) return
     await sleep(200)
   }
   throw new Error('cronce start does not start')
@@ -232,17 +265,32 @@ async function lintPackage(folder: string): Promise<void> {
   demand(serious.length === 0, serious.map((message) => formatMessage(message, pkg)).join('\n'))
 }
 
-function npm(cwd: string, ...args: string[]): string {
+function npm(cwd: string, ...args: string[]): Promise<string> {
   return run(cwd, 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error')
 }
 
-function run(cwd: string, command: string, ...args: string[]): string {
+async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
+  const running = promisify(execFile)(command, args, { cwd, encoding: 'utf8', maxBuffer: 1e8 })
+  running.child.stdin?.end()
   try {
-    return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+    return (await running).stdout
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
     throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error })
   }
+}
+
+/** All of them to their end, so that nothing works in a folder that is being removed; then the first that failed. */
+async function together(...checks: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(checks)) if (result.status === 'rejected') throw result.reason
+}
+
+function readText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+function readJson<Value>(path: string): Value {
+  return JSON.parse(readText(path)) as Value
 }
 
 function demand(holds: boolean, message: string): void {
