@@ -242,7 +242,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         engine = created
         if (resolved.signals) ignoreSignals = stopOnSignals(() => app.stop())
         await created.start()
-        elections.begin()
+        if (!isStopped()) elections.begin()
       } catch (error) {
         // Stopped while it was starting: then that is all there is to say.
         if (isStopped()) return

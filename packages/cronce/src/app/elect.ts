@@ -126,7 +126,6 @@ class Candidate<Tx> implements Election {
 
   stand(): void {
     this.#standsAgain = this.#standing !== null
-    // Caught inside: it ends when the app stops, or when it resigns.
     this.#standing ??= this.#rounds().finally(() => {
       this.#standing = null
       if (this.#standsAgain && !this.#resigned.signal.aborted && this.#app.isStarted()) this.stand()
@@ -140,7 +139,9 @@ class Candidate<Tx> implements Election {
     if (!this.#isLosing) await this.#standing
   }
 
+  /** Never rejects. It ends when the app stops, or when it resigns. */
   async #rounds(): Promise<void> {
+    if (!this.#app.isStarted()) return
     const engine = this.#parts.engine()
     const resigned = this.#resigned.signal
     let failures = 0
