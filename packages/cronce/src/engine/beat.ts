@@ -94,6 +94,7 @@ export function member(
     }
     const own = answer.instances.find(({ id }) => id === core.instance)
     core.drained = own?.drain === true
+    if (core.drained) stepDown()
     const changed = peersKey(core.peers) !== peersKey(answer.instances)
     core.peers = answer.instances
     core.chores = answer.chores
@@ -103,6 +104,11 @@ export function member(
     tellSkew()
     // Whoever found no room sleeps until something changes: this is something.
     if (changed || !wasInTime || core.admission.capacity() > hadCapacity) core.claimAlarm.ring()
+  }
+
+  /** Whoever drains an instance takes it away soon. At each beat, since a term may have been on its way when the first one told. */
+  const stepDown = (): void => {
+    for (const run of core.runs.all()) if (run.aside === 'term') run.abort('stopping', 'It is being drained.')
   }
 
   /** Declared dead: whatever was held is somebody else's now. Go on as someone new. */
