@@ -47,6 +47,8 @@ function failureOf(event: CronceEvent): string | null {
     }
     case 'schedule.refused':
       return `${event.schedule} could not be declared: ${event.message} (${event.code})`
+    case 'schedule.failed':
+      return `${event.schedule} can't be planned here: ${event.error.message}`
     case 'fire.ended':
       // That its leader died is told; there will be another.
       return event.outcome === 'abandoned' && event.job !== LEADER_JOB

@@ -149,7 +149,10 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const claimant = { instance: core.instance, request, room: left, idle }
       const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
-      const decision = moveZone(state, context) ?? advance(state, context, claimant, known ?? NOTHING)
+      const decision = core.undecided.try(
+        state,
+        () => moveZone(state, context) ?? advance(state, context, claimant, known ?? NOTHING),
+      )
       if (decision === null || (!idle && isPutOff(state, decision))) continue
       decisions.push(decision)
       left -= decision.started.length
@@ -184,7 +187,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     for (const state of loaded.schedules) {
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
-      const decision = advance(state, context, null, known ?? NOTHING)
+      const decision = core.undecided.try(state, () => advance(state, context, null, known ?? NOTHING))
       if (decision !== null && !isPutOff(state, decision)) decisions.push(decision)
     }
     if (decisions.length === 0) return

@@ -12,6 +12,7 @@ import type { EngineParts, EngineSettings } from './parts.ts'
 import { type Recent, recent } from './recent.ts'
 import { type RunTable, runTable } from './run-table.ts'
 import { type StoreTime, storeTime } from './store-time.ts'
+import { type Undecided, undecided } from './undecided.ts'
 
 /** What the loops of one engine share. */
 export interface Core<Tx = unknown> {
@@ -44,6 +45,7 @@ export interface Core<Tx = unknown> {
   chores: Chores
   /** Claims that were sent and not answered yet, by request. */
   readonly claiming: Set<string>
+  readonly undecided: Undecided
   /** Jobs whose fleet-wide limit was found used up, and until when (monotonic) that is believed. */
   readonly fullUntil: Map<string, number>
   /** The last look for what is due left something: the end of a run may change that. */
@@ -95,6 +97,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     peers: [],
     chores: { appVersion: 0, orphans: [], prunable: false },
     claiming: new Set(),
+    undecided: undecided(parts),
     fullUntil: new Map(),
     leftSome: false,
     lostIn: 0,

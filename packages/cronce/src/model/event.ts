@@ -89,6 +89,8 @@ export type CronceEvent =
       readonly note: string | null
       readonly author: string | null
     } & AboutSchedule)
+  /** This instance can't plan it, as for a time zone that its runtime does not know: others may, and all else goes on. */
+  | ({ readonly type: 'schedule.failed'; readonly error: ErrorRecord } & AboutSchedule)
   /** Newer time zone data moved its next instant. */
   | ({ readonly type: 'schedule.moved'; readonly from: Instant | null; readonly to: Instant | null } & AboutSchedule)
   | { readonly type: 'deployment.activated'; readonly app: string; readonly deployment: string; readonly term: number }
