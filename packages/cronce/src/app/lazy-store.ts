@@ -1,5 +1,5 @@
-import { CronceError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 
 /** A store that is opened when it is first asked: so that declaring jobs needs no database. */
 export interface LazyStore<Tx> {
@@ -21,7 +21,7 @@ export function lazyStore<Tx>(open: () => Promise<Store<Tx>>, { message, hint }:
   let opened: Store<Tx> | null = null
   let isClosed = false
   const ready = async (): Promise<Store<Tx>> => {
-    if (isClosed) throw Object.assign(new CronceError('STORE_CLOSED', message, { hint }), { notApplied: true })
+    if (isClosed) throw new StoreError('STORE_CLOSED', message, { hint })
     opening ??= open()
     const mine = opening
     try {

@@ -1,4 +1,4 @@
-import { CronceError } from '../errors.ts'
+import { StoreError } from './store-error.ts'
 
 /** A cursor is the place of the last item of its page, so what comes and goes in between disturbs nothing. */
 export function writeCursor(place: readonly (string | number)[]): string {
@@ -12,11 +12,10 @@ export function readCursor(cursor: string, kinds: readonly Kind[]): (string | nu
   const isOurs =
     Array.isArray(place) && place.length === kinds.length && kinds.every((kind, index) => typeof place[index] === kind)
   if (isOurs) return place as (string | number)[]
-  const error = new CronceError('CURSOR_INVALID', `This is no cursor of a list: ${cursor.slice(0, 100)}`, {
+  // The store did not fail: it was asked for nothing.
+  throw new StoreError('CURSOR_INVALID', `This is no cursor of a list: ${cursor.slice(0, 100)}`, {
     hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
   })
-  // The store did not fail: it was asked for nothing.
-  throw Object.assign(error, { notApplied: true })
 }
 
 function parse(text: string): unknown {

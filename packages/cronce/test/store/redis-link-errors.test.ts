@@ -3,7 +3,8 @@ import { mkdir, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { redisCommand, redisText } from '../../../../scripts/servers/index.ts'
-import { RedisStoreError, translate } from '../../src/store/redis/errors.ts'
+import { translate } from '../../src/store/redis/errors.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import { assertFault, eventually, failure, linkEach, linkFor, serverFor, withEach } from './redis-link-kit.ts'
 import { COUNT, ECHO, KEY, scriptOf } from './redis-link-scripts.ts'
 
@@ -166,7 +167,7 @@ describe('what the server says', { concurrency: 4 }, () => {
     const running = `ERR Error running script (call to f_${'0'.repeat(40)}): @user_script:1: @user_script: 1:`
     const of = (message: string): unknown[] => {
       const error = translate(new Error(message), 'redis', 'sent')
-      return [error.code, error instanceof RedisStoreError && error.notApplied]
+      return [error.code, error instanceof StoreError && error.notApplied]
     }
     assert.deepEqual(of(`${running} -READONLY You can't write against a read only replica.`), ['STORE_READONLY', true])
     assert.deepEqual(of(`${running} -OOM command not allowed when used memory > 'maxmemory'.`), ['STORE_FULL', true])

@@ -2,8 +2,8 @@ import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../..
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
 import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { runKeyText } from './data.ts'
-import { notApplied } from './not-applied.ts'
 import { type FireEntry, findFire, type RecordIndex, type RunEntry, type RunKey, type Shelf } from './record-index.ts'
 import { ascend, compareText, descend } from './sorted.ts'
 import type { Space } from './space.ts'
@@ -194,7 +194,7 @@ function readCursor<const Kinds extends readonly ('string' | 'number')[]>(text: 
   const isOurs =
     Array.isArray(parts) && parts.length === kinds.length && kinds.every((kind, at) => typeof parts[at] === kind)
   if (!isOurs) {
-    throw notApplied('CURSOR_INVALID', `This is no cursor of a list: ${text.slice(0, 100)}`, {
+    throw new StoreError('CURSOR_INVALID', `This is no cursor of a list: ${text.slice(0, 100)}`, {
       hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
     })
   }

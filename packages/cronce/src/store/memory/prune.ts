@@ -1,7 +1,7 @@
 import type { Change } from '../../model/change.ts'
 import type { FireKey } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
-import { notApplied } from './not-applied.ts'
+import { StoreError } from '../store-error.ts'
 import { ascend } from './sorted.ts'
 import { deleteFire, type Space, setInstance } from './space.ts'
 
@@ -55,7 +55,7 @@ function forgettable({ data, records }: Space, now: Instant): string[] {
 
 export function erase(space: Space, schedule: string, limit: number): boolean {
   if (space.data.schedules.has(schedule)) {
-    throw notApplied('SCHEDULE_EXISTS', `The records of "${schedule}" are in use: the schedule exists.`, {
+    throw new StoreError('SCHEDULE_EXISTS', `The records of "${schedule}" are in use: the schedule exists.`, {
       hint: 'Remove the schedule first.',
     })
   }

@@ -1,11 +1,11 @@
 import type { Store, Transacted, Transaction } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { applyChanges } from './apply.ts'
 import type { Core } from './core.ts'
 import { findDue } from './due.ts'
 import { settle } from './hold.ts'
 import { beat, bury, drain, listInstances } from './instances.ts'
 import { listFires, listRuns, listSchedules, listSteps } from './list.ts'
-import { notApplied } from './not-applied.ts'
 import { erase, prune } from './prune.ts'
 import { liveRun, type Space, setApp } from './space.ts'
 import { annotate, step } from './steps.ts'
@@ -29,7 +29,7 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
   let writesSeen = 0
   let lostIn = 0
   const space = (): Space => {
-    if (isClosed) throw notApplied('STORE_CLOSED', 'This store was closed.', { hint: 'Open it again.' })
+    if (isClosed) throw new StoreError('STORE_CLOSED', 'This store was closed.', { hint: 'Open it again.' })
     const own = core.space(namespace)
     if (own.epoch !== epoch) {
       if (writesSeen > own.writesBefore) lostIn = own.epoch

@@ -2,10 +2,10 @@ import type { Change } from '../../model/change.ts'
 import type { Json } from '../../model/json.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { ApplyOptions, ChangeResult } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { applyChanges } from './apply.ts'
 import type { Core } from './core.ts'
 import { attempt } from './journal.ts'
-import { notApplied } from './not-applied.ts'
 
 /**
  * What `run.transaction` hands to its function on this store: a table of the user's, by key. What is read is what was
@@ -73,7 +73,7 @@ export function beginTransaction(core: Core): OpenTransaction {
 export function findTransaction(core: Core, tx: MemoryTransaction): OpenTransaction {
   const open = transactions.get(tx)
   if (open === undefined || open.core !== core) {
-    throw notApplied('TRANSACTION_UNKNOWN', 'This is no transaction of this store.', {
+    throw new StoreError('TRANSACTION_UNKNOWN', 'This is no transaction of this store.', {
       hint: 'Pass what the function given to transaction() was called with.',
     })
   }
@@ -126,13 +126,13 @@ function replay(core: Core, open: OpenTransaction): void {
 }
 
 export function conflictError(): Error {
-  return notApplied('TRANSACTION_CONFLICT', 'What this transaction read was changed before it was committed.', {
+  return new StoreError('TRANSACTION_CONFLICT', 'What this transaction read was changed before it was committed.', {
     hint: 'Begin it again.',
   })
 }
 
 function overError(): Error {
-  return notApplied('TRANSACTION_OVER', 'This transaction is over.', {
+  return new StoreError('TRANSACTION_OVER', 'This transaction is over.', {
     hint: 'Use it only within the function that it was given to, and await everything there.',
   })
 }

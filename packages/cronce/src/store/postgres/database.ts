@@ -10,7 +10,7 @@ export interface Statement {
 
 /**
  * The database as the store sees it, whatever the driver. Every call ends in bounded time. What it throws is a
- * `PostgresStoreError`, whose `notApplied` says whether anything can have been written; errors of the user's own work in a
+ * `StoreError`, whose `notApplied` says whether anything can have been written; errors of the user's own work in a
  * transaction pass through unchanged.
  */
 export interface Database<Tx = unknown> {

@@ -1,19 +1,5 @@
 import { CronceError } from '../../errors.ts'
-
-/** An error of the store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
-export class PostgresStoreError extends CronceError {
-  readonly notApplied: boolean
-
-  constructor(
-    code: string,
-    message: string,
-    details: { hint?: string | undefined; cause?: unknown; notApplied?: boolean } = {},
-  ) {
-    const { notApplied = true, ...rest } = details
-    super(code, message, rest)
-    this.notApplied = notApplied
-  }
-}
+import { StoreError } from '../store-error.ts'
 
 /** How far a call had come when it failed. */
 export type Progress =
@@ -76,7 +62,7 @@ export function translate(error: unknown, name: string, progress: Progress): Cro
   if (error instanceof CronceError) return error
   const state = sqlStateOf(error)
   const [code, message, hint] = wordsFor(state, name, messageOf(error), progress)
-  return new PostgresStoreError(code, message, {
+  return new StoreError(code, message, {
     hint,
     cause: error,
     notApplied: wasNotApplied(error, state, progress),
@@ -161,20 +147,20 @@ function lost(name: string, text: string): Words {
   return ['STORE_LOST', `The connection to ${name} was lost: ${text}.`, 'Try again: the next call makes a new one.']
 }
 
-export function noConnection(name: string, text: string): PostgresStoreError {
+export function noConnection(name: string, text: string): StoreError {
   const [code, message, hint] = fullOfConnections(name, text)
-  return new PostgresStoreError(code, message, { hint })
+  return new StoreError(code, message, { hint })
 }
 
-export function silent(name: string, timeoutMs: number, notApplied: boolean): PostgresStoreError {
-  return new PostgresStoreError('STORE_SILENT', `${name} gave no answer within ${timeoutMs} ms.`, {
+export function silent(name: string, timeoutMs: number, notApplied: boolean): StoreError {
+  return new StoreError('STORE_SILENT', `${name} gave no answer within ${timeoutMs} ms.`, {
     hint: 'Check that the server is reachable and not overloaded.',
     notApplied,
   })
 }
 
-export function closed(name: string): PostgresStoreError {
-  return new PostgresStoreError('STORE_CLOSED', `${name} was closed.`, { hint: 'Open it again.' })
+export function closed(name: string): StoreError {
+  return new StoreError('STORE_CLOSED', `${name} was closed.`, { hint: 'Open it again.' })
 }
 
 // Without its last full stop, since ours follows.

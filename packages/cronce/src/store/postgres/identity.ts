@@ -1,6 +1,7 @@
 import type { OpenOptions } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import type { Database, Statement } from './database.ts'
-import { PostgresStoreError, sqlStateOf } from './errors.ts'
+import { sqlStateOf } from './errors.ts'
 import { quoteSchema } from './schema-name.ts'
 
 /**
@@ -141,7 +142,7 @@ export async function settleIdentity(
     else warn('STORE_PROMOTED', promotedWords(database, stored.timeline!, timeline!, epoch))
     return epoch
   }
-  throw new PostgresStoreError('STORE_FAILED', `The identity of ${database.name} changes all the time.`, {
+  throw new StoreError('STORE_FAILED', `The identity of ${database.name} changes all the time.`, {
     hint: 'Make sure that all connections of the pool lead to the same server.',
   })
 }
@@ -172,7 +173,7 @@ async function identify(database: Database, schema: string, warn: OpenOptions['w
     readonly timelineKnown: boolean
   }
   if (facts.recovering) {
-    throw new PostgresStoreError('STORE_READONLY', `${database.name} is a standby: it can be read only.`, {
+    throw new StoreError('STORE_READONLY', `${database.name} is a standby: it can be read only.`, {
       hint: 'Connect to the primary.',
     })
   }
@@ -211,10 +212,10 @@ function isCopy(stored: Stored, current: Identity): boolean {
   return stored.systemId !== null && current.systemId !== null && stored.systemId !== current.systemId
 }
 
-function copiedError({ name }: Database, stored: Stored, current: Identity): PostgresStoreError {
+function copiedError({ name }: Database, stored: Stored, current: Identity): StoreError {
   const otherServer = stored.systemId !== null && current.systemId !== null && stored.systemId !== current.systemId
   const what = otherServer ? 'comes from another server' : 'comes from another database, or from a dump'
-  return new PostgresStoreError(
+  return new StoreError(
     'STORE_COPIED',
     `What is stored in ${name} ${what}: its schedules may be running there, too. Nothing is run here.`,
     { hint: 'If the original is gone for good, start once with adopt; else drop the schema and migrate again.' },

@@ -1,5 +1,5 @@
+import { StoreError } from '../store-error.ts'
 import type { Database, Statement } from './database.ts'
-import { PostgresStoreError } from './errors.ts'
 import { migrationScript } from './migration-sql.ts'
 import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
 import { grantsSql, type Roles } from './roles.ts'
@@ -156,14 +156,14 @@ async function lookAt(database: Database, name: string): Promise<Look> {
   quoteSchema(name)
   const look = JSON.parse(await database.ask(LOOK, [name])) as Look
   if (look.version < OLDEST_SERVER * 10_000) {
-    throw new PostgresStoreError(
+    throw new StoreError(
       'STORE_UNSUPPORTED',
       `The server of ${database.name} is PostgreSQL ${Math.floor(look.version / 10_000)}.`,
       { hint: `Use PostgreSQL ${OLDEST_SERVER} or later.` },
     )
   }
   if (look.encoding !== 'UTF8') {
-    throw new PostgresStoreError(
+    throw new StoreError(
       'STORE_UNSUPPORTED',
       `${database.name} stores texts as ${look.encoding}, which can't hold every text.`,
       { hint: "Use a database with the encoding UTF8: create database … encoding 'UTF8' template template0." },
@@ -201,25 +201,25 @@ function stateOf(
   return unknown.length > 0 ? 'newer' : 'current'
 }
 
-function notMigrated({ name }: Database, { schema, state, pending }: MigrationStatus): PostgresStoreError {
+function notMigrated({ name }: Database, { schema, state, pending }: MigrationStatus): StoreError {
   const message =
     state === 'none'
       ? `${name} has no tables of cronce in the schema "${schema}".`
       : `The schema "${schema}" of ${name} is older than this version: ${pending.length} to be migrated.`
   const hint = `Run: ${command('up', schema)} --store URL, with a role that may create tables.`
-  return new PostgresStoreError('STORE_NOT_MIGRATED', message, { hint })
+  return new StoreError('STORE_NOT_MIGRATED', message, { hint })
 }
 
-function tooNew({ schema, applied }: MigrationStatus, migrations: readonly Migration[]): PostgresStoreError {
-  return new PostgresStoreError(
+function tooNew({ schema, applied }: MigrationStatus, migrations: readonly Migration[]): StoreError {
+  return new StoreError(
     'STORE_SCHEMA_NEWER',
     `The schema "${schema}" was migrated to ${applied.at(-1)?.number} by a newer cronce; this one knows ${migrations.length}, and can't work on it.`,
     { hint: 'Deploy the newer version here too.' },
   )
 }
 
-function forbidden({ role }: Look, schema: string, what: string): PostgresStoreError {
-  return new PostgresStoreError(
+function forbidden({ role }: Look, schema: string, what: string): StoreError {
+  return new StoreError(
     'STORE_FORBIDDEN',
     `The role "${role}" may not use the schema "${schema}": ${what} is closed to it.`,
     { hint: `Run: ${command('up', schema)} --runtime ${role} --store URL, with the role that owns the tables.` },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { StoreError } from '../store-error.ts'
 import type { Database, Session, Statement } from './database.ts'
 import { type Connect, deadlineIn, type Row, within } from './drivers/connection.ts'
 import { type Driver, laneDriver } from './drivers/driver.ts'
@@ -14,7 +15,7 @@ import {
   type Sql,
 } from './drivers/postgres-js.ts'
 import { isQueryable, type Queryable, queryableDriver } from './drivers/queryable.ts'
-import { PostgresStoreError, silent, sqlStateOf, translate } from './errors.ts'
+import { silent, sqlStateOf, translate } from './errors.ts'
 import { OwnSession } from './session.ts'
 import { type OpenTransaction, runTransaction } from './transaction.ts'
 import { notOpen, queryIn, REQUIRE_OPEN } from './tx.ts'
@@ -76,7 +77,7 @@ function driverFor(target: Target, options: ConnectOptions): Driver {
     return postgresJsDriver(target, 'the database of sql', direct ?? connectLikeSql(target), prepare ?? false)
   }
   if (isQueryable(target)) return queryableDriver(target, 'the database', direct)
-  throw new PostgresStoreError('STORE_INVALID', 'This is nothing to reach a PostgreSQL by.', {
+  throw new StoreError('STORE_INVALID', 'This is nothing to reach a PostgreSQL by.', {
     hint: 'Pass a URL, a Pool of pg, an sql of postgres.js, or an object with query(text, values).',
   })
 }
@@ -169,13 +170,9 @@ class DriverDatabase implements Database {
               abandon = destroy
             }))
     if (open === undefined) {
-      throw new PostgresStoreError(
-        'STORE_CANNOT_TRANSACT',
-        `${this.name} was given without a way to open transactions.`,
-        {
-          hint: 'Pass a URL, a Pool or the option transaction.',
-        },
-      )
+      throw new StoreError('STORE_CANNOT_TRANSACT', `${this.name} was given without a way to open transactions.`, {
+        hint: 'Pass a URL, a Pool or the option transaction.',
+      })
     }
     const plan = { name: this.name, open, timeoutMs: this.#timeoutMs, abandon: () => abandon() }
     return runTransaction(plan, async (tx, requireOpen) => {
@@ -235,7 +232,7 @@ class DriverDatabase implements Database {
 function answerOf(rows: readonly Row[], { name }: Statement): string {
   const answer = rows[0]?.answer
   if (typeof answer === 'string') return answer
-  throw new PostgresStoreError('STORE_FAILED', `The statement ${name} answered no text.`, {
+  throw new StoreError('STORE_FAILED', `The statement ${name} answered no text.`, {
     hint: 'Report this: it should not happen.',
     notApplied: false,
   })

@@ -1,4 +1,4 @@
-import { PostgresStoreError } from './errors.ts'
+import { StoreError } from '../store-error.ts'
 
 /**
  * Rows as one text: columns one after the other, in each of them one value for each row. The server takes that apart in
@@ -44,14 +44,10 @@ function valueText(value: Value): string {
   return value
 }
 
-function reserved(value: string): PostgresStoreError {
-  return new PostgresStoreError(
-    'NAME_INVALID',
-    `${JSON.stringify(value.slice(0, 100))} contains a control character.`,
-    {
-      hint: 'Use names without control characters.',
-    },
-  )
+function reserved(value: string): StoreError {
+  return new StoreError('NAME_INVALID', `${JSON.stringify(value.slice(0, 100))} contains a control character.`, {
+    hint: 'Use names without control characters.',
+  })
 }
 
 /** SQL: the rows of such a text. It is cut into columns once, which a planner would undo without `offset`. */

@@ -14,11 +14,11 @@ import type {
   Store,
   Transaction,
 } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
 import { type ApplyAnswer, applyValues, type Batch, batchesOf, functionFor, resultsOf, slotsOf } from './apply.ts'
 import { appStatements } from './apps.ts'
 import type { Database, Statement } from './database.ts'
-import { PostgresStoreError } from './errors.ts'
 import { storeFunctions } from './functions.ts'
 import { moveEpoch } from './identity.ts'
 import { type BeatRow, beatValue, heldOf, type InstancesAnswer, instanceOf, instanceStatements } from './instances.ts'
@@ -74,7 +74,7 @@ export function openStore<Tx>(
 
   const requireOpen = (): void => {
     if (closing === null) return
-    throw new PostgresStoreError('STORE_CLOSED', `${database.name} was closed.`, { hint: 'Open it again.' })
+    throw new StoreError('STORE_CLOSED', `${database.name} was closed.`, { hint: 'Open it again.' })
   }
 
   const ask = async <Answer>(statement: Statement, values: readonly string[]): Promise<Answer> => {
@@ -152,10 +152,10 @@ export function openStore<Tx>(
       if (tx === undefined) await makeSlots(batch.changes)
       return await send<ApplyAnswer>(statement, values)
     } catch (error) {
-      if (isFirst || tx !== undefined || !(error instanceof PostgresStoreError)) throw error
+      if (isFirst || tx !== undefined || !(error instanceof StoreError)) throw error
       if (error.code === 'STORE_CONFLICT' && error.notApplied) return null
       const { code, message, hint } = error
-      throw new PostgresStoreError(code, message, { hint, cause: error, notApplied: false })
+      throw new StoreError(code, message, { hint, cause: error, notApplied: false })
     }
   }
 
@@ -244,7 +244,7 @@ export function openStore<Tx>(
       const answer = await ask<StepAnswer | null>(statement, [namespace, ...values])
       if (answer !== null) return answer
     }
-    throw new PostgresStoreError('STORE_CONFLICT', `Too many others change step ${command.step}.`, {
+    throw new StoreError('STORE_CONFLICT', `Too many others change step ${command.step}.`, {
       hint: 'Try again.',
     })
   }
@@ -344,7 +344,7 @@ export function openStore<Tx>(
     async erase(schedule, limit) {
       const left = await ask<number | 'exists'>(erasing, [namespace, schedule, String(limit)])
       if (left !== 'exists') return left === 0
-      throw new PostgresStoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
+      throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
         hint: 'Remove it first: its records are what keeps it from running twice.',
       })
     },

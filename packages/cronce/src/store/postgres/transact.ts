@@ -1,7 +1,7 @@
 import type { Change } from '../../model/change.ts'
 import type { ChangeResult, Transacted, Transaction } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import type { Database, Statement } from './database.ts'
-import { PostgresStoreError } from './errors.ts'
 import { clockCte, MOMENT_JSON, SCHEDULE_JSON, type ScheduleRow, type StoreMoment, scheduleOf } from './rows.ts'
 import { livesSql } from './steps.ts'
 
@@ -86,11 +86,11 @@ export async function transact<Tx, Value>(
 }
 
 function isConflict(error: unknown): boolean {
-  return error instanceof PostgresStoreError && error.code === 'STORE_CONFLICT' && error.notApplied
+  return error instanceof StoreError && error.code === 'STORE_CONFLICT' && error.notApplied
 }
 
-function conflict(schedule: string, kind: ChangeResult['kind']): PostgresStoreError {
-  return new PostgresStoreError('TRANSACTION_CONFLICT', `The settlement of ${schedule} was refused: ${kind}.`, {
+function conflict(schedule: string, kind: ChangeResult['kind']): StoreError {
+  return new StoreError('TRANSACTION_CONFLICT', `The settlement of ${schedule} was refused: ${kind}.`, {
     hint: 'Run it again.',
     notApplied: true,
   })

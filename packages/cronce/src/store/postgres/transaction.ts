@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { StoreError } from '../store-error.ts'
 import { within } from './drivers/connection.ts'
 import { aborted } from './drivers/pg.ts'
-import { noConnection, PostgresStoreError, silent, sqlStateOf, translate } from './errors.ts'
+import { noConnection, silent, sqlStateOf, translate } from './errors.ts'
 import { notOpen, queryIn } from './tx.ts'
 
 /** Opens a transaction, calls `work` with it, and commits if that resolves. */
@@ -119,9 +120,9 @@ class Doing {
     if (sqlStateOf(error) === '25P02') return aborted(error)
     if (this.#phase === 'committing') return translate(error, this.#name, 'sent')
     const told = translate(error, this.#name, this.#phase === 'opening' ? 'connecting' : 'in transaction')
-    if (!(told instanceof PostgresStoreError) || told.notApplied || told.code === 'TRANSACTION_ENDED') return told
+    if (!(told instanceof StoreError) || told.notApplied || told.code === 'TRANSACTION_ENDED') return told
     // Without a commit nothing of it stays.
-    return new PostgresStoreError(told.code, told.message, { hint: told.hint, cause: told.cause, notApplied: true })
+    return new StoreError(told.code, told.message, { hint: told.hint, cause: told.cause, notApplied: true })
   }
 
   #start(): NodeJS.Timeout {
@@ -147,11 +148,10 @@ async function requireMark(tx: unknown, mark: string, timeoutMs: number, name: s
     // A statement failed in it, and whoever sent that went on.
     throw sqlStateOf(error) === '25P02' ? aborted(error) : error
   }
-  throw new PostgresStoreError(
-    'TRANSACTION_ENDED',
-    'The function given to transaction() ended the transaction itself.',
-    { hint: 'Leave begin, commit and rollback to cronce; throw to roll back.', notApplied: false },
-  )
+  throw new StoreError('TRANSACTION_ENDED', 'The function given to transaction() ended the transaction itself.', {
+    hint: 'Leave begin, commit and rollback to cronce; throw to roll back.',
+    notApplied: false,
+  })
 }
 
 async function ask(

@@ -1,6 +1,6 @@
+import { StoreError } from '../store-error.ts'
 import type { Row } from './drivers/connection.ts'
 import { isPgPool } from './drivers/pool-lanes.ts'
-import { PostgresStoreError } from './errors.ts'
 
 /** Runs a statement in a transaction, whatever library opened it. */
 export type QueryIn = (text: string, values: readonly string[]) => Promise<readonly Row[]>
@@ -95,8 +95,8 @@ function refuse(_tx: TransactionLike): never {
   throw notOpen('tx is no transaction of a library that we know.')
 }
 
-export function notOpen(message: string, cause?: unknown): PostgresStoreError {
-  return new PostgresStoreError('TRANSACTION_NOT_OPEN', message, {
+export function notOpen(message: string, cause?: unknown): StoreError {
+  return new StoreError('TRANSACTION_NOT_OPEN', message, {
     hint: 'Pass a client of pg after "begin", or the transaction of postgres.js, Drizzle, Kysely, Knex or Prisma, or anything with query(text, values).',
     cause,
   })

@@ -3,7 +3,7 @@ import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { ChangeResult } from '../store.ts'
-import { RedisStoreError } from './errors.ts'
+import { StoreError } from '../store-error.ts'
 import { decodeName, encodeName, fireName, readFireName } from './keys.ts'
 import { readFire, writeFire, writeRun, writeState } from './records.ts'
 
@@ -55,7 +55,7 @@ export function pushChange(args: string[], change: Change, definitionText: (stat
 function whole(value: number | null | undefined): string {
   if (value === null || value === undefined) return ''
   if (Number.isSafeInteger(value)) return String(value)
-  throw new RedisStoreError('STORE_FAILED', `A change has a time or number that is none: ${value}.`, {
+  throw new StoreError('STORE_FAILED', `A change has a time or number that is none: ${value}.`, {
     hint: 'Report this: it should not happen.',
   })
 }

@@ -1,19 +1,5 @@
 import { CronceError } from '../../errors.ts'
-
-/** An error of the store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
-export class RedisStoreError extends CronceError {
-  readonly notApplied: boolean
-
-  constructor(
-    code: string,
-    message: string,
-    details: { hint?: string | undefined; cause?: unknown; notApplied?: boolean } = {},
-  ) {
-    const { notApplied = true, ...rest } = details
-    super(code, message, rest)
-    this.notApplied = notApplied
-  }
-}
+import { StoreError } from '../store-error.ts'
 
 /** How far a call had come when it failed. */
 export type Progress =
@@ -77,7 +63,7 @@ export function translate(error: unknown, name: string, progress: Progress): Cro
   if (error instanceof CronceError) return error
   const reply = replyCodeOf(error)
   const [code, message, hint] = wordsFor(reply, name, error, progress)
-  return new RedisStoreError(code, message, {
+  return new StoreError(code, message, {
     hint,
     cause: error,
     notApplied: progress === 'connecting' || wasRefused(error, reply),
@@ -177,33 +163,28 @@ export function unreachable(name: string, error: unknown, timeoutMs: number): Cr
   return translate(error ?? new Error(`no connection within ${timeoutMs} ms`), name, 'connecting')
 }
 
-export function silent(name: string, timeoutMs: number, notApplied: boolean): RedisStoreError {
-  return new RedisStoreError('STORE_SILENT', `${name} gave no answer within ${timeoutMs} ms.`, {
+export function silent(name: string, timeoutMs: number, notApplied: boolean): StoreError {
+  return new StoreError('STORE_SILENT', `${name} gave no answer within ${timeoutMs} ms.`, {
     hint: 'Check that the server is reachable and not overloaded.',
     notApplied,
   })
 }
 
-export function notReplicated(
-  name: string,
-  wanted: number,
-  acknowledged: number | null,
-  cause?: unknown,
-): RedisStoreError {
+export function notReplicated(name: string, wanted: number, acknowledged: number | null, cause?: unknown): StoreError {
   const found = acknowledged === null ? 'it could not tell how many replicas' : `${acknowledged} of ${wanted} replicas`
-  return new RedisStoreError('STORE_NOT_REPLICATED', `${name} wrote, but ${found} acknowledged it in time.`, {
+  return new StoreError('STORE_NOT_REPLICATED', `${name} wrote, but ${found} acknowledged it in time.`, {
     hint: 'Bring the replicas back, or ask for fewer.',
     notApplied: false,
     cause,
   })
 }
 
-export function closed(name: string, notApplied: boolean): RedisStoreError {
-  return new RedisStoreError('STORE_CLOSED', `${name} was closed.`, { hint: 'Open it again.', notApplied })
+export function closed(name: string, notApplied: boolean): StoreError {
+  return new StoreError('STORE_CLOSED', `${name} was closed.`, { hint: 'Open it again.', notApplied })
 }
 
-export function invalid(message: string, hint: string): RedisStoreError {
-  return new RedisStoreError('STORE_INVALID', message, { hint })
+export function invalid(message: string, hint: string): StoreError {
+  return new StoreError('STORE_INVALID', message, { hint })
 }
 
 // Without its last full stop, since ours follows.

@@ -10,7 +10,7 @@ export interface Script {
 }
 
 /**
- * The server as the store sees it, whatever the client. Every call ends in bounded time. What it throws is a `RedisStoreError`,
+ * The server as the store sees it, whatever the client. Every call ends in bounded time. What it throws is a `StoreError`,
  * whose `notApplied` says whether anything can have been written.
  */
 export interface Link {

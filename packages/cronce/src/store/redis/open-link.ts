@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreError } from '../store-error.ts'
 import { parseAddress } from './clients/address.ts'
 import type { Connector } from './clients/connection.ts'
 import { type Client, connectorLike, nameLike } from './clients/given.ts'
@@ -7,16 +8,7 @@ import { connectorFor } from './clients/load.ts'
 import { OwnSession, pubSubOf } from './clients/session.ts'
 import { slotOf } from './clients/slot.ts'
 import type { Wire } from './clients/wire.ts'
-import {
-  closed,
-  isElsewhere,
-  notReplicated,
-  RedisStoreError,
-  replyCodeOf,
-  silent,
-  translate,
-  unreachable,
-} from './errors.ts'
+import { closed, isElsewhere, notReplicated, replyCodeOf, silent, translate, unreachable } from './errors.ts'
 import { neverKey } from './keys.ts'
 import type { Link, Script, Session, WaitOptions } from './link.ts'
 
@@ -73,7 +65,7 @@ class ClientLink implements Link {
     const lane = this.#laneOf(this.#slotOf(key))
     const answer = await this.#exchange(lane, 'evalsha', [script.sha, '2', key, neverKey(key), ...args], script)
     if (typeof answer === 'string' || Array.isArray(answer)) return answer
-    throw new RedisStoreError('STORE_FAILED', `The script ${script.name} answered no text.`, {
+    throw new StoreError('STORE_FAILED', `The script ${script.name} answered no text.`, {
       hint: 'Report this: it should not happen.',
       notApplied: false,
     })

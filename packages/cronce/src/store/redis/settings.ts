@@ -1,5 +1,5 @@
 import type { OpenOptions } from '../store.ts'
-import { RedisStoreError } from './errors.ts'
+import { StoreError } from '../store-error.ts'
 import type { Link, WaitOptions } from './link.ts'
 import { FORMAT } from './records.ts'
 
@@ -49,7 +49,7 @@ function checkVersion(name: string, server: ReadonlyMap<string, string>): void {
   if (version === undefined) return
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return
-  throw new RedisStoreError('STORE_UNSUPPORTED', `${name} is Redis ${version}.`, {
+  throw new StoreError('STORE_UNSUPPORTED', `${name} is Redis ${version}.`, {
     hint: `Use ${OLDEST.join('.')} or later, or Valkey.`,
   })
 }
@@ -57,13 +57,9 @@ function checkVersion(name: string, server: ReadonlyMap<string, string>): void {
 async function checkFormat(link: Link, key: string): Promise<void> {
   const format = Number(await link.command(key, ['HGET', key, 'format']))
   if (format <= FORMAT) return
-  throw new RedisStoreError(
-    'STORE_SCHEMA_NEWER',
-    `A newer version of cronce changed how it keeps things in ${link.name}.`,
-    {
-      hint: 'Deploy the newer version here too.',
-    },
-  )
+  throw new StoreError('STORE_SCHEMA_NEWER', `A newer version of cronce changed how it keeps things in ${link.name}.`, {
+    hint: 'Deploy the newer version here too.',
+  })
 }
 
 async function infoOf(link: Link, key: string, section: string): Promise<ReadonlyMap<string, string>> {

@@ -13,10 +13,10 @@ import type {
   StepCommand,
   Store,
 } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
 import { batchesOf, pushChange, resultsOf } from './apply.ts'
 import { Definitions } from './definitions.ts'
-import { RedisStoreError } from './errors.ts'
 import { beatValues, readBeat, readInstances } from './instances.ts'
 import { decodeName, encodeName, fireName, namespaceKey, neverKey, wakeChannel } from './keys.ts'
 import type { Link, Script } from './link.ts'
@@ -54,8 +54,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
   let closing: Promise<void> | null = null
 
   const requireOpen = (): void => {
-    if (closing !== null)
-      throw new RedisStoreError('STORE_CLOSED', `${link.name} was closed.`, { hint: 'Open it again.' })
+    if (closing !== null) throw new StoreError('STORE_CLOSED', `${link.name} was closed.`, { hint: 'Open it again.' })
   }
 
   const ask = async (script: Script, args: readonly string[]): Promise<Answer> => {
@@ -112,9 +111,9 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     try {
       return await work()
     } catch (error) {
-      if (!isLater || !(error instanceof RedisStoreError)) throw error
+      if (!isLater || !(error instanceof StoreError)) throw error
       const { code, message, hint } = error
-      throw new RedisStoreError(code, message, { hint, cause: error, notApplied: false })
+      throw new StoreError(code, message, { hint, cause: error, notApplied: false })
     }
   }
 
@@ -247,13 +246,9 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       return { stale: (await ask(ANNOTATE, args)).lines }
     },
     async transact() {
-      throw new RedisStoreError(
-        'STORE_CANNOT_TRANSACT',
-        `${link.name} has no transactions of yours to settle a fire in.`,
-        {
-          hint: 'Use at-least-once with run.once for each effect, or check run.token where the effect is kept.',
-        },
-      )
+      throw new StoreError('STORE_CANNOT_TRANSACT', `${link.name} has no transactions of yours to settle a fire in.`, {
+        hint: 'Use at-least-once with run.once for each effect, or check run.token where the effect is kept.',
+      })
     },
     async loadApp(name) {
       const { now, lines } = await ask(LOAD_APP, [encodeName(name)])
@@ -280,7 +275,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     async erase(schedule, limit) {
       const [left] = (await ask(ERASE, [encodeName(schedule), String(limit)])).lines
       if (left !== 'exists') return left === '0'
-      throw new RedisStoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
+      throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
         hint: 'Remove it first: its records are what keeps it from running twice.',
       })
     },

@@ -1,19 +1,4 @@
-import { CronceError } from '../../errors.ts'
-
-/** An error of the store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
-export class SqliteStoreError extends CronceError {
-  readonly notApplied: boolean
-
-  constructor(
-    code: string,
-    message: string,
-    details: { hint?: string | undefined; cause?: unknown; notApplied?: boolean } = {},
-  ) {
-    const { notApplied = true, ...rest } = details
-    super(code, message, rest)
-    this.notApplied = notApplied
-  }
-}
+import { StoreError } from '../store-error.ts'
 
 /** Primary result codes of SQLite, as in sqlite.org/rescode.html: the lower byte of what it reports. */
 export const RESULT = {
@@ -43,7 +28,7 @@ export function translate(error: unknown, file: string, notApplied: boolean): un
   const result = resultOf(error)
   if (result === null) return error
   const [code, message, hint] = wordsFor(result, file, (error as Error).message)
-  return new SqliteStoreError(code, message, { hint, cause: error, notApplied })
+  return new StoreError(code, message, { hint, cause: error, notApplied })
 }
 
 function wordsFor(result: number, file: string, text: string): readonly [code: string, message: string, hint: string] {

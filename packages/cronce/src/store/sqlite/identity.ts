@@ -3,7 +3,7 @@ import { chmod, stat } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OpenOptions } from '../store.ts'
-import { SqliteStoreError } from './errors.ts'
+import { StoreError } from '../store-error.ts'
 import type { Host } from './host.ts'
 import { epochOf, getMeta, setMeta } from './meta.ts'
 
@@ -77,8 +77,8 @@ function noticeMachine(db: DatabaseSync, file: string, { machineId }: Host, warn
   warn('STORE_MACHINE_CHANGED', `${file} was last used on another machine. If that one still has it, jobs run twice.`)
 }
 
-function copied(file: string): SqliteStoreError {
-  return new SqliteStoreError(
+function copied(file: string): StoreError {
+  return new StoreError(
     'STORE_COPIED',
     `${file} is a copy of another store, or was restored from one: its schedules may be running elsewhere.`,
     { hint: 'If the original is gone for good, open it once with adopt; else start with a new file.' },

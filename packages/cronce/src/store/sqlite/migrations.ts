@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../store-error.ts'
 import { statement } from './driver.ts'
-import { SqliteStoreError } from './errors.ts'
 import { getMeta, setMeta } from './meta.ts'
 
 /** `cron` in ASCII: marks a file that nobody used before us. */
@@ -176,7 +176,7 @@ export function requireCompatible(db: DatabaseSync, file: string, known: number 
   if (schemaOf(db) <= known) return
   const compatible = Number(getMeta(db, '', 'compatible'))
   if (compatible <= known) return
-  throw new SqliteStoreError(
+  throw new StoreError(
     'STORE_SCHEMA_NEWER',
     `${file} was migrated by a newer cronce: it needs one that knows schema ${compatible}, this one knows ${known}.`,
     { hint: 'Deploy the newer version here too.' },

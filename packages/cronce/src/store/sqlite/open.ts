@@ -2,8 +2,9 @@ import { statSync } from 'node:fs'
 import { mkdir, realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import type { OpenOptions } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { type Driver, loadDriver, statement } from './driver.ts'
-import { SqliteStoreError, translate } from './errors.ts'
+import { translate } from './errors.ts'
 import type { Host } from './host.ts'
 import { identify, settleIdentity } from './identity.ts'
 import { migrate } from './migrations.ts'
@@ -57,7 +58,7 @@ export function connect(driver: Driver, file: string): DatabaseSync {
   try {
     const mode = statement(db, 'pragma journal_mode = wal').get()?.journal_mode
     if (mode !== 'wal') {
-      throw new SqliteStoreError('STORE_NO_LOG', `${file} can't have a write-ahead log where it is.`, {
+      throw new StoreError('STORE_NO_LOG', `${file} can't have a write-ahead log where it is.`, {
         hint: 'Put the file on a local disk.',
       })
     }
@@ -95,7 +96,7 @@ export function requireSameFile({ file, id, logId }: Pick<OpenedFile, 'file' | '
     // It is gone.
   }
   if (isSame) return
-  throw new SqliteStoreError('STORE_REPLACED', `${file} or its log was removed or replaced while it was in use.`, {
+  throw new StoreError('STORE_REPLACED', `${file} or its log was removed or replaced while it was in use.`, {
     hint: 'Restart all instances: others may use another file of this name. Copy a store with VACUUM INTO only.',
   })
 }

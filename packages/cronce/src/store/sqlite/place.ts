@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { OpenOptions } from '../store.ts'
-import { SqliteStoreError } from './errors.ts'
+import { StoreError } from '../store-error.ts'
 import type { Host } from './host.ts'
 
 /** From statfs(2). SQLite's locks do not hold, or do not hold between machines, on any of these. */
@@ -45,7 +45,7 @@ export async function placeOf(
   refuseNetwork(path, type, production, warn)
   const passing = PASSING.get(type)
   if (production && !ephemeral && passing !== undefined) {
-    throw new SqliteStoreError(
+    throw new StoreError(
       'STORE_EPHEMERAL',
       `${path} is on ${passing}: it vanishes with its container, and other containers have another one.`,
       { hint: 'Put the file on a volume that all instances share, or say ephemeral: true if you mean it.' },
@@ -59,7 +59,7 @@ async function realPath(path: string): Promise<string> {
   const folder = dirname(path)
   const found = await statOf(folder)
   if (found === null || !found.isDirectory()) {
-    throw new SqliteStoreError(
+    throw new StoreError(
       'STORE_UNREACHABLE',
       found === null ? `There is no folder ${folder}.` : `${folder} is not a folder.`,
       { hint: 'Make the folder, or name another file.' },
@@ -68,17 +68,13 @@ async function realPath(path: string): Promise<string> {
   const existing = await statOf(path)
   if (existing === null) return join(await realpath(folder), basename(path))
   if (!existing.isFile()) {
-    throw new SqliteStoreError('STORE_UNREACHABLE', `${path} is not a file.`, { hint: 'Name a file.' })
+    throw new StoreError('STORE_UNREACHABLE', `${path} is not a file.`, { hint: 'Name a file.' })
   }
   // Unlike a symbolic one, a hard link can't be followed to the name that the others use.
   if (existing.nlink > 1) {
-    throw new SqliteStoreError(
-      'STORE_LINKED',
-      `${path} has another name, by a hard link: each would have its own log.`,
-      {
-        hint: 'Remove the other name; use symbolic links.',
-      },
-    )
+    throw new StoreError('STORE_LINKED', `${path} has another name, by a hard link: each would have its own log.`, {
+      hint: 'Remove the other name; use symbolic links.',
+    })
   }
   return realpath(path)
 }
@@ -89,7 +85,7 @@ async function statOf(path: string): Promise<Stats | null> {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (code === 'ENOENT') return null
-    throw new SqliteStoreError('STORE_UNREACHABLE', `${path} can't be reached: ${code}.`, {
+    throw new StoreError('STORE_UNREACHABLE', `${path} can't be reached: ${code}.`, {
       hint: 'Check the path and the rights of this process.',
       cause,
     })
@@ -104,7 +100,7 @@ function refuseNetwork(path: string, type: number, production: boolean, warn: Op
     warn('STORE_ON_NETWORK', message)
     return
   }
-  throw new SqliteStoreError('STORE_ON_NETWORK', message, {
+  throw new StoreError('STORE_ON_NETWORK', message, {
     hint: 'Put the file on a local disk; for several machines use PostgreSQL or Redis.',
   })
 }
@@ -118,7 +114,7 @@ async function requireWritable(path: string, folder: string): Promise<void> {
       await access(target, constants.R_OK | constants.W_OK)
     } catch (cause) {
       if (!needed && (cause as NodeJS.ErrnoException).code === 'ENOENT') continue
-      throw new SqliteStoreError('STORE_READONLY', `${target} can't be written by this process.`, {
+      throw new StoreError('STORE_READONLY', `${target} can't be written by this process.`, {
         hint: 'Let this process write the file and its folder, in which SQLite keeps two files beside it.',
         cause,
       })

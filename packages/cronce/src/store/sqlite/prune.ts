@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FireKey } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
+import { StoreError } from '../store-error.ts'
 import { statement } from './driver.ts'
-import { SqliteStoreError } from './errors.ts'
 import { fireKeyOf } from './rows.ts'
 import { headOf } from './schedules.ts'
 
@@ -68,7 +68,7 @@ export function isPrunable(db: DatabaseSync, namespace: string, now: Instant): b
 
 export function erase(db: DatabaseSync, namespace: string, schedule: string, limit: number): boolean {
   if (headOf(db, namespace, schedule) !== undefined) {
-    throw new SqliteStoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
+    throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
       hint: 'Remove it first: its records are what keeps it from running twice.',
     })
   }

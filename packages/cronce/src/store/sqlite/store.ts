@@ -3,9 +3,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../model/change.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { Applied, ApplyOptions, Beat, BeatAnswer, OpenOptions, Store, Transacted, Transaction } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { applyChange } from './apply.ts'
 import { loadApp, saveApp } from './apps.ts'
-import { SqliteStoreError, translate } from './errors.ts'
+import { translate } from './errors.ts'
 import type { Host } from './host.ts'
 import { beat, bury, drain, type Fleet, listInstances, listLive, renew } from './instances.ts'
 import { listFires, listRuns, listSchedules } from './lists.ts'
@@ -34,7 +35,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
 
   const requireOpen = (): void => {
     if (closing === null) return
-    throw new SqliteStoreError('STORE_CLOSED', `${file} was closed.`, { hint: 'Open it again.' })
+    throw new StoreError('STORE_CLOSED', `${file} was closed.`, { hint: 'Open it again.' })
   }
   const write: Writer['write'] = async (work, options) => {
     requireOpen()

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../model/schedule.ts'
 import type { Transacted, Transaction } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { applyChange } from './apply.ts'
 import { forgetStatements } from './driver.ts'
-import { SqliteStoreError, translate } from './errors.ts'
+import { translate } from './errors.ts'
 import { epochOf } from './meta.ts'
 import { connect, fileId, type OpenedFile, requireSameFile } from './open.ts'
 import { loadSchedules } from './schedules.ts'
@@ -86,7 +87,7 @@ export function transactOn<Value>(
   if (change === null) throw new Rollback({ kind: 'stale' })
   const result = applyChange({ db, namespace, now, epoch: epochOf(db), slots: new Map() }, change)
   if (result.kind !== 'applied') {
-    throw new SqliteStoreError('TRANSACTION_CONFLICT', `The settlement of ${schedule} was refused: ${result.kind}.`, {
+    throw new StoreError('TRANSACTION_CONFLICT', `The settlement of ${schedule} was refused: ${result.kind}.`, {
       hint: 'Run it again.',
     })
   }
@@ -98,15 +99,11 @@ function requireSameTransaction(db: DatabaseSync): void {
   try {
     db.exec('release cronce_work')
   } catch (cause) {
-    throw new SqliteStoreError(
-      'TRANSACTION_ENDED',
-      'The function given to transaction() ended the transaction itself.',
-      {
-        hint: 'Leave begin, commit and rollback to cronce; throw to roll back.',
-        cause,
-        notApplied: false,
-      },
-    )
+    throw new StoreError('TRANSACTION_ENDED', 'The function given to transaction() ended the transaction itself.', {
+      hint: 'Leave begin, commit and rollback to cronce; throw to roll back.',
+      cause,
+      notApplied: false,
+    })
   }
 }
 
@@ -114,8 +111,8 @@ function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-function asyncError(): SqliteStoreError {
-  return new SqliteStoreError(
+function asyncError(): StoreError {
+  return new StoreError(
     'TRANSACTION_ASYNC',
     'The function given to transaction() returned a promise; on SQLite it must do its work at once. All was rolled back.',
     { hint: 'Do what takes time before transaction(), and only write in it.' },
@@ -126,13 +123,13 @@ function asyncError(): SqliteStoreError {
 export function requireTransaction(tx: unknown, opened: OpenedFile): DatabaseSync {
   requireSameFile(opened)
   if (!(tx instanceof opened.driver.DatabaseSync) || !tx.isOpen || !tx.isTransaction) {
-    throw new SqliteStoreError('TRANSACTION_NOT_OPEN', 'tx is no DatabaseSync with an open transaction.', {
+    throw new StoreError('TRANSACTION_NOT_OPEN', 'tx is no DatabaseSync with an open transaction.', {
       hint: 'Begin a transaction with "begin immediate" on a connection of node:sqlite, and pass that connection.',
     })
   }
   const location = tx.location()
   if (location === null || fileId(location) !== opened.id) {
-    throw new SqliteStoreError('TRANSACTION_ELSEWHERE', 'tx is a transaction on another database than the store.', {
+    throw new StoreError('TRANSACTION_ELSEWHERE', 'tx is a transaction on another database than the store.', {
       hint: "Pass a connection to the store's own file.",
     })
   }

@@ -1,4 +1,4 @@
-import { PostgresStoreError } from '../errors.ts'
+import { StoreError } from '../../store-error.ts'
 import type { Connection, Query, Row } from './connection.ts'
 
 /** What we use of a client of `pg`. */
@@ -111,8 +111,8 @@ async function begin<Value>(client: PgClient, work: (tx: unknown) => Promise<Val
   return value
 }
 
-export function aborted(cause?: unknown): PostgresStoreError {
-  return new PostgresStoreError(
+export function aborted(cause?: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_ABORTED',
     'A statement failed in the transaction, and all of it was rolled back.',
     { hint: 'Let the error of a failed statement through, or put a savepoint before it.', cause },

@@ -1,4 +1,5 @@
-import { RedisStoreError } from '../errors.ts'
+import { loadIfInstalled } from '../../load-if-installed.ts'
+import { StoreError } from '../../store-error.ts'
 import type { Address } from './address.ts'
 import type { Connector } from './connection.ts'
 import { type IoredisClient, type IoredisCluster, ioredisClusterConnector, ioredisConnector } from './ioredis.ts'
@@ -24,11 +25,11 @@ export function connectorFor(address: Address): Connector {
 }
 
 async function loadFor(address: Address): Promise<Connector> {
-  const ioredis = await find(() => import('ioredis'), 'ioredis')
+  const ioredis = await loadIfInstalled(() => import('ioredis'), 'ioredis')
   if (ioredis !== null) return withIoredis(ioredis.default as unknown as IoredisClass, address)
-  const redis = await find(() => import('redis'), 'redis')
+  const redis = await loadIfInstalled(() => import('redis'), 'redis')
   if (redis !== null) return withNodeRedis(redis as unknown as NodeRedis, address)
-  throw new RedisStoreError('STORE_DRIVER_MISSING', 'There is no client for Redis.', {
+  throw new StoreError('STORE_DRIVER_MISSING', 'There is no client for Redis.', {
     hint: 'Run npm install ioredis.',
   })
 }
@@ -63,19 +64,4 @@ function withNodeRedis(redis: NodeRedis, address: Address): Connector {
   }
   const where = path === undefined ? { ...address.nodes[0], tls } : { path }
   return nodeRedisConnector(redis.createClient({ ...who, database, socket: where }))
-}
-
-/** `null`: it is not installed. One that is there and broken says so itself. */
-async function find<Module>(load: () => Promise<Module>, name: string): Promise<Module | null> {
-  try {
-    return await load()
-  } catch (error) {
-    const isMissing =
-      error instanceof Error &&
-      'code' in error &&
-      /^ERR_MODULE_NOT_FOUND$/.test(String(error.code)) &&
-      error.message.includes(`'${name}'`)
-    if (isMissing) return null
-    throw error
-  }
 }

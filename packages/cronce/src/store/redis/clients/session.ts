@@ -1,4 +1,5 @@
-import { closed, RedisStoreError, replyCodeOf } from '../errors.ts'
+import { StoreError } from '../../store-error.ts'
+import { closed, replyCodeOf } from '../errors.ts'
 import type { Session } from '../link.ts'
 import type { Connection, ConnectLimits, PubSub } from './connection.ts'
 import { greet, pause, pauseAfter, within } from './lane.ts'
@@ -105,7 +106,7 @@ export async function pubSubOf(ask: (args: readonly [string, ...string[]]) => Pr
     const known = (await ask(['command', 'INFO', 'ssubscribe'])) as readonly unknown[]
     return Array.isArray(known[0]) && known[0].length > 0 ? 'sharded' : 'plain'
   } catch (error) {
-    const reply = error instanceof RedisStoreError ? error.cause : error
+    const reply = error instanceof StoreError ? error.cause : error
     if (!/^(?:NOPERM|ERR)$/.test(replyCodeOf(reply) ?? '')) throw error
     return 'plain'
   }

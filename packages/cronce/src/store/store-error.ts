@@ -1,0 +1,16 @@
+import { CronceError } from '../errors.ts'
+
+/** An error of a store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
+export class StoreError extends CronceError {
+  readonly notApplied: boolean
+
+  constructor(
+    code: string,
+    message: string,
+    details: { hint?: string | undefined; cause?: unknown; notApplied?: boolean } = {},
+  ) {
+    const { notApplied = true, ...rest } = details
+    super(code, message, rest)
+    this.notApplied = notApplied
+  }
+}
