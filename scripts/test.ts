@@ -17,6 +17,7 @@ const LONG = [
 const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts'])
   .filter((file) => CRONCE_LONG === '1' || !LONG.includes(file))
   .sort()
+const TEST = ['--import', import.meta.resolve('./untracked-promises.ts'), '--test']
 /** Not beside chaos, which wants the machine for itself. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,
@@ -28,10 +29,10 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ['build', 'tsc', '-b'],
   ['types', 'tsc', '-p', 'tsconfig.checks.json'],
   // Three at a time on two cores: most of them wait for processes and servers of their own.
-  ['unit tests', 'node', '--test', '--test-concurrency=3', ...UNIT_TESTS],
+  ['unit tests', 'node', ...TEST, '--test-concurrency=3', ...UNIT_TESTS],
   ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8'],
-  ['explorer and mutants', 'node', '--test', '--test-concurrency=2', ...PROOFS],
-  ['chaos', 'node', '--test', '--test-concurrency=2', 'verification/chaos/**/*.test.ts'],
+  ['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS],
+  ['chaos', 'node', ...TEST, '--test-concurrency=2', 'verification/chaos/**/*.test.ts'],
   ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],
   ['docs and examples', 'node', 'scripts/check-docs.ts'],
   ['package shape', 'node', 'scripts/check-packages.ts'],

@@ -331,8 +331,9 @@ export class Play {
     const { limit } = before.definition
     let left = isSameRule || limit === null ? Number.POSITIVE_INFINITY : (after?.fired ?? limit) - before.fired
     for (let at = series.next(before.plannedTo!); at !== null && at <= to && left > 0; at = series.next(at)) {
+      // What was on record already, skipped ahead under an earlier rule, counts only once.
+      if (!this.#expected.has(at)) left--
       this.#expected.add(at)
-      left--
     }
   }
 

@@ -25,9 +25,10 @@ test('counting by the calendar gives what listing gives', () => {
   const spans = [0, 1, 999, 1_000, 61_000, 3_600_000, DAY - 1_000, DAY, 3 * DAY + 7_000, 40 * DAY]
   for (const expression of expressions) {
     const trigger = compiled(expression)
-    for (const span of spans) {
-      for (const start of [FROM, FROM + 1, FROM + 2_000, FROM + 3_602_000]) {
-        const listed = trigger.nextN(start - 1, 100_000).filter((at) => at < start + span).length
+    for (const start of [FROM, FROM + 1, FROM + 2_000, FROM + 3_602_000]) {
+      const all = trigger.nextN(start - 1, 100_000)
+      for (const span of spans) {
+        const listed = all.filter((at) => at < start + span).length
         assert.equal(countLocal(trigger, start, start + span), listed, `${expression} ${start} ${span}`)
       }
     }
