@@ -7,6 +7,7 @@ import { type Changed, changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
+import { type Suspect, setApart } from './unwritable.ts'
 
 /** The one place where outcomes leave this instance: in batches, again and again until they are acknowledged or fenced. */
 export interface Settler {
@@ -19,9 +20,8 @@ export interface Settler {
   empty(): Promise<void>
 }
 
-interface Item {
+interface Item extends Suspect {
   readonly schedule: string
-  readonly settlement: Settlement
   readonly wake: boolean
   readonly resolve: (result: 'settled' | 'stale' | 'lost') => void
   isDone: boolean
@@ -49,9 +49,11 @@ export function settler(core: Core): Settler {
         core.storeAnswered()
         failures = 0
       } catch (error) {
-        queue = [...[...batch.values()].filter(({ isDone }) => !isDone), ...queue]
+        const left = [...batch.values()].filter(({ isDone }) => !isDone)
+        const next = error === FORGOTTEN ? 'at once' : setApart(left, error)
+        queue = next === 'last' ? [...queue, ...left] : [...left, ...queue]
         if (core.stopped.aborted) return drop()
-        if (error === FORGOTTEN) continue
+        if (next === 'at once') continue
         const pauseMs = pauseAfter(failures++, core.parts.random)
         core.storeFailed('settle', describeError(error), pauseMs)
         await core.parts.clock.sleep(pauseMs, core.stopped)
@@ -63,9 +65,13 @@ export function settler(core: Core): Settler {
   const takeBatch = (): Map<string, Item> => {
     const batch = new Map<string, Item>()
     const rest: Item[] = []
+    let most = BATCH
     for (const item of queue) {
-      if (batch.size < BATCH && !batch.has(item.schedule)) batch.set(item.schedule, item)
-      else rest.push(item)
+      const together = Math.min(most, item.most)
+      if (batch.size < together && !batch.has(item.schedule)) {
+        batch.set(item.schedule, item)
+        most = together
+      } else rest.push(item)
     }
     queue = rest
     return batch
@@ -91,7 +97,8 @@ export function settler(core: Core): Settler {
   return {
     add(schedule, settlement, wake = settlement.handBack !== null) {
       return new Promise((resolve) => {
-        queue.push({ schedule, settlement, wake, resolve, isDone: false, sent: null })
+        const suspicion = { most: BATCH, refusals: 0, bare: null }
+        queue.push({ schedule, settlement, wake, resolve, isDone: false, sent: null, ...suspicion })
         kick()
       })
     },
@@ -111,7 +118,7 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
   await core.parts.sync('settle:sent')
   const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
     const item = items.get(id)!
-    const decision = state === null ? STALE : settle(state, item.settlement, context)
+    const decision = state === null ? STALE : settle(state, item.bare ?? item.settlement, context)
     if (decision === STALE && !core.epochs.isSettled()) throw FORGOTTEN
     if (decision === STALE) return null
     item.sent = decision
