@@ -1,5 +1,4 @@
 import { type CronceError, CronError } from 'cronce/cron'
-import { formatUtc } from './format.ts'
 import { type Glyph, glyphs, type Paint, sanitize } from './terminal.ts'
 
 /** Columns of an expression shown around the trouble. */
@@ -26,10 +25,8 @@ export function errorJson(error: CronceError): string {
   return `${JSON.stringify({ error: { code, message, hint, field, position, length, expected } })}\n`
 }
 
-/** The library speaks of options and milliseconds; here they are flags, and times that can be typed. */
+/** The library speaks of options; here they are flags. */
 function messageOf({ code, message }: CronceError): string {
-  if (code === 'FIRE_NOT_FOUND')
-    return message.replace(/ at (\d{12,14})\b/, (_, at: string) => ` at ${formatUtc(Number(at))}`)
   return code === 'OPTION_INVALID' ? message.replace(/^The option ([a-z]+) can't be/, "--$1 can't be") : message
 }
 
