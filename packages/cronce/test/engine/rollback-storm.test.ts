@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { caseScale } from '../case-count.ts'
 import { seededRandom } from '../virtual/world.ts'
 import { checkPromises } from './check-promises.ts'
 import { createFleet, type Declare, type Fleet, type Handled, type Member } from './fleet.ts'
 
-const { CRONCE_ROLLBACK_SEEDS: seeds = '10', CRONCE_ROLLBACK_FIRST: first = '1' } = process.env
-const SEEDS = Number(seeds)
+const { CRONCE_ROLLBACK_FIRST: first = '1' } = process.env
+const SEEDS = Math.ceil(10 * caseScale(0.3))
 const FIRST = Number(first)
 const LATENCY = { requestMs: 20, answerMs: 20 }
 

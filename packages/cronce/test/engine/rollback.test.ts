@@ -6,10 +6,10 @@ import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './
 const DUE = NEW_YEAR + 60_000
 const BILL = { schedule: 'bill', dueAt: DUE, nonce: '' }
 
-/** A job due a minute from now, and every day after, whose handler takes so long. */
+/** A job due a minute from now, and every two hours after, whose handler takes so long. */
 function bill(takesMs: number, options: object = {}): Declare {
   return (app, { clock }) =>
-    app.job('bill', { cron: '1 0 * * *', ...options }, async (run) => {
+    app.job('bill', { cron: '1 */2 * * *', ...options }, async (run) => {
       await clock.sleep(takesMs, run.signal)
       run.signal.throwIfAborted()
       return 'paid'
@@ -81,10 +81,10 @@ test('a claim and a settlement that were lost are both written again; the next f
   const goBack = fleet.keep()
   await fleet.advance('5s')
   goBack()
-  await fleet.advance('1d')
+  await fleet.advance('2h')
   assert.deepEqual(
     fleet.handled.map(({ dueAt }) => dueAt),
-    [DUE, DUE + 86_400_000],
+    [DUE, DUE + 2 * 3_600_000],
   )
   fleet.end()
 })
@@ -286,7 +286,7 @@ test('a schedule that was created in the lost window is gone; what the code decl
   const fleet = await createFleet({ losesWrites: true })
   const goBack = fleet.keep()
   const member = await fleet.add(bill(1_000))
-  await fleet.operator.schedules.create('extra', { job: 'bill', cron: '1 0 * * *' })
+  await fleet.operator.schedules.create('extra', { job: 'bill', cron: '1 */2 * * *' })
   await fleet.advance('90s')
   assert.equal(fleet.handled.length, 2)
   goBack()
@@ -296,7 +296,7 @@ test('a schedule that was created in the lost window is gone; what the code decl
   const [told] = rolledBack(fleet, member)
   assert.equal(told!.lost, true)
   assert.deepEqual(told!.doubtful.map(({ schedule }) => schedule).sort(), ['bill', 'extra'])
-  await fleet.advance('1d')
+  await fleet.advance('2h')
   assert.equal(fleet.handled.length, 3)
   crashAll(fleet)
 })
