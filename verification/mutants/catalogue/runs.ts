@@ -161,8 +161,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/settle.ts',
-        '        queue = [...[...batch.values()].filter(({ isDone }) => !isDone), ...queue]\n',
-        "        for (const item of batch.values()) conclude(item, 'settled')\n",
+        "        queue = next === 'last' ? [...queue, ...left] : [...left, ...queue]\n",
+        "        for (const item of left) conclude(item, 'settled')\n",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
