@@ -30,8 +30,8 @@ function demandJson(path: string, value: unknown, around: readonly object[]): vo
   if (typeof value !== 'object') throw notJson(path, value, HINTS[typeof value])
   if (value instanceof Date) throw notJson(path, value, 'Use date.toISOString(), or date.getTime().')
   if (around.includes(value)) throw notJson(path, value, 'It contains itself: give the parts that the job needs.')
-  if (around.length >= LIMITS.inputDepth) {
-    throw notJson(path, value, `Nest at most ${LIMITS.inputDepth} levels.`)
+  if (around.length >= LIMITS.depth) {
+    throw notJson(path, value, `Nest at most ${LIMITS.depth} levels.`)
   }
   const within = [...around, value]
   if (Array.isArray(value)) {

@@ -87,7 +87,7 @@ export function noteKeeper(core: Core): NoteKeeper {
       if (run.ended) return
       const notes = of(run)
       const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
-      const text = message === null ? null : cut(message, LIMITS.note)
+      const text = message === null ? null : cut(String(message), LIMITS.note)
       notes.progress = { fraction: bounded, message: text, at: core.time.estimate() }
       touch(notes)
     },

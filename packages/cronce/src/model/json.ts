@@ -1,2 +1,25 @@
 /** What survives being stored. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BRACKETS = { open: 0x5b, close: 0x5d }
+const BRACES = { open: 0x7b, close: 0x7d }
+
+/** Whether a text of JSON is nested deeper than so many levels. Read from the text: to walk so deep a value would need the stack. */
+export function isDeeper(text: string, levels: number): boolean {
+  // Each level is opened and closed.
+  if (text.length < 2 * (levels + 1)) return false
+  let depth = 0
+  let isText = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) isText = !isText
+    else if (isText) {
+      if (character === BACKSLASH) at++
+    } else if (character === BRACKETS.open || character === BRACES.open) {
+      if (++depth > levels) return true
+    } else if (character === BRACKETS.close || character === BRACES.close) depth--
+  }
+  return false
+}

@@ -4,8 +4,8 @@ export const LIMITS = {
   name: 200,
   /** Input of a schedule or a manual fire, in bytes of its JSON. */
   input: 65_536,
-  /** How deep an input may be nested. */
-  inputDepth: 64,
+  /** How deep JSON may be nested, whoever gives it: what is written must not depend on the room that a stack has left. */
+  depth: 64,
   /** Result of a run, in bytes of its JSON. */
   result: 16_384,
   errorMessage: 4_096,

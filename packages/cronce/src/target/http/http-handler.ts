@@ -1,6 +1,6 @@
 import { VERSION } from '../../app/version.ts'
 import { parkUntil } from '../../engine/parked.ts'
-import type { Json } from '../../model/json.ts'
+import { isDeeper, type Json } from '../../model/json.ts'
 import { cut, LIMITS } from '../../model/limits.ts'
 import { deliveryHeaders } from '../../signature/delivery.ts'
 import { fireIdOf } from '../../signature/fire-id.ts'
@@ -154,6 +154,8 @@ function fits(result: HttpResult): boolean {
 function readBody(type: string | undefined, text: string): Json {
   if (text === '') return null
   if (!/^application\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return text
+  // Work that was done has not failed because of how it was told. The result around it is one level, too.
+  if (isDeeper(text, LIMITS.depth - 1)) return text
   try {
     return JSON.parse(text) as Json
   } catch {
