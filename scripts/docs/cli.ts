@@ -24,7 +24,7 @@ const HEAD = `# The command line
 | output | data goes to stdout, everything else to stderr. \`-o table\\|wide\\|json\\|jsonl\\|name\`; \`--json\` is one object, \`{ "version": 1, … }\`, whose shape changes with that number only. Instants in it are epoch milliseconds where their names end in \`At\`, durations where they end in \`Ms\` |
 | errors | one sentence and a hint; with \`--json\` an object on stderr, \`{ "error": { "code", "message", "hint" } }\`. The codes are in [api.md](api.md#errors) |
 | times | \`now-2h\`, \`-2h\`, \`+30m\`, \`today\`, \`tomorrow 09:00\`, \`2027-03-28\`, \`2027-03-28T01:30\` (read in \`--tz\`), with \`Z\` or an offset, epoch milliseconds. Printed with their zone |
-| changes | \`--dry-run\` says what would change; what is dangerous wants a yes, and off a terminal \`--yes\`. \`--note\` and \`--author\` go on record |
+| changes | \`--dry-run\` says what would change; what is dangerous wants a yes, and off a terminal \`--yes\`. Each takes \`--note\` and \`--author\`, and says in its help where that is kept, if it is |
 | secrets | passwords in URLs are never printed |
 | colours | on a terminal only; \`NO_COLOR\`, \`FORCE_COLOR\`, \`--no-color\` |
 

@@ -5,26 +5,24 @@ import type { Io } from './io.ts'
 import { formOf, printJson } from './output.ts'
 import { sanitize } from './terminal.ts'
 
-/** For the record: who did it, and why. */
-export const NOTE_FLAGS = {
-  note: { type: 'string', value: 'TEXT', help: 'Why, for the record' },
-  author: { type: 'string', value: 'NAME', help: 'Who, for the record (default: CRONCE_AUTHOR, or USER@HOST)' },
-} as const satisfies Flags
-
-/** What every command that changes something takes. */
-export const CHANGE_FLAGS = {
-  'dry-run': { type: 'boolean', help: 'Say what would change, and change nothing' },
-  yes: { type: 'boolean', short: 'y', help: 'Do not ask' },
-  'no-input': { type: 'boolean', help: 'Never ask: refuse instead' },
-  ...NOTE_FLAGS,
-} as const satisfies Flags
+/** What every command that changes something takes. `kept`: where a note is found again; `null`: nowhere. */
+export function changeFlags(kept: string | null) {
+  const where = kept === null ? 'repeated in the answer, and kept nowhere' : `kept with ${kept}`
+  return {
+    'dry-run': { type: 'boolean', help: 'Say what would change, and change nothing' },
+    yes: { type: 'boolean', short: 'y', help: 'Do not ask' },
+    'no-input': { type: 'boolean', help: 'Never ask: refuse instead' },
+    note: { type: 'string', value: 'TEXT', help: `Why: ${where}` },
+    author: { type: 'string', value: 'NAME', help: 'Who: likewise (default: CRONCE_AUTHOR, or USER@HOST)' },
+  } as const satisfies Flags
+}
 
 export interface Authored {
   readonly author: string
   readonly note?: string
 }
 
-/** What goes on record with a change. */
+/** Who wants a change, and why. */
 export function authorOf(args: Args, { env }: Pick<Io, 'env'>): Authored {
   const { CRONCE_AUTHOR: named } = env
   const author = (args.text('author') ?? (named || `${userName()}@${hostname()}`)).slice(0, 200)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { CronceError } from 'cronce'
 import { readArgs } from '../src/args.ts'
-import { CHANGE_FLAGS, confirm, type Plan } from '../src/confirm.ts'
+import { changeFlags, confirm, type Plan } from '../src/confirm.ts'
 import { exitCodeOf } from '../src/exit-code.ts'
 import { findStore, STORE_FLAGS, withoutSecrets } from '../src/open-store.ts'
 import { OUTPUT_FLAGS, printList } from '../src/output.ts'
@@ -240,7 +240,7 @@ describe('asking before something dangerous', () => {
   const plan: Plan = { lines: ['3 schedules are removed.'], dangerous: true }
   const confirmed = async (given: Plan, flags: readonly string[], asked: Asked = {}) => {
     const { io, said } = listener(asked)
-    const args = readArgs(flags, { ...CHANGE_FLAGS, ...OUTPUT_FLAGS })
+    const args = readArgs(flags, { ...changeFlags(null), ...OUTPUT_FLAGS })
     try {
       return [await confirm(given, args, io), said().stdout + said().stderr]
     } catch (error) {

@@ -64,9 +64,9 @@ describe('steering', { concurrency: 6 }, () => {
     const chosen = await bench.sayWith({ now: later }, 'resume', 'hourly', '--dry-run', '--missed', 'skip')
     assert.match(chosen.stdout, /5 instants fell into the pause, and none is run\.\n$/)
     const done = await bench.say('resume', 'hourly', '--note', 'fixed')
-    assert.match(done.stdout, /^hourly is resumed\. Next: .* UTC \(in .*\)\.\n$/)
+    assert.match(done.stdout, /^hourly is resumed\. Next: .* UTC \(in .*\)\. By ada@desk: fixed\n$/)
     const again = await bench.say('resume', 'hourly', '--json')
-    assert.deepEqual(JSON.parse(again.stdout), { version: 1, changed: 0, unchanged: 1, items: [] })
+    assert.deepEqual(JSON.parse(again.stdout), { version: 1, changed: 0, unchanged: 1, items: [], author: 'ada@desk' })
     assert.match(again.stderr, /note: hourly is not paused\./)
   })
 
@@ -111,8 +111,10 @@ describe('steering', { concurrency: 6 }, () => {
     assert.match(done.stderr, /\[2K\d+ of 299 schedules paused/)
     assert.equal((await get('bulk:007')).pause!.note, 'mine')
     assert.equal((await get('bulk:299')).pause!.note, 'upgrade')
-    const json = JSON.parse((await bench.say('resume', '--prefix', 'bulk:', '--job', 'good', '--yes', '--json')).stdout)
-    assert.deepEqual(json, { version: 1, changed: 300, unchanged: 0, failed: [] })
+    const back = ['resume', '--prefix', 'bulk:', '--job', 'good', '--yes', '--json', '--note', 'done'] as const
+    const json = JSON.parse((await bench.say(...back)).stdout)
+    const why = { author: 'ada@desk', note: 'done' }
+    assert.deepEqual(json, { version: 1, changed: 300, unchanged: 0, failed: [], ...why }, 'it is kept nowhere else')
     const rest = await bench.say('resume', '--prefix', 'bulk:', '--yes')
     assert.match(
       rest.stderr,
@@ -141,7 +143,7 @@ describe('steering', { concurrency: 6 }, () => {
     const range = await bench.say('backfill', 'good', '--from', 'now-1h', '--to', 'now-2h')
     assert.match(range.stderr, /\nhint: Make --to later than --from\.\n$/)
     const none = await bench.say('show', 'good', '2020-01-01')
-    assert.match(none.stderr, /no record of a fire of "good" at 2020-01-01T00:00:00Z\./)
+    assert.match(none.stderr, /no record of a fire of "good" due 2020-01-01T00:00:00\.000Z\./)
   })
 
   test('skip-next names the instant, leaves out that one only, and refuses another', async () => {

@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { findStore, openSetting, type StoreSetting, storeWords, withoutSecrets } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { note, printJson } from '../output.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { say, whyWords } from '../steer/say.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
@@ -23,7 +23,7 @@ export const adopt: Command = {
     'made is not on its record: it may be run again. For SQLite and PostgreSQL (there also: cronce migrate adopt --schema).',
     'Redis does not tell a copy from a failover, so there is nothing to adopt: delete its keys before you start anything on a copy.',
   ].join('\n'),
-  flags: STEER_FLAGS,
+  flags: steerFlags(null),
   run: runAdopt,
 }
 

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { note, printJson, warn } from '../output.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { nobodyRuns } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { formatInstant, timeFlag, zoneOf } from '../time-words.ts'
@@ -29,7 +29,7 @@ export const backfill: Command = {
     from: { type: 'string', value: 'TIME', help: 'The first instant that counts: now-6h, yesterday, 2027-03-28T01:30' },
     to: { type: 'string', value: 'TIME', help: 'The last instant that counts (default now)' },
     force: { type: 'boolean', help: 'Also from before the schedule was made' },
-    ...STEER_FLAGS,
+    ...steerFlags('the fires that it runs'),
   },
   run: runBackfill,
 }

@@ -9,7 +9,7 @@ import { withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { printJson } from '../output.ts'
 import { findOpen, openNames, refOf } from '../steer/find-open.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { counted, say } from '../steer/say.ts'
 import { formatInstant, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -27,7 +27,7 @@ export const cancel: Command = {
     'A fire that waits is over at once. A run is asked to end, by its signal, and is over for the fleet when the grace of its timeout',
     'has passed. It is not run again, unless by cronce retry.',
   ].join('\n'),
-  flags: { all: { type: 'boolean', help: 'All fires of the schedule that have not ended' }, ...STEER_FLAGS },
+  flags: { all: { type: 'boolean', help: 'All fires of the schedule that have not ended' }, ...steerFlags('the fire') },
   run: runCancel,
 }
 

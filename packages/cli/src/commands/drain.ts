@@ -8,7 +8,7 @@ import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { printJson, warn } from '../output.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { runnersOf } from '../steer/runners.ts'
 import { counted, firstFew, say, whyWords } from '../steer/say.ts'
 import { UsageError } from '../usage-error.ts'
@@ -21,7 +21,7 @@ export const drain: Command = {
     ['cronce drain f3kXw9 --undo', 'it takes new runs again'],
   ],
   about: 'Its runs go on. It stays until its process is stopped; one that restarts has another id, and is not drained.',
-  flags: { undo: { type: 'boolean', help: 'Let it take new runs again' }, ...STEER_FLAGS },
+  flags: { undo: { type: 'boolean', help: 'Let it take new runs again' }, ...steerFlags(null) },
   run: runDrain,
 }
 

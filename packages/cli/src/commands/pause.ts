@@ -4,7 +4,7 @@ import { authorOf } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { countInstants } from '../schedule-times.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { instantsWords } from '../steer/instants.ts'
 import { counted } from '../steer/say.ts'
 import { steerMany } from '../steer/steer-many.ts'
@@ -34,7 +34,7 @@ export const pause: Command = {
       help: 'Of the instants that fall into it, run when it ends: skip (none, the default), latest, all',
     },
     ...WHICH_FLAGS,
-    ...STEER_FLAGS,
+    ...steerFlags('the pause, until it ends'),
   },
   run: runPause,
 }

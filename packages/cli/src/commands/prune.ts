@@ -7,7 +7,7 @@ import { withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { printJson, warn } from '../output.ts'
 import { type ProgressLine, progressLine } from '../progress.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { counted, say, whyWords } from '../steer/say.ts'
 import type { Command } from './command.ts'
 
@@ -21,7 +21,7 @@ export const prune: Command = {
     'Instances do it by themselves, a few at a time. It is for stores that no instance has looked at for long, and for impatience.',
     'How long records are kept is the retention of each schedule; no record goes while it keeps a fire from being run twice.',
   ].join('\n'),
-  flags: STEER_FLAGS,
+  flags: steerFlags(null),
   run: runPrune,
 }
 

@@ -8,7 +8,7 @@ import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { printJson } from '../output.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { counted, say, whyWords } from '../steer/say.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
@@ -26,7 +26,7 @@ export const remove: Command = {
   ].join('\n'),
   flags: {
     force: { type: 'boolean', help: 'Also while it runs, or is declared in code' },
-    ...STEER_FLAGS,
+    ...steerFlags(null),
   },
   run: runRemove,
 }

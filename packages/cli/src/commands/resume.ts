@@ -4,7 +4,7 @@ import { authorOf } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { countInstants } from '../schedule-times.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { instantsWords } from '../steer/instants.ts'
 import { steerMany } from '../steer/steer-many.ts'
 import { WHICH_FLAGS, whichSchedules } from '../steer/which-schedules.ts'
@@ -27,7 +27,7 @@ export const resume: Command = {
       help: 'Of the instants that fell into the pause, run now: skip (none), latest, all (default: as chosen with the pause)',
     },
     ...WHICH_FLAGS,
-    ...STEER_FLAGS,
+    ...steerFlags(null),
   },
   run: runResume,
 }
@@ -44,6 +44,7 @@ function runResume(args: Args, io: Io): Promise<number> {
   const which = whichSchedules(args, 'resume')
   const tz = zoneOf(args)
   const missed = args.text('missed') as Missed | undefined
+  const authored = authorOf(args, io)
   return withClient(args, io, (client) =>
     steerMany(
       which,
@@ -56,7 +57,8 @@ function runResume(args: Args, io: Io): Promise<number> {
           missed === undefined
             ? 'What fell into the pauses is treated as was chosen when they were paused.'
             : `Of each, some instants may have fallen into the pause, ${RUN_WORDS[missed]}.`,
-        change: (name) => client.schedules.resume(name, { ...authorOf(args, io), missed }),
+        change: (name) => client.schedules.resume(name, { ...authored, missed }),
+        repeated: authored,
         done: (view) => doneWords(view, tz, io.now),
       },
       client,

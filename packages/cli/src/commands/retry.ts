@@ -10,7 +10,7 @@ import { atMost } from '../operands.ts'
 import { endingWords } from '../outcome-words.ts'
 import { printJson, warn } from '../output.ts'
 import { findByKey } from '../steer/find-open.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { nobodyRuns } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { formatInstant, readTime, zoneOf } from '../time-words.ts'
@@ -32,7 +32,7 @@ export const retry: Command = {
   flags: {
     force: { type: 'boolean', help: 'Also if it succeeded, or was started and must not start twice' },
     ...FIRE_FLAGS,
-    ...STEER_FLAGS,
+    ...steerFlags('the fire'),
   },
   run: runRetry,
 }

@@ -9,7 +9,7 @@ import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { endingWords } from '../outcome-words.ts'
 import { note, printJson, warn } from '../output.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { followFire } from '../steer/follow-fire.ts'
 import { readJson } from '../steer/read-json.ts'
 import { nobodyRuns } from '../steer/runners.ts'
@@ -36,7 +36,7 @@ export const run: Command = {
     'ignore-overlap': { type: 'boolean', help: 'Start it whatever else of the schedule is active' },
     wait: { type: 'boolean', short: 'w', help: 'Wait for its end; exit code 20 if it does not succeed' },
     timeout: { type: 'string', value: 'TIME', help: 'Wait so long at most, such as 90s or 10m (default: for ever)' },
-    ...STEER_FLAGS,
+    ...steerFlags('the fire'),
   },
   run: runRun,
 }

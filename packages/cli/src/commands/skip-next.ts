@@ -9,7 +9,7 @@ import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { printJson } from '../output.ts'
 import { instantsAfter } from '../schedule-times.ts'
-import { STEER_FLAGS } from '../steer/flags.ts'
+import { steerFlags } from '../steer/flags.ts'
 import { say } from '../steer/say.ts'
 import { formatInstant, relativeWords, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
@@ -24,7 +24,7 @@ export const skipNext: Command = {
   about: 'The fire is on record as skipped by an operator. cronce retry brings it back; its time may still be to come.',
   flags: {
     due: { type: 'string', value: 'TIME', help: 'The due time that is meant: refused if the next one is another' },
-    ...STEER_FLAGS,
+    ...steerFlags('the fire that is skipped'),
   },
   run: runSkipNext,
 }

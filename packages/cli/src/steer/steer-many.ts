@@ -1,13 +1,13 @@
 import type { Client, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
-import { confirm } from '../confirm.ts'
+import { type Authored, confirm } from '../confirm.ts'
 import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
 import { note, printJson, warn } from '../output.ts'
 import { progressLine } from '../progress.ts'
-import { counted, firstFew, say } from './say.ts'
+import { counted, firstFew, say, whyWords } from './say.ts'
 import { type Census, census, type Which } from './which-schedules.ts'
 
 /** Something that is done to one schedule, or to many. */
@@ -24,6 +24,8 @@ export interface Steering {
   readonly change: (name: string) => Promise<ScheduleView>
   /** What has happened to this one. */
   readonly done: (after: ScheduleView) => string
+  /** Who wants it and why, where that is kept nowhere. */
+  readonly repeated?: Authored
 }
 
 const AT_A_TIME = 8
@@ -52,13 +54,15 @@ async function steerNamed(
   }
   if (!(await confirm(plan, args, io))) return EXIT.ok
   const items: ScheduleView[] = []
+  const why = repeatedWords(steering)
   for (const { name } of wanted) {
     const after = await steering.change(name)
     items.push(after)
-    if (!args.has('json')) say(steering.done(after), io)
+    if (!args.has('json')) say(`${steering.done(after)}${why}`, io)
   }
   for (const view of views) if (!wanted.includes(view)) note(steering.plan(view), io)
-  if (args.has('json')) printJson({ changed: items.length, unchanged: views.length - items.length, items }, io)
+  if (args.has('json'))
+    printJson({ changed: items.length, unchanged: views.length - items.length, items, ...steering.repeated }, io)
   return EXIT.ok
 }
 
@@ -110,9 +114,9 @@ async function steerFiltered(
   const { changed, failures } = tally
   if (args.has('json')) {
     const failed = failures.slice(0, 100).map(({ name, error: { code, message } }) => ({ name, code, message }))
-    printJson({ changed, unchanged: total(found), failed }, io)
+    printJson({ changed, unchanged: total(found), failed, ...steering.repeated }, io)
   } else {
-    say(`${counted(changed, 'schedule')} ${steering.verb.did}.${left}`, io)
+    say(`${counted(changed, 'schedule')} ${steering.verb.did}.${left}${repeatedWords(steering)}`, io)
   }
   for (const { name, error } of failures.slice(0, FAILURES_SHOWN)) warn(`${name}: ${error.message}`, io)
   if (failures.length > FAILURES_SHOWN) warn(`${failures.length - FAILURES_SHOWN} more failed.`, io)
@@ -155,6 +159,10 @@ async function changeAll(
 
 function total({ others }: Census): number {
   return [...others.values()].reduce((sum, count) => sum + count, 0)
+}
+
+function repeatedWords({ repeated }: Steering): string {
+  return repeated === undefined ? '' : whyWords(repeated)
 }
 
 function leftWords({ others }: Census): string {
