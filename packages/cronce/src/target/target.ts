@@ -42,7 +42,7 @@ export function readTarget(
 ): { readonly handler: TargetHandler | null; readonly rest: Readonly<Record<string, unknown>> } {
   const isOfTarget = ([name, value]: [string, unknown]): boolean => NAMES.includes(name) && value !== undefined
   const given = Object.fromEntries(Object.entries(options).filter(isOfTarget))
-  const rest = Object.fromEntries(Object.entries(options).filter((entry) => !isOfTarget(entry)))
+  const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !NAMES.includes(name)))
   const named = KINDS.filter(({ kind }) => kind in given)
   const [chosen, other] = named
   if (other !== undefined) {

@@ -12,10 +12,8 @@ import { endOf, eventually, folderFor, isAlive, linesOf, TASK } from './kit.ts'
 const PROGRAM = fileURLToPath(new URL('./pausable.ts', import.meta.url))
 const WITNESS = fileURLToPath(new URL('./witness.ts', import.meta.url))
 const LEASE_S = 6
-/** Two commands and a task in a process: they go on when their scheduler does not. A thread does if only the event loop is blocked. */
-const APART = ['obedient', 'deaf', 'task'] as const
-const BESIDE = [...APART, 'thread'] as const
-type JobName = (typeof BESIDE)[number]
+/** Two commands, and a task in a process or a thread. */
+type JobName = 'obedient' | 'deaf' | 'task' | 'thread'
 
 interface Fleet {
   readonly client: Client
@@ -74,8 +72,8 @@ const ended = (client: Client, fire: FireView): Promise<FireView> =>
 
 describe('a scheduler that is paused for longer than its lease', { concurrency: 3, timeout: 180_000 }, () => {
   for (const [how, signal, jobs] of [
-    ['is stopped by a signal', 'SIGSTOP', APART],
-    ['has its event loop blocked', 'SIGUSR2', BESIDE],
+    ['is stopped by a signal', 'SIGSTOP', ['obedient', 'deaf', 'task']],
+    ['has its event loop blocked', 'SIGUSR2', ['deaf', 'thread']],
   ] as const) {
     test(`since it ${how}: its commands and tasks are gone before others run them again`, async (context) => {
       const all = await fleet(context)
@@ -103,9 +101,10 @@ describe('a scheduler that is paused for longer than its lease', { concurrency: 
   test('hears, when it wakes, why its command was ended: its lease was lost, and the run is given back', async (context) => {
     const all = await fleet(context)
     const scheduler = await all.start()
-    const fires = await begin(all, APART)
+    const jobs = ['obedient', 'task'] as const
+    const fires = await begin(all, jobs)
     scheduler.process.kill('SIGSTOP')
-    const workers = (await Promise.all(APART.map(all.ticks))).map((told) => told[0]?.pid as number)
+    const workers = (await Promise.all(jobs.map(all.ticks))).map((told) => told[0]?.pid as number)
     await eventually(() => (workers.some(isAlive) ? null : true))
     scheduler.process.kill('SIGCONT')
     for (const [job, fire] of fires) {

@@ -127,7 +127,7 @@ describe('a command', { concurrency: 2, timeout: 180_000 }, () => {
       'bytes',
       sh(String.raw`printf 'a\377b\000c\nred \033[31mrose\033[0m\n10%%\r20%%\r\n\303'; sleep 0.2; printf '\244'`),
     )
-    app.job('flood', sh("head -c 200000000 /dev/zero | tr '\\0' x; echo; echo the end"))
+    app.job('flood', sh("head -c 120000000 /dev/zero | tr '\\0' x; echo; echo the end"))
     await app.start()
     const bytes = await endOf(app, (await app.schedules.trigger('bytes')).fire)
     assert.deepEqual(linesOf(bytes.run, 'info'), ['a\uFFFDb\uFFFDc', 'red rose', '20%', 'ä'])
@@ -228,6 +228,8 @@ describe('a command', { concurrency: 2, timeout: 180_000 }, () => {
       [{ command: 'ls', successCodes: [] }, 'OPTION_INVALID'],
       [{ command: 'ls', successCodes: [256] }, 'OPTION_INVALID'],
     ]
+    // What is not given is no option, whatever it is called.
+    app.job('plain', { command: 'ls', cwd: undefined, env: undefined })
     for (const [options, code] of refusals) {
       assert.throws(() => app.job('work', options as never), { code }, JSON.stringify(options))
     }
