@@ -1,8 +1,8 @@
 import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { readCursor, writeCursor } from '../cursor.ts'
 import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
 import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
-import { StoreError } from '../store-error.ts'
 import { runKeyText } from './data.ts'
 import { type FireEntry, findFire, type RecordIndex, type RunEntry, type RunKey, type Shelf } from './record-index.ts'
 import { ascend, compareText, descend } from './sorted.ts'
@@ -10,7 +10,6 @@ import type { Space } from './space.ts'
 
 const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
 
-/** A cursor is the place of the last item of its page, so what comes and goes in between disturbs nothing. */
 export function listSchedules(space: Space, now: Instant, query: ScheduleQuery): Page<ScheduleState> {
   const { job, prefix = '' } = query
   const names = job === undefined ? space.wakes.names : space.wakes.jobs.get(job)?.names
@@ -179,32 +178,8 @@ function page<Item>(
   for (const item of found) {
     const last = items.at(-1)
     // One more than the page holds: there is a next one.
-    if (last !== undefined && items.length >= limit) return { now, items, next: JSON.stringify(cursorOf(last)) }
+    if (last !== undefined && items.length >= limit) return { now, items, next: writeCursor(cursorOf(last)) }
     items.push(item)
   }
   return { now, items, next: null }
-}
-
-type Parts<Kinds extends readonly ('string' | 'number')[]> = {
-  [Index in keyof Kinds]: Kinds[Index] extends 'string' ? string : number
-}
-
-function readCursor<const Kinds extends readonly ('string' | 'number')[]>(text: string, kinds: Kinds): Parts<Kinds> {
-  const parts = parse(text)
-  const isOurs =
-    Array.isArray(parts) && parts.length === kinds.length && kinds.every((kind, at) => typeof parts[at] === kind)
-  if (!isOurs) {
-    throw new StoreError('CURSOR_INVALID', `This is no cursor of a list: ${text.slice(0, 100)}`, {
-      hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
-    })
-  }
-  return parts as unknown as Parts<Kinds>
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -16,6 +16,7 @@ import type {
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
+import { warnNewer } from '../warn-newer.ts'
 import { type ApplyAnswer, applyValues, type Batch, batchesOf, functionFor, resultsOf, slotsOf } from './apply.ts'
 import { appStatements } from './apps.ts'
 import type { Database, Statement } from './database.ts'
@@ -65,7 +66,7 @@ export function openStore<Tx>(
   const looks = new Looks()
   const connect = () => database.session()
   const wakeUp = new WakeUp(wakeChannel(schemaName, namespace), connect, () => looks.forget())
-  const newer = warnOnce(warn, database.name)
+  const newer = warnNewer(warn, database.name)
   /** Slots that have a row by now. */
   const knownSlots = new Set<string>()
   let epoch = firstEpoch
@@ -360,17 +361,5 @@ export function openStore<Tx>(
       closing ??= close()
       return closing
     },
-  }
-}
-
-function warnOnce(warn: OpenOptions['warn'], name: string): (schedule: string) => void {
-  let told = false
-  return (schedule) => {
-    if (told) return
-    told = true
-    warn(
-      'STORE_ROW_NEWER',
-      `${name} has schedules that a newer version wrote, ${schedule} for one. This one leaves them alone.`,
-    )
   }
 }

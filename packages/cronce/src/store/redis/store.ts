@@ -15,6 +15,7 @@ import type {
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
+import { warnNewer } from '../warn-newer.ts'
 import { batchesOf, pushChange, resultsOf } from './apply.ts'
 import { Definitions } from './definitions.ts'
 import { beatValues, readBeat, readInstances } from './instances.ts'
@@ -49,7 +50,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
   const wakeUp = new WakeUp(wakeChannel(key), async () => session)
   // Whoever has to say what the store may have forgotten is waited for.
   const asker = new Asker(link, key, { waits, onMove: () => wakeUp.ring('doubt') })
-  const newer = warnOnce(warn, link.name)
+  const newer = warnNewer(warn, link.name)
   let saidBusyAt = Number.NEGATIVE_INFINITY
   let closing: Promise<void> | null = null
 
@@ -328,17 +329,5 @@ function stepOf({ schedule, dueAt, nonce }: FireKey, line: string): StepRecord {
     result: JSON.parse(result),
     begunAt: Number(begunAt),
     endedAt: instantOf(endedAt),
-  }
-}
-
-function warnOnce(warn: OpenOptions['warn'], name: string): (schedule: string) => void {
-  let told = false
-  return (schedule) => {
-    if (told) return
-    told = true
-    warn(
-      'STORE_ROW_NEWER',
-      `A newer version of cronce wrote schedule ${schedule} to ${name}: this one leaves it alone.`,
-    )
   }
 }

@@ -4,6 +4,7 @@ import type { Change } from '../../model/change.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { Applied, ApplyOptions, Beat, BeatAnswer, OpenOptions, Store, Transacted, Transaction } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { warnNewer } from '../warn-newer.ts'
 import { applyChange } from './apply.ts'
 import { loadApp, saveApp } from './apps.ts'
 import { translate } from './errors.ts'
@@ -29,7 +30,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   const user = new UserConnection(opened)
   const liveness = new Liveness(driver, folder, namespace)
   const wakeUp = new WakeUp(join(folder, `${hash(namespace)}.wake`))
-  const newer = warnOnce(warn, file)
+  const newer = warnNewer(warn, file)
   let wakesSeen: number | null = null
   let closing: Promise<void> | null = null
 
@@ -219,18 +220,6 @@ async function hold(liveness: Liveness, instance: string, warn: OpenOptions['war
     await liveness.hold(instance)
   } catch (error) {
     warn('STORE_NO_LOCK', `The death of this process will be noticed late, by its lease: ${(error as Error).message}`)
-  }
-}
-
-function warnOnce(warn: OpenOptions['warn'], file: string): (schedule: string) => void {
-  let told = false
-  return (schedule) => {
-    if (told) return
-    told = true
-    warn(
-      'STORE_ROW_NEWER',
-      `${file} has schedules that a newer version wrote, ${schedule} for one. This one leaves them alone.`,
-    )
   }
 }
 
