@@ -5,7 +5,8 @@ import type { StoreUnderTest } from '../../src/testing/conformance/bench.ts'
 import { describeStore } from '../../src/testing/conformance/describe-store.ts'
 
 describeStore('PostgreSQL', async (): Promise<StoreUnderTest<PostgresTransaction>> => {
-  const server = await startPostgres()
+  // Nothing crashes here.
+  const server = await startPostgres({ settings: { fsync: 'off' } })
   const user = new pg.Pool({ connectionString: server.url })
   await user.query('create table texts (text text)')
   return {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { redisCommand, startRedisCluster } from '../../../../scripts/servers/index.ts'
 import { connect, cronce } from '../../src/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
+import { until } from '../processes/fleet.ts'
 
 test('a slot that moves under load tears nothing apart: what ran is what is on record', async () => {
   await using cluster = await startRedisCluster()
@@ -25,7 +26,7 @@ test('a slot that moves under load tears nothing apart: what ran is what is on r
     const { finish } = await cluster.beginMove(slot, cluster.nodes[(cluster.nodes.indexOf(from) + 1) % 3]!)
     await new Promise((resolve) => setTimeout(resolve, 150))
     await finish()
-    while (ran.size <= before) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('more has run', () => ran.size > before)
   }
   await app.stop()
   const client = await connect({ store, namespace: 'moving' })
