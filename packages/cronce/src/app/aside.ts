@@ -24,7 +24,7 @@ export const DAY_MS = 86_400_000
  * The schedule behind it: without a trigger, of a job that nobody has, so nobody but its caller begins a run of it. At most once,
  * so that a run whose process died is over, and whoever wants it next gets it.
  */
-export function asideDefinition(job: string, keepMs: number, count: number): Definition {
+export function asideDefinition(job: string, keepMs: number): Definition {
   return {
     job,
     trigger: null,
@@ -33,7 +33,8 @@ export function asideDefinition(job: string, keepMs: number, count: number): Def
       guarantee: 'at-most-once',
       // There are no instants that could be late; this only bounds how long records must be kept.
       misfire: { ...DEFAULT_POLICY.misfire, windowMs: MINUTE_MS },
-      retention: { keepMs, keepMsBy: {}, count },
+      // No bound by number: what is kept is kept for its time.
+      retention: { keepMs, keepMsBy: {}, count: 1_000_000_000 },
     },
     start: null,
     end: null,

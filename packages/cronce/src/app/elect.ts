@@ -5,8 +5,8 @@ import type { Engine } from '../engine/engine.ts'
 import { GRACE_MS } from '../engine/lease.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
+import { LEADER_JOB } from '../model/aside-jobs.ts'
 import { type AsideParts, asideDefinition, DAY_MS, patienceMs, refusedError, untilNext } from './aside.ts'
-import { LEADER_JOB } from './aside-jobs.ts'
 import type { Logger } from './logger.ts'
 
 /** One time of being the leader. */
@@ -48,7 +48,6 @@ export interface ElectionRounds extends Elections {
   begin(): void
 }
 
-const KEPT = 100
 const NAME_LIMIT = 180
 /** Who waits for a leader to end is told of it. Should that be lost, it looks after so long. */
 const LONGEST_MS = 5_000
@@ -176,7 +175,7 @@ class Candidate<Tx> implements Election {
   }
 
   #wanted() {
-    const definition = asideDefinition(LEADER_JOB, DAY_MS, KEPT)
+    const definition = asideDefinition(LEADER_JOB, DAY_MS)
     return {
       schedule: `${LEADER_JOB}:${this.name}`,
       definition,

@@ -5,6 +5,7 @@ import type { Duration } from '../client/schedule-options.ts'
 import type { Begun, Engine } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
+import { LOCK_JOB } from '../model/aside-jobs.ts'
 import {
   type AsideParts,
   asideDefinition,
@@ -16,7 +17,6 @@ import {
   untilNext,
   untilTurn,
 } from './aside.ts'
-import { LOCK_JOB } from './aside-jobs.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 export interface LockOptions {
@@ -48,8 +48,6 @@ export interface Locks {
   tryLock<Value>(name: string, work: (lock: Lock) => Value | Promise<Value>): Promise<Tried<Value>>
 }
 
-/** Of what is on record about a lock: enough to see who had it lately. */
-const KEPT = 100
 const NAME_LIMIT = 180
 
 /** What is done in the section. */
@@ -61,7 +59,7 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
   const begin = <Value>(engine: Engine<Tx>, name: string, work: Work<Value>): Promise<Begun<Value>> => {
     const wanted = {
       schedule: `${LOCK_JOB}:${name}`,
-      definition: asideDefinition(LOCK_JOB, DAY_MS, KEPT),
+      definition: asideDefinition(LOCK_JOB, DAY_MS),
       ...{ dueAt: null, nonce: parts.newId(), beside: false },
     }
     demandLasting(engine, `The section of the lock ${JSON.stringify(name)}`)

@@ -1,5 +1,5 @@
+import { isAside, LEADER_JOB } from '../model/aside-jobs.ts'
 import type { CronceEvent, EventOf } from '../model/event.ts'
-import { isAside, LEADER_JOB } from './aside-jobs.ts'
 
 /** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
 export interface Logger {

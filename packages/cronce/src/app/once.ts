@@ -5,6 +5,7 @@ import type { Duration } from '../client/schedule-options.ts'
 import type { Engine, Finished } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
+import { ONCE_JOB } from '../model/aside-jobs.ts'
 import { bucketOf } from '../model/bucket.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { Store } from '../store/store.ts'
@@ -19,7 +20,6 @@ import {
   untilNext,
   untilTurn,
 } from './aside.ts'
-import { ONCE_JOB } from './aside-jobs.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 export interface OnceOptions {
@@ -46,8 +46,6 @@ export interface Once {
 /** Of the run that did it. */
 const STEP = 'once'
 const YEAR_MS = 365 * DAY_MS
-/** No bound by number: what is kept is kept for its time. */
-const KEPT = 1_000_000_000
 
 interface Options {
   readonly ttlMs: number
@@ -74,7 +72,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
     again: FireRecord | null,
   ): Promise<{ readonly value: Value } | null> => {
     const wanted = {
-      ...{ schedule: scheduleOf(key, options), definition: asideDefinition(ONCE_JOB, options.ttlMs, KEPT) },
+      ...{ schedule: scheduleOf(key, options), definition: asideDefinition(ONCE_JOB, options.ttlMs) },
       ...{ dueAt: null, nonce: key, beside: true },
       ...(again === null ? {} : { again }),
     }

@@ -1,7 +1,9 @@
+import { LEADER_JOB, LOCK_JOB } from '../model/aside-jobs.ts'
 import { NOBODY, type ScheduleState } from '../model/schedule.ts'
 import { endOverdue } from '../policy/advance.ts'
 import type { Context, Decision } from '../policy/decision.ts'
-import type { RunQuery } from '../store/store.ts'
+import { isUnused, removeUnused } from '../policy/unused.ts'
+import type { RunQuery, ScheduleQuery } from '../store/store.ts'
 import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import type { Deployer } from './deploy.ts'
@@ -27,6 +29,10 @@ const PARKED_MS = 3_600_000
 const SOON_MS = 10_000
 const PARKED_PAGE = 500
 const PARKED_PAGES = 20
+/** Schedules that nobody declared, made for a lock or an election: they are looked through so often, some at a time. */
+const ASIDES_MS = 3_600_000
+const ASIDE_PAGE = 200
+const ASIDE_PAGES = 50
 
 export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper {
   const { clock, store } = core.parts
@@ -35,6 +41,11 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
   let prunedAt = Number.NEGATIVE_INFINITY
   /** When to look at parked runs, by the monotonic clock. */
   let parkedAt = Number.NEGATIVE_INFINITY
+
+  /** When to look at what locks and elections left behind, by the monotonic clock. */
+  let asidesAt = clock.mono() + ASIDES_MS * core.parts.random()
+
+  const isAsidesWanted = (): boolean => isEldest(core) && clock.mono() >= asidesAt
 
   const isParkedWanted = (): boolean => isEldest(core) && clock.mono() >= parkedAt
 
@@ -46,7 +57,8 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
     // Whoever declares one dead recovers its runs, and one is enough to watch over that; but that one may be paused.
     orphans = isEldest(core) ? told : told.filter((id) => toldBefore.includes(id))
     toldBefore = told
-    if (orphans.length > 0 || deploys.isWanted() || isParkedWanted() || isPruneWanted()) core.keepAlarm.ring()
+    if (orphans.length > 0 || deploys.isWanted() || isParkedWanted() || isAsidesWanted() || isPruneWanted())
+      core.keepAlarm.ring()
   }
 
   const keep = async (): Promise<void> => {
@@ -55,6 +67,7 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
     for (const id of found) await peers.recoverRuns(id)
     if (orphans === found) orphans = []
     if (isParkedWanted()) await endParked()
+    if (isAsidesWanted()) await removeAsides()
     if (isPruneWanted()) await prune()
   }
 
@@ -76,6 +89,25 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
     }
     const waitMs = Number.isFinite(earliest) ? Math.max(SOON_MS, core.time.until(earliest) + SOON_MS) : PARKED_MS
     parkedAt = clock.mono() + Math.min(PARKED_MS, waitMs)
+  }
+
+  /** Names of locks often have somebody's id in them, and would be there for ever. */
+  const removeAsides = async (): Promise<void> => {
+    asidesAt = clock.mono() + ASIDES_MS
+    for (const job of [LOCK_JOB, LEADER_JOB]) {
+      let after: string | null = null
+      for (let page = 0; page < ASIDE_PAGES; page++) {
+        const query: ScheduleQuery = { job, limit: ASIDE_PAGE, after }
+        const found = await callStore(core, 'keep (list)', () => store.listSchedules(query))
+        const now = core.time.estimate()
+        const ids = found.items.filter((state) => isUnused(state, now)).map(({ id }) => id)
+        const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null =>
+          state === null ? null : removeUnused(state, context)
+        if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
+        if (found.next === null) break
+        after = found.next
+      }
+    }
   }
 
   const prune = async (): Promise<void> => {

@@ -85,7 +85,7 @@ async function doStep<Value>(
 ): Promise<Value> {
   const { schedule, dueAt, nonce, token } = run.started.record
   const about = { fire: { schedule, dueAt, nonce }, step, token }
-  if (typeof step !== 'string' || step === '' || step.length > LIMITS.step) throw stepNameInvalid(step)
+  if (!isStepName(step)) throw stepNameInvalid(step)
   demandTrust(core, run, 'once')
   const begun = await send(core, run, {
     kind: 'begin',
@@ -148,11 +148,21 @@ async function send(core: Core, run: LocalRun, command: StepCommand): Promise<St
   return answer
 }
 
+/** Half characters become the same one when they are written, and not every store takes control characters. */
+function isStepName(step: unknown): step is string {
+  if (typeof step !== 'string' || step === '' || step.length > LIMITS.step) return false
+  return step.isWellFormed() && !/\p{Cc}/u.test(step)
+}
+
 function stepNameInvalid(step: unknown): CronceError {
-  const what = typeof step === 'string' ? `one of ${step.length} characters` : `a ${typeof step}`
-  return new CronceError('STEP_INVALID', `A step needs a name of 1 to ${LIMITS.step} characters, not ${what}.`, {
-    hint: "Write run.once('charge', () => …), with a name that no other step of the job has.",
-  })
+  const what = typeof step === 'string' ? JSON.stringify(step.slice(0, LIMITS.step)) : `a ${typeof step}`
+  return new CronceError(
+    'STEP_INVALID',
+    `A step needs a name of 1 to ${LIMITS.step} characters, without control characters, not ${what}.`,
+    {
+      hint: "Write run.once('charge', () => …), with a name that no other step of the job has.",
+    },
+  )
 }
 
 function stepUnknown(step: string, token: string): CronceError {

@@ -177,6 +177,8 @@ test('a step needs a name that can be kept, and a result that can', async () => 
     for (const [step, result] of [
       ['', 1],
       ['x'.repeat(201), 1],
+      ['charge a\u0000b', 1],
+      ['charge \ud800', 1],
       ['big', 'x'.repeat(70_000)],
       ['odd', () => {}],
     ] as const) {
@@ -184,7 +186,8 @@ test('a step needs a name that can be kept, and a result that can', async () => 
     }
   })
   await fleet.advance('5m')
-  assert.deepEqual(codes, ['STEP_INVALID', 'STEP_INVALID', 'STEP_RESULT_INVALID', 'STEP_RESULT_INVALID'])
+  const [named, kept] = [Array(4).fill('STEP_INVALID'), Array(2).fill('STEP_RESULT_INVALID')]
+  assert.deepEqual(codes, [...named, ...kept])
   fleet.end()
 })
 

@@ -13,7 +13,7 @@ test('keys that were taken and never begun are given up in time: they do not fil
   let now = Date.UTC(2027, 0, 1)
   const context = (): Context => ({ now, epoch: 1, zoneData: '2027a', random: () => 0.5 }) as Context
   const wish = {
-    definition: asideDefinition('cronce:once', 7 * DAY_MS, 1_000_000),
+    definition: asideDefinition('cronce:once', 7 * DAY_MS),
     source: { kind: 'client' },
   } as const
   let state: ScheduleState = (define(null, 'cronce:once:1:1', wish, context()) as Decision).change.state!
