@@ -41,7 +41,7 @@ async function bystandersOf(fleet: Fleet): Promise<unknown[]> {
 
 for (const [what, error] of Object.entries({
   'can not be made a text of': overflow,
-  'the server refuses': () => Object.assign(new Error('invalid byte sequence'), { code: 'STORE_FAILED' }),
+  'the server refuses': () => Object.assign(new Error('invalid byte sequence'), { code: 'STORE_REFUSED' }),
 })) {
   test(`a result that ${what} is cut, its run has succeeded, and the others' ends are written as they are`, async () => {
     const { fleet, only } = await fleetWith(() => 'POISON')
@@ -116,5 +116,29 @@ for (const [code, together] of [
     // What fails for all is no reason to write one by one.
     assert.equal(writes === 1, together, `${writes} writes`)
     fleet.end()
+  })
+}
+
+for (const error of [
+  Object.assign(new Error('postgres refused a statement: out of memory.'), { code: 'STORE_FAILED' }),
+  // What fetch says of a server that is not there.
+  new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) }),
+  new Error('Somebody unplugged it.'),
+]) {
+  test(`trouble of the server that passes costs no result of an end that is alone, however often it comes: ${error.message}`, async () => {
+    for (const times of [1, 2, 3, 4, 5]) {
+      const fleet = await createFleet()
+      const only = await fleet.add((app) => app.job('alone', '1 0 * * *', () => ({ invoice: 42 })))
+      let left = times
+      const isEnd = ({ runs }: Change): boolean => left > 0 && runs.some(({ ending }) => ending !== null) && left-- > 0
+      refuses(only, isEnd, () => error)
+      await fleet.advance('2m')
+      const { items } = await fleet.operator.runs.list({ schedule: 'alone' })
+      assert.deepEqual(
+        [left, ...items.map(({ state, result }) => [state, result])],
+        [0, ['succeeded', { invoice: 42 }]],
+      )
+      fleet.end()
+    }
   })
 }

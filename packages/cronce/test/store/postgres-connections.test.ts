@@ -205,7 +205,11 @@ describe('what the server says, in our words', () => {
     '3F000': 'STORE_NOT_MIGRATED',
     '53100': 'STORE_FULL',
     '53400': 'STORE_FULL_OF_CONNECTIONS',
-    '22012': 'STORE_FAILED',
+    '22012': 'STORE_REFUSED',
+    '22021': 'STORE_REFUSED',
+    '54000': 'STORE_REFUSED',
+    '53200': 'STORE_FAILED',
+    '58030': 'STORE_FAILED',
     XX000: 'STORE_FAILED',
   }
   for (const [state, code] of Object.entries(cases)) {

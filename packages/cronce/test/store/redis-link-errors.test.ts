@@ -175,6 +175,8 @@ describe('what the server says', { concurrency: 4 }, () => {
     const within = `script: ${'0'.repeat(40)}, on @user_script:1.`
     assert.deepEqual(of(`NOPERM No permissions to access a key ${within}`), ['STORE_FORBIDDEN', false])
     assert.deepEqual(of('NOPERM No permissions to run the evalsha command'), ['STORE_FORBIDDEN', true])
+    const tooLong = 'ERR string exceeds maximum allowed size (proto-max-bulk-len)'
+    assert.deepEqual(of(tooLong), ['STORE_REFUSED', false])
     assert.deepEqual(of('read ECONNRESET'), ['STORE_LOST', false])
     assert.deepEqual(of('MOVED 1 127.0.0.1:1'), ['STORE_INVALID', true])
   })

@@ -20,9 +20,11 @@ import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { sqlite, sqliteFromUrl } from '../../src/sqlite.ts'
 import { loadDriver } from '../../src/store/sqlite/driver.ts'
+import { translate } from '../../src/store/sqlite/errors.ts'
 import { identify, isSameFile } from '../../src/store/sqlite/identity.ts'
 import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
 import { connect } from '../../src/store/sqlite/open.ts'
+import type { StoreError } from '../../src/store/store-error.ts'
 import { applyAll, create, join as joinFleet, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, claim, creation, runOf, schedule } from '../../src/testing/conformance/samples.ts'
 import { afterwards, openFor, openStore, startWorker, tempFolder } from './sqlite-kit.ts'
@@ -388,6 +390,22 @@ describe('options', () => {
     for (const url of ['sqlite:', 'sqlite://host/store.db', 'sqlite:store.db?colour', 'postgres://host']) {
       assert.throws(() => sqliteFromUrl(url), { code: 'STORE_OPTIONS_INVALID' }, url)
     }
+  })
+
+  test('what SQLite refuses for what it contains has a code of its own', (context) => {
+    const database = new DatabaseSync(':memory:')
+    context.after(() => database.close())
+    database.exec('create table numbers (number integer primary key)')
+    const codeOf = (sql: string): unknown => {
+      try {
+        database.prepare(sql).all()
+      } catch (error) {
+        return (translate(error, 'a file', true) as StoreError).code
+      }
+    }
+    assert.equal(codeOf('select zeroblob(2000000000)'), 'STORE_REFUSED')
+    assert.equal(codeOf("insert into numbers values ('none')"), 'STORE_REFUSED')
+    assert.equal(codeOf('insert into numbers values (1), (1)'), 'STORE_FAILED')
   })
 
   test('a store that was closed says so, and may be closed again', async (context) => {

@@ -117,6 +117,9 @@ function wordsFor(state: string | null, name: string, text: string, progress: Pr
   if (state === '53100') {
     return ['STORE_FULL', `There is no space left for ${name}.`, 'Free some space: the store goes on by itself.']
   }
+  if (/^(?:22|54)/.test(state)) {
+    return ['STORE_REFUSED', `${name} refuses what it was sent: ${text}.`, 'Report this: it should not happen.']
+  }
   if (state === '26000' || state === '42P05') {
     return [
       'STORE_FAILED',

@@ -147,6 +147,9 @@ function wordsFor(reply: string | null, name: string, error: unknown, progress: 
       'Raise maxclients, or close connections that nobody needs.',
     ]
   }
+  if (/string exceeds maximum allowed size/.test(text)) {
+    return ['STORE_REFUSED', `${name} refuses what it was sent: ${text}.`, 'Report this: it should not happen.']
+  }
   return ['STORE_FAILED', `${name} refused a command: ${text}.`, 'Report this: it should not happen.']
 }
 

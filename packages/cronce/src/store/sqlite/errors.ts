@@ -9,6 +9,8 @@ export const RESULT = {
   corrupt: 11,
   full: 13,
   cannotOpen: 14,
+  tooBig: 18,
+  mismatch: 20,
   notADatabase: 26,
 } as const
 
@@ -66,6 +68,13 @@ function wordsFor(result: number, file: string, text: string): readonly [code: s
         'STORE_UNREACHABLE',
         `The disk failed under ${file}: ${text}.`,
         "Look at the disk and at the kernel's messages.",
+      ]
+    case RESULT.tooBig:
+    case RESULT.mismatch:
+      return [
+        'STORE_REFUSED',
+        `SQLite refuses what it was sent for ${file}: ${text}.`,
+        'Report this: it should not happen.',
       ]
     default:
       return ['STORE_FAILED', `SQLite refused a statement on ${file}: ${text}.`, 'Report this: it should not happen.']
