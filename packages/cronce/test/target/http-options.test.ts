@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { readHttpOptions } from '../../src/target/http/http-options.ts'
 
 const URL_OK = 'https://example.com/jobs'
@@ -29,6 +30,22 @@ test('only addresses of http and https are taken, and what is wrong with one doe
     (error: Error) => !error.message.includes('k3y'),
   )
   assert.equal(readHttpOptions({ url: new URL(URL_OK) }, {}).url.href, URL_OK)
+})
+
+test('a user or password that is not encoded is refused by name, and not repeated', () => {
+  for (const url of [
+    'https://ada:k3y%@example.com/',
+    'https://k3y%zz@example.com/',
+    'https://ada:k3y%ff@example.com/',
+  ]) {
+    assert.throws(
+      () => readHttpOptions({ url }, {}),
+      (error: Error & { code?: string; hint?: string }) =>
+        error.code === 'OPTION_INVALID' && /http\.url/.test(error.message) && !inspect(error).includes('k3y'),
+    )
+  }
+  const { headers } = readHttpOptions({ url: 'https://ada:50%25@example.com/' }, {})
+  assert.equal(headers.authorization, `Basic ${Buffer.from('ada:50%').toString('base64')}`)
 })
 
 test('options that there are not, and values that make no sense, are refused by name', () => {

@@ -124,8 +124,19 @@ function withoutCredentials(url: URL): URL {
 
 function basicAuth({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {}
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const pair = `${decoded(username)}:${decoded(password)}`
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Neither it nor what says so, which may repeat it.
+    throw new CronceError('OPTION_INVALID', 'The user or password in the option http.url is not encoded.', {
+      hint: 'Write %25 for %, or encode both by encodeURIComponent.',
+    })
+  }
 }
 
 /** Ours, and those that belong to the connection. */
