@@ -20,7 +20,8 @@ export function temporaryFolder(account: Account | undefined): string {
   return account === undefined || isOpenToAll(folder) ? folder : '/tmp'
 }
 
-function isOpenToAll(folder: string): boolean {
+/** Whether everybody can walk into it. */
+export function isOpenToAll(folder: string): boolean {
   if ((statSync(folder).mode & 0o001) === 0) return false
   const parent = dirname(folder)
   return parent === folder || isOpenToAll(parent)

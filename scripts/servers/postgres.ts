@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Obtain, obtain } from './obtain.ts'
 import { LOOPBACK } from './ports.ts'
+import { postgresTemplate } from './postgres-template.ts'
 import { probe } from './probe.ts'
 import { type Server, type ServerPlan, startServer, unready } from './server.ts'
 import { POSTGRES_DATA } from './shared-memory.ts'
@@ -12,21 +12,23 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
+/** Over TCP as our users log in. The socket lies in a directory that is closed to everyone else. */
+const AUTH = ['--auth-host=scram-sha-256', '--auth-local=trust']
+const INITDB = ['-D', POSTGRES_DATA, '-U', 'postgres', '-E', 'UTF8', '--no-locale', '--no-sync', ...AUTH]
+
 /** A PostgreSQL server. Its URL logs in as the superuser `postgres` into the database `postgres`. */
 export async function startPostgres(options: PostgresOptions = {}, locate: Obtain = obtain): Promise<Server> {
   // Resolved, because the link on a PATH may point into the folder where the rest of that version is.
   const bin = dirname(realpathSync(await locate('initdb')))
-  const password = randomBytes(16).toString('hex')
+  const { password, copy, keep } = postgresTemplate(bin, INITDB)
   return startServer({
     ...postgresPlan(options, bin),
     prepare: async (home) => {
       const pwfile = join(home.directory, 'password')
       writeFileSync(pwfile, password)
-      const args = ['-D', POSTGRES_DATA, '-U', 'postgres', '-E', 'UTF8', '--no-locale', '--no-sync', '--pwfile', pwfile]
-      // Over TCP as our users log in. The socket lies in a directory that is closed to everyone else.
-      const auth = ['--auth-host=scram-sha-256', '--auth-local=trust']
-      const code = await home.run({ file: join(bin, 'initdb'), args: [...args, ...auth] })
-      if (code !== 0) throw unready({ name: 'postgres' }, home, `initdb ended with ${code}`)
+      const code = await home.run(copy ?? { file: join(bin, 'initdb'), args: [...INITDB, '--pwfile', pwfile] })
+      if (code !== 0) throw unready({ name: 'postgres' }, home, `its data could not be made: ${code}`)
+      keep(home.directory)
     },
     url: (port) => `postgres://postgres:${password}@${LOOPBACK}:${port}/postgres`,
   })

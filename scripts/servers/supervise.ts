@@ -53,14 +53,14 @@ interface Channel {
 }
 
 function openChannel(): Channel {
-  const { PATH, TMPDIR } = process.env
+  const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env
   const supervisor = fork(new URL('supervisor.ts', import.meta.url), {
     // A session of its own: Ctrl-C and a kill of the test's process group must not take the cleaner first.
     detached: true,
     cwd: '/',
     // The test's flags and NODE_OPTIONS (a debugger, coverage) are about the test, not about its servers.
     execArgv: [],
-    env: { PATH, TMPDIR },
+    env: { PATH, TMPDIR, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) },
     // A supervisor that held the test's output open would keep the test runner waiting.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
