@@ -1,6 +1,6 @@
 import type { Args, Flags } from './args.ts'
 import type { Io } from './io.ts'
-import { type Color, glyphs, type Paint, sanitize } from './terminal.ts'
+import { type Color, columnsOf, glyphs, type Paint, sanitize } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The shape of what programs read. It changes with this number only; new fields may come at any time. */
@@ -187,10 +187,6 @@ function fitted(
     }
   }
   return widths
-}
-
-export function columnsOf(text: string): number {
-  return glyphs(text).reduce((sum, { width }) => sum + width, 0)
 }
 
 /** The beginning that fits, with a mark where the rest was. */

@@ -36,6 +36,10 @@ const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/u
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}])/u
 
+/** Seen as it is, one column a character: almost everything, and a list may have thousands of cells. */
+const PLAIN = /^[ -~]*$/
+const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
 /** One character as a reader sees it, where it is in the text, and what to print for it. */
 export interface Glyph {
   readonly index: number
@@ -44,8 +48,7 @@ export interface Glyph {
 }
 
 export function glyphs(text: string): Glyph[] {
-  const segments = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)
-  return Array.from(segments, ({ segment, index }) => {
+  return Array.from(SEGMENTER.segment(text), ({ segment, index }) => {
     const shown = printable(segment)
     return { index, shown, width: shown === segment ? widthOf(segment) : shown.length }
   })
@@ -53,9 +56,15 @@ export function glyphs(text: string): Glyph[] {
 
 /** What came from outside, without the power to move the cursor or to hide. */
 export function sanitize(text: string): string {
+  if (PLAIN.test(text)) return text
   return glyphs(text)
     .map(({ shown }) => shown)
     .join('')
+}
+
+/** How many columns it takes. */
+export function columnsOf(text: string): number {
+  return PLAIN.test(text) ? text.length : glyphs(text).reduce((sum, { width }) => sum + width, 0)
 }
 
 function printable(segment: string): string {

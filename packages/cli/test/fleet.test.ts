@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Connection, connect } from 'cronce'
 import pg from 'pg'
 import { startPostgres } from '../../../scripts/servers/index.ts'
-import { cronce } from './cronce.ts'
+import { ask } from './cronce.ts'
 import { type Running, running } from './fixtures/service/running.ts'
 
 const JOBS = fileURLToPath(new URL('fixtures/service/fleet-jobs.ts', import.meta.url))
@@ -28,7 +28,7 @@ interface Ran {
 test(`three instances and twenty duplicate triggers a second for ${SECONDS} s: one run per fire, and every fire accounted for`, async (context) => {
   const server = await startPostgres({ settings: { fsync: 'off' } })
   context.after(() => server.stop())
-  assert.equal((await cronce(['migrate', 'up', '--store', server.url])).status, 0)
+  assert.equal((await ask(['migrate', 'up', '--store', server.url])).status, 0)
   const pool = new pg.Pool({ connectionString: server.url })
   pool.on('error', () => {})
   context.after(() => pool.end())

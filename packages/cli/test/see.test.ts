@@ -8,10 +8,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { connect, cronce as cronceApp } from 'cronce'
 import { obtain, type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
-import { ask, cronce, MAIN } from './cronce.ts'
+import { run } from '../src/run.ts'
+import { ask, cronce, listener, MAIN } from './cronce.ts'
 import { makeRecords, type Records } from './records.ts'
 
-/** Looks at what is on record, with the real binary on each store; the rest in this process, on the first one. */
+/** Looks at what is on record, with the real binary on each store, and more of it in this process. */
 describe('seeing what is on record', { concurrency: 1 }, () => {
   let folder: string
   const servers: Server[] = []
@@ -40,10 +41,11 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     test(`${kind}: the binary lists, shows and judges`, async () => {
       const { url, records } = storeOf(kind)
       const env = { CRONCE_STORE: url, NODE_NO_WARNINGS: '1' }
+      const also = kind === 'sqlite' ? cronce : ask
       const [list, show, verify] = await Promise.all([
         cronce(['list', '--json'], env),
-        cronce(['show', 'manual', records.token, '--utc'], env),
-        cronce(['fires', '--verify', '--json', '--to', String(records.stoppedAt)], env),
+        also(['show', 'manual', records.token, '--utc'], env),
+        also(['fires', '--verify', '--json', '--to', String(records.stoppedAt)], env),
       ])
       assert.deepEqual([list.status, show.status, verify.status], [0, 0, 0], list.stderr + show.stderr + verify.stdout)
       const { version, items, next } = JSON.parse(list.stdout)
@@ -160,13 +162,16 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const jsonl = await sqlite('logs', 'manual', token, '--jsonl')
     const ended = await sqlite('logs', 'manual', token, '-f')
     const controller = new AbortController()
-    const following = ask(
-      ['logs', 'tick', '-f', '-n', '1'],
-      { CRONCE_STORE: storeOf('sqlite').url },
-      { signal: controller.signal },
-    )
-    setTimeout(() => controller.abort(), 100)
-    const followed = await following
+    const { io, said } = listener({ env: { CRONCE_STORE: storeOf('sqlite').url }, signal: controller.signal })
+    const hear = io.out
+    const following = run(['logs', 'tick', '-f', '-n', '1'], {
+      ...io,
+      out(text) {
+        hear(text)
+        controller.abort()
+      },
+    })
+    const followed = { status: await following, ...said() }
     assert.match(plain.stdout, /^\d\d:\d\d:\d\d\.\d{3} warn {2}by hand\n {19}and in two lines\n$/)
     assert.match(plain.stderr, /^── manual due .* UTC, try 1, token \d+\n$/)
     assert.equal(JSON.parse(jsonl.stdout).message, 'by hand\nand in two lines')
@@ -248,7 +253,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     await app.start()
     context.after(() => app.stop())
     let judged = 0
-    for (let look = 0; look < 40 && judged < 100; look++) {
+    for (let look = 0; look < 40 && judged < 50; look++) {
       const { status, stdout } = await ask(['fires', '--verify', '--json', '--namespace', 'busy', '--store', store])
       const { sound, counts, items } = JSON.parse(stdout)
       assert.deepEqual([status, sound], [0, true], JSON.stringify(items))

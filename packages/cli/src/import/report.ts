@@ -1,6 +1,6 @@
 import type { Io } from '../io.ts'
-import { type Column, columnsOf, table } from '../output.ts'
-import { sanitize, wrap } from '../terminal.ts'
+import { type Column, table } from '../output.ts'
+import { columnsOf, sanitize, wrap } from '../terminal.ts'
 import { type Finding, type Imported, jobsOf, type Place } from './imported.ts'
 
 const columnsFor = (placeText: (place: Place) => string): readonly Column<Finding>[] => [
