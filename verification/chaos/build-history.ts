@@ -59,9 +59,15 @@ export function lastWriter(folder: string): string | null {
   return last.node
 }
 
-/** Whether some fire was begun a second time. */
-export function isRestarted(folder: string): boolean {
-  return readWitnesses(folder).some(([, lines]) => lines.some((line) => line.kind === 'start' && line.attempt > 1))
+/** Fires that were begun a second time, by `fireKey`. */
+export function restartedIn(folder: string): string[] {
+  return readWitnesses(folder).flatMap(([, lines]) =>
+    lines.flatMap((line) => (line.kind === 'start' && line.attempt > 1 ? [fireKey(line)] : [])),
+  )
+}
+
+export function fireKey({ schedule, dueAt, nonce }: Pick<RunOfFire, 'schedule' | 'dueAt' | 'nonce'>): string {
+  return `${schedule} ${dueAt} ${nonce}`
 }
 
 /** When a process was last seen to stall or to be struck. */

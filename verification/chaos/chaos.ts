@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bounds, Entry, History, Ledger } from '../../packages/checker/src/history.ts'
 import type { Verdict } from '../../packages/checker/src/verdict.ts'
 import { lastTrouble, struckIn } from './build-history.ts'
+import { isShort, type Lack } from './counters.ts'
 import { declared } from './deploy.ts'
-import { FAULTS, type Fault, LOOK_MS, stopWhileWriting } from './faults.ts'
+import { LOOK_MS } from './faults.ts'
 import { releaseJobs } from './jobs.ts'
-import { NETWORK_FAULTS, troubleOf } from './network-faults.ts'
+import { troubleOf } from './network-faults.ts'
 import { NAMES, resumeAll } from './operators.ts'
-import { type Random, randomFrom } from './random.ts'
-import { SERVER_TROUBLE, serverFaults } from './server-faults.ts'
+import { createPlan, NOT_BRIEF } from './plan.ts'
+import { randomFrom } from './random.ts'
+import { SERVER_TROUBLE } from './server-faults.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
 /** What faults work with. */
@@ -24,7 +26,7 @@ export interface Chaos extends World {
 
 export interface ChaosOptions extends Pick<WorldOptions, 'store' | 'seed'> {
   readonly workers: number
-  /** Of faults. It goes on for up to twice as long, until everything that it is about has happened. */
+  /** Of faults. It goes on for longer, within bounds, until everything that it is about has happened. */
   readonly seconds: number
   /** Only what a verdict can't do without, for a run that has little time. */
   readonly isBrief: boolean
@@ -48,30 +50,19 @@ export interface ChaosResult {
 }
 
 const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, clockErrorMs: 25 }
-/** Of those that there are, one each. */
-const BRIEF: ReadonlySet<string> = new Set([
-  'kill',
-  'pause',
-  'deploy',
-  'operator',
-  'clock step',
-  'ambush to stop',
-  'lossy link',
-  'cut',
-  'black hole',
-  'server crash',
-  'connections ended',
-  'store clock step',
-  'scripts forgotten',
-])
-/** What is not asked for then. */
-const NOT_BRIEF = ['block', 'too many files', 'lose-answers']
 /** Calm is judged, too: so long after everything must be right again. */
 const TAIL_MS = 4_000
 /** A busy machine may spoil it; then it lasts longer, but not for ever. */
 const LONGEST_MS = 60_000
 const READ_MS = 5_000
-/** A process that was starting while the store was away may find out only after that. */
+/** Faults go on for so long at most when something is lacking, or for as long again: less than another run would take. */
+const OVERTIME_MS = 30_000
+type Span = readonly [least: number, most: number]
+/** How long from one fault to the next. */
+const PACE_MS: Span = [200, 1_100]
+/** As many faults in less time. */
+const SHORT_PACE_MS: Span = [150, 700]
+/** A process that was starting while the store was away, or soon after, may find out only after that. */
 const TROUBLE_MS = 6_000
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
@@ -88,25 +79,26 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     setsClock: true,
   })
   const { recorder, counters, fleet, folder } = world
-  const lacking = (): string[] => {
+  const lacking = (): Lack[] => {
     const faults = [...faultsOf(recorder.entries), ...struckIn(folder)]
     const kinds = [...world.skipped.map((reason) => reason.split(':')[0]!), ...(options.isBrief ? NOT_BRIEF : [])]
     // What can't be done here is not asked for.
-    return counters.lacking(faults, seconds).filter((line) => !kinds.some((kind) => line.startsWith(kind)))
+    return counters.lacking(faults, seconds).filter(({ name }) => !kinds.includes(name))
   }
   const calm = new AbortController()
   try {
     const chaos = chaosIn(world, calm.signal)
     await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
     await fleet.ready()
-    const reads = await makeChaos(chaos, options, calm, () => lacking().length === 0)
+    const reads = await makeChaos(chaos, options, calm, lacking)
     options.progress('calm')
     await heal(chaos)
     await stayCalm(chaos, bounds.recoveryMs + TAIL_MS)
     const { history, verdict } = await world.judge(reads)
     const counts = counters.total(faultsOf(history.entries))
     const { surprises } = fleet
-    const vacuous = [...lacking(), ...(verdict.counts.latenessMs === null ? ['judged while all was calm: 0'] : [])]
+    const tooRare = lacking().map(({ words }) => words)
+    const vacuous = [...tooRare, ...(verdict.counts.latenessMs === null ? ['judged while all was calm: 0'] : [])]
     return { seed, history, verdict, surprises, counts, lacking: vacuous, skipped: world.skipped, world }
   } finally {
     calm.abort()
@@ -122,10 +114,12 @@ function chaosIn(world: World, calm: AbortSignal): Chaos {
   const underWay = new Set<string>()
   const { recorder, fleet } = world
   const overAt = new Map<string, number>()
-  fleet.mayFail = (place) =>
-    ['full disk', SERVER_TROUBLE, troubleOf(place)].some(
-      (what) => underWay.has(what) || recorder.now() < (overAt.get(what) ?? -TROUBLE_MS) + TROUBLE_MS,
-    )
+  const isOver = (what: string, startedAt: number): boolean => {
+    const at = overAt.get(what)
+    return at === undefined || at < Math.min(startedAt, recorder.now() - TROUBLE_MS)
+  }
+  fleet.mayFail = (place, startedAt) =>
+    ['full disk', SERVER_TROUBLE, troubleOf(place)].some((what) => underWay.has(what) || !isOver(what, startedAt))
   return {
     ...world,
     leaseMs: BOUNDS.leaseMs,
@@ -148,47 +142,43 @@ async function makeChaos(
   chaos: Chaos,
   { seed, seconds, isBrief, progress }: ChaosOptions,
   calm: AbortController,
-  isEnough: () => boolean,
+  lacking: () => readonly Lack[],
 ): Promise<Ledger[]> {
   const { recorder, fleet } = chaos
   const random = randomFrom(seed)
   const reads: Ledger[] = []
-  const pending = new Set<Promise<void>>()
+  const pending = new Map<Promise<void>, string>()
   const beganAt = recorder.now()
-  let deck = deal(chaos, random, isBrief)
+  const endAt = beganAt + seconds * 1_000
+  const latestAt = endAt + Math.max(seconds * 1_000, OVERTIME_MS)
+  const plan = createPlan(chaos, random, { isBrief, first: isShort(seconds) ? lacking() : [] })
+  const pace = isShort(seconds) ? SHORT_PACE_MS : PACE_MS
   let readAt = beganAt + READ_MS
-  fleet.restartMs = () => random.next() * 1_000
-  for (;;) {
-    const passed = recorder.now() - beganAt
-    if (passed > seconds * 2_000 || (passed > seconds * 1_000 && isEnough())) break
-    await sleep(random.between(200, 1_100))
-    if (deck.length === 0) deck = deal(chaos, random, isBrief)
-    const [name, fault] = deck.pop()!
-    progress(`${(passed / 1_000).toFixed(1).padStart(6)} s  ${name}`)
-    const doing = fault(chaos, random.fork()).finally(() => pending.delete(doing))
-    pending.add(doing)
-    if (recorder.now() < readAt) continue
-    readAt = recorder.now() + READ_MS
-    // The store may be full or locked just now; then there is nothing to read.
+  let reading: Promise<void> | undefined
+  // One after the other, beside the faults. The store may be full or locked just now; then there is nothing to read.
+  const look = async (): Promise<void> => {
     const read = await chaos.read().catch((error: Error) => recorder.log(`no read: ${error.message}`))
     if (read !== undefined) reads.push(read)
+    readAt = recorder.now() + READ_MS
+  }
+  fleet.restartMs = () => random.next() * 1_000
+  for (;;) {
+    await sleep(random.between(...pace))
+    const now = recorder.now()
+    const lacks = now < endAt ? null : lacking()
+    if (now > latestAt || lacks?.length === 0) break
+    const card = lacks === null ? plan.next() : plan.toward(lacks, new Set(pending.values()))
+    if (card === undefined) continue
+    progress(`${((now - beganAt) / 1_000).toFixed(1).padStart(6)} s  ${card.name}`)
+    const doing = card.fault(chaos, random.fork()).finally(() => pending.delete(doing))
+    pending.set(doing, card.name)
+    if (recorder.now() < readAt) continue
+    readAt = Number.POSITIVE_INFINITY
+    reading = look()
   }
   calm.abort()
-  await Promise.all(pending)
+  await Promise.all([...pending.keys(), reading])
   return reads
-}
-
-function deal(chaos: Chaos, random: Random, isBrief: boolean): (readonly [name: string, fault: Fault])[] {
-  const { network, server } = chaos.store
-  const kinds = [
-    ...FAULTS.filter(([, , fault]) => chaos.transacts || fault !== stopWhileWriting),
-    ...(network === null ? [] : NETWORK_FAULTS),
-    ...(server === null ? [] : serverFaults(server)),
-  ]
-  const wanted = isBrief ? kinds.filter(([name]) => BRIEF.has(name)) : kinds
-  return random.shuffle(
-    wanted.flatMap(([name, cards, fault]) => Array.from({ length: isBrief ? 1 : cards }, () => [name, fault] as const)),
-  )
 }
 
 /** Everything that was done is undone, and all processes are there. */

@@ -9,49 +9,68 @@ export interface Counters {
   /** With the faults that there were. */
   total(faults: readonly string[]): Record<string, number>
   /** What was too rare for so many seconds. */
-  lacking(faults: readonly string[], seconds: number): string[]
+  lacking(faults: readonly string[], seconds: number): Lack[]
 }
 
-/** Within half a minute. A shorter run needs less, but one of each. */
+export interface Lack {
+  /** Of the demand. */
+  readonly name: string
+  readonly words: string
+  /** Faults that may bring it about. */
+  readonly cards: readonly string[]
+}
+
+/** How often, within half a minute; and the faults that may bring it about. A shorter run needs less, but one of each. */
+type Demands = Readonly<Record<string, readonly [least: number, ...cards: string[]]>>
+
 const LEAST_SECONDS = 30
 
+/** It has no time for all that there is: what a verdict can't do without comes first. */
+export function isShort(seconds: number): boolean {
+  return seconds < LEAST_SECONDS
+}
+
 /** Faults, by how their names begin. */
-const LEAST_FAULTS: Readonly<Record<string, number>> = {
-  kill: 4,
-  pause: 3,
-  block: 1,
-  'clock step': 1,
-  'full disk': 1,
-  'too many files': 1,
-  'answer-lost': 2,
-  'request-lost': 2,
-  'stop at': 1,
-  'stop in a transaction': 1,
+const LEAST_FAULTS: Demands = {
+  kill: [4, 'kill'],
+  pause: [3, 'pause until overtaken'],
+  block: [1, 'block'],
+  'clock step': [1, 'clock step'],
+  'full disk': [1, 'full disk'],
+  'too many files': [1, 'too many files'],
+  'answer-lost': [2, 'ambush to lose an answer'],
+  'request-lost': [2, 'ambush to lose a request'],
+  'stop at': [1, 'ambush to stop'],
+  'stop in a transaction': [1, 'stop while writing'],
 }
 
 /** Where there is a network. */
-const LEAST_NETWORK_FAULTS: Readonly<Record<string, number>> = { cut: 1, 'black-hole': 1, 'lose-answers': 1 }
+const LEAST_NETWORK_FAULTS: Demands = {
+  cut: [1, 'cut'],
+  'black-hole': [1, 'black hole'],
+  'lose-answers': [1, 'lost answers'],
+}
 /** Where there is a server. */
-const LEAST_SERVER_FAULTS: Readonly<Record<string, number>> = {
-  'server ': 2,
-  'connections ended': 1,
-  'store clock step': 1,
+const LEAST_SERVER_FAULTS: Demands = {
+  'server ': [2, 'server crash'],
+  'connections ended': [1, 'connections ended'],
+  'store clock step': [1, 'store clock step'],
 }
 /** Of each that its kind has; too many for a short run. */
 const LEAST_TRICKS = 1
 
 /** Where locks last as long as a process: sessions with a server come and go, and more so the more is done to it. */
-const LEAST_LOCKS: Readonly<Record<string, number>> = { 'found dead by its lock': 2 }
+const LEAST_LOCKS: Demands = { 'found dead by its lock': [2, 'kill'] }
 
 /** And what came of them. */
-const LEAST_CONSEQUENCES: Readonly<Record<string, number>> = {
-  'deploys done': 1,
-  'found dead by its lease': 2,
-  'runs lost': 3,
-  'refused as overtaken': 2,
-  'store failed': 5,
-  'leases lost': 2,
-  retried: 5,
+const LEAST_CONSEQUENCES: Demands = {
+  'deploys done': [1, 'deploy'],
+  'found dead by its lease': [2, 'pause until overtaken'],
+  'runs lost': [3, 'pause until overtaken'],
+  'refused as overtaken': [2, 'pause until overtaken'],
+  'store failed': [5, 'lossy link'],
+  'leases lost': [2, 'pause until overtaken'],
+  retried: [5, 'kill'],
 }
 
 export function createCounters(has: {
@@ -64,7 +83,9 @@ export function createCounters(has: {
     ...(has.network ? LEAST_NETWORK_FAULTS : {}),
     ...(has.server === null ? {} : LEAST_SERVER_FAULTS),
   }
-  const leastTricks = Object.fromEntries((has.server?.tricks ?? []).map(({ name }) => [name, LEAST_TRICKS]))
+  const leastTricks: Demands = Object.fromEntries(
+    (has.server?.tricks ?? []).map(({ name }) => [name, [LEAST_TRICKS, name]]),
+  )
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
   const leastConsequences = { ...LEAST_CONSEQUENCES, ...(has.server === null ? LEAST_LOCKS : {}) }
   return {
@@ -83,18 +104,19 @@ export function createCounters(has: {
       const struck = (kind: string): number => faults.filter((fault) => fault.startsWith(kind)).length
       return [
         ...tooRare(leastFaults, seconds, struck),
-        ...(seconds < LEAST_SECONDS ? [] : tooRare(leastTricks, seconds, struck)),
+        ...(isShort(seconds) ? [] : tooRare(leastTricks, seconds, struck)),
         ...tooRare(leastConsequences, seconds, (what) => counts.get(what) ?? 0),
       ]
     },
   }
 }
 
-function tooRare(wanted: Readonly<Record<string, number>>, seconds: number, has: (name: string) => number): string[] {
-  return Object.entries(wanted)
-    .map(([name, least]) => [name, has(name), Math.max(1, Math.floor((least * seconds) / LEAST_SECONDS))] as const)
-    .filter(([, found, least]) => found < least)
-    .map(([name, found, least]) => `${name}: ${found} of at least ${least}`)
+function tooRare(wanted: Demands, seconds: number, has: (name: string) => number): Lack[] {
+  return Object.entries(wanted).flatMap(([name, [least, ...cards]]) => {
+    const found = has(name)
+    const enough = Math.max(1, Math.floor((least * seconds) / LEAST_SECONDS))
+    return found < enough ? [{ name, words: `${name}: ${found} of at least ${enough}`, cards }] : []
+  })
 }
 
 function consequenceOf(event: CronceEvent): string | null {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SYNC_POINTS } from '../sync-points.ts'
 import { NEXT_CALL } from './ambush.ts'
-import { lastWriter } from './build-history.ts'
+import { isRunning, lastWriter } from './build-history.ts'
 import type { Chaos } from './chaos.ts'
 import { deploy } from './deploy.ts'
 import type { Slot } from './fleet.ts'
@@ -17,7 +17,8 @@ export type Fault = (chaos: Chaos, random: Random) => Promise<void>
 /** How often each is in the deck: every one comes once in so many faults, in an order that the seed says. */
 export const FAULTS: readonly (readonly [name: string, cards: number, fault: Fault])[] = [
   ['kill', 2, kill],
-  ['pause', 2, pauseBeyondLease],
+  ['pause', 1, pauseBeyondLease],
+  ['pause until overtaken', 1, pauseUntilOvertaken],
   ['short pause', 1, pauseShortly],
   ['block', 1, block],
   ['stop', 1, stop],
@@ -39,7 +40,12 @@ export const LOOK_MS = 20
 
 async function kill(chaos: Chaos, random: Random): Promise<void> {
   const alive = chaos.fleet.slots.filter(({ isOver }) => !isOver)
-  if (alive.length > 0) killSlot(chaos, random.pick(alive))
+  const free = alive.filter(({ isTaken }) => !isTaken)
+  if (alive.length === 0) return
+  const isFound = ['found dead by its lock', 'found dead by its lease'].map((what) => grows(chaos, what))
+  // Otherwise what is being done to a process would often come to nothing. A restart of all spares nobody.
+  killSlot(chaos, random.pick(free.length > 0 ? free : alive))
+  await comesTo(chaos, () => isFound.some((isSo) => isSo()), chaos.leaseMs)
 }
 
 export function killSlot({ recorder }: Pick<Chaos, 'recorder'>, slot: Slot): void {
@@ -49,32 +55,59 @@ export function killSlot({ recorder }: Pick<Chaos, 'recorder'>, slot: Slot): voi
 }
 
 async function pauseBeyondLease(chaos: Chaos, random: Random): Promise<void> {
-  await pause(chaos, random, random.between(chaos.leaseMs * 1.6, chaos.leaseMs * 2.7))
+  const ms = random.between(chaos.leaseMs * 1.6, chaos.leaseMs * 2.7)
+  await onSlot(chaos, random, (slot) => pause(chaos, slot, () => chaos.wait(ms)))
 }
 
 async function pauseShortly(chaos: Chaos, random: Random): Promise<void> {
-  await pause(chaos, random, random.between(300, chaos.leaseMs))
+  const ms = random.between(300, chaos.leaseMs)
+  await onSlot(chaos, random, (slot) => pause(chaos, slot, () => chaos.wait(ms)))
 }
 
-const TRIES = 10
+/** In the middle of a run, until that was taken from it; and it is left alone until it has found out. */
+async function pauseUntilOvertaken(chaos: Chaos, random: Random): Promise<void> {
+  const { leaseMs } = chaos
+  const ms = random.between(0, leaseMs / 4)
+  const isBusy = ({ node }: Slot): boolean => isRunning(chaos.folder, node)
+  const overtake = async (): Promise<void> => {
+    const [isDead, isLost] = [grows(chaos, 'found dead by its lease'), grows(chaos, 'runs lost')]
+    await comesTo(chaos, () => isDead() && isLost(), leaseMs * 4)
+    await chaos.wait(ms)
+  }
+  await onSlot(
+    chaos,
+    random,
+    async (slot) => {
+      const isRefused = grows(chaos, 'refused as overtaken')
+      await pause(chaos, slot, overtake, () => isBusy(slot))
+      await comesTo(chaos, isRefused, leaseMs)
+    },
+    isBusy,
+  )
+}
+
+const TRIES = 30
 
 /** Between two writes: else it would keep all others from writing, which is another fault (`stop while writing`). */
-async function pause(chaos: Chaos, random: Random, ms: number): Promise<void> {
-  await onSlot(chaos, random, async (slot) => {
-    const over = chaos.recorder.fault('pause', slot.node)
-    for (let tries = 0; tries < TRIES; tries++) {
-      slot.signal('SIGSTOP')
-      while (!slot.isStopped()) await sleep(1)
-      if (chaos.store.isFree()) {
-        await chaos.wait(ms)
-        break
-      }
-      slot.signal('SIGCONT')
-      await sleep(LOOK_MS)
+async function pause(
+  { recorder, store }: Chaos,
+  slot: Slot,
+  last: () => Promise<void>,
+  isMoment: () => boolean = () => true,
+): Promise<void> {
+  const over = recorder.fault('pause', slot.node)
+  for (let tries = 0; tries < TRIES; tries++) {
+    slot.signal('SIGSTOP')
+    while (!slot.isStopped()) await sleep(1)
+    if (store.isFree() && isMoment()) {
+      await last()
+      break
     }
     slot.signal('SIGCONT')
-    over()
-  })
+    await sleep(LOOK_MS)
+  }
+  slot.signal('SIGCONT')
+  over()
 }
 
 async function block(chaos: Chaos, random: Random): Promise<void> {
@@ -162,21 +195,36 @@ const AMBUSH_MS = 3_000
 async function ambush(chaos: Chaos, random: Random, wanted?: Blow): Promise<void> {
   const isLost = wanted === 'answer-lost' || wanted === 'request-lost'
   const points = POINTS.filter((point) => chaos.transacts || point !== 'transaction:sent')
-  const order: Ambush = {
-    // What is wanted must be possible there.
-    point: random.pick(isLost ? points.filter((point) => NEXT_CALL[point] !== undefined) : points),
-    nth: Math.ceil(random.next() * 3),
-    blow: wanted ?? random.pick(BLOWS),
-    ms: random.between(chaos.leaseMs * 0.5, chaos.leaseMs * 2),
-  }
-  const stopMs = random.between(300, chaos.leaseMs * 2.5)
-  await onSlot(chaos, random, async (slot) => {
-    chaos.recorder.log(`ambush for ${slot.node}: ${order.blow} at ${order.point}`)
-    slot.send({ type: 'ambush', ambush: order })
-    if (await stopped(chaos, slot, AMBUSH_MS)) await chaos.wait(stopMs)
-    slot.send({ type: 'ambush', ambush: null })
-    slot.signal('SIGCONT')
-  })
+  let isStruck = false
+  do {
+    const order: Ambush = {
+      // What is wanted must be possible there.
+      point: random.pick(isLost ? points.filter((point) => NEXT_CALL[point] !== undefined) : points),
+      nth: Math.ceil(random.next() * 3),
+      blow: wanted ?? random.pick(BLOWS),
+      ms: random.between(chaos.leaseMs * 0.5, chaos.leaseMs * 2),
+    }
+    const stopMs = random.between(300, chaos.leaseMs * 2.5)
+    await onSlot(chaos, random, async (slot) => {
+      chaos.recorder.log(`ambush for ${slot.node}: ${order.blow} at ${order.point}`)
+      isStruck = await strike(chaos, slot, order, stopMs)
+    })
+    // What is wanted by name has to happen: at another place, to another one, if this one never came by.
+  } while (!isStruck && wanted !== undefined && !chaos.isCalm())
+}
+
+/** Whether it came by. */
+async function strike(chaos: Chaos, slot: Slot, order: Ambush, stopMs: number): Promise<boolean> {
+  const { strikes } = slot
+  const isStruck = (): boolean => slot.strikes > strikes || slot.isStopped()
+  slot.send({ type: 'ambush', ambush: order })
+  const cameBy = await comesTo(chaos, isStruck, AMBUSH_MS)
+  if (cameBy && order.blow === 'stop' && (await comesTo(chaos, slot.isStopped, AMBUSH_MS))) await chaos.wait(stopMs)
+  if (cameBy && order.blow === 'block') await chaos.wait(order.ms)
+  slot.send({ type: 'ambush', ambush: null })
+  slot.signal('SIGCONT')
+  // Somebody else may have ended it. Who is killed says nothing.
+  return slot.strikes > strikes || (cameBy && order.blow === 'kill')
 }
 
 async function loseCalls(chaos: Chaos, random: Random): Promise<void> {
@@ -196,7 +244,7 @@ export async function stopWhileWriting(chaos: Chaos, random: Random): Promise<vo
   let isDone = false
   const stop = async (slot: Slot): Promise<void> => {
     slot.send({ type: 'stop-writing', wanted: true })
-    isDone = await stopped(chaos, slot, AMBUSH_MS)
+    isDone = await comesTo(chaos, slot.isStopped, AMBUSH_MS)
     if (isDone) await chaos.wait(ms)
     slot.send({ type: 'stop-writing', wanted: false })
     slot.signal('SIGCONT')
@@ -208,10 +256,16 @@ export async function stopWhileWriting(chaos: Chaos, random: Random): Promise<vo
   }
 }
 
-/** Whether it has stopped itself within this time. */
-async function stopped(chaos: Chaos, slot: Slot, ms: number): Promise<boolean> {
+/** Whether it has happened again since. */
+function grows({ counters }: Chaos, what: string): () => boolean {
+  const before = counters.of(what)
+  return () => counters.of(what) > before
+}
+
+/** Whether it is so within this time. */
+async function comesTo(chaos: Chaos, isSo: () => boolean, ms: number): Promise<boolean> {
   const end = chaos.recorder.now() + ms
-  while (!slot.isStopped()) {
+  while (!isSo()) {
     if (chaos.recorder.now() > end || chaos.isCalm()) return false
     await sleep(LOOK_MS)
   }

@@ -23,6 +23,8 @@ export interface Slot {
   /** It has started and not been told to end. */
   readonly isReady: boolean
   readonly isOver: boolean
+  /** How often its processes said that something was done to them from inside. */
+  readonly strikes: number
   /** A fault has hold of it: others leave it alone. */
   isTaken: boolean
   send(command: Command): void
@@ -38,8 +40,8 @@ export interface Fleet {
   release: number
   /** How long until a process that ended is replaced. */
   restartMs: () => number
-  /** A process in this place may fail to start now, through no fault of its own. */
-  mayFail: (place: string) => boolean
+  /** A process that was started in this place then may fail to start now, through no fault of its own. */
+  mayFail: (place: string, startedAt: number) => boolean
   /** A process ended and nobody had asked it to. */
   readonly surprises: readonly string[]
   /** Ready, all of them. */
@@ -77,6 +79,8 @@ interface Place extends Slot {
   node: string
   isReady: boolean
   isOver: boolean
+  strikes: number
+  startedAt: number
   isAsked: boolean
   hasLooked: boolean
   child: ChildProcess
@@ -105,7 +109,8 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     place.isReady = false
     place.isAsked = false
     place.isOver = false
-    recorder.add({ kind: 'node', at: recorder.now(), node: place.node, what: 'started', jobs: [] })
+    place.startedAt = recorder.now()
+    recorder.add({ kind: 'node', at: place.startedAt, node: place.node, what: 'started', jobs: [] })
     recorder.log(`${place.node} starts with release ${fleet.release}`)
     place.child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(order)], {
       env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...place.clock?.environment, ...options.environment },
@@ -119,6 +124,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     child.on('message', (report: Report) => {
       if (report.type === 'ready') place.isReady = true
       else if (report.type === 'looked') place.hasLooked = true
+      else if (report.type === 'struck') place.strikes++
       else if (report.type === 'event') options.onEvent(report.event, node)
       else {
         const accepted = recorder.present(report.run, node)
@@ -128,7 +134,8 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
     child.on('exit', (code, signal) => {
       recorder.add({ kind: 'node', at: recorder.now(), node, what: 'ended', jobs: [] })
       recorder.log(`${node} ended with ${signal ?? code}`)
-      const isExpected = place.isAsked || signal === 'SIGKILL' || (!place.isReady && fleet.mayFail(place.name))
+      const isExpected =
+        place.isAsked || signal === 'SIGKILL' || (!place.isReady && fleet.mayFail(place.name, place.startedAt))
       if (!isExpected && !isEnding) surprises.push(`${node} ended by itself with ${signal ?? code}`)
       place.isReady = false
       place.isOver = true
@@ -177,6 +184,8 @@ function createPlace(slot: FleetOptions['slots'][number], recorder: Recorder): P
     node: '',
     isReady: false,
     isOver: true,
+    strikes: 0,
+    startedAt: 0,
     isAsked: false,
     isTaken: false,
     hasLooked: false,

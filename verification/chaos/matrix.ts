@@ -5,7 +5,7 @@ import type { Property, Verdict } from '../../packages/checker/src/verdict.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import { SYNC_POINTS } from '../sync-points.ts'
 import { NEXT_CALL } from './ambush.ts'
-import { isRestarted, isRunning, struckIn } from './build-history.ts'
+import { fireKey, isRunning, restartedIn, struckIn } from './build-history.ts'
 import { declared } from './deploy.ts'
 import { killSlot } from './faults.ts'
 import { CELL_JOBS, type ChaosJob } from './jobs.ts'
@@ -43,13 +43,16 @@ function cellsOf({ transacts }: ChaosStore): readonly Cell[] {
 
 export const BOUNDS: Bounds = { leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
 const LOOK_MS = 20
+/** The first process in the place of the one that is struck. */
+const STRUCK = 'struck.1'
 const LOAD_MUTANT = join(import.meta.dirname, '../mutants/load-mutant.ts')
 /** Who is well leaves the other one alone for so long, when that has to be the one that acts. */
 const AWAY_MS = 2_000
-const PATIENCE_MS = 5_000
+const PATIENCE_MS = 3_000
 /** Far beyond anything that a busy machine explains: whoever waits so long waits in vain, and the cell has failed. */
 const DEADLINE_MS = 60_000
-const ENOUGH_MS = 5_000
+/** For what a mistake may keep from ever happening. */
+const ENOUGH_MS = 15_000
 
 export interface CellOptions {
   /** The product with this mistake in it, and who makes it. */
@@ -67,6 +70,8 @@ export async function runCell(
   cell: Cell,
   { mutant, mutator = LOAD_MUTANT, keep, jobs = CELL_JOBS, isOvertaken = false }: CellOptions = {},
 ): Promise<CellResult> {
+  /** What the one that is struck says has ended, or was refused it. */
+  const concluded = new Set<string>()
   const isLate = cell.point !== 'declare:sent' && cell.point !== 'recover:sent'
   const world = await startWorld({
     store,
@@ -76,15 +81,23 @@ export async function runCell(
     names: jobs.map(({ name }) => name),
     jobsOf: () => jobs,
     setsClock: false,
+    onEvent(event, node) {
+      const isEnd = event.type === 'run.ended' || event.type === 'run.fenced'
+      if (isEnd && node === STRUCK) concluded.add(fireKey(event))
+    },
     // Not the first time: then the process knows nobody yet, and runs nothing.
-    ambush: (node) => (node === 'struck.1' ? { ...cell, nth: isLate ? 3 : 1, ms: 0 } : null),
+    ambush: (node) => (node === STRUCK ? { ...cell, nth: isLate ? 3 : 1, ms: 0 } : null),
     ...(mutant === undefined ? {} : { nodeOptions: ['--import', mutator], environment: { MUTANT: mutant } }),
   })
   try {
     await play(world, cell, isOvertaken)
-    // A mistake may keep the rest from ever being over. Where both have run it, enough has happened soon.
-    const isEnough = mutant !== undefined && isOvertaken
-    const waited = await settled(world, isEnough ? ENOUGH_MS : DEADLINE_MS).catch(vainly)
+    // A mistake may keep the rest from ever being over. Where both have run it, it is enough that both have had their say.
+    const isEnough = (): boolean => restartedIn(world.folder).some((fire) => concluded.has(fire))
+    const over =
+      mutant !== undefined && isOvertaken
+        ? until('whoever was overtaken has found out', isEnough, ENOUGH_MS)
+        : settled(world)
+    const waited = await over.catch(vainly)
     const judged = await world.judge([])
     const { history, verdict } = judged
     const { properties, ...found } = problemsIn(world, judged)
@@ -130,7 +143,7 @@ async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): 
   if (blow === 'stop' || blow === 'request-late') {
     await until('it is stopped', () => struck!.isStopped())
     await until('it is declared dead', () => counters.of('found dead by its lease') > 0)
-    if (isOvertaken) await until('somebody runs it again', () => isRestarted(folder))
+    if (isOvertaken) await until('somebody runs it again', () => restartedIn(folder).length > 0)
     struck!.signal('SIGCONT')
   }
   await fleet.ready()
@@ -141,9 +154,9 @@ function vainly(error: Error): string[] {
 }
 
 /** Everything that was due is over. */
-export async function settled(world: World, deadlineMs = DEADLINE_MS): Promise<void> {
+export async function settled(world: World): Promise<void> {
   const now = await world.store.now()
-  await until('everything that was due is over', () => isSettled(world, now), deadlineMs)
+  await until('everything that was due is over', () => isSettled(world, now))
 }
 
 async function isSettled({ client }: World, now: number): Promise<boolean> {

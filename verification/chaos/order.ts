@@ -51,6 +51,8 @@ export type Command =
 export type Report =
   | { readonly type: 'ready' }
   | { readonly type: 'looked' }
+  /** Something was done to it from inside. */
+  | { readonly type: 'struck' }
   | { readonly type: 'event'; readonly event: CronceEvent }
   | { readonly type: 'present'; readonly question: number; readonly run: RunOfFire }
 

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { LINGERING_JOBS } from './jobs.ts'
 import { type Cell, type CellOptions, runCell } from './matrix.ts'
 import { runFailover } from './redis-failover.ts'
-import type { Summary } from './report.ts'
+import { keepsEveryPromise } from './run-program.ts'
 import { runServerCrashes } from './server-crash.ts'
 import { redisChaos } from './stores/redis.ts'
 
-const SECONDS = 6
-const RECOVERY_SECONDS = 5
-/** All that matters is early in their plans, which are always the same; when the faults strike is not. */
+/** Their plans are always the same; when the faults strike is not. */
 const SEEDS = [305_756, 312_073, 592_633]
-/** Too little happened for a verdict, as on a machine that has no time for us. */
-const INVALID = 2
 
 /** In which a script of the server has the last word; `npm run chaos -- --store redis --matrix` has all of them. */
 const CELL: Cell = { point: 'settle:sent', blow: 'request-late' }
@@ -36,13 +29,8 @@ const store = redisChaos({ name: 'redis' })
 
 // Side by side, since all of them mostly wait.
 describe('on Redis', { concurrency: 3 }, () => {
-  test('four processes keep every promise, whatever is done to them, the network, the server and its clock', async () => {
-    let last = await runOnce(SEEDS[0]!)
-    for (const seed of SEEDS.slice(1)) if (last.code === INVALID) last = await runOnce(seed)
-    assert.equal(last.code, 0, last.told)
-    const { fires, required, violations } = JSON.parse(last.stdout) as Summary
-    assert.deepEqual(violations, [], last.told)
-    assert.ok(required > 0 && fires > required, last.told)
+  test('four processes keep every promise, whatever is done to them, the network, the server and its clock', async (context) => {
+    await keepsEveryPromise(context, ['--store', 'redis', '--brief', '--seconds', '6', '--recovery', '5'], SEEDS)
   })
 
   test('a stale settlement is noticed when the store does not refuse it', async () => {
@@ -75,22 +63,3 @@ describe('on Redis', { concurrency: 3 }, () => {
     assert.deepEqual([ranTwice, others], [[], []], `see ${KEPT}`)
   })
 })
-
-/** As a program of its own, which goes where nothing it starts can outlive it. */
-async function runOnce(seed: number) {
-  const args = [
-    '--store',
-    'redis',
-    '--brief',
-    '--seconds',
-    `${SECONDS}`,
-    '--recovery',
-    `${RECOVERY_SECONDS}`,
-    '--seed',
-    `${seed}`,
-  ]
-  const run = join(import.meta.dirname, 'run.ts')
-  const child = spawn(process.execPath, [run, '--json', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { stdout, code, told: `npm run chaos -- ${args.join(' ')}\n${stdout}${stderr}` }
-}

@@ -28,6 +28,7 @@ let strikes = 0
 function note(fault: string, isForAll = false): () => void {
   const id = ++strikes
   write({ kind: 'struck', at: now(), fault, isForAll, id })
+  tell({ type: 'struck' })
   return () => write({ kind: 'over', at: now(), id })
 }
 
