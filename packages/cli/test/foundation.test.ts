@@ -335,6 +335,9 @@ describe('arguments and output', () => {
       STORE_NOT_MIGRATED: 4,
       STORE_UNREACHABLE: 5,
       STORE_SILENT: 5,
+      STORE_FAILED: 5,
+      STORE_CONFLICT: 5,
+      STORE_FULL: 5,
       STORE_CORRUPT: 1,
     }
     for (const [code, exit] of Object.entries(codes)) assert.equal(exitCodeOf(new CronceError(code, '')), exit, code)

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
 import { execApp } from 'cronce/internal'
-import { EXIT } from '../../exit-code.ts'
+import { EXIT, exitCodeOf } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
-import { commandRunner } from './exec-command.ts'
+import { type CommandRunner, commandRunner } from './exec-command.ts'
 import { exitOf, signalOf } from './exec-exit.ts'
 import type { ExecPlan } from './exec-plan.ts'
 import { demandDue, demandNear, findDue } from './find-due.ts'
@@ -25,6 +26,7 @@ export interface ExecParts {
 
 /** Until then a store has to answer: nobody is helped by a command that waits for hours to be allowed to run. */
 const STORE_MS = 30_000
+const PAUSE_MS = 500
 
 /** Run the command if this process is the one that gets the fire. Returns the exit code. */
 export async function execFire(parts: ExecParts): Promise<number> {
@@ -41,7 +43,7 @@ export async function execFire(parts: ExecParts): Promise<number> {
   try {
     const { CRONCE_K8S_JOB: job } = parts.env
     demandDue({ ...plan, job })
-    const dueAt = await deliver(app, parts)
+    const dueAt = await deliver(app, parts, runner)
     await standBy({ app, runner, name: plan.name, dueAt, wait: plan.wait, signal, say, complain })
     // Of several, ours; else what was left to us by others.
     const own = runner.runs.findLast((run) => run.dueAt === dueAt) ?? runner.runs.at(-1)
@@ -82,7 +84,7 @@ function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run
 }
 
 /** Say which fire is due, and join. What others have left open may begin to run here. */
-async function deliver(app: Cronce, parts: ExecParts): Promise<number> {
+async function deliver(app: Cronce, parts: ExecParts, runner: CommandRunner): Promise<number> {
   const { plan, signal } = parts
   // Before joining, which makes the schedule: a call that is refused leaves nothing behind.
   const dueAt = await inTime(STORE_MS, askDue(app, parts), signal)
@@ -93,12 +95,39 @@ async function deliver(app: Cronce, parts: ExecParts): Promise<number> {
   await inTime(STORE_MS, app.start(), signal)
   unlisten()
   if (refusals[0] !== undefined) throw refusals[0]
-  const { fire } = await inTime(STORE_MS, app.schedules.deliver(plan.name, { dueAt }), signal)
-  if (fire !== null) return fire.dueAt
+  if (await isDelivered(app, dueAt, parts, runner)) return dueAt
   // Only a schedule with a trigger answers so, and such a one would have been refused.
   throw new CronceError('SCHEDULE_NAME_TAKEN', `${plan.name} has a trigger of its own.`, {
     hint: 'Choose another --name: this one is not for exec.',
   })
+}
+
+/**
+ * Its due time is the identity of a fire: to deliver it again makes no second one, so an answer that was lost is asked for again.
+ * Nobody else may come with this fire. False: the schedule comes to it by itself.
+ */
+async function isDelivered(
+  app: Cronce,
+  dueAt: number,
+  { plan, signal }: ExecParts,
+  runner: CommandRunner,
+): Promise<boolean> {
+  const giveUpAt = performance.now() + STORE_MS
+  for (;;) {
+    const leftMs = Math.max(giveUpAt - performance.now(), 1)
+    try {
+      return (await inTime(leftMs, app.schedules.deliver(plan.name, { dueAt }), signal)).fire !== null
+    } catch (error) {
+      // It has been, and only its answer was lost.
+      if (runner.runs.some((run) => run.dueAt === dueAt)) return true
+      if (!isPassing(error) || performance.now() + PAUSE_MS >= giveUpAt) throw error
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof CronceError && (error.code === 'CONTENTION' || exitCodeOf(error) === EXIT.unreachable)
 }
 
 async function askDue(app: Cronce, { plan, env: { CRONCE_K8S_JOB: job } }: ExecParts): Promise<number> {

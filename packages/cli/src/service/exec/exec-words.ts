@@ -1,10 +1,17 @@
 import type { Cronce, FireView, OpenFireView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { formatUtc } from '../../format.ts'
 
-/** What became of a fire that was not run here. */
-export async function elsewhereWords(app: Cronce, name: string, fire: FireView): Promise<string> {
-  const which = `${name} (due ${formatUtc(fire.dueAt)})`
-  switch (fire.state) {
+/**
+ * What became of a fire that is over, and was not run here. These are words for whoever reads them: what the store does not tell
+ * is left out, and fails nothing.
+ */
+export async function endWords(app: Cronce, name: string, dueAt: number): Promise<string> {
+  const fire = await unlessSilent(app.fires.get({ schedule: name, dueAt }))
+  const which = `${name} (due ${formatUtc(dueAt)})`
+  switch (fire?.state) {
+    case undefined:
+      return `${which} is over, and was not run here.`
     case 'open':
       return `${which} is not over.`
     case 'skipped':
@@ -16,8 +23,8 @@ export async function elsewhereWords(app: Cronce, name: string, fire: FireView):
     case 'succeeded':
     case 'failed':
     case 'abandoned': {
-      const { items } = await app.runs.list({ fire, limit: 1 })
-      const host = items[0] === undefined ? '' : ` on ${await hostOf(app, items[0].instance)}`
+      const [run] = (await unlessSilent(app.runs.list({ fire, limit: 1 })))?.items ?? []
+      const host = run === undefined ? '' : ` on ${await hostOf(app, run.instance)}`
       return `another ran it: ${which} ${fire.state} at ${formatUtc(fire.endedAt ?? fire.dueAt)}${host}.`
     }
   }
@@ -35,6 +42,15 @@ function detail(fire: FireView): string {
 
 /** Where an instance is or was; its id if nobody knows any more. */
 async function hostOf(app: Cronce, id: string): Promise<string> {
-  const instance = (await app.instances.list()).find((known) => known.id === id)
+  const instance = (await unlessSilent(app.instances.list()))?.find((known) => known.id === id)
   return instance === undefined ? `instance ${id}` : `${instance.host} (process ${instance.pid})`
+}
+
+async function unlessSilent<Value>(asked: Promise<Value>): Promise<Value | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof CronceError) return null
+    throw error
+  }
 }

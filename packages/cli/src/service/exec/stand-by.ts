@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cronce, OpenFireView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { CommandRunner } from './exec-command.ts'
-import { elsewhereWords, runningWords } from './exec-words.ts'
+import { endWords, runningWords } from './exec-words.ts'
 
 export interface StandByParts {
   readonly app: Cronce
@@ -44,7 +44,7 @@ export async function standBy(parts: StandByParts): Promise<void> {
     const ours = schedule.open.find((fire) => fire.dueAt === dueAt && fire.nonce === '')
     if (ours === undefined) {
       if (runner.runs.some((run) => run.dueAt === dueAt)) return
-      await tellEnd(parts)
+      say(await endWords(app, name, dueAt))
       if (schedule.open.length > 0) await awaitLeftovers(parts)
       return
     }
@@ -75,10 +75,6 @@ async function awaitLeftovers({ runner, signal }: StandByParts): Promise<void> {
 
 function isWithOthers({ state, instance }: OpenFireView, app: Cronce): boolean {
   return state !== 'waiting' && instance !== app.instance
-}
-
-async function tellEnd({ app, name, dueAt, say }: StandByParts): Promise<void> {
-  say(await elsewhereWords(app, name, await app.fires.get({ schedule: name, dueAt })))
 }
 
 /** `null`: the store is away, and the command has been run: whether that is on record, nobody knows. */
