@@ -35,7 +35,7 @@ const HEAD = `# The command line
 | 2 | the command makes no sense |
 | 3 | there is no such thing |
 | 4 | refused: a precondition does not hold, or nobody confirmed it |
-| 5 | the store can't be reached |
+| 5 | the store can't be reached, or does not answer |
 | 20 | \`run --wait\`: the run failed |
 | 130 | interrupted |
 
