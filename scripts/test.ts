@@ -1,5 +1,5 @@
 /** `npm test`: every check there is, in the order in which a failure is cheapest to find. */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -23,32 +23,72 @@ const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,
 )
 
-const STEPS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
-  ['import rules', 'node', 'scripts/check-imports.ts'],
-  ['build', 'tsc', '-b'],
-  ['types', 'tsc', '-p', 'tsconfig.checks.json'],
+type Step = readonly [name: string, command: string, ...args: string[]]
+
+/** One stage after the other; what is in one does not need the other core, or each other. */
+const STAGES: readonly (readonly Step[])[] = [
+  [
+    ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
+    ['import rules', 'node', 'scripts/check-imports.ts'],
+    ['build', 'tsc', '-b'],
+  ],
+  [['types', 'tsc', '-p', 'tsconfig.checks.json']],
   // Three at a time on two cores: most of them wait for processes and servers of their own.
-  ['unit tests', 'node', ...TEST, '--test-concurrency=3', ...UNIT_TESTS],
-  ['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8'],
-  ['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS],
-  ['chaos', 'node', ...TEST, '--test-concurrency=2', 'verification/chaos/**/*.test.ts'],
-  ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],
-  ['docs and examples', 'node', 'scripts/check-docs.ts'],
-  ['package shape', 'node', 'scripts/check-packages.ts'],
+  [['unit tests', 'node', ...TEST, '--test-concurrency=3', ...UNIT_TESTS]],
+  [['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8']],
+  [['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS]],
+  [['chaos', 'node', ...TEST, '--test-concurrency=2', 'verification/chaos/**/*.test.ts']],
+  [
+    ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],
+    ['docs and examples', 'node', 'scripts/check-docs.ts'],
+    ['package shape', 'node', 'scripts/check-packages.ts'],
+  ],
 ]
 
 /** Hundreds of processes load the same sources: the types are taken out of each of them once. */
 const NODE_COMPILE_CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'node-compile')
 const env = { ...process.env, NODE_COMPILE_CACHE }
 
-for (const [name, command, ...args] of STEPS) {
+const IN_SIGHT = ['inherit', 'inherit'] as const
+const KEPT = ['pipe', 'pipe'] as const
+
+interface Ended {
+  readonly code: number
+  readonly output: Buffer
+  readonly seconds: number
+}
+
+/** `isAlone`: what it says is seen as it says it. Otherwise it is kept, so that nobody talks in between. */
+function start([, command, ...args]: Step, isAlone: boolean): Promise<Ended> {
   const startedAt = performance.now()
-  console.log(`\n▶ ${name}`)
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit', env })
-  if (status !== 0) {
-    console.error(`✖ ${name} failed${error === undefined ? '' : `: ${error.message}`}`)
-    process.exit(status ?? 1)
+  const said: Buffer[] = []
+  const child = spawn(command, args, { stdio: ['inherit', ...(isAlone ? IN_SIGHT : KEPT)], env })
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => said.push(chunk))
+  return new Promise((resolve) => {
+    const end = (code: number): void =>
+      resolve({ code, output: Buffer.concat(said), seconds: (performance.now() - startedAt) / 1_000 })
+    child.on('close', (code) => end(code ?? 1))
+    child.on('error', (error) => {
+      said.push(Buffer.from(`${error.message}\n`))
+      end(1)
+    })
+  })
+}
+
+for (const stage of STAGES) {
+  const isAlone = stage.length === 1
+  if (isAlone) console.log(`\n▶ ${stage[0]![0]}`)
+  const started = stage.map((step) => start(step, isAlone))
+  let failed = 0
+  for (const [index, [name]] of stage.entries()) {
+    const { code, output, seconds } = await started[index]!
+    if (!isAlone) console.log(`\n▶ ${name}`)
+    process.stdout.write(output)
+    const time = `(${seconds.toFixed(1)} s)`
+    if (code === 0) console.log(`✔ ${name} ${time}`)
+    else console.error(`✖ ${name} failed ${time}`)
+    failed ||= code
   }
-  console.log(`✔ ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+  // Only when the whole stage has ended: nothing of it outlives this.
+  if (failed !== 0) process.exit(failed)
 }
