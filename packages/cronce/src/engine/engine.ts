@@ -222,6 +222,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     async runDue(options) {
       try {
         await joinFleet()
+        await peers.recoverFirst()
         for (;;) {
           await core.epochs.ready()
           // Nobody else may be there to run what is theirs, and we are not going to be here when it turns out.

@@ -16,6 +16,11 @@ export interface PeerWatch {
   watchLeases(): Promise<void>
   /** By the process, where the store can tell. */
   watchProcesses(): Promise<void>
+  /**
+   * For whoever stays for one look only, and would never see anybody be silent for long: stay for as long as that takes, if somebody who
+   * runs one of our jobs seems to be gone. Throws when the store does.
+   */
+  recoverFirst(): Promise<void>
   /** Give back the fires that an instance holds which is over, for certain. Throws when the store does. */
   recoverRuns(instance: string): Promise<void>
 }
@@ -36,7 +41,7 @@ const PROBED = 2
 const FORGIVEN_LEASES = 3
 
 export function peerWatch(core: Core): PeerWatch {
-  const { clock, store, emit } = core.parts
+  const { clock, store, emit, jobs } = core.parts
   const { leaseMs, probeMs } = core.settings
   const seen = new Map<string, Seen>()
   let lookedAt = clock.mono()
@@ -162,7 +167,11 @@ export function peerWatch(core: Core): PeerWatch {
       { length: Math.min(PROBED, ids.length - 1) },
       (_, index) => ids[(own + 1 + index) % ids.length]!,
     )
-    const gone = await callStore(core, 'probe', () => store.probe(neighbours))
+    await probe(neighbours)
+  }
+
+  const probe = async (ids: readonly string[]): Promise<void> => {
+    const gone = await callStore(core, 'probe', () => store.probe(ids))
     if (gone.length === 0) return
     const { instances } = await callStore(core, 'watch', () => store.listInstances())
     await clock.sleep(GRACE_MS, core.stopped)
@@ -172,7 +181,28 @@ export function peerWatch(core: Core): PeerWatch {
     }
   }
 
-  return { observe, watchLeases, watchProcesses, recoverRuns }
+  const recoverFirst = async (): Promise<void> => {
+    const others = core.peers.map(({ id }) => id).filter((id) => id !== core.instance)
+    if (others.length > 0 && store.info.probes) await probe(others)
+    while (!core.stopped.aborted) {
+      const silent: string[] = []
+      for (const { id, expired } of core.peers) if (expired && (await runsOurs(id))) silent.push(id)
+      if (silent.length === 0) return
+      const now = clock.mono()
+      const deadline = Math.min(...silent.map((id) => (seen.get(id)?.at ?? now) + leaseMs))
+      await clock.sleep(Math.max(1, deadline - now), core.stopped)
+      await lookAtLeases()
+    }
+  }
+
+  const runsOurs = async (instance: string): Promise<boolean> => {
+    if (instance === core.instance) return false
+    const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
+    const { items } = await callStore(core, 'recover (look)', () => store.listRuns(query))
+    return items.some(({ job }) => jobs.has(job))
+  }
+
+  return { observe, watchLeases, watchProcesses, recoverRuns, recoverFirst }
 }
 
 function isOver({ state }: Pick<InstanceRecord, 'state'>): boolean {

@@ -31,6 +31,8 @@ export interface Fleet {
   readonly handled: readonly Handled[]
   /** An instance that has joined. */
   add(declare: Declare, options?: MemberOptions): Promise<Member>
+  /** One that has not: a function of a cloud, or a crontab. */
+  make(declare: Declare, options?: MemberOptions): Member
   addMany(count: number, declare: Declare, options?: MemberOptions): Promise<Member[]>
   /** What the store's clock shows. */
   now(): number
@@ -168,6 +170,7 @@ export async function createFleet({ seed = 1, losesWrites = false, latency }: Fl
 
   const fleet: Fleet = {
     ...{ world, source, operator, members, told, handled },
+    make: (declare, options = {}) => make(declare, options),
     async add(declare, options = {}) {
       const member = make(declare, options)
       await world.until(member.app.start())

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, type Fleet } from './fleet.ts'
+
+/** As a crontab does it: a process for each look. */
+async function runDue(fleet: Fleet, declare: Declare): Promise<void> {
+  const { app } = fleet.make(declare, { lease: '15s' })
+  await fleet.world.until(app.runDue())
+}
+
+const runs = (fleet: Fleet): string[] =>
+  fleet.handled.map(({ dueAt, attempt }) => `${new Date(dueAt).toISOString().slice(11, 16)} ${attempt}`)
+
+test('whoever only looks once takes back what a process left behind that died, and is not kept by one that lives', async () => {
+  const fleet = await createFleet()
+  await fleet.advance('1s')
+  await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
+  await fleet.advance('1h')
+  const killed = fleet.make((app) => app.job('bill', '0 * * * *', () => new Promise(() => {})), { lease: '15s' })
+  void killed.app.runDue()
+  await fleet.advance('2s')
+  assert.deepEqual(runs(fleet), ['01:00 1'])
+  // It runs, as far as anybody can tell.
+  const before = fleet.now()
+  await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
+  assert.deepEqual([runs(fleet).length, fleet.now() - before < 5_000], [1, true])
+  killed.crash()
+  await fleet.advance('1h')
+  await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
+  assert.equal(fleet.events('instance.died').length, 1)
+  assert.ok(runs(fleet).includes('01:00 2'), runs(fleet).join())
+  await fleet.advance('1h')
+  await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
+  assert.equal(runs(fleet).at(-1), '03:00 1')
+  fleet.end()
+})
+
+test('a silent instance that runs nothing of ours is not waited for', async () => {
+  const fleet = await createFleet()
+  const other = await fleet.add((app) => app.job('other', '* * * * *', () => new Promise(() => {})), { app: 'other' })
+  await fleet.advance('90s')
+  other.crash()
+  await fleet.advance('1m')
+  const before = fleet.now()
+  await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
+  assert.ok(fleet.now() - before < 5_000)
+  fleet.end()
+})
