@@ -3,6 +3,8 @@ import { describe, it, mock } from 'node:test'
 import nodeCron from 'node-cron'
 import cron, { type ScheduledTask } from '../../src/node-cron.ts'
 
+/** Not shown to node-cron, which would count so far and take seconds. */
+const FAR = '0-999999999 * * * *'
 /** Written by hand, valid or not: each is judged by node-cron itself. */
 const WRITTEN = [
   ...['* * * * *', '* * * * * *', '*/5 * * * *', '0 */90 * * * *', '*/90 * * * *', '0 0 1 1 *', '1,2,3 4-6 * * *'],
@@ -20,7 +22,6 @@ const WRITTEN = [
     'a b c d e',
     '* * * * * !',
     '1-70 * * * *',
-    '0-999999999 * * * *',
     '-1 * * * *',
   ],
   ...[
@@ -95,7 +96,7 @@ const EXPRESSIONS = [...WRITTEN, ...random(1_500)]
 
 describe('Expressions of the drop-in, judged by node-cron', () => {
   it('are valid where node-cron says so, name the same values, and are refused in the same words', () => {
-    for (const expression of EXPRESSIONS.filter((text) => text !== '0-999999999 * * * *')) {
+    for (const expression of EXPRESSIONS) {
       assert.deepEqual(cron.validateDetailed(expression), nodeCron.validateDetailed(expression), expression)
       assert.equal(cron.validate(expression), nodeCron.validate(expression), expression)
     }
@@ -103,7 +104,7 @@ describe('Expressions of the drop-in, judged by node-cron', () => {
       assert.deepEqual(cron.validateDetailed(wrong), nodeCron.validateDetailed(wrong))
       assert.equal(cron.validate(wrong), false)
     }
-    assert.equal(cron.validate('0-999999999 * * * *'), false, 'without counting so far, as node-cron would')
+    assert.equal(cron.validate(FAR), false, 'without counting so far')
     assert.deepEqual(cron.parse('*/20 3 * * mon'), nodeCron.parse('*/20 3 * * mon'))
     assert.throws(() => cron.parse('60 * * * *'), { message: '60 is a invalid expression for minute' })
   })
