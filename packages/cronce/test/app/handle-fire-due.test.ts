@@ -9,6 +9,7 @@ import { type Cronce, cronce, type JobOptions } from '../../src/index.ts'
 import { memory } from '../../src/memory.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { StoreSource } from '../../src/store/store.ts'
+import { testKit } from '../../src/testing/test-kit.ts'
 import { answerOf, fireRequest } from './fire-request.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'cronce-fires-'))
@@ -123,7 +124,86 @@ test('a fire with jitter is waited for, also the first one ever; one that is rea
   assert.deepEqual(second, { status: 200, state: 'succeeded', hasRun: true, jitterMs: second.jitterMs })
   assert.deepEqual(first, second)
   assert.ok(later.jitterMs > 60_000)
-  assert.deepEqual(later, { status: 202, state: undefined, hasRun: false, jitterMs: later.jitterMs })
+  assert.deepEqual(later, { status: 503, state: undefined, hasRun: false, jitterMs: later.jitterMs })
+})
+
+/** An app that has not started, whose runs fail so often, and are run again after so long. */
+function failing(context: TestContext, times: number, base: string, kit = testKit()) {
+  const app = kit.app()
+  const ran: number[] = []
+  app.job('outside', { retry: { attempts: 5, backoff: { base, cap: base, jitter: 0 } } }, (run) => {
+    ran.push(run.attempt)
+    if (ran.length <= times) throw new Error('out of paper')
+  })
+  context.after(() => app.stop())
+  /** Time goes on until it is answered. */
+  const deliver = async (query: string) => {
+    let answered = false
+    const answer = answerOf(app, fireRequest(query)).finally(() => {
+      answered = true
+    })
+    for (let seconds = 0; !answered && seconds < 600; seconds++) await kit.advance('1s')
+    return answer
+  }
+  return { app, kit, ran, deliver }
+}
+
+for (const query of ['?schedule=outside&id=1', '?schedule=outside&due=2027-01-01T00:00:00Z']) {
+  test(`where nobody has started, a retry that is due soon is waited for: ${query}`, async (context) => {
+    const { ran, deliver } = failing(context, 3, '10s')
+    const { status, body } = await deliver(query)
+    assert.deepEqual([status, body.fire?.state, body.fire?.attempt, ran], [200, 'succeeded', 4, [1, 2, 3, 4]])
+  })
+
+  test(`where nobody has started, whoever delivered comes again for a retry that is due later: ${query}`, async (context) => {
+    const { ran, kit, deliver } = failing(context, 1, '2h')
+    const first = await deliver(query)
+    assert.deepEqual([first.status, first.body.fire?.state, ran], [503, 'open', [1]])
+    assert.equal(first.body.readyAt, first.body.fire?.readyAt)
+    const inSeconds = Number(first.headers.get('retry-after'))
+    const at = kit.now() + inSeconds * 1_000
+    assert.ok(at >= first.body.readyAt && at < first.body.readyAt + 2_000, `${inSeconds} s`)
+    // Too early is no harm.
+    const early = await deliver(query)
+    assert.deepEqual([early.status, early.body.readyAt, ran], [503, first.body.readyAt, [1]])
+    await kit.advanceTo(at)
+    const second = await deliver(query)
+    assert.deepEqual([second.status, second.body.fire?.state, ran], [200, 'succeeded', [1, 2]])
+  })
+}
+
+test('where nobody has started, retries are waited for up to a minute in all', async (context) => {
+  const { ran, deliver } = failing(context, 4, '25s')
+  const first = await deliver('?schedule=outside&id=1')
+  assert.deepEqual([first.status, first.body.fire?.state, ran], [503, 'open', [1, 2, 3]])
+  const second = await deliver('?schedule=outside&id=1')
+  assert.deepEqual([second.status, second.body.fire?.state, ran], [200, 'succeeded', [1, 2, 3, 4, 5]])
+})
+
+test("what another process is running, and what is paused, is in somebody else's hand: nobody need come again", async (context) => {
+  const kit = testKit()
+  const release = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const other = kit.app()
+  other.job('outside', {}, () => {
+    begun.resolve()
+    return release.promise
+  })
+  await other.start()
+  context.after(() => other.stop())
+  const { app, deliver } = failing(context, 1, '2h', kit)
+  await app.schedules.trigger('outside', { dedupe: '1' })
+  const advanced = kit.advance('2s')
+  await begun.promise
+  const running = await answerOf(app, fireRequest('?schedule=outside&id=1'))
+  assert.deepEqual([running.status, running.body.fire?.state], [202, 'open'])
+  release.resolve()
+  await advanced
+  await other.stop()
+
+  assert.equal((await deliver('?schedule=outside&id=2')).status, 503)
+  await app.schedules.pause('outside')
+  assert.equal((await deliver('?schedule=outside&id=2')).status, 202)
 })
 
 test('a fire that failed is answered as such: whether it is run again is for its policy to say', async (context) => {

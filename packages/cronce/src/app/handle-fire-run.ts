@@ -1,0 +1,117 @@
+import type { Client } from '../client/client.ts'
+import type { FireView } from '../client/views.ts'
+import type { Clock } from '../clock.ts'
+import { CronceError } from '../errors.ts'
+import { type DueRunner, runDueTogether } from './handle-fire-due.ts'
+
+/** What is answered: which fire it is, and how it ended if it has. */
+export interface FireAnswer {
+  readonly schedule: string
+  readonly dueAt: number
+  /** `null`: the schedule comes to this instant by itself. */
+  readonly fire: FireView | null
+  /** False: it was on record, whoever put it there. */
+  readonly created: boolean
+  /** When it may start: its instant, with its jitter; when it is to be run again. */
+  readonly readyAt: number
+}
+
+export interface FireRunner extends DueRunner {
+  readonly client: Client
+}
+
+/** A function of a cloud is paid by the second, and ended after a few minutes: so long is waited for one delivery, in all. */
+const LONGEST_WAIT_MS = 60_000
+/** For what waits for something else than a time. */
+const LOOK_AGAIN_MS = 5_000
+
+/** Refused by what the store knows, while the code that is running here may declare something else: then it must be told first. */
+const UNTOLD: ReadonlySet<string> = new Set([
+  'SCHEDULE_NOT_FOUND',
+  'SCHEDULE_RETIRED',
+  'INSTANT_UNKNOWN',
+  'DUE_UNKNOWN',
+])
+
+/** By the store's clock. */
+export interface FireTime {
+  now(): Promise<number>
+}
+
+interface Delivery {
+  readonly time: FireTime
+  readonly clock: Clock
+  readonly deliver: () => Promise<FireAnswer>
+}
+
+export function isOver({ fire }: FireAnswer): boolean {
+  return fire !== null && fire.state !== 'open'
+}
+
+/** In a process that has not started, where nobody else may be there: whoever is early waits, and so does a fire that is to be run again. */
+export async function deliverAndRun(parts: FireRunner, { time, clock, deliver }: Delivery): Promise<FireAnswer> {
+  const { client } = parts
+  let leftMs = LONGEST_WAIT_MS
+  /** False: it is too long until then. */
+  const waitFor = async ({ readyAt }: FireAnswer): Promise<boolean> => {
+    const waitMs = readyAt - (await time.now())
+    if (waitMs > leftMs) return false
+    if (waitMs <= 0) return true
+    leftMs -= waitMs
+    await clock.sleep(waitMs)
+    return true
+  }
+  const runAgain = async (ran: FireAnswer): Promise<FireAnswer> => {
+    let answer = ran
+    for (let attempt = 0; isToRunAgain(answer, attempt) && (await waitFor(answer)); ) {
+      attempt = answer.fire!.attempt
+      await runDueTogether(client, parts)
+      answer = await lookAt(client, answer)
+    }
+    return answer
+  }
+  const first = await deliver().catch((error: unknown) => {
+    if (error instanceof CronceError && UNTOLD.has(error.code)) return null
+    throw error
+  })
+  if (first !== null && isOver(first)) return first
+  if (first !== null) await waitFor(first)
+  // Also if it is not ready: something else may be.
+  await runDueTogether(client, parts)
+  const ran = first === null ? null : await lookAt(client, first)
+  if (ran !== null && ran.fire !== null) return runAgain(ran)
+  // Running wrote down what this code declares: now it is known, and what is refused is refused.
+  const second = await deliver()
+  if (isOver(second)) return second
+  if (await waitFor(second)) await runDueTogether(client, parts)
+  return runAgain(await lookAt(client, second))
+}
+
+/** It was run since, and that was not its end. What does not get on waits for others, and nobody knows for how long. */
+function isToRunAgain({ fire }: FireAnswer, attempt: number): boolean {
+  return fire !== null && fire.state === 'open' && fire.attempt > attempt
+}
+
+async function lookAt(client: Client, answer: FireAnswer): Promise<FireAnswer> {
+  const { schedule, dueAt, fire } = answer
+  try {
+    const found = await client.fires.get({ schedule, dueAt, nonce: fire?.nonce ?? '' })
+    return { ...answer, fire: found, readyAt: found.readyAt }
+  } catch (error) {
+    if (error instanceof CronceError && error.code === 'FIRE_NOT_FOUND') return answer
+    throw error
+  }
+}
+
+/**
+ * When whoever delivered must come again, since it is not over and nobody else may be there. `null`: it is in somebody's hand, who
+ * runs it, will call back or has paused it.
+ */
+export async function comeAgainInMs(client: Client, time: FireTime, answer: FireAnswer): Promise<number | null> {
+  const { fire, dueAt, readyAt } = answer
+  const { pause, open } = await client.schedules.get(answer.schedule)
+  const own = open.find((each) => each.dueAt === dueAt && each.nonce === (fire?.nonce ?? ''))
+  if (pause !== null || (own !== undefined && own.state !== 'waiting')) return null
+  const leftMs = (own?.readyAt ?? readyAt) - (await time.now())
+  return leftMs > 0 ? leftMs : LOOK_AGAIN_MS
+}
