@@ -85,6 +85,23 @@ test('policies judge what is delivered: pause, overlap, and what is too late to 
   assert.equal(await reasonOf('acme', NOON - 4_000), 'paused')
 })
 
+for (const [missed, state] of [
+  ['latest', 'open'],
+  ['skip', 'skipped'],
+] as const) {
+  test(`an instant that the schedule would come to itself is settled by the choice of its pause, not by a delivery: ${missed}`, async () => {
+    const { client, clock, work } = await openClient()
+    await client.schedules.create('acme', { job: 'billing', every: '1h' })
+    await client.schedules.pause('acme', { missed })
+    const dueAt = NOON + 60 * MINUTE
+    clock.now = dueAt + 1_000
+    assert.deepEqual(await client.schedules.deliver('acme', { dueAt }), { fire: null, created: false, readyAt: dueAt })
+    await client.schedules.resume('acme')
+    await work('acme')
+    assert.equal((await client.fires.get({ schedule: 'acme', dueAt })).state, state)
+  })
+}
+
 test('a pause whose end has come is over for deliveries, too, also if nobody has looked since', async () => {
   const { client, clock } = await openClient()
   await client.schedules.create('acme', { job: 'billing' })
