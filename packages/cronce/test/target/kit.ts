@@ -68,11 +68,16 @@ export function linesOf(run: RunView, level: 'debug' | 'info' | 'warn' | 'error'
 
 /** Whether a process is there and has not ended. */
 export function isAlive(pid: number): boolean {
+  return !['', 'Z', 'X'].includes(stateOf(pid))
+}
+
+/** One letter, as `ps` shows it; empty: it is gone. */
+export function stateOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return !['Z', 'X'].includes(stat.charAt(stat.lastIndexOf(')') + 2))
+    return stat.charAt(stat.lastIndexOf(')') + 2)
   } catch {
-    return false
+    return ''
   }
 }
 
