@@ -199,11 +199,6 @@ test('half of a fleet may crash at once, at any moment', async () => {
   fleet.end()
 })
 
-async function runReasons(fleet: Fleet): Promise<unknown[]> {
-  const { items } = await fleet.operator.runs.list()
-  return items.map(({ reason }) => reason).reverse()
-}
-
 test('a fire whose instances died twice begins as soon as one of the others is idle', async () => {
   const fleet = await createFleet()
   let crashes = 0
@@ -225,3 +220,8 @@ test('a fire whose instances died twice begins as soon as one of the others is i
   )
   fleet.end()
 })
+
+async function runReasons(fleet: Fleet): Promise<unknown[]> {
+  const { items } = await fleet.operator.runs.list()
+  return items.map(({ reason }) => reason).reverse()
+}
