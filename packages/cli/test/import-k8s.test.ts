@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { jobsOf } from '../src/import/imported.ts'
 import { importK8s } from '../src/import/k8s-jobs.ts'
+import { anyText } from './any-text.ts'
 import { ask } from './cronce.ts'
 
 interface Parts {
@@ -243,7 +244,7 @@ describe('what has no counterpart is told, with its line and column', () => {
       '  jobTemplate: 5',
     )
     const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.array(word, { maxLength: 12 }).map((words) => words.join('\n')),
     )
     fc.assert(

@@ -14,6 +14,7 @@ import { importCrontab } from '../src/import/crontab-jobs.ts'
 import { readCrontab } from '../src/import/crontab-lines.ts'
 import { jobsOf } from '../src/import/imported.ts'
 import { renderJobs } from '../src/import/render-jobs.ts'
+import { anyText } from './any-text.ts'
 import { ask, MAIN } from './cronce.ts'
 
 const FIXTURE = fileURLToPath(new URL('./fixtures/crontab.txt', import.meta.url))
@@ -208,7 +209,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 
 describe('any text', () => {
   const line = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 40 }),
+    anyText(40),
     fc
       .array(
         fc.constantFrom(
