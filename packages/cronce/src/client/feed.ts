@@ -1,7 +1,9 @@
 import { CronceError } from '../errors.ts'
+import type { FireRecord } from '../model/record.ts'
 import type { RunQuery } from '../store/store.ts'
 import { readStore } from './ask-store.ts'
 import { viewFire, viewRun } from './make-view.ts'
+import { keyOf, OpenRuns } from './open-runs.ts'
 import type { ClientParts } from './parts.ts'
 import { optionalInstant, readCommand } from './read-command.ts'
 import { optionInvalid, readDuration } from './read-option.ts'
@@ -27,14 +29,14 @@ export interface FeedOptions {
   readonly interval?: Duration | undefined
 }
 
-/** Of runs and of fires, at each look. */
+/** Of fires and of runs that are asked for at once. */
 const MOST = 1_000
-/** Of open runs. */
-const PAGES = 20
+/** Of runs that began, at each look. */
+const PAGES = 10
 /** Records of one moment may become visible one after the other. */
 const OVERLAP_MS = 10_000
 const FIRES_MS = 3_600_000
-/** Of what was told, so that it is not told again. */
+/** Of what was told, so that it is not told again: more than a look can find. */
 const REMEMBERED = 50_000
 
 export function feed<Tx>(parts: ClientParts<Tx>, options: FeedOptions = {}): AsyncIterable<FeedEntry> {
@@ -53,35 +55,32 @@ async function* entries<Tx>(
   intervalMs: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<FeedEntry, void, undefined> {
-  const told = new Told()
-  // Those that are going on when it begins are not told to begin, but how they end is.
-  const going = await readStore('list runs', () => parts.store.listRuns({ outcome: 'open', limit: MOST, after: null }))
-  const since = from ?? going.now
+  const open = new OpenRuns(parts.store)
+  const { now: begunAt } = await open.begin(from)
+  const since = from ?? begunAt
   let runsFrom = since
-  const open = new Map<string, RunView>()
-  for (const run of going.items.map(viewRun)) {
-    if (run.startedAt >= since) continue
-    open.set(keyOf(run), run)
-    told.isNew(`s ${keyOf(run)}`)
-  }
+  const runsTold = new Told()
+  // By themselves: runs that begin are many, and must not drive out what is listed for an hour.
+  const firesTold = new Told()
   while (signal?.aborted !== true) {
     try {
       const runs = await newRuns(parts, Math.max(since, runsFrom - OVERLAP_MS))
-      if (runs.isCut) yield { kind: 'gap', at: runs.now }
+      const gap: FeedEntry = { kind: 'gap', at: runs.now }
+      const [earliest] = runs.items
+      // Earlier ones were told along with it, or never will be.
+      if (runs.isCut && earliest !== undefined && !runsTold.has(keyOf(earliest))) yield gap
       for (const run of runs.items) {
         runsFrom = Math.max(runsFrom, run.startedAt)
-        if (told.isNew(`s ${keyOf(run)}`)) {
-          yield { kind: 'run.started', at: run.startedAt, run }
-          open.set(keyOf(run), run)
-        }
+        if (!runsTold.isNew(keyOf(run))) continue
+        yield { kind: 'run.started', at: run.startedAt, run }
+        open.add(run)
       }
-      for (const run of await endedOf(parts, open)) {
-        open.delete(keyOf(run))
-        yield { kind: 'run.ended', at: run.endedAt ?? runs.now, run }
-      }
-      for (const fire of await unrunFires(parts, since, runs.now)) {
-        const key = `f ${fire.schedule}\n${fire.dueAt}\n${fire.nonce}\n${fire.round}`
-        if (told.isNew(key)) yield { kind: 'fire.ended', at: fire.endedAt ?? runs.now, fire }
+      for (const run of await open.ended(runs.items)) yield { kind: 'run.ended', at: run.endedAt ?? runs.now, run }
+      if (open.takeOverflow()) yield gap
+      const fires = await unrunFires(parts, since, runs.now)
+      if (fires.cutAt.some((fire) => !firesTold.has(fireKey(fire)))) yield gap
+      for (const fire of fires.items) {
+        if (firesTold.isNew(fireKey(fire))) yield { kind: 'fire.ended', at: fire.endedAt ?? runs.now, fire }
       }
     } catch (error) {
       // A store that does not answer for a while ends no feed: what happened meanwhile is told when it does.
@@ -91,65 +90,60 @@ async function* entries<Tx>(
   }
 }
 
-/** The earliest first. */
-async function newRuns<Tx>(
-  { store }: ClientParts<Tx>,
-  from: number,
-): Promise<{ readonly now: number; readonly items: readonly RunView[]; readonly isCut: boolean }> {
-  const { now, items, next } = await readStore('list runs', () => store.listRuns({ from, limit: MOST, after: null }))
-  return { now, items: items.map(viewRun).reverse(), isCut: next !== null }
+interface NewRuns {
+  readonly now: number
+  /** The earliest first. */
+  readonly items: readonly RunView[]
+  /** There are earlier ones. */
+  readonly isCut: boolean
 }
 
-/** How those that were open went on. */
-async function endedOf<Tx>({ store }: ClientParts<Tx>, open: Map<string, RunView>): Promise<RunView[]> {
-  if (open.size === 0) return []
-  const going = await openRuns(store)
-  // More are open than are looked at: then absence says nothing.
-  if (going === null) return []
-  const ended: RunView[] = []
-  for (const [key, { schedule, token }] of open) {
-    if (going.has(key)) continue
-    const { items } = await readStore('look for a run', () =>
-      store.listRuns({ schedule, token, limit: 1, after: null }),
-    )
-    if (items[0]?.ending != null) ended.push(viewRun(items[0]))
-    // Its record is gone, and nobody will hear of it again.
-    else if (items[0] === undefined) open.delete(key)
-  }
-  return ended.sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
-}
-
-/** The keys of all runs that are open; `null`: there are too many. */
-async function openRuns<Tx>(store: ClientParts<Tx>['store']): Promise<ReadonlySet<string> | null> {
-  const keys = new Set<string>()
+async function newRuns<Tx>({ store }: ClientParts<Tx>, from: number): Promise<NewRuns> {
+  const found: RunView[] = []
+  let now = 0
   let after: string | null = null
   for (let page = 0; page < PAGES; page++) {
-    const query: RunQuery = { outcome: 'open', limit: MOST, after }
-    const found = await readStore('list runs', () => store.listRuns(query))
-    for (const run of found.items) keys.add(keyOf(run))
-    if (found.next === null) return keys
-    after = found.next
+    const query: RunQuery = { from, limit: MOST, after }
+    const answer = await readStore('list runs', () => store.listRuns(query))
+    found.push(...answer.items.map(viewRun))
+    now = answer.now
+    after = answer.next
+    if (after === null) break
   }
-  return null
+  return { now, items: found.reverse(), isCut: after !== null }
+}
+
+interface UnrunFires {
+  readonly items: readonly FireView[]
+  /** The last of each list that goes on. */
+  readonly cutAt: readonly FireView[]
 }
 
 /** Fires that ended without ever having been run. */
-async function unrunFires<Tx>({ store }: ClientParts<Tx>, since: number, now: number): Promise<readonly FireView[]> {
+async function unrunFires<Tx>({ store }: ClientParts<Tx>, since: number, now: number): Promise<UnrunFires> {
   const found: FireView[] = []
+  const cutAt: FireView[] = []
+  const isWanted = (record: FireRecord): boolean => record.attempt === 0 && (record.endedAt ?? 0) >= since
   for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned'] as const) {
     const query = { outcome, from: now - FIRES_MS, limit: MOST, after: null }
-    const { items } = await readStore('list fires', () => store.listFires(query))
-    found.push(...items.filter((record) => record.attempt === 0 && (record.endedAt ?? 0) >= since).map(viewFire))
+    const { items, next } = await readStore('list fires', () => store.listFires(query))
+    found.push(...items.filter(isWanted).map(viewFire))
+    const last = items.at(-1)
+    if (next !== null && last !== undefined && isWanted(last)) cutAt.push(viewFire(last))
   }
-  return found.sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
+  return { items: found.sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0)), cutAt }
 }
 
-function keyOf({ schedule, token }: { readonly schedule: string; readonly token: string }): string {
-  return `${schedule}\n${token}`
+function fireKey({ schedule, dueAt, nonce, round }: FireView): string {
+  return `${schedule}\n${dueAt}\n${nonce}\n${round}`
 }
 
 class Told {
   readonly #keys = new Set<string>()
+
+  has(key: string): boolean {
+    return this.#keys.has(key)
+  }
 
   isNew(key: string): boolean {
     if (this.#keys.has(key)) return false
