@@ -8,7 +8,7 @@ import { LOOK_MS } from './faults.ts'
 import { releaseJobs } from './jobs.ts'
 import { troubleOf } from './network-faults.ts'
 import { NAMES, resumeAll } from './operators.ts'
-import { createPlan, NOT_BRIEF } from './plan.ts'
+import { createPlan, NOT_BRIEF, type Plan } from './plan.ts'
 import { randomFrom } from './random.ts'
 import { SERVER_TROUBLE } from './server-faults.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
@@ -85,12 +85,15 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     // What can't be done here is not asked for.
     return counters.lacking(faults, seconds).filter(({ name }) => !kinds.includes(name))
   }
+  // Before anything has happened, so that the plan depends on nothing but the seed.
+  const first = isShort(seconds) ? lacking() : []
   const calm = new AbortController()
   try {
     const chaos = chaosIn(world, calm.signal)
     await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
     await fleet.ready()
-    const reads = await makeChaos(chaos, options, calm, lacking)
+    const plan = createPlan(chaos, randomFrom(seed), { isBrief: options.isBrief, first })
+    const reads = await makeChaos(chaos, options, plan, calm, lacking)
     options.progress('calm')
     await heal(chaos)
     await stayCalm(chaos, bounds.recoveryMs + TAIL_MS)
@@ -140,7 +143,8 @@ function chaosIn(world: World, calm: AbortSignal): Chaos {
 /** A fault every now and then, several at a time, until the time is up and everything has happened that has to. */
 async function makeChaos(
   chaos: Chaos,
-  { seed, seconds, isBrief, progress }: ChaosOptions,
+  { seed, seconds, progress }: ChaosOptions,
+  plan: Plan,
   calm: AbortController,
   lacking: () => readonly Lack[],
 ): Promise<Ledger[]> {
@@ -151,7 +155,6 @@ async function makeChaos(
   const beganAt = recorder.now()
   const endAt = beganAt + seconds * 1_000
   const latestAt = endAt + Math.max(seconds * 1_000, OVERTIME_MS)
-  const plan = createPlan(chaos, random, { isBrief, first: isShort(seconds) ? lacking() : [] })
   const pace = isShort(seconds) ? SHORT_PACE_MS : PACE_MS
   let readAt = beganAt + READ_MS
   let reading: Promise<void> | undefined

@@ -33,6 +33,8 @@ const BRIEF: ReadonlySet<string> = new Set([
   'operator',
   'clock step',
   'ambush to stop',
+  'ambush to lose an answer',
+  'ambush to lose a request',
   'lossy link',
   'cut',
   'black hole',
@@ -55,10 +57,11 @@ const LASTING: ReadonlySet<string> = new Set([
 ])
 
 export function createPlan(chaos: Chaos, random: Random, { isBrief, first }: PlanOptions): Plan {
-  const kinds = kindsOf(chaos).filter(({ name }) => !isBrief || BRIEF.has(name))
+  const kinds = kindsOf(chaos)
+  const some = kinds.filter(({ name }) => !isBrief || BRIEF.has(name))
   const deal = (): Card[] =>
     random.shuffle(
-      kinds.flatMap(({ cards, ...card }) => Array.from({ length: isBrief ? 1 : cards }, () => ({ ...card }))),
+      some.flatMap(({ cards, ...card }) => Array.from({ length: isBrief ? 1 : cards }, () => ({ ...card }))),
     )
   let deck = withFirst(deal(), first)
   return {

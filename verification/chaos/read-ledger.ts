@@ -22,7 +22,7 @@ export async function readLedger(
   const storeAt = await storeNow()
   const reads: Read[] = []
   for (const name of names) reads.push(await readSchedule(client, name))
-  const instances = await client.instances.list()
+  const instances = await client.instances.list({ ended: 10_000 })
   return {
     at,
     storeAt,
