@@ -24,8 +24,9 @@ async function look(source: Source, ready: () => boolean | Promise<boolean>): Pr
       await source.store.check()
       return true
     }
-    const instances = await source.instances.list()
-    return instances.some(({ id, state, drain }) => id === instance && state === 'live' && !drain)
+    // Asked for alone: whoever probes is anybody, and what others have left behind may be a hundred thousand.
+    const own = await source.instances.find(instance)
+    return own?.state === 'live' && !own.drain
   } catch {
     // Why is for the log of whoever runs jobs: whoever asks here may be anybody.
     return false

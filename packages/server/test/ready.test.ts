@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { connect } from 'cronce'
+import { connect, cronce } from 'cronce'
+import { memory } from 'cronce/memory'
 import { postgres } from 'cronce/postgres'
 import { redis } from 'cronce/redis'
 import { type Server, startPostgres, startRedis } from '../../../scripts/servers/index.ts'
@@ -41,4 +42,20 @@ describe('without its store', { concurrency: 2 }, () => {
       assert.ok(password === '' || !JSON.stringify(asked.body).includes(password), 'no secret is told')
     })
   }
+})
+
+test('readiness looks at one instance, however many others there are or were', async (context) => {
+  const app = cronce({ store: memory(), logger: false, signals: false })
+  app.job('j', { every: '1h' }, () => {})
+  context.after(() => app.stop())
+  await app.start()
+  const list = async (): Promise<never> => assert.fail('all were listed')
+  const handler = createHandler(Object.create(app, { instances: { value: { ...app.instances, list } } }), {
+    access: () => 'operate',
+    logger: false,
+  })
+  const readyz = async () => (await ask(handler, 'GET', '/readyz')).status
+  assert.equal(await readyz(), 200)
+  await app.instances.drain(app.instance!)
+  assert.equal(await readyz(), 503)
 })

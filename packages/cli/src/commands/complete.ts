@@ -34,7 +34,9 @@ async function runComplete(commands: readonly Entry[], args: Args, io: Io): Prom
         return items.map(({ name }) => name)
       }),
     instances: (prefix) =>
-      ask(async (client) => (await client.instances.list()).map(({ id }) => id).filter((id) => id.startsWith(prefix))),
+      ask(async (client) =>
+        (await client.instances.list({ ended: 0 })).map(({ id }) => id).filter((id) => id.startsWith(prefix)),
+      ),
   })
   for (const { word, meaning } of found) io.out(`${sanitize(word)}\t${sanitize(meaning)}\n`)
   return 0

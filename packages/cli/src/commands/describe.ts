@@ -78,7 +78,7 @@ async function readDescription(client: Connection, name: string, count: number, 
   const [fires, runs, all] = await Promise.all([
     client.fires.list({ schedule: name, limit: 20 }),
     client.runs.list({ schedule: name, limit: 5 }),
-    client.instances.list(),
+    client.instances.list({ ended: 0 }),
   ])
   const able = all.filter(({ state, jobs }) => state === 'live' && jobs.includes(schedule.job))
   return { schedule, next: comingOf(schedule, now, count), fires: fires.items, runs: runs.items, instances: able }

@@ -29,7 +29,7 @@ function runDrain(args: Args, io: Io): Promise<number> {
   const given = oneOperand(args, 'drain', 'instance')
   const isDraining = !args.has('undo')
   return withClient(args, io, async (client) => {
-    const instances = await client.instances.list()
+    const instances = await client.instances.list({ ended: 0 })
     const instance = find(given, instances)
     const lines = isDraining ? drainWords(instance, instances) : [`Let ${nameOf(instance)} take new runs again.`]
     if (!(await confirm({ lines, json: { instance: instance.id, drain: isDraining } }, args, io))) return EXIT.ok

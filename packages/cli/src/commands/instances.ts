@@ -18,7 +18,7 @@ export const instances: Command = {
   about:
     "CLOCK is how far the clock of the machine is from the store's, as the instance measured it.\nSilent: its lease has run out, and the others are about to take over.",
   flags: {
-    all: { type: 'boolean', help: 'Also those that left or died within a day' },
+    all: { type: 'boolean', help: 'Also those that left or died within a day, the latest 200' },
     ...TIME_FLAGS,
     ...STORE_FLAGS,
     ...OUTPUT_FLAGS,
@@ -26,13 +26,15 @@ export const instances: Command = {
   run: runInstances,
 }
 
+/** So many of those that are over are shown: the latest. */
+const ENDED = 200
 const GONE: readonly InstanceView['state'][] = ['left', 'dead']
 
 function runInstances(args: Args, io: Io): Promise<number> {
   atMost(args, 0, 'instances')
   const tz = zoneOf(args)
   return withClient(args, io, async (client) => {
-    const known = await client.instances.list()
+    const known = await client.instances.list({ ended: ENDED })
     const items = known.filter(({ state }) => args.has('all') || !GONE.includes(state))
     printList(
       { items, columns: columnsIn(tz, io.now), name: ({ id }) => id, empty: 'No instances: nothing runs jobs.' },
@@ -40,7 +42,8 @@ function runInstances(args: Args, io: Io): Promise<number> {
       io,
     )
     const hidden = known.length - items.length
-    if (hidden > 0) note(`${hidden} left or died within a day: add --all.`, io)
+    const many = hidden < ENDED ? hidden : `${ENDED} or more`
+    if (hidden > 0) note(`${many} left or died within a day: add --all.`, io)
     return 0
   })
 }

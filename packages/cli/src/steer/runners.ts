@@ -7,7 +7,7 @@ export function runnersOf(job: string, instances: readonly InstanceView[]): read
 
 /** What to say where nobody would run it; `null` where somebody does. */
 export async function nobodyRuns(job: string, client: Pick<Client, 'instances'>): Promise<string | null> {
-  const instances = await client.instances.list()
+  const instances = await client.instances.list({ ended: 0 })
   if (runnersOf(job, instances).length > 0) return null
   const live = instances.filter(({ state }) => state === 'live')
   const draining = live.filter(({ drain, jobs }) => drain && jobs.includes(job))

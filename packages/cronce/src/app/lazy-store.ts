@@ -54,7 +54,7 @@ export function lazyStore<Tx>(open: () => Promise<Store<Tx>>, { message, hint }:
     listFires: async (query) => (await ready()).listFires(query),
     listRuns: async (query) => (await ready()).listRuns(query),
     listSteps: async (fire) => (await ready()).listSteps(fire),
-    listInstances: async () => (await ready()).listInstances(),
+    listInstances: async (query) => (await ready()).listInstances(query),
     prune: async (limit) => (await ready()).prune(limit),
     erase: async (schedule, limit) => (await ready()).erase(schedule, limit),
     watch: (listener) => opened?.watch(listener) ?? (() => {}),

@@ -1,23 +1,39 @@
 import { CronceError } from '../errors.ts'
+import { ENDED_LOOKED, ENDED_SHOWN } from '../store/store.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { viewInstance } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
+import { readCommand } from './read-command.ts'
 import { readName } from './read-name.ts'
-import { readBoolean } from './read-option.ts'
+import { readBoolean, readInteger } from './read-option.ts'
 import type { InstanceView } from './views.ts'
 
+export interface ListInstances {
+  /** How many at most of those that left or died, the latest first: 0 to 10,000. */
+  readonly ended?: number | undefined
+}
+
 export interface Instances {
-  /** All that are live, and those that left or died within a day. */
-  list(): Promise<readonly InstanceView[]>
+  /** All that are live or still hold runs, and of those that left or died within a day the latest, 200 unless told. */
+  list(options?: ListInstances): Promise<readonly InstanceView[]>
+  /** One of them, also if it left or died within a day; `null` if there is none of this id. */
+  find(id: string): Promise<InstanceView | null>
   /** Ask an instance to take nothing new, or (`false`) take that back. INSTANCE_NOT_FOUND if none of this id is live. */
   drain(id: string, drain?: boolean): Promise<void>
 }
 
 export function makeInstances<Tx>({ store }: ClientParts<Tx>): Instances {
   return {
-    async list() {
-      const { instances } = await readStore('list instances', () => store.listInstances())
+    async list(options = {}) {
+      const { ended = ENDED_SHOWN } = readCommand(options, ['ended'])
+      const query = { ended: readInteger('ended', ended, { min: 0, max: ENDED_LOOKED }) }
+      const { instances } = await readStore('list instances', () => store.listInstances(query))
       return instances.map(viewInstance)
+    },
+    async find(id) {
+      const ids = [readName('instance', id)]
+      const { instances } = await readStore('look at an instance', () => store.listInstances({ ids }))
+      return instances[0] === undefined ? null : viewInstance(instances[0])
     },
     async drain(id, drain = true) {
       const name = readName('instance', id)

@@ -54,7 +54,7 @@ async function warnOfJob<Tx>(
 ): Promise<readonly string[]> {
   // In somebody's transaction nothing is asked that is not needed.
   if (defaultsOf?.(job) !== undefined || tx !== undefined) return []
-  const { instances } = await readStore('list instances', () => store.listInstances())
+  const { instances } = await readStore('list instances', () => store.listInstances({ ended: 0 }))
   const live = instances.filter(({ state }) => state === 'live' || state === 'draining')
   const known = [...new Set(live.flatMap(({ jobs }) => jobs))]
   if (known.length === 0 || known.includes(job)) return []

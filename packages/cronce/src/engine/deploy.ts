@@ -97,13 +97,13 @@ export function deployer(core: Core): Deployer {
 
   /**
    * Who was ready when is written rarely: in between, the instances themselves say so. Without that a deployment that was
-   * there all the time would seem to come back after a long absence, and count as the latest.
+   * there all the time would seem to come back after a long absence, and count as the latest. One alone is that anyway.
    */
   const withPresence = async (record: AppRecord, live: readonly string[], now: Instant): Promise<AppRecord> => {
     const isOld = ({ id, lastReadyAt }: DeploymentRecord): boolean =>
       live.includes(id) && now - lastReadyAt >= holdDownMs / 4
-    if (!record.deployments.some(isOld)) return record
-    const { instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances())
+    if (record.deployments.length < 2 || !record.deployments.some(isOld)) return record
+    const { instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances({ app }))
     const deployments = record.deployments.map((known) => {
       if (!isOld(known)) return known
       const own = instances.filter((peer) => peer.app === app && peer.deployment === known.id)

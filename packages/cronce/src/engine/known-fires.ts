@@ -35,6 +35,17 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
   return Map.groupBy(fires.values(), ({ fire }) => fire.schedule)
 }
 
+/** Others that this instance knows to have held runs. */
+export function holdersOf(core: Core): readonly string[] {
+  const holders = new Set<string>()
+  for (const { open, state } of core.recent.all()) {
+    for (const { run } of [...(open === null ? [] : [open]), ...(state?.open ?? [])]) {
+      if (run !== null && run.instance !== NOBODY) holders.add(run.instance)
+    }
+  }
+  return [...holders]
+}
+
 /** Of each schedule, as this instance wrote it last. */
 export function knownStates(core: Core): ReadonlyMap<string, ScheduleState> {
   const latest = new Map<string, Remembered>()

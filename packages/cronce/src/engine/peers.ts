@@ -130,7 +130,7 @@ export function peerWatch(core: Core): PeerWatch {
 
   /** Dead only if the store says so *and* we have seen no renewal for a whole lease ourselves: store clocks jump. */
   const lookAtLeases = async (): Promise<void> => {
-    const { instances } = await callStore(core, 'watch', () => store.listInstances())
+    const { instances } = await callStore(core, 'watch', () => store.listInstances({ ended: 0 }))
     core.peers = instances.filter((peer) => !isOver(peer))
     observe()
     const now = clock.mono()
@@ -173,7 +173,7 @@ export function peerWatch(core: Core): PeerWatch {
   const probe = async (ids: readonly string[]): Promise<void> => {
     const gone = await callStore(core, 'probe', () => store.probe(ids))
     if (gone.length === 0) return
-    const { instances } = await callStore(core, 'watch', () => store.listInstances())
+    const { instances } = await callStore(core, 'watch', () => store.listInstances({ ids: gone }))
     await clock.sleep(GRACE_MS, core.stopped)
     const stillGone = new Set(await callStore(core, 'probe', () => store.probe(gone)))
     for (const peer of instances) {

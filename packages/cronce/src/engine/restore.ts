@@ -10,7 +10,7 @@ import { applyDecisions, type Changed } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import type { Deployer } from './deploy.ts'
 import { describeError } from './describe-error.ts'
-import { knownFires, knownStates } from './known-fires.ts'
+import { holdersOf, knownFires, knownStates } from './known-fires.ts'
 import { fireText } from './recent.ts'
 import { beginAgain } from './run-handle.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
@@ -113,7 +113,7 @@ export function restorer(
 async function awaitPeers(core: Core, peers: readonly string[], patientUntil: number): Promise<void> {
   const { clock, store } = core.parts
   while (!core.stopped.aborted && clock.mono() < patientUntil) {
-    const { instances } = await callStore(core, 'restore (look)', () => store.listInstances())
+    const { instances } = await callStore(core, 'restore (look)', () => store.listInstances({ ids: peers }))
     const back = new Set(instances.map(({ id }) => id))
     if (peers.every((id) => back.has(id))) return
     await clock.sleep(Math.min(PEERS_MS, patientUntil - clock.mono()), core.stopped)
@@ -121,11 +121,12 @@ async function awaitPeers(core: Core, peers: readonly string[], patientUntil: nu
 }
 
 async function restoreAll(core: Core, epoch: number, found: Found): Promise<void> {
-  const { instances } = await callStore(core, 'restore (look)', () => core.parts.store.listInstances())
+  const ids = holdersOf(core)
+  const { instances } = await callStore(core, 'restore (look)', () => core.parts.store.listInstances({ ids }))
   const known = knownFires(core, new Set(instances.map(({ id }) => id)))
-  const ids = [...known.keys()]
-  for (let start = 0; start < ids.length; start += BATCH) {
-    await restoreSchedules(core, epoch, ids.slice(start, start + BATCH), known, found)
+  const schedules = [...known.keys()]
+  for (let start = 0; start < schedules.length; start += BATCH) {
+    await restoreSchedules(core, epoch, schedules.slice(start, start + BATCH), known, found)
     if (core.epochs.latest !== epoch) return
   }
 }

@@ -74,7 +74,10 @@ export interface Store<Tx = unknown> {
   listFires(query: FireQuery): Promise<Page<FireRecord>>
   listRuns(query: RunQuery): Promise<Page<RunRecord & RunNotes>>
   listSteps(fire: FireKey): Promise<readonly StepRecord[]>
-  listInstances(): Promise<{ readonly now: Instant; readonly instances: readonly InstanceRecord[] }>
+  /** In the order of their ids. Bounded by those that live: what a day has left behind may be a hundred thousand. */
+  listInstances(
+    query?: InstanceQuery,
+  ): Promise<{ readonly now: Instant; readonly instances: readonly InstanceRecord[] }>
 
   /**
    * Delete up to `limit` ended fires whose time is up, with their runs and steps, and instances gone for a day. One that still
@@ -95,6 +98,19 @@ export interface Store<Tx = unknown> {
 
   close(): Promise<void>
 }
+
+/** All that are not over; those that are, and still hold open runs; and of the others the newest. */
+export interface InstanceQuery {
+  /** Instead of those: these, whatever became of them. */
+  readonly ids?: readonly string[] | undefined
+  /** Only those of this app. Of those that are over, a store looks at the newest `ENDED_LOOKED`. */
+  readonly app?: string | undefined
+  /** How many at most that are over and hold nothing. `ENDED_SHOWN` unless told. */
+  readonly ended?: number | undefined
+}
+
+export const ENDED_SHOWN = 200
+export const ENDED_LOOKED = 10_000
 
 /**
  * `wake`: somebody wrote with `wake`, joined, left, or wants an instance to drain.

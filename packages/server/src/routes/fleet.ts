@@ -15,7 +15,8 @@ export const FLEET_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/instances',
     id: 'listInstances',
-    about: 'All instances that are live, and those that left or died within a day.',
+    about:
+      'All instances that are live or still hold runs, and the latest 200 of those that left or died within a day.',
     access: 'read',
     answer: items('Instance'),
     handle: async ({ source }) => answerJson({ items: await source.instances.list() }),

@@ -42,8 +42,8 @@ function detail(fire: FireView): string {
 
 /** Where an instance is or was; its id if nobody knows any more. */
 async function hostOf(app: Cronce, id: string): Promise<string> {
-  const instance = (await unlessSilent(app.instances.list()))?.find((known) => known.id === id)
-  return instance === undefined ? `instance ${id}` : `${instance.host} (process ${instance.pid})`
+  const instance = await unlessSilent(app.instances.find(id))
+  return instance === null ? `instance ${id}` : `${instance.host} (process ${instance.pid})`
 }
 
 async function unlessSilent<Value>(asked: Promise<Value>): Promise<Value | null> {

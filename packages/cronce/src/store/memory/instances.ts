@@ -1,6 +1,15 @@
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { ApplyOptions, Beat, BeatAnswer, Chores, HeldRun, Store } from '../store.ts'
+import {
+  type ApplyOptions,
+  type Beat,
+  type BeatAnswer,
+  type Chores,
+  ENDED_SHOWN,
+  type HeldRun,
+  type InstanceQuery,
+  type Store,
+} from '../store.ts'
 import type { StoredInstance } from './data.ts'
 import { isPrunable } from './prune.ts'
 import { ascend, compareText } from './sorted.ts'
@@ -85,10 +94,28 @@ export function drain(space: Space, instance: string, isWanted: boolean): boolea
   return true
 }
 
-export function listInstances(space: Space, now: Instant): InstanceRecord[] {
-  return [...space.data.instances.values()]
+export function listInstances(space: Space, now: Instant, query: InstanceQuery = {}): InstanceRecord[] {
+  const { ids, app } = query
+  return (ids === undefined ? present(space, query) : [...new Set(ids)].flatMap((id) => find(space, id)))
+    .filter(({ record }) => app === undefined || record.app === app)
     .map((known) => view(known, now))
     .sort((one, other) => compareText(one.id, other.id))
+}
+
+function present(space: Space, { app, ended = ENDED_SHOWN }: InstanceQuery): StoredInstance[] {
+  const idle: StoredInstance[] = []
+  const others: StoredInstance[] = []
+  for (const known of space.data.instances.values()) {
+    const isIdle = known.goneAt !== null && !space.records.openRuns.has(known.record.id)
+    if (!isIdle) others.push(known)
+    else if (app === undefined || known.record.app === app) idle.push(known)
+  }
+  return [...others, ...idle.sort((one, other) => other.goneAt! - one.goneAt!).slice(0, ended)]
+}
+
+function find(space: Space, id: string): StoredInstance[] {
+  const known = space.data.instances.get(id)
+  return known === undefined ? [] : [known]
 }
 
 function heldBy(space: Space, instance: string): HeldRun[] {

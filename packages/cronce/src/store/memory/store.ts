@@ -105,7 +105,7 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
     listFires: async (query) => listFires(space(), core.now(), query),
     listRuns: async (query) => listRuns(space(), core.now(), query),
     listSteps: async (fire) => listSteps(space(), fire),
-    listInstances: async () => ({ now: core.now(), instances: listInstances(space(), core.now()) }),
+    listInstances: async (query) => ({ now: core.now(), instances: listInstances(space(), core.now(), query) }),
     prune: async (limit) => ({ deleted: prune(space(), core.now(), limit) }),
     erase: async (schedule, limit) => erase(space(), schedule, limit),
     watch(listener) {

@@ -1,12 +1,17 @@
 import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
 import type { RunRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { Beat, BeatAnswer, HeldRun } from '../store.ts'
+import { type Beat, type BeatAnswer, ENDED_LOOKED, type HeldRun } from '../store.ts'
 import type { Statement } from './database.ts'
 import { clockCte, MOMENT_JSON, quoted, type StoreMoment } from './rows.ts'
 
 export interface InstanceStatements {
+  /** $1 namespace, $2 how many that are over and hold nothing. */
   readonly list: Statement
+  /** $3 the app. */
+  readonly listApp: Statement
+  /** $1 namespace, $2 ids. */
+  readonly find: Statement
   readonly bury: Statement
   readonly drain: Statement
 }
@@ -76,16 +81,7 @@ fleet as materialized (
   union all
   select i.* from ${schema}._instances i, b where i.namespace = $1 and i.ended_at is null and i.id <> b.id
 ),
-holder as (
-  (select o.instance from ${schema}._open o where o.namespace = $1 and o.instance is not null order by o.instance limit 1)
-  union all
-  select (
-    select o.instance from ${schema}._open o
-     where o.namespace = $1 and o.instance > holder.instance and o.instance is not null order by o.instance limit 1
-  )
-    from holder
-   where holder.instance is not null
-),
+${holderCte(schema)},
 told as (select pg_notify(b.channel, b.payload) from b where b.channel is not null and exists (select from own))
 select ${MOMENT_JSON} || ',"told":' || (select count(*) from told) || ',"alive":' || exists (select from own)
        || ',"instances":[' || coalesce((select string_agg(${INSTANCE_JSON}, ',' order by i.id) from fleet i), '') || ']'
@@ -111,6 +107,20 @@ select ${MOMENT_JSON} || ',"told":' || (select count(*) from told) || ',"alive":
   from clock`
 }
 
+/** SQL: who holds open runs. */
+function holderCte(schema: string): string {
+  return `holder as (
+  (select o.instance from ${schema}._open o where o.namespace = $1 and o.instance is not null order by o.instance limit 1)
+  union all
+  select (
+    select o.instance from ${schema}._open o
+     where o.namespace = $1 and o.instance > holder.instance and o.instance is not null order by o.instance limit 1
+  )
+    from holder
+   where holder.instance is not null
+)`
+}
+
 const DAY_MS = 86_400_000
 
 /** SQL: an instance whose runs nobody has ended yet must stay: it is how they are found. */
@@ -126,14 +136,18 @@ function prunableSql(schema: string): string {
 
 export function instanceStatements(schema: string): InstanceStatements {
   return {
-    list: {
-      name: 'instances',
+    list: { name: 'instances', sql: listSql(schema, '') },
+    listApp: { name: 'instances_app', sql: listSql(schema, " and i.record::json ->> 'app' = $3::text") },
+    find: {
+      name: 'instances_find',
       sql: `
-with ${clockCte(schema)}
-select ${MOMENT_JSON} || ',"instances":[' || coalesce((
-         select string_agg(${INSTANCE_JSON}, ',' order by i.id) from ${schema}._instances i where i.namespace = $1::text
-       ), '') || ']}' as answer
-  from clock`,
+with ${clockCte(schema)},
+known as materialized (
+  select i.*
+    from (select distinct w.id from json_array_elements_text($2::text::json) as w (id)) w
+    join ${schema}._instances i on i.namespace = $1::text and i.id = w.id
+)
+${answerSql}`,
     },
     // Whoever has lost its session says so with its next beat: then the hint was about the session, not the process.
     bury: {
@@ -163,6 +177,44 @@ with drained as (
 select exists (select from drained)::text || coalesce((select pg_notify($4::text, $5::text)::text), '') as answer`,
     },
   }
+}
+
+const answerSql = `select ${MOMENT_JSON} || ',"instances":[' || coalesce((
+         select string_agg(${INSTANCE_JSON}, ',' order by i.id) from known i
+       ), '') || ']}' as answer
+  from clock`
+
+/** Those that are over may be a hundred thousand: they are read from the newest on, and none is sorted. */
+function listSql(schema: string, ofApp: string): string {
+  return `
+with recursive ${clockCte(schema)},
+${holderCte(schema)},
+known as materialized (
+  select i.* from ${schema}._instances i where i.namespace = $1::text and i.ended_at is null${ofApp}
+  union all
+  select i.*
+    from holder
+   cross join lateral (
+     select i.* from ${schema}._instances i where i.namespace = $1::text and i.id = holder.instance offset 0
+   ) i
+   where i.ended_at is not null${ofApp}
+  union all
+  (
+    select i.*
+      from (
+        select i.*
+          from ${schema}._instances i
+         where i.namespace = $1::text and i.ended_at is not null
+         order by i.ended_at desc
+         limit ${ENDED_LOOKED}
+      ) i
+     where not exists (
+             select from ${schema}._open o where o.namespace = $1::text and o.instance = i.id and o.instance is not null offset 0
+           )${ofApp}
+     limit $2::text::bigint
+  )
+)
+${answerSql}`
 }
 
 /** `session`: whether it has the session that tells the others that it lives; `null`: it does without. */

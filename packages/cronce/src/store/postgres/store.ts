@@ -2,17 +2,18 @@ import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import { writeCursor } from '../cursor.ts'
 import { findTwin } from '../matches.ts'
-import type {
-  Applied,
-  ApplyOptions,
-  Beat,
-  BeatAnswer,
-  ChangeResult,
-  OpenOptions,
-  Page,
-  StepAnswer,
-  Store,
-  Transaction,
+import {
+  type Applied,
+  type ApplyOptions,
+  type Beat,
+  type BeatAnswer,
+  type ChangeResult,
+  ENDED_SHOWN,
+  type OpenOptions,
+  type Page,
+  type StepAnswer,
+  type Store,
+  type Transaction,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
@@ -213,6 +214,17 @@ export function openStore<Tx>(
       ({ startedAt, schedule, token }) => [startedAt, schedule, token],
     )
 
+  const listInstances: Store['listInstances'] = async ({ ids, app, ended = ENDED_SHOWN } = {}) => {
+    const [statement, values] =
+      ids !== undefined
+        ? [instances.find, [JSON.stringify(ids)]]
+        : app !== undefined
+          ? [instances.listApp, [String(ended), app]]
+          : [instances.list, [String(ended)]]
+    const answer = await askMoment<InstancesAnswer>(statement, [namespace, ...values])
+    return { now: answer.now, instances: answer.instances.map(instanceOf) }
+  }
+
   /** A newcomer has not heard who began to hold runs; what others say of themselves is as old as their last beat. */
   const hearWhoIsBusy = async (): Promise<void> => {
     const { items } = await listRuns({ outcome: 'open', after: null, limit: HOLDERS })
@@ -335,10 +347,7 @@ export function openStore<Tx>(
       ),
     listRuns,
     listSteps: (fire) => ask(steps.list, [namespace, ...fireValues(fire)]),
-    async listInstances() {
-      const answer = await askMoment<InstancesAnswer>(instances.list, [namespace])
-      return { now: answer.now, instances: answer.instances.map(instanceOf) }
-    },
+    listInstances,
     async prune(limit) {
       return { deleted: await ask<number>(functions.prune, [namespace, String(limit)]) }
     },

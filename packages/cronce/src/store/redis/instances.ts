@@ -1,7 +1,10 @@
 import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
-import type { Beat, HeldRun } from '../store.ts'
+import { type Beat, ENDED_LOOKED, ENDED_SHOWN, type HeldRun, type InstanceQuery, type Store } from '../store.ts'
 import { decodeName, encodeName } from './keys.ts'
+import type { Script } from './link.ts'
+import type { Answer } from './moment.ts'
 import { readRun } from './records.ts'
+import { FIND_INSTANCES, INSTANCES } from './scripts/instances.ts'
 
 /** What the script wants of a beat, up to whether it is news. */
 export function beatValues({ instance, join, leaseMs, settled }: Beat): string[] {
@@ -42,10 +45,49 @@ export function readBeat([alive, bases, appVersion, prunable, ...rest]: readonly
   }
 }
 
-export function readInstances(lines: readonly string[]): InstanceRecord[] {
-  return linesOf(lines, 'i')
-    .map(instanceOf)
-    .sort((one, other) => (one.id < other.id ? -1 : 1))
+export type AskScript = (script: Script, args: readonly string[]) => Promise<Answer>
+
+/** So many in one script: nobody else is served meanwhile. */
+const BITE = 500
+
+export async function listInstances(
+  ask: AskScript,
+  { ids, app, ended = ENDED_SHOWN }: InstanceQuery = {},
+): Promise<Awaited<ReturnType<Store['listInstances']>>> {
+  if (ids !== undefined) {
+    const { now, lines } = await ask(FIND_INSTANCES, [...new Set(ids)].map(encodeName))
+    return { now, instances: readInstances(lines) }
+  }
+  const found = new Map<string, InstanceRecord>()
+  let idle = 0
+  for (let cursor = ''; ; ) {
+    // Of an app's there may be few among many: pages are as long as they may be.
+    const { now, lines } = await ask(INSTANCES, [
+      cursor,
+      String(app === undefined ? Math.min(ended - idle, BITE) : BITE),
+    ])
+    const [next = '', ...rows] = lines
+    for (const row of linesOf(rows, 'i')) {
+      const instance = instanceOf(row)
+      if (app !== undefined && instance.app !== app) continue
+      if (isOver(instance) && !isBusy(row) && ++idle > ended) continue
+      found.set(instance.id, instance)
+    }
+    if (next === '' || idle >= ended || Number(next) >= ENDED_LOOKED) return { now, instances: inOrder(found.values()) }
+    cursor = next
+  }
+}
+
+function isOver({ state }: InstanceRecord): boolean {
+  return state === 'left' || state === 'dead'
+}
+
+function inOrder(instances: Iterable<InstanceRecord>): InstanceRecord[] {
+  return [...instances].sort((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+function readInstances(lines: readonly string[]): InstanceRecord[] {
+  return inOrder(linesOf(lines, 'i').map(instanceOf))
 }
 
 function linesOf(lines: readonly string[], kind: string): string[] {

@@ -18,7 +18,7 @@ import { WakeUp } from '../wake-up.ts'
 import { warnNewer } from '../warn-newer.ts'
 import { batchesOf, pushChange, resultsOf } from './apply.ts'
 import { Definitions } from './definitions.ts'
-import { beatValues, readBeat, readInstances } from './instances.ts'
+import { beatValues, listInstances, readBeat } from './instances.ts'
 import { decodeName, encodeName, fireName, namespaceKey, neverKey, wakeChannel } from './keys.ts'
 import type { Link, Script } from './link.ts'
 import { listFires, listRuns, listSchedules } from './lists.ts'
@@ -26,7 +26,7 @@ import { Liveness } from './liveness.ts'
 import { type Answer, Asker } from './moment.ts'
 import { readState } from './records.ts'
 import { APPLY } from './scripts/apply.ts'
-import { BEAT, BURY, DRAIN, ERASE, INSTANCES, PRUNE } from './scripts/instances.ts'
+import { BEAT, BURY, DRAIN, ERASE, PRUNE } from './scripts/instances.ts'
 import { DUE, LOAD, LOAD_APP, SAVE_APP } from './scripts/schedules.ts'
 import { ANNOTATE, LIST_STEPS, STEP } from './scripts/steps.ts'
 
@@ -163,18 +163,6 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     return { alive, now, epoch, lost, held, instances, chores: { appVersion, orphans, prunable } }
   }
 
-  const listInstances: Store['listInstances'] = async () => {
-    const all: string[] = []
-    let cursor = ''
-    for (;;) {
-      const { now, lines } = await ask(INSTANCES, [cursor, String(BITE)])
-      const [next = '', ...rest] = lines
-      all.push(...rest)
-      if (next === '') return { now, instances: readInstances(all) }
-      cursor = next
-    }
-  }
-
   const listSteps = async (fire: FireKey): Promise<StepRecord[]> => {
     const steps = new Map<string, StepRecord>()
     let cursor = '0'
@@ -269,7 +257,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       return listRuns(asker, query)
     },
     listSteps,
-    listInstances,
+    listInstances: (query) => listInstances(ask, query),
     async prune(limit) {
       return { deleted: Number((await ask(PRUNE, [String(limit)])).lines[0]) }
     },

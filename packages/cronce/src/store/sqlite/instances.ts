@@ -1,7 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { Beat, BeatAnswer, Chores, HeldRun } from '../store.ts'
+import {
+  type Beat,
+  type BeatAnswer,
+  type Chores,
+  ENDED_LOOKED,
+  ENDED_SHOWN,
+  type HeldRun,
+  type InstanceQuery,
+} from '../store.ts'
 import { versionOfApp } from './apps.ts'
 import { type Row, statement } from './driver.ts'
 import type { Host } from './host.ts'
@@ -10,13 +18,29 @@ import { isPrunable } from './prune.ts'
 import { json, runOf } from './rows.ts'
 
 const GET = 'select * from cronce_instances where namespace = ? and id = ?'
-const ALL = 'select * from cronce_instances where namespace = ? order by id'
 /** Those that are over are kept for a day, which may be thousands where processes live for seconds. */
 export const LIVE = `
 select *
   from cronce_instances indexed by cronce_instances_ended
  where namespace = ? and ended_at is null
  order by id`
+/** Those that are over and hold nothing, the newest first. An app is looked for among so many only. */
+export const ENDED = `
+select *
+  from (
+    select *
+      from cronce_instances indexed by cronce_instances_ended
+     where namespace = ? and ended_at is not null
+     order by ended_at desc
+     limit ${ENDED_LOOKED}
+  ) newest
+ where (? is null or json_extract(record, '$.app') = ?)
+   and not exists (
+     select 1
+       from cronce_runs indexed by cronce_runs_held
+      where namespace = ? and instance = newest.id and outcome = 'open'
+   )
+ limit ?`
 const INSERT = `
 insert into cronce_instances
   (namespace, id, state, drain, renewals, started_at, renewed_at, boot, renewed_mono, lease_ms, ended_at, record)
@@ -78,11 +102,11 @@ export function beat(fleet: Fleet, { instance, join, leaseMs }: Beat): BeatAnswe
   return { alive, now, epoch: epochOf(db), lost: false, held, instances, chores: choresFor(fleet, instance.app) }
 }
 
-function choresFor({ db, namespace, now }: Fleet, app: string): Chores {
-  const orphans = statement(db, ORPHANS).all(namespace, namespace, namespace)
+function choresFor(fleet: Fleet, app: string): Chores {
+  const { db, namespace, now } = fleet
   return {
     appVersion: versionOfApp(db, namespace, app),
-    orphans: orphans.map(({ id }) => String(id)),
+    orphans: orphansOf(fleet),
     prunable: isPrunable(db, namespace, now),
   }
 }
@@ -130,10 +154,24 @@ export function listLive({ db, namespace, host }: Fleet): InstanceRecord[] {
     .map((row) => instanceOf(row, host))
 }
 
-export function listInstances({ db, namespace, host }: Fleet): InstanceRecord[] {
-  return statement(db, ALL)
-    .all(namespace)
-    .map((row) => instanceOf(row, host))
+export function listInstances(fleet: Fleet, query: InstanceQuery = {}): InstanceRecord[] {
+  const { db, namespace, host } = fleet
+  const { ids, app = null, ended = ENDED_SHOWN } = query
+  const find = (id: string): Row[] => statement(db, GET).all(namespace, id)
+  const known = ids === undefined ? listLive(fleet) : []
+  const others =
+    ids === undefined
+      ? [...orphansOf(fleet).flatMap(find), ...statement(db, ENDED).all(namespace, app, app, namespace, ended)]
+      : [...new Set(ids)].flatMap(find)
+  return [...known, ...others.map((row) => instanceOf(row, host))]
+    .filter((instance) => app === null || instance.app === app)
+    .sort((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+function orphansOf({ db, namespace }: Fleet): string[] {
+  return statement(db, ORPHANS)
+    .all(namespace, namespace, namespace)
+    .map(({ id }) => String(id))
 }
 
 /** An instance that the store no longer has, or never had, was not declared dead. */

@@ -180,7 +180,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     listFires: (query) => read((on, now) => listFires(on, namespace, query, now)),
     listRuns: (query) => read((on, now) => listRuns(on, namespace, query, now)),
     listSteps: (fire) => read((on) => listSteps(on, namespace, fire)),
-    listInstances: () => read((on, now) => ({ now, instances: listInstances(fleetOf(on)) })),
+    listInstances: (query) => read((on, now) => ({ now, instances: listInstances(fleetOf(on), query) })),
     async prune(limit) {
       const deleted = await write((on) => prune(on, namespace, limit, host.wall()), { weight: limit })
       const live = await read((on) => listLive(fleetOf(on)))

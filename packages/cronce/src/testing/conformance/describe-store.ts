@@ -7,6 +7,7 @@ import { dataRules } from './data.ts'
 import { fencingRules } from './fencing.ts'
 import { instanceRules } from './instances.ts'
 import { listingRules } from './listing.ts'
+import { instanceListRules } from './listing-instances.ts'
 import { nameRules } from './names.ts'
 import { namespaceRules } from './namespaces.ts'
 import { planningRules } from './planning.ts'
@@ -25,6 +26,7 @@ const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   instances: instanceRules,
   apps: appRules,
   listing: listingRules,
+  'lists of instances': instanceListRules,
   retention: retentionRules,
   transactions: transactionRules,
   wake: wakeRules,

@@ -147,7 +147,21 @@ return answer({ '1' })
 `,
 )
 
-/** ARGV: epoch, cursor ('' for the first page), how many. All that are on record: those that live, and those that are over. */
+/** ARGV: epoch, ids. */
+export const FIND_INSTANCES = script(
+  'find_instances',
+  ROWS_LUA,
+  `
+local lines = {}
+for index = 2, #ARGV do lines[#lines + 1] = instance_line(ARGV[index]) end
+return answer(lines)
+`,
+)
+
+/**
+ * ARGV: epoch, cursor ('' for the first page), how many. The first page begins with those that live and those that are over and hold
+ * runs; then come the others that are over, the newest first. Answers the cursor of the next page, '' if there is none.
+ */
 export const INSTANCES = script(
   'instances',
   ROWS_LUA,
@@ -155,11 +169,17 @@ export const INSTANCES = script(
 local lines = { '' }
 if ARGV[2] == '' then
   for _, id in ipairs(call('SMEMBERS', LIVE)) do lines[#lines + 1] = instance_line(id) end
+  for _, id in ipairs(call('SMEMBERS', HOLDERS)) do
+    if call('HEXISTS', INSTANCE .. id, 'gone') == 1 then lines[#lines + 1] = instance_line(id) end
+  end
 end
-local first = tonumber(ARGV[2]) or 0
-local gone = call('ZRANGE', GONE, first, first + ARGV[3] - 1)
-for _, id in ipairs(gone) do lines[#lines + 1] = instance_line(id) end
-if #gone == tonumber(ARGV[3]) then lines[1] = digits(first + #gone) end
+local first, most = tonumber(ARGV[2]) or 0, tonumber(ARGV[3])
+if most == 0 then return answer(lines) end
+local gone = call('ZREVRANGE', GONE, first, first + most - 1)
+for _, id in ipairs(gone) do
+  if call('SISMEMBER', HOLDERS, id) == 0 then lines[#lines + 1] = instance_line(id) end
+end
+if #gone == most then lines[1] = digits(first + #gone) end
 return answer(lines)
 `,
 )
