@@ -42,6 +42,8 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
     if (state.pause.until !== null) add(state.pause.until)
     return finite(earliest)
   }
+  // Given up in time, also behind one that runs on and on: others wait behind it.
+  for (const { run, giveUp } of state.open) if (run === null && giveUp !== undefined) add(giveUp.at + 1)
   if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
   if (canMaterialise(state) || isSpent(state)) add(now)
   return finite(earliest)

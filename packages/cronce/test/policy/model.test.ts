@@ -6,6 +6,8 @@ import type { Definition, Instant, ScheduleState, Source } from '../../src/model
 import { previewBackfill, requestBackfill } from '../../src/policy/backfill.ts'
 import { cancelFire, requestCancel } from '../../src/policy/cancel.ts'
 import { define } from '../../src/policy/define.ts'
+import { deliver } from '../../src/policy/deliver.ts'
+import { covers } from '../../src/policy/ledger.ts'
 import { moveZone } from '../../src/policy/move-zone.ts'
 import { pause, resume } from '../../src/policy/pause.ts'
 import { recover } from '../../src/policy/recover.ts'
@@ -161,8 +163,7 @@ class Player {
     assert.equal(world.state, null, 'spins')
   }
 
-  #settle(state: ScheduleState, kind = this.#below(8)): void {
-    const token = this.#token(state)
+  #settle(state: ScheduleState, kind = this.#below(8), token = this.#token(state)): void {
     const fire = state.open.find(({ run }) => run?.token === token)
     const handBack = kind === 0 ? 'not-started' : kind === 1 ? 'started' : null
     const end = ending(kind < 5 ? 'completed' : kind === 5 ? 'timeout' : 'error')
@@ -216,6 +217,39 @@ class Player {
         this.world.command((now, context) => recover(now, token, context))
         this.#advance()
       }
+    },
+    /** Then nobody is there for a while, so that several are given up at once. */
+    failAll: () => {
+      for (let times = 0; times < 3; times++) {
+        this.world.now = Math.max(this.world.now, this.world.state?.nextAt ?? 0)
+        this.#advance()
+      }
+      for (const { run } of this.world.state?.open ?? [])
+        if (run !== null && this.world.state !== null) this.#settle(this.world.state, 7, run.token)
+      this.world.now += this.#below(this.#secondly() ? 15 * MINUTE : 5 * HOUR)
+      this.#advance()
+    },
+    deliver: () => {
+      const { trigger } = this.#definition
+      const wish = {
+        note: null,
+        author: 'ann',
+        until: this.world.now + this.#below(20 * MINUTE),
+        missed: this.#one(['skip', 'latest', 'all'] as const),
+      }
+      if (this.#below(2) === 0) this.world.command((now, context) => pause(now, wish, context))
+      this.world.now += this.#below(this.#secondly() ? 2 * MINUTE : 30 * MINUTE)
+      const { state } = this.world
+      if (state === null) return
+      if (trigger === null || state.nextAt === null || state.nextAt > this.world.now) return
+      const dueAt = this.#one(instantsIn(trigger, state.nextAt - 1, Math.min(this.world.now, state.nextAt + HOUR)))
+      if (dueAt === undefined) return
+      this.world.command((now, context) => {
+        // Looked up anew each time, as whoever delivers does.
+        if ([...this.world.fires.values()].some((record) => covers(record, dueAt))) return null
+        const delivered = deliver(now, dueAt, context)
+        return 'readyAt' in delivered ? null : delivered
+      })
     },
     pause: () => {
       const until = this.#one([null, this.world.now + 1 + this.#below(20 * MINUTE), this.world.now + this.#below(DAY)])
@@ -317,7 +351,9 @@ class Player {
       const { open, backfills, pause: held, wakeAt } = world.state
       if (open.length === 0 && backfills.length === 0 && held === null) break
       const nextReady = Math.min(...open.map(({ readyAt }) => readyAt), Infinity)
-      world.now = Math.max(world.now, nextReady === Infinity ? (wakeAt ?? 0) : nextReady)
+      // What is ready may wait for its turn, behind one that is not.
+      const isWaiting = nextReady === Infinity || nextReady <= world.now
+      world.now = Math.max(world.now, isWaiting ? (wakeAt ?? 0) : nextReady)
     }
     const { state } = world
     assert.deepEqual([state?.open ?? [], state?.backfills ?? []], [[], []], 'everything comes to its end')
