@@ -9,7 +9,7 @@ import { postgres } from '../../src/store/postgres/postgres.ts'
 import { collect, until } from './fleet.ts'
 import { createDatabase, openPool } from './postgres-fleet.ts'
 
-const EVERY_MS = 100
+const EVERY_MS = 200
 const MAX_CONNECTIONS = 20
 
 let server: Server

@@ -94,7 +94,9 @@ describe('Roles and views of PostgreSQL', () => {
     const url = urlWith(server.url, { user: 'cron_runtime', password: 'x' })
     const warnings: string[] = []
     const tell = (...words: unknown[]): void => {
-      warnings.push(words.join(' '))
+      const warning = words.join(' ')
+      // On a busy machine an answer takes so long that its clock seems to be off.
+      if (!warning.startsWith("This machine's clock is")) warnings.push(warning)
     }
     const logger = { debug: () => {}, info: () => {}, warn: tell, error: tell }
     const app = cronce({ store: postgres(url), namespace: 'smoke', app: 'shop', deployment: 'v1', logger })

@@ -20,7 +20,8 @@ test('the end of a process is noticed by its connection, and what it ran is run 
   const ran = Promise.withResolvers<number>()
   app.on('instance.died', (event) => died.push(event))
   app.job('stuck', {}, ({ attempt }) => ran.resolve(attempt))
-  await app.schedules.create('s', { job: 'stuck', at: new Date(Date.now() + 200) })
+  await app.schedules.create('s', { job: 'stuck' })
+  await app.schedules.trigger('s')
   assert.deepEqual(await once(worker, 'message'), ['s', undefined])
 
   // Its lease has most of fifteen seconds to go; a peer that has not seen it listening yet can't tell.
