@@ -39,6 +39,7 @@ export interface FireTime {
 }
 
 interface Delivery {
+  readonly schedule: string
   readonly time: FireTime
   readonly clock: Clock
   readonly deliver: () => Promise<FireAnswer>
@@ -49,7 +50,10 @@ export function isOver({ fire }: FireAnswer): boolean {
 }
 
 /** In a process that has not started, where nobody else may be there: whoever is early waits, and so does a fire that is to be run again. */
-export async function deliverAndRun(parts: FireRunner, { time, clock, deliver }: Delivery): Promise<FireAnswer> {
+export async function deliverAndRun(
+  parts: FireRunner,
+  { schedule, time, clock, deliver }: Delivery,
+): Promise<FireAnswer> {
   const { client } = parts
   let leftMs = LONGEST_WAIT_MS
   /** False: it is too long until then. */
@@ -70,6 +74,8 @@ export async function deliverAndRun(parts: FireRunner, { time, clock, deliver }:
     }
     return answer
   }
+  // Whoever runs it may be gone, and what is delivered would give way to the dead: to run what is due is to find out.
+  if (await isBeingRun(client, schedule)) await runDueTogether(client, parts)
   const first = await deliver().catch((error: unknown) => {
     if (error instanceof CronceError && UNTOLD.has(error.code)) return null
     throw error
@@ -85,6 +91,16 @@ export async function deliverAndRun(parts: FireRunner, { time, clock, deliver }:
   if (isOver(second)) return second
   if (await waitFor(second)) await runDueTogether(client, parts)
   return runAgain(await lookAt(client, second))
+}
+
+async function isBeingRun(client: Client, schedule: string): Promise<boolean> {
+  try {
+    const { open } = await client.schedules.get(schedule)
+    return open.some(({ state }) => state === 'running')
+  } catch (error) {
+    if (error instanceof CronceError && error.code === 'SCHEDULE_NOT_FOUND') return false
+    throw error
+  }
 }
 
 /** It was run since, and that was not its end. What does not get on waits for others, and nobody knows for how long. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFleet, type Declare, type Fleet } from './fleet.ts'
+import { type App, createFleet, type Declare, type Fleet } from './fleet.ts'
 
 /** As a crontab does it: a process for each look. */
 async function runDue(fleet: Fleet, declare: Declare): Promise<void> {
@@ -32,6 +32,37 @@ test('whoever only looks once takes back what a process left behind that died, a
   await fleet.advance('1h')
   await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
   assert.equal(runs(fleet).at(-1), '03:00 1')
+  fleet.end()
+})
+
+test('what is delivered to a function does not give way to a run of one that was killed', async () => {
+  const fleet = await createFleet()
+  const token = 'x'.repeat(32)
+  const deliver = (app: App, due: string): Promise<Response> =>
+    app.handleFire(
+      new Request(`https://shop.example/fires?schedule=bill&due=${due}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+      }),
+      { token },
+    )
+  const make = (work: () => unknown): App => fleet.make((app) => app.job('bill', {}, work), { lease: '15s' }).app
+  void deliver(
+    make(() => new Promise(() => {})),
+    '2027-01-01T00:00:00Z',
+  )
+  await fleet.advance('2s')
+  assert.deepEqual(runs(fleet), ['00:00 1'])
+  fleet.members[0]!.crash()
+  await fleet.advance('1m')
+  const answer = await fleet.world.until(
+    deliver(
+      make(() => 'done'),
+      '2027-01-01T00:01:00Z',
+    ),
+  )
+  assert.equal(answer.status, 200)
+  assert.deepEqual(runs(fleet), ['00:00 1', '00:00 2', '00:01 1'])
   fleet.end()
 })
 
