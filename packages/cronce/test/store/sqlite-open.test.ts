@@ -398,7 +398,7 @@ describe('options', () => {
     database.exec('create table numbers (number integer primary key)')
     const codeOf = (sql: string): unknown => {
       try {
-        database.prepare(sql).all()
+        return database.prepare(sql).all()
       } catch (error) {
         return (translate(error, 'a file', true) as StoreError).code
       }
