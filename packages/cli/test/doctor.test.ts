@@ -70,6 +70,7 @@ const SCHEDULE: ScheduleFact = {
 }
 const RUN: RunFact = {
   schedule: 'report:ada',
+  job: 'report',
   token: '17592186044417',
   instance: 'f3kXw9',
   startedAt: NOW - MINUTE,
@@ -321,6 +322,26 @@ describe('what the doctor makes of facts', () => {
       'note',
       /for up to 5 min/,
     )
+  })
+
+  test('what nobody has by design is no orphan, may fail for whoever called it, needs no timeout; and a term has no end', () => {
+    const timeless = { needsInstance: false, nextAt: null, timeoutMs: null }
+    const asides = ['lock', 'leader', 'once'].map((kind) => ({
+      ...SCHEDULE,
+      ...timeless,
+      name: `cronce:${kind}:x`,
+      job: `cronce:${kind}`,
+      failedInRow: 7,
+    }))
+    const slot = { ...SCHEDULE, ...timeless, name: 'node-cron:x', job: 'cronce:node-cron' }
+    const term = { ...RUN, job: 'cronce:leader', startedAt: NOW - 9 * DAY, timeoutMs: null }
+    const found = judged({ fleet: { schedules: [SCHEDULE, ...asides, slot], runs: [term] } })
+    assert.deepEqual(
+      found.filter(({ level }) => level !== 'ok'),
+      [],
+    )
+    const held = { ...term, job: 'cronce:lock', schedule: 'cronce:lock:x' }
+    finds({ fleet: { schedules: [SCHEDULE, ...asides], runs: [held] } }, 'stuck', 'warn', /cronce:lock:x/)
   })
 
   test('runs that take too long, but not those that wait for a call-back', () => {

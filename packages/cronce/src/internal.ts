@@ -5,6 +5,7 @@
 export { NEAREST_TOLERANCE_MS, type NearestInstant, nearestInstant } from './app/nearest-instant.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { didYouMean } from './did-you-mean.ts'
+export { isAside, isNobodys, LEADER_JOB } from './model/aside-jobs.ts'
 export { earlierRuns, environmentFor, withoutSecrets } from './target/command/run-environment.ts'
 export {
   type CommandEnd,

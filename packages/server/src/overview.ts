@@ -1,5 +1,5 @@
 import { type FireView, type InstanceView, OUTCOMES, type Page, type RunView, type ScheduleView } from 'cronce'
-import { needsInstance } from 'cronce/internal'
+import { isAside, needsInstance } from 'cronce/internal'
 import { forecast } from './forecast.ts'
 import type { Source } from './source.ts'
 import { Steps } from './steps.ts'
@@ -133,7 +133,8 @@ function attentionOf(
   }
   for (const schedule of active) {
     const { name, job, nextAt, failedInRow } = schedule
-    if (failedInRow >= FAILING) {
+    // How a lock's work ended was told to whoever held it.
+    if (failedInRow >= FAILING && !isAside(job)) {
       found.push({ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` })
     }
     if (!jobs.has(job)) {

@@ -266,6 +266,26 @@ describe('the fleet over HTTP', () => {
     )
   })
 
+  test('a leader, a lock that is held and a key need nobody, and nobody is told to look after them', async (context) => {
+    const { app, ask } = apiOf(context)
+    await app.start()
+    app.elect('poller')
+    await eventually(async () => app.isLeader('poller'))
+    for (let tries = 0; tries < 3; tries++)
+      await assert.rejects(app.lock('importer', () => Promise.reject(new Error('no'))))
+    const held = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const holding = app.lock('importer', () => {
+      held.resolve()
+      return release.promise
+    })
+    await held.promise
+    const { attention } = (await ask('GET', '/api/v1/overview')).body
+    release.resolve()
+    await holding
+    assert.deepEqual(attention, [])
+  })
+
   test('is drained and live again in the eyes of readyz only as its instance is', async (context) => {
     const { app, ask } = apiOf(context)
     assert.equal((await ask('GET', '/readyz')).status, 200, 'an app that was never started only needs its store')

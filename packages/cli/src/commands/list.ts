@@ -1,11 +1,12 @@
-import type { Connection, FireView, ScheduleView } from 'cronce'
+import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
+import { LeftOut } from '../left-out.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
-import { type Column, formOf, OUTPUT_FLAGS, printList } from '../output.ts'
+import { type Column, formOf, note, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readPage } from '../paging.ts'
 import { countSteps } from '../progress.ts'
 import type { Color } from '../terminal.ts'
@@ -25,7 +26,7 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
-  about: `The last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}`,
+  about: `The last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders, keys and slots of node-cron are left out, unless --all, --job or a prefix is given.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -53,7 +54,8 @@ function runList(args: Args, io: Io): Promise<number> {
   const tz = zoneOf(args)
   const form = formOf(args)
   return withClient(args, io, async (client) => {
-    const { items, next } = await schedulesOf(client, args, prefix)
+    const leftOut = new LeftOut()
+    const { items, next } = await schedulesOf(client, args, prefix, leftOut)
     const wantsStrip = form === 'table' || form === 'wide' || form === 'json' || form === 'jsonl'
     const progress = countSteps(io, 'read', items.length)
     const rows = await inParallel(items, AT_A_TIME, async (schedule): Promise<Row> => {
@@ -79,21 +81,29 @@ function runList(args: Args, io: Io): Promise<number> {
       args,
       io,
     )
+    const words = leftOut.words()
+    if (words !== null && form !== 'json') note(words, io)
     return 0
   })
 }
 
-async function schedulesOf(client: Connection, args: Args, prefix: string | undefined) {
+async function schedulesOf(client: Connection, args: Args, prefix: string | undefined, leftOut: LeftOut) {
   const filter = {
     prefix,
     job: args.text('job'),
     state: args.text('state') as ScheduleView['state'] | undefined,
     tenant: args.text('tenant'),
   }
-  if (!args.has('next')) return readPage(args, (page) => client.schedules.list({ ...filter, ...page }))
+  const showsAll = args.has('all') || filter.prefix !== undefined || filter.job !== undefined
+  if (!args.has('next')) {
+    const list = (page: PageOptions) => client.schedules.list({ ...filter, ...page })
+    return readPage(args, (page) => (showsAll ? list(page) : leftOut.page(list, page)))
+  }
   // What is due next can be told only from all of them.
   const all: ScheduleView[] = []
-  for await (const schedule of client.schedules.all(filter)) all.push(schedule)
+  for await (const schedule of client.schedules.all(filter)) {
+    if (showsAll || leftOut.isShown(schedule)) all.push(schedule)
+  }
   all.sort((a, b) => dueNext(a) - dueNext(b) || (a.name < b.name ? -1 : 1))
   return readPage(args, async ({ limit }) => ({ items: args.has('all') ? all : all.slice(0, limit), next: null }))
 }

@@ -1,3 +1,4 @@
+import { isAside, isNobodys, LEADER_JOB } from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
 import { runnersOf } from '../steer/runners.ts'
 import { counted, firstFew } from '../steer/say.ts'
@@ -105,8 +106,9 @@ function checkWaiting(fleet: FleetFacts): Finding[] {
 
 function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
   const stuck = runs
-    .filter(({ instance, startedAt, timeoutMs, graceMs }) => {
-      if (instance === '') return false
+    .filter(({ job, instance, startedAt, timeoutMs, graceMs }) => {
+      // A leader has nothing to finish.
+      if (instance === '' || job === LEADER_JOB) return false
       return now - startedAt > (timeoutMs === null ? STUCK_MS : timeoutMs + graceMs + SLACK_MS)
     })
     .sort((one, other) => one.startedAt - other.startedAt)
@@ -128,7 +130,8 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
 
 function checkFailing(fleet: FleetFacts): Finding {
   const failing = fleet.schedules
-    .filter(({ state, failedInRow }) => state !== 'retired' && failedInRow >= FAILING)
+    // How a lock's work ended was told to whoever held it.
+    .filter(({ job, state, failedInRow }) => state !== 'retired' && failedInRow >= FAILING && !isAside(job))
     .sort((one, other) => other.failedInRow - one.failedInRow)
   if (failing.length === 0) return finding('failing', 'ok', `No schedule has failed ${FAILING} times in a row.`)
   const names = failing.map(({ name, failedInRow }) => `${name} (${failedInRow})`)
@@ -160,7 +163,7 @@ function checkPaused({ now, schedules }: FleetFacts): Finding[] {
 }
 
 function checkTimeouts(fleet: FleetFacts): Finding {
-  const endless = active(fleet).filter(({ timeoutMs }) => timeoutMs === null)
+  const endless = active(fleet).filter(({ job, timeoutMs }) => timeoutMs === null && !isNobodys(job))
   if (endless.length === 0) return finding('timeouts', 'ok', 'Every active schedule has a timeout.')
   return finding(
     'timeouts',

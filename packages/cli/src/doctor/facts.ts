@@ -83,6 +83,7 @@ export interface ScheduleFact {
 
 export interface RunFact {
   readonly schedule: string
+  readonly job: string
   readonly token: string
   /** Empty: it is parked, and somebody elsewhere says how it ends. */
   readonly instance: string

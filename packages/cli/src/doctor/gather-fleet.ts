@@ -86,10 +86,11 @@ async function runFacts(
   const names = [...new Set(old.map(({ schedule }) => schedule))]
   const views = await inParallel(names, AT_A_TIME, (name) => client.schedules.find(name))
   const graces = new Map(views.filter((view) => view !== null).map((view) => [view.name, view.policy.timeout]))
-  return runs.map(({ schedule, token, instance, startedAt }) => {
+  return runs.map(({ schedule, job, token, instance, startedAt }) => {
     const timeout = graces.get(schedule)
     return {
       schedule,
+      job,
       token,
       instance,
       startedAt,

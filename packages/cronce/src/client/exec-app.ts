@@ -1,3 +1,4 @@
+import { isNobodys } from '../model/aside-jobs.ts'
 import type { ScheduleView } from './views.ts'
 
 const PREFIX = 'exec:'
@@ -12,7 +13,7 @@ export function isOfExec({ app }: Pick<ScheduleView, 'app'>): boolean {
   return app?.startsWith(PREFIX) ?? false
 }
 
-/** Whether an instance has to be there for it: not while it only waits to be triggered. */
-export function needsInstance(view: Pick<ScheduleView, 'app' | 'trigger' | 'open'>): boolean {
-  return !isOfExec(view) && (view.trigger !== null || view.open.length > 0)
+/** Whether an instance has to be there for it: not while it only waits to be triggered, nor for what whoever wants it runs. */
+export function needsInstance(view: Pick<ScheduleView, 'app' | 'job' | 'trigger' | 'open'>): boolean {
+  return !isOfExec(view) && !isNobodys(view.job) && (view.trigger !== null || view.open.length > 0)
 }

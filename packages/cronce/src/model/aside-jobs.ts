@@ -2,8 +2,15 @@
 export const LOCK_JOB = 'cronce:lock'
 export const LEADER_JOB = 'cronce:leader'
 export const ONCE_JOB = 'cronce:once'
+/** Of the coordinator: node-cron runs it. */
+export const SLOT_JOB = 'cronce:node-cron'
 
 /** Whether what happens to runs of this job is told to somebody who called for it. */
 export function isAside(job: string): boolean {
   return job === LOCK_JOB || job === LEADER_JOB || job === ONCE_JOB
+}
+
+/** Whether no instance has it, and none needs to. */
+export function isNobodys(job: string): boolean {
+  return isAside(job) || job === SLOT_JOB
 }

@@ -1,5 +1,6 @@
 import { readName } from '../client/read-name.ts'
 import { optionInvalid } from '../client/read-option.ts'
+import { SLOT_JOB } from '../model/aside-jobs.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Definition } from '../model/schedule.ts'
 
@@ -42,7 +43,7 @@ export function scheduleOf(name: string): string {
  * nobody a second time. It contains no option, so that processes with different ones do not change it to and fro.
  */
 export const SLOT_DEFINITION: Definition = {
-  job: 'cronce:node-cron',
+  job: SLOT_JOB,
   trigger: null,
   input: null,
   policy: {

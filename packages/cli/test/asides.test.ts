@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { type Cronce, cronce } from 'cronce'
+import { type Bench, benchOn, scratch, until } from './steer-kit.ts'
+
+const folder = scratch()
+const store = `sqlite:${join(folder, 'asides.db')}`
+let app: Cronce
+let bench: Bench
+let release = (): void => {}
+
+before(async () => {
+  app = cronce({ store, signals: false, logger: false }).job('report', { every: '1h', timeout: '1m' }, () => {})
+  await app.start()
+  bench = await benchOn(store)
+  app.elect('poller')
+  await until(async () => app.isLeader('poller'))
+  const held = Promise.withResolvers<void>()
+  void app.lock('importer', () => {
+    held.resolve()
+    return new Promise<void>((resolve) => {
+      release = resolve
+    })
+  })
+  await held.promise
+  await app.once('order-17', () => 'paid')
+  // Their names sort before all others that there are.
+  for (let count = 0; count < 60; count++) await app.lock(`order:${count}`, () => {})
+})
+
+after(async () => {
+  release()
+  await bench.client.close()
+  await app.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('what stands behind locks, leaders and keys', () => {
+  test('is no reason for the doctor to complain, nor to take it away', async () => {
+    const { stdout } = await bench.say('doctor', '--json')
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; level: string; message: string }[] }
+    const about = findings.filter(({ message }) => message.includes('cronce:'))
+    assert.deepEqual(about, [])
+    for (const check of ['orphans', 'timeouts', 'failing', 'stuck']) {
+      assert.equal(findings.find((each) => each.check === check)?.level, 'ok', check)
+    }
+  })
+
+  test('is listed when it is asked for, and counted when it is left out', async () => {
+    const plain = await bench.say('list', '-o', 'name')
+    assert.equal(plain.stdout, 'report\n')
+    assert.match(plain.stderr, /63 .*locks, leaders, keys.*--all/)
+    const next = await bench.say('list', '--next', '-o', 'name')
+    assert.deepEqual([next.stdout, /63 /.test(next.stderr)], ['report\n', true])
+    const one = JSON.parse((await bench.say('list', '--json', '-n', '1')).stdout)
+    assert.deepEqual([one.items.map(({ name }: { name: string }) => name), one.next], [['report'], null])
+
+    const names = async (...args: string[]): Promise<string[]> =>
+      (await bench.say('list', '-o', 'name', ...args)).stdout.split('\n').slice(0, -1)
+    assert.equal((await names('--all')).length, 64)
+    assert.equal((await names('--all', '--next')).length, 64)
+    assert.deepEqual(await names('cronce:leader:'), ['cronce:leader:poller'])
+    assert.deepEqual(await names('cronce:lock:importer'), ['cronce:lock:importer'])
+    assert.deepEqual(await names('--job', 'cronce:leader'), ['cronce:leader:poller'])
+    assert.equal((await bench.say('list', '--all', '-o', 'name')).stderr, '')
+  })
+})
