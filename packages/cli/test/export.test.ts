@@ -101,7 +101,7 @@ describe('cronce export k8s', () => {
                 name: 'CRONCE_K8S_JOB',
                 valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },
               },
-              { name: 'PGDATABASE', value: 'app' },
+              { name: 'CRONCE_ENV_PGDATABASE', value: 'app' },
             ],
             securityContext: {
               allowPrivilegeEscalation: false,
@@ -294,7 +294,7 @@ describe('cronce export crontab', () => {
       "0 3 * * * cronce exec --name a --due auto --cron '0 3 * * *' --tz UTC -- date +\\%F 'it'\\''s'",
       '',
       'CRON_TZ=Asia/Tokyo',
-      "@daily cd '/a b' && X='y z' cronce exec --name b --due auto --cron @daily --tz Asia/Tokyo -- /bin/sh -c 'a | b'",
+      "@daily cd '/a b' && CRONCE_ENV_X='y z' cronce exec --name b --due auto --cron @daily --tz Asia/Tokyo -- /bin/sh -c 'a | b'",
       '',
       "0 0 1 * 1 cronce exec --name c --due auto --cron '0 0 1 * 1' --tz Asia/Tokyo --overlap queue -- cat%1%50\\%",
       '',

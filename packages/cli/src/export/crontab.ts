@@ -1,3 +1,4 @@
+import { envForExec } from '../service/exec/command-env.ts'
 import { execWords, unheard } from './exec-call.ts'
 import type { ExportedJob, ExportFinding, Rendered } from './exported.ts'
 import { fiveFields } from './five-fields.ts'
@@ -77,7 +78,7 @@ function commandLine(job: ExportedJob, due: { readonly ours: string; readonly tz
   const { target } = job
   if (target.kind === 'other') return null
   const { cwd, env, stdin } = target
-  const assignments = Object.entries(env).map(([name, value]) => `${name}=${shellQuote(value)}`)
+  const assignments = Object.entries(envForExec(env)).map(([name, value]) => `${name}=${shellQuote(value)}`)
   const line = [
     ...(cwd === null ? [] : ['cd', shellQuote(cwd), '&&']),
     ...assignments,

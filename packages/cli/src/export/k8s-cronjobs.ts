@@ -1,3 +1,4 @@
+import { envForExec } from '../service/exec/command-env.ts'
 import { shellWordsWithStdin } from './command-words.ts'
 import { execWords, unheard } from './exec-call.ts'
 import type { ExportedJob, ExportFinding, Rendered } from './exported.ts'
@@ -132,7 +133,10 @@ function cronJob(job: ExportedJob, { name, schedule, timeZone, words }: Renderin
                       name: 'CRONCE_K8S_JOB',
                       valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/job-name']" } },
                     },
-                    ...Object.entries(env).map(([key, value]) => ({ name: key, value: escapeVariables(value) })),
+                    ...Object.entries(envForExec(env)).map(([key, value]) => ({
+                      name: key,
+                      value: escapeVariables(value),
+                    })),
                   ],
                   securityContext: HARDENED.container,
                 },

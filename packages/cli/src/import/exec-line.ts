@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { shellWords } from '../export/shell-words.ts'
+import { envOfCommand } from '../service/exec/command-env.ts'
 import type { JobRecord } from './imported.ts'
 
 /** A command that `cronce export` wrapped in `cronce exec`, taken out of it again. */
@@ -8,7 +9,7 @@ export interface Unwrapped {
   readonly options: Pick<JobRecord, 'command' | 'shell' | 'cwd' | 'env' | 'timeout' | 'retry' | 'guarantee' | 'overlap'>
 }
 
-/** Of a line for a shell: `cd DIR && NAME=value cronce exec … -- command`. `null`: it is something else. */
+/** Of a line for a shell: `cd DIR && CRONCE_ENV_NAME=value cronce exec … -- command`. `null`: it is something else. */
 export function unwrapExecLine(line: string): Unwrapped | null {
   const [, folder, rest = line] = /^cd ('[^']*'|\S+) && (.*)$/s.exec(line) ?? []
   const words = shellWords(rest)
@@ -27,7 +28,7 @@ export function unwrapExecLine(line: string): Unwrapped | null {
     options: {
       ...unwrapped.options,
       ...(cwd === undefined ? {} : { cwd }),
-      ...(Object.keys(env).length === 0 ? {} : { env }),
+      ...(Object.keys(env).length === 0 ? {} : { env: envOfCommand(env) }),
     },
   }
 }

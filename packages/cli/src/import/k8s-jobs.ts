@@ -1,4 +1,5 @@
 import { CronceError, cron } from 'cronce/cron'
+import { envOfCommand } from '../service/exec/command-env.ts'
 import { isUtc } from '../zone.ts'
 import { unwrapExecWords } from './exec-line.ts'
 import type { Finding, Imported, ImportedItem, ImportedJob, JobRecord } from './imported.ts'
@@ -90,6 +91,7 @@ function readCronJob(manifest: Manifest, report: Report): ImportedJob | null {
     ...target,
     ...policies,
     ...wrapped?.options,
+    ...(wrapped === null || target.env === undefined ? {} : { env: envOfCommand(target.env) }),
     ...togetherWith(policies, wrapped?.options),
   }
   return { name: wrapped?.name ?? name, comments: trigger.comments, place: manifest.place, options }

@@ -9,6 +9,7 @@ import {
   withoutSecrets,
 } from 'cronce/internal'
 import { aborted } from '../../aborted.ts'
+import { handedOn } from './command-env.ts'
 import type { ExecPlan } from './exec-plan.ts'
 
 /** What this process runs, and how it ended. */
@@ -54,7 +55,7 @@ export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStar
       {
         file,
         args,
-        env: environmentFor(target, { ...withoutSecrets(), CRONCE_K8S_JOB: null }),
+        env: environmentFor(target, { ...withoutSecrets(), CRONCE_K8S_JOB: null, ...handedOn(process.env) }),
         // On this machine the command of an earlier run may still be ending.
         ...earlierRuns(target),
       },
