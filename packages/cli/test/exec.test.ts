@@ -237,6 +237,16 @@ describe('cronce exec', { concurrency: 3 }, () => {
     assert.deepEqual(said(), ['x', 'x'])
   })
 
+  test('whose schedule is removed meanwhile is ended, and says so', async (context) => {
+    const { exec, said, client } = place(context)
+    const begun = exec(['--due', justNow()], ['sh', '-c', SLOW])
+    await until(() => said().length === 1)
+    await (await client()).schedules.remove('nightly', { force: true })
+    assert.equal(await begun.ended, 5, begun.said())
+    assert.match(begun.stderr(), /Somebody removed nightly meanwhile.*The command was ended: /s)
+    assert.equal(said().length, 1)
+  })
+
   test('the nearest instant is meant, also if it is just ahead; none is guessed', async (context) => {
     const trigger = cron('0 3 * * *', { tz: 'UTC' })
     const three = Date.UTC(2027, 0, 1, 3)
@@ -267,7 +277,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
       ['LEASE_LOST', 'RUN_FENCED', 'RUN_TIMEOUT', 'RUN_CANCELLED', ''].map((code) => exitAfter(code).code),
       [5, 5, 124, 143, 143],
     )
-    assert.match(exitAfter('RUN_FENCED').words ?? '', /^The command was not started: the store could not be reached/)
+    assert.match(exitAfter('LEASE_LOST').words ?? '', /^The command was not started: the store could not be reached/)
   })
 
   test('--cron is read in the zone that cron reads it in', () => {

@@ -24,10 +24,14 @@ export function exitOf({ end, refused, aborted }: OwnRun): { readonly code: numb
     case 'RUN_TIMEOUT':
       return { code: TIMED_OUT, words: `${what}: it took longer than --timeout.` }
     case 'LEASE_LOST':
-    case 'RUN_FENCED':
       return {
         code: EXIT.unreachable,
         words: `${what}: the store could not be reached any more, so that another host may run it.`,
+      }
+    case 'RUN_FENCED':
+      return {
+        code: EXIT.unreachable,
+        words: `${what}: it is not this host's any more. Another one took it over, or somebody removed its schedule.`,
       }
     case 'RUN_CANCELLED':
       return { code: codeOf(end), words: `${what}: somebody cancelled it.` }

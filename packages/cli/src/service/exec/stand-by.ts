@@ -77,14 +77,19 @@ function isWithOthers({ state, instance }: OpenFireView, app: Cronce): boolean {
   return state !== 'waiting' && instance !== app.instance
 }
 
-/** `null`: the store is away, and the command has been run: whether that is on record, nobody knows. */
+/** `null`: the command has been run, and whether that is on record is not to be found out: the schedule is gone, or the store away. */
 async function look({ app, runner, name, signal, complain }: StandByParts): Promise<ScheduleView | null> {
   const giveUpAt = performance.now() + PATIENCE_MS
   for (;;) {
     try {
       return await app.schedules.get(name)
     } catch (error) {
-      if (!(error instanceof CronceError && error.code.startsWith('STORE_'))) throw error
+      if (!(error instanceof CronceError)) throw error
+      if (error.code === 'SCHEDULE_NOT_FOUND' && runner.runs.length > 0) {
+        complain(`Somebody removed ${name} meanwhile, and its records with it.`)
+        return null
+      }
+      if (!error.code.startsWith('STORE_')) throw error
       if (performance.now() < giveUpAt && !signal.aborted) {
         await sleep(LONGEST_MS, undefined, { signal }).catch(() => {})
         continue
