@@ -9,7 +9,7 @@ import { corsHeaders, demandOwnOrigin, isPreflight, PREFLIGHT_HEADERS } from './
 import { overviewOf } from './overview.ts'
 import { demandKnownConditions } from './preconditions.ts'
 import { readiness } from './probes.ts'
-import { readBody } from './read-body.ts'
+import { readBody, withBody } from './read-body.ts'
 import { readFields, readParameters } from './read-fields.ts'
 import { readParts, readQuery } from './read-path.ts'
 import { ROUTES } from './routes/all.ts'
@@ -69,24 +69,22 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
   const pathOf = (request: Request): string =>
     pathBelow([baseOf(request) ?? '', options.basePath], rawPath(request.url))
   const answers = new KeptAnswers()
-  let inWork = 0
+  const work = places(options.concurrency)
+  const arrivals = places(options.concurrency)
   // By the path as it was written: a slash within a name is percent-encoded, and must not become one.
   const hono = new Hono({ getPath: pathOf })
   for (const route of ROUTES) {
     hono.on(route.method, route.path, async ({ req }) => {
-      const request = req.raw
-      const path = pathOf(request)
+      const path = pathOf(req.raw)
+      // Whoever may be anybody has a budget of its own, and none of what others need until all has come that is to be judged.
+      const request = route.access === 'own' ? await arrivals.take(() => withBody(req.raw)) : req.raw
       const full = rawPath(request.url)
       const base = full.endsWith(path) ? full.slice(0, full.length - path.length) : ''
       if (route.access === 'open') return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
-      if (inWork >= options.concurrency) throw overloaded(inWork)
-      inWork++
-      try {
+      return work.take(async () => {
         const author = await demandAccess(route, request, options)
-        return await run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers, author)
-      } finally {
-        inWork--
-      }
+        return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers, author)
+      })
     })
   }
   for (const path of new Set(ROUTES.map((route) => route.path))) {
@@ -157,8 +155,20 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
   return author
 }
 
-function overloaded(inWork: number): Error {
-  return refuse('OVERLOADED', `${inWork} requests are being worked on.`, 'Try again in a moment.')
+/** So many at a time; more are refused. */
+function places(most: number): { take<Value>(use: () => Promise<Value>): Promise<Value> } {
+  let taken = 0
+  return {
+    async take(use) {
+      if (taken >= most) throw refuse('OVERLOADED', `${taken} requests are being worked on.`, 'Try again in a moment.')
+      taken++
+      try {
+        return await use()
+      } finally {
+        taken--
+      }
+    },
+  }
 }
 
 function methodUnknown(method: string, methods: readonly string[]): Error {

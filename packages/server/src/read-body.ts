@@ -25,8 +25,32 @@ function demandJsonType(request: Request): void {
   throw refuse('BODY_TYPE_REFUSED', `The content type is ${shown}.`, 'Send content-type: application/json.')
 }
 
+/** Deliveries and call-backs are small, and whoever means one has it ready. */
+const UNPROVED_BYTES = 65_536
+const UNPROVED_MS = 5_000
+
+/**
+ * A request whose sender has proved nothing yet, with its body: read before anything is done for it, and not for long. What was read
+ * by others before is left as it is.
+ */
+export async function withBody(request: Request): Promise<Request> {
+  if (request.body === null || request.bodyUsed) return request
+  const body = await readBytes(request, UNPROVED_BYTES, UNPROVED_MS)
+  const { url, method, headers, signal } = request
+  return new Request(url, { method, headers, signal, body })
+}
+
 async function readText(request: Request, limit: number): Promise<string> {
   if (request.bodyUsed) throw new Error('The body of the request was read before it got here, perhaps by access().')
+  const bytes = await readBytes(request, limit, null)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw bodyInvalid('The body is not UTF-8.')
+  }
+}
+
+async function readBytes(request: Request, limit: number, withinMs: number | null): Promise<Buffer<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > limit) {
     // Nobody reads it: whoever sends it is told so.
@@ -36,22 +60,29 @@ async function readText(request: Request, limit: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = request.body?.getReader()
-  for (;;) {
-    const chunk = await reader?.read().catch((cause) => {
-      throw bodyInvalid(`The body broke off: ${cause instanceof Error ? cause.message : String(cause)}.`)
-    })
-    if (chunk === undefined || chunk.done) break
-    size += chunk.value.byteLength
-    if (size > limit) {
-      await reader?.cancel().catch(() => {})
-      throw tooLarge(limit)
-    }
-    chunks.push(chunk.value)
+  let isLate = false
+  const giveUp = (): void => {
+    isLate = true
+    // What is being waited for comes to its end with this. That it could not be cancelled is of no matter.
+    reader?.cancel().catch(() => {})
   }
+  const timer = withinMs === null ? undefined : setTimeout(giveUp, withinMs)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch {
-    throw bodyInvalid('The body is not UTF-8.')
+    for (;;) {
+      const chunk = await reader?.read().catch((cause) => {
+        throw bodyInvalid(`The body broke off: ${cause instanceof Error ? cause.message : String(cause)}.`)
+      })
+      if (isLate) throw bodyInvalid(`The body did not come within ${withinMs! / 1_000} s.`)
+      if (chunk === undefined || chunk.done) return Buffer.concat(chunks)
+      size += chunk.value.byteLength
+      if (size > limit) {
+        await reader?.cancel().catch(() => {})
+        throw tooLarge(limit)
+      }
+      chunks.push(chunk.value)
+    }
+  } finally {
+    clearTimeout(timer)
   }
 }
 

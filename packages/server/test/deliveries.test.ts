@@ -70,3 +70,42 @@ test('a handler of a connection receives nothing, and says so', async (context) 
   assert.equal(codeOf(await ask(handler, 'POST', '/api/v1/fires')), '501 DELIVERIES_UNSUPPORTED')
   assert.equal(codeOf(await ask(handler, 'POST', '/api/v1/callbacks/s/1')), '501 DELIVERIES_UNSUPPORTED')
 })
+
+test('who proves nothing and sends its body slowly, or not at all, keeps nobody else out, and is no fault of ours', async (context) => {
+  const faults: string[] = []
+  const logger = { error: (message: string) => faults.push(message) }
+  const { app, handler, ask } = apiOf(context, { concurrency: 2, callbacks: { secret: TOKEN }, logger })
+  await app.start()
+  const signature = `t=${Math.floor(Date.now() / 1_000)},v1=${'a'.repeat(64)}`
+  const slow = () => {
+    const { promise: broken, reject: breakOff } = Promise.withResolvers<never>()
+    let isSent = false
+    const body = new ReadableStream({
+      pull(controller) {
+        if (isSent) return broken
+        isSent = true
+        controller.enqueue(new TextEncoder().encode('{'))
+      },
+    })
+    const headers = {
+      ...{ 'content-type': 'application/json', 'cronce-signature': signature, 'cronce-namespace': 'default' },
+      ...{ 'cronce-schedule': 'park', 'cronce-token': '17592186044417' },
+    }
+    const url = 'http://localhost/api/v1/callbacks/park/17592186044417'
+    const answer = handler(new Request(url, { method: 'POST', headers, body, duplex: 'half' }))
+    return { breakOff: () => breakOff(new Error('aborted')), code: async () => codeOf(await read(await answer)) }
+  }
+  const [first, second] = [slow(), slow()]
+  assert.equal(codeOf(await ask('GET', '/api/v1/schedules')), '200', 'an operator is served')
+  assert.equal(await slow().code(), '503 OVERLOADED', 'of those who prove nothing, so many are heard at a time')
+  first.breakOff()
+  assert.equal(await first.code(), '400 BODY_INVALID')
+  assert.equal(await second.code(), '400 BODY_INVALID', 'it did not come in time')
+  const { body, headers } = { body: '{}', headers: { 'cronce-signature': signature } }
+  assert.match(codeOf(await ask('POST', '/api/v1/callbacks/park/1', { text: body, headers })), /^401 /)
+  assert.deepEqual(faults, [])
+})
+
+async function read(response: Response) {
+  return { status: response.status, body: await response.json(), headers: response.headers }
+}
