@@ -53,7 +53,7 @@ export function storeTime(clock: Clock): StoreTime {
 const DRIFT = 0.000_5
 /** So long the answers must have fitted together: a clock that runs wrong gives itself away by then. */
 const STEADY_MS = 10_000
-/** Since the last answer. */
+/** Since the last answer that came so soon that it would have shown a step of the store's clock. */
 const FRESH_MS = 10_000
 /** Between what the store's clock shows at least and at most. */
 const WIDEST_MS = 100
@@ -69,6 +69,7 @@ function offsetBounds(clock: Clock) {
   let high = Number.POSITIVE_INFINITY
   let last = { mono: Number.NEGATIVE_INFINITY, wall: 0 }
   let steadySince = Number.POSITIVE_INFINITY
+  let confirmedAt = Number.NEGATIVE_INFINITY
   return {
     observe(now: Instant, sentAt: number, receivedAt: number): void {
       const slack = Math.max(0, receivedAt - last.mono) * DRIFT
@@ -81,12 +82,14 @@ function offsetBounds(clock: Clock) {
         steadySince = receivedAt
       }
       if (high - low > WIDEST_MS) steadySince = receivedAt
+      // One that was long under way fits whatever the clock was set to meanwhile.
+      if (receivedAt - sentAt <= WIDEST_MS) confirmedAt = sentAt
       last = { mono: receivedAt, wall: clock.wall() }
     },
     stamp() {
       const mono = clock.mono()
       const passed = mono - last.mono
-      if (passed > FRESH_MS || mono - steadySince < STEADY_MS || high - low > WIDEST_MS) return null
+      if (mono - confirmedAt > FRESH_MS || mono - steadySince < STEADY_MS || high - low > WIDEST_MS) return null
       if (Math.abs(clock.wall() - last.wall - passed) > ASLEEP_MS) return null
       const slack = passed * DRIFT
       // Less than that takes the way there.

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { storeTime } from '../../src/engine/store-time.ts'
+
+const BEGIN = Date.UTC(2027, 0, 1)
+
+/** A clock that is set by hand, and answers of a store whose clock may be set, too. */
+function bench() {
+  const state = { mono: 0, stepped: 0 }
+  const clock = { mono: () => state.mono, wall: () => BEGIN + state.mono, sleep: async () => {} }
+  const time = storeTime(clock)
+  const shown = (at: number): number => Math.floor(BEGIN + at + state.stepped)
+  /** Sent and answered at these times; the store looked at its clock when it was sent. */
+  const answer = (sentAt: number, receivedAt: number): void => {
+    const now = shown(sentAt)
+    state.mono = receivedAt
+    time.observe(now, sentAt)
+  }
+  return { state, time, shown, answer }
+}
+
+test('what is over is stamped with the time of the store, once its answers have agreed for a while', () => {
+  const { state, time, shown, answer } = bench()
+  answer(0, 2)
+  assert.equal(time.stamp(), null)
+  for (let at = 1_000; at <= 12_000; at += 1_000) answer(at, at + 2)
+  const stamp = time.stamp()
+  assert.ok(stamp !== null && Math.abs(stamp.at - shown(state.mono)) <= 10, JSON.stringify(stamp))
+  state.mono += 11_000
+  assert.equal(time.stamp(), null)
+})
+
+test('an answer that was long under way does not confirm a clock that may have been set meanwhile', () => {
+  const { state, time, answer } = bench()
+  for (let at = 0; at <= 12_000; at += 1_000) answer(at, at + 2)
+  state.stepped = 1_000
+  answer(13_000, 25_000)
+  assert.equal(time.stamp(), null)
+})
