@@ -27,6 +27,8 @@ export interface ExecParts {
 /** Until then a store has to answer: nobody is helped by a command that waits for hours to be allowed to run. */
 const STORE_MS = 30_000
 const PAUSE_MS = 500
+/** That of an app, unless told. */
+const LEASE_MS = 15_000
 
 /** Run the command if this process is the one that gets the fire. Returns the exit code. */
 export async function execFire(parts: ExecParts): Promise<number> {
@@ -44,7 +46,8 @@ export async function execFire(parts: ExecParts): Promise<number> {
     const { CRONCE_K8S_JOB: job } = parts.env
     demandDue({ ...plan, job })
     const dueAt = await deliver(app, parts, runner)
-    await standBy({ app, runner, name: plan.name, dueAt, wait: plan.wait, signal, say, complain })
+    const { name, wait, lease: leaseMs = LEASE_MS } = plan
+    await standBy({ app, runner, name, dueAt, wait, leaseMs, signal, say, complain })
     // Of several, ours; else what was left to us by others.
     const own = runner.runs.findLast((run) => run.dueAt === dueAt) ?? runner.runs.at(-1)
     if (own === undefined) {

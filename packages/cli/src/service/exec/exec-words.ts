@@ -46,7 +46,8 @@ async function hostOf(app: Cronce, id: string): Promise<string> {
   return instance === null ? `instance ${id}` : `${instance.host} (process ${instance.pid})`
 }
 
-async function unlessSilent<Value>(asked: Promise<Value>): Promise<Value | null> {
+/** `null`: the store did not say. */
+export async function unlessSilent<Value>(asked: Promise<Value>): Promise<Value | null> {
   try {
     return await asked
   } catch (error) {

@@ -1,25 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cronce, OpenFireView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import type { CommandRunner } from './exec-command.ts'
 import { endWords, runningWords } from './exec-words.ts'
+import { awaitLeftovers, type LeftoverParts, silentHolder } from './leftovers.ts'
 
-export interface StandByParts {
-  readonly app: Cronce
-  readonly runner: CommandRunner
-  readonly name: string
+export interface StandByParts extends LeftoverParts {
   readonly dueAt: number
   /** Whether to stay while another one runs it. */
   readonly wait: boolean
-  readonly signal: AbortSignal
-  readonly say: (text: string) => void
   readonly complain: (text: string) => void
 }
 
 const SHORTEST_MS = 100
 const LONGEST_MS = 2_000
-/** Longer than it takes to notice that a process is gone, where the store can tell. */
-const LEFTOVER_MS = 2_000
 /** So long a store may be away before that is the answer. */
 const PATIENCE_MS = 60_000
 
@@ -31,6 +24,7 @@ export async function standBy(parts: StandByParts): Promise<void> {
   const { app, runner, name, dueAt, wait, signal, say } = parts
   let pauseMs = SHORTEST_MS
   let isTold = false
+  let hasWaited = false
   while (!signal.aborted || runner.isRunning) {
     if (runner.isRunning) {
       await runner.idle()
@@ -45,13 +39,18 @@ export async function standBy(parts: StandByParts): Promise<void> {
     if (ours === undefined) {
       if (runner.runs.some((run) => run.dueAt === dueAt)) return
       say(await endWords(app, name, dueAt))
-      if (schedule.open.length > 0) await awaitLeftovers(parts)
+      if (schedule.open.length > 0) await awaitLeftovers(parts, schedule)
       return
     }
     if (isWithOthers(ours, app)) {
       if (!isTold) say(await runningWords(app, name, ours))
       isTold = true
-      if (!wait) return
+      if (!wait) {
+        if (hasWaited || (await silentHolder(app, schedule)) === null) return
+        hasWaited = true
+        await awaitLeftovers(parts, schedule)
+        continue
+      }
     } else if (ours.state === 'waiting' && schedule.state === 'paused') {
       say(`${name} is paused: what is open waits until somebody resumes it.`)
       return
@@ -59,18 +58,6 @@ export async function standBy(parts: StandByParts): Promise<void> {
     await sleep(pauseMs, undefined, { signal }).catch(() => {})
     pauseMs = Math.min(pauseMs * 1.5, LONGEST_MS)
   }
-}
-
-/**
- * What our fire gave way to may be that of a host that has just died. Where the store can tell, that is soon found out, and then
- * it is run here: nobody else may be there until the next time.
- */
-async function awaitLeftovers({ runner, signal }: StandByParts): Promise<void> {
-  const giveUpAt = performance.now() + LEFTOVER_MS
-  while (performance.now() < giveUpAt && !runner.isRunning && !signal.aborted) {
-    await sleep(SHORTEST_MS, undefined, { signal }).catch(() => {})
-  }
-  await runner.idle()
 }
 
 function isWithOthers({ state, instance }: OpenFireView, app: Cronce): boolean {

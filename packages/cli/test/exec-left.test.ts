@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'cronce'
+import { type Server, startRedis } from '../../../scripts/servers/index.ts'
+import { running, scratch } from './fixtures/service/running.ts'
+
+const FIRST_STAYS = 'echo "begun $CRONCE_ATTEMPT" >> said; [ "$CRONCE_ATTEMPT" -gt 1 ] || sleep 600'
+
+async function until(is: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await is()) return
+    await sleep(50)
+  }
+  assert.fail('it did not come to that in 30 s')
+}
+
+describe('where only a lease tells that a host is gone', { concurrency: 2 }, () => {
+  let redis: Server
+  before(async () => {
+    redis = await startRedis()
+  })
+  after(() => redis.stop())
+
+  for (const [which, states] of [
+    ['the same fire', ['succeeded']],
+    ['a later fire', ['succeeded', 'skipped']],
+  ] as const) {
+    test(`who comes next with ${which} stays until the lease is over, and runs what was left`, async (context) => {
+      const folder = scratch(context)
+      const namespace = which.replaceAll(' ', '-')
+      const client = await connect({ store: redis.url, namespace, logger: false })
+      context.after(() => client.close())
+      const exec = (due: string) => {
+        const flags = ['--name', 'nightly', '--due', due, '--lease', '2s']
+        const started = running(['exec', ...flags, '--', 'sh', '-c', FIRST_STAYS], {
+          cwd: folder,
+          env: { CRONCE_STORE: redis.url, CRONCE_NAMESPACE: namespace },
+        })
+        context.after(() => started.end('SIGKILL'))
+        return started
+      }
+      const justNow = () => new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString()
+      const due = justNow()
+      const lost = exec(due)
+      await until(async () => (await client.runs.list()).items.length === 1)
+      await lost.end('SIGKILL')
+      await until(async () => (await client.instances.list()).some(({ state }) => state === 'silent'))
+
+      const next = exec(states.length === 1 ? due : justNow())
+      assert.equal(await next.ended, 0, next.said())
+      assert.match(next.stderr(), /is silent.*is run here, attempt 2\./s)
+      const { items } = await client.fires.list({ order: 'earliest' })
+      assert.deepEqual(
+        items.map(({ state }) => state),
+        states,
+      )
+      assert.equal(readFileSync(join(folder, 'said'), 'utf8').split('\n').at(-2), 'begun 2')
+    })
+  }
+})
