@@ -81,8 +81,8 @@ test('who proves nothing and sends its body slowly, or not at all, keeps nobody 
     const { promise: broken, reject: breakOff } = Promise.withResolvers<never>()
     let isSent = false
     const body = new ReadableStream({
-      pull(controller) {
-        if (isSent) return broken
+      async pull(controller) {
+        if (isSent) await broken
         isSent = true
         controller.enqueue(new TextEncoder().encode('{'))
       },
