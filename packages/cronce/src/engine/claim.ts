@@ -290,7 +290,7 @@ async function existingOf(
   onRecord: ReadonlyMap<string, FireRecord[]>,
 ): Promise<readonly FireRecord[]> {
   const found = onRecord.get(state.id) ?? []
-  const stretch = nextBackfillStretch(state)
+  const stretch = core.undecided.try(state, () => nextBackfillStretch(state))
   if (stretch === null) return found
   const query = { schedule: state.id, from: stretch.from, to: stretch.to + 1, order: 'earliest' as const }
   const page = await callStore(core, 'backfill', () =>

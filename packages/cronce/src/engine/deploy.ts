@@ -40,6 +40,8 @@ export function deployer(core: Core): Deployer {
   const { app, deployment, declared, holdDownMs } = core.settings
   /** The term under which this process has written its declarations. */
   let declaredTerm = -1
+  /** And as whom: while it was taken for dead, what it has may have been retired. */
+  let declaredAs = ''
   let kept: Kept | null = null
   let keptAt = Number.NEGATIVE_INFINITY
 
@@ -57,6 +59,7 @@ export function deployer(core: Core): Deployer {
 
   const isWanted = (): boolean =>
     kept === null ||
+    declaredAs !== core.instance ||
     kept.version !== core.chores.appVersion ||
     kept.liveIds.join() !== liveIds().join() ||
     restMs() === 0
@@ -73,10 +76,13 @@ export function deployer(core: Core): Deployer {
   }
 
   const declareIn = async (record: AppRecord): Promise<void> => {
-    if (record.active !== deployment || record.term === declaredTerm) return
-    await declare(record.term)
-    await retireOthers(record.term)
-    declaredTerm = record.term
+    const { instance } = core
+    if (record.active === deployment && (record.term !== declaredTerm || declaredAs !== instance)) {
+      await declare(record.term)
+      await retireOthers(record.term)
+      declaredTerm = record.term
+    }
+    declaredAs = instance
   }
 
   const activate = async (live: readonly string[]): Promise<AppRecord | null> => {
@@ -136,21 +142,31 @@ export function deployer(core: Core): Deployer {
   }
 
   const retireOthers = async (term: number): Promise<void> => {
-    // Processes of one deployment may have different jobs: what another one has is not gone from the code.
-    const alike = core.peers.filter((peer) => peer.app === app && peer.deployment === deployment && !peer.expired)
-    const own = new Set([...declared.map(({ id }) => id), ...alike.flatMap(({ jobs }) => jobs)])
+    const own = new Set(declared.map(({ id }) => id))
     for (let after: string | null = null; ; ) {
       const query: ScheduleQuery = { app, after, limit: BATCH }
       const page: Page<ScheduleState> = await callStore(core, 'retire (list)', () =>
         core.parts.store.listSchedules(query),
       )
-      const gone = page.items.filter(({ id, retiredAt }) => retiredAt === null && !own.has(id)).map(({ id }) => id)
+      const others = page.items.filter(({ id, retiredAt }) => retiredAt === null && !own.has(id)).map(({ id }) => id)
+      // Asked after the schedules were: whoever declares one has joined before.
+      const alike = others.length === 0 ? new Set() : await jobsOfAlike()
+      const gone = others.filter((id) => !alike.has(id))
       await changeSchedules(core, 'retire', gone, (_, state, context) =>
         state === null ? null : retire(state, { app, term }, context),
       )
       if (page.next === null) return
       after = page.next
     }
+  }
+
+  /** Processes of one deployment may have different jobs: what another one has, or had a moment ago, is not gone from the code. */
+  const jobsOfAlike = async (): Promise<ReadonlySet<string>> => {
+    const { now, instances } = await callStore(core, 'retire (look)', () => core.parts.store.listInstances({ app }))
+    const alike = instances.filter(
+      (peer) => peer.app === app && peer.deployment === deployment && now - peer.renewedAt < holdDownMs,
+    )
+    return new Set(alike.flatMap(({ jobs }) => jobs))
   }
 
   const forget = (): void => {

@@ -7,7 +7,7 @@ import { begin, type Draft, finish, keyOf, putRecord, set } from './draft.ts'
 import { countFailure, lastAfter } from './fires.ts'
 import { covers } from './ledger.ts'
 import { isRunning, recordOf, runRecordOf } from './records.ts'
-import { nextUnskipped, seriesOf } from './series.ts'
+import { canRead, nextUnskipped, seriesOf } from './series.ts'
 
 /** What an instance knows of a fire of which a run began or ended lately: as it was when that was acknowledged. */
 export interface KnownFire {
@@ -157,7 +157,7 @@ function passOver(draft: Draft, { fire, open, record }: KnownFire): void {
   const kind = open?.kind ?? record?.kind
   if (kind !== 'scheduled' || nextAt === null || fire.dueAt < nextAt || skipped.includes(fire.dueAt)) return
   set(draft, { skipped: [...skipped, fire.dueAt].sort((one, other) => one - other), fired: fired + 1 })
-  set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), nextAt - 1) })
+  if (canRead(definition)) set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), nextAt - 1) })
 }
 
 function reopen(draft: Draft, { fire }: KnownFire, open: OpenFire, record: FireRecord | undefined): void {

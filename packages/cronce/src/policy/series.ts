@@ -26,10 +26,23 @@ export function seriesOf(id: string, definition: Definition): Series {
   }
 }
 
-/** The same, where it is all that is asked: without jitter, the instants need not be known. */
+/** False for a time zone, or a kind of trigger, that only a newer runtime knows: its instants can't be told here. */
+export function canRead({ trigger: data }: Definition): boolean {
+  try {
+    if (data !== null) trigger(data)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The same, where it is all that is asked: without jitter, the instants need not be known. Where they can't be, somebody is to look when
+ * it is due: what has begun ends on record, whoever knows the rest.
+ */
 export function readyAtOf(id: string, definition: Definition, dueAt: Instant): Instant {
   const { jitter = DEFAULT_POLICY.jitter } = definition.policy
-  return jitter.ms === 0 ? dueAt : seriesOf(id, definition).readyAt(dueAt)
+  return jitter.ms === 0 || !canRead(definition) ? dueAt : seriesOf(id, definition).readyAt(dueAt)
 }
 
 /** The instant that follows, unless the schedule's limit is used up. */

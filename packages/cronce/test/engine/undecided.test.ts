@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Definition } from '../../src/model/schedule.ts'
-import { createFleet, type Fleet } from './fleet.ts'
+import { createFleet, type Declare, type Fleet } from './fleet.ts'
 
 const NOWHERE = 'Europe/Nowhere'
 
@@ -33,4 +33,50 @@ test('a schedule that nobody here can plan keeps no other from running, and is t
   assert.deepEqual([told?.schedule, more], ['bad', []])
   assert.match(told!.error.message, new RegExp(NOWHERE))
   fleet.end()
+})
+
+/** Everything about it is later than this runtime: its zone, and what was due by it. */
+async function fleetBehind() {
+  const fleet = await createFleet()
+  const declare: Declare = (app, { clock }) =>
+    app
+      .job('good', '* * * * *', () => clock.sleep(1_000))
+      .job('bad', { cron: '* * * * *', jitter: '5s', misfire: 'all' }, () => clock.sleep(20_000))
+  const first = await fleet.add(declare, { deployment: 'v2' })
+  await fleet.advance('70s')
+  return { fleet, first, declare }
+}
+
+const good = (fleet: Fleet): number => fleet.handled.filter(({ schedule }) => schedule === 'good').length
+
+test('a release that does not know the zone of the one before it starts, and what it declares counts', async () => {
+  const { fleet, first, declare } = await fleetBehind()
+  await putElsewhere(fleet, 'bad')
+  first.crash()
+  await fleet.advance('5m')
+  await fleet.add(declare, { deployment: 'v1' })
+  await fleet.advance('5m')
+  const { trigger } = await fleet.operator.schedules.get('bad')
+  assert.equal(JSON.stringify(trigger).includes(NOWHERE), false)
+  const before = fleet.handled.length
+  await fleet.advance('2m')
+  assert.deepEqual(new Set(fleet.handled.slice(before).map(({ schedule }) => schedule)), new Set(['good', 'bad']))
+  for (const member of fleet.members) member.crash()
+})
+
+test('what runs of a schedule that nobody here can plan ends on record, and is taken back from the dead, with all others', async () => {
+  const { fleet, first, declare } = await fleetBehind()
+  await fleet.add(declare, { deployment: 'v2' })
+  await putElsewhere(fleet, 'bad')
+  await fleet.advance('25s')
+  const { items } = await fleet.operator.runs.list({ schedule: 'bad' })
+  assert.ok(items.length > 0 && items.every(({ state }) => state === 'succeeded'), JSON.stringify(items))
+  first.crash()
+  await fleet.advance('1m')
+  const before = good(fleet)
+  await fleet.advance('3m')
+  assert.equal(good(fleet) - before, 3)
+  assert.deepEqual(fleet.events('store.failed'), [])
+  await fleet.operator.schedules.pause('bad')
+  for (const member of fleet.members) member.crash()
 })
