@@ -33,6 +33,8 @@ const FULL_MS = 250
 const FULL_LONGEST_MS = 4_000
 /** What is due for so long, and nobody has taken, is planned also by those who have no room for it. */
 const LEFT_MS = 1_000
+/** A fire whose instances keep dying has its instance to itself for so long, then others begin beside it. */
+const ALONE_MS = 60_000
 /** Between two looks at the schedules of others, times the number of instances: the fleet looks as often as one would. */
 const SWEEP_MS = 1_500
 const RACES = 3
@@ -68,7 +70,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const room = roomOf(core)
     const jobs = askFor()
     core.leftSome = true
-    if (room === 0 && isBusy(core) && jobs.length > 0) return planWhileBusy(jobs)
+    if (room === 0 && mayStart(core) && jobs.length > 0) return planWhileBusy(jobs)
     if (room === 0 || jobs.length === 0) return untilNotFull(core)
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
@@ -244,20 +246,20 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   }
 }
 
-/**
- * How many runs may begin here. None while the lease is in doubt, while what the store lost is being written again, or while a
- * suspect runs alone.
- */
+/** How many runs may begin here. */
 function roomOf(core: Core): number {
-  if (core.stopping || core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return 0
-  if (core.runs.all().some(({ started }) => started.suspect)) return 0
-  return Math.max(0, core.admission.capacity() - core.runs.working)
+  return mayStart(core) && !isSuspectAlone(core) ? Math.max(0, core.admission.capacity() - core.runs.working) : 0
 }
 
-/** It runs as much as it may, and nothing else keeps it from more. */
-function isBusy(core: Core): boolean {
-  if (core.stopping || core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return false
-  return core.runs.working >= core.admission.capacity()
+/** Not while the lease is in doubt, nor while what the store lost is being written again. */
+function mayStart(core: Core): boolean {
+  return !core.stopping && !core.drained && core.lease.trusted() && core.epochs.mayClaim()
+}
+
+/** Only for a while: a run that takes its instance down mostly does so soon, and one that lasts for hours must not stop all else. */
+function isSuspectAlone({ runs, parts }: Core): boolean {
+  const since = parts.clock.mono() - ALONE_MS
+  return runs.all().some(({ started, begunAt }) => started.suspect && begunAt > since)
 }
 
 function untilNotFull(core: Core): number {

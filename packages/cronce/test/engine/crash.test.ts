@@ -136,6 +136,38 @@ test('from its second crash on, a suspect runs alone on its instance', async () 
   fleet.end()
 })
 
+test('a fire whose instances died twice runs alone for its first minute only, and meanwhile the others are planned', async () => {
+  const fleet = await createFleet()
+  const declare: Declare = (app, { clock }) => {
+    app.job('quick', { cron: '*/10 * * * * *', overlap: 'queue-all', misfire: 'all' }, () => {})
+    app.job('nightly', '0 1 * * *', () => clock.sleep(6 * 60 * MINUTE))
+  }
+  const first = await fleet.add(declare)
+  await fleet.advance('70m')
+  first.crash()
+  const second = await fleet.add(declare)
+  await fleet.advance('10m')
+  second.crash()
+  await fleet.add(declare)
+  await fleet.advance('40s')
+  const runs = fleet.handled.filter(({ schedule }) => schedule === 'nightly')
+  assert.deepEqual(
+    runs.map(({ attempt }) => attempt),
+    [1, 2, 3],
+  )
+  const { startedAt } = runs[2]!
+  const beside = () => fleet.handled.filter((run) => run.schedule === 'quick' && run.startedAt > startedAt)
+  await fleet.advance(startedAt + 45_000 - fleet.now())
+  assert.deepEqual(beside(), [])
+  const { items } = await fleet.operator.fires.list({ schedule: 'quick', from: startedAt, limit: 100 })
+  assert.ok(items.length >= 3, `${items.length} are planned`)
+  await fleet.advance('10m')
+  assert.equal(runs[2]!.how, 'runs')
+  // One every ten seconds, and those that waited for it.
+  assert.ok(beside().length >= 60, `${beside().length} ran beside it`)
+  fleet.end()
+})
+
 test('what a dead instance held is found also when whoever declared it dead dies, too', async () => {
   const fleet = await createFleet()
   const declare: Parameters<Fleet['add']>[0] = (app, { clock }) =>
