@@ -1,12 +1,15 @@
 import type { AppRecord, DeploymentRecord } from '../model/app.ts'
 import type { InstanceRecord } from '../model/instance.ts'
+import type { FireRecord } from '../model/record.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
+import { advance } from '../policy/advance.ts'
+import { nextBackfillStretch } from '../policy/backfill.ts'
 import type { Refusal } from '../policy/decision.ts'
 import { define } from '../policy/define.ts'
 import { decideDeployment } from '../policy/deployment.ts'
 import { retire } from '../policy/retire.ts'
 import type { Page, ScheduleQuery } from '../store/store.ts'
-import { changeSchedules } from './change-schedules.ts'
+import { changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { callStore } from './store-calls.ts'
 
@@ -26,6 +29,8 @@ const BATCH = 200
 const TRIES = 10
 /** While the active deployment is gone: until the hold-down is over. */
 const HELD_DOWN_MS = 30_000
+/** What could not be written yet is tried again so often. */
+const AGAIN_MS = 5_000
 /** So often at least, that the record says who was ready while those who were are still on record themselves. */
 const LONGEST_MS = 3_600_000
 
@@ -34,7 +39,12 @@ interface Kept {
   readonly version: number
   readonly liveIds: readonly string[]
   readonly isHeldDown: boolean
+  /** All that is declared is written. */
+  readonly isComplete: boolean
 }
+
+/** What a declaration may be refused for that passes by itself. */
+const PASSING: ReadonlySet<string> = new Set(['SCHEDULE_BEHIND', 'SCHEDULE_BUSY'])
 
 export function deployer(core: Core): Deployer {
   const { app, deployment, declared, holdDownMs } = core.settings
@@ -43,6 +53,10 @@ export function deployer(core: Core): Deployer {
   /** And as whom: while it was taken for dead, what it has may have been retired. */
   let declaredAs = ''
   let kept: Kept | null = null
+  /** What is tried again is told once in a term. */
+  let told = { term: -1, refused: new Set<string>() }
+  /** Instants that an earlier schedule of the name has left on record. */
+  const onRecord = new Map<string, FireRecord[]>()
   let keptAt = Number.NEGATIVE_INFINITY
 
   const liveIds = (): string[] => {
@@ -53,7 +67,8 @@ export function deployer(core: Core): Deployer {
   const restMs = (): number => {
     const { leaseMs } = core.settings
     // Who renews only now and then has time for these, too.
-    const pauseMs = kept?.isHeldDown === true ? Math.min(Math.max(HELD_DOWN_MS, leaseMs), holdDownMs / 2) : LONGEST_MS
+    const heldDownMs = Math.min(Math.max(HELD_DOWN_MS, leaseMs), holdDownMs / 2)
+    const pauseMs = kept?.isComplete === false ? AGAIN_MS : kept?.isHeldDown === true ? heldDownMs : LONGEST_MS
     return Math.max(0, keptAt + pauseMs - core.parts.clock.mono())
   }
 
@@ -71,18 +86,21 @@ export function deployer(core: Core): Deployer {
     const seen = liveIds()
     const record = await activate(seen)
     if (record === null) return
-    await declareIn(record)
-    kept = { version: record.version, liveIds: seen, isHeldDown: record.activeGoneAt !== null }
+    const isComplete = await declareIn(record)
+    kept = { version: record.version, liveIds: seen, isHeldDown: record.activeGoneAt !== null, isComplete }
   }
 
-  const declareIn = async (record: AppRecord): Promise<void> => {
+  /** False: something is still to be written. */
+  const declareIn = async ({ active, term }: AppRecord): Promise<boolean> => {
     const { instance } = core
-    if (record.active === deployment && (record.term !== declaredTerm || declaredAs !== instance)) {
-      await declare(record.term)
-      await retireOthers(record.term)
-      declaredTerm = record.term
+    if (active === deployment && (term !== declaredTerm || declaredAs !== instance)) {
+      if (told.term !== term) told = { term, refused: new Set() }
+      const isDeclared = await declare(term)
+      const isRetired = await retireOthers(term)
+      declaredTerm = isDeclared && isRetired ? term : -1
     }
     declaredAs = instance
+    return active !== deployment || declaredTerm === term
   }
 
   const activate = async (live: readonly string[]): Promise<AppRecord | null> => {
@@ -120,13 +138,15 @@ export function deployer(core: Core): Deployer {
     return { ...record, deployments }
   }
 
-  const declare = async (term: number): Promise<void> => {
+  /** False: not all of it could be written yet. */
+  const declare = async (term: number): Promise<boolean> => {
     const source = { kind: 'code' as const, app, term }
+    let isComplete = true
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map(({ id, definition }) => [id, definition]))
       const refusals = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
-      await changeSchedules(core, 'declare', [...wanted.keys()], (id, state, context) => {
+      const isWritten = await change('declare', [...wanted.keys()], (id, state, context) => {
         const decision = define(state, id, { definition: wanted.get(id)!, source }, context)
         if (decision === null || !('refused' in decision)) return decision
         // That a newer deployment was faster is as it should be.
@@ -134,15 +154,44 @@ export function deployer(core: Core): Deployer {
         return null
       })
       for (const [schedule, { refused, message }] of refusals) {
+        if (PASSING.has(refused)) isComplete = false
+        if (told.refused.has(schedule)) continue
+        told.refused.add(schedule)
         const { job } = wanted.get(schedule)!
         core.parts.emit({ type: 'schedule.refused', schedule, job, code: refused, message })
       }
+      if (!isWritten) isComplete = false
     }
     core.claimAlarm.ring()
+    return isComplete
   }
 
-  const retireOthers = async (term: number): Promise<void> => {
+  /**
+   * False: the store did not take all of it. An instant that is on record already is passed over first, as an instance does that plans;
+   * what its clock did not let happen yet has its turn next time.
+   */
+  const change = async (operation: string, ids: readonly string[], decide: Decide): Promise<boolean> => {
+    let isComplete = true
+    const changed = await changeSchedules(core, operation, ids, (id, state, context) => {
+      const inTheWay = onRecord.get(id)
+      onRecord.delete(id)
+      const isPassed = state === null || inTheWay === undefined || nextBackfillStretch(state) !== null
+      const passed = isPassed ? null : advance(state, context, null, inTheWay)
+      if (passed !== null) isComplete = false
+      return passed ?? decide(id, state, context)
+    })
+    for (const [id, outcome] of changed) {
+      if (outcome.kind !== 'refused') continue
+      isComplete = false
+      if (outcome.result.kind === 'exists') onRecord.set(id, [outcome.result.fire])
+    }
+    return isComplete
+  }
+
+  /** False: not all of it could be written yet. */
+  const retireOthers = async (term: number): Promise<boolean> => {
     const own = new Set(declared.map(({ id }) => id))
+    let isComplete = true
     for (let after: string | null = null; ; ) {
       const query: ScheduleQuery = { app, after, limit: BATCH }
       const page: Page<ScheduleState> = await callStore(core, 'retire (list)', () =>
@@ -152,10 +201,14 @@ export function deployer(core: Core): Deployer {
       // Asked after the schedules were: whoever declares one has joined before.
       const alike = others.length === 0 ? new Set() : await jobsOfAlike()
       const gone = others.filter((id) => !alike.has(id))
-      await changeSchedules(core, 'retire', gone, (_, state, context) =>
-        state === null ? null : retire(state, { app, term }, context),
-      )
-      if (page.next === null) return
+      const isWritten = await change('retire', gone, (_, state, context) => {
+        const decision = state === null ? null : retire(state, { app, term }, context)
+        // More is due than one step settles.
+        if (decision !== null && decision.change.state?.retiredAt === null) isComplete = false
+        return decision
+      })
+      if (!isWritten) isComplete = false
+      if (page.next === null) return isComplete
       after = page.next
     }
   }
