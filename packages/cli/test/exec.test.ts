@@ -313,6 +313,11 @@ describe('cronce exec', { concurrency: 3 }, () => {
       assert.match(stderr, /The command was not run\.\nhint: /)
       assert.doesNotMatch(stderr + stdout, /hush/)
     }
+    assert.equal((await ask(['exec', '--name', 'known', ...due, '--', 'true'], env)).status, 0)
+    const again = ['exec', '--name', 'known', '--retry', '9', '--due', '2020-01-01T00:00Z', ...command]
+    assert.equal((await ask(again, env)).status, 4)
+    assert.equal((await schedules.get('known')).policy.retry.attempts, 0, 'what is refused changes nothing')
+    assert.equal((await ask(['exec', '--name', 'known', ...due, ...command], env)).status, 0, 'it is on record')
     const usage = [
       ['exec', '--name', 'a', ...due],
       ['exec', ...due, ...command],
@@ -325,6 +330,6 @@ describe('cronce exec', { concurrency: 3 }, () => {
     for (const args of usage) assert.equal((await ask(args, env)).status, 2, args.join(' '))
     assert.equal(existsSync(join(folder, 'ran')), false)
     const names = (await schedules.list()).items.map(({ name }) => name)
-    assert.deepEqual(names, ['taken'], 'what was refused left no schedule behind')
+    assert.deepEqual(names, ['known', 'taken'], 'what was refused left no schedule behind')
   })
 })

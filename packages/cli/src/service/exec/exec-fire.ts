@@ -136,6 +136,17 @@ function isPassing(error: unknown): boolean {
 async function askDue(app: Cronce, { plan, env: { CRONCE_K8S_JOB: job } }: ExecParts): Promise<number> {
   const { now } = await app.store.check()
   const dueAt = findDue({ ...plan, job }, now)
-  if ((await app.schedules.find(plan.name)) === null) demandNear(dueAt, now)
+  if (!(await isOnRecord(app, plan.name, dueAt))) demandNear(dueAt, now)
   return dueAt
+}
+
+/** What is on record is not run again, however long ago it was: that is the answer. */
+async function isOnRecord(app: Cronce, schedule: string, dueAt: number): Promise<boolean> {
+  try {
+    await app.fires.get({ schedule, dueAt })
+    return true
+  } catch (error) {
+    if (error instanceof CronceError && error.code.endsWith('_NOT_FOUND')) return false
+    throw error
+  }
 }
