@@ -143,8 +143,8 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy.ts',
-        'if (record.active !== deployment || record.term === declaredTerm) return',
-        'if (record.term === declaredTerm) return',
+        'if (active === deployment && (term !== declaredTerm || declaredAs !== instance)) {',
+        'if (term !== declaredTerm || declaredAs !== instance) {',
       ),
     ],
     caughtBy: {
