@@ -24,6 +24,6 @@ export interface Change {
   readonly runs: readonly RunRecord[]
   /** Limits that the runs beginning here count against: after them, no slot may hold more open runs than its limit. */
   readonly limits: readonly { readonly slot: string; readonly limit: number }[]
-  /** Up to 200 records numbered below this, ended before that, may go. */
+  /** Up to 200 records numbered below this, due and ended before that, may go: what is skipped ahead of time ends first. */
   readonly trim: { readonly belowNumber: number; readonly endedBefore: Instant } | null
 }

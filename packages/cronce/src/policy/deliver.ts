@@ -35,13 +35,16 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
   // One of the instants of that pause: its choice has settled it just now.
   if (draft.records.some(({ record }) => record.nonce === '' && covers(record, dueAt))) return finish(draft)
-  const { nextAt, definition } = draft.state
-  if (nextAt !== null && dueAt >= nextAt) return { readyAt: seriesOf(state.id, definition).readyAt(dueAt) }
+  const { nextAt, definition, skipped } = draft.state
+  const isSkipped = skipped?.includes(dueAt) === true
+  if (nextAt !== null && dueAt >= nextAt && !isSkipped)
+    return { readyAt: seriesOf(state.id, definition).readyAt(dueAt) }
   if (draft.open.length >= MAX_OPEN) return refuseFull(state)
   // Before its time it only waits.
   const readyAt = Math.max(context.now, dueAt)
   const fire = newFire({ dueAt, readyAt, plannedAt: context.now, kind: 'scheduled' })
-  const end = openDelivered(draft, fire)
+  // An operator's word stands, also where its record is gone.
+  const end = isSkipped ? ending('skipped-by-operator') : openDelivered(draft, fire)
   if (end !== null) endUnrun(draft, recordOf(draft, fire), end)
   return finish(draft)
 }

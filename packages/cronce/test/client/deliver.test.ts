@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deliver } from '../../src/policy/deliver.ts'
 import { DAY, NOON, openClient } from './open-client.ts'
 
 const MINUTE = 60_000
@@ -39,6 +40,40 @@ test('an instant inside a range that was missed is on record, and not run by a d
   await work('acme')
   const { fire, created } = await client.schedules.deliver('acme', { dueAt: NOON + 30 * MINUTE })
   assert.deepEqual([fire?.state, created, fire?.range === null], ['missed', false, false])
+})
+
+test('what an operator skipped ahead is not run by a delivery, however many records went since', async () => {
+  const { client, clock, work } = await openClient()
+  const retention = { count: 10 }
+  await client.schedules.create('acme', { job: 'billing', cron: '0 0 1 * *', retention, misfire: { window: '1h' } })
+  const { nextAt: dueAt } = await client.schedules.get('acme')
+  await client.schedules.skipNext('acme', { dueAt: dueAt! })
+  clock.now = dueAt! - 2 * DAY
+  for (let trigger = 0; trigger < 150; trigger++) {
+    const { fire } = await client.schedules.trigger('acme')
+    await client.fires.cancel(fire)
+    if (trigger % 50 === 0) clock.now += 6 * 60 * MINUTE
+  }
+  clock.now = dueAt! + 1_000
+  const { fire, created } = await client.schedules.deliver('acme', { dueAt: dueAt! })
+  assert.deepEqual([fire?.reason, created], ['skipped-by-operator', false])
+  assert.deepEqual(await work('acme'), [])
+})
+
+test('what an operator skipped ahead is not run by a delivery, even if its record is gone', async () => {
+  const { client, clock, state, context } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', cron: '0 0 1 * *' })
+  const dueAt = (await client.schedules.get('acme')).nextAt!
+  await client.schedules.skipNext('acme', { dueAt })
+  clock.now = dueAt
+  const decision = deliver(await state('acme'), dueAt, context())
+  assert.ok('change' in decision)
+  const { creates, state: after } = decision.change
+  assert.deepEqual(
+    creates.map(({ ending }) => ending?.reason),
+    ['skipped-by-operator'],
+  )
+  assert.deepEqual(after?.open, [])
 })
 
 test('an instant before the schedule was made is delivered once', async () => {

@@ -322,7 +322,8 @@ export class World {
     assert.ok(endedBefore <= this.now - misfire.windowMs - DAY && belowNumber <= state.ended - retention.count)
     this.seen.add('trim')
     for (const fire of this.fires.values()) {
-      if (fire.number !== null && fire.number < belowNumber && fire.endedAt! < endedBefore) this.#drop(fire)
+      const isOld = Math.max(fire.endedAt ?? Infinity, fire.dueAt) < endedBefore
+      if (fire.number !== null && fire.number < belowNumber && isOld) this.#drop(fire)
     }
   }
 

@@ -297,9 +297,9 @@ view steps (
 );
 
 function _apply_1(text, text, text, text, text, text, text, text); -- 4634af919144572bfb1d566cf17445af
-function _apply_all_1(text, text, text, text, text, text, text, text); -- e5f043e9034893c425f822e50cadd8dc
+function _apply_all_1(text, text, text, text, text, text, text, text); -- 13a0f89f85c09f0eb9743f93490f3d3b
 function _apply_slots_1(text, text, text, text, text, text, text, text); -- db1f47829151396ccfc8a733ab454a6e
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 864e5cbe7375d68bff2aac4a1c68c6c4
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 4347b66a0e5495ce4ec1854bc0fe88e2
 function _beat_1(text, text); -- 0d47393c52ab08022c25749b4b20b08a
 function _due_1(text, text, text, text); -- 29a1f129602f177f6fb7f798583c6b87
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d

@@ -6,7 +6,7 @@ import { ascend } from './sorted.ts'
 import { deleteFire, type Space, setInstance } from './space.ts'
 
 const TRIM_LIMIT = 200
-/** Ended later than its number says (the clock was set back): look past it, but not for ever. */
+/** Ended later than its number says (the clock was set back), or ahead of its time: look past it, but not for ever. */
 const TRIM_LOOKS = 5 * TRIM_LIMIT
 const DAY_MS = 86_400_000
 
@@ -18,7 +18,7 @@ export function trim(space: Space, schedule: string, { belowNumber, endedBefore 
   for (const entry of ascend(numbers)) {
     if (entry.number >= belowNumber || found.length === TRIM_LIMIT || ++looks > TRIM_LOOKS) break
     const { endedAt } = space.data.fires.get(entry.key)!
-    if (endedAt !== null && endedAt < endedBefore) found.push(entry)
+    if (endedAt !== null && Math.max(endedAt, entry.dueAt) < endedBefore) found.push(entry)
   }
   for (const fire of found) deleteFire(space, fire)
 }

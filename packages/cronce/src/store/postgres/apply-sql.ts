@@ -435,7 +435,7 @@ trimmed as materialized (
           order by e.due_at, e.nonce
           limit 500
        ) early
-      where early.number < t.below and early.ended_at < t.before
+      where early.number < t.below and early.ended_at < t.before and early.due_at < t.before
         and not exists (select from w where w.n = t.n and w.due_at = early.due_at and w.nonce = early.nonce)
       order by early.number
       limit 200

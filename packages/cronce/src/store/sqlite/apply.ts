@@ -32,7 +32,7 @@ const FREE_SLOT = 'delete from cronce_run_slots where namespace = ? and slot = ?
 export const TRIM = `
 select schedule, due_at, nonce
   from cronce_fires indexed by cronce_fires_number
- where namespace = ? and schedule = ? and number is not null and number < ? and ended_at < ?
+ where namespace = ? and schedule = ? and number is not null and number < ? and ended_at < ? and due_at < ?
  order by number
  limit 200`
 
@@ -58,7 +58,7 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
   for (const run of change.runs) putRun(batch, run)
   if (change.trim !== null) {
     const { belowNumber, endedBefore } = change.trim
-    const old = statement(db, TRIM).all(namespace, change.id, belowNumber, endedBefore)
+    const old = statement(db, TRIM).all(namespace, change.id, belowNumber, endedBefore, endedBefore)
     deleteFires(db, namespace, old.map(fireKeyOf))
   }
   return { kind: 'applied' }

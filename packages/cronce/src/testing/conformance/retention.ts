@@ -205,6 +205,18 @@ export function retentionRules(rule: Rule): void {
     assert.deepEqual(await dueOf(store), [-10, 0, 6, 7, 8, 9])
   })
 
+  rule('a trim leaves what ended long before it is due', async ({ store }) => {
+    const ended = { endedAt: NOON, expiresAt: NOON + 30 * DAY_MS }
+    const ahead = [2, 4, 6].map((hours, index) =>
+      endedFire('s', NOON + hours * HOUR_MS, { ...ended, number: index + 1, ending: ending('skipped-by-operator') }),
+    )
+    const first = change(await create(store, schedule('s')), {}, { creates: ahead })
+    const trim = { belowNumber: 100, endedBefore: NOON + 4 * HOUR_MS }
+    await applyAll(store, [first])
+    await applyAll(store, [change(after(first), {}, { trim })])
+    assert.deepEqual(await dueOf(store), [4, 6])
+  })
+
   rule('a trim takes runs and steps along', async ({ store }) => {
     await join(store, 'i')
     await ranFire(store, 's', NOON + 30 * DAY_MS)

@@ -32,7 +32,7 @@ local RUN_AT = ${pattern(RUN_FIELDS)}
 local LIMIT_AT = ${pattern(LIMIT_FIELDS)}
 local CURRENT = '^(%d+) (%d+) (%d+) (%S+)\\n([^\\n]*)\\n([^\\n]*)\\n(.*)$'
 local TRIM_LIMIT = 200
--- Ended later than its number says (the clock was set back): look past it, but not for ever.
+-- Ended later than its number says (the clock was set back), or ahead of its time: look past it, but not for ever.
 local TRIM_LOOKS = 1000
 
 -- Where the next argument is.
@@ -241,7 +241,8 @@ local function trim(id, below, before)
   for _, fire in ipairs(found) do
     local found = call('HGET', SCHEDULE .. id, 'F' .. fire)
     local ended = found and select(4, match(found, FIRE_PATTERN))
-    if ended and ended ~= '' and tonumber(ended) < tonumber(before) then
+    local due = tonumber(match(fire, '^[^:]*'))
+    if ended and ended ~= '' and math.max(tonumber(ended), due) < tonumber(before) then
       delete_fire(id, fire)
       deleted = deleted + 1
       if deleted == TRIM_LIMIT then return end
