@@ -213,8 +213,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim.ts',
-        '  if (core.stopping || core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return 0\n',
-        '  if (core.drained || !core.lease.trusted() || !core.epochs.mayClaim()) return 0\n',
+        'return !core.stopping && !core.drained && core.lease.trusted()',
+        'return !core.drained && core.lease.trusted()',
       ),
       edit('engine/claim.ts', '    if (core.stopping) return LONG_MS\n', ''),
       edit('engine/execute.ts', 'if (job === undefined || core.stopping || ', 'if (job === undefined || '),
