@@ -29,10 +29,18 @@ const PARKED_MS = 3_600_000
 const SOON_MS = 10_000
 const PARKED_PAGE = 500
 const PARKED_PAGES = 20
-/** Schedules that nobody declared, made for a lock or an election: they are looked through so often, some at a time. */
+/** Schedules that nobody declared, made for a lock or an election: they are looked through so often. */
 const ASIDES_MS = 3_600_000
+/** Some at a time; the rest so much later. */
+const ASIDES_MORE_MS = 60_000
+const ASIDE_JOBS = [LOCK_JOB, LEADER_JOB] as const
 const ASIDE_PAGE = 200
 const ASIDE_PAGES = 50
+
+const FROM_THE_BEGINNING: { readonly after: string | null; readonly earliest: number } = {
+  after: null,
+  earliest: Number.POSITIVE_INFINITY,
+}
 
 export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper {
   const { clock, store } = core.parts
@@ -41,9 +49,13 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
   let prunedAt = Number.NEGATIVE_INFINITY
   /** When to look at parked runs, by the monotonic clock. */
   let parkedAt = Number.NEGATIVE_INFINITY
+  /** How far that has come, and the earliest of their times so far: there may be more than are looked at in one go. */
+  let parked = FROM_THE_BEGINNING
 
   /** When to look at what locks and elections left behind, by the monotonic clock. */
   let asidesAt = clock.mono() + ASIDES_MS * core.parts.random()
+  /** How far that has come: which of their jobs, and where in its list. */
+  let aside: { readonly job: number; readonly after: string | null } = { job: 0, after: null }
 
   const isAsidesWanted = (): boolean => isEldest(core) && clock.mono() >= asidesAt
 
@@ -73,10 +85,9 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
 
   /** A run that waits for its call-back belongs to nobody. If its job has left the code, nobody looks at its schedule either. */
   const endParked = async (): Promise<void> => {
-    let earliest = Number.POSITIVE_INFINITY
-    let after: string | null = null
     for (let page = 0; page < PARKED_PAGES; page++) {
-      const query: RunQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after }
+      let { earliest } = parked
+      const query: RunQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after: parked.after }
       const found = await callStore(core, 'keep (list)', () => store.listRuns(query))
       const ids = [...new Set(found.items.map(({ schedule }) => schedule))]
       const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null => {
@@ -84,30 +95,34 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
         return state === null ? null : endOverdue(state, context)
       }
       if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
-      if (found.next === null) break
-      after = found.next
+      if (found.next === null) {
+        parked = FROM_THE_BEGINNING
+        const waitMs = Number.isFinite(earliest) ? Math.max(SOON_MS, core.time.until(earliest) + SOON_MS) : PARKED_MS
+        parkedAt = clock.mono() + Math.min(PARKED_MS, waitMs)
+        return
+      }
+      parked = { after: found.next, earliest }
     }
-    const waitMs = Number.isFinite(earliest) ? Math.max(SOON_MS, core.time.until(earliest) + SOON_MS) : PARKED_MS
-    parkedAt = clock.mono() + Math.min(PARKED_MS, waitMs)
+    parkedAt = clock.mono() + SOON_MS
   }
 
   /** Names of locks often have somebody's id in them, and would be there for ever. */
   const removeAsides = async (): Promise<void> => {
     asidesAt = clock.mono() + ASIDES_MS
-    for (const job of [LOCK_JOB, LEADER_JOB]) {
-      let after: string | null = null
-      for (let page = 0; page < ASIDE_PAGES; page++) {
-        const query: ScheduleQuery = { job, limit: ASIDE_PAGE, after }
-        const found = await callStore(core, 'keep (list)', () => store.listSchedules(query))
-        const now = core.time.estimate()
-        const ids = found.items.filter((state) => isUnused(state, now)).map(({ id }) => id)
-        const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null =>
-          state === null ? null : removeUnused(state, context)
-        if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
-        if (found.next === null) break
-        after = found.next
-      }
+    for (let page = 0; page < ASIDE_PAGES; page++) {
+      const { job, after } = aside
+      const query: ScheduleQuery = { job: ASIDE_JOBS[job], limit: ASIDE_PAGE, after }
+      const found = await callStore(core, 'keep (list)', () => store.listSchedules(query))
+      const now = core.time.estimate()
+      const ids = found.items.filter((state) => isUnused(state, now)).map(({ id }) => id)
+      const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null =>
+        state === null ? null : removeUnused(state, context)
+      if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
+      const isLastPage = found.next === null
+      aside = { job: isLastPage ? (job + 1) % ASIDE_JOBS.length : job, after: found.next }
+      if (isLastPage && aside.job === 0) return
     }
+    asidesAt = clock.mono() + ASIDES_MORE_MS
   }
 
   const prune = async (): Promise<void> => {

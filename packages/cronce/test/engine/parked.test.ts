@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parkUntil } from '../../src/engine/parked.ts'
+import { NOBODY } from '../../src/model/schedule.ts'
+import { after, claim, creation, schedule } from '../../src/testing/conformance/samples.ts'
 import { createFleet, NEW_YEAR } from './fleet.ts'
 
 const FIRE = { schedule: 'bill', dueAt: NEW_YEAR }
@@ -137,6 +139,35 @@ test('a parked run of a job that has left the code ends when its time is up, and
   const fire = await fleet.operator.fires.get(FIRE)
   assert.deepEqual([fire.state, fire.reason], ['failed', 'timeout'])
   assert.ok(fleet.handled.some(({ schedule }) => schedule === 'other'))
+  fleet.end()
+})
+
+test('parked runs behind more than one sweep looks at end when their time is up, though their job has left the code', async () => {
+  const fleet = await createFleet()
+  const store = await fleet.source.open({ namespace: 'default', adopt: false, production: false, warn: () => {} })
+  const park = async (id: string, dueAt: number, parkedUntil: number, count = 1): Promise<void> => {
+    const { definition } = schedule(id)
+    let state = schedule(id, { version: 0, definition: { ...definition, trigger: null } })
+    const made = Array.from({ length: count }, (_, index) => {
+      const begun = claim(state, { instance: NOBODY, dueAt: dueAt + index })
+      state = after(begun)
+      return begun
+    })
+    const open = state.open.map((fire) => ({ ...fire, run: { ...fire.run!, parkedUntil } }))
+    const [creates, runs] = [made.flatMap((begun) => begun.creates), made.flatMap((begun) => begun.runs)]
+    await store.apply([creation({ ...state, version: 1, open }, { creates, runs, epoch: store.info.epoch })])
+  }
+  // Before and after all others, whichever way they are listed.
+  await park('first', NEW_YEAR - 20_000, NEW_YEAR + HOUR)
+  for (let many = 0; many < 21; many++) await park(`many-${many}`, NEW_YEAR - 15_000, NEW_YEAR + 100 * HOUR, 500)
+  await park('last', NEW_YEAR, NEW_YEAR + HOUR)
+  await fleet.add((app) => app.job('other', {}, () => {}), { lease: '5m' })
+  await fleet.advance('6h')
+  const { items } = await fleet.operator.fires.list({ outcome: 'failed' })
+  assert.deepEqual(items.map(({ schedule, reason }) => [schedule, reason]).sort(), [
+    ['first', 'timeout'],
+    ['last', 'timeout'],
+  ])
   fleet.end()
 })
 

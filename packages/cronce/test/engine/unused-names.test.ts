@@ -24,3 +24,18 @@ test('a lock that nobody wanted for a day is forgotten, one that is held is not,
   await holding
   fleet.end()
 })
+
+test('names behind more than one sweep looks at are forgotten as well', async () => {
+  const fleet = await createFleet()
+  const { app } = await fleet.add((app) => app.job('idle', {}, () => {}), { lease: '5m' })
+  const known = async (prefix: string): Promise<number> =>
+    (await fleet.operator.schedules.list({ prefix: `cronce:lock:${prefix}`, limit: 1_000 })).items.length
+  for (let name = 0; name < 20; name++) await app.lock(`z${name}`, () => {})
+  await fleet.advance('20h')
+  // In use when those of `z` may go, and before them in every list.
+  for (let name = 0; name < 10_050; name++) await app.lock(`a${name}`, () => {})
+  assert.equal(await known('z'), 20)
+  await fleet.advance('12h')
+  assert.deepEqual([await known('z'), await known('a')], [0, 1_000])
+  fleet.end()
+})
