@@ -93,10 +93,14 @@ function isLastFailed({ runs, record }: Question): boolean {
   return last !== undefined && last.outcome === 'failed' && last.reason === record.reason
 }
 
-/** By the clock of its node, which may be a little fast. */
-function isTimeUp({ judged, runs, specs }: Question): boolean {
-  const { from, to } = timesOfRun(judged, runs.at(-1)!)
-  return specs.some(({ timeout }) => timeout.runMs !== null && timeout.runMs * 0.8 <= to - from)
+/** By the clock of its node, which may be a little fast; and as it was seen, where the store's clock was set in between. */
+function isTimeUp({ judged, runs, specs, story }: Question): boolean {
+  const run = runs.at(-1)!
+  const { from, to } = timesOfRun(judged, run)
+  const start = story?.starts.find(({ token }) => token === run.token)
+  const seenMs = start === undefined ? 0 : (story?.finishes.get(run.token)?.at ?? start.at) - start.at
+  const lastedMs = Math.max(to - from, seenMs)
+  return specs.some(({ timeout }) => timeout.runMs !== null && timeout.runMs * 0.8 <= lastedMs)
 }
 
 /** As many others were active as are allowed at a time, and another one waits where one may. */
