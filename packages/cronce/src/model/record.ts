@@ -23,6 +23,8 @@ export interface FireRecord extends FireKey {
   readonly attempt: number
   /** The input it was given, where it is not its schedule's. */
   readonly input: Json
+  /** It was given `null`: `input` does not stand for its schedule's. */
+  readonly givenNull?: true
   /** Who wanted its last round, and why, where somebody said so. */
   readonly asked?: Asked
   /** `null` while it is open. */

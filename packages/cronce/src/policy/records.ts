@@ -25,6 +25,7 @@ export function recordOf(draft: Draft, fire: OpenFire): FireRecord {
     readyAt: fire.readyAt,
     attempt: fire.attempt,
     input: fire.own === null ? null : fire.own.input,
+    ...(fire.own !== null && fire.own.input === null ? { givenNull: true } : {}),
     ...(fire.asked === undefined ? {} : { asked: fire.asked }),
     ending: null,
     endedAt: null,

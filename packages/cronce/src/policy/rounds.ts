@@ -35,7 +35,7 @@ export function openRound(draft: Draft, record: FireRecord, wanted: RoundWish): 
 }
 
 function roundOf(draft: Draft, record: FireRecord, wanted: RoundWish): OpenFire {
-  const { input } = record
+  const { input, givenNull = false } = record
   return {
     ...newFire({ ...wanted, plannedAt: draft.context.now }),
     nonce: record.nonce,
@@ -43,6 +43,6 @@ function roundOf(draft: Draft, record: FireRecord, wanted: RoundWish): OpenFire 
     attempt: record.attempt,
     queued: true,
     ...askedBy(wanted.asked),
-    own: input === null ? null : { input, policy: draft.state.definition.policy },
+    own: input === null && !givenNull ? null : { input, policy: draft.state.definition.policy },
   }
 }

@@ -92,6 +92,24 @@ describe('fires and runs', () => {
     assert.equal((await toArray(client.runs.all({ schedule: 'acme' }))).length, 2)
   })
 
+  test('that were triggered with an input, null included, are run again with it, and others with that of the schedule', async () => {
+    const bench = await openClient()
+    const { client, work } = bench
+    await client.schedules.create('acme', { job: 'billing', input: { tenant: 'all' } })
+    const inputs = []
+    for (const wish of [{}, { input: null }, { input: 'ann' }, { input: null, author: 'ann' }]) {
+      const { fire } = await client.schedules.trigger('acme', wish)
+      for (let round = 1; round <= 3; round++) {
+        if (round > 1) await client.fires.retry(fire)
+        const [started] = await work('acme')
+        inputs.push(started!.input)
+        await settleRun(bench, started!.record.token, 'error')
+      }
+    }
+    const all = { tenant: 'all' }
+    assert.deepEqual(inputs, [all, all, all, null, null, null, 'ann', 'ann', 'ann', null, null, null])
+  })
+
   test('that were missed as a range are found by each of their instants, and taken out one by one', async () => {
     const bench = await openHourly()
     const { client, clock, work } = bench

@@ -12,7 +12,7 @@ type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Nam
 true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' ? true : never
 true satisfies Optional<OpenFire> extends 'giveUp' | 'asked' ? true : never
 true satisfies Optional<OpenRun> extends 'parkedUntil' ? true : never
-true satisfies Optional<FireRecord & RunRecord> extends 'asked' ? true : never
+true satisfies Optional<FireRecord & RunRecord> extends 'asked' | 'givenNull' ? true : never
 
 /** The reason says the outcome. */
 type EndingList = [reason: Ending['reason'], detail: Ending['detail']]
@@ -45,7 +45,8 @@ export function writeFire(record: FireRecord): string {
     record.expiresAt,
     record.range,
   ]
-  if (record.asked !== undefined) list.push(record.asked)
+  if (record.givenNull) list.push(record.asked ?? null, true)
+  else if (record.asked !== undefined) list.push(record.asked)
   return JSON.stringify(list)
 }
 
@@ -70,7 +71,8 @@ export function readFire({ schedule, dueAt, nonce }: FireKey, text: string): Fir
     number: list[11],
     expiresAt: list[12],
     range: list[13],
-    ...(list[14] === undefined ? {} : { asked: list[14] }),
+    ...(list[14] ? { asked: list[14] } : {}),
+    ...(list[15] ? { givenNull: true } : {}),
   }
 }
 
@@ -89,7 +91,8 @@ type FireList = [
   number: FireRecord['number'],
   expiresAt: FireRecord['expiresAt'],
   range: FireRecord['range'],
-  asked?: Asked,
+  asked?: Asked | null,
+  givenNull?: true,
 ]
 
 /** Without schedule and token, which are its name in the store. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../model/json.ts'
 import { ending } from '../../model/outcome.ts'
-import type { RunRecord } from '../../model/record.ts'
+import type { FireRecord, RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
 import { applyAll, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
@@ -11,6 +11,7 @@ import {
   change,
   claim,
   creation,
+  DAY_MS,
   definition,
   endedFire,
   fire,
@@ -89,6 +90,17 @@ export function dataRules(rule: Rule): void {
         what,
       )
     }
+  })
+
+  rule('what a record says only now and then comes back, and nothing where it says nothing', async ({ store }) => {
+    const asked = { author: 'ann', note: null }
+    const said: Partial<FireRecord>[] = [{}, { asked }, { givenNull: true }, { asked, givenNull: true }]
+    const creates = said.flatMap((more, index) => [
+      fire('s', NOON + 2 * index, more),
+      endedFire('s', NOON + 2 * index + 1, { ...more, number: index + 1, expiresAt: NOON + DAY_MS }),
+    ])
+    await applyAll(store, [change(await create(store, schedule('s')), {}, { creates })])
+    same(await firesOf(store, { order: 'earliest' }), creates)
   })
 
   rule('big and deep data comes back whole', async ({ store }) => {
