@@ -250,7 +250,10 @@ export interface HeldRun {
   readonly cancel: CancelRequest | null
 }
 
-/** A run is live if it is open in the store and its instance has not been declared dead (or left). */
+/**
+ * A run is live if it is open in the store, and its instance is known there and has neither been declared dead nor left. A parked
+ * run has no instance: it begins nothing more. What it has begun may end at any time.
+ */
 export type StepCommand =
   /** Begin a step, if the run is live and the step is neither done nor begun by another run. A failed one may begin again. */
   | {

@@ -99,7 +99,7 @@ function put<Value>(map: Map<string, Value>, key: string, value: Value | undefin
   return old
 }
 
-/** The run of this token, if it is open and its instance has neither been declared dead nor left. */
+/** The run of this token, if it is open, and its instance is known and not over: a parked run has none. */
 export function liveRun(space: Space, schedule: string, token: string): RunRecord | undefined {
   const run = space.data.runs.get(runKeyText(schedule, token))
   const isLive = run?.ending === null && space.data.instances.get(run.instance)?.goneAt === null

@@ -14,11 +14,11 @@ export interface StepStatements {
 const KEY = 'p.namespace = $1::text and p.schedule = $2::text and p.due_at = $3::text::bigint and p.nonce = $4::text'
 const STEP = `${KEY} and p.step = $5::text`
 
-/** SQL: the instance of the open run `o` is not over. One that the store no longer has, or never had, was not declared dead. */
+/** SQL: the instance of the open run `o` is known, and not over. A parked run has none. */
 export function livesSql(schema: string): string {
-  return `not exists (
+  return `exists (
      select from ${schema}._instances i
-      where i.namespace = $1::text and i.id = o.instance and i.state in ('left', 'dead')
+      where i.namespace = $1::text and i.id = o.instance and i.state not in ('left', 'dead')
    )`
 }
 

@@ -174,10 +174,10 @@ function orphansOf({ db, namespace }: Fleet): string[] {
     .map(({ id }) => String(id))
 }
 
-/** An instance that the store no longer has, or never had, was not declared dead. */
-export function isOver(db: DatabaseSync, namespace: string, instance: string): boolean {
+/** Whether the store knows it, and it has neither been declared dead nor left. */
+export function isPresent(db: DatabaseSync, namespace: string, instance: string): boolean {
   const row = statement(db, GET).get(namespace, instance)
-  return row !== undefined && !isLive(String(row.state) as InstanceState)
+  return row !== undefined && isLive(String(row.state) as InstanceState)
 }
 
 function isLive(state: InstanceState): boolean {

@@ -3,7 +3,7 @@ import type { FireKey, StepRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { Annotation, StepAnswer, StepCommand } from '../store.ts'
 import { type Row, statement } from './driver.ts'
-import { isOver } from './instances.ts'
+import { isPresent } from './instances.ts'
 import { stepOf } from './rows.ts'
 
 const RUN =
@@ -30,11 +30,11 @@ insert into cronce_run_notes (namespace, schedule, token, notes)
 values (?, ?, ?, ?)
 on conflict do update set notes = excluded.notes`
 
-/** The row of a run that is open and whose instance is not over. */
+/** The row of a run that is open, and whose instance is known and not over: a parked run has none. */
 export function liveRun(db: DatabaseSync, namespace: string, schedule: string, token: string): Row | null {
   const run = statement(db, RUN).get(namespace, schedule, token)
   if (run === undefined || run.outcome !== 'open') return null
-  return isOver(db, namespace, String(run.instance)) ? null : run
+  return isPresent(db, namespace, String(run.instance)) ? run : null
 }
 
 export function doStep(db: DatabaseSync, namespace: string, command: StepCommand, now: Instant): StepAnswer {

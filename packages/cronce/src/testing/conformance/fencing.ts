@@ -3,7 +3,7 @@ import type { RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Annotation, StepAnswer, Store } from '../../store/store.ts'
 import { applyAll, type Bench, bury, join, loadOne, type Rule, running, runsOf } from './bench.ts'
-import { beat, cancellation, keyOf, settlement } from './samples.ts'
+import { beat, cancellation, keyOf, parking, settlement } from './samples.ts'
 
 function begin(store: Store, run: RunRecord, step = 'charge', rerun = false): Promise<StepAnswer> {
   return store.step({ kind: 'begin', fire: keyOf(run), step, token: run.token, rerun })
@@ -31,6 +31,7 @@ const ENDS: readonly (readonly [
       await store.beat(beat(run.instance, { state: 'left' }))
     },
   ],
+  ['it was parked', ({ store }, run, state) => applyAll(store, [parking(state, run)])],
 ]
 
 export function fencingRules(rule: Rule): void {
@@ -96,6 +97,17 @@ export function fencingRules(rule: Rule): void {
     await eventually('the lease has run out', async () => (await store.listInstances()).instances[0]?.expired === true)
     assert.deepEqual(await begin(store, run), { kind: 'applied' })
     assert.deepEqual(await store.annotate([note(run, 'still here')]), { stale: [] })
+  })
+
+  rule('a run of an instance that the store does not know is not live', async ({ store }) => {
+    const { run } = await running(store, 's', { instance: 'stranger' })
+    assert.deepEqual(await begin(store, run), { kind: 'stale' })
+    assert.deepEqual(await store.annotate([note(run, 'hello')]), { stale: [run.token] })
+    assert.deepEqual([await store.listSteps(keyOf(run)), (await runsOf(store))[0]?.progress], [[], null])
+    if (!store.info.transactions) return
+    const { schedule, token } = run
+    const settle = (seen: ScheduleState) => settlement(seen, run)
+    assert.deepEqual(await store.transact({ schedule, token, work: () => 'done', settle }), { kind: 'stale' })
   })
 
   rule('a run that is asked to end is live until it is ended', async ({ store }) => {

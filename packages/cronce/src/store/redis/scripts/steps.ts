@@ -1,12 +1,14 @@
 import { script } from './script.ts'
 
-/** Of runs that are open, and whose instance has neither been declared dead nor left. */
+/** Of runs that are open, and whose instance is known, and has neither been declared dead nor left: a parked run has none. */
 const LIVE_LUA = `
 local function fire_of_live_run(schedule, token)
   local found = call('HGET', SCHEDULE .. schedule, 'R' .. token)
   if not found then return nil end
   local open, fire, instance = match(found, '^([01])\\n([^\\n]*)\\n([^\\n]*)\\n')
-  if open == '0' or call('HEXISTS', INSTANCE .. instance, 'gone') == 1 then return nil end
+  if open == '0' then return nil end
+  local row = call('HMGET', INSTANCE .. instance, 'state', 'gone')
+  if not row[1] or row[2] then return nil end
   return fire
 end
 `
