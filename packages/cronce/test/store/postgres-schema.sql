@@ -129,8 +129,10 @@ table _runs (
   record text not null,
   PRIMARY KEY (namespace, schedule, due_at, nonce, token)
 );
+CREATE INDEX _runs_instance ON _runs USING btree (namespace, instance, started_at) WHERE (outcome <> ''::text);
 CREATE INDEX _runs_job ON _runs USING btree (namespace, job, started_at, schedule, token);
 CREATE INDEX _runs_time ON _runs USING btree (namespace, started_at, schedule, token);
+CREATE INDEX _runs_token ON _runs USING btree (namespace, schedule, token) WHERE (outcome <> ''::text);
 CREATE INDEX _runs_trouble ON _runs USING btree (namespace, outcome, started_at, schedule, token) WHERE (outcome <> 'succeeded'::text);
 
 table _schedules (
@@ -303,5 +305,5 @@ function _apply_trims_1(text, text, text, text, text, text, text, text); -- 4347
 function _beat_1(text, text); -- 0d47393c52ab08022c25749b4b20b08a
 function _due_1(text, text, text, text); -- 29a1f129602f177f6fb7f798583c6b87
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
-function _lock_1(text, text, text); -- cab9a0efa2161dc3fa2e49afcdf39c59
+function _lock_1(text, text, text); -- aeb693e2972dd6f4f59ef143a787145c
 function _prune_1(text, text); -- 3b42c1d4505ffc4673e07f185cf1e226

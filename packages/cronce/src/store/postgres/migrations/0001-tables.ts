@@ -116,6 +116,8 @@ create table ${schema}._runs (
 create index _runs_time on ${schema}._runs (namespace, started_at, schedule, token);
 create index _runs_job on ${schema}._runs (namespace, job, started_at, schedule, token);
 create index _runs_trouble on ${schema}._runs (namespace, outcome, started_at, schedule, token) where outcome <> 'succeeded';
+create index _runs_token on ${schema}._runs (namespace, schedule, token) where outcome <> '';
+create index _runs_instance on ${schema}._runs (namespace, instance, started_at) where outcome <> '';
 
 create table ${schema}._slots (
   namespace text collate "C" not null,
