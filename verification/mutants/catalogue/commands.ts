@@ -143,7 +143,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy.ts',
-        'if (active === deployment && (term !== declaredTerm || declaredAs !== instance)) {',
+        'if (active === deployment && (term !== declaredTerm || declaredAs !== instance || isUnspared())) {',
         'if (term !== declaredTerm || declaredAs !== instance) {',
       ),
     ],

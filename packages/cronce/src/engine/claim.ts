@@ -75,7 +75,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
     // One more, to see whether that was all.
-    const limit = Math.min(BATCH, room + passedOver + 1)
+    const limit = Math.min(BATCH, room + passedOver + 1) + core.undecided.size
     const query = { jobs, patienceMs: patienceMs * (isPatient ? LONG_PATIENCE : 1), limit }
     const due = await callStore(core, 'due', () => core.parts.store.due(query))
     core.time.observe(due.now, sentAt)

@@ -29,8 +29,9 @@ const BATCH = 200
 const TRIES = 10
 /** While the active deployment is gone: until the hold-down is over. */
 const HELD_DOWN_MS = 30_000
-/** What could not be written yet is tried again so often. */
+/** What could not be written yet is tried again after so long, then less and less often. */
 const AGAIN_MS = 5_000
+const AGAIN_LONGEST_MS = 60_000
 /** So often at least, that the record says who was ready while those who were are still on record themselves. */
 const LONGEST_MS = 3_600_000
 
@@ -39,9 +40,19 @@ interface Kept {
   readonly version: number
   readonly liveIds: readonly string[]
   readonly isHeldDown: boolean
-  /** All that is declared is written. */
-  readonly isComplete: boolean
+  /** Until the next try to write what is not written yet; `null`: all is. */
+  readonly againMs: number | null
 }
+
+/** Jobs of processes of this deployment. */
+interface Alike {
+  /** And one that has it. */
+  readonly live: ReadonlyMap<string, string>
+  /** Of those that died a moment ago. */
+  readonly missed: ReadonlySet<string>
+}
+
+const NOBODY_ELSE: Alike = { live: new Map(), missed: new Set() }
 
 /** What a declaration may be refused for that passes by itself. */
 const PASSING: ReadonlySet<string> = new Set(['SCHEDULE_BEHIND', 'SCHEDULE_BUSY'])
@@ -53,6 +64,8 @@ export function deployer(core: Core): Deployer {
   /** And as whom: while it was taken for dead, what it has may have been retired. */
   let declaredAs = ''
   let kept: Kept | null = null
+  /** Instances that have what was not retired for their sake: when one is gone, that is to be looked at again. */
+  let sparedFor: readonly string[] = []
   /** What is tried again is told once in a term. */
   let told = { term: -1, refused: new Set<string>() }
   /** Instants that an earlier schedule of the name has left on record. */
@@ -68,18 +81,22 @@ export function deployer(core: Core): Deployer {
     const { leaseMs } = core.settings
     // Who renews only now and then has time for these, too.
     const heldDownMs = Math.min(Math.max(HELD_DOWN_MS, leaseMs), holdDownMs / 2)
-    const pauseMs = kept?.isComplete === false ? AGAIN_MS : kept?.isHeldDown === true ? heldDownMs : LONGEST_MS
+    const pauseMs = kept?.againMs ?? (kept?.isHeldDown === true ? heldDownMs : LONGEST_MS)
     return Math.max(0, keptAt + pauseMs - core.parts.clock.mono())
   }
+
+  const isUnspared = (): boolean => sparedFor.some((spared) => !core.peers.some(({ id }) => id === spared))
 
   const isWanted = (): boolean =>
     kept === null ||
     declaredAs !== core.instance ||
+    isUnspared() ||
     kept.version !== core.chores.appVersion ||
     kept.liveIds.join() !== liveIds().join() ||
     restMs() === 0
 
   const keep = async (): Promise<void> => {
+    const againMs = Math.min(AGAIN_LONGEST_MS, 2 * (kept?.againMs ?? AGAIN_MS / 2))
     // If it fails, or others are faster, it is still to be done.
     kept = null
     keptAt = core.parts.clock.mono()
@@ -87,13 +104,14 @@ export function deployer(core: Core): Deployer {
     const record = await activate(seen)
     if (record === null) return
     const isComplete = await declareIn(record)
-    kept = { version: record.version, liveIds: seen, isHeldDown: record.activeGoneAt !== null, isComplete }
+    const isHeldDown = record.activeGoneAt !== null
+    kept = { version: record.version, liveIds: seen, isHeldDown, againMs: isComplete ? null : againMs }
   }
 
   /** False: something is still to be written. */
   const declareIn = async ({ active, term }: AppRecord): Promise<boolean> => {
     const { instance } = core
-    if (active === deployment && (term !== declaredTerm || declaredAs !== instance)) {
+    if (active === deployment && (term !== declaredTerm || declaredAs !== instance || isUnspared())) {
       if (told.term !== term) told = { term, refused: new Set() }
       const isDeclared = await declare(term)
       const isRetired = await retireOthers(term)
@@ -191,6 +209,7 @@ export function deployer(core: Core): Deployer {
   /** False: not all of it could be written yet. */
   const retireOthers = async (term: number): Promise<boolean> => {
     const own = new Set(declared.map(({ id }) => id))
+    sparedFor = []
     let isComplete = true
     for (let after: string | null = null; ; ) {
       const query: ScheduleQuery = { app, after, limit: BATCH }
@@ -199,8 +218,10 @@ export function deployer(core: Core): Deployer {
       )
       const others = page.items.filter(({ id, retiredAt }) => retiredAt === null && !own.has(id)).map(({ id }) => id)
       // Asked after the schedules were: whoever declares one has joined before.
-      const alike = others.length === 0 ? new Set() : await jobsOfAlike()
-      const gone = others.filter((id) => !alike.has(id))
+      const alike = others.length === 0 ? NOBODY_ELSE : await jobsOfAlike()
+      const gone = others.filter((id) => !alike.live.has(id) && !alike.missed.has(id))
+      if (others.some((id) => alike.missed.has(id))) isComplete = false
+      sparedFor = [...new Set([...sparedFor, ...others.flatMap((id) => alike.live.get(id) ?? [])])]
       const isWritten = await change('retire', gone, (_, state, context) => {
         const decision = state === null ? null : retire(state, { app, term }, context)
         // More is due than one step settles.
@@ -213,13 +234,19 @@ export function deployer(core: Core): Deployer {
     }
   }
 
-  /** Processes of one deployment may have different jobs: what another one has, or had a moment ago, is not gone from the code. */
-  const jobsOfAlike = async (): Promise<ReadonlySet<string>> => {
+  /**
+   * Processes of one deployment may have different jobs: what another one has is not gone from the code, and one that was lost without a word
+   * may come back. Whoever left did so on purpose.
+   */
+  const jobsOfAlike = async (): Promise<Alike> => {
     const { now, instances } = await callStore(core, 'retire (look)', () => core.parts.store.listInstances({ app }))
-    const alike = instances.filter(
-      (peer) => peer.app === app && peer.deployment === deployment && now - peer.renewedAt < holdDownMs,
-    )
-    return new Set(alike.flatMap(({ jobs }) => jobs))
+    const alike = instances.filter((peer) => peer.app === app && peer.deployment === deployment)
+    const live = alike.filter(({ state }) => state === 'live' || state === 'draining')
+    const missed = alike.filter(({ state, renewedAt }) => state === 'dead' && now - renewedAt < holdDownMs)
+    return {
+      live: new Map(live.flatMap(({ id, jobs }) => jobs.map((job) => [job, id]))),
+      missed: new Set(missed.flatMap(({ jobs }) => jobs)),
+    }
   }
 
   const forget = (): void => {

@@ -6,23 +6,34 @@ import type { EngineParts } from './parts.ts'
 export interface Undecided {
   /** What `decide` answers; `null` if it throws, as for a time zone that this runtime does not know. */
   try<Value>(state: ScheduleState, decide: () => Value): Value | null
+  /** How many there are: who asks for what is due gets them, too. */
+  readonly size: number
 }
 
 /** Beyond so many the first ones may be told again. */
 const REMEMBERED = 10_000
+/** So long it is not tried again, unless it has changed: what can't be decided now costs as much to find out as to decide. */
+const PAUSE_MS = 60_000
 
-export function undecided({ emit }: Pick<EngineParts, 'emit'>): Undecided {
-  const told = new Map<string, number>()
+export function undecided({ emit, clock }: Pick<EngineParts, 'emit' | 'clock'>): Undecided {
+  const told = new Map<string, { readonly version: number; triedAt: number }>()
   return {
+    get size() {
+      return told.size
+    },
     try(state, decide) {
+      const { id: schedule, version, definition } = state
+      const known = told.get(schedule)
+      const isKnown = known?.version === version
+      if (isKnown && clock.mono() - known.triedAt < PAUSE_MS) return null
       try {
-        return decide()
+        const decided = decide()
+        if (known !== undefined) told.delete(schedule)
+        return decided
       } catch (error) {
-        const { id: schedule, version, definition } = state
-        if (told.get(schedule) === version) return null
-        if (told.size >= REMEMBERED) told.clear()
-        told.set(schedule, version)
-        emit({ type: 'schedule.failed', schedule, job: definition.job, error: describeError(error) })
+        if (!isKnown && told.size >= REMEMBERED) told.clear()
+        told.set(schedule, { version, triedAt: clock.mono() })
+        if (!isKnown) emit({ type: 'schedule.failed', schedule, job: definition.job, error: describeError(error) })
         return null
       }
     },

@@ -42,3 +42,17 @@ test('whoever was away is not forgotten at once, and what was retired meanwhile 
     fleet.end()
   }
 })
+
+for (const end of ['stop', 'crash'] as const) {
+  test(`a job that left the code is retired although the deployment is called the same: after a ${end}`, async () => {
+    const fleet = await createFleet()
+    const old = await fleet.add((app) => app.job('bill', '* * * * *', () => {}).job('mail', '* * * * *', () => {}))
+    await fleet.advance('1m')
+    if (end === 'stop') await fleet.world.until(old.app.stop())
+    else old.crash()
+    await fleet.add((app) => app.job('mail', '* * * * *', () => {}))
+    await fleet.advance(end === 'stop' ? '10s' : '3m')
+    assert.equal(await stateOf(fleet), 'retired')
+    fleet.end()
+  })
+}

@@ -6,16 +6,18 @@ import { createFleet, type Declare, type Fleet } from './fleet.ts'
 const NOWHERE = 'Europe/Nowhere'
 
 /** As somebody with newer time zone data would: there the zone exists. */
-async function putElsewhere({ source }: Fleet, id: string): Promise<void> {
+async function putElsewhere({ source }: Fleet, ...ids: readonly string[]): Promise<void> {
   const store = await source.open({ namespace: 'default', adopt: false, production: false, warn: () => {} })
-  const { schedules, epoch } = await store.load([id])
-  const known = schedules[0]!
-  const trigger = { ...known.definition.trigger, tz: NOWHERE } as Definition['trigger']
-  const definition = { ...known.definition, trigger }
-  const state = { ...known, version: known.version + 1, revision: known.revision + 1, definition }
-  const nothing = { notBefore: null, creates: [], updates: [], runs: [], limits: [], trim: null }
-  const { results } = await store.apply([{ id, version: known.version, epoch, state, ...nothing }])
-  assert.equal(results[0]?.kind, 'applied')
+  const { schedules, epoch } = await store.load(ids)
+  const changes = schedules.map((known) => {
+    const trigger = { ...known.definition.trigger, tz: NOWHERE } as Definition['trigger']
+    const definition = { ...known.definition, trigger }
+    const state = { ...known, version: known.version + 1, revision: known.revision + 1, definition }
+    const nothing = { notBefore: null, creates: [], updates: [], runs: [], limits: [], trim: null }
+    return { id: known.id, version: known.version, epoch, state, ...nothing }
+  })
+  const { results } = await store.apply(changes)
+  assert.ok(results.length === ids.length && results.every(({ kind }) => kind === 'applied'))
 }
 
 test('a schedule that nobody here can plan keeps no other from running, and is told once for each version', async () => {
@@ -33,6 +35,21 @@ test('a schedule that nobody here can plan keeps no other from running, and is t
   assert.deepEqual([told?.schedule, more], ['bad', []])
   assert.match(told!.error.message, new RegExp(NOWHERE))
   fleet.end()
+})
+
+test('however many of them there are, what is behind them in time is run', async () => {
+  const fleet = await createFleet()
+  await fleet.add((app) => app.job('good', '* * * * *', () => {}))
+  const many = Array.from({ length: 600 }, (_, number) => `bad-${number}`)
+  await fleet.operator.schedules.createMany(many.map((id) => [id, { job: 'good', cron: '*/2 * * * *' }]))
+  await fleet.advance('70s')
+  await putElsewhere(fleet, ...many)
+  await fleet.advance('2m')
+  const before = fleet.handled.length
+  await fleet.advance('5m')
+  const after = fleet.handled.slice(before)
+  assert.deepEqual([after.length, new Set(after.map(({ schedule }) => schedule))], [5, new Set(['good'])])
+  for (const member of fleet.members) member.crash()
 })
 
 /** Everything about it is later than this runtime: its zone, and what was due by it. */
