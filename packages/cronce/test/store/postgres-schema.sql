@@ -303,7 +303,7 @@ function _apply_all_1(text, text, text, text, text, text, text, text); -- 13a0f8
 function _apply_slots_1(text, text, text, text, text, text, text, text); -- db1f47829151396ccfc8a733ab454a6e
 function _apply_trims_1(text, text, text, text, text, text, text, text); -- 4347b66a0e5495ce4ec1854bc0fe88e2
 function _beat_1(text, text); -- 0d47393c52ab08022c25749b4b20b08a
-function _due_1(text, text, text, text); -- 29a1f129602f177f6fb7f798583c6b87
+function _due_1(text, text, text, text); -- c984b9a1d73ed44c0e1a970e887ecf7c
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
 function _lock_1(text, text, text); -- aeb693e2972dd6f4f59ef143a787145c
 function _prune_1(text, text); -- 3b42c1d4505ffc4673e07f185cf1e226

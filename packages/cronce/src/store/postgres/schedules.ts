@@ -9,7 +9,7 @@ export interface LoadAnswer extends StoreMoment {
 }
 
 export interface DueAnswer extends LoadAnswer {
-  /** By job, of all that was found. */
+  /** By job, of all that was found, and of what comes next. */
   readonly oldest: Readonly<Record<string, Instant>>
   readonly mineAt: Instant | null
   readonly othersAt: Instant | null
@@ -37,6 +37,9 @@ select ${MOMENT_JSON} || ',"schedules":[' || coalesce((
  */
 export function dueSql(schema: string): string {
   const mine = `substr(j.buckets, k.bucket + 1, 1) = '1'`
+  // Looking for what can't be there would read everything that the job has.
+  const hasMine = `position('1' in j.buckets) > 0`
+  const hasOthers = `position('0' in j.buckets) > 0`
   const ofJob = `k.namespace = $1 and k.job = j.job and k.wake_at is not null and k.format <= ${FORMAT}`
   return `
 with ${clockCte(schema)},
@@ -46,43 +49,53 @@ found as materialized (
     from clock
    cross join job j
    cross join lateral (
-     select k.id, k.job, k.wake_at, ${mine} as mine
-       from ${schema}._clocks k
-      where ${ofJob} and k.wake_at >= j.since and k.wake_at <= clock.now and (${mine} or k.wake_at <= clock.now - $3::bigint)
-      order by k.wake_at
-      limit $4::bigint + 1
+     (select k.id, k.job, k.wake_at, true as mine
+        from ${schema}._clocks k
+       where ${hasMine} and ${ofJob} and k.wake_at >= j.since and k.wake_at <= clock.now and ${mine}
+       order by k.wake_at
+       limit $4::bigint + 1)
+     union all
+     (select k.id, k.job, k.wake_at, false as mine
+        from ${schema}._clocks k
+       where ${hasOthers} and ${ofJob} and k.wake_at >= j.since and k.wake_at <= clock.now - $3::bigint and not ${mine}
+       order by k.wake_at
+       limit $4::bigint + 1)
    ) c
 ),
 picked as materialized (select f.id, f.wake_at from found f order by f.wake_at, f.id limit $4::bigint),
-later as (
-  (select f.wake_at, f.mine from found f order by f.wake_at, f.id offset $4::bigint)
+later as materialized (
+  (select f.job, f.wake_at, f.mine from found f order by f.wake_at, f.id offset $4::bigint)
   union all
-  select c.wake_at, true
+  select j.job, c.wake_at, true
     from clock
    cross join job j
    cross join lateral (
      select k.wake_at from ${schema}._clocks k where ${ofJob} and k.wake_at > clock.now and ${mine} order by k.wake_at limit 1
    ) c
-   where position('1' in j.buckets) > 0
+   where ${hasMine}
   union all
-  select c.wake_at, false
+  select j.job, c.wake_at, false
     from clock
    cross join job j
    cross join lateral (
      select k.wake_at
        from ${schema}._clocks k
-      where ${ofJob} and k.wake_at > clock.now - $3::bigint and not ${mine}
+      where ${ofJob} and k.wake_at >= j.since and k.wake_at > clock.now - $3::bigint and not ${mine}
       order by k.wake_at
       limit 1
    ) c
-   where position('0' in j.buckets) > 0
+   where ${hasOthers}
 )
 select ${MOMENT_JSON}
        || ',"mineAt":' || coalesce((select min(l.wake_at)::text from later l where l.mine), 'null')
        || ',"othersAt":' || coalesce((select min(l.wake_at)::text from later l where not l.mine), 'null')
        || ',"oldest":' || coalesce((
          select json_object_agg(o.job, o.wake_at)::text
-           from (select f.job, min(f.wake_at) as wake_at from found f group by f.job) o
+           from (
+             select e.job, min(e.wake_at) as wake_at
+               from (select f.job, f.wake_at from found f union all select l.job, l.wake_at from later l) e
+              group by e.job
+           ) o
        ), '{}')
        || ',"schedules":[' || coalesce((
          select string_agg(${SCHEDULE_JSON}, ',' order by picked.wake_at, picked.id)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { BUCKET_COUNT, bucketOf } from '../../model/bucket.ts'
+import type { Change } from '../../model/change.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { Due, DueQuery, Store } from '../../store/store.ts'
 import { applyAll, create, loadOne, type Rule } from './bench.ts'
@@ -194,6 +195,32 @@ export function planningRules(rule: Rule): void {
     ])
     const due = await ask(store, { jobs: [{ job: JOB, buckets: bucketsOf(mine, mineLater) }] })
     assert.deepEqual([ids(due), due.mineAt, due.othersAt], [[], at + 2 * HOUR_MS, at + HOUR_MS])
+  })
+
+  rule("what the limit cuts off comes next, one's own and others', whoever filled it", async ({ store, now }) => {
+    const at = await now()
+    const names = apart(9)
+    const [mine, others, fresh] = [names.slice(0, 4), names.slice(4, 8), names[8]!]
+    const late = (id: string, minutes: number): Change => creation(waking(id, at - minutes * MINUTE_MS))
+    await applyAll(store, [
+      ...mine.slice(0, 3).map((id, index) => late(id, 10 + index)),
+      creation(waking(mine[3]!, at + HOUR_MS)),
+      ...others.map((id, index) => late(id, 50 + index)),
+      creation(waking(fresh, at - 1_000)),
+    ])
+    const answer = async (jobs: DueQuery['jobs'], limit: number): Promise<unknown[]> => {
+      const due = await ask(store, { jobs, limit })
+      return [due.schedules.length, due.mineAt, due.othersAt]
+    }
+    const their = [{ job: JOB, buckets: bucketsOf(...mine) }]
+    assert.deepEqual(await answer(their, 7), [7, at + HOUR_MS, at - 1_000], 'nothing is cut off')
+    assert.deepEqual(await answer(their, 2), [2, at - 12 * MINUTE_MS, at - 51 * MINUTE_MS], "others' fill the limit")
+    assert.deepEqual(await answer(their, 4), [4, at - 12 * MINUTE_MS, at - 1_000], "all of others' are answered")
+    assert.deepEqual(await answer(their, 6), [6, at - 10 * MINUTE_MS, at - 1_000])
+    const our = [{ job: JOB, buckets: bucketsOf(...others, fresh) }]
+    assert.deepEqual(await answer(our, 2), [2, at - 51 * MINUTE_MS, at - 12 * MINUTE_MS], "one's own fill the limit")
+    assert.deepEqual(await answer(our, 5), [5, at - 1_000, at - 11 * MINUTE_MS])
+    assert.deepEqual(await answer(our, 7), [7, at - 1_000, at + HOUR_MS])
   })
 
   rule('what is answered as due is not waited for', async ({ store, now }) => {

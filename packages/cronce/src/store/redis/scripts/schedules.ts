@@ -29,7 +29,7 @@ return answer(lines)
  * is due ('' for never), then the schedules.
  *
  * Within a job, what is due is looked through from the longest waiting on, in bites: what is somebody else's turn is passed over. A look that
- * would go on for too long says that there may be more in a moment.
+ * would go on for too long says that there may be more in a moment; one that has found enough goes on a little, for when the next are due.
  */
 export const DUE = script(
   'due',
@@ -37,6 +37,7 @@ export const DUE = script(
   `
 local BITE = 500
 local MOST_BITES = 20
+local MORE_BITES = 2
 local AHEAD = 64
 local MOST_AHEAD = 16
 local AGAIN_MS = 20
@@ -50,40 +51,74 @@ local mine_at, others_at = math.huge, math.huge
 -- Beyond this, a job may have more that was not looked at.
 local horizon = math.huge
 
+local function bucket_of(member)
+  return tonumber(string.sub(member, 1, 2), 16)
+end
+
+-- Those of one instant stand in the order of their buckets: the place of the next in one of the wanted buckets, or behind them all.
+local function leap(key, place, at, bucket, buckets, wanted)
+  local behind = call('ZCOUNT', key, '-inf', digits(at))
+  local index = string.find(buckets, wanted, bucket + 2, true)
+  if not index then return math.max(place, behind) end
+  while place < behind do
+    local middle = math.floor((place + behind) / 2)
+    if bucket_of(call('ZRANGE', key, middle, middle)[1]) < index - 1 then place = middle + 1 else behind = middle end
+  end
+  return place
+end
+
 local function look(job, buckets)
   local key = DUE .. job
-  local taken, bites, offset = 0, 0, 0
-  while true do
-    local bite = bites == 0 and math.min(BITE, limit + AHEAD) or BITE
-    local rows = call('ZRANGEBYSCORE', key, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, bite)
+  local due = call('ZCOUNT', key, '-inf', digits(now))
+  local taken, bites, place = 0, 0, 0
+  -- Of those that are left: whether the first is known, or there can't be any.
+  local mine_known = not string.find(buckets, '1', 1, true)
+  local others_known = not string.find(buckets, '0', 1, true)
+  local bites_left = MOST_BITES
+  while place < due do
+    local bite = math.min(bites == 0 and limit + AHEAD or BITE, BITE, due - place)
+    local rows = call('ZRANGE', key, place, place + bite - 1, 'WITHSCORES')
+    local at, bucket, mine
     for n = 1, #rows, 2 do
-      local member, at = rows[n], tonumber(rows[n + 1])
-      local mine = string.byte(buckets, tonumber(string.sub(member, 1, 2), 16) + 1) == 49
-      if mine or at <= now - patience then
-        if taken == limit then
-          horizon = math.min(horizon, at)
-          if mine then mine_at = math.min(mine_at, at) else others_at = math.min(others_at, at) end
-          return
-        end
+      at, bucket = tonumber(rows[n + 1]), bucket_of(rows[n])
+      mine = string.byte(buckets, bucket + 1) == 49
+      local wanted = mine or at <= now - patience
+      if wanted and taken < limit then
         taken = taken + 1
-        found[#found + 1] = { at, string.sub(member, 3), mine }
+        found[#found + 1] = { at, string.sub(rows[n], 3), mine }
       else
-        others_at = math.min(others_at, at)
+        if wanted then horizon = math.min(horizon, at) end
+        if mine then
+          mine_known, mine_at = true, math.min(mine_at, at)
+        else
+          others_known, others_at = true, math.min(others_at, at)
+        end
+        if taken == limit and mine_known and others_known then return end
       end
     end
-    if #rows < 2 * bite then break end
-    offset = offset + bite
+    place = place + bite
     bites = bites + 1
-    if bites == MOST_BITES then
-      mine_at = math.min(mine_at, now + AGAIN_MS)
+    bites_left = bites_left - 1
+    if taken == limit then bites_left = math.min(bites_left, MORE_BITES) end
+    if bites_left <= 0 and place < due then
+      if taken == limit then horizon = math.min(horizon, at) end
+      if not mine_known then mine_at = math.min(mine_at, now + AGAIN_MS) end
+      if not others_known then others_at = math.min(others_at, at) end
       return
     end
+    if taken < limit then
+      if not mine and at > now - patience then place = leap(key, place, at, bucket, buckets, '1') end
+    elseif not mine_known and not mine then
+      place = leap(key, place, at, bucket, buckets, '1')
+    elseif not others_known and mine then
+      place = leap(key, place, at, bucket, buckets, '0')
+    end
   end
-  local rows = call('ZRANGEBYSCORE', key, '(' .. digits(now), '+inf', 'WITHSCORES', 'LIMIT', 0, AHEAD)
+  local rows = call('ZRANGE', key, due, due + AHEAD - 1, 'WITHSCORES')
   local mine_next, others_next
   for n = 1, #rows, 2 do
     local at = tonumber(rows[n + 1])
-    if string.byte(buckets, tonumber(string.sub(rows[n], 1, 2), 16) + 1) == 49 then
+    if string.byte(buckets, bucket_of(rows[n]) + 1) == 49 then
       mine_next = mine_next or at
     else
       others_next = others_next or at
