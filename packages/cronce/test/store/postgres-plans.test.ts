@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
 import { selectRuns } from '../../src/store/postgres/lists.ts'
 import { migrator } from '../../src/store/postgres/migrator.ts'
+import { eraseStatement } from '../../src/store/postgres/prune.ts'
 import type { RunQuery } from '../../src/store/store.ts'
 
 const PAGE = { after: null, limit: 10 }
@@ -13,6 +14,22 @@ const LATER_PAGE = { after: JSON.stringify([20_000, 'often', '9']), limit: 10 }
 const RUNS = `
 insert into cronce._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
 select 'long', 'often', n::text, n, '', 'report', 'instance ' || n / 3000, n, 'succeeded', '{}' from generate_series(1, 30000) n`
+const FIRES = `
+insert into cronce._fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, record)
+select 'long', 'often', n, '', 'report', 'succeeded', n, '{}' from generate_series(1, 30000) n`
+
+interface Plan {
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+/** The most rows that any node of the plan has looked at. */
+function mostRows(plan: Plan): number {
+  const own = (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+  return Math.max(own, ...(plan.Plans ?? []).map(mostRows))
+}
 
 describe('Indexes of PostgreSQL', () => {
   let server: Server
@@ -25,6 +42,7 @@ describe('Indexes of PostgreSQL', () => {
     client = new Client({ connectionString: server.url })
     await client.connect()
     await client.query(RUNS)
+    await client.query(FIRES)
   })
   after(async () => {
     await client.end()
@@ -51,4 +69,18 @@ describe('Indexes of PostgreSQL', () => {
       }
     })
   }
+
+  test('to erase some of a long history, no more of it is read', async () => {
+    const { sql } = eraseStatement('cronce')
+    await client.query('begin')
+    const explained = await client.query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
+      `explain (analyze, format json) ${sql}`,
+      ['long', 'often', '100'],
+    )
+    const left = await client.query('select from cronce._fires')
+    await client.query('rollback')
+    assert.equal(left.rowCount, 29_900)
+    const read = mostRows(explained.rows[0]!['QUERY PLAN'][0]!.Plan)
+    assert.ok(read <= 400, `${read} rows, for 100`)
+  })
 })

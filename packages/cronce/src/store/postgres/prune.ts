@@ -29,6 +29,19 @@ select (select count(*) from expired)::text
   from clock`
 }
 
+const ERASED = ['_fires', '_open', '_runs', '_steps'] as const
+
+/** SQL: as many of a schedule as are erased at once, and no more are read. By the key, whatever the planner thinks of the table. */
+function firstOf(schema: string, table: (typeof ERASED)[number]): string {
+  return `(
+        select o.schedule, o.due_at, o.nonce
+          from ${schema}.${table} o
+         where o.namespace = $1::text and o.schedule = $2::text
+         order by o.due_at, o.nonce
+         limit $3::text::bigint
+      )`
+}
+
 /** $1 namespace, $2 schedule, $3 limit. The answer: of how many fires there were records; or that the schedule exists. */
 export function eraseStatement(schema: string): Statement {
   return {
@@ -40,13 +53,7 @@ with present as materialized (
 doomed as materialized (
   select distinct x.schedule, x.due_at, x.nonce
     from (
-      select schedule, due_at, nonce from ${schema}._fires where namespace = $1::text and schedule = $2::text
-      union all
-      select schedule, due_at, nonce from ${schema}._open where namespace = $1::text and schedule = $2::text
-      union all
-      select schedule, due_at, nonce from ${schema}._runs where namespace = $1::text and schedule = $2::text
-      union all
-      select schedule, due_at, nonce from ${schema}._steps where namespace = $1::text and schedule = $2::text
+      ${ERASED.map((table) => firstOf(schema, table)).join(' union all ')}
     ) x, present
    where not present.is
    limit $3::text::bigint
