@@ -77,7 +77,9 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     // One more, to see whether that was all.
     const limit = Math.min(BATCH, room + passedOver + 1) + core.undecided.size
     const query = { jobs, patienceMs: patienceMs * (isPatient ? LONG_PATIENCE : 1), limit }
-    const due = await callStore(core, 'due', () => core.parts.store.due(query))
+    const found = await callStore(core, 'due', () => core.parts.store.due(query))
+    // They are due for good, and nothing to do here.
+    const due = { ...found, schedules: found.schedules.filter((state) => !core.undecided.has(state)) }
     core.time.observe(due.now, sentAt)
     if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
     sweptAt = sentAt
@@ -99,7 +101,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     if (isConflict) isPatient = true
     passedOver = isApplied || isRace ? 0 : due.schedules.length
     fruitless = isApplied ? 0 : fruitless + 1
-    const isComplete = due.schedules.length < limit && results.length === due.schedules.length
+    const isComplete = found.schedules.length < limit && results.length === due.schedules.length
     if (isComplete && core.failedAt() < sentAt && results.every(({ kind }) => kind === 'applied')) {
       core.leftSome = false
       return waitMs(core, due, sweptAt)

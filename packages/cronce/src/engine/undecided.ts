@@ -6,6 +6,8 @@ import type { EngineParts } from './parts.ts'
 export interface Undecided {
   /** What `decide` answers; `null` if it throws, as for a time zone that this runtime does not know. */
   try<Value>(state: ScheduleState, decide: () => Value): Value | null
+  /** It was tried a moment ago, as it is. */
+  has(state: ScheduleState): boolean
   /** How many there are: who asks for what is due gets them, too. */
   readonly size: number
 }
@@ -17,7 +19,12 @@ const PAUSE_MS = 60_000
 
 export function undecided({ emit, clock }: Pick<EngineParts, 'emit' | 'clock'>): Undecided {
   const told = new Map<string, { readonly version: number; triedAt: number }>()
+  const has = ({ id, version }: ScheduleState): boolean => {
+    const known = told.get(id)
+    return known?.version === version && clock.mono() - known.triedAt < PAUSE_MS
+  }
   return {
+    has,
     get size() {
       return told.size
     },
@@ -25,7 +32,7 @@ export function undecided({ emit, clock }: Pick<EngineParts, 'emit' | 'clock'>):
       const { id: schedule, version, definition } = state
       const known = told.get(schedule)
       const isKnown = known?.version === version
-      if (isKnown && clock.mono() - known.triedAt < PAUSE_MS) return null
+      if (has(state)) return null
       try {
         const decided = decide()
         if (known !== undefined) told.delete(schedule)

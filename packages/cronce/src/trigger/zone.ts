@@ -139,6 +139,8 @@ function segment(start: number, end: number, offset: number, shift: number, next
 /** More than there are zones; the names of one can be spelled in many ways. */
 const ZONE_LIMIT = 1_000
 const zones = new Recent<Zone>(ZONE_LIMIT)
+/** What to say of names that are none. To find out costs milliseconds, and whoever can't read a schedule tries all that have it. */
+const hints = new Recent<string>(100)
 const utc = Zone.fixed('UTC', 0)
 
 /** The zone of this name, shared by all triggers in it. `source` is the text to point at when there is none. */
@@ -155,11 +157,7 @@ function makeZone(id: string, source: { expression: string; position: number }):
   try {
     return Zone.named(id)
   } catch (cause) {
-    const meant = didYouMean(id, Intl.supportedValuesOf('timeZone'))
-    const hint =
-      meant === undefined
-        ? 'Use an IANA name such as Europe/London, UTC, or an offset such as +05:30.'
-        : `Did you mean ${meant}?`
+    const hint = hints.get(id) ?? hints.add(id, hintFor(id))
     const expected = 'an IANA time zone name, UTC, or a fixed offset'
     throw new CronError('ZONE_UNKNOWN', `There is no time zone ${JSON.stringify(id.slice(0, 80))}.`, {
       ...source,
@@ -169,4 +167,10 @@ function makeZone(id: string, source: { expression: string; position: number }):
       cause,
     })
   }
+}
+
+function hintFor(id: string): string {
+  const meant = didYouMean(id, Intl.supportedValuesOf('timeZone'))
+  if (meant !== undefined) return `Did you mean ${meant}?`
+  return 'Use an IANA name such as Europe/London, UTC, or an offset such as +05:30.'
 }
