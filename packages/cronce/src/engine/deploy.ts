@@ -9,8 +9,9 @@ import { define } from '../policy/define.ts'
 import { decideDeployment } from '../policy/deployment.ts'
 import { retire } from '../policy/retire.ts'
 import type { Page, ScheduleQuery } from '../store/store.ts'
-import { changeSchedules, type Decide } from './change-schedules.ts'
+import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
+import { describeError } from './describe-error.ts'
 import { callStore } from './store-calls.ts'
 
 /** Deployments: whose declarations count, and writing them once. */
@@ -190,14 +191,22 @@ export function deployer(core: Core): Deployer {
    */
   const change = async (operation: string, ids: readonly string[], decide: Decide): Promise<boolean> => {
     let isComplete = true
-    const changed = await changeSchedules(core, operation, ids, (id, state, context) => {
+    const changed = new Map<string, Changed>()
+    const decideOne: Decide = (id, state, context) => {
       const inTheWay = onRecord.get(id)
       onRecord.delete(id)
       const isPassed = state === null || inTheWay === undefined || nextBackfillStretch(state) !== null
       const passed = isPassed ? null : advance(state, context, null, inTheWay)
       if (passed !== null) isComplete = false
       return passed ?? decide(id, state, context)
-    })
+    }
+    try {
+      await changeSchedules(core, operation, ids, decideOne, {}, changed)
+    } catch (error) {
+      // One that somebody holds in a transaction of their own keeps nobody from starting.
+      if (describeError(error).code !== 'CONTENTION') throw error
+      isComplete = false
+    }
     for (const [id, outcome] of changed) {
       if (outcome.kind !== 'refused') continue
       isComplete = false

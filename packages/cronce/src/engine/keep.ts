@@ -73,14 +73,23 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
       core.keepAlarm.ring()
   }
 
+  const duties: readonly (() => Promise<unknown>)[] = [
+    async () => deploys.isWanted() && (await deploys.keep()),
+    async () => {
+      const found = orphans
+      for (const id of found) await peers.recoverRuns(id)
+      if (orphans === found) orphans = []
+    },
+    async () => isParkedWanted() && (await endParked()),
+    async () => isAsidesWanted() && (await removeAsides()),
+    async () => isPruneWanted() && (await prune()),
+  ]
+
+  /** One that fails keeps the others from nothing. */
   const keep = async (): Promise<void> => {
-    if (deploys.isWanted()) await deploys.keep()
-    const found = orphans
-    for (const id of found) await peers.recoverRuns(id)
-    if (orphans === found) orphans = []
-    if (isParkedWanted()) await endParked()
-    if (isAsidesWanted()) await removeAsides()
-    if (isPruneWanted()) await prune()
+    const failures: unknown[] = []
+    for (const duty of duties) await duty().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
 
   /** A run that waits for its call-back belongs to nobody. If its job has left the code, nobody looks at its schedule either. */
