@@ -19,7 +19,11 @@ export type TenantRecord =
 export interface Tenants {
   /** All that is stored about a tenant: its schedules; then its fires, each with its steps and runs. */
   export(tenant: string): AsyncIterable<TenantRecord>
-  /** Remove all schedules of a tenant, running or not, and everything on record about these and those it had before. */
+  /**
+   * Remove all schedules of a tenant, running or not, and everything on record about these and those it had before that are gone.
+   * What stays: its fires, with their runs and steps, of a schedule that is another tenant's now. They go when their retention is
+   * over, or with that schedule, whose records are erased as one, whoever had it.
+   */
   erase(tenant: string): Promise<{ readonly schedules: number }>
 }
 

@@ -12,8 +12,9 @@ export interface FireKey {
 
 /** What is on record about a fire, or about a range of instants that were never run. */
 export interface FireRecord extends FireKey {
+  /** The job that runs it, or was the last to. */
   readonly job: string
-  /** Whose data it is: the schedule's tenant when it was planned. */
+  /** Whose data it is: the schedule's tenant when it was planned. It never changes. */
   readonly tenant: string | null
   readonly kind: FireKind
   readonly round: number

@@ -114,6 +114,8 @@ export interface OpenFire {
   readonly asked?: Asked
   /** What it was planned with, where that is no longer the schedule's, or was given by the one who triggered it. */
   readonly own: { readonly input: Json; readonly policy: PolicyChoices } | null
+  /** Whose data it is, where the schedule has become another tenant's since it was planned. */
+  readonly tenant?: string | null
 }
 
 export interface Asked {

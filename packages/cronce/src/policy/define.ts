@@ -108,6 +108,9 @@ function hasSameTiming(a: Definition, b: Definition): boolean {
 
 /** What is open keeps what it was planned with. */
 function keepOwn(draft: Draft, old: Definition, wanted: Definition): void {
+  if (old.tenant !== wanted.tenant) {
+    draft.open = draft.open.map((fire) => (fire.tenant === undefined ? { ...fire, tenant: old.tenant } : fire))
+  }
   if (isEqual(old.input, wanted.input) && isEqual(old.policy, wanted.policy)) return
   const own = { input: old.input, policy: old.policy }
   draft.open = draft.open.map((fire) => (fire.own === null ? { ...fire, own } : fire))

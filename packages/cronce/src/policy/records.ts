@@ -18,7 +18,7 @@ export function recordOf(draft: Draft, fire: OpenFire): FireRecord {
     dueAt: fire.dueAt,
     nonce: fire.nonce,
     job: definition.job,
-    tenant: definition.tenant,
+    tenant: fire.tenant === undefined ? definition.tenant : fire.tenant,
     kind: fire.kind,
     round: fire.round,
     plannedAt: fire.plannedAt,

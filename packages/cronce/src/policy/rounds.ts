@@ -43,6 +43,7 @@ function roundOf(draft: Draft, record: FireRecord, wanted: RoundWish): OpenFire 
     attempt: record.attempt,
     queued: true,
     ...askedBy(wanted.asked),
+    ...(record.tenant === draft.state.definition.tenant ? {} : { tenant: record.tenant }),
     own: input === null && !givenNull ? null : { input, policy: draft.state.definition.policy },
   }
 }

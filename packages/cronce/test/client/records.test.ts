@@ -257,6 +257,22 @@ describe('a tenant', () => {
     assert.deepEqual(await client.tenants.erase('acme'), { schedules: 0 })
   })
 
+  test('keeps what it had under a schedule that another tenant gets: nobody else is told of it, and erase leaves it there', async () => {
+    const bench = await openHourly()
+    const { client, work } = bench
+    const [started] = await work('acme')
+    await client.schedules.put('acme', { job: 'billing', cron: '0 * * * *', tenant: 'other' })
+    await settleRun(bench, started!.record.token, 'completed')
+    const typesOf = async (tenant: string): Promise<string[]> =>
+      (await toArray(client.tenants.export(tenant))).map(({ type }) => type)
+    assert.deepEqual(await typesOf('acme'), ['fire', 'run'])
+    assert.deepEqual(await typesOf('other'), ['schedule'])
+    assert.deepEqual(await client.tenants.erase('acme'), { schedules: 0 })
+    assert.deepEqual([await typesOf('acme'), await typesOf('other')], [['fire', 'run'], ['schedule']])
+    await client.tenants.erase('other')
+    assert.deepEqual([await typesOf('acme'), await typesOf('other')], [[], []])
+  })
+
   test('is exported and erased also of what schedules left behind that it had before', async () => {
     const { client, work } = await openHourly()
     await work('acme')

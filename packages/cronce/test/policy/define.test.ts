@@ -5,6 +5,7 @@ import { define } from '../../src/policy/define.ts'
 import { pause } from '../../src/policy/pause.ts'
 import { remove } from '../../src/policy/remove.ts'
 import { retire } from '../../src/policy/retire.ts'
+import { retryFire } from '../../src/policy/retry-fire.ts'
 import { skipNext } from '../../src/policy/skip-next.ts'
 import { triggerNow } from '../../src/policy/trigger-now.ts'
 import { CLIENT, definition, given, HOUR, Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
@@ -169,6 +170,31 @@ test('another job has to wait until the fires of the old one have ended', () => 
   keeper.settle(run!, 'completed')
   keeper.define({ job: 'other' })
   assert.equal(keeper.it.definition.job, 'other')
+})
+
+test('a fire keeps the tenant it was planned for, whoever has the schedule when it ends, or when it is run once more', () => {
+  const policy = { overlap: { kind: 'allow', limit: 10 } } as const
+  const keeper = given({ tenant: 'one', policy })
+  const tenantsOf = () => keeper.list().map(({ tenant }) => tenant)
+  keeper.now = NOON + MINUTE
+  const [first] = keeper.advance()
+  // The second is due, and planned by the change itself.
+  keeper.now = NOON + 2 * MINUTE
+  keeper.define({ tenant: 'two', policy })
+  keeper.settle(first!, 'error')
+  const [second] = keeper.advance()
+  keeper.settle(second!, 'completed')
+  keeper.now = NOON + 3 * MINUTE
+  const [third] = keeper.advance()
+  keeper.settle(third!, 'completed')
+  assert.deepEqual(tenantsOf(), ['one', 'one', 'two'])
+  keeper.define({ tenant: 'three', policy })
+  const [record] = keeper.list()
+  keeper.take(retryFire(keeper.it, record!, { force: true, dueAt: record!.dueAt }, keeper.context))
+  const [again] = keeper.advance()
+  keeper.settle(again!, 'completed')
+  assert.deepEqual(tenantsOf(), ['one', 'one', 'two'])
+  assert.equal(keeper.list()[0]?.round, 2)
 })
 
 test('a longer retention does not bring back records that a shorter one let go', () => {

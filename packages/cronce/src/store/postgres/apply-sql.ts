@@ -266,7 +266,9 @@ raised as (
   on conflict (namespace) do update set floor = greatest(n.floor, excluded.floor)
 ),
 open_now as materialized (
-  select w.n, w.schedule, w.due_at, w.nonce, w.job, w.tenant, o.row_id,
+  select w.n, w.schedule, w.due_at, w.nonce, o.row_id,
+         case w.fire_is when 'same' then coalesce(o.job, w.job) else w.job end as job,
+         case w.fire_is when 'same' then o.tenant else w.tenant end as tenant,
          case w.fire_is when 'open' then w.fire when 'same' then o.fire end as fire,
          case when w.run_is = 'open' then w.run when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.run end as run,
          case when w.run_is = 'open' then w.token when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.token end as token,
@@ -275,7 +277,7 @@ open_now as materialized (
          case when w.run_is = 'open' and o.token = w.token then o.slots when w.run_is = 'open' then w.slots when w.run_is = 'same' or not o.token = any (string_to_array(w.ended_tokens, ' ')) then o.slots end as slots
     from w
     left join lateral (
-      select o.ctid as row_id, o.fire, o.run, o.token, o.instance, o.started_at, o.slots
+      select o.ctid as row_id, o.job, o.tenant, o.fire, o.run, o.token, o.instance, o.started_at, o.slots
         from ${schema}._open o
        where ${ofFire('w')}
       offset 0
@@ -294,7 +296,7 @@ opened as (
     from open_now x
    where x.fire is not null or x.run is not null
   on conflict (namespace, schedule, due_at, nonce) do update
-     set fire = excluded.fire, run = excluded.run, token = excluded.token, instance = excluded.instance,
+     set job = excluded.job, tenant = excluded.tenant, fire = excluded.fire, run = excluded.run, token = excluded.token, instance = excluded.instance,
          started_at = excluded.started_at, slots = excluded.slots
 ),
 closed as (
@@ -316,8 +318,8 @@ fires_ended_first as (
 fires_ended as (
   insert into ${schema}._fires (${FIRE_ROW}) select ${fireRow('f')} from f where not f.fresh and ${isWritten('f')}
   on conflict (namespace, schedule, due_at, nonce) do update
-     set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number, expires_at = excluded.expires_at,
-         until_at = excluded.until_at, record = excluded.record
+     set job = excluded.job, tenant = excluded.tenant, outcome = excluded.outcome, ended_at = excluded.ended_at,
+         number = excluded.number, expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record
 ),
 runs_ended as (
   insert into ${schema}._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)

@@ -10,7 +10,7 @@ export const FORMAT = 1
 // A field that is added to the model and not read here does not compile; of those that may be missing, this says the same.
 type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
 true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' ? true : never
-true satisfies Optional<OpenFire> extends 'giveUp' | 'asked' ? true : never
+true satisfies Optional<OpenFire> extends 'giveUp' | 'asked' | 'tenant' ? true : never
 true satisfies Optional<OpenRun> extends 'parkedUntil' ? true : never
 true satisfies Optional<FireRecord & RunRecord> extends 'asked' | 'givenNull' ? true : never
 
@@ -272,12 +272,13 @@ function openList(fire: OpenFire) {
     fire.giveUp ?? null,
     run === null ? null : openRunList(run),
     fire.own,
-    ...askedList(fire.asked),
+    ...rareList(fire),
   ] as const
 }
 
-/** Hardly any fire was asked for: most lists are one shorter. */
-function askedList(asked: Asked | undefined): readonly [] | readonly [Asked] {
+/** Hardly any fire was asked for, or has a tenant that its schedule no longer has: most lists are shorter. */
+function rareList({ asked, tenant }: OpenFire): readonly [asked?: Asked | null, tenant?: string | null] {
+  if (tenant !== undefined) return [asked ?? null, tenant]
   return asked === undefined ? [] : [asked]
 }
 
@@ -319,6 +320,8 @@ function openFireOf(list: OpenList): OpenFire {
     own: list[13],
   }
   if (list[11] !== null) fire.giveUp = list[11]
-  if (list[14] !== undefined) fire.asked = list[14]
+  const asked = list[14] ?? null
+  if (asked !== null) fire.asked = asked
+  if (list[15] !== undefined) fire.tenant = list[15]
   return fire
 }

@@ -17,8 +17,8 @@ const PUT_FIRE = `
 insert into cronce_fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, number, expires_at, until_at, tenant, record)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, schedule, due_at, nonce) do update
-   set outcome = excluded.outcome, ended_at = excluded.ended_at, number = excluded.number,
-       expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record`
+   set job = excluded.job, tenant = excluded.tenant, outcome = excluded.outcome, ended_at = excluded.ended_at,
+       number = excluded.number, expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record`
 const PUT_RUN = `
 insert into cronce_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Json } from '../../model/json.ts'
 import { ending } from '../../model/outcome.ts'
 import type { FireRecord, RunRecord } from '../../model/record.ts'
-import type { ScheduleState } from '../../model/schedule.ts'
+import type { OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
 import { applyAll, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
 import {
@@ -101,6 +101,23 @@ export function dataRules(rule: Rule): void {
     ])
     await applyAll(store, [change(await create(store, schedule('s')), {}, { creates })])
     same(await firesOf(store, { order: 'earliest' }), creates)
+  })
+
+  rule('so does what an open fire says only now and then', async ({ store }) => {
+    const asked = { author: null, note: 'by hand' }
+    const giveUp = { at: NOON + DAY_MS, reason: 'retry-too-late' } as const
+    const own = { input: { of: 'its own' }, policy: {} }
+    const said: Partial<OpenFire>[] = [
+      ...[{}, { asked }, { tenant: 'acme' }, { tenant: null }, { asked, tenant: 'acme' }],
+      ...[{ giveUp }, { own }, { giveUp, own, asked, tenant: null }],
+    ]
+    const opened = after(claim(schedule('s'), { instance: 'i' })).open[0]!
+    const waiting = said.map((more, index): OpenFire => ({ ...opened, ...more, dueAt: NOON + index, run: null }))
+    await applyAll(store, [change(await create(store, schedule('s')), { open: waiting })])
+    same((await loadOne(store, 's'))?.open, waiting)
+    const begun = waiting.map((fire) => ({ ...fire, run: opened.run }))
+    await applyAll(store, [change((await loadOne(store, 's'))!, { open: begun })])
+    same((await loadOne(store, 's'))?.open, begun)
   })
 
   rule('big and deep data comes back whole', async ({ store }) => {

@@ -207,6 +207,29 @@ export function listingRules(rule: Rule): void {
     },
   )
 
+  rule('a fire is found by the job and the tenant that its record says now, open or ended', async ({ store }) => {
+    await join(store, 'i')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const tenants = async (query: Unpaged<FireQuery>): Promise<(string | null)[]> =>
+      (await collect((page) => store.listFires({ ...query, ...page }))).map(({ tenant }) => tenant)
+    const open = change(state, {}, { updates: [fire('s', NOON, { job: 'other', tenant: 'one', attempt: 1 })] })
+    await applyAll(store, [open])
+    assert.deepEqual([await tenants({ tenant: 'one' }), await tenants({ job: 'other' })], [['one'], ['one']])
+    const still = change(after(open), {}, { runs: [run] })
+    await applyAll(store, [still])
+    assert.deepEqual([await tenants({ tenant: 'one' }), await tenants({ job: 'other' })], [['one'], ['one']])
+    const over = { attempt: 1, number: 1, expiresAt: NOON + 30 * 24 * HOUR_MS }
+    const end = settlement(after(still), run)
+    const ended = { ...end, updates: [endedFire('s', NOON, { ...over, job: 'third', tenant: 'two' })] }
+    await applyAll(store, [ended])
+    assert.deepEqual([await tenants({ tenant: 'two' }), await tenants({ job: 'third' })], [['two'], ['two']])
+    const updates = [endedFire('s', NOON, { ...over, job: 'fourth', tenant: 'three' })]
+    await applyAll(store, [change(after(ended), {}, { updates })])
+    assert.deepEqual([await tenants({ tenant: 'three' }), await tenants({ job: 'fourth' })], [['three'], ['three']])
+    for (const tenant of ['one', 'two']) assert.deepEqual(await tenants({ tenant }), [])
+    for (const job of [JOB, 'other', 'third']) assert.deepEqual(await tenants({ job }), [])
+  })
+
   rule('the latest fires come first unless asked otherwise', async ({ store }) => {
     await writeFires(
       store,
