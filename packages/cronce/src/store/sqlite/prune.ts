@@ -8,10 +8,11 @@ import { headOf } from './schedules.ts'
 
 const DAY_MS = 86_400_000
 
+/** A record that says when it may go but not how it ended is somebody's mistake, and no reason to lose an open fire. */
 export const EXPIRED = `
 select schedule, due_at, nonce
   from cronce_fires indexed by cronce_fires_expiry
- where namespace = ? and expires_at is not null and expires_at <= ?
+ where namespace = ? and expires_at is not null and expires_at <= ? and outcome <> 'open'
  order by expires_at
  limit ?`
 

@@ -68,6 +68,15 @@ export function retentionRules(rule: Rule): void {
     assert.deepEqual(left, [4, 1, 0, 0])
   })
 
+  rule('an open fire is not pruned, whatever its record says about when it may go', async ({ store, now }) => {
+    const state = await create(store, schedule('s'))
+    await applyAll(store, [change(state, {}, { creates: [fire('s', NOON, { expiresAt: (await now()) - HOUR_MS })] })])
+    const { chores } = await store.beat(beat('i', { join: true }))
+    assert.equal(chores.prunable, false)
+    assert.deepEqual(await store.prune(MANY), { deleted: 0 })
+    assert.equal((await firesOf(store)).length, 1)
+  })
+
   rule('a fire that was opened again is not pruned', async ({ store, now }) => {
     const at = await now()
     const ended = endedFire('s', NOON, { number: 1, expiresAt: at - HOUR_MS })

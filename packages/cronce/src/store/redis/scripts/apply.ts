@@ -173,7 +173,7 @@ local function put_fire(id, given, tokens, known, values)
   if number ~= was_number then
     if number ~= '' then call('ZADD', ENDED .. id, number, fire) else call('ZREM', ENDED .. id, fire) end
   end
-  if expires ~= '' then
+  if expires ~= '' and open == '0' then
     later('ZADD', EXPIRING, expires, member)
   elseif was_ended ~= '' then
     later('ZREM', EXPIRING, member)
