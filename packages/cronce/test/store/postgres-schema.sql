@@ -156,8 +156,10 @@ table _slots (
   namespace text collate "C" not null,
   slot text collate "C" not null,
   used integer not null,
+  changed_day integer not null,
   PRIMARY KEY (namespace, slot)
 ) with (fillfactor=50);
+CREATE INDEX _slots_day ON _slots USING btree (namespace, changed_day) WHERE (changed_day > 0);
 
 table _steps (
   namespace text collate "C" not null,
@@ -298,12 +300,12 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- 4634af919144572bfb1d566cf17445af
-function _apply_all_1(text, text, text, text, text, text, text, text); -- 13a0f89f85c09f0eb9743f93490f3d3b
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- db1f47829151396ccfc8a733ab454a6e
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 4347b66a0e5495ce4ec1854bc0fe88e2
-function _beat_1(text, text); -- 0d47393c52ab08022c25749b4b20b08a
+function _apply_1(text, text, text, text, text, text, text, text); -- d1a0e20bee1933f8f7da7b31f5f6f18e
+function _apply_all_1(text, text, text, text, text, text, text, text); -- 1ab8d1f43f1f2af5b9fd1a406ad46dca
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- 08e7f854cb0f20bb84098c5b3b35c254
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 77a8508668334131c15b045ec67e2a51
+function _beat_1(text, text); -- 4bc47f967e9b43b3f05e71f6529843cc
 function _due_1(text, text, text, text); -- c984b9a1d73ed44c0e1a970e887ecf7c
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
 function _lock_1(text, text, text); -- aeb693e2972dd6f4f59ef143a787145c
-function _prune_1(text, text); -- 3b42c1d4505ffc4673e07f185cf1e226
+function _prune_1(text, text); -- 3fc5c12eb013e7a9bd1e3f16b89ef4dc

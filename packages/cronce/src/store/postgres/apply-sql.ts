@@ -1,5 +1,6 @@
 import { unpacked } from './packed.ts'
 import { clockCte, FORMAT } from './rows.ts'
+import { daySql } from './slots.ts'
 
 /** The columns of what a batch brings, in order. */
 export const CHANGE_COLUMNS = {
@@ -191,7 +192,7 @@ ${slots ? slotsCtes(schema) : "full_slots as materialized (select '{}'::jsonb as
 accepted as materialized (
   select coalesce(bit_or(set_bit((select bits from no_bits), j.n, 1)), (select bits from no_bits)) as bits
     from judged j
-   where j.code = ${CODE.applied} and not (select slots from full_slots) ? j.n::text
+   where j.code = ${CODE.applied} and not (select slots from full_slots) ? j.n::text${slots ? ' and not exists (select from unmade)' : ''}
 ),
 created as (
   insert into ${schema}._clocks
@@ -337,6 +338,7 @@ told as (
 )
 select '{"now":' || may.now || ',"epoch":' || may.epoch || ',"moved":' || may.moved || ',"live":' || may.live
        || ',"told":' || (select count(*) from told)
+       ${slots ? `|| ',"unmade":' || coalesce((select json_agg(u.slot)::text from unmade u), '[]')` : ''}
        || ',"results":[' || coalesce((
          select string_agg(
                   case when (select slots from full_slots) ? j.n::text
@@ -353,7 +355,8 @@ select '{"now":' || may.now || ',"epoch":' || may.epoch || ',"moved":' || may.mo
 
 /**
  * What each change does to each slot, and whom that leaves without room: those before it in the batch come first. Whoever can't have
- * room in any case takes none from the others.
+ * room in any case takes none from the others. Where a slot has no row there is nothing to lock, and nothing of the batch is
+ * written: two who count from nothing would both find room.
  */
 function slotsCtes(schema: string): string {
   return `
@@ -384,6 +387,11 @@ sound as materialized (
   select coalesce(bit_or(set_bit((select bits from no_bits), j.n, 1)), (select bits from no_bits)) as bits
     from judged j
    where j.code = ${CODE.applied}
+),
+unmade as materialized (
+  select distinct d.slot
+    from delta d
+   where d.change > 0 and get_bit((select bits from sound), d.n) = 1 and d.slot not in (select slot.slot from slot)
 ),
 room as materialized (
   select d.n, d.slot, d.change, slot.used, l.place, l.most,
@@ -416,9 +424,13 @@ full_slots as materialized (
 function usedCte(schema: string): string {
   return `
 slots_used as (
-  insert into ${schema}._slots as s (namespace, slot, used)
-  select $1, d.slot, sum(d.change) from delta d where ${isWritten('d')} group by d.slot having sum(d.change) <> 0
-  on conflict (namespace, slot) do update set used = s.used + excluded.used
+  insert into ${schema}._slots as s (namespace, slot, used, changed_day)
+  select $1, d.slot, sum(d.change), (select ${daySql('may.now')} from may)
+    from delta d
+   where ${isWritten('d')}
+   group by d.slot
+  having sum(d.change) <> 0
+  on conflict (namespace, slot) do update set used = s.used + excluded.used, changed_day = excluded.changed_day
 ),`
 }
 

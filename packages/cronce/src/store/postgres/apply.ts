@@ -11,6 +11,8 @@ import { definitionText, type StoreMoment, stateText } from './rows.ts'
 
 export interface ApplyAnswer extends StoreMoment {
   readonly live: boolean
+  /** Slots that have no row yet: nothing was written. */
+  readonly unmade?: readonly string[]
   /** By the number of the change. What is not mentioned is a conflict. */
   readonly results: readonly (
     | readonly [n: number, code: number]
@@ -68,10 +70,6 @@ export function partsOf(changes: readonly Change[]): ApplyParts {
     slots: changes.some(({ runs, limits }) => limits.length > 0 || runs.some(({ slots }) => slots.length > 0)),
     trims: changes.some(({ trim }) => trim !== null),
   }
-}
-
-export function slotsOf(changes: readonly Change[]): string[] {
-  return [...new Set(changes.flatMap(({ runs }) => runs.flatMap(({ slots }) => slots)))]
 }
 
 /** The values of the statement, after the namespace. */

@@ -4,6 +4,7 @@ import type { Instant } from '../../model/schedule.ts'
 import { type Beat, type BeatAnswer, ENDED_LOOKED, type HeldRun } from '../store.ts'
 import type { Statement } from './database.ts'
 import { clockCte, MOMENT_JSON, quoted, type StoreMoment } from './rows.ts'
+import { idleSlotSql } from './slots.ts'
 
 export interface InstanceStatements {
   /** $1 namespace, $2 how many that are over and hold nothing. */
@@ -131,7 +132,8 @@ export function goneSql(schema: string): string {
 
 function prunableSql(schema: string): string {
   return `(exists (select from ${schema}._fires e where e.namespace = $1::text and e.expires_at <= clock.now)
-     or exists (select from ${schema}._instances i where ${goneSql(schema)}))`
+     or exists (select from ${schema}._instances i where ${goneSql(schema)})
+     or exists (select from ${schema}._slots s where ${idleSlotSql()}))`
 }
 
 export function instanceStatements(schema: string): InstanceStatements {

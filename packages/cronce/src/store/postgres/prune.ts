@@ -2,6 +2,7 @@ import { deleteFiresCtes } from './apply-sql.ts'
 import type { Statement } from './database.ts'
 import { goneSql } from './instances.ts'
 import { clockCte } from './rows.ts'
+import { idleSlotSql } from './slots.ts'
 
 /** $1 namespace, $2 limit. Bites small enough to be over soon. What others are about to delete is theirs. */
 export function pruneSql(schema: string): string {
@@ -24,6 +25,21 @@ gone as (
   delete from ${schema}._instances x
    using (select i.id from ${schema}._instances i, clock where ${goneSql(schema)} limit $2::bigint) d
    where x.namespace = $1 and x.id = d.id
+),
+unheld as (
+  delete from ${schema}._slots x
+   where x.ctid = any (array(
+           select d.row_id
+             from clock
+            cross join lateral (
+              select s.ctid as row_id
+                from ${schema}._slots s
+               where ${idleSlotSql()}
+               order by s.changed_day
+               limit $2::bigint
+                 for update skip locked
+            ) d
+         ))
 )
 select (select count(*) from expired)::text
   from clock`

@@ -18,7 +18,7 @@ import {
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
 import { warnNewer } from '../warn-newer.ts'
-import { type ApplyAnswer, applyValues, type Batch, batchesOf, functionFor, resultsOf, slotsOf } from './apply.ts'
+import { type ApplyAnswer, applyValues, batchesOf, functionFor, resultsOf } from './apply.ts'
 import { appStatements } from './apps.ts'
 import type { Database, Statement } from './database.ts'
 import { storeFunctions } from './functions.ts'
@@ -68,8 +68,6 @@ export function openStore<Tx>(
   const connect = () => database.session()
   const wakeUp = new WakeUp(wakeChannel(schemaName, namespace), connect, () => looks.forget())
   const newer = warnNewer(warn, database.name)
-  /** Slots that have a row by now. */
-  const knownSlots = new Set<string>()
   let epoch = firstEpoch
   let saidBusyAt = Number.NEGATIVE_INFINITY
   let closing: Promise<void> | null = null
@@ -85,8 +83,6 @@ export function openStore<Tx>(
   }
 
   const move = async (): Promise<void> => {
-    // What was made on the server of before may be missing on this one.
-    knownSlots.clear()
     epoch = await moveEpoch(database as Database, schemaName, warn)
   }
 
@@ -101,14 +97,6 @@ export function openStore<Tx>(
       if (!answer.moved || moves === MOVES) return answer
       await move()
     }
-  }
-
-  /** Slots are counted in rows that are locked when they change, so they must be there. */
-  const makeSlots = async (changes: readonly Change[]): Promise<void> => {
-    const missing = slotsOf(changes).filter((slot) => !knownSlots.has(slot))
-    if (missing.length === 0) return
-    await ask(ensureSlots, [namespace, JSON.stringify(missing)])
-    for (const slot of missing) knownSlots.add(slot)
   }
 
   const applyOn = async (
@@ -130,7 +118,7 @@ export function openStore<Tx>(
       }
       const values = [namespace, ...applyValues(header, batch.changes)]
       const isFirst = now === 0
-      const answer = await sendBatch(send, functions[functionFor(batch.changes)], values, { batch, isFirst, tx })
+      const answer = await sendBatch(send, functions[functionFor(batch.changes)], values, { isFirst, tx })
       now = answer?.now ?? now
       const found = resultsOf(answer, batch.changes.length)
       for (const [index, place] of batch.places.entries()) results[place] = found[index]!
@@ -147,12 +135,17 @@ export function openStore<Tx>(
     send: Send,
     statement: Statement,
     values: readonly string[],
-    { batch, isFirst, tx }: { readonly batch: Batch; readonly isFirst: boolean; readonly tx: Tx | undefined },
+    { isFirst, tx }: { readonly isFirst: boolean; readonly tx: Tx | undefined },
   ): Promise<ApplyAnswer | null> => {
     try {
-      // Runs begin in no transaction of the user's, where a new row would keep all others waiting.
-      if (tx === undefined) await makeSlots(batch.changes)
-      return await send<ApplyAnswer>(statement, values)
+      for (let tries = 0; ; tries++) {
+        const answer = await send<ApplyAnswer>(statement, values)
+        const { unmade = [] } = answer
+        // Runs begin in no transaction of the user's, where a new row would keep all others waiting.
+        if (unmade.length === 0 || tx !== undefined || tries === TRIES) return answer
+        // Slots are counted in rows that are locked when they change, so they must be there.
+        await ask(ensureSlots, [namespace, JSON.stringify(unmade)])
+      }
     } catch (error) {
       if (isFirst || tx !== undefined || !(error instanceof StoreError)) throw error
       if (error.code === 'STORE_CONFLICT' && error.notApplied) return null

@@ -123,8 +123,10 @@ create table ${schema}._slots (
   namespace text collate "C" not null,
   slot text collate "C" not null,
   used integer not null,
+  changed_day integer not null,
   primary key (namespace, slot)
 ) with (fillfactor = 50);
+create index _slots_day on ${schema}._slots (namespace, changed_day) where changed_day > 0;
 
 create table ${schema}._run_notes (
   namespace text collate "C" not null,
