@@ -28,6 +28,8 @@ const BATCH = 500
 const PART = 125
 /** Whoever has enough to do, or sees that the others are at it, gives them so many times longer: to help would be to race. */
 const LONG_PATIENCE = 20
+/** As long as some of its own are left behind, it leaves the others' to them however long they wait: all of it may. */
+const ENDLESS_MS = 9e15
 /** Whoever meets a limit that is used up asks again after so long, and less and less often: its holder may take hours. */
 const FULL_MS = 250
 const FULL_LONGEST_MS = 4_000
@@ -54,6 +56,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let passedOver = 0
   /** The last look left some of our own behind, or met others who were faster. */
   let isPatient = false
+  /** Until then it looks at its own only. */
+  let ownUntil = Number.NEGATIVE_INFINITY
   /** Fires found on record although their schedule had not got to them. */
   const onRecord = new Map<string, FireRecord[]>()
   /** By job: how often in a row a limit was used up. */
@@ -76,20 +80,28 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     await core.parts.sync('due:sent')
     // One more, to see whether that was all.
     const limit = Math.min(BATCH, room + passedOver + 1) + core.undecided.size
-    const query = { jobs, patienceMs: patienceMs * (isPatient ? LONG_PATIENCE : 1), limit }
+    const longMs = patienceMs * LONG_PATIENCE
+    // Nobody with no patience at all is going to look again; and what gets nowhere with its own looks at what else there is.
+    const isOwn = sentAt < ownUntil && patienceMs > 0 && passedOver === 0
+    const query = { jobs, patienceMs: isOwn ? ENDLESS_MS : isPatient ? longMs : patienceMs, limit }
     const found = await callStore(core, 'due', () => core.parts.store.due(query))
     // They are due for good, and nothing to do here.
     const due = { ...found, schedules: found.schedules.filter((state) => !core.undecided.has(state)) }
     core.time.observe(due.now, sentAt)
     if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
     sweptAt = sentAt
-    isPatient = due.mineAt !== null && due.mineAt <= due.now
+    const isBehind = due.mineAt !== null && due.mineAt <= due.now
+    // Others may be in need of help for good, although they live: who is behind for good looks after them now and then.
+    if (!isBehind) ownUntil = Number.NEGATIVE_INFINITY
+    else if (!isOwn) ownUntil = sentAt + spacingMs(core)
+    const mayHelp = isOwn && !isBehind && due.othersAt !== null && due.othersAt <= due.now - longMs
+    isPatient = isBehind || mayHelp
     if (core.stopping) return LONG_MS
     if (due.schedules.length === 0) {
       passedOver = 0
       fruitless = 0
       core.leftSome = false
-      return waitMs(core, due, sweptAt)
+      return mayHelp ? 0 : waitMs(core, due, sweptAt)
     }
     const claimed = claim(due, room)
     claiming = claimed.catch(() => {})
@@ -104,7 +116,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const isComplete = found.schedules.length < limit && results.length === due.schedules.length
     if (isComplete && core.failedAt() < sentAt && results.every(({ kind }) => kind === 'applied')) {
       core.leftSome = false
-      return waitMs(core, due, sweptAt)
+      return mayHelp ? 0 : waitMs(core, due, sweptAt)
     }
     if (isApplied || isRace) return 0
     // What is not for us now must not make what is for us late.
@@ -274,10 +286,13 @@ function waitMs(core: Core, { mineAt, othersAt }: Due, sweptAt: number): number 
   const mine = mineAt === null ? LONG_MS : core.time.until(mineAt)
   const full = untilNotFull(core)
   if (othersAt === null) return Math.min(mine, full)
-  const spacing = SWEEP_MS * core.peers.length * (0.5 + core.parts.random())
-  const sweepIn = sweptAt + spacing - core.parts.clock.mono()
+  const sweepIn = sweptAt + spacingMs(core) - core.parts.clock.mono()
   const others = Math.max(core.time.until(othersAt + core.settings.patienceMs), sweepIn)
   return Math.max(0, Math.min(mine, others, full))
+}
+
+function spacingMs({ peers, parts }: Core): number {
+  return SWEEP_MS * peers.length * (0.5 + parts.random())
 }
 
 /** By job, of those that could plan it: whoever does not have the job, or takes nothing new, would be waited for in vain. */

@@ -164,6 +164,7 @@ export interface Loaded {
 export interface DueQuery {
   /** `buckets`: 256 characters, `1` for a bucket of one's own. */
   readonly jobs: readonly { readonly job: string; readonly buckets: string }[]
+  /** Up to 9e15, more than there is time: none but one's own. */
   readonly patienceMs: number
   readonly limit: number
 }
