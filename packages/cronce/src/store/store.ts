@@ -274,7 +274,7 @@ export type StepCommand =
       readonly failed: boolean
       readonly result: Json
     }
-  /** An operator says how it ended, if it has not. */
+  /** An operator says how it ended, if it has not: one that is done or failed stays as it is, and a failed one may begin again. */
   | {
       readonly kind: 'resolve'
       readonly fire: FireKey
@@ -285,7 +285,7 @@ export type StepCommand =
 
 export type StepAnswer =
   | { readonly kind: 'applied' }
-  /** On record already: begun or ended by this same run before. */
+  /** On record already: begun or ended by this same run before. To an operator: it has failed. */
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'done'; readonly result: Json }
   /** Begun by the run of this token, which did not end it. */

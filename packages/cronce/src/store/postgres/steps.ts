@@ -86,12 +86,15 @@ ended as (
   update ${schema}._steps p
      set state = $6::text, result = $7::text, ended_at = clock.now
     from clock
-   where ${STEP} and p.state <> 'done'
+   where ${STEP} and p.state = 'begun'
   returning true
 )
 select case when exists (select from ended) then '{"kind":"applied"}'
             else coalesce((
-              select case when p.state = 'done' then '{"kind":"done","result":' || p.result || '}' end
+              select case p.state when 'done' then '{"kind":"done","result":' || p.result || '}'
+                                  when 'failed' then '{"kind":"duplicate"}'
+                                  else 'null'
+                     end
                 from ${schema}._steps p
                where ${STEP}
             ), '{"kind":"not-found"}')

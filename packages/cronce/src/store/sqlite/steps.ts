@@ -52,6 +52,7 @@ export function doStep(db: DatabaseSync, namespace: string, command: StepCommand
     case 'resolve':
       if (step === null) return { kind: 'not-found' }
       if (step.state === 'done') return { kind: 'done', result: step.result }
+      if (step.state !== 'begun') return { kind: 'duplicate' }
       break
   }
   const state = command.failed ? 'failed' : 'done'

@@ -144,6 +144,18 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(await begin(store, run), { kind: 'done', result: 'paid' })
   })
 
+  rule('a step that failed stays as it is, whatever an operator says, and may be begun again', async ({ store }) => {
+    await join(store, 'i')
+    const { run } = await running(store, 's', { instance: 'i' })
+    await begin(store, run)
+    await end(store, run, 'refused', true)
+    assert.deepEqual(await resolve(store, run, 'paid'), { kind: 'duplicate' })
+    assert.deepEqual(await resolve(store, run, 'never arrived', true), { kind: 'duplicate' })
+    const [step] = await store.listSteps(keyOf(run))
+    assert.deepEqual([step?.state, step?.result], ['failed', 'refused'])
+    assert.deepEqual(await begin(store, run), { kind: 'applied' })
+  })
+
   rule('steps have names of their own, in a fire of their own', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
