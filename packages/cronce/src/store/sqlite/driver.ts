@@ -14,6 +14,7 @@ type Column =
   | 'application_id'
   | 'begun_at'
   | 'boot'
+  | 'busy'
   | 'definition'
   | 'drain'
   | 'due_at'

@@ -7,6 +7,7 @@ import { type Driver, loadDriver, statement } from './driver.ts'
 import { translate } from './errors.ts'
 import type { Host } from './host.ts'
 import { identify, settleIdentity } from './identity.ts'
+import { LOG_BYTES } from './log.ts'
 import { migrate } from './migrations.ts'
 import { placeOf } from './place.ts'
 import { whileBusy } from './retry.ts'
@@ -65,7 +66,7 @@ export function connect(driver: Driver, file: string): DatabaseSync {
     // A large batch alone fills a thousand pages, SQLite's own measure, and would move the log into the file at every commit.
     db.exec('pragma wal_autocheckpoint = 4000')
     // The log is cut after it was long once, or a busy hour would keep its size for ever.
-    db.exec('pragma synchronous = full; pragma journal_size_limit = 67108864; pragma cache_size = -16384')
+    db.exec(`pragma synchronous = full; pragma journal_size_limit = ${LOG_BYTES}; pragma cache_size = -16384`)
     return db
   } catch (error) {
     db.close()

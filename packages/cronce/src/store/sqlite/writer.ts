@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { isBusy, RESULT, resultOf, translate } from './errors.ts'
+import { Log } from './log.ts'
 import { lockPause } from './retry.ts'
 
 /** One call that writes. Its work is synchronous: no transaction is open while anybody waits for anything. */
@@ -37,11 +38,13 @@ export class Writer {
   readonly #db: DatabaseSync
   readonly #file: string
   readonly #patienceMs: number
+  readonly #log: Log
   readonly #queue: Job[] = []
   #draining: Promise<void> | null = null
 
-  constructor(db: DatabaseSync, file: string, patienceMs: number) {
+  constructor(db: DatabaseSync, file: string, patienceMs: number, logBytes?: number) {
     this.#db = db
+    this.#log = new Log(db, file, logBytes)
     this.#file = file
     this.#patienceMs = patienceMs
   }
@@ -73,8 +76,10 @@ export class Writer {
     // Whoever calls in the same turn joins the first transaction.
     await turn()
     while (this.#queue.length > 0) {
-      if (this.#begin()) await turn()
-      else await lockPause()
+      if (this.#begin()) {
+        await turn()
+        this.#log.keepShort()
+      } else await lockPause()
     }
     this.#draining = null
   }

@@ -1,0 +1,62 @@
+import { statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { statement } from './driver.ts'
+
+/** Far beyond what SQLite's own checkpoints leave, unless readers are in their way. */
+export const LOG_BYTES = 67_108_864
+/** Nothing else happens in this process meanwhile; reads of others take less. */
+const WAIT_MS = 100
+const RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 60_000
+
+/**
+ * Cuts the log when it has become long. SQLite begins it anew when nobody reads from it, without waiting for that: where
+ * there is always somebody who reads, it would grow for ever. So, when it is long, writers are kept out while those who read
+ * finish; whoever comes then reads from the file.
+ */
+export class Log {
+  readonly #db: DatabaseSync
+  readonly #path: string
+  readonly #mostBytes: number
+  #retryMs = RETRY_MS
+  #tryAt = Number.NEGATIVE_INFINITY
+
+  constructor(db: DatabaseSync, file: string, mostBytes = LOG_BYTES) {
+    this.#db = db
+    this.#path = `${file}-wal`
+    this.#mostBytes = mostBytes
+  }
+
+  /** Between two transactions. Never throws: if it can't be done now, it is tried later. */
+  keepShort(): void {
+    if (performance.now() < this.#tryAt || this.#bytes() <= this.#mostBytes) return
+    if (this.#cut()) {
+      this.#retryMs = RETRY_MS
+      return
+    }
+    // Somebody reads for long: a person with a shell, perhaps. Not everybody else should have to stop for it every second.
+    this.#tryAt = performance.now() + this.#retryMs
+    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS)
+  }
+
+  #bytes(): number {
+    try {
+      return statSync(this.#path).size
+    } catch {
+      // What is wrong with it, whoever writes next is told.
+      return 0
+    }
+  }
+
+  #cut(): boolean {
+    try {
+      this.#db.exec(`pragma busy_timeout = ${WAIT_MS}`)
+      return statement(this.#db, 'pragma wal_checkpoint(truncate)').get()?.busy === 0
+    } catch {
+      // A disk that is full or fails.
+      return false
+    } finally {
+      this.#db.exec('pragma busy_timeout = 0')
+    }
+  }
+}
