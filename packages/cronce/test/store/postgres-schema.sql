@@ -300,10 +300,10 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- d1a0e20bee1933f8f7da7b31f5f6f18e
-function _apply_all_1(text, text, text, text, text, text, text, text); -- 1ab8d1f43f1f2af5b9fd1a406ad46dca
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- 08e7f854cb0f20bb84098c5b3b35c254
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 77a8508668334131c15b045ec67e2a51
+function _apply_1(text, text, text, text, text, text, text, text); -- 754427a12be5b3440097e2cd4da2d645
+function _apply_all_1(text, text, text, text, text, text, text, text); -- 0ba32afda63dce1750a94970052c3c14
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- fb42a0cc473b44364ab7eedb4741cf62
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- ed948ed7622b71fd41e9e88026d44c14
 function _beat_1(text, text); -- 4bc47f967e9b43b3f05e71f6529843cc
 function _due_1(text, text, text, text); -- c984b9a1d73ed44c0e1a970e887ecf7c
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d

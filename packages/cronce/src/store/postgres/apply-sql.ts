@@ -267,7 +267,7 @@ raised as (
   on conflict (namespace) do update set floor = greatest(n.floor, excluded.floor)
 ),
 open_now as materialized (
-  select w.n, w.schedule, w.due_at, w.nonce, o.row_id,
+  select w.n, w.schedule, w.due_at, w.nonce, o.row_id, o.token as held_by, o.slots as held,
          case w.fire_is when 'same' then coalesce(o.job, w.job) else w.job end as job,
          case w.fire_is when 'same' then o.tenant else w.tenant end as tenant,
          case w.fire_is when 'open' then w.fire when 'same' then o.fire end as fire,
@@ -329,7 +329,7 @@ runs_ended as (
    where ${isWritten('r')}
   on conflict (namespace, schedule, due_at, nonce, token) do update set outcome = excluded.outcome, record = excluded.record
 ),
-${slots ? usedCte(schema) : ''}
+${slots ? usedCte(schema) : freedCte(schema)}
 ${trims ? trimCtes(schema) : ''}
 told as (
   select pg_notify(h.channel, h.payload)
@@ -418,6 +418,23 @@ full_slots as materialized (
   select coalesce(jsonb_object_agg(sums.n::text, sums.slot order by sums.place desc), '{}') as slots
     from sums
    where sums.hopeless or (get_bit((select bits from hopeless), sums.n) = 0 and sums.used > sums.most)
+),`
+}
+
+/** No record of the batch has a slot. What was taken is freed all the same: the record that ends a run need not say it again. */
+function freedCte(schema: string): string {
+  return `
+slots_freed as (
+  update ${schema}._slots s
+     set used = s.used - x.runs, changed_day = (select ${daySql('may.now')} from may)
+    from (
+      select held.slot, count(*) as runs
+        from open_now o
+       cross join lateral json_array_elements_text(o.held::json) as held (slot)
+       where o.held <> '[]' and o.token is distinct from o.held_by
+       group by held.slot
+    ) x
+   where s.namespace = $1 and s.slot = x.slot
 ),`
 }
 

@@ -5,7 +5,7 @@ import type { Instant } from '../../model/schedule.ts'
 import type { ChangeResult } from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { deleteFires } from './prune.ts'
-import { fireKeyOf, fireOf } from './rows.ts'
+import { fireKeyOf, fireOf, json } from './rows.ts'
 import { headOf, writeSchedule } from './schedules.ts'
 
 const FIRE = 'select record from cronce_fires where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
@@ -24,6 +24,10 @@ insert into cronce_runs (namespace, schedule, token, due_at, nonce, job, instanc
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, schedule, token) do update
    set instance = excluded.instance, outcome = excluded.outcome, record = excluded.record`
+const SLOTS_OF_RUN = `
+select json_extract(record, '$.slots') as value
+  from cronce_runs
+ where namespace = ? and schedule = ? and token = ? and outcome = 'open'`
 const COUNT_SLOT = 'select count(*) as runs from cronce_run_slots where namespace = ? and slot = ?'
 const HOLDS_SLOT = 'select 1 from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
 const TAKE_SLOT = 'insert or ignore into cronce_run_slots (namespace, slot, schedule, token) values (?, ?, ?, ?)'
@@ -97,10 +101,10 @@ function slotAfter(batch: Batch, slot: string, { runs }: Change): number {
   const { db, namespace } = batch
   let count = slotNow(batch, slot)
   for (const { schedule, token, slots, ending } of runs) {
-    if (!slots.includes(slot)) continue
     const holds = statement(db, HOLDS_SLOT).get(namespace, slot, schedule, token) !== undefined
-    if (ending === null && !holds) count++
-    if (ending !== null && holds) count--
+    const wants = ending === null && slots.includes(slot)
+    if (wants && !holds) count++
+    if (!wants && holds) count--
   }
   return count
 }
@@ -134,6 +138,7 @@ function putFire({ db, namespace }: Batch, fire: FireRecord): void {
 function putRun(batch: Batch, run: RunRecord): void {
   const { db, namespace } = batch
   const { schedule, token } = run
+  const taken = slotsOf(batch, run)
   statement(db, PUT_RUN).run(
     namespace,
     schedule,
@@ -146,9 +151,20 @@ function putRun(batch: Batch, run: RunRecord): void {
     run.ending?.outcome ?? 'open',
     JSON.stringify(run),
   )
-  for (const slot of run.slots) {
+  const wanted = run.ending === null ? run.slots : []
+  for (const slot of taken) {
+    if (wanted.includes(slot)) continue
     const before = slotNow(batch, slot)
-    const { changes } = statement(db, run.ending === null ? TAKE_SLOT : FREE_SLOT).run(namespace, slot, schedule, token)
-    batch.slots.set(slot, before + (run.ending === null ? Number(changes) : -Number(changes)))
+    batch.slots.set(slot, before - Number(statement(db, FREE_SLOT).run(namespace, slot, schedule, token).changes))
   }
+  for (const slot of wanted) {
+    const before = slotNow(batch, slot)
+    batch.slots.set(slot, before + Number(statement(db, TAKE_SLOT).run(namespace, slot, schedule, token).changes))
+  }
+}
+
+/** What a run has taken so far: not what the record says that ends it. */
+function slotsOf({ db, namespace }: Batch, { schedule, token }: RunRecord): readonly string[] {
+  const row = statement(db, SLOTS_OF_RUN).get(namespace, schedule, token)
+  return row === undefined ? [] : json<readonly string[]>(row.value)
 }

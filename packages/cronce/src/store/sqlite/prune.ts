@@ -40,6 +40,14 @@ const OF_FIRE = 'namespace = ? and schedule = ? and due_at = ? and nonce = ?'
 export const DELETE_NOTES = `
 delete from cronce_run_notes
  where namespace = ? and schedule = ? and token in (select token from cronce_runs indexed by cronce_runs_fire where ${OF_FIRE})`
+/** Of runs that are open: the others hold none. */
+export const FREE_SLOTS = `
+delete from cronce_run_slots
+ where (namespace, slot, schedule, token) in (
+         select namespace, taken.value, schedule, token
+           from cronce_runs indexed by cronce_runs_fire, json_each(record, '$.slots') as taken
+          where ${OF_FIRE} and outcome = 'open'
+       )`
 export const DELETE_FIRE = [
   `delete from cronce_runs indexed by cronce_runs_fire where ${OF_FIRE}`,
   `delete from cronce_steps where ${OF_FIRE}`,
@@ -75,6 +83,8 @@ export function erase(db: DatabaseSync, namespace: string, schedule: string, lim
   }
   for (const sql of [FIRES_OF, RUNS_OF, STEPS_OF]) {
     const found = statement(db, sql).all(namespace, schedule, limit).map(fireKeyOf)
+    // Nothing else deletes what is open.
+    for (const { dueAt, nonce } of found) statement(db, FREE_SLOTS).run(namespace, schedule, dueAt, nonce)
     deleteFires(db, namespace, found)
     if (found.length > 0) return false
   }

@@ -148,6 +148,47 @@ export function claimingRules(rule: Rule): void {
     assert.deepEqual(await applyOne(store, wanted), { kind: 'applied' })
   })
 
+  rule('the end of a run frees what it took, whatever its last record says', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['job:report', 'group:mail']
+    for (const [index, last] of [[], ['group:mail'], ['job:other', 'group:mail']].entries()) {
+      const { state, run } = await running(store, `a${index}`, { instance: 'i', slots })
+      const next = claim(await create(store, schedule(`b${index}`)), { instance: 'i', slots })
+      assert.equal((await applyOne(store, next)).kind, 'full')
+      await applyAll(store, [settlement(state, { ...run, slots: last })])
+      assert.deepEqual(await applyOne(store, next), { kind: 'applied' })
+      const other = await create(store, schedule(`c${index}`))
+      assert.equal((await applyOne(store, claim(other, { instance: 'i', slots }))).kind, 'full', 'freed once')
+      await applyAll(store, [settlement(after(next), runOf(next))])
+    }
+  })
+
+  rule('it does so for one that begins in the same change', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['job:report']
+    const { state, run } = await running(store, 's', { instance: 'i', slots })
+    const settled = settlement(state, { ...run, slots: [] })
+    const next = claim(state, { instance: 'i', slots, dueAt: NOON + HOUR_MS })
+    const both = {
+      ...next,
+      state: { ...after(settled), tokens: after(next).tokens, open: after(next).open.slice(1) },
+      updates: settled.updates,
+      runs: [...next.runs, ...settled.runs],
+    }
+    assert.deepEqual(await applyOne(store, both), { kind: 'applied' })
+  })
+
+  rule('a run that is erased while it is open frees what it took', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['job:report']
+    const { state } = await running(store, 'a', { instance: 'i', slots })
+    await applyAll(store, [removal(state)])
+    const next = claim(await create(store, schedule('b')), { instance: 'i', slots })
+    assert.equal((await applyOne(store, next)).kind, 'full')
+    for (let calls = 0; !(await store.erase('a', 10)); calls++) assert.ok(calls < 10)
+    assert.deepEqual(await applyOne(store, next), { kind: 'applied' })
+  })
+
   rule('a run that ends makes room for one that begins in the same change', async ({ store }) => {
     await join(store, 'i')
     const slots = ['job:report']
