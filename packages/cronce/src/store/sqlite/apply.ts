@@ -32,12 +32,17 @@ const COUNT_SLOT = 'select count(*) as runs from cronce_run_slots where namespac
 const HOLDS_SLOT = 'select 1 from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
 const TAKE_SLOT = 'insert or ignore into cronce_run_slots (namespace, slot, schedule, token) values (?, ?, ?, ?)'
 const FREE_SLOT = 'delete from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
-/** Those of the oldest that are old enough. */
+/** Those of the oldest that are old enough. It holds the lock: whatever is behind a thousand that are not can wait. */
 export const TRIM = `
 select schedule, due_at, nonce
-  from cronce_fires indexed by cronce_fires_number
- where namespace = ? and schedule = ? and number is not null and number < ? and ended_at < ? and due_at < ?
- order by number
+  from (
+    select schedule, due_at, nonce, ended_at
+      from cronce_fires indexed by cronce_fires_number
+     where namespace = ? and schedule = ? and number is not null and number < ?
+     order by number
+     limit 1000
+  ) oldest
+ where ended_at < ? and due_at < ?
  limit 200`
 
 /** The changes of one call, within one transaction. */

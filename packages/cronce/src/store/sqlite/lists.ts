@@ -96,7 +96,7 @@ export function selectFires(namespace: string, query: FireQuery): readonly Selec
     when('schedule = ?', schedule),
     when('job = ?', query.job),
     when('tenant = ?', query.tenant),
-    when('outcome = ?', query.outcome),
+    ofOutcome(query.outcome),
     // Said twice: the index of nonces is known by what it leaves out.
     hasNonce(query) ? ["nonce = ? and nonce <> ''", query.nonce!] : when('nonce = ?', query.nonce),
     when('due_at < ?', to),
@@ -128,12 +128,25 @@ function isRare(outcome: FireQuery['outcome']): boolean {
   return outcome !== undefined && outcome !== 'succeeded'
 }
 
+/** Neither open nor a success: these have an index for each schedule. */
+function isTrouble(outcome: FireQuery['outcome']): boolean {
+  return isRare(outcome) && outcome !== 'open'
+}
+
+/** Said twice, where an index is known by what it leaves out. */
+function ofOutcome(outcome: FireQuery['outcome']): Condition {
+  if (outcome === undefined || !isTrouble(outcome)) return when('outcome = ?', outcome)
+  return ["outcome = ? and outcome <> 'open' and outcome <> 'succeeded'", outcome]
+}
+
 function fireIndex(query: FireQuery): string {
   const { schedule, job, tenant, outcome } = query
   if (hasNonce(query)) return 'indexed by cronce_fires_nonce'
+  // Of all schedules there are few.
+  if (outcome === 'open') return 'indexed by cronce_fires_outcome'
+  if (schedule !== undefined && isTrouble(outcome)) return 'indexed by cronce_fires_trouble'
   // The primary key: all fires of the schedule by time.
   if (schedule !== undefined) return ''
-  if (outcome === 'open') return 'indexed by cronce_fires_outcome'
   if (tenant !== undefined) return 'indexed by cronce_fires_tenant'
   if (job !== undefined && !isRare(outcome)) return 'indexed by cronce_fires_job'
   return outcome === undefined ? 'indexed by cronce_fires_time' : 'indexed by cronce_fires_outcome'
@@ -163,7 +176,7 @@ export function selectRuns(namespace: string, query: RunQuery): Select {
       when('cronce_runs.token = ?', token),
       when('job = ?', job),
       when('instance = ?', instance),
-      when('outcome = ?', outcome),
+      ofOutcome(outcome),
       when('started_at >= ?', from),
       when('started_at < ?', to),
       after === null ? null : ['(started_at, cronce_runs.schedule, cronce_runs.token) < (?, ?, ?)', ...after],
@@ -177,9 +190,10 @@ function runIndex({ schedule, fire, token, job, instance, outcome }: RunQuery): 
   if (fire !== undefined) return 'indexed by cronce_runs_fire'
   // The primary key.
   if (schedule !== undefined && token !== undefined) return ''
-  if (schedule !== undefined) return 'indexed by cronce_runs_schedule'
   if (outcome === 'open') return 'indexed by cronce_runs_outcome'
-  if (instance !== undefined) return 'indexed by cronce_runs_instance'
+  if (schedule !== undefined && isTrouble(outcome)) return 'indexed by cronce_runs_trouble'
+  if (schedule !== undefined) return 'indexed by cronce_runs_schedule'
+  if (instance !== undefined && !isRare(outcome)) return 'indexed by cronce_runs_instance'
   if (job !== undefined && !isRare(outcome)) return 'indexed by cronce_runs_job'
   return outcome === undefined ? 'indexed by cronce_runs_time' : 'indexed by cronce_runs_outcome'
 }

@@ -72,6 +72,8 @@ create unique index cronce_fires_nonce on cronce_fires (namespace, nonce, schedu
 create index cronce_fires_time on cronce_fires (namespace, due_at, schedule, nonce);
 create index cronce_fires_job on cronce_fires (namespace, job, due_at, schedule, nonce);
 create index cronce_fires_outcome on cronce_fires (namespace, outcome, due_at, schedule, nonce);
+create index cronce_fires_trouble on cronce_fires (namespace, schedule, outcome, due_at, nonce)
+ where outcome <> 'open' and outcome <> 'succeeded';
 create index cronce_fires_tenant on cronce_fires (namespace, tenant, due_at, schedule, nonce) where tenant is not null;
 create index cronce_fires_number on cronce_fires (namespace, schedule, number, ended_at) where number is not null;
 create index cronce_fires_expiry on cronce_fires (namespace, expires_at) where expires_at is not null;
@@ -98,6 +100,8 @@ create index cronce_runs_schedule on cronce_runs (namespace, schedule, started_a
 create index cronce_runs_job on cronce_runs (namespace, job, started_at, schedule, token);
 create index cronce_runs_instance on cronce_runs (namespace, instance, started_at, schedule, token);
 create index cronce_runs_outcome on cronce_runs (namespace, outcome, started_at, schedule, token);
+create index cronce_runs_trouble on cronce_runs (namespace, schedule, outcome, started_at, token)
+ where outcome <> 'open' and outcome <> 'succeeded';
 
 create table cronce_run_slots (
   namespace text not null,
