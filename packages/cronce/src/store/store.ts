@@ -173,7 +173,10 @@ export interface Due {
   readonly now: Instant
   readonly epoch: number
   readonly schedules: readonly ScheduleState[]
-  /** Earliest `wakeAt` among the rest, in own buckets and in the others. `null`: none. */
+  /**
+   * Earliest `wakeAt` among the rest, in own buckets and in the others. `null`: none. Where more than a thousand that are due would
+   * have to be passed over for it, a store may say when to look again instead.
+   */
   readonly mineAt: Instant | null
   readonly othersAt: Instant | null
 }

@@ -305,7 +305,7 @@ function _apply_all_1(text, text, text, text, text, text, text, text); -- 0ba32a
 function _apply_slots_1(text, text, text, text, text, text, text, text); -- fb42a0cc473b44364ab7eedb4741cf62
 function _apply_trims_1(text, text, text, text, text, text, text, text); -- ed948ed7622b71fd41e9e88026d44c14
 function _beat_1(text, text); -- 4bc47f967e9b43b3f05e71f6529843cc
-function _due_1(text, text, text, text); -- c984b9a1d73ed44c0e1a970e887ecf7c
+function _due_1(text, text, text, text); -- 00c823292f48f05697866469f4699f30
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
 function _lock_1(text, text, text); -- aeb693e2972dd6f4f59ef143a787145c
 function _prune_1(text, text); -- 3fc5c12eb013e7a9bd1e3f16b89ef4dc
