@@ -4,9 +4,11 @@ import { redisCommand, startRedisCluster } from '../../../../scripts/servers/ind
 import { connect, cronce } from '../../src/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
 import { until } from '../processes/fleet.ts'
+import { afterwards } from './sqlite-kit.ts'
 
-test('a slot that moves under load tears nothing apart: what ran is what is on record', async () => {
-  await using cluster = await startRedisCluster()
+test('a slot that moves under load tears nothing apart: what ran is what is on record', async (context) => {
+  const cluster = await startRedisCluster()
+  afterwards(context, () => cluster.stop())
   const nodes = cluster.urls.map((url) => new URL(url).host).join()
   const store = redis(`redis-cluster://${nodes}`)
   const app = cronce({ store, namespace: 'moving', logger: false, signals: false })

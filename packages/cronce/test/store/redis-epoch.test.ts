@@ -14,6 +14,7 @@ import type { Store } from '../../src/store/store.ts'
 import { applyOne, create, join, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, change, claim, decideIn, JOB, schedule } from '../../src/testing/conformance/samples.ts'
 import { startDoor } from './redis-door.ts'
+import { afterwards } from './sqlite-kit.ts'
 
 const QUERY = { jobs: [{ job: JOB, buckets: '1'.repeat(256) }], patienceMs: 0, limit: 10 }
 let namespaces = 0
@@ -95,7 +96,8 @@ describe('a Redis server that is restarted', () => {
 })
 
 test('a server that forgot everything says so to those who knew, and its tokens grow all the same', async (context) => {
-  await using server = await startRedis({ appendonly: false })
+  const server = await startRedis({ appendonly: false })
+  afterwards(context, () => server.stop())
   const store = await openIn(context, server.url)
   await join(store, 'i')
   await create(store, schedule('s'))
@@ -113,15 +115,18 @@ test('a server that forgot everything says so to those who knew, and its tokens 
 })
 
 test('a server that nobody remembers begins above every epoch of an hour ago', async (context) => {
-  await using server = await startRedis({ appendonly: false })
+  const server = await startRedis({ appendonly: false })
+  afterwards(context, () => server.stop())
   const store = await openIn(context, server.url)
   const hours = Math.floor((Date.now() - Date.UTC(2025, 0, 1)) / 3_600_000)
   assert.ok(Math.abs(store.info.epoch - hours) <= 1, `${store.info.epoch}`)
 })
 
 test('a replica that lacks the last writes is found out by whoever saw them, also if others came first', async (context) => {
-  await using primary = await startRedis()
-  await using replica = await startRedisReplica(primary)
+  const primary = await startRedis()
+  afterwards(context, () => primary.stop())
+  const replica = await startRedisReplica(primary)
+  afterwards(context, () => replica.stop())
   const door = await startDoor(primary)
   context.after(() => door.close())
   const store = await openIn(context, door.url, 'cut')

@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { startRedis } from '../../../../scripts/servers/index.ts'
 import { type CronceEvent, cronce } from '../../src/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
+import { afterwards } from './sqlite-kit.ts'
 
 const WORKER = fileURLToPath(new URL('./redis-worker.ts', import.meta.url))
 
 test('the end of a process is noticed by its connection, and what it ran is run by another one', async (context) => {
-  await using server = await startRedis()
+  const server = await startRedis()
+  afterwards(context, () => server.stop())
   const worker = fork(WORKER, [server.url])
   context.after(() => worker.kill('SIGKILL'))
   assert.deepEqual(await once(worker, 'message'), ['started', undefined])

@@ -5,6 +5,7 @@ import { promoteRedis, redisText, startRedis, startRedisReplica } from '../../..
 import { type Cronce, type CronceEvent, connect, cronce } from '../../src/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
 import { startDoor } from './redis-door.ts'
+import { afterwards } from './sqlite-kit.ts'
 
 type RolledBack = Extract<CronceEvent, { type: 'store.rolledBack' }>
 
@@ -47,8 +48,10 @@ function markOf(server: { readonly port: number }): Promise<number> {
 }
 
 test('what a stale replica lacks when it is promoted is put back by those who ran it, and nothing runs twice', async (context) => {
-  await using primary = await startRedis()
-  await using replica = await startRedisReplica(primary)
+  const primary = await startRedis()
+  afterwards(context, () => primary.stop())
+  const replica = await startRedisReplica(primary)
+  afterwards(context, () => replica.stop())
   const door = await startDoor(primary)
   context.after(() => door.close())
   const { instances, calls, told } = await startFleet(context, door.url)

@@ -6,6 +6,7 @@ import { type RedisOptions, redis } from '../../src/store/redis/redis.ts'
 import type { Store } from '../../src/store/store.ts'
 import { create, join } from '../../src/testing/conformance/bench.ts'
 import { beat, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
+import { afterwards } from './sqlite-kit.ts'
 
 const OPENING = { namespace: 'settings', adopt: false, production: false } as const
 
@@ -16,8 +17,9 @@ async function openAt(url: string, options: RedisOptions = {}): Promise<{ store:
   return { store: store as Store, warnings }
 }
 
-test('what a server can not promise is said when it is opened', async () => {
-  await using server = await startRedis()
+test('what a server can not promise is said when it is opened', async (context) => {
+  const server = await startRedis()
+  afterwards(context, () => server.stop())
   const warningsOf = async (options: RedisOptions = {}) => {
     const { store, warnings } = await openAt(server.url, options)
     await store.close()
@@ -32,13 +34,15 @@ test('what a server can not promise is said when it is opened', async () => {
   await redisCommand(server, 'CONFIG', 'SET', 'appendonly', 'no')
   assert.deepEqual(await warningsOf(), ['STORE_NOT_DURABLE'])
   await redisCommand(server, 'CONFIG', 'SET', 'appendonly', 'yes')
-  await using _replica = await startRedisReplica(server)
+  const replica = await startRedisReplica(server)
+  afterwards(context, () => replica.stop())
   assert.deepEqual(await warningsOf(), ['STORE_REPLICAS_ASYNC'])
   assert.deepEqual(await warningsOf({ wait: { replicas: 1, timeout: 2_000 } }), [])
 })
 
 test('with wait, an answer counts only if so many replicas have what it is based on, reads included', async (context) => {
-  await using server = await startRedis()
+  const server = await startRedis()
+  afterwards(context, () => server.stop())
   const replica = await startRedisReplica(server)
   try {
     const { store } = await openAt(server.url, { wait: { replicas: 1, timeout: 1_000 } })
@@ -66,8 +70,9 @@ test('with wait, an answer counts only if so many replicas have what it is based
   }
 })
 
-test('exactly-once is refused with what to do instead', async () => {
-  await using server = await startRedis()
+test('exactly-once is refused with what to do instead', async (context) => {
+  const server = await startRedis()
+  afterwards(context, () => server.stop())
   const app = cronce({ store: redis(server.url), logger: false })
   app.job('bill', { cron: '0 0 * * *', guarantee: 'exactly-once' }, () => {})
   await assert.rejects(app.start(), (error: Error & { code?: string; hint?: string }) => {
