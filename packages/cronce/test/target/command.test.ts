@@ -22,9 +22,13 @@ describe('a command', { concurrency: 2, timeout: 180_000 }, () => {
       key = run.idempotencyKey()
       return next()
     })
-    const { fire, run } = await runToEnd(app, sh('env | grep ^CRONCE_ | grep -v SUPERVISED; echo "$OWN $HOME"'), {
-      full: true,
-    })
+    const { fire, run } = await runToEnd(
+      app,
+      sh('env | grep ^CRONCE_ | grep -v -e SUPERVISED -e CRONCE_LONG; echo "$OWN $HOME"'),
+      {
+        full: true,
+      },
+    )
     const told = Object.fromEntries(linesOf(run, 'info').map((line) => line.split(/=(.*)/)))
     const due = new Date(fire.dueAt).toISOString()
     const { HOME } = process.env
