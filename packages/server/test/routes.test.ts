@@ -148,7 +148,7 @@ describe('fires and runs over HTTP', () => {
   test('are listed, shown, cancelled and run again, with steps and logs', async (context) => {
     const { app, ask } = apiOf(context)
     let fail = true
-    app.job('work', {}, async (run) => {
+    app.job('bill', {}, async (run) => {
       run.log('begun')
       run.log.warn('wait')
       await run.once('charge', () => 17)
@@ -158,9 +158,9 @@ describe('fires and runs over HTTP', () => {
     app.job('slow', {}, (run) => new Promise((_, reject) => run.signal.addEventListener('abort', reject)))
     await app.start()
 
-    const { fire } = (await ask('POST', '/api/v1/schedules/work/trigger', { body: { dedupe: 'one', note: 'try' } }))
+    const { fire } = (await ask('POST', '/api/v1/schedules/bill/trigger', { body: { dedupe: 'one', note: 'try' } }))
       .body
-    const path = `/api/v1/fires/work/${fire.dueAt}`
+    const path = `/api/v1/fires/bill/${fire.dueAt}`
     const ended = await eventually(async () => {
       const found = await ask('GET', `${path}?nonce=one`)
       return found.body.state !== 'open' && found.body
@@ -168,21 +168,21 @@ describe('fires and runs over HTTP', () => {
     assert.deepEqual([ended.state, ended.reason, ended.asked.note], ['failed', 'error', 'try'])
     assert.equal(codeOf(await ask('GET', path)), '404 FIRE_NOT_FOUND')
     const iso = new Date(fire.dueAt).toISOString()
-    assert.equal((await ask('GET', `/api/v1/fires/work/${iso}?nonce=one`)).status, 200)
-    const list = await ask('GET', '/api/v1/fires?schedule=work&outcome=failed&order=earliest&from=0')
+    assert.equal((await ask('GET', `/api/v1/fires/bill/${iso}?nonce=one`)).status, 200)
+    const list = await ask('GET', '/api/v1/fires?schedule=bill&outcome=failed&order=earliest&from=0')
     assert.equal(list.body.items.length, 1)
-    const runs = await ask('GET', `/api/v1/runs?schedule=work&dueAt=${fire.dueAt}&nonce=one`)
+    const runs = await ask('GET', `/api/v1/runs?schedule=bill&dueAt=${fire.dueAt}&nonce=one`)
     assert.deepEqual([runs.body.items.length, runs.body.items[0].log], [1, undefined])
     const { token } = runs.body.items[0]
-    const run = await ask('GET', `/api/v1/runs/work/${token}`)
+    const run = await ask('GET', `/api/v1/runs/bill/${token}`)
     assert.equal(run.body.error.message, 'no luck')
-    const log = await ask('GET', `/api/v1/runs/work/${token}/log`)
+    const log = await ask('GET', `/api/v1/runs/bill/${token}/log`)
     assert.deepEqual(
       log.body.items.map(({ message }: { message: string }) => message),
       ['begun', 'wait'],
     )
     assert.deepEqual([log.body.next, log.body.open], [2, false])
-    assert.deepEqual((await ask('GET', `/api/v1/runs/work/${token}/log?after=2`)).body.items, [])
+    assert.deepEqual((await ask('GET', `/api/v1/runs/bill/${token}/log?after=2`)).body.items, [])
     const steps = await ask('GET', `${path}/steps?nonce=one`)
     assert.deepEqual([steps.body.items[0].step, steps.body.items[0].state], ['charge', 'done'])
     const resolved = await ask('POST', `${path}/steps/charge?nonce=one`, { body: { failed: true } })
@@ -192,7 +192,7 @@ describe('fires and runs over HTTP', () => {
       '404 STEP_NOT_FOUND',
     )
     assert.equal(codeOf(await ask('POST', `${path}/cancel?nonce=one`)), '409 FIRE_NOT_OPEN')
-    assert.equal(codeOf(await ask('POST', `/api/v1/runs/work/${token}/cancel`)), '409 RUN_NOT_OPEN')
+    assert.equal(codeOf(await ask('POST', `/api/v1/runs/bill/${token}/cancel`)), '409 RUN_NOT_OPEN')
 
     fail = false
     const retried = await ask('POST', `${path}/retry?nonce=one`, { body: { author: 'ada' } })

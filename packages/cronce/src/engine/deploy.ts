@@ -118,6 +118,7 @@ export function deployer(core: Core): Deployer {
       const isRetired = await retireOthers(term)
       declaredTerm = isDeclared && isRetired ? term : -1
     }
+    if (active !== deployment) sparedFor = []
     declaredAs = instance
     return active !== deployment || declaredTerm === term
   }

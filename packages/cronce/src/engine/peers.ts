@@ -6,6 +6,7 @@ import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { GRACE_MS } from './lease.ts'
+import { QUIETLY } from './quietly.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 
 /** Notices which instances have died, says so in the store, and gives their fires back to the fleet. */
@@ -35,6 +36,7 @@ interface Seen {
 const IDLE_LEASES = 1.4
 const BATCH = 500
 const ROUNDS = 1_000
+const AT_ONCE_MS = 300
 /** How many others each instance probes: enough that two deaths at once are noticed. */
 const PROBED = 2
 /** After so many leases another failure may count as an outage again. */
@@ -171,6 +173,7 @@ export function peerWatch(core: Core): PeerWatch {
   }
 
   const probe = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return
     const gone = await callStore(core, 'probe', () => store.probe(ids))
     if (gone.length === 0) return
     const { instances } = await callStore(core, 'watch', () => store.listInstances({ ids: gone }))
@@ -183,7 +186,7 @@ export function peerWatch(core: Core): PeerWatch {
 
   const recoverFirst = async (): Promise<void> => {
     const others = core.peers.map(({ id }) => id).filter((id) => id !== core.instance)
-    if (others.length > 0 && store.info.probes) await probe(others)
+    if (others.length > 0 && store.info.probes) await probe(await knownGone(others))
     while (!core.stopped.aborted) {
       const silent: string[] = []
       for (const { id, expired } of core.peers) if (expired && (await runsOurs(id))) silent.push(id)
@@ -192,6 +195,19 @@ export function peerWatch(core: Core): PeerWatch {
       const deadline = Math.min(...silent.map((id) => (seen.get(id)?.at ?? now) + leaseMs))
       await clock.sleep(Math.max(1, deadline - now), core.stopped)
       await lookAtLeases()
+    }
+  }
+
+  /** Who is gone is known at once; for the others' end the store would wait. */
+  const knownGone = async (ids: readonly string[]): Promise<readonly string[]> => {
+    const over = new AbortController()
+    const asked = callStore(core, 'probe', () => store.probe(ids))
+    // Also if nobody waits for it any more.
+    asked.catch(() => {})
+    try {
+      return await Promise.race([asked, clock.sleep(AT_ONCE_MS, over.signal).then(() => [])])
+    } finally {
+      over.abort(QUIETLY)
     }
   }
 
