@@ -100,15 +100,24 @@ export async function openSetting(
   return withoutSecrets(secrets, () => connect({ store, namespace, ...options, logger: { warn: tell, error: tell } }))
 }
 
-/** Do something with a client of the store that is meant, and close it whatever happens. */
-export async function withClient<T>(args: Args, io: Io, work: (client: Connection) => Promise<T>): Promise<T> {
+/**
+ * Connect to the store, call `work`, and close the connection whatever happens. `work` gets an `io` whose `now` is the store's:
+ * everything on record was dated by the store's clock, and the operator's clock may be wrong.
+ */
+export async function withClient<T>(args: Args, io: Io, work: (client: Connection, io: Io) => Promise<T>): Promise<T> {
   const setting = await findStore(args, io)
   const client = await openSetting(setting, io)
   try {
-    return await withoutSecrets(setting.secrets, () => work(client))
+    return await withoutSecrets(setting.secrets, async () => work(client, atNow(io, (await client.store.check()).now)))
   } finally {
     await client.close()
   }
+}
+
+/** The same terminal and environment, at another time. `signal` stays a getter: reading it takes over the signals. */
+function atNow(io: Io, now: number): Io {
+  const copy: PropertyDescriptorMap & ThisType<Io> = Object.getOwnPropertyDescriptors(io)
+  return Object.defineProperties({}, { ...copy, now: { value: now, enumerable: true } }) as Io
 }
 
 /** No error says a password: neither those of drivers, nor that of a URL which is none. */

@@ -75,7 +75,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
 
   test('the list is a table for people, cut to their terminal, and names for scripts', async () => {
     const wide = await sqlite('list')
-    const narrow = await ask(['list'], { CRONCE_STORE: storeOf('sqlite').url }, { ...now, columns: 100 })
+    const narrow = await ask(['list'], { CRONCE_STORE: storeOf('sqlite').url }, { ...now, columns: 80 })
     const names = await sqlite('list', '-o', 'name', '--state', 'paused')
     const first = await sqlite('list', '--next', '-n', '1', '-o', 'name')
     const none = await sqlite('list', 'nothing-like-it')
@@ -86,11 +86,27 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     )
     // On a busy machine some of its fires are late, and let go.
     assert.match(wide.stdout, /\ntick .*█[█░▁▂▄▒▸]*\n$/)
-    for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 100, line)
+    for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 80, line)
     assert.match(narrow.stdout, /At 01:30…|…/)
     assert.deepEqual(names, { status: 0, stdout: 'paused\n', stderr: '' })
     assert.match(first.stdout, /^(burst|tick)\n$/)
     assert.deepEqual(none, { status: 0, stdout: '', stderr: 'No schedules.\n' })
+  })
+
+  test("times are measured by the store's clock, however wrong the operator's is", async () => {
+    for (const hours of [-5, 5]) {
+      const wrong = { now: Date.now() + hours * 3_600_000 }
+      const say = (...args: string[]) => ask(args, { CRONCE_STORE: storeOf('sqlite').url }, wrong)
+      const listed = await say('list', 'report')
+      const fires = await say('fires', 'manual', '--from', 'now-1h', '--to', 'now+1h', '-o', 'name')
+      const runs = await say('runs', 'manual', '--from', 'now-1h', '-o', 'name')
+      const described = await say('describe', 'manual')
+      const instances = await say('instances', '--all')
+      assert.doesNotMatch(listed.stdout, /overdue/)
+      assert.match(fires.stdout, /^manual .* request-17\n$/)
+      assert.match(runs.stdout, /^manual \d+\n$/)
+      assert.doesNotMatch(described.stdout + instances.stdout, /\b[45] h\b/)
+    }
   })
 
   test('a schedule is described, and what came from outside has no power over the terminal', async () => {

@@ -40,11 +40,11 @@ const MANY = 10
 function runBackfill(args: Args, io: Io): Promise<number> {
   const name = oneOperand(args, 'backfill', 'schedule')
   const tz = zoneOf(args)
-  const from = timeFlag(args, 'from', { tz, now: io.now })
-  if (from === undefined) throw new UsageError('From when on?', 'Write --from now-6h, or --from 2027-03-28.')
-  const to = timeFlag(args, 'to', { tz, now: io.now }) ?? io.now
-  const range = { from, to, force: args.has('force') }
-  return withClient(args, io, async (client) => {
+  if (!args.has('from')) throw new UsageError('From when on?', 'Write --from now-6h, or --from 2027-03-28.')
+  return withClient(args, io, async (client, io) => {
+    const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now
+    const to = timeFlag(args, 'to', { tz, now: io.now }) ?? io.now
+    const range = { from, to, force: args.has('force') }
     const { preview } = await saying(() => client.schedules.backfill(name, { ...range, dryRun: true }))
     const stretch = `from ${formatInstant(from, tz)} to ${formatInstant(to, tz)}`
     const plan = {

@@ -37,7 +37,7 @@ function runCancel(args: Args, io: Io): Promise<number> {
     throw new UsageError('Which schedule?', 'Write cronce cancel SCHEDULE; see cronce cancel --help.')
   if (which !== undefined && args.has('all')) throw new UsageError(`All, or ${which}?`, 'Leave out one.')
   const tz = zoneOf(args)
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
     const view = await client.schedules.get(name)
     const fires = which === undefined ? openOf(view, args.has('all')) : [findOpen(view, which, { tz, now: io.now })]
     const plan = {

@@ -48,7 +48,7 @@ interface Description {
 function runDescribe(args: Args, io: Io): Promise<number> {
   const name = oneOperand(args, 'describe', 'schedule')
   const count = wholeNumber(args, 'count', { min: 0, max: 1_000, otherwise: 5 })
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
     const description = redactRecord(await readDescription(client, name, count, io.now))
     const { schedule } = description
     if (args.has('json')) {

@@ -43,13 +43,12 @@ export const fires: Command = {
 function runFires(args: Args, io: Io): Promise<number> {
   const [schedule] = atMost(args, 1, 'fires')
   const tz = zoneOf(args)
-  const from = timeFlag(args, 'from', { tz, now: io.now })
-  const to = timeFlag(args, 'to', { tz, now: io.now })
   if (args.has('verify')) {
     const useless = ['job', 'outcome', 'earliest', 'limit', 'after', 'all'].find((flag) => args.has(flag))
     if (useless !== undefined)
       throw new UsageError(`--verify judges all records, so --${useless} means nothing.`, 'Leave it out.')
-    return withClient(args, io, async (client) => {
+    return withClient(args, io, async (client, io) => {
+      const { from, to } = timesOf(args, tz, io.now)
       const { verifyLedgers } = await import('../verify/verify-ledgers.ts')
       const stretch = { from: from ?? 0, to: to === undefined ? Number.MAX_SAFE_INTEGER : to - 1 }
       return verifyLedgers(client, { name: schedule, stretch, tz }, args, io)
@@ -59,17 +58,20 @@ function runFires(args: Args, io: Io): Promise<number> {
     schedule,
     job: args.text('job'),
     outcome: args.text('outcome') as FireFilter['outcome'],
-    from,
-    to,
     order: args.has('earliest') ? 'earliest' : 'latest',
   }
-  return withClient(args, io, async (client) => {
-    const { items, next } = await readPage(args, (page) => client.fires.list({ ...filter, ...page }))
+  return withClient(args, io, async (client, io) => {
+    const times = timesOf(args, tz, io.now)
+    const { items, next } = await readPage(args, (page) => client.fires.list({ ...filter, ...times, ...page }))
     // A name that is no schedule is a mistake rather than an empty list.
     if (items.length === 0 && schedule !== undefined) await client.schedules.get(schedule)
     printList({ items, next, columns: columnsIn(tz), name: nameOf, empty: 'No fires.' }, args, io)
     return 0
   })
+}
+
+function timesOf(args: Args, tz: string, now: number): Readonly<Record<'from' | 'to', number | undefined>> {
+  return { from: timeFlag(args, 'from', { tz, now }), to: timeFlag(args, 'to', { tz, now }) }
 }
 
 function nameOf({ schedule, dueAt, nonce }: FireView): string {

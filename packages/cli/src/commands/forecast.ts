@@ -40,8 +40,8 @@ function runForecast(args: Args, io: Io): Promise<number> {
   const [prefix] = atMost(args, 1, 'forecast')
   const days = wholeNumber(args, 'days', { min: 1, max: 366, otherwise: 7 })
   const tz = zoneOf(args)
-  const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
+    const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now
     const schedules = []
     for await (const schedule of client.schedules.all({ prefix })) {
       if (schedule.state === 'active' || schedule.state === 'paused') schedules.push(schedule)

@@ -33,7 +33,7 @@ const GONE: readonly InstanceView['state'][] = ['left', 'dead']
 function runInstances(args: Args, io: Io): Promise<number> {
   atMost(args, 0, 'instances')
   const tz = zoneOf(args)
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
     const known = await client.instances.list({ ended: ENDED })
     const items = known.filter(({ state }) => args.has('all') || !GONE.includes(state))
     printList(

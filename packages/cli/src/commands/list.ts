@@ -53,7 +53,7 @@ function runList(args: Args, io: Io): Promise<number> {
   const [prefix] = atMost(args, 1, 'list')
   const tz = zoneOf(args)
   const form = formOf(args)
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
     const leftOut = new LeftOut()
     const { items, next } = await schedulesOf(client, args, prefix, leftOut)
     const wantsStrip = form === 'table' || form === 'wide' || form === 'json' || form === 'jsonl'

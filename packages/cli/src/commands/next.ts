@@ -78,7 +78,7 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
   if (own !== undefined) {
     throw new UsageError(`--${own} is a rule of the schedule ${name} itself.`, 'Leave it out, or give an expression.')
   }
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
     const schedule = await client.schedules.get(name)
     const tz = zoneOf(args, triggerZone(schedule.trigger))
     const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now

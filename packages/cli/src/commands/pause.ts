@@ -49,15 +49,15 @@ export const MISSED_WORDS = {
 function runPause(args: Args, io: Io): Promise<number> {
   const which = whichSchedules(args, 'pause')
   const tz = zoneOf(args)
-  const until = timeFlag(args, 'until', { tz, now: io.now })
-  if (until !== undefined && until <= io.now) {
-    throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
-  }
   const missed = (args.text('missed') ?? 'skip') as NonNullable<PauseOptions['missed']>
-  const end = until === undefined ? 'until somebody resumes it' : `until ${formatInstant(until, tz)}`
-  const options: PauseOptions = { ...authorOf(args, io), until, missed }
-  return withClient(args, io, (client) =>
-    steerMany(
+  return withClient(args, io, (client, io) => {
+    const until = timeFlag(args, 'until', { tz, now: io.now })
+    if (until !== undefined && until <= io.now) {
+      throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
+    }
+    const end = until === undefined ? 'until somebody resumes it' : `until ${formatInstant(until, tz)}`
+    const options: PauseOptions = { ...authorOf(args, io), until, missed }
+    return steerMany(
       which,
       {
         verb: { will: 'Pause', did: 'paused' },
@@ -73,8 +73,8 @@ function runPause(args: Args, io: Io): Promise<number> {
       client,
       args,
       io,
-    ),
-  )
+    )
+  })
 }
 
 function againWords({ pause: before }: ScheduleView): string {

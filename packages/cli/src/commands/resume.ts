@@ -45,7 +45,7 @@ function runResume(args: Args, io: Io): Promise<number> {
   const tz = zoneOf(args)
   const missed = args.text('missed') as Missed | undefined
   const authored = authorOf(args, io)
-  return withClient(args, io, (client) =>
+  return withClient(args, io, (client, io) =>
     steerMany(
       which,
       {

@@ -44,7 +44,7 @@ function runRetry(args: Args, io: Io): Promise<number> {
   }
   const tz = zoneOf(args)
   const force = args.has('force')
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
     const view = await client.schedules.get(schedule)
     const found =
       which === undefined

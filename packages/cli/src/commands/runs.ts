@@ -42,16 +42,18 @@ function runRuns(args: Args, io: Io): Promise<number> {
     job: args.text('job'),
     instance: args.text('instance'),
     outcome: args.text('outcome') as RunFilter['outcome'],
-    from: timeFlag(args, 'from', { tz, now: io.now }),
-    to: timeFlag(args, 'to', { tz, now: io.now }),
   }
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
+    const times = {
+      from: timeFlag(args, 'from', { tz, now: io.now }),
+      to: timeFlag(args, 'to', { tz, now: io.now }),
+    }
     // A name that is no schedule is a mistake rather than an empty list.
     if (schedule !== undefined && (await client.schedules.find(schedule)) === null) {
       const { items } = await client.runs.list({ schedule, limit: 1 })
       if (items.length === 0) await client.schedules.get(schedule)
     }
-    const { items, next } = await readPage(args, (page) => client.runs.list({ ...filter, ...page }))
+    const { items, next } = await readPage(args, (page) => client.runs.list({ ...filter, ...times, ...page }))
     printList(
       {
         items: items.map(redactRecord),

@@ -49,7 +49,7 @@ function runShow(args: Args, io: Io): Promise<number> {
   if (schedule === undefined) throw new UsageError('Which schedule?', 'Write cronce show SCHEDULE [TOKEN|DUE].')
   const lines = wholeNumber(args, 'lines', { min: 0, max: 100_000, otherwise: 20 })
   const tz = zoneOf(args)
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
     const fire = await findFire(client, schedule, which, { args, io, tz })
     const shown = redactRecord(await readShown(client, fire, which))
     if (args.has('json')) printJson({ fire: shown.fire, runs: shown.runs, steps: shown.steps }, io)

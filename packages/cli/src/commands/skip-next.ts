@@ -32,8 +32,8 @@ export const skipNext: Command = {
 function runSkipNext(args: Args, io: Io): Promise<number> {
   const name = oneOperand(args, 'skip-next', 'schedule')
   const tz = zoneOf(args)
-  const due = timeFlag(args, 'due', { tz, now: io.now })
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
+    const due = timeFlag(args, 'due', { tz, now: io.now })
     const before = await client.schedules.get(name)
     const dueAt = due ?? demandNext(before)
     if (before.nextAt !== dueAt) throw changed(before, dueAt)

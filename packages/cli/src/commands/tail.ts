@@ -34,10 +34,10 @@ export const tail: Command = {
 function runTail(args: Args, io: Io): Promise<number> {
   const wanted = new Set(atMost(args, 100, 'tail'))
   const tz = zoneOf(args)
-  const from = timeFlag(args, 'from', { tz, now: io.now })
   const most = wholeNumber(args, 'count', { min: 1, max: 1_000_000, otherwise: Number.POSITIVE_INFINITY })
   const job = args.text('job')
-  return withClient(args, io, async (client) => {
+  return withClient(args, io, async (client, io) => {
+    const from = timeFlag(args, 'from', { tz, now: io.now })
     for (const name of wanted) await client.schedules.get(name)
     const { signal } = io
     if (io.isTTY && !args.has('jsonl')) note('Waiting for what happens. Ctrl-C ends it.', io)
