@@ -61,7 +61,7 @@ describe('the environment of an exported job is its command’s, not that of cro
     assert.equal(status, 0, stderr)
     assert.deepEqual(given(root), ENV)
     assert.deepEqual(
-      jobsOf(importK8s([{ file: 'x', text }])).map(({ options }) => options.env),
+      jobsOf(importK8s([{ file: 'x', text }], Date.now())).map(({ options }) => options.env),
       [ENV],
     )
   })

@@ -16,10 +16,37 @@ function recordOf(imported: Imported): Jobs {
   return Object.fromEntries(jobsOf(imported).map(({ name, options }) => [name, options]))
 }
 
+const NOW = Date.parse('2027-01-01T00:00:00Z')
 const PLAIN = { file: 'x', isSystem: false, tz: 'UTC', cwd: null, user: 'root', likeCron: false }
 const BACK = {
-  k8s: (text: string) => recordOf(importK8s([{ file: 'x', text }])),
+  k8s: (text: string) => recordOf(importK8s([{ file: 'x', text }], NOW)),
   crontab: (text: string) => recordOf(importCrontab(text, PLAIN)),
+}
+
+/** One CronJob for each combination of what Kubernetes decides about overlap and lateness. */
+const CRON_JOBS = ['Allow', 'Forbid', 'Replace']
+  .flatMap((policy) =>
+    [undefined, 10, 300, 86_400, 604_800].map((deadline) => ({
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: `${policy}-${deadline ?? 'none'}`.toLowerCase() },
+      spec: {
+        schedule: '30 1 * * 0',
+        timeZone: 'Europe/London',
+        concurrencyPolicy: policy,
+        startingDeadlineSeconds: deadline,
+        jobTemplate: { spec: { template: { spec: { containers: [{ name: 'a', command: ['a'] }] } } } },
+      },
+    })),
+  )
+  .map((manifest) => JSON.stringify(manifest))
+  .join('\n---\n')
+
+/** What both formats can say of a job: without the delays of retries, and with the window that cronce exec has. */
+function meaning(options: object): object {
+  const { retry, misfire, ...rest } = options as { retry?: number | { attempts: number }; misfire?: unknown }
+  const isLong = typeof misfire === 'object' && /^([2-9]|\d\d+)d$/.test((misfire as { window?: string }).window ?? '')
+  return { ...rest, retry: typeof retry === 'object' ? retry.attempts : retry, misfire: isLong ? undefined : misfire }
 }
 
 describe('what was exported can be imported', () => {
@@ -56,6 +83,24 @@ describe('what was exported can be imported', () => {
     }
     const { text } = await exported(context, 'k8s', more)
     assert.deepEqual(BACK.k8s(text), more)
+  })
+
+  test('a CronJob of Kubernetes survives import, export and import', async (context) => {
+    const first = BACK.k8s(CRON_JOBS)
+    const { status, text, told } = await exported(context, 'k8s', first)
+    assert.equal(status, 0)
+    const second = BACK.k8s(text)
+    // Neither cronce exec nor Kubernetes has these; the export says so.
+    assert.deepEqual([...new Set(told.map((line) => line.replace(/^[^:]*: /, '')))].toSorted(), [
+      'changed a change of the clock',
+      'changed misfire.window',
+      'changed retry.backoff',
+    ])
+    assert.deepEqual(
+      Object.entries(second).map(([name, options]) => [name, meaning(options)]),
+      Object.entries(first).map(([name, options]) => [name, meaning(options)]),
+    )
+    assert.deepEqual(BACK.k8s((await exported(context, 'k8s', second)).text), second)
   })
 
   for (const form of ['k8s', 'crontab'] as const) {

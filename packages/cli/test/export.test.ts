@@ -61,7 +61,7 @@ describe('cronce export k8s', () => {
         spec: {
           schedule: '0 3 * * MON-FRI',
           timeZone: 'Asia/Tokyo',
-          concurrencyPolicy: 'Forbid',
+          concurrencyPolicy: 'Allow',
           startingDeadlineSeconds: 3600,
           successfulJobsHistoryLimit: 3,
           failedJobsHistoryLimit: 2,
@@ -136,6 +136,9 @@ describe('cronce export k8s', () => {
         once: { at: '2030-01-01T00:00Z', command },
         never: { command },
         moved: { cron: '30 1 * * *', tz: 'Europe/London', command },
+        repeated: { cron: '30 1 * * *', tz: 'America/New_York', command },
+        steady: { cron: '*/30 * * * *', tz: 'Europe/London', command },
+        wall: { cron: '30 1 * * *', tz: 'Europe/London', dst: 'wall', command },
       },
       ...K8S,
     )
@@ -150,6 +153,9 @@ describe('cronce export k8s', () => {
         'zoned 0 12 * * * Europe/London',
         'offset 0 3 * * * Etc/GMT-5',
         'moved 30 1 * * * Europe/London',
+        'repeated 30 1 * * * America/New_York',
+        'steady */30 * * * * Europe/London',
+        'wall 30 1 * * * Europe/London',
       ],
     )
     assert.match(schedules.find((line) => line.startsWith('spread'))!, /^spread \d+ [123] \* \* \* Etc\/UTC$/)
@@ -159,6 +165,7 @@ describe('cronce export k8s', () => {
         (name) => `${name}: lost its schedule`,
       ),
       'moved: changed a change of the clock',
+      'repeated: changed a change of the clock',
     ])
     for (const name of ['half', 'last', 'never']) assert.match(text, new RegExp(`^# not translated: ${name}: `, 'm'))
   })
@@ -180,6 +187,8 @@ describe('cronce export k8s', () => {
           limit: 5,
           end: '2030-01-01T00:00Z',
         },
+        strict: { cron: '0 3 * * *', command: ['a'], misfire: { late: 'skip', grace: '3s' } },
+        patient: { cron: '0 3 * * *', command: ['a'], misfire: { window: '7d' } },
         call: { cron: '0 3 * * *', http: { url: 'https://example.com/' } },
       },
       ...K8S,
@@ -189,6 +198,8 @@ describe('cronce export k8s', () => {
         ...['jitter', 'pauseAfter', 'concurrency', 'group', "misfire: 'all'", "overlap: 'queue-all'", 'start, end'],
         'limit',
       ].map((what) => `busy: changed ${what}`),
+      'strict: changed misfire.grace',
+      'patient: changed misfire.window',
       'call: lost an HTTP request',
     ])
   })
@@ -242,7 +253,7 @@ describe('cronce export k8s', () => {
     const [manifest] = manifests(yaml)
     const words: string[] = manifest.spec.jobTemplate.spec.template.spec.containers[0].command
     assert.equal(words.at(-1), 'echo $$$$ $$(date) $$$$(x) $HOME $')
-    const { items } = importK8s([{ file: 'x', text: yaml }])
+    const { items } = importK8s([{ file: 'x', text: yaml }], Date.now())
     assert.equal(items[0]!.kind === 'job' && items[0]!.job.options.command, text)
   })
 

@@ -38,7 +38,8 @@ function cronJob({ spec = '', job = '', pod = '', container = '' }: Parts, name 
 }
 
 function read(...texts: string[]) {
-  const imported = importK8s(texts.map((text, index) => ({ file: `${index + 1}.yaml`, text })))
+  const files = texts.map((text, index) => ({ file: `${index + 1}.yaml`, text }))
+  const imported = importK8s(files, Date.parse('2027-01-01T00:00:00Z'))
   return { ...imported, jobs: jobsOf(imported) }
 }
 
@@ -48,7 +49,14 @@ function optionsOf(parts: Parts) {
   return jobs[0]!.options
 }
 
-const DEFAULT_RETRY = { attempts: 6, backoff: { base: '10s', cap: '6m' }, deadline: '1d' }
+const DEFAULT_RETRY = { attempts: 6, backoff: { base: '10s', cap: '6m' } }
+
+/** Findings about one subject, as `level: what: why`. */
+function told(parts: Parts, about: RegExp): string[] {
+  return read(cronJob(parts))
+    .findings.filter(({ what }) => about.test(what))
+    .map(({ level, what, why }) => `${level}: ${what}: ${why}`)
+}
 
 describe('a CronJob becomes a job', () => {
   test('that does what Kubernetes does where nothing is said', () => {
@@ -78,12 +86,7 @@ describe('a CronJob becomes a job', () => {
   })
 
   test('with its policies', () => {
-    assert.equal(optionsOf({ spec: 'concurrencyPolicy: Forbid' }).overlap, undefined)
     assert.equal(optionsOf({ spec: 'concurrencyPolicy: Replace' }).overlap, 'replace')
-    assert.deepEqual(optionsOf({ spec: 'startingDeadlineSeconds: 300' }).misfire, { late: 'latest', window: '5m' })
-    assert.equal(optionsOf({ spec: 'startingDeadlineSeconds: 10' }).misfire, 'skip')
-    assert.deepEqual(optionsOf({ spec: 'startingDeadlineSeconds: 3' }).misfire, { late: 'skip', grace: '3s' })
-    assert.equal(optionsOf({ spec: 'startingDeadlineSeconds: 86400' }).misfire, undefined)
     assert.equal(optionsOf({ job: 'backoffLimit: 0' }).retry, undefined)
     assert.deepEqual(optionsOf({ job: 'backoffLimit: 2\nactiveDeadlineSeconds: 90' }).retry, {
       attempts: 2,
@@ -95,6 +98,90 @@ describe('a CronJob becomes a job', () => {
       count: 15,
     })
     assert.equal(optionsOf({ spec: 'successfulJobsHistoryLimit: 3' }).retention, undefined)
+  })
+
+  test('with startingDeadlineSeconds as the misfire window: how late the latest missed time may still start', () => {
+    const misfire = (seconds: number) => optionsOf({ spec: `startingDeadlineSeconds: ${seconds}` }).misfire
+    assert.deepEqual(misfire(300), { late: 'latest', window: '5m' })
+    assert.equal(misfire(86_400), undefined)
+    assert.deepEqual(misfire(604_800), { late: 'latest', window: '7d' })
+    // The window is at least the grace: a shorter deadline has nothing to choose from.
+    assert.equal(misfire(10), 'skip')
+    assert.deepEqual(misfire(3), { late: 'skip', grace: '3s' })
+    assert.deepEqual(misfire(99_999_999), { late: 'latest', window: '365d' })
+    assert.match(
+      told({ spec: 'startingDeadlineSeconds: 99999999' }, /Deadline/)[0]!,
+      /^changed: .*longest misfire window/,
+    )
+    assert.deepEqual(told({ spec: 'startingDeadlineSeconds: 300' }, /Deadline/), [])
+  })
+
+  test('without a deadline with a window that always holds the latest missed time, which is told', () => {
+    for (const [spec, window] of [
+      ['schedule: "*/5 * * * *"', undefined],
+      ['schedule: "0 3 * * *"', undefined],
+      ['schedule: "0 3 * * *"\ntimeZone: Europe/London', '2d'],
+      ['schedule: "0 3 * * 1-5"', '3d'],
+      ['schedule: "*/5 * * * 1"', '7d'],
+      ['schedule: "0 0 31 * *"', '61d'],
+      ['schedule: "0 0 1 1 *"', '365d'],
+      ['schedule: "@every 36h"', '2d'],
+    ] as const) {
+      assert.deepEqual(optionsOf({ spec }).misfire, window === undefined ? undefined : { late: 'latest', window }, spec)
+      const [finding, ...more] = told({ spec }, /startingDeadlineSeconds/)
+      assert.match(finding!, new RegExp(`^changed: no startingDeadlineSeconds: .* misfire.window of ${window ?? '1d'}`))
+      assert.deepEqual(more, [])
+    }
+  })
+
+  test('with Forbid as queue, since Kubernetes starts what came due meanwhile when the earlier Job ends', () => {
+    const overlap = (spec: string) => optionsOf({ spec: `concurrencyPolicy: Forbid\n${spec}`.trimEnd() }).overlap
+    assert.equal(overlap(''), 'queue')
+    assert.equal(overlap('startingDeadlineSeconds: 86400'), 'queue')
+    // By the end of the earlier Job the time may be past its deadline: skip is the closest, and told.
+    assert.equal(overlap('startingDeadlineSeconds: 300'), undefined)
+    assert.equal(told({ spec: 'concurrencyPolicy: Forbid\nstartingDeadlineSeconds: 300' }, /Forbid/).length, 1)
+    assert.deepEqual(told({ spec: 'concurrencyPolicy: Forbid' }, /Forbid/), [])
+  })
+
+  test('with retries that a late start does not use up', () => {
+    const deadline = (spec: string) => {
+      const { retry } = optionsOf({ spec })
+      return typeof retry === 'object' ? retry.deadline : null
+    }
+    assert.equal(deadline('schedule: "0 0 1 * *"'), undefined)
+    assert.equal(deadline('startingDeadlineSeconds: 300'), '1d')
+  })
+
+  test('with what a change of the clock does differently told', () => {
+    const changes = (spec: string) => told({ spec }, /clock/)
+    assert.match(
+      changes('schedule: "30 1 * * *"\ntimeZone: Europe/London')[0]!,
+      /^changed: a clock change: .* 2027-03-28 in Europe\/London/,
+    )
+    // In New York 01:30 exists every day, and twice in November.
+    assert.match(changes('schedule: "30 1 * * *"\ntimeZone: America/New_York')[0]!, /2027-11-07 in America\/New_York/)
+    for (const same of [
+      'schedule: "30 1 * * *"',
+      'schedule: "30 12 * * *"\ntimeZone: Europe/London',
+      'schedule: "*/30 * * * *"\ntimeZone: Europe/London',
+    ])
+      assert.deepEqual(changes(same), [], same)
+  })
+
+  test('with @every counted from the time that Kubernetes counts from, where the manifest says it', () => {
+    const every = (metadata: string, status: string) =>
+      read(cronJob({ spec: 'schedule: "@every 90m"' }).replace('name: nightly', `name: nightly${metadata}`) + status)
+    const created = ', creationTimestamp: "2026-12-01T10:00:00Z"'
+    const ran = 'status: { lastScheduleTime: "2026-12-31T11:30:00Z" }\n'
+    const options = ({ jobs }: ReturnType<typeof every>) => jobs[0]!.options.every
+    assert.deepEqual(options(every(created, ran)), { interval: '90m', anchor: '2026-12-31T11:30:00Z' })
+    assert.deepEqual(options(every(created, '')), { interval: '90m', anchor: '2026-12-01T10:00:00Z' })
+    const bare = every('', '')
+    assert.equal(options(bare), '90m')
+    assert.ok(
+      bare.findings.some(({ what, why }) => what === '@every 90m' && /from when the CronJob was made/.test(why)),
+    )
   })
 
   test('with its command, and with variables put in as Kubernetes does', () => {
@@ -122,7 +209,10 @@ describe('a CronJob becomes a job', () => {
     assert.deepEqual(jobs[0]!.comments, ['suspended: {"cron":"0 3 * * *"}'])
     assert.deepEqual(
       findings.map(({ level, what }) => [level, what]),
-      [['changed', 'suspend: true']],
+      [
+        ['changed', 'no startingDeadlineSeconds'],
+        ['changed', 'suspend: true'],
+      ],
     )
   })
 
@@ -141,7 +231,9 @@ describe('a CronJob becomes a job', () => {
       ],
     )
     assert.deepEqual(
-      findings.map(({ place, level, what }) => [place.file, level, what]),
+      findings
+        .filter(({ what }) => what !== 'no startingDeadlineSeconds')
+        .map(({ place, level, what }) => [place.file, level, what]),
       [['2.yaml', 'changed', 'Service web']],
     )
   })
@@ -161,6 +253,7 @@ describe('what has no counterpart is told, with its line and column', () => {
   test('and the job is there', () => {
     const { jobs, findings } = read(
       cronJob({
+        spec: 'startingDeadlineSeconds: 86400',
         job: 'completions: 3\nparallelism: 1',
         pod: 'serviceAccountName: robot\nvolumes: [{ name: a, emptyDir: {} }]\ninitContainers: [{ name: i }]',
         container: [
@@ -175,14 +268,14 @@ describe('what has no counterpart is told, with its line and column', () => {
     assert.deepEqual(
       findings.map(({ place: { line, column }, level, what }) => [line, column, level, what]),
       [
-        [8, 20, 'changed', 'completions: 3'],
-        [12, 31, 'changed', 'serviceAccountName'],
-        [13, 20, 'changed', 'volumes'],
-        [14, 27, 'changed', 'initContainers'],
-        [19, 22, 'changed', 'image shop/backup:1'],
-        [20, 26, 'changed', 'resources'],
-        [21, 21, 'changed', 'env P from secretKeyRef'],
-        [22, 25, 'changed', 'envFrom secretRef'],
+        [9, 20, 'changed', 'completions: 3'],
+        [13, 31, 'changed', 'serviceAccountName'],
+        [14, 20, 'changed', 'volumes'],
+        [15, 27, 'changed', 'initContainers'],
+        [20, 22, 'changed', 'image shop/backup:1'],
+        [21, 26, 'changed', 'resources'],
+        [22, 21, 'changed', 'env P from secretKeyRef'],
+        [23, 25, 'changed', 'envFrom secretRef'],
       ],
     )
   })
@@ -194,6 +287,12 @@ describe('what has no counterpart is told, with its line and column', () => {
       [cronJob({ spec: 'schedule: 0 0 30 2 *' }), 5, '0 0 30 2 *'],
       [cronJob({ spec: 'schedule: 5' }), 5, 'no schedule'],
       [cronJob({ spec: 'timeZone: Mars/Olympus' }), 5, '0 3 * * *'],
+      [
+        cronJob({ spec: 'schedule: TZ=Asia/Tokyo 0 3 * * *\ntimeZone: Europe/London' }),
+        5,
+        'TZ=Asia/Tokyo and timeZone',
+      ],
+      [cronJob({ spec: 'schedule: CRON_TZ=UTC 0 3 * * *\ntimeZone: UTC' }), 5, 'CRON_TZ=UTC and timeZone'],
       [cronJob({ container: 'command: []\nimage: x' }), 12, 'no command'],
       [cronJob({ container: 'command: [1]' }), 13, 'command or args'],
       [`${cronJob({})}            - name: second\n`, 14, '2 containers'],

@@ -105,7 +105,7 @@ async function render(
   io: Io,
 ): Promise<Rendered> {
   const { config } = await loadConfig(args, io)
-  if (form === 'crontab') return renderCrontab(jobs, { now: io.now, path: programPath(io.env) })
+  if (form === 'crontab') return renderCrontab(jobs, { path: programPath(io.env) })
   const options: K8sOptions = {
     image: args.text('image') ?? NO_IMAGE,
     secret: args.text('secret') ?? 'cronce-store',

@@ -87,7 +87,7 @@ async function readImported(
   args: Args,
   io: Io,
 ): Promise<Imported> {
-  if (source === 'k8s') return importK8s(sources)
+  if (source === 'k8s') return importK8s(sources, io.now)
   const [{ file, text }] = sources as [Source]
   return importCrontab(text, {
     file,

@@ -19,10 +19,7 @@ const headWith = (path: string): readonly string[] => [
 const LONGEST_COMMAND = 998
 
 /** Lines for cron, each of which claims the fire before it runs anything. */
-export function renderCrontab(
-  jobs: readonly ExportedJob[],
-  { now, path }: { readonly now: number; readonly path: string },
-): Rendered {
+export function renderCrontab(jobs: readonly ExportedJob[], { path }: { readonly path: string }): Rendered {
   const findings: ExportFinding[] = []
   const lines: string[] = [...headWith(path)]
   let zone: string | null = null
@@ -36,7 +33,7 @@ export function renderCrontab(
       lost(job.target.what, 'cron runs commands', 'run it with cronce start')
       continue
     }
-    const due = fiveFields(job.trigger, 'vixie', now)
+    const due = fiveFields(job.trigger, 'vixie')
     if (!due.ok) {
       lost('its schedule', `cron has no way to say it: ${due.why}`, due.todo)
       continue

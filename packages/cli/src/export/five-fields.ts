@@ -1,6 +1,6 @@
-import { CronceError, type CronOptions, type CronTrigger, cron, stats, type TriggerData, trigger } from 'cronce/cron'
+import { CronceError, type CronOptions, type CronTrigger, cron, type TriggerData, trigger } from 'cronce/cron'
 import { formatDuration } from '../format.ts'
-import { hasChanges, isUtc } from '../zone.ts'
+import { isUtc } from '../zone.ts'
 
 export type FiveFields =
   | {
@@ -10,14 +10,12 @@ export type FiveFields =
       /** For `--cron`: the same times in our own dialect. */
       readonly ours: string
       readonly tz: string
-      readonly zoneNote: string | null
+      readonly trigger: CronTrigger
     }
   | { readonly ok: false; readonly why: string; readonly todo: string }
 
-const YEAR_MS = 366 * 86_400_000
-
 /** A trigger in five fields, for a cron of that kind. As it was written, if that will do; else in plain numbers. */
-export function fiveFields(data: TriggerData | null, dialect: 'kubernetes' | 'vixie', now: number): FiveFields {
+export function fiveFields(data: TriggerData | null, dialect: 'kubernetes' | 'vixie'): FiveFields {
   if (data === null) return no('it has no schedule', 'trigger it with cronce run')
   const due = trigger(data)
   switch (due.kind) {
@@ -30,7 +28,7 @@ export function fiveFields(data: TriggerData | null, dialect: 'kubernetes' | 'vi
       const expression = [written, due.normalized].find((text) => means(text, due, { dialect }))
       if (expression === undefined) return no(whyNot(due), 'run it with cronce start')
       const ours = means(written, due, {}) ? written : due.normalized
-      return { ok: true, expression, ours, tz: isUtc(due.tz) ? 'UTC' : due.tz, zoneNote: zoneNoteFor(due, now) }
+      return { ok: true, expression, ours, tz: isUtc(due.tz) ? 'UTC' : due.tz, trigger: due }
     }
   }
 }
@@ -66,12 +64,4 @@ function everyHint(everyMs: number, anchor: number): string {
   const hours = minutes / 60
   if (Number.isInteger(hours) && 24 % hours === 0) return `write cron: '0 ${hours === 24 ? '0' : `*/${hours}`} * * *'`
   return otherwise
-}
-
-/** What the other one does at a change of the clock is not what we do: worth telling where it can happen. */
-function zoneNoteFor(due: CronTrigger, now: number): string | null {
-  if (!hasChanges(due.tz) || due.never) return null
-  const change = stats(due, { from: now, to: now + YEAR_MS }).changes.find(({ effect }) => effect !== 'none')
-  const [first] = change?.fires ?? []
-  return first === undefined ? null : `${first.local} in ${due.tz}`
 }

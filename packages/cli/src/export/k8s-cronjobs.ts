@@ -1,3 +1,5 @@
+import type { CronTrigger } from 'cronce/cron'
+import { differingClockChange } from '../k8s-times.ts'
 import { envForExec } from '../service/exec/command-env.ts'
 import { shellWordsWithStdin } from './command-words.ts'
 import { execWords, unheard } from './exec-call.ts'
@@ -11,6 +13,8 @@ const WORTH_ANOTHER_POD = [5, 137, 143]
 
 /** Kubernetes looks every ten seconds: a shorter deadline may never be met. */
 const SHORTEST_DEADLINE = 10
+/** `cronce exec` refuses what is older than a day. */
+const LONGEST_DEADLINE = 86_400
 /** For the pod to be scheduled, and its image to be pulled. */
 const STARTING_SECONDS = 300
 
@@ -29,7 +33,7 @@ export function renderCronJobs(jobs: readonly ExportedJob[], options: K8sOptions
       lost(job.target.what, 'a CronJob runs a command', 'deploy cronce start: --kind deployment')
       continue
     }
-    const due = fiveFields(job.trigger, 'kubernetes', options.now)
+    const due = fiveFields(job.trigger, 'kubernetes')
     if (!due.ok) {
       lost('its schedule', `Kubernetes has no way to say it: ${due.why}`, due.todo)
       continue
@@ -39,22 +43,35 @@ export function renderCronJobs(jobs: readonly ExportedJob[], options: K8sOptions
       lost(`tz ${due.tz}`, 'Kubernetes knows zones by name only', 'write the name of a zone')
       continue
     }
-    findings.push(...unheard(job))
-    if (due.zoneNote !== null) {
-      findings.push({
-        job: job.name,
-        level: 'changed',
-        what: 'a change of the clock',
-        why: `Kubernetes skips times that do not exist, and repeats those that come twice, such as ${due.zoneNote}`,
-        todo: 'choose another hour, or run it with cronce start',
-      })
-    }
+    findings.push(...unheard(job), ...differences(job, due.trigger, options.now))
     const words = execWords(job, { ...job.target, words: shellWordsWithStdin(job.target) }, due)
     const manifest = cronJob(job, { name: names.get(job.name)!, schedule: due.expression, timeZone, words }, options)
     texts.push(yamlText(manifest))
     count++
   }
   return { text: texts.join('---\n'), findings, count }
+}
+
+/** What Kubernetes itself does differently, whatever `cronce exec` is told. */
+function differences({ name, policy }: ExportedJob, due: CronTrigger, now: number): ExportFinding[] {
+  const found: [what: string, why: string, todo: string][] = []
+  const change = differingClockChange(due, now)
+  if (change !== null) {
+    const why = `Kubernetes skips local times that do not exist, and runs twice at those that come twice, next on ${change}`
+    found.push(['a change of the clock', why, 'choose another hour, or run it with cronce start'])
+  }
+  if (policy.misfire.late !== 'skip' && policy.misfire.windowMs > LONGEST_DEADLINE * 1_000) {
+    found.push([
+      'misfire.window',
+      'cronce exec refuses fires that are more than a day old, so the deadline is a day',
+      'run it with cronce start',
+    ])
+  }
+  if (policy.misfire.late === 'skip' && policy.misfire.graceMs < SHORTEST_DEADLINE * 1_000) {
+    const why = `Kubernetes may never meet a shorter deadline than ${SHORTEST_DEADLINE} s, so that is the deadline`
+    found.push(['misfire.grace', why, 'run it with cronce start'])
+  }
+  return found.map(([what, why, todo]) => ({ job: name, level: 'changed', what, why, todo }))
 }
 
 function comment(text: string): string {
@@ -76,15 +93,6 @@ interface Rendering {
   readonly words: readonly string[]
 }
 
-/** Where earlier ones are waited for, that is done by `cronce exec`. */
-const CONCURRENCY = {
-  allow: 'Allow',
-  replace: 'Replace',
-  skip: 'Forbid',
-  queue: 'Allow',
-  'queue-all': 'Allow',
-} as const
-
 function cronJob(job: ExportedJob, { name, schedule, timeZone, words }: Rendering, options: K8sOptions): object {
   const { policy, target } = job
   const { env = {}, cwd = null } = target.kind === 'command' ? target : {}
@@ -97,7 +105,8 @@ function cronJob(job: ExportedJob, { name, schedule, timeZone, words }: Renderin
     spec: {
       schedule,
       timeZone,
-      concurrencyPolicy: CONCURRENCY[policy.overlap.kind],
+      // `cronce exec` skips and queues. With Forbid, Kubernetes would start the skipped time once the earlier Job has ended.
+      concurrencyPolicy: policy.overlap.kind === 'replace' ? 'Replace' : 'Allow',
       startingDeadlineSeconds: deadlineSeconds(policy),
       ...historyLimits(policy),
       jobTemplate: {
@@ -156,7 +165,7 @@ function escapeVariables(text: string): string {
 
 function deadlineSeconds({ misfire }: ExportedJob['policy']): number {
   const ms = misfire.late === 'skip' ? misfire.graceMs : misfire.windowMs
-  return Math.max(SHORTEST_DEADLINE, Math.ceil(ms / 1_000))
+  return Math.min(LONGEST_DEADLINE, Math.max(SHORTEST_DEADLINE, Math.ceil(ms / 1_000)))
 }
 
 /** All attempts with their delays: the Job is the frame, and each attempt is timed by `cronce exec`. */

@@ -35,7 +35,7 @@ export interface Finding {
 /** The options of a job that runs a command, as `cronce start` reads them. */
 export interface JobRecord {
   readonly cron?: string
-  readonly every?: string
+  readonly every?: string | { readonly interval: string; readonly anchor: string }
   readonly tz?: string
   readonly dialect?: string
   readonly days?: string

@@ -1,4 +1,5 @@
-import { CronceError, cron } from 'cronce/cron'
+import { CronceError, type CronTrigger, cron } from 'cronce/cron'
+import { differingClockChange, longestGapDays } from '../k8s-times.ts'
 import { envOfCommand } from '../service/exec/command-env.ts'
 import { isUtc } from '../zone.ts'
 import { unwrapExecWords } from './exec-line.ts'
@@ -11,8 +12,8 @@ import { readPolicies } from './k8s-policies.ts'
 
 export type Report = (at: Manifest, finding: Omit<Finding, 'place'>) => void
 
-/** The CronJobs of files as jobs. Everything about them that has no counterpart is told. */
-export function importK8s(files: readonly { readonly file: string; readonly text: string }[]): Imported {
+/** The CronJobs of files as jobs. Everything about them that has no counterpart, or means something else here, is reported. */
+export function importK8s(files: readonly { readonly file: string; readonly text: string }[], now: number): Imported {
   const items: ImportedItem[] = []
   const findings: Finding[] = []
   const nameFor = uniqueNames()
@@ -36,7 +37,7 @@ export function importK8s(files: readonly { readonly file: string; readonly text
         report(manifest, { level: 'changed', what, why: 'it is no CronJob, and was left out', todo: 'nothing' })
         continue
       }
-      const job = readCronJob(manifest, report)
+      const job = readCronJob(manifest, now, report)
       if (job === null) {
         const where = `${file}:${manifest.place.line}`
         items.push({ kind: 'comment', lines: [...comments, `not translated (${where}): ${sayKind(kind, manifest)}`] })
@@ -61,7 +62,7 @@ function sayKind(kind: string, manifest: Manifest): string {
   return `${kind} ${manifest.at('metadata', 'name').text ?? 'without a name'}`
 }
 
-function readCronJob(manifest: Manifest, report: Report): ImportedJob | null {
+function readCronJob(manifest: Manifest, now: number, report: Report): ImportedJob | null {
   const apiVersion = manifest.at('apiVersion')
   if (!/^batch\/(v1|v1beta1|v2alpha1)$/.test(apiVersion.text ?? '')) {
     report(apiVersion.value === undefined ? manifest : apiVersion, {
@@ -79,13 +80,17 @@ function readCronJob(manifest: Manifest, report: Report): ImportedJob | null {
     return null
   }
   const spec = manifest.at('spec')
-  const trigger = readTrigger(spec, report)
+  const trigger = readTrigger(manifest, now, report)
   const target = readContainer(spec.at('jobTemplate', 'spec', 'template', 'spec'), report)
   for (const [at, finding] of unknownFields(manifest)) report(at, finding)
   if (trigger === null || target === null) return null
 
   const wrapped = Array.isArray(target.command) ? unwrapExecWords(target.command) : null
-  const policies = readPolicies(spec, { isOurs: wrapped !== null })
+  const policies = readPolicies(spec, {
+    isOurs: wrapped !== null,
+    gapDays: longestGapDays(trigger.due, now),
+    report,
+  })
   const options: JobRecord = {
     ...trigger.options,
     ...target,
@@ -108,39 +113,75 @@ function togetherWith(policies: JobRecord, wrapped: JobRecord | undefined): Pick
   }
 }
 
-type Trigger = { readonly options: JobRecord; readonly comments: readonly string[] }
+interface Trigger {
+  readonly due: ReturnType<typeof cron>
+  readonly options: JobRecord
+  readonly comments: readonly string[]
+}
 
-function readTrigger(spec: Manifest, report: Report): Trigger | null {
+function readTrigger(manifest: Manifest, now: number, report: Report): Trigger | null {
+  const spec = manifest.at('spec')
   const at = spec.at('schedule')
   const lost = (what: string, why: string, todo: string): null => {
     report(at.value === undefined ? spec : at, { level: 'lost', what, why, todo })
     return null
   }
   if (at.text === undefined) return lost('no schedule', 'a CronJob has spec.schedule, a text', 'put it right')
-  const [, prefix, bare = at.text.trim()] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/.exec(at.text.trim()) ?? []
-  const tz = spec.at('timeZone').text ?? prefix
+  const [, prefix, inline, bare = at.text.trim()] = /^((?:CRON_)?TZ=(\S+))\s+(.*)$/.exec(at.text.trim()) ?? []
+  const { text: timeZone } = spec.at('timeZone')
+  if (prefix !== undefined && timeZone !== undefined) {
+    return lost(`${prefix} and timeZone`, 'Kubernetes rejects a CronJob with both', 'remove one of them')
+  }
+  const tz = timeZone ?? inline
   const zone = tz === undefined || isUtc(tz) ? {} : { tz }
-  let read: ReturnType<typeof cron>
+  let due: ReturnType<typeof cron>
   let isDefault = false
   try {
-    read = cron(bare, { dialect: 'kubernetes', ...zone })
-    isDefault = JSON.stringify(fieldsOf(read)) === JSON.stringify(fieldsOf(cron(bare, zone)))
+    due = cron(bare, { dialect: 'kubernetes', ...zone })
+    isDefault = JSON.stringify(fieldsOf(due)) === JSON.stringify(fieldsOf(cron(bare, zone)))
   } catch (error) {
     if (!(error instanceof CronceError)) throw error
     return lost(bare, error.message.replace(/\.$/, ''), (error.hint ?? 'put it right').replace(/\.$/, ''))
   }
-  if (read.never) return lost(bare, 'it never fires', 'look at the day and the month')
-  const every = /^@every\s+(\S+)$/i.exec(bare)?.[1]
+  if (due.never) return lost(bare, 'it never fires', 'look at the day and the month')
   const options: JobRecord =
-    every === undefined ? { cron: bare, ...zone, ...(isDefault ? {} : { dialect: 'kubernetes' }) } : { every }
-  if (spec.at('suspend').value !== true) return { options, comments: [] }
+    due.kind === 'every'
+      ? readEvery(bare, manifest, report)
+      : { cron: bare, ...zone, ...(isDefault ? {} : { dialect: 'kubernetes' }) }
+  if (due.kind === 'cron') reportClockChange(at, due, now, report)
+  if (spec.at('suspend').value !== true) return { due, options, comments: [] }
   report(spec.at('suspend'), {
     level: 'changed',
     what: 'suspend: true',
     why: `a job can't be declared paused, so it has no schedule, and runs when it is triggered`,
     todo: `add ${JSON.stringify(options)} when it is to run again`,
   })
-  return { options: {}, comments: [`suspended: ${JSON.stringify(options)}`] }
+  return { due, options: {}, comments: [`suspended: ${JSON.stringify(options)}`] }
+}
+
+/** `@every` counts from the last time that the CronJob was due; before that, from its creation. cronce counts from 1970. */
+function readEvery(expression: string, manifest: Manifest, report: Report): JobRecord {
+  const interval = expression.replace(/^@every\s+/i, '')
+  const anchor = manifest.at('status', 'lastScheduleTime').text ?? manifest.at('metadata', 'creationTimestamp').text
+  if (anchor !== undefined && !Number.isNaN(Date.parse(anchor))) return { every: { interval, anchor } }
+  report(manifest.at('spec', 'schedule'), {
+    level: 'changed',
+    what: expression,
+    why: 'Kubernetes counts from when the CronJob was made, cronce from 1970-01-01T00:00:00Z',
+    todo: `write every: { interval: '${interval}', anchor } with a time at which it was due, or import kubectl get -o yaml`,
+  })
+  return { every: interval }
+}
+
+function reportClockChange(at: Manifest, due: CronTrigger, now: number, report: Report): void {
+  const change = differingClockChange(due, now)
+  if (change === null) return
+  report(at, {
+    level: 'changed',
+    what: 'a clock change',
+    why: `Kubernetes skips local times that do not exist and runs twice at those that come twice, next on ${change}; cronce runs once`,
+    todo: "write dst: 'wall' to keep what Kubernetes does",
+  })
 }
 
 function fieldsOf(trigger: ReturnType<typeof cron>): unknown {

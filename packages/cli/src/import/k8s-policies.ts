@@ -1,55 +1,112 @@
 import type { JobRecord } from './imported.ts'
 import type { Manifest } from './k8s-documents.ts'
+import type { Report } from './k8s-jobs.ts'
 
 /** What Kubernetes does where nothing is said. */
 const BACKOFF_LIMIT = 6
 const SUCCEEDED_KEPT = 3
 const FAILED_KEPT = 1
 
-const OVERLAPS: Readonly<Record<string, string>> = { Allow: 'allow', Forbid: 'skip', Replace: 'replace' }
-
-/** The default misfire window, in seconds: saying it again would be noise. */
+/** The default misfire window, in seconds: the job need not name it. */
 const WINDOW_SECONDS = 86_400
+/** The longest window that `misfire` takes. */
+const LONGEST_SECONDS = 365 * 86_400
 const GRACE_SECONDS = 10
 
-/**
- * The policies of a CronJob. With `isOurs` it was written by `cronce export`: then attempts and timeout were told to
- * `cronce exec`, and what stands here is the frame around it.
- */
-export function readPolicies(spec: Manifest, { isOurs }: { isOurs: boolean }): JobRecord {
+interface Origin {
+  /** `cronce export` wrote it: attempts, timeout and overlap were told to `cronce exec`, and these fields are the frame around it. */
+  readonly isOurs: boolean
+  /** The longest time between two instants of the schedule, in days. */
+  readonly gapDays: number
+  readonly report: Report
+}
+
+/** The policies of a CronJob. */
+export function readPolicies(spec: Manifest, origin: Origin): JobRecord {
+  const { isOurs } = origin
   const job = spec.at('jobTemplate', 'spec')
   const pod = job.at('template', 'spec')
-  const overlap = OVERLAPS[spec.at('concurrencyPolicy').text ?? 'Allow'] ?? 'allow'
-  const deadline = spec.at('startingDeadlineSeconds').number
   const limits = [job, pod].flatMap((part) => part.at('activeDeadlineSeconds').number ?? [])
   const timeout = limits.length === 0 || isOurs ? undefined : Math.min(...limits)
   const backoff = job.at('backoffLimit').number ?? BACKOFF_LIMIT
+  const window = readWindow(spec, origin)
   return {
-    // Skipping is what jobs do by default.
-    ...(overlap === 'skip' ? {} : { overlap }),
-    ...readMisfire(deadline),
-    ...(isOurs ? readCrashes(backoff) : readRetry(backoff, timeout)),
+    ...readOverlap(spec, window, origin),
+    ...readMisfire(window),
+    ...(isOurs ? readCrashes(backoff) : readRetry(backoff, timeout, window)),
     ...(timeout === undefined ? {} : { timeout: seconds(timeout) }),
     ...readRetention(spec),
   }
 }
 
-/** Kubernetes starts the latest of what it missed, if that is not older than the deadline. */
-function readMisfire(deadline: number | undefined): Pick<JobRecord, 'misfire'> {
-  if (deadline === undefined || deadline === WINDOW_SECONDS) return {}
-  if (deadline === GRACE_SECONDS) return { misfire: 'skip' }
-  if (deadline < GRACE_SECONDS) return { misfire: { late: 'skip', grace: seconds(deadline) } }
-  return { misfire: { late: 'latest', window: seconds(deadline) } }
+/** How late the latest missed time may still start, in seconds. */
+function readWindow(spec: Manifest, { gapDays, report }: Origin): number {
+  const at = spec.at('startingDeadlineSeconds')
+  const { number: deadline } = at
+  if (deadline !== undefined && deadline <= LONGEST_SECONDS) return deadline
+  const window = deadline === undefined ? Math.min(gapDays * 86_400, LONGEST_SECONDS) : LONGEST_SECONDS
+  const text = seconds(window)
+  if (deadline !== undefined) {
+    const why = `the longest misfire window is ${text}`
+    report(at, { level: 'changed', what: `startingDeadlineSeconds: ${deadline}`, why, todo: 'look whether it matters' })
+    return window
+  }
+  report(spec, {
+    level: 'changed',
+    what: 'no startingDeadlineSeconds',
+    why: `Kubernetes starts the latest missed time however late; a misfire.window of ${text} holds it, since no two times are further apart`,
+    todo: 'set misfire: { window } to give up sooner',
+  })
+  return window
 }
 
-/** Ten seconds, doubled each time, up to six minutes. All of it within the time that the Job has. */
-function readRetry(attempts: number, timeout: number | undefined): Pick<JobRecord, 'retry'> {
+/**
+ * With Forbid, Kubernetes starts the latest time that came due meanwhile when the earlier Job ends, if its deadline has not passed:
+ * it queues one. `queue` has no deadline, so it fits where the deadline is at least as long as the schedule's longest gap.
+ */
+function readOverlap(spec: Manifest, window: number, { isOurs, gapDays, report }: Origin): Pick<JobRecord, 'overlap'> {
+  const at = spec.at('concurrencyPolicy')
+  switch (at.text) {
+    case 'Replace':
+      return { overlap: 'replace' }
+    case 'Forbid':
+      if (isOurs) return {}
+      if (window >= Math.min(gapDays * 86_400, LONGEST_SECONDS)) return { overlap: 'queue' }
+      if (window > GRACE_SECONDS) {
+        report(at, {
+          level: 'changed',
+          what: 'concurrencyPolicy: Forbid',
+          why: `when the earlier Job ends, Kubernetes starts a time that came due in the last ${seconds(window)}; overlap 'skip' does not`,
+          todo: "write overlap: 'queue' if it must run",
+        })
+      }
+      // `skip` is the default of jobs.
+      return {}
+    default:
+      return isOurs ? {} : { overlap: 'allow' }
+  }
+}
+
+/** Kubernetes starts the latest of what it missed, if that is not older than the deadline. */
+function readMisfire(window: number): Pick<JobRecord, 'misfire'> {
+  if (window === WINDOW_SECONDS) return {}
+  if (window === GRACE_SECONDS) return { misfire: 'skip' }
+  if (window < GRACE_SECONDS) return { misfire: { late: 'skip', grace: seconds(window) } }
+  return { misfire: { late: 'latest', window: seconds(window) } }
+}
+
+/**
+ * Delays of ten seconds, doubled each time, up to six minutes. All of it within the time that the Job has. Without a deadline,
+ * retries have the misfire window, counted from the first run: a window shorter than a day would cut them off.
+ */
+function readRetry(attempts: number, timeout: number | undefined, window: number): Pick<JobRecord, 'retry'> {
   if (attempts === 0) return {}
+  const deadline = timeout ?? (window < WINDOW_SECONDS ? WINDOW_SECONDS : undefined)
   return {
     retry: {
       attempts: Math.min(attempts, 1_000),
       backoff: { base: '10s', cap: '6m' },
-      deadline: timeout === undefined ? '1d' : seconds(timeout),
+      ...(deadline === undefined ? {} : { deadline: seconds(deadline) }),
     },
   }
 }
