@@ -37,7 +37,7 @@ export interface NodeParts {
   readonly told: (node: string, event: CronceEvent) => void
 }
 
-const AROUND = { production: false, environment: {}, program: undefined, zoneData: '2027a' }
+const AROUND = { production: false, environment: {}, appName: () => undefined, zoneData: '2027a' }
 
 export function createNode(parts: NodeParts, name: string, plan: NodePlan, release: Release, ambush: Ambush): Node {
   const { world, scenario, place } = parts

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { cannotTransact } from '../client/cannot-transact.ts'
 import { type Client, createClient } from '../client/client.ts'
+import { readName } from '../client/read-name.ts'
 import type { StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
 import { describeError } from '../engine/describe-error.ts'
@@ -9,12 +10,13 @@ import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
+import { readAppName } from './app-name.ts'
 import { type AsideParts, notStarted, rememberAsides } from './aside.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
 import { type HandleFireOptions, handleFire } from './handle-fire.ts'
-import { hashDeclarations, newId, packageName } from './identity.ts'
+import { hashDeclarations, newId } from './identity.ts'
 import {
   type DeclaredJob,
   declareJob,
@@ -134,9 +136,10 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
     }
     const { CRONCE_APP, CRONCE_DEPLOYMENT } = around.environment
+    const appName = resolved.app ?? (CRONCE_APP ? readName('app', CRONCE_APP) : around.appName()) ?? 'default'
     const declared = [...jobs.values()].map(({ name, definition }) => ({ id: name, definition }))
     const settings: EngineSettings = {
-      app: resolved.app ?? CRONCE_APP ?? packageName(around.program) ?? 'default',
+      app: appName,
       deployment: resolved.deployment ?? CRONCE_DEPLOYMENT ?? hashDeclarations(declared, [...jobs.keys()]),
       host: hostname(),
       pid: process.pid,
@@ -313,7 +316,7 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     zoneData: tz,
     production: NODE_ENV === 'production',
     environment: process.env,
-    program: process.argv[1],
+    appName: readAppName,
     settings: {},
     sync: () => {},
     told: () => {},

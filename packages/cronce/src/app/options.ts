@@ -12,7 +12,7 @@ export interface CronceOptions<Tx = unknown> {
   readonly namespace?: string | undefined
   /**
    * Whose declarations these are: a job that this app's active deployment no longer declares is retired.
-   * @default CRONCE_APP, or the name in the program's package.json, or 'default'
+   * @default CRONCE_APP, or the name in the package.json of the application, or 'default'
    */
   readonly app?: string | undefined
   /** The version of the code. @default CRONCE_DEPLOYMENT, or a hash of what is declared */

@@ -11,7 +11,8 @@ export interface Surroundings {
   readonly zoneData: string
   readonly production: boolean
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly program: string | undefined
+  /** What an app without a name of its own is called. */
+  readonly appName: () => string | undefined
   readonly settings: Partial<EngineSettings>
   readonly sync: EngineParts['sync']
   /** Is told every event, whoever made the app. */

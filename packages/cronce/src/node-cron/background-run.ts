@@ -1,14 +1,11 @@
-import { fileURLToPath } from 'node:url'
 import type { RunLog } from '../app/run.ts'
 import type { Json } from '../model/json.ts'
 import { runInProcess } from '../target/isolate/process.ts'
+import { ownProgram } from '../target/own-program.ts'
 import type { TargetRun } from '../target/target-run.ts'
 import type { BackgroundOrder } from './background-order.ts'
 import type { ScheduledTask, TaskContext } from './task-types.ts'
 
-const PROGRAM = fileURLToPath(
-  new URL(`./background-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-)
 const GRACE_MS = 10_000
 
 /** Run what the file exports as `task`, in a process. What it prints is printed here, and kept with the run. */
@@ -29,7 +26,10 @@ export function runInBackground(
   const input = order as unknown as Json
   const given = run === null ? invoked(order, kill) : { ...taken(run), signal: AbortSignal.any([run.signal, kill]) }
   const told = { ...given, fire: { ...given.fire, input }, log: printing(given.log) }
-  return runInProcess({ file: PROGRAM, isolate: 'process', memoryMb: null }, told)
+  return runInProcess(
+    { file: ownProgram('background-main', import.meta.url), isolate: 'process', memoryMb: null },
+    told,
+  )
 }
 
 /** Its properties, some of which are getters. */

@@ -51,7 +51,7 @@ export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = 
     else if (event.type === 'run.ended' || event.type === 'run.fenced')
       running.delete(`${event.token} ${event.schedule}`)
   }
-  const around = { clock, told, settings: QUIET, production: false, environment: {}, program: undefined }
+  const around = { clock, told, settings: QUIET, production: false, environment: {}, appName: () => undefined }
   const store = surround(memory({ clock }), around)
   return {
     store,

@@ -1,9 +1,9 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { RunLease } from '../../engine/parts.ts'
 import { type LeaseDeadline, tellDeadlines } from '../lease-deadline.ts'
+import { ownProgram } from '../own-program.ts'
 import { forceAfterMs } from './grace.ts'
 import { notStarted } from './not-started.ts'
 import { MARK, newMark, ProcessTree } from './process-tree.ts'
@@ -46,9 +46,6 @@ export interface CommandEnd extends SupervisedEnd {
 /** Among the supervisor's streams. */
 const CHANNEL = 4
 
-const SUPERVISOR = fileURLToPath(
-  new URL(`./supervisor-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-)
 /** For a supervisor that does not end what it was told to end. */
 const PATIENCE_MS = 2_000
 /** For streams that somebody keeps open who could not be found. */
@@ -124,7 +121,8 @@ function startSupervisor(spec: CommandSpec, { output, onChannel }: SuperviseOpti
   const stdio: StdioOptions = [...streams, 'ipc', ...(onChannel === undefined ? [] : (['pipe'] as const))]
   // In a session of its own: what is typed at the scheduler's terminal is for the scheduler.
   const detached = process.platform !== 'win32'
-  return spawn(process.execPath, ['--no-warnings', SUPERVISOR], { stdio, env, detached, windowsHide: true })
+  const supervisor = ownProgram('supervisor-main', import.meta.url)
+  return spawn(process.execPath, ['--no-warnings', supervisor], { stdio, env, detached, windowsHide: true })
 }
 
 interface Told {

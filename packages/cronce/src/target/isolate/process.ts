@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import type { LeaseLeft } from '../../engine/lease.ts'
 import type { RunLease } from '../../engine/parts.ts'
 import { FAREWELL_MS, ForcedEnd, forceAfterMs } from '../command/grace.ts'
@@ -7,6 +6,7 @@ import { Output } from '../command/output.ts'
 import { earlierRuns, environmentFor } from '../command/run-environment.ts'
 import { superviseCommand } from '../command/supervise.ts'
 import { tellEnd } from '../command/tell-end.ts'
+import { ownProgram } from '../own-program.ts'
 import type { TargetRun } from '../target-run.ts'
 import { Host, orderOf } from './host.ts'
 import type { Task } from './isolate-options.ts'
@@ -14,10 +14,6 @@ import { readMessages } from './lines.ts'
 import type { ToTask } from './messages.ts'
 import { ownOptions } from './node-options.ts'
 import { outcomeOf } from './target-exited.ts'
-
-const PROGRAM = fileURLToPath(
-  new URL(`./process-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-)
 
 /** Under the same supervisor as commands: it does not outlive the scheduler, also while it computes without a pause. */
 export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Promise<unknown> {
@@ -42,7 +38,7 @@ export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Pr
     const end = await superviseCommand(
       {
         file: process.execPath,
-        args: [...ownOptions(), ...memory, PROGRAM],
+        args: [...ownOptions(), ...memory, ownProgram('process-main', import.meta.url)],
         env: environmentFor(run),
         ...earlierRuns(run),
       },

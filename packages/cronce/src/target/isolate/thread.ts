@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { FAREWELL_MS, ForcedEnd, forceAfterMs } from '../command/grace.ts'
 import { Output } from '../command/output.ts'
 import { tellDeadlines } from '../lease-deadline.ts'
+import { ownProgram } from '../own-program.ts'
 import type { TargetRun } from '../target-run.ts'
 import { Host, orderOf } from './host.ts'
 import type { Task } from './isolate-options.ts'
@@ -9,13 +10,11 @@ import { outcomeOf } from './target-exited.ts'
 import { isOver, leaseCells, writeDeadline } from './thread-lease.ts'
 import type { ThreadData } from './thread-main.ts'
 
-const PROGRAM = new URL(`./thread-main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
-
 export async function runInThread({ file, memoryMb }: Task, run: TargetRun): Promise<unknown> {
   const { signal, graceMs } = run
   signal.throwIfAborted()
   const lease = leaseCells()
-  const worker = new Worker(PROGRAM, {
+  const worker = new Worker(ownProgram('thread-main', import.meta.url), {
     workerData: { order: orderOf(file, run), lease } satisfies ThreadData,
     stdout: true,
     stderr: true,
