@@ -6,6 +6,11 @@ export interface Clock {
   mono(): number
   /** Resolves after `ms`, or as soon as the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Wait before the next attempt at something that a competitor changed meanwhile. Nothing is due when it ends. So a clock that
+   * only moves on command does not wait for a command here: the program that gives it may be waiting for this attempt.
+   */
+  pause(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 /** Longer timers would fire at once: Node counts them in 31 bits. */
@@ -13,16 +18,13 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** `keepAlive: false`: waiting does not keep the process from ending. */
 export function systemClock({ keepAlive = true }: { readonly keepAlive?: boolean } = {}): Clock {
-  return {
-    wall: () => Date.now(),
-    mono: () => performance.now(),
-    async sleep(ms, signal) {
-      const end = performance.now() + ms
-      for (let left = ms; left > 0 && signal?.aborted !== true; left = end - performance.now()) {
-        await timer(Math.min(Math.ceil(left), LONGEST_TIMER_MS), keepAlive, signal)
-      }
-    },
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    const end = performance.now() + ms
+    for (let left = ms; left > 0 && signal?.aborted !== true; left = end - performance.now()) {
+      await timer(Math.min(Math.ceil(left), LONGEST_TIMER_MS), keepAlive, signal)
+    }
   }
+  return { wall: () => Date.now(), mono: () => performance.now(), sleep, pause: sleep }
 }
 
 function timer(ms: number, keepAlive: boolean, signal: AbortSignal | undefined): Promise<void> {

@@ -12,6 +12,7 @@ export interface AsideParts<Tx = unknown> {
   readonly engine: () => Engine<Tx>
   readonly mono: () => number
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
   readonly random: () => number
   readonly newId: () => string
   readonly logger: Logger
@@ -54,19 +55,23 @@ export function patienceMs(tries: number, random: () => number, longestMs = LONG
 /** Whatever rings, and however often: between two questions of one who waits. */
 const APART_MS = 50
 
-/** Until it is time to look again: the store rings, or this time has passed. */
+/**
+ * Wait before the next look at the store: for a wake-up since `since` (`engine.wakeUps` before the last look), or until this time
+ * has passed.
+ */
 export async function untilNext<Tx>(
   parts: AsideParts<Tx>,
   engine: Engine<Tx>,
   ms: number,
+  since: number,
   signal?: AbortSignal,
 ): Promise<void> {
   const from = parts.mono()
-  // Each by another time: else those who are woken by the same bell come at the same moment.
+  // Random, so that callers woken by the same wake-up do not ask the store at the same moment.
   const apartMs = Math.min(ms, APART_MS * (0.5 + parts.random()))
-  await engine.rung(ms, signal)
+  await engine.rung(ms, signal, since)
   const leftMs = apartMs - (parts.mono() - from)
-  if (leftMs > 0 && !engine.stopping) await parts.sleep(leftMs, signal ?? NEVER)
+  if (leftMs > 0 && !engine.stopping) await parts.pause(leftMs, signal ?? NEVER)
 }
 
 /** Until it is one's turn, or the time is up: by the monotonic clock. */

@@ -7,6 +7,7 @@ import { lazyStore } from './lazy-store.ts'
 import { stderrLogger } from './logger.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
+import { surroundingsOf } from './surroundings.ts'
 
 export interface Connection<Tx = unknown> extends Client<Tx> {
   /** As of an app; whatever is delivered is run by the instances of others. */
@@ -28,8 +29,8 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
   const { tz = '' } = process.versions
   const { onWarning, ...others } = options
   const { namespace, adopt, logger } = resolveOptions({ logger: stderrLogger, ...others })
-  const clock = systemClock()
   const source = storeSource(options.store)
+  const { clock = systemClock(), zoneData = tz } = surroundingsOf(source)
   const lazy = lazyStore<Tx>(
     () =>
       source.open({
@@ -43,7 +44,7 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
   await lazy.open()
   const client = createClient<Tx>({
     store: lazy.store,
-    context: () => ({ zoneData: tz, clock, random: Math.random, newId, sleep: clock.sleep }),
+    context: () => ({ zoneData, clock, random: Math.random, newId }),
     emit: () => {},
   })
   const elsewhere = { client, isStarted: () => true, runDue: () => Promise.resolve(), clock, logger }

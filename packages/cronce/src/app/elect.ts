@@ -145,6 +145,7 @@ class Candidate<Tx> implements Election {
     const resigned = this.#resigned.signal
     let failures = 0
     for (let tries = 0; !resigned.aborted && !engine.stopping; tries++) {
+      const since = engine.wakeUps
       try {
         const begun = await engine.take(this.#wanted(), 'term', (handle) => this.#lead(handle))
         if (begun.kind === 'refused') throw refusedError(begun)
@@ -161,7 +162,7 @@ class Candidate<Tx> implements Election {
       } catch (error) {
         this.#logger.warn(`Standing for ${this.name} failed: ${describeError(error).message}`)
       }
-      await untilNext(this.#parts, engine, patienceMs(tries, this.#parts.random, LONGEST_MS), resigned)
+      await untilNext(this.#parts, engine, patienceMs(tries, this.#parts.random, LONGEST_MS), since, resigned)
     }
   }
 

@@ -52,7 +52,7 @@ async function runOnce(runner: DueRunner): Promise<void> {
     } catch (error) {
       // It is being started or stopped, or somebody called runDue() beside us: our fire may have come too late for that.
       if (!(error instanceof CronceError) || error.code !== 'ALREADY_STARTED' || waitedMs >= PATIENCE_MS) throw error
-      await clock.sleep(PAUSE_MS)
+      await clock.pause(PAUSE_MS)
     }
   }
 }

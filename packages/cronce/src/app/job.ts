@@ -13,7 +13,7 @@ import {
 import { Parked } from '../engine/parked.ts'
 import type { Job, RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
-import type { Json } from '../model/json.ts'
+import { copyJson, type Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'
 import { readTarget, type TargetHandler } from '../target/target.ts'
 import { createRun, type Run } from './run.ts'
@@ -128,7 +128,7 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
     async execute(handle: RunHandle<Tx>) {
       const { input, policy } = handle.started
       if (job.isTarget && policy.guarantee === 'exactly-once') throw notTransactional(job.name)
-      const read = job.schema === undefined ? input : await readInput(job.name, job.schema, input)
+      const read = job.schema === undefined ? copyJson(input) : await readInput(job.name, job.schema, input)
       const run = createRun(handle, read, namespace)
       const call = async (): Promise<unknown> => {
         const value = await job.handler(run)

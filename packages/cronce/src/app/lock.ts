@@ -95,6 +95,7 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
         await untilTurn(parts, engine, turn, until, signal)
         for (let tries = 0; ; tries++) {
           signal?.throwIfAborted()
+          const since = engine.wakeUps
           const tried = await attempt(engine, id, (lock) => {
             // Its caller may have given up while the lock was being taken.
             signal?.throwIfAborted()
@@ -103,7 +104,7 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
           if (tried.acquired) return tried.value
           const leftMs = until - parts.mono()
           if (leftMs <= 0) throw busy(id, tried.holder)
-          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), signal)
+          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
         }
       } finally {
         line.leave(id, turn)

@@ -7,6 +7,7 @@ import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import { ONCE_JOB } from '../model/aside-jobs.ts'
 import { bucketOf } from '../model/bucket.ts'
+import { copyJson } from '../model/json.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -97,7 +98,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
   const resultOf = async <Value>(fire: FireRecord): Promise<{ readonly value: Value } | null> => {
     const steps = await store.listSteps(fire)
     const known = steps.find(({ step, state }) => step === STEP && state === 'done')
-    return known === undefined ? null : { value: known.result as Value }
+    return known === undefined ? null : { value: copyJson(known.result) as Value }
   }
 
   const look = async <Value>(key: string, options: Options): Promise<Looked<Value>> => {
@@ -118,11 +119,13 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
       const until = parts.mono() + waitMs
       demandLasting(engine, JSON.stringify(key))
       signal?.throwIfAborted()
+      let since = engine.wakeUps
       let looked = await look<Value>(key, options)
       if (looked.result !== null) return looked.result.value
       const again = (): Promise<Looked<Value>> => {
         demandLasting(engine, JSON.stringify(key))
         signal?.throwIfAborted()
+        since = engine.wakeUps
         return look<Value>(key, options)
       }
       // Of those who want it in this process one asks at a time, and does it if nobody else does.
@@ -140,7 +143,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
           if (done !== null) return done.value
           const leftMs = until - parts.mono()
           if (leftMs <= 0) throw busy(key)
-          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), signal)
+          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
           looked = await again()
         }
         return looked.result.value

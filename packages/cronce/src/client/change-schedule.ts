@@ -63,9 +63,9 @@ export async function changeAny<Tx>(
 }
 
 async function pauseBefore<Tx>({ context }: ClientParts<Tx>, tries: number): Promise<void> {
-  const { sleep, random } = context()
+  const { clock, random } = context()
   const pauseMs = pauseAmong(tries, random)
-  if (pauseMs > 0) await sleep?.(pauseMs)
+  if (pauseMs > 0) await clock.pause(pauseMs)
 }
 
 /** The same for a schedule that must exist. */

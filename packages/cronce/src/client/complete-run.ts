@@ -39,9 +39,8 @@ export async function completeRun<Tx>(
   for (let waitedMs = 0; ; waitedMs += PAUSE_MS) {
     const verdict = await tryComplete(parts, schedule, settlement)
     if (verdict === 'completed') return
-    const { sleep } = parts.context()
-    if (waitedMs >= PATIENCE_MS || sleep === undefined) throw notParked(schedule, token)
-    await sleep(PAUSE_MS)
+    if (waitedMs >= PATIENCE_MS) throw notParked(schedule, token)
+    await parts.context().clock.pause(PAUSE_MS)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { InstanceRecord } from '../model/instance.ts'
+import { copyJson } from '../model/json.ts'
 import { policyOf } from '../model/policy.ts'
 import type { FireRecord, RunNotes, RunRecord, StepRecord } from '../model/record.ts'
 import { NOBODY, type OpenFire, type ScheduleState } from '../model/schedule.ts'
@@ -11,9 +12,9 @@ export function viewSchedule(state: ScheduleState): ScheduleView {
     name: state.id,
     job: definition.job,
     state: stateOf(state),
-    trigger: definition.trigger,
-    input: definition.input,
-    policy: policyOf(definition.policy),
+    trigger: copyJson(definition.trigger),
+    input: copyJson(definition.input),
+    policy: copyJson(policyOf(definition.policy)),
     startAt: definition.start,
     endAt: definition.end,
     limit: definition.limit,
@@ -84,8 +85,8 @@ export function viewFire(record: FireRecord): FireView {
     readyAt: record.readyAt,
     endedAt: record.endedAt,
     expiresAt: record.expiresAt,
-    input: record.input,
-    asked: record.asked ?? null,
+    input: copyJson(record.input),
+    asked: copyJson(record.asked ?? null),
     range: range === null ? null : { untilAt: range.untilAt, count: range.count },
   }
 }
@@ -109,17 +110,17 @@ export function viewRun(record: RunRecord & RunNotes): RunView {
     endedAt,
     durationMs: endedAt === null ? null : Math.max(0, endedAt - startedAt),
     cancel: cancel === null ? null : { at: cancel.at, reason: cancel.reason, detail: cancel.detail },
-    error: record.error,
-    result: record.result,
-    progress: record.progress,
-    log: record.log,
+    error: copyJson(record.error),
+    result: copyJson(record.result),
+    progress: copyJson(record.progress),
+    log: copyJson(record.log),
     logCut: record.logCut,
   }
 }
 
 export function viewStep(record: StepRecord): StepView {
   const { schedule, dueAt, nonce, step, state, token, result, begunAt, endedAt } = record
-  return { schedule, dueAt, nonce, step, state, token, result, begunAt, endedAt }
+  return { schedule, dueAt, nonce, step, state, token, result: copyJson(result), begunAt, endedAt }
 }
 
 export function viewInstance(record: InstanceRecord): InstanceView {
@@ -128,7 +129,7 @@ export function viewInstance(record: InstanceRecord): InstanceView {
     id: record.id,
     app: record.app,
     deployment: record.deployment,
-    jobs: record.jobs,
+    jobs: [...record.jobs],
     host: record.host,
     pid: record.pid,
     version: record.version,

@@ -28,8 +28,6 @@ export interface ClientContext {
   readonly random: () => number
   /** Made at random, unique. */
   readonly newId: () => string
-  /** Between tries to change what others change too. Without it they follow each other at once. */
-  readonly sleep?: ((ms: number) => Promise<void>) | undefined
 }
 
 export function contextAt<Tx>({ context }: ClientParts<Tx>, { now, epoch }: Loaded): Context {

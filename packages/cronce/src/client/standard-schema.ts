@@ -1,5 +1,5 @@
 import { CronceError } from '../errors.ts'
-import type { Json } from '../model/json.ts'
+import { copyJson, type Json } from '../model/json.ts'
 
 /** What a validation library offers under https://standardschema.dev: as much of it as is used here. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -41,7 +41,7 @@ export async function validateInput<Schema extends StandardSchema>(
   value: Json,
 ): Promise<Validated<InferOutput<Schema>>> {
   const { validate } = schema['~standard']
-  let result = await validate(value ?? undefined)
+  let result = await validate(copyJson(value) ?? undefined)
   if (result.issues !== undefined && value === null) result = await validate(null)
   if (result.issues === undefined) return { ok: true, value: result.value }
   return { ok: false, message: describeIssues(result.issues) }

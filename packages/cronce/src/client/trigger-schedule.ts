@@ -2,7 +2,7 @@ import type { Json } from '../model/json.ts'
 import { LIMITS } from '../model/limits.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
-import { triggerNow } from '../policy/trigger-now.ts'
+import { findTriggered, triggerNow } from '../policy/trigger-now.ts'
 import { readStore } from './ask-store.ts'
 import { changeSchedule, refusalError } from './change-schedule.ts'
 import { viewFire } from './make-view.ts'
@@ -57,6 +57,8 @@ export async function triggerSchedule<Tx>(
     id,
     async (state, context) => {
       await demandFittingInput(parts, state, input)
+      known = findTriggered(state, command.nonce, context)
+      if (known !== null) return null
       const decision = triggerNow(state, command, context)
       if (!('refused' in decision)) return decision
       // What was asked for may have been done before whatever is in the way now.

@@ -30,7 +30,7 @@ export async function changeSchedules(
   const givenUpAt = clock.mono() + core.settings.storeDeadlineMs
   for (let round = 0; pending.length > 0; round++) {
     const pauseMs = pauseAmong(round, random)
-    if (pauseMs > 0) await clock.sleep(pauseMs)
+    if (pauseMs > 0) await clock.pause(pauseMs)
     if (round > 0 && clock.mono() >= givenUpAt) throw contention(pending[0]!, round)
     const sentAt = core.parts.clock.mono()
     const asked = pending

@@ -33,8 +33,13 @@ export interface Engine<Tx = unknown> {
    * Begin a run of one's own, if nobody has it: a lock, a leader's term. `work` gets its handle. Throws when the store does.
    */
   take<Value>(wanted: Wanted, kind: AsideKind, work: (handle: RunHandle<Tx>) => Promise<Value>): Promise<Begun<Value>>
-  /** Until the store rings, or this time has passed. */
-  rung(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Until the store sends a wake-up, or this time has passed. `since`: `wakeUps` as it was before the caller looked at the
+   * store; if there was a wake-up meanwhile, it returns at once.
+   */
+  rung(ms: number, signal?: AbortSignal, since?: number): Promise<void>
+  /** How many wake-ups this instance has had. */
+  readonly wakeUps: number
   /** Whether this instance may believe that its runs are its own, right now. Not while anything speaks against it. */
   trusted(): boolean
   /** Resolves when nothing is being executed or settled. */
@@ -89,6 +94,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
   const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
   /** Of those who wait for something to change. */
   const waiting = new Set<AbortController>()
+  let wakeUps = 0
   let unwatch: () => void = () => {}
   let leaving: Promise<void> | null = null
 
@@ -97,6 +103,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       fleet.doubt()
       return
     }
+    wakeUps++
     core.claimAlarm.ring()
     core.beatAlarm.ring()
     for (const one of waiting) one.abort(QUIETLY)
@@ -241,15 +248,18 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       if (taken.kind !== 'taken') return taken
       return { kind: 'begun', started: taken.started, ended: begin(taken.started, kind, work) }
     },
-    async rung(ms, signal) {
+    async rung(ms, signal, since = wakeUps) {
       const one = new AbortController()
       const isOver = (): void => one.abort(QUIETLY)
       waiting.add(one)
       signal?.addEventListener('abort', isOver, { once: true })
-      if (signal?.aborted === true || core.stopping) isOver()
+      if (signal?.aborted === true || core.stopping || since !== wakeUps) isOver()
       await parts.clock.sleep(ms, one.signal)
       signal?.removeEventListener('abort', isOver)
       waiting.delete(one)
+    },
+    get wakeUps() {
+      return wakeUps
     },
     trusted: () => core.lease.trusted() && !core.lease.doubted() && !core.stopped.aborted,
     quiet,

@@ -5,6 +5,7 @@ import { cut, LIMITS } from '../model/limits.ts'
 import { type Ending, ending } from '../model/outcome.ts'
 import type { StartedRun } from '../policy/decision.ts'
 import type { Settlement } from '../policy/settle.ts'
+import type { StoreInfo } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import type { NoteKeeper } from './notes.ts'
@@ -66,8 +67,8 @@ export async function execute<Tx>(
     run.settling = true
     if (ended.kind === 'gave-up') tellOverran(core as Core, run)
     const settlement = settlementOf(run, ended, job.retryable)
-    // Whoever wants to lead next sleeps until it is told.
-    settled = await settler.add(schedule, settlement, settlement.handBack !== null || aside?.kind === 'term')
+    const wake = settlement.handBack !== null || wakesWaiters(aside?.kind ?? null, core.parts.store.info)
+    settled = await settler.add(schedule, settlement, wake)
     isKnown = settled === 'settled'
     // A transaction that was given up may have been committed after all: then nobody overtook it.
     if (settled === 'stale' && !run.committed) tellFenced(core as Core, run)
@@ -80,6 +81,11 @@ export async function execute<Tx>(
     if (hadLimits) core.fullUntil.clear()
     if (!isKnown || hadLimits || core.leftSome) core.claimAlarm.ring()
   }
+}
+
+/** Candidates sleep until a term ends. Those who wait for a lock or a key ask again by themselves, so a wake-up only saves them time. */
+function wakesWaiters(kind: AsideKind | null, { freeWakes = false }: StoreInfo): boolean {
+  return kind === 'term' || (kind === 'section' && freeWakes)
 }
 
 /** What most runs end without is made when it is asked for: signals, waits. A class, since there are thousands a second. */

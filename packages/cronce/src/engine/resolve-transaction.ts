@@ -18,7 +18,7 @@ export async function resolveTransaction(core: Core, run: LocalRun, error: unkno
   const giveUp = (): boolean => core.stopped.aborted
   for (let round = 0; round < ROUNDS; round++) {
     const pauseMs = pauseAmong(round, core.parts.random)
-    if (pauseMs > 0) await core.parts.clock.sleep(pauseMs)
+    if (pauseMs > 0) await core.parts.clock.pause(pauseMs)
     const { schedules, epoch } = await persist(
       core,
       'transaction (look)',

@@ -144,7 +144,7 @@ async function restoreSchedules(
   let pending = ids
   for (let round = 0; pending.length > 0; round++) {
     const pauseMs = pauseAmong(round, random)
-    if (pauseMs > 0) await clock.sleep(pauseMs)
+    if (pauseMs > 0) await clock.pause(pauseMs)
     if (round > 0 && clock.mono() >= givenUpAt) throw contention(pending[0]!, round)
     const asked = pending
     const loaded = await callStore(core, 'restore (read)', () => core.parts.store.load(asked))

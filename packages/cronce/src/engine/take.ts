@@ -38,7 +38,7 @@ const TRIES = 50
 /** Try to take it, once; neither what is held is waited for, nor a store that moved. Throws when the store does. */
 export async function takeFire(core: Core, wanted: Wanted, kind: AsideKind): Promise<Taken> {
   for (let tries = 0; tries < TRIES; tries++) {
-    await core.parts.clock.sleep(pauseAmong(tries, core.parts.random), core.stopped)
+    await core.parts.clock.pause(pauseAmong(tries, core.parts.random), core.stopped)
     if (!isAble(core, wanted, kind)) return { kind: 'unable' }
     const loaded = await callStore(core, 'take (read)', () => core.parts.store.load([wanted.schedule]))
     if (!core.epochs.observe(loaded.epoch)) continue

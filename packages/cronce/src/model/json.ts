@@ -1,6 +1,18 @@
 /** What survives being stored. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+/** A deep copy of plain data. What crosses to or from user code is copied: user code may change it, the record must not change. */
+export function copyJson<Value>(value: Value): Value {
+  return copied(value) as Value
+}
+
+function copied(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copied)
+  // Not by assignment: an input may have the key `__proto__`.
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copied(item)]))
+}
+
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BRACKETS = { open: 0x5b, close: 0x5d }

@@ -1,4 +1,4 @@
-import type { Json } from '../model/json.ts'
+import { copyJson, type Json } from '../model/json.ts'
 import { type Ending, ending, type Outcome } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
 import type { ErrorRecord, FireRecord } from '../model/record.ts'
@@ -117,7 +117,7 @@ export function endRun(
     outcome: end.outcome,
     reason: end.reason,
     durationMs: Math.max(0, now - record.startedAt),
-    error,
+    error: copyJson(error),
   })
 }
 

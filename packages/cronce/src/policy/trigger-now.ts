@@ -1,4 +1,5 @@
 import type { Json } from '../model/json.ts'
+import type { FireRecord } from '../model/record.ts'
 import type { Asked, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { MAX_OPEN } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
@@ -15,6 +16,12 @@ export interface TriggerWish {
   readonly input: Json | undefined
   readonly overlap: 'honour' | 'ignore'
   readonly asked?: Asked | undefined
+}
+
+/** The open fire that an earlier trigger with this dedupe key made. Ask before `triggerNow`, which would replace it under `replace`. */
+export function findTriggered(state: ScheduleState, nonce: string, context: Context): FireRecord | null {
+  const known = state.open.find((fire) => fire.nonce === nonce)
+  return known === undefined ? null : recordOf(begin(state, context), known)
 }
 
 /** A fire by hand: now, beside the series, and also while the schedule is paused. */

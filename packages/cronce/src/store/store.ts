@@ -147,6 +147,8 @@ export interface StoreInfo {
    * store remember for a while what they did, to write it again.
    */
   readonly losesWrites: boolean
+  /** A wake-up costs nothing here, so the end of every lock and key sends one. @default false */
+  readonly freeWakes?: boolean | undefined
 }
 
 export interface InTransaction<Tx> {

@@ -4,6 +4,7 @@ import { surround } from '../app/surroundings.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import { parseDuration } from '../duration.ts'
 import { CronceError } from '../errors.ts'
+import { LEADER_JOB } from '../model/aside-jobs.ts'
 import type { CronceEvent } from '../model/event.ts'
 import { type MemorySource, memory } from '../store/memory/memory.ts'
 import type { MemoryTransaction } from '../store/memory/transaction.ts'
@@ -19,7 +20,7 @@ export interface TestKit {
   app(options?: Omit<CronceOptions<MemoryTransaction>, 'store'>): Cronce<MemoryTransaction>
   /** Epoch milliseconds of now. */
   now(): number
-  /** Let time pass, and everything that becomes due run, in its order. */
+  /** Let time pass, and everything that becomes due run, in its order. 0: only what is due now. */
   advance(duration: Duration): Promise<void>
   /** Let time pass until then: a Date, epoch milliseconds, or an ISO text with a zone. */
   advanceTo(instant: Date | number | string): Promise<void>
@@ -47,7 +48,8 @@ export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = 
   const clock = virtualClock(at(now).at, () => settled(running, patience))
   const told = (event: CronceEvent): void => {
     events.push(event)
-    if (event.type === 'run.started') running.set(`${event.token} ${event.schedule}`, 0)
+    // A leader's term only ends with its app.
+    if (event.type === 'run.started' && event.job !== LEADER_JOB) running.set(`${event.token} ${event.schedule}`, 0)
     else if (event.type === 'run.ended' || event.type === 'run.fenced')
       running.delete(`${event.token} ${event.schedule}`)
   }
@@ -62,7 +64,7 @@ export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = 
     },
     now: () => clock.wall(),
     async advance(duration) {
-      const ms = parseDuration(duration)
+      const ms = duration === 0 ? 0 : parseDuration(duration)
       if (ms === null) throw badDuration(duration)
       await clock.advance(ms)
     },

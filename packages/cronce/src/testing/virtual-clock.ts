@@ -16,12 +16,16 @@ interface Sleeper {
   readonly wake: () => void
 }
 
+/** Time moves on although something still pauses: it fails again and again, and only time may help. */
+const PAUSES_LONGEST_TURNS = 10_000
+
 /** `settled`: resolves when what was woken has done all it can at this moment. */
 export function virtualClock(start: number, settled: () => Promise<void> = turn): VirtualClock {
   let mono = 0
   let offset = start
   let count = 0
   let sleepers: Sleeper[] = []
+  let pausing = 0
 
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
@@ -38,6 +42,13 @@ export function virtualClock(start: number, settled: () => Promise<void> = turn)
     })
   }
 
+  /** One turn of the event loop for each millisecond: takes no virtual time, and keeps competitors apart. */
+  const pause = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    pausing++
+    for (let left = ms; left > 0 && signal?.aborted !== true; left--) await nextTurn()
+    pausing--
+  }
+
   const earliest = (): Sleeper | undefined =>
     sleepers.reduce<Sleeper | undefined>(
       (first, next) =>
@@ -47,23 +58,33 @@ export function virtualClock(start: number, settled: () => Promise<void> = turn)
       undefined,
     )
 
+  /** All work of this moment is done, further attempts after a pause included. */
+  const allSettled = async (): Promise<void> => {
+    await settled()
+    for (let turns = 0; pausing > 0 && turns < PAUSES_LONGEST_TURNS; turns++) {
+      await nextTurn()
+      if (pausing === 0) await settled()
+    }
+  }
+
   return {
     wall: () => mono + offset,
     mono: () => mono,
     sleep,
+    pause,
     step(ms) {
       offset += ms
     },
     async advance(ms) {
       const target = mono + ms
-      await settled()
+      await allSettled()
       for (let next = earliest(); next !== undefined && next.at <= target; next = earliest()) {
         mono = Math.max(mono, next.at)
         next.wake()
-        await settled()
+        await allSettled()
       }
       mono = Math.max(mono, target)
-      await settled()
+      await allSettled()
     },
     get sleeping() {
       return sleepers.length
@@ -73,5 +94,9 @@ export function virtualClock(start: number, settled: () => Promise<void> = turn)
 
 /** Everything that waits for nothing but the event loop has run. */
 export async function turn(): Promise<void> {
-  for (let turns = 0; turns < 3; turns++) await new Promise<void>((resolve) => setImmediate(resolve))
+  for (let turns = 0; turns < 3; turns++) await nextTurn()
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }

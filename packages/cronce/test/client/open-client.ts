@@ -42,7 +42,7 @@ export async function openClient(
     store: wrap(store),
     context: () => ({
       zoneData: '2027a',
-      clock: { ...clock, mono: clock.wall, sleep: async () => {} },
+      clock: { ...clock, mono: clock.wall, sleep: async () => {}, pause: async () => {} },
       random: () => 0.5,
       newId: () => `id-${++ids}`,
     }),

@@ -7,7 +7,7 @@ import { type LeaseDeadline, msLeft, tellDeadlines } from '../../src/target/leas
 /** A lease of 15 s, renewed by this clock. */
 function leaseAt(): { readonly own: Lease; readonly time: { mono: number; wall: number }; renew(): void } {
   const time = { mono: 1_000, wall: 5_000_000 }
-  const own = lease({ mono: () => time.mono, wall: () => time.wall, sleep: async () => {} })
+  const own = lease({ mono: () => time.mono, wall: () => time.wall, sleep: async () => {}, pause: async () => {} })
   const renew = (): void => own.renewed(own.times(), 15_000)
   renew()
   return { own, time, renew }

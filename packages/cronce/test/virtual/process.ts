@@ -104,7 +104,7 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     if (how === 'suspended') suspendedAt = world.now()
   }
   return {
-    clock: { wall: () => Math.floor(epoch + skewMs + stepped + world.now() * rate), mono, sleep },
+    clock: { wall: () => Math.floor(epoch + skewMs + stepped + world.now() * rate), mono, sleep, pause: sleep },
     get state() {
       return state
     },

@@ -82,6 +82,6 @@ function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copy)
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, copy(item)]))
-  // Not by assignment: a key of somebody's input may be `__proto__`.
+  // Not by assignment: an input may have the key `__proto__`.
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item)]))
 }

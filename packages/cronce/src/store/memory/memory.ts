@@ -30,7 +30,8 @@ export interface MemorySource extends StoreSource<MemoryTransaction> {
  * The reference store: in this process only, and gone with it. For tests, simulations and applications with one instance
  * that need no memory of what ran before a restart.
  *
- * What is handed in is kept as it is, not copied, and is what later answers contain: neither side changes it.
+ * States and records are kept as they are handed in, not copied, and are what later answers contain: neither side changes them.
+ * Values that user code gets from the store itself (results of steps, what a transaction reads and writes) are copied.
  */
 export function memory({
   clock = { wall: Date.now },

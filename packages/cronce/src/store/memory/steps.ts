@@ -1,3 +1,4 @@
+import { copyJson } from '../../model/json.ts'
 import type { StepRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { Annotation, StepAnswer, StepCommand } from '../store.ts'
@@ -22,7 +23,7 @@ export function step(space: Space, now: Instant, command: StepCommand): StepAnsw
       return known.state === 'begun' ? end(space, now, known, command) : DUPLICATE
     case 'resolve':
       if (known === undefined) return NOT_FOUND
-      if (known.state === 'done') return { kind: 'done', result: known.result }
+      if (known.state === 'done') return done(known)
       return known.state === 'begun' ? end(space, now, known, command) : DUPLICATE
   }
 }
@@ -31,7 +32,7 @@ function begin(space: Space, now: Instant, known: StepRecord | undefined, comman
   const { fire, token, rerun } = command
   const run = liveRun(space, fire.schedule, token)
   if (run === undefined || run.dueAt !== fire.dueAt || run.nonce !== fire.nonce) return STALE
-  if (known?.state === 'done') return { kind: 'done', result: known.result }
+  if (known?.state === 'done') return done(known)
   if (known?.state === 'begun' && known.token === token) return DUPLICATE
   if (known?.state === 'begun' && !rerun) return { kind: 'unknown', token: known.token }
   put(space, {
@@ -49,8 +50,12 @@ function begin(space: Space, now: Instant, known: StepRecord | undefined, comman
 }
 
 function end(space: Space, now: Instant, known: StepRecord, command: Command<'end' | 'resolve'>): StepAnswer {
-  put(space, { ...known, state: command.failed ? 'failed' : 'done', result: command.result, endedAt: now })
+  put(space, { ...known, state: command.failed ? 'failed' : 'done', result: copyJson(command.result), endedAt: now })
   return APPLIED
+}
+
+function done({ result }: StepRecord): StepAnswer {
+  return { kind: 'done', result: copyJson(result) }
 }
 
 function put(space: Space, record: StepRecord): void {

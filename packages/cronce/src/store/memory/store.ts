@@ -51,6 +51,7 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
         transactions: true,
         probes: false,
         losesWrites: core.losesWrites,
+        freeWakes: true,
       }
     },
     async load(ids, { tx } = {}) {

@@ -1,5 +1,5 @@
 import type { Change } from '../../model/change.ts'
-import type { Json } from '../../model/json.ts'
+import { copyJson, type Json } from '../../model/json.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { ApplyOptions, ChangeResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
@@ -49,13 +49,13 @@ export function beginTransaction(core: Core): OpenTransaction {
     tx: {
       get(key) {
         check()
-        if (open.writes.has(key)) return open.writes.get(key)
+        if (open.writes.has(key)) return copyJson(open.writes.get(key))
         if (!open.reads.has(key)) open.reads.set(key, open.data.effects.get(key))
-        return open.reads.get(key)
+        return copyJson(open.reads.get(key))
       },
       set(key, value) {
         check()
-        open.writes.set(key, value)
+        open.writes.set(key, copyJson(value))
       },
     },
     reads: new Map(),
