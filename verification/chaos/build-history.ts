@@ -10,6 +10,7 @@ import type {
   RunOfFire,
   Time,
 } from '../../packages/checker/src/history.ts'
+import { starvationIn } from '../../packages/checker/src/starvation.ts'
 import type { StepView } from '../../packages/cronce/src/client/views.ts'
 import type { EffectRow, Line } from './order.ts'
 
@@ -70,14 +71,13 @@ export function fireKey({ schedule, dueAt, nonce }: Pick<RunOfFire, 'schedule' |
   return `${schedule} ${dueAt} ${nonce}`
 }
 
-/** When a process was last seen to stall or to be struck. */
-export function lastTrouble(folder: string): Time {
-  const ends = readWitnesses(folder).flatMap(([, lines]) =>
-    lines.map((line) =>
-      line.kind === 'fault' ? line.until : line.kind === 'struck' || line.kind === 'over' ? line.at : 0,
-    ),
-  )
-  return ends.reduce((latest, end) => Math.max(latest, end), 0)
+/** When a process was last struck or starved, or the store was; `entries` are the controller's own. */
+export function lastTrouble(folder: string, entries: readonly Entry[], bounds: Bounds, now: Time): Time {
+  const lines = readWitnesses(folder).flatMap(([, own]) => own)
+  const strikes = lines.flatMap((line) => (line.kind === 'struck' || line.kind === 'over' ? [line.at] : []))
+  const vouched = lines.filter((line) => line.kind === 'healthy' || line.kind === 'node')
+  const starved = starvationIn([...entries, ...vouched], bounds, now).map(({ until }) => until)
+  return [...strikes, ...starved].reduce((latest, end) => Math.max(latest, end), 0)
 }
 
 function readWitnesses(folder: string): [node: string, lines: Line[]][] {

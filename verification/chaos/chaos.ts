@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bounds, Entry, History, Ledger } from '../../packages/checker/src/history.ts'
-import type { Verdict } from '../../packages/checker/src/verdict.ts'
+import type { Property, Verdict } from '../../packages/checker/src/verdict.ts'
 import { lastTrouble, struckIn } from './build-history.ts'
 import { isShort, type Lack } from './counters.ts'
 import { declared } from './deploy.ts'
@@ -11,7 +11,7 @@ import { NAMES, resumeAll } from './operators.ts'
 import { createPlan, NOT_BRIEF, type Plan } from './plan.ts'
 import { randomFrom } from './random.ts'
 import { SERVER_TROUBLE } from './server-faults.ts'
-import { startWorld, type World, type WorldOptions } from './world.ts'
+import { startWorld, type WitnessedBounds, type World, type WorldOptions } from './world.ts'
 
 /** What faults work with. */
 export interface Chaos extends World {
@@ -49,11 +49,13 @@ export interface ChaosResult {
   readonly world: Pick<World, 'keep' | 'removeFolder'>
 }
 
-const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, clockErrorMs: 25 }
+const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, clockErrorMs: 25, starvedMs: 500 }
 /** Calm is judged, too: so long after everything must be right again. */
 const TAIL_MS = 4_000
-/** A busy machine may spoil it; then it lasts longer, but not for ever. */
-const LONGEST_MS = 60_000
+/** A starved machine makes it last longer, until witnesses vouch for all of it; but not for ever. */
+const LONGEST_MS = 120_000
+/** C6: lateness. C11: timeouts. C12: recovery. */
+const TIMED: readonly Property[] = ['C6', 'C11', 'C12']
 const READ_MS = 5_000
 /** Faults go on for so long at most when something is lacking, or for as long again: less than another run would take. */
 const OVERTIME_MS = 30_000
@@ -67,7 +69,7 @@ const TROUBLE_MS = 6_000
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, seconds, store } = options
-  const bounds: Bounds = { ...BOUNDS, recoveryMs: options.recoveryMs }
+  const bounds: WitnessedBounds = { ...BOUNDS, recoveryMs: options.recoveryMs }
   const slots = Array.from({ length: options.workers }, (_, index) => `w${index + 1}`)
   const world = await startWorld({
     store,
@@ -96,17 +98,23 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const reads = await makeChaos(chaos, options, plan, calm, lacking)
     options.progress('calm')
     await heal(chaos)
-    await stayCalm(chaos, bounds.recoveryMs + TAIL_MS)
-    const { history, verdict } = await world.judge(reads)
+    await stayCalm(chaos, bounds)
+    const { history, verdict, surprises } = await world.judge(reads)
     const counts = counters.total(faultsOf(history.entries))
-    const { surprises } = fleet
     const tooRare = lacking().map(({ words }) => words)
-    const vacuous = [...tooRare, ...(verdict.counts.latenessMs === null ? ['judged while all was calm: 0'] : [])]
+    const vacuous = [...tooRare, ...unwitnessed(verdict)]
     return { seed, history, verdict, surprises, counts, lacking: vacuous, skipped: world.skipped, world }
   } finally {
     calm.abort()
     await world.end()
   }
+}
+
+/** Rules about elapsed time that a healthy run lets judge, and this one did not: too little of it was witnessed. */
+function unwitnessed({ counts }: Verdict): string[] {
+  return TIMED.filter((property) => counts.timed[property] === undefined).map(
+    (property) => `witnessed time for ${property}: none`,
+  )
 }
 
 function faultsOf(entries: readonly Entry[]): string[] {
@@ -199,13 +207,15 @@ async function heal(chaos: Chaos): Promise<void> {
   recorder.log('calm')
 }
 
-/** Until nothing has been wrong for so long. */
-async function stayCalm({ fleet, recorder, folder }: Chaos, ms: number): Promise<void> {
+/** Until nothing has been wrong for as long as recovery takes, and for as long again as is judged; witnesses vouch for all of it. */
+async function stayCalm({ fleet, recorder, folder, heard }: Chaos, bounds: Bounds): Promise<void> {
   const beganAt = recorder.now()
+  const ms = bounds.recoveryMs + TAIL_MS
   for (let calmSince = beganAt; recorder.now() < Math.min(calmSince + ms, beganAt + LONGEST_MS); ) {
     // Whoever was busy may have heard too late that it need not stop itself any more.
     for (const slot of fleet.slots) if (slot.isStopped()) slot.signal('SIGCONT')
     await sleep(LOOK_MS * 25)
-    calmSince = Math.max(calmSince, lastTrouble(folder))
+    await heard()
+    calmSince = Math.max(calmSince, lastTrouble(folder, recorder.entries, bounds, recorder.now()))
   }
 }

@@ -145,7 +145,7 @@ async function stepClock({ clock, recorder, counters, store, fleet }: Chaos, ran
   const over = recorder.fault('clock step', isForAll ? null : slot.node)
   const at = recorder.now()
   stepped.step(byMs)
-  if (isForAll) recorder.add({ kind: 'clock', at, byMs })
+  if (isForAll) recorder.add({ kind: 'clock', at, until: recorder.now(), byMs })
   recorder.log(`clock steps by ${byMs} ms`)
   counters.count(isForward ? 'clock forward' : 'clock back')
   over()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Time } from '../../packages/checker/src/history.ts'
 import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
 import type { FakeClock } from './clock/clock.ts'
 import type { ChaosJob } from './jobs.ts'
@@ -43,7 +44,7 @@ export interface Fleet {
   /** A process that was started in this place then may fail to start now, through no fault of its own. */
   mayFail: (place: string, startedAt: number) => boolean
   /** A process ended and nobody had asked it to. */
-  readonly surprises: readonly string[]
+  readonly surprises: readonly Surprise[]
   /** Ready, all of them. */
   ready(): Promise<void>
   /** All have written down what they have to say of what came before. */
@@ -54,6 +55,15 @@ export interface Fleet {
   end(): Promise<void>
 }
 
+export interface Surprise {
+  readonly node: string
+  readonly startedAt: Time
+  readonly endedAt: Time
+  /** It had become ready. One that never did may have found the store too slow. */
+  readonly wasReady: boolean
+  readonly words: string
+}
+
 export interface FleetOptions {
   readonly folder: string
   readonly slots: readonly Pick<Slot, 'name' | 'proxy' | 'clock'>[]
@@ -61,6 +71,7 @@ export interface FleetOptions {
   /** Of the store, by way of a process's own proxy. */
   readonly urlBy: (proxy: TcpProxy | null) => string
   readonly leaseMs: number
+  readonly starvedMs: number
   readonly random: Random
   readonly environment: NodeJS.ProcessEnv
   /** For the loader of a mutant. */
@@ -87,7 +98,7 @@ interface Place extends Slot {
 }
 
 export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
-  const surprises: string[] = []
+  const surprises: Surprise[] = []
   let isEnding = false
   let starts = 0
   const output = openSync(join(options.folder, 'output.log'), 'a')
@@ -102,6 +113,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       seed: Math.floor(options.random.next() * 2 ** 32),
       store: { module: options.module, url: options.urlBy(place.proxy) },
       leaseMs: options.leaseMs,
+      starvedMs: options.starvedMs,
       deployment: `release-${fleet.release}`,
       jobs: options.jobsOf(fleet.release),
       ambush: options.ambush?.(place.node) ?? null,
@@ -136,7 +148,11 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       recorder.log(`${node} ended with ${signal ?? code}`)
       const isExpected =
         place.isAsked || signal === 'SIGKILL' || (!place.isReady && fleet.mayFail(place.name, place.startedAt))
-      if (!isExpected && !isEnding) surprises.push(`${node} ended by itself with ${signal ?? code}`)
+      if (!isExpected && !isEnding) {
+        const { startedAt, isReady: wasReady } = place
+        const words = `${node} ended by itself with ${signal ?? code}`
+        surprises.push({ node, startedAt, endedAt: recorder.now(), wasReady, words })
+      }
       place.isReady = false
       place.isOver = true
       if (!isEnding) setTimeout(() => void (isEnding || start(place)), fleet.restartMs())

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bounds } from '../../packages/checker/src/history.ts'
-import type { Property, Verdict } from '../../packages/checker/src/verdict.ts'
+import type { Property } from '../../packages/checker/src/verdict.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import { SYNC_POINTS } from '../sync-points.ts'
 import { NEXT_CALL } from './ambush.ts'
@@ -11,7 +10,7 @@ import { killSlot } from './faults.ts'
 import { CELL_JOBS, type ChaosJob } from './jobs.ts'
 import type { Blow } from './order.ts'
 import type { ChaosStore } from './stores/store.ts'
-import { startWorld, type World } from './world.ts'
+import { type Judgement, startWorld, type WitnessedBounds, type World } from './world.ts'
 
 /** One thing that goes wrong at one place: two processes, of which the first is struck there, and the other one is well. */
 export interface Cell {
@@ -41,7 +40,10 @@ function cellsOf({ transacts }: ChaosStore): readonly Cell[] {
   return CELLS.filter(({ point }) => transacts || point !== 'transaction:sent')
 }
 
-export const BOUNDS: Bounds = { leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000, clockErrorMs: 25 }
+export const BOUNDS: WitnessedBounds = {
+  ...{ leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000 },
+  ...{ clockErrorMs: 25, starvedMs: 500 },
+}
 const LOOK_MS = 20
 /** The first process in the place of the one that is struck. */
 const STRUCK = 'struck.1'
@@ -100,7 +102,7 @@ export async function runCell(
     const waited = await over.catch(vainly)
     const judged = await world.judge([])
     const { history, verdict } = judged
-    const { properties, ...found } = problemsIn(world, judged)
+    const { properties, ...found } = problemsIn(judged)
     const problems = [...(waited ?? []), ...found.problems]
     if (keep !== undefined && problems.length > 0) {
       world.keep(join(keep, `${cell.blow} at ${cell.point}`), history, verdict)
@@ -114,10 +116,10 @@ export async function runCell(
   }
 }
 
-export function problemsIn({ fleet }: World, { verdict }: { readonly verdict: Verdict }): Omit<CellResult, 'cell'> {
+export function problemsIn({ verdict, surprises }: Judgement): Omit<CellResult, 'cell'> {
   const { violations } = verdict
   return {
-    problems: violations.map(({ property, message }) => `${property}: ${message}`).concat(fleet.surprises),
+    problems: violations.map(({ property, message }) => `${property}: ${message}`).concat(surprises),
     properties: [...new Set(violations.map(({ property }) => property))],
   }
 }

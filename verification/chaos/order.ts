@@ -14,6 +14,8 @@ export interface Order {
   readonly seed: number
   readonly store: { readonly module: string; readonly url: string }
   readonly leaseMs: number
+  /** Whoever has no turn for longer than this is starved. */
+  readonly starvedMs: number
   readonly deployment: string
   readonly jobs: readonly ChaosJob[]
   /** In place from the beginning. */
@@ -43,7 +45,7 @@ export type Command =
   | { readonly type: 'lossy'; readonly rate: number }
   /** The next one of its transactions is stopped in the middle, or is not. */
   | { readonly type: 'stop-writing'; readonly wanted: boolean }
-  /** Write down how long nobody could, and say so. */
+  /** Write down what the process can vouch for up to now, and say so. */
   | { readonly type: 'look' }
   | { readonly type: 'answered'; readonly question: number; readonly accepted: boolean }
 

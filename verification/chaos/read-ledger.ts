@@ -25,6 +25,7 @@ export async function readLedger(
   const instances = await client.instances.list({ ended: 10_000 })
   return {
     at,
+    until: recorder.now(),
     storeAt,
     fires: reads.flatMap(({ fires }) => fires.map(fireOf)),
     runs: reads.flatMap(({ runs }) => runs.map(runOf)),

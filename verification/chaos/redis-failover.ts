@@ -82,9 +82,8 @@ export async function runFailover(fate: Fate, lossMs: number, keep?: string): Pr
     await fleet.ready()
     await sleep(AFTER_MS)
     await settled(world)
-    const { history, verdict } = await world.judge([])
+    const { history, verdict, surprises } = await world.judge([])
     const { violations } = verdict
-    const { surprises } = fleet
     if (keep !== undefined && violations.length > 0) world.keep(join(keep, fate), history, verdict)
     return { fate, lostWrites, ...countIn(history, rollbacks), rollbacks, violations, surprises, history }
   } finally {

@@ -33,7 +33,7 @@ export async function runServerCrashes(store: ChaosStore): Promise<Omit<CellResu
       over()
     }
     await settled(world)
-    return problemsIn(world, await world.judge(reads))
+    return problemsIn(await world.judge(reads))
   } catch (error) {
     return { problems: [(error as Error).message], properties: [] }
   } finally {

@@ -51,7 +51,7 @@ function stepClock(clock: { readonly step: (ms: number) => void }): Fault {
     const over = recorder.fault('store clock step', null)
     const at = recorder.now()
     clock.step(byMs)
-    recorder.add({ kind: 'clock', at, byMs })
+    recorder.add({ kind: 'clock', at, until: recorder.now(), byMs })
     recorder.log(`the store's clock steps by ${byMs} ms`)
     counters.count(isForward ? 'store clock forward' : 'store clock back')
     over()

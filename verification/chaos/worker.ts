@@ -11,8 +11,11 @@ import { type ChaosJob, optionsOf } from './jobs.ts'
 import { type Command, type Line, type Order, type Report, sinceOrigin } from './order.ts'
 import { fractionOf, randomFrom } from './random.ts'
 import type { StoreModule } from './stores/store.ts'
+import { createVigil, VIGIL_MS } from './vigil.ts'
 
-const { node, witness, origin, seed, store, leaseMs, deployment, jobs, ambush } = JSON.parse(process.argv[2]!) as Order
+const { node, witness, origin, seed, store, leaseMs, starvedMs, deployment, jobs, ambush } = JSON.parse(
+  process.argv[2]!,
+) as Order
 const { source, insert, isOneWriter } = (await import(store.module)) as StoreModule
 const begin = BigInt(origin)
 const file = openSync(witness, 'a')
@@ -23,6 +26,11 @@ function tell(report: Report): void {
   // With a callback, or a parent that is gone would be an error here.
   if (process.connected) process.send!(report, () => {})
 }
+
+const vigil = createVigil(starvedMs, (at, until) => write({ kind: 'healthy', at, until, node }))
+vigil.alive(now())
+setInterval(() => vigil.alive(now()), VIGIL_MS).unref()
+process.on('exit', () => vigil.flush())
 
 let strikes = 0
 function note(fault: string, isForAll = false): () => void {
@@ -60,7 +68,8 @@ process.on('message', (command: Command) => {
       stopWriting = command.wanted
       return
     case 'look':
-      look()
+      vigil.alive(now())
+      vigil.flush()
       return tell({ type: 'looked' })
     case 'answered':
       answers.get(command.question)?.(command.accepted)
@@ -163,17 +172,6 @@ function stopIfWanted(): void {
   process.kill(process.pid, 'SIGSTOP')
   over()
 }
-
-/** Nobody ordered this, but the machine was busy: what is late because of it is nobody's fault. */
-const LOOK_MS = 100
-const STALL_MS = leaseMs / 4
-let lookedAt = now()
-function look(): void {
-  const at = lookedAt
-  lookedAt = now()
-  if (lookedAt - at > STALL_MS) write({ kind: 'fault', at, until: lookedAt, fault: 'stall', node })
-}
-setInterval(look, LOOK_MS).unref()
 
 const names = jobs.map(({ name }) => name)
 for (const job of jobs) app.job(job.name, optionsOf(job), (run) => perform(job, run))

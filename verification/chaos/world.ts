@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bounds, History, Ledger } from '../../packages/checker/src/history.ts'
 import { judge } from '../../packages/checker/src/index.ts'
+import { starvationIn } from '../../packages/checker/src/starvation.ts'
 import type { Verdict } from '../../packages/checker/src/verdict.ts'
 import { type Connection, connect } from '../../packages/cronce/src/app/connect.ts'
 import type { CronceEvent, EventType } from '../../packages/cronce/src/model/event.ts'
 import { buildHistory } from './build-history.ts'
 import { type FakeClock, prepareClock } from './clock/clock.ts'
 import { type Counters, createCounters } from './counters.ts'
-import { createFleet, type Fleet, type FleetOptions } from './fleet.ts'
+import { createFleet, type Fleet, type FleetOptions, type Surprise } from './fleet.ts'
 import { type ChaosJob, withoutTransactions } from './jobs.ts'
 import { startProxy } from './proxy.ts'
 import { type Random, randomFrom } from './random.ts'
 import { readLedger, readSteps } from './read-ledger.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import type { ChaosStore, PreparedStore } from './stores/store.ts'
+import { watchStore } from './vigil.ts'
 
 /** Processes, their store, and all that is known about them from outside. */
 export interface World {
@@ -34,13 +36,25 @@ export interface World {
   /** What users write can be part of the store's own transactions. */
   readonly transacts: boolean
   read(): Promise<Ledger>
+  /** All witnesses have written down what they vouch for up to now. */
+  heard(): Promise<void>
   /** Stop everything for good, read for the last time, and judge. */
-  judge(earlier: readonly Ledger[]): Promise<{ readonly history: History; readonly verdict: Verdict }>
+  judge(earlier: readonly Ledger[]): Promise<Judgement>
   /** Everything goes, but for the folder. */
   end(): Promise<void>
   /** What all wrote down, for people. */
   keep(folder: string, history: History, verdict: Verdict): void
   removeFolder(): void
+}
+
+/** Time is real here, so that a machine may be too busy for us. */
+export type WitnessedBounds = Bounds & { readonly starvedMs: number }
+
+export interface Judgement {
+  readonly history: History
+  readonly verdict: Verdict
+  /** Processes that ended by themselves, but for those that could not start because something was starved. */
+  readonly surprises: readonly string[]
 }
 
 export interface WorldOptions
@@ -50,7 +64,7 @@ export interface WorldOptions
   readonly slots: readonly string[]
   readonly store: ChaosStore
   readonly seed: number
-  readonly bounds: Bounds
+  readonly bounds: WitnessedBounds
   /** Names that schedules may have had. */
   readonly names: readonly string[]
   readonly setsClock: boolean
@@ -66,10 +80,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { transacts } = options.store
   const jobsOf: World['jobsOf'] = (release) =>
     transacts ? options.jobsOf(release) : withoutTransactions(options.jobsOf(release))
+  const { starvedMs } = options.bounds
   const wall = (): number => Math.floor(Date.now() + (clock?.offset() ?? 0))
   const store = await options.store.prepare(folder, { wall, setsClock: options.setsClock })
   const random = randomFrom(options.seed)
-  const epoch = await measureEpoch(store, recorder)
+  const { epoch, errorMs } = await measureEpoch(store, recorder)
+  const bounds: Bounds = { ...options.bounds, clockErrorMs: Math.max(options.bounds.clockErrorMs, errorMs) }
+  const watching = new AbortController()
+  const storeVigil = watchStore(store, recorder, starvedMs, watching.signal)
   const counters = createCounters({ network: store.network !== null, server: store.server })
   const client = await connect({ store: store.source, logger: false })
   const { network } = store
@@ -87,7 +105,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     slots,
     module: store.module,
     urlBy: (proxy) => (network === null || proxy === null ? store.url : network.urlBy(proxy.port)),
-    leaseMs: options.bounds.leaseMs,
+    leaseMs: bounds.leaseMs,
+    starvedMs,
     random,
     environment: options.environment ?? {},
     nodeOptions: options.nodeOptions ?? [],
@@ -97,6 +116,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       options.onEvent?.(event, node)
     },
   })
+  const heard = async (): Promise<void> => {
+    await fleet.heard()
+    storeVigil.flush()
+  }
   const read = (): Promise<Ledger> => readLedger(client, options.names, recorder, store.now)
   return {
     folder,
@@ -117,18 +140,20 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     jobsOf,
     transacts,
     read,
+    heard,
     async judge(earlier) {
-      // Whoever has had no turn for long has not said so yet.
-      await fleet.heard()
+      await heard()
       await fleet.freeze()
       const last = await read()
       const steps = await readSteps(client, last, jobsOf(0))
       const rows = await store.effects()
       const reads = [...earlier, last]
-      const history = buildHistory({ folder, epoch, bounds: options.bounds, ...recorder, rows, steps, reads })
-      return { history, verdict: judge(history) }
+      storeVigil.flush()
+      const history = buildHistory({ folder, epoch, bounds, ...recorder, rows, steps, reads })
+      return { history, verdict: judge(history), surprises: surprisesIn(history, fleet.surprises) }
     },
     async end() {
+      watching.abort()
       await fleet.end()
       // Whatever it was in the middle of is of no interest now.
       await client.close().catch(() => {})
@@ -173,10 +198,31 @@ async function skewedClock(folder: string, random: Random): Promise<FakeClock | 
   return prepared
 }
 
-const SAMPLES = 20
+/** A process that never became ready, while itself or the store was starved, proves nothing. */
+function surprisesIn({ entries, bounds, reads }: History, surprises: readonly Surprise[]): string[] {
+  const starved = starvationIn(entries, bounds, reads.at(-1)!.at)
+  return surprises
+    .filter(({ node, wasReady, startedAt, endedAt }) => {
+      const isStarved = starved.some(
+        (gap) => (gap.node === null || gap.node === node) && gap.at <= endedAt && gap.until >= startedAt,
+      )
+      return wasReady || !isStarved
+    })
+    .map(({ words }) => words)
+}
 
-/** What the store's clock showed at time 0. Of several looks at both clocks, the one that nothing came in between of. */
-async function measureEpoch(store: PreparedStore, recorder: Recorder): Promise<number> {
+const SAMPLES = 20
+/** For rounding, and for what the two clocks drift apart during a run. */
+const DRIFT_MS = 10
+
+/**
+ * What the store's clock showed at time 0, and how far that may be off: of several looks at both clocks, the one that took the
+ * least time.
+ */
+async function measureEpoch(
+  store: PreparedStore,
+  recorder: Recorder,
+): Promise<{ readonly epoch: number; readonly errorMs: number }> {
   let best = { epoch: 0, tookMs: Number.POSITIVE_INFINITY }
   for (let sample = 0; sample < SAMPLES; sample++) {
     const before = recorder.now()
@@ -184,5 +230,5 @@ async function measureEpoch(store: PreparedStore, recorder: Recorder): Promise<n
     const after = recorder.now()
     if (after - before < best.tookMs) best = { epoch: storeAt - (before + after) / 2, tookMs: after - before }
   }
-  return Math.round(best.epoch)
+  return { epoch: Math.round(best.epoch), errorMs: Math.ceil(best.tookMs / 2) + DRIFT_MS }
 }

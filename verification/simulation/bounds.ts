@@ -26,5 +26,6 @@ export function boundsOf(scenario: Scenario): Bounds {
     recoveryMs: 6 * leaseMs + slowDutiesMs(scenario) + 2 * storeDeadlineOf(scenario) + WAITING_MS,
     lateMs: 10_000,
     clockErrorMs: 1,
+    starvedMs: null,
   }
 }

@@ -3,7 +3,8 @@ import type { Client } from '../../packages/cronce/src/client/client.ts'
 import type { FireView, InstanceView, RunView, ScheduleView } from '../../packages/cronce/src/client/views.ts'
 
 /** All that the product says about itself, by its public client. */
-export async function readLedger(client: Client<never>, at: number, storeAt: number): Promise<Ledger> {
+export async function readLedger(client: Client<never>, now: () => number, storeAt: number): Promise<Ledger> {
+  const at = now()
   const fires: LedgerFire[] = []
   for await (const fire of client.fires.all({ order: 'earliest' })) fires.push(fireOf(fire))
   const runs: LedgerRun[] = []
@@ -11,7 +12,7 @@ export async function readLedger(client: Client<never>, at: number, storeAt: num
   const schedules = []
   for await (const schedule of client.schedules.all()) schedules.push(scheduleOf(schedule))
   const instances = (await client.instances.list({ ended: 10_000 })).map(instanceOf)
-  return { at, storeAt, fires, runs: runs.reverse(), schedules, instances }
+  return { at, until: now(), storeAt, fires, runs: runs.reverse(), schedules, instances }
 }
 
 function fireOf(fire: FireView): LedgerFire {

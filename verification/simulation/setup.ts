@@ -52,7 +52,7 @@ export function createSetup(scenario: Scenario) {
     stepStore: (ms) => {
       stepped += ms
     },
-    read: () => readLedger(reader.app, world.now(), storeNow()),
+    read: () => readLedger(reader.app, world.now, storeNow()),
     isHealed: () => isHealed,
   }
   const heal = (): void => {

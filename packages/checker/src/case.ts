@@ -5,6 +5,7 @@ import { type Fleet, fleetOf } from './fleet.ts'
 import type { Bounds, History, Instant, Ledger, LedgerRun, LedgerSchedule, Spec, Time } from './history.ts'
 import { type SpanIndex, spanIndex } from './spans.ts'
 import { type StoreClock, storeClock, type Times } from './store-clock.ts'
+import type { Property } from './verdict.ts'
 
 /** A history made ready to be judged: each property looks at it and says what is wrong. */
 export interface Case {
@@ -16,6 +17,12 @@ export interface Case {
   readonly schedules: readonly Subject[]
   /** The node of the instance that held a run, as far as any of its handlers told. */
   readonly nodes: ReadonlyMap<string, string>
+  /** How many cases the rules about elapsed time could judge, since witnesses vouch for the whole stretch. They count themselves. */
+  readonly timed: Map<Property, number>
+}
+
+export function countTimed({ timed }: Case, property: Property): void {
+  timed.set(property, (timed.get(property) ?? 0) + 1)
 }
 
 /** A schedule, and all that is known about it. */
@@ -38,6 +45,7 @@ export interface Subject extends Dossier {
 
 const NOTHING: Ledger = {
   at: Number.NEGATIVE_INFINITY,
+  until: Number.NEGATIVE_INFINITY,
   storeAt: Number.NEGATIVE_INFINITY,
   fires: [],
   runs: [],
@@ -59,8 +67,8 @@ export function prepare(history: History): Case {
       }
     }
   }
-  const fleet = fleetOf(history.entries, history.bounds)
-  return { history, bounds: history.bounds, clock, fleet, final, schedules, nodes }
+  const fleet = fleetOf(history.entries, history.bounds, final.at)
+  return { history, bounds: history.bounds, clock, fleet, final, schedules, nodes, timed: new Map() }
 }
 
 function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: StoreClock): Subject {

@@ -1,5 +1,6 @@
 import type { Bounds, Entry, Fault, NodeEntry, Start, Time } from './history.ts'
 import { type Span, type SpanIndex, spanIndex } from './spans.ts'
+import { starvationIn } from './starvation.ts'
 
 /** Who was there, and what was done to them. */
 export interface Fleet {
@@ -14,6 +15,8 @@ export interface Fleet {
   /** When it ended; infinite if it has not. */
   endOf(node: string): Time
   readonly faults: readonly Fault[]
+  /** Stretches that no witness vouches for. They count as faults in all of the above. */
+  readonly starved: readonly Fault[]
 }
 
 interface Readiness {
@@ -22,7 +25,10 @@ interface Readiness {
   readonly room: number
 }
 
-export function fleetOf(entries: readonly Entry[], bounds: Bounds): Fleet {
+/** `end`: when the history ends. */
+export function fleetOf(recorded: readonly Entry[], bounds: Bounds, end: Time): Fleet {
+  const starved = starvationIn(recorded, bounds, end)
+  const entries = [...recorded, ...starved]
   const faults = entries.filter((entry): entry is Fault => entry.kind === 'fault')
   const nodes = entries.filter((entry): entry is NodeEntry => entry.kind === 'node')
   const when = (what: NodeEntry['what']): Map<string, Time> =>
@@ -45,6 +51,7 @@ export function fleetOf(entries: readonly Entry[], bounds: Bounds): Fleet {
     stopOf: (node) => stops.get(node) ?? Number.POSITIVE_INFINITY,
     endOf: (node) => ends.get(node) ?? Number.POSITIVE_INFINITY,
     faults,
+    starved,
   }
 }
 

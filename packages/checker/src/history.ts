@@ -31,9 +31,14 @@ export interface Bounds {
   readonly lateMs: number
   /** How far the harness's idea of the store's clock may be off. */
   readonly clockErrorMs: number
+  /**
+   * Nodes and the store were starved wherever no `healthy` entry covers them for longer than this. Rules about elapsed time do not
+   * judge such stretches. `null`: time is virtual, and nothing can starve.
+   */
+  readonly starvedMs: number | null
 }
 
-export type Entry = Operation | Start | Finish | Effect | NodeEntry | Fault | ClockStep
+export type Entry = Operation | Start | Finish | Effect | NodeEntry | Fault | ClockStep | Healthy
 
 /** Somebody asked for something. */
 export type Operation = OperationFrame & Request
@@ -181,13 +186,26 @@ export interface Fault {
 export interface ClockStep {
   readonly kind: 'clock'
   readonly at: Time
+  /** When it had surely been set; the same as `at` if not given. */
+  readonly until?: Time
   readonly byMs: number
+}
+
+/** A witness vouches that a node had its turn, or that the store answered, whenever it was asked from `at` to `until`. */
+export interface Healthy {
+  readonly kind: 'healthy'
+  readonly at: Time
+  readonly until: Time
+  /** `null`: the store. */
+  readonly node: string | null
 }
 
 /** All that the scheduler says about itself at one moment. */
 export interface Ledger {
   /** When the read was asked for: it shows at least what was there then. */
   readonly at: Time
+  /** When the read was complete: it shows nothing that came later. */
+  readonly until: Time
   /** What the store's clock said. */
   readonly storeAt: Instant
   readonly fires: readonly LedgerFire[]

@@ -36,8 +36,8 @@ const JUDGES: readonly Judge[] = [
 export function judge(history: History): Verdict {
   const judged = prepare(history)
   const violations: Violation[] = []
-  const report: Report = (property, { schedule, dueAt = null }, message, evidence) => {
-    violations.push({ property, message, schedule, dueAt, evidence })
+  const report: Report = (property, { schedule, dueAt = null }, message, evidence, basis = 'order') => {
+    violations.push({ property, basis, message, schedule, dueAt, evidence })
   }
   for (const look of JUDGES) look(judged, report)
   const lateness = judgeLateness(judged, report)
@@ -46,7 +46,7 @@ export function judge(history: History): Verdict {
   return { violations, counts: countsOf(judged, lateness) }
 }
 
-function countsOf({ history, schedules, final, fleet }: Case, lateness: number[]): Counts {
+function countsOf({ history, schedules, final, fleet, timed }: Case, lateness: number[]): Counts {
   const expected = schedules.flatMap((subject) => [...subject.expected.values()])
   const withDuty = (duty: string): number => expected.filter((instant) => instant.duty === duty).length
   const countKind = (kind: Entry['kind']): number => history.entries.filter((entry) => entry.kind === kind).length
@@ -66,6 +66,7 @@ function countsOf({ history, schedules, final, fleet }: Case, lateness: number[]
     byOutcome: tally(final.fires.map(({ outcome, count }) => [outcome ?? 'open', count])),
     byReason: tally(final.fires.map(({ reason, count }) => [reason ?? 'open', count])),
     faults: tally(fleet.faults.map(({ fault }) => [fault, 1])),
+    timed: Object.fromEntries(timed),
     latenessMs: percentiles(lateness.sort((a, b) => a - b)),
   }
 }

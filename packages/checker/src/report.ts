@@ -1,15 +1,17 @@
 import type { Case } from './case.ts'
 import type { Instant, LedgerRun } from './history.ts'
-import type { Property, Violation } from './verdict.ts'
+import type { Basis, Property, Violation } from './verdict.ts'
 
 /** Looks at a case from one side, and says everything that is wrong from there. */
 export type Judge = (judged: Case, report: Report) => void
 
+/** `basis` is `order` if not given. */
 export type Report = (
   property: Property,
   about: { readonly schedule: string | null; readonly dueAt?: Instant },
   message: string,
   evidence: Violation['evidence'],
+  basis?: Basis,
 ) => void
 
 export function iso(instant: Instant | null): string {

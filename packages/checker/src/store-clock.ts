@@ -42,9 +42,12 @@ export function storeClock({ epoch, entries, bounds }: History): StoreClock {
     for (const [index, piece] of pieces.entries()) {
       const low = Math.max(piece.from, instant - error - piece.offset)
       const high = Math.min(piece.to, instant + error - piece.offset)
-      if (low <= high || isPassedAtStart(pieces, index, instant, error)) {
-        from = Math.min(from, low <= high ? low : piece.from)
-        to = Math.max(to, low <= high ? high : piece.from)
+      if (low <= high) {
+        from = Math.min(from, low)
+        to = Math.max(to, high)
+      } else if (isPassedAtStart(pieces, index, instant, error)) {
+        from = Math.min(from, piece.from)
+        to = Math.max(to, pieces[index - 1]!.to)
       }
     }
     return { from, to }
@@ -76,7 +79,7 @@ function piecesOf(epoch: Instant, steps: readonly ClockStep[]): readonly Piece[]
   let from = Number.NEGATIVE_INFINITY
   let offset = epoch
   for (const step of steps) {
-    pieces.push({ from, to: step.at, offset })
+    pieces.push({ from, to: step.until ?? step.at, offset })
     from = step.at
     offset += step.byMs
   }
@@ -88,9 +91,8 @@ function isPassedAtStart(pieces: readonly Piece[], index: number, instant: Insta
   const before = pieces[index - 1]
   const piece = pieces[index]!
   if (before === undefined) return false
-  const [low, high] = [before.offset + piece.from, piece.offset + piece.from].toSorted((a, b) => a - b) as [
-    number,
-    number,
-  ]
+  const [earliest, latest] = [piece.from, before.to]
+  const low = Math.min(before.offset, piece.offset) + earliest
+  const high = Math.max(before.offset, piece.offset) + latest
   return low - error <= instant && instant <= high + error
 }

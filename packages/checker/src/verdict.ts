@@ -20,6 +20,9 @@ export const PROPERTIES = {
 
 export type Property = keyof typeof PROPERTIES
 
+/** What a violation rests on: the order of what was seen, or how long something took. */
+export type Basis = 'order' | 'time'
+
 export interface Verdict {
   /** In the order of the properties. */
   readonly violations: readonly Violation[]
@@ -28,6 +31,7 @@ export interface Verdict {
 
 export interface Violation {
   readonly property: Property
+  readonly basis: Basis
   /** What is wrong, for people, with names and times. */
   readonly message: string
   readonly schedule: string | null
@@ -53,6 +57,8 @@ export interface Counts {
   readonly byOutcome: Readonly<Record<string, number>>
   readonly byReason: Readonly<Record<string, number>>
   readonly faults: Readonly<Record<string, number>>
+  /** How many cases the rules about elapsed time could judge, by property. */
+  readonly timed: Readonly<Partial<Record<Property, number>>>
   /** From ready to start, where it was judged. */
   readonly latenessMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
 }

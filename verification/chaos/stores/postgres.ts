@@ -36,6 +36,9 @@ export function postgresChaos({ name, settings = {}, poolSize }: PostgresChaosOp
       await user.query(`create table effects
         (schedule text, due_at bigint, nonce text, attempt integer, token text, node text, at double precision)`)
       const { port } = bouncer ?? server
+      const prober = new pg.Pool({ connectionString: urlOf(direct, { port }), max: 1 })
+      prober.on('error', () => {})
+      await prober.query('create table probes (count integer); insert into probes values (0)')
       return {
         module: import.meta.filename,
         url: direct,
@@ -45,13 +48,14 @@ export function postgresChaos({ name, settings = {}, poolSize }: PostgresChaosOp
           const { rows } = await user.query('select floor(extract(epoch from clock_timestamp()) * 1000) as now')
           return Number(rows[0].now)
         },
+        probe: () => prober.query('update probes set count = count + 1'),
         clock: 'own',
         server: underChaos(server, user),
         isFree: () => true,
         disk: { reason: 'the server has it' },
         effects: async () => (await user.query('select * from effects')).rows.map(rowOf),
         async close() {
-          await user.end()
+          await Promise.all([user.end(), prober.end()])
           await bouncer?.stop()
           await inDatabase(server.url, (client) => client.query(`drop database ${database} with (force)`))
         },

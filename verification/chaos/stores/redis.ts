@@ -51,6 +51,7 @@ export function storeAt(url: string) {
       const [seconds, microseconds] = await user.time()
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
     },
+    probe: () => user.incr('chaos:probes'),
     clock: 'own',
     isFree: () => true,
     disk: { reason: 'the server has it' },

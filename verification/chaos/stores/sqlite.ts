@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { systemHost } from '../../../packages/cronce/src/store/sqlite/host.ts'
 import { sqlite, sqliteOn } from '../../../packages/cronce/src/store/sqlite/sqlite.ts'
 import type { EffectRow } from '../order.ts'
@@ -16,7 +17,11 @@ export const sqliteChaos: ChaosStore = {
     const file = join(disk.path, 'store.db')
     const user = new DatabaseSync(file, { timeout: 5_000 })
     user.exec(`pragma journal_mode = wal;
-      create table effects (schedule text, due_at integer, nonce text, attempt integer, token text, node text, at real)`)
+      create table effects (schedule text, due_at integer, nonce text, attempt integer, token text, node text, at real);
+      create table probes (count integer);
+      insert into probes values (0)`)
+    // Without a timeout: whoever holds the lock may be stopped, and only the controller lets it go on.
+    const prober = new DatabaseSync(file, { timeout: 0 })
     return {
       module: import.meta.filename,
       url: file,
@@ -24,6 +29,7 @@ export const sqliteChaos: ChaosStore = {
       network: null,
       // The host's, as the processes of the fleet see it.
       now: async () => wall(),
+      probe: () => writeProbe(prober),
       clock: 'host',
       server: null,
       isFree: () => canWrite(file),
@@ -31,6 +37,7 @@ export const sqliteChaos: ChaosStore = {
       effects: async () => user.prepare('select * from effects').all().map(rowOf),
       async close() {
         user.close()
+        prober.close()
         disk.unmount()
       },
     }
@@ -55,6 +62,23 @@ function rowOf({ schedule, due_at, nonce, attempt, token, node, at }: Record<str
     token: String(token),
     node: String(node),
     at: Number(at),
+  }
+}
+
+const SQLITE_BUSY = 5
+const BUSY_LOOK_MS = 5
+
+/** Waits for the write lock as the product does. */
+async function writeProbe(db: DatabaseSync): Promise<void> {
+  for (;;) {
+    try {
+      db.exec('update probes set count = count + 1')
+      return
+    } catch (error) {
+      const { errcode } = error as { readonly errcode?: number }
+      if (errcode === undefined || (errcode & 0xff) !== SQLITE_BUSY) throw error
+      await sleep(BUSY_LOOK_MS)
+    }
   }
 }
 

@@ -30,6 +30,8 @@ export interface PreparedStore {
   readonly network: { readonly host: string; readonly port: number; readonly urlBy: (port: number) => string } | null
   /** What its clock shows. */
   readonly now: () => Promise<number>
+  /** A small write, committed as the product's are. Rejects if the store refuses it or cannot be reached. */
+  readonly probe: () => Promise<unknown>
   /** `host`: that of the processes, which is set for all of them together. `own`: a server's; each process has another one. */
   readonly clock: 'host' | 'own'
   /** What can be done to the server. `null`: there is none. */

@@ -12,7 +12,7 @@ import type { LedgerSubject, LedgerVerdict, Stretch } from './subject.ts'
 export function judgeLedger(subject: LedgerSubject, stretch: Stretch): LedgerVerdict {
   const violations: Violation[] = []
   const report: Report = (property, { schedule, dueAt = null }, message, evidence) => {
-    violations.push({ property, message, schedule, dueAt, evidence })
+    violations.push({ property, basis: 'order', message, schedule, dueAt, evidence })
   }
   const isWithin = ({ dueAt, untilAt }: { dueAt: number; untilAt?: number | null }): boolean =>
     dueAt <= stretch.to && (untilAt ?? dueAt) >= stretch.from

@@ -23,13 +23,13 @@ export const judgeMisses: Judge = (judged, report) => {
       if (story.record === null || !isMissedForNothing(judged, subject, story.record, story)) continue
       const { dueAt, record } = story
       const message = `${fireText(record)} was missed (${record.reason}), though nothing kept anybody from it.`
-      report('C1', { schedule: subject.id, dueAt }, message, [record])
+      report('C1', { schedule: subject.id, dueAt }, message, [record], 'time')
     }
     for (const range of subject.ranges) {
       if (!isMissedForNothing(judged, subject, range, null)) continue
       const until = `and up to ${iso(range.untilAt)}`
       const message = `${fireText(range)} ${until} was missed (${range.reason}), though nothing kept anybody from it.`
-      report('C1', { schedule: subject.id, dueAt: range.dueAt }, message, [range])
+      report('C1', { schedule: subject.id, dueAt: range.dueAt }, message, [range], 'time')
     }
   }
 }

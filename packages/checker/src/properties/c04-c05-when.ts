@@ -91,7 +91,7 @@ function judgeStopping({ fleet, bounds }: Case, story: Story, report: Report): v
     })
     if (isKept) continue
     const message = `${fireText(story)} was started on ${start.node}, which was asked to stop long before that.`
-    report('C4', story, message, [start])
+    report('C4', story, message, [start], 'time')
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Case, type Subject, standingOf } from '../case.ts'
+import { type Case, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import type { LedgerFire, Spec } from '../history.ts'
 import { instantsOf } from '../instants.ts'
@@ -6,11 +6,12 @@ import { fireText, iso, type Report } from '../report.ts'
 import { hasEndedFire } from './c04-c05-when.ts'
 import { isFreeToStart } from './in-the-way.ts'
 
-/** C6. Gives back how late what was judged was, in milliseconds. */
+/** C6. Returns how late each fire that could be judged was, in milliseconds. */
 export function judgeLateness(judged: Case, report: Report): number[] {
   const lateness: number[] = []
   for (const subject of judged.schedules) {
     for (const story of subject.stories.values()) {
+      judgeSettlements(judged, story, report)
       const late = latenessOf(judged, subject, story, report)
       if (late !== null) lateness.push(late)
     }
@@ -40,12 +41,25 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
     judged.fleet.isCalm(ready.from, start.at) &&
     isFreeToStart(judged, subject, spec, { from: ready.from, to: Math.max(ready.from, start.at) }, story)
   if (!isJudged) return null
+  countTimed(judged, 'C6')
   const late = Math.max(0, start.at - ready.to)
   if (late > judged.bounds.lateMs) {
     const message = `${fireText(story)} was started ${late} ms after it was ready, though nothing was wrong.`
-    report('C6', story, message, evidence)
+    report('C6', story, message, evidence, 'time')
   }
   return late
+}
+
+/** While nothing is wrong, a run is settled soon after its handler has finished. */
+function judgeSettlements({ clock, fleet, bounds }: Case, story: Story, report: Report): void {
+  for (const run of story.runs) {
+    const finish = story.finishes.get(run.token)
+    if (finish === undefined || run.endedAt === null) continue
+    const lateMs = clock.timesOf(run.endedAt).from - finish.at
+    if (lateMs <= bounds.lateMs || !fleet.isCalm(finish.at, finish.at + lateMs)) continue
+    const message = `${fireText(story)}: run ${run.token} was settled ${lateMs} ms after its handler had finished.`
+    report('C6', story, message, [finish, run], 'time')
+  }
 }
 
 /** Ready neither before it is due, nor after that by more than the jitter, nor after the next one is due. */

@@ -1,4 +1,4 @@
-import { type Case, type Subject, standingOf } from '../case.ts'
+import { type Case, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
 import { fireText, iso, type Report } from '../report.ts'
@@ -73,7 +73,10 @@ function placesOf({ overlap }: Spec): number {
   return overlap.kind === 'queue-all' ? overlap.limit : Number.POSITIVE_INFINITY
 }
 
-/** What runs when another takes its place is over after its grace, if nothing is done to its node. */
+/**
+ * A run whose place another fire takes ends after its grace, if nothing is done to its node: its handler finishes, or the run is
+ * revoked. How soon a finished run is settled is C6's.
+ */
 function judgeReplaced(
   judged: Case,
   subject: Subject,
@@ -89,10 +92,15 @@ function judgeReplaced(
     if (run === undefined || start === undefined) continue
     const { specs } = standingOf(judged, subject, story.dueAt, by.record.plannedAt)
     const graceMs = Math.max(...specs.map(({ timeout }) => timeout.graceMs))
-    const ended = run.endedAt === null ? final.at : clock.timesOf(run.endedAt).from
+    const ended = Math.min(
+      run.endedAt === null ? final.at : clock.timesOf(run.endedAt).from,
+      story.finishes.get(start.token)?.at ?? Number.POSITIVE_INFINITY,
+    )
     const longest = graceMs * 1.25 + bounds.lateMs
-    if (ended - from <= longest || fleet.wasHit(start.node, from, ended)) continue
-    report('C7', story, `${fireText(story)} went on after ${fireText(by)} took its place.`, [run, by.record])
+    if (fleet.wasHit(start.node, from, Math.max(from, ended))) continue
+    countTimed(judged, 'C7')
+    if (ended - from <= longest) continue
+    report('C7', story, `${fireText(story)} went on after ${fireText(by)} took its place.`, [run, by.record], 'time')
   }
 }
 

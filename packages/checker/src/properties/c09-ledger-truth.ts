@@ -35,18 +35,18 @@ function judgeStart(judged: Case, story: Story, start: Start, report: Report): v
     report('C9', story, message, [start, run])
   } else if (run.endedAt !== null && isStartedAfter(judged, start, run, run.endedAt)) {
     const message = `${fireText(story)} was started on ${start.node} after its run ${run.token} had ended on record.`
-    report('C9', story, message, [start, run])
+    report('C9', story, message, [start, run], 'time')
   }
 }
 
-/** A node that was held up between its claim and the first line of the handler can't know. */
-/** While nothing is done to it, nobody waits longer for an answer of the store. */
+/** The longest time that the answer to a claim takes in virtual time, unless something is done to the node. */
 const ANSWER_MS = 400
 
-function isStartedAfter({ clock, fleet }: Case, start: Start, run: LedgerRun, endedAt: Instant): boolean {
+/** A run that is revoked while the answer to its claim is under way still starts: its node cannot know. */
+function isStartedAfter({ clock, fleet, bounds }: Case, start: Start, run: LedgerRun, endedAt: Instant): boolean {
   const claimed = clock.timesOf(run.startedAt).from
-  // The answer to a claim takes its time, and whoever takes the run away meanwhile is not heard.
-  return start.at > clock.timesOf(endedAt).to + ANSWER_MS && !fleet.wasHit(start.node, claimed, start.at)
+  const answerMs = bounds.starvedMs === null ? ANSWER_MS : bounds.lateMs
+  return start.at > clock.timesOf(endedAt).to + answerMs && !fleet.wasHit(start.node, claimed, start.at)
 }
 
 /** A run that is said to have succeeded returned by then, or committed; one that is said to have failed threw by then. */
@@ -95,5 +95,5 @@ function judgePause({ final, fleet, bounds }: Case, { id, row, definitions }: Su
   const message = row.isPaused
     ? `${id} is paused, though nobody paused it.`
     : `${id} is not paused, though it was paused.`
-  report('C9', { schedule: id }, message, [])
+  report('C9', { schedule: id }, message, [], 'time')
 }

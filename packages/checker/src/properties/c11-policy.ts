@@ -1,4 +1,4 @@
-import { type Case, compareClaims, type Subject, standingOf } from '../case.ts'
+import { type Case, compareClaims, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
@@ -45,16 +45,23 @@ function judgeBudgets(judged: Case, subject: Subject, story: Story, report: Repo
   }
 }
 
-/** A node to which nothing is done gives a run up that goes on when its time is up. */
+/**
+ * When the timeout and the grace of a run are over, its handler has finished or its node has given the run up, if nothing was done
+ * to the node. How soon a finished run is settled is C6's.
+ */
 function judgeTimeouts(judged: Case, subject: Subject, story: Story, report: Report): void {
   const { clock, fleet, bounds } = judged
   for (const start of story.starts) {
     const run = story.runs.find(({ token }) => token === start.token)
     if (run === undefined || run.endedAt === null) continue
-    const ended = clock.timesOf(run.endedAt).from
+    const finished = story.finishes.get(start.token)?.at ?? Number.POSITIVE_INFINITY
+    const ended = Math.min(clock.timesOf(run.endedAt).from, finished)
     const longest = longestRunMs(judged, subject, story, run.endedAt) + bounds.lateMs
-    if (ended - start.at <= longest || fleet.wasHit(start.node, start.at, ended)) continue
-    report('C11', story, `${fireText(story)} ran for ${ended - start.at} ms, longer than it may.`, [start, run])
+    if (longest === Number.POSITIVE_INFINITY || fleet.wasHit(start.node, start.at, Math.max(start.at, ended))) continue
+    countTimed(judged, 'C11')
+    if (ended - start.at <= longest) continue
+    const message = `${fireText(story)} ran for ${ended - start.at} ms, longer than it may.`
+    report('C11', story, message, [start, run], 'time')
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Case, Subject } from '../case.ts'
+import { type Case, countTimed, type Subject } from '../case.ts'
 import { keyOf, type Story } from '../evidence.ts'
 import type { Instant, LedgerRun, Spec } from '../history.ts'
 import { instantsOf, isInstant } from '../instants.ts'
@@ -15,6 +15,7 @@ export const judgeRecovery: Judge = (judged, report) => {
   if (!fleet.isCalm(final.at, final.at)) return
   const gone = new Set(final.instances.filter(({ state }) => state === 'dead' || state === 'left').map(({ id }) => id))
   for (const subject of judged.schedules) {
+    countTimed(judged, 'C12')
     for (const story of subject.stories.values()) {
       if (!story.isInFinal) continue
       for (const run of story.runs) if (run.endedAt === null) judgeRun(judged, subject, story, run, gone, report)
@@ -34,7 +35,7 @@ function judgeRun(
 ): void {
   const why = gone.has(run.instance) ? `${run.instance} is gone` : whyOver(judged, subject, story, run)
   if (why === null || judged.clock.timesOf(run.startedAt).to > judged.final.at - judged.bounds.recoveryMs) return
-  report('C12', story, `${fireText(story)}: run ${run.token} is still open, though ${why}.`, [run])
+  report('C12', story, `${fireText(story)}: run ${run.token} is still open, though ${why}.`, [run], 'time')
 }
 
 /** Why a run should have been ended by now, whatever its instance says. */
@@ -71,7 +72,7 @@ function judgeWaiting(judged: Case, subject: Subject, story: Story, report: Repo
     return
   if (!fleet.canRun(spec.job, since, final.at) || subject.open.some(since, final.at, (other) => other !== story)) return
   const message = `${fireText(story)} is ready since ${iso(record.readyAt)}, has nothing in its way, and does not run.`
-  report('C12', story, message, [record])
+  report('C12', story, message, [record], 'time')
 }
 
 /** The schedule knows what comes next: neither long past, nor further ahead than it should be. */
@@ -91,7 +92,7 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
   const overdue = final.storeAt - bounds.recoveryMs - spec.jitterMs
   if (row.nextAt !== null && row.nextAt <= overdue) {
     const message = `${id} has not gone past ${iso(row.nextAt)}, at ${iso(final.storeAt)}.`
-    report('C12', { schedule: id, dueAt: row.nextAt }, message, [])
+    report('C12', { schedule: id, dueAt: row.nextAt }, message, [], 'time')
     return
   }
   if (isOnce) return

@@ -4,9 +4,6 @@ import { byToken, compareTokens, keyOf } from '../evidence.ts'
 import type { Ledger, LedgerFire, LedgerInstance, LedgerRun, LedgerSchedule } from '../history.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 
-/** A read of the whole ledger is over within this. */
-const READ_MS = 10_000
-
 export const judgeMonotone: Judge = (judged, report) => {
   for (const subject of judged.schedules) judgeTokens(judged, subject, report)
   const { reads } = judged.history
@@ -120,7 +117,7 @@ function judgeInstances({ clock }: Case, earlier: Ledger, later: Ledger, report:
   }
   for (const run of later.runs) {
     const known = over.get(run.instance)
-    if (known === undefined || clock.timesOf(run.startedAt).from <= earlier.at + READ_MS) continue
+    if (known === undefined || clock.timesOf(run.startedAt).from <= earlier.until) continue
     const message = `${fireText(run)} was ${claimText(run)} by ${known.id}, which was ${known.state} before that.`
     report('C14', run, message, [run])
   }

@@ -49,6 +49,8 @@ function describe(entry: Entry): Line[] {
       const begins = { at: entry.at, who, what: `FAULT ${entry.fault}` }
       return entry.until === entry.at ? [begins] : [begins, { at: entry.until, who, what: `${entry.fault} is over` }]
     }
+    case 'healthy':
+      return []
     case 'clock':
       return [
         {

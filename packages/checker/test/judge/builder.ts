@@ -19,7 +19,7 @@ import type {
 export const EPOCH = Date.parse('2026-03-01T00:00:00Z')
 export const MINUTE = 60_000
 
-export const BOUNDS: Bounds = { leaseMs: 15_000, recoveryMs: 40_000, lateMs: 2_000, clockErrorMs: 0 }
+export const BOUNDS: Bounds = { leaseMs: 15_000, recoveryMs: 40_000, lateMs: 2_000, clockErrorMs: 0, starvedMs: null }
 
 /** A minutely job with the policies that most schedules have. */
 export const SPEC: Spec = {
@@ -81,9 +81,28 @@ export class Builder {
   }
 
   /** Set the store's clock. */
-  step(at: number, byMs: number): this {
-    this.entries.push({ kind: 'clock', at, byMs })
+  step(at: number, byMs: number, until = at): this {
+    this.entries.push({ kind: 'clock', at, until, byMs })
     this.offset += byMs
+    return this
+  }
+
+  /** From here on time is real: what no witness vouches for may have been starved. */
+  witnessed(starvedMs = 500): this {
+    this.bounds = { ...this.bounds, starvedMs }
+    return this
+  }
+
+  /** Witnesses vouch for the store and these nodes from the beginning to the end, but for one stretch of one of them. */
+  healthy(
+    to: number,
+    nodes: readonly string[],
+    gap?: { readonly node: string | null; readonly at: number; readonly until: number },
+  ): this {
+    for (const node of [null, ...nodes]) {
+      const stretches = gap?.node === node ? [[0, gap.at] as const, [gap.until, to] as const] : [[0, to] as const]
+      for (const [at, until] of stretches) this.entries.push({ kind: 'healthy', at, until, node })
+    }
     return this
   }
 
@@ -159,7 +178,7 @@ export class Builder {
     const nextAt = (Math.floor(storeAt / MINUTE) + 1) * MINUTE
     const schedules = [...this.schedules.values()].map((row) => ({ ...row, nextAt, ...patch }))
     this.reads.push({
-      ...{ at, storeAt, schedules, instances: [...this.instances] },
+      ...{ at, until: at, storeAt, schedules, instances: [...this.instances] },
       ...{ fires: [...this.fires.values()], runs: [...this.runs.values()] },
     })
     return this

@@ -54,8 +54,8 @@ export function sampleHistory(plans: readonly Plan[] = PLANS): History {
       }
     }
   }
-  const ledger = { at: 31_000, storeAt: EPOCH + 33_000, fires, runs, schedules: [], instances: [] }
-  const bounds = { leaseMs: LEASE_MS, recoveryMs: 5000, lateMs: 500, clockErrorMs: 5 }
+  const ledger = { at: 31_000, until: 31_000, storeAt: EPOCH + 33_000, fires, runs, schedules: [], instances: [] }
+  const bounds = { leaseMs: LEASE_MS, recoveryMs: 5000, lateMs: 500, clockErrorMs: 5, starvedMs: null }
   return { format: 1, epoch: EPOCH, bounds, entries: entries.toSorted((a, b) => a.at - b.at), reads: [ledger] }
 }
 
@@ -134,6 +134,7 @@ export const NOTHING_WRONG: Verdict = {
     byOutcome: {},
     byReason: {},
     faults: {},
+    timed: {},
     latenessMs: null,
   },
 }
@@ -162,6 +163,7 @@ export function brokenSample(): { history: History; verdict: Verdict } {
     violations: [
       {
         property: 'C1',
+        basis: 'time',
         message: `${lost.schedule} was due at ${new Date(lost.dueAt).toISOString()}, three instances were ready all the time, nothing was in its way, and nobody ran it.`,
         schedule: lost.schedule,
         dueAt: lost.dueAt,
@@ -169,6 +171,7 @@ export function brokenSample(): { history: History; verdict: Verdict } {
       },
       {
         property: 'C2',
+        basis: 'order',
         message: `${original.schedule} due ${new Date(original.dueAt).toISOString()} was started under token 999 while token ${original.token} still held it: nothing had happened to its instance.`,
         schedule: original.schedule,
         dueAt: original.dueAt,
