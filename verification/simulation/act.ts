@@ -11,6 +11,8 @@ export interface Acting {
   readonly stage: Stage
   readonly weather: Weather
   readonly desk: Desk
+  /** Of a second operator. */
+  readonly colleague: Desk
   readonly stepStore: (ms: number) => void
   readonly read: () => Promise<Ledger>
   readonly reads: Ledger[]
@@ -77,7 +79,8 @@ export function act(acting: Acting, action: Action): void {
       void acting.read().then((ledger) => acting.reads.push(ledger))
       break
     default:
-      void operate(desk, action)
+      if (action.by === 'colleague') count('simultaneous')
+      void operate(action.by === 'colleague' ? acting.colleague : desk, action)
   }
 }
 

@@ -50,6 +50,7 @@ const DEMANDS: readonly (readonly [least: number, what: string, ...counters: str
   [5, 'a backfill was run', 'backfilled'],
   [3, 'a fire was run in another round', 'another round'],
   [3, 'a trigger of a key that is on record', 'op-trigger deduped'],
+  [10, 'two operators asked for something at the same instant', 'simultaneous'],
   [5, 'an operator did not know what became of a wish', 'unknown wish'],
   [5, 'a wish of an operator was refused', 'refused wish'],
   [20, 'records were pruned', 'pruned record'],

@@ -1,6 +1,7 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
+import { drawSimultaneous } from './draw-simultaneous.ts'
 import { createDice, type Dice, seedOf } from './random.ts'
 import type { Plan, Release, Scenario, Work } from './scenario.ts'
 
@@ -50,7 +51,9 @@ export function drawScenario(seed: number): Scenario {
       [...declared, ...created, 'added', 'shared'].map((name): [string, Work] => [name, drawWork(dice, setting)]),
     ),
     calmMs: 0,
-    actions: drawActions(dice, cast),
+    actions: [...drawActions(dice, cast), ...drawSimultaneous(createDice(seedOf(seed, 'simultaneous')), cast)].sort(
+      (one, other) => one.at - other.at,
+    ),
   }
   return { ...scenario, calmMs: calmMsOf(scenario) }
 }

@@ -68,7 +68,13 @@ export interface Work {
   readonly tells: number
 }
 
-export type Action = { readonly at: Time } & (ProcessAction | ClockAction | LinkAction | OperatorAction)
+/** `by`: what an operator asks for is asked by a second one, over a connection of its own. */
+export type Action = { readonly at: Time; readonly by?: 'colleague' | undefined } & (
+  | ProcessAction
+  | ClockAction
+  | LinkAction
+  | OperatorAction
+)
 
 export type ProcessAction =
   /** At once; at the so-manieth thing delivered; or when it gets there. */

@@ -41,14 +41,16 @@ export function createSetup(scenario: Scenario) {
     told: (_, event) => countEvent(event, count),
   }
   const operator = createOperator(parts, 'operator', scenario.latencyMs)
+  const colleague = createOperator(parts, 'colleague', scenario.latencyMs)
   const reader = createOperator(parts, 'reader', 0)
   const spells = createSpells(world)
   const stage = createStage(parts, spells)
-  const weather = createWeather(stage, operator, spells, recorder)
+  const weather = createWeather(stage, { operator, colleague }, spells, recorder)
   const releaseOf = (name: string) => stage.all.find((node) => node.name === name)?.release
   const acting: Acting = {
     ...{ world, scenario, stage, weather, reads: [] as Ledger[] },
     desk: { operator, recorder, storeNow, count },
+    colleague: { operator: colleague, recorder, storeNow, count },
     stepStore: (ms) => {
       stepped += ms
     },

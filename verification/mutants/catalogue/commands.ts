@@ -205,4 +205,48 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
       names: ['a job that left the code stops firing: what waited is cancelled, what runs goes on'],
     },
   },
+  {
+    name: 'lost-update-of-a-command',
+    rule: 'P7, protocol (compare-and-set not asked)',
+    breaks: 'A command that lost a race is answered as if it had been written.',
+    edits: [
+      edit(
+        'client/change-schedule.ts',
+        "    if (result.kind === 'applied') {\n      announce",
+        "    if (result.kind !== 'exists') {\n      announce",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C13', 'C10', 'C1', 'C4'] },
+  },
+  {
+    name: 'dedupe-by-instant',
+    rule: 'P1, rule 1',
+    breaks: 'A dedupe key holds for one millisecond: two triggers with one key make two fires.',
+    edits: [
+      edit(
+        'store/memory/apply.ts',
+        "nonce === '' ? undefined : records.schedules.get(schedule)?.nonces.get(nonce)?.key",
+        "nonce !== '-' ? undefined : records.schedules.get(schedule)?.nonces.get(nonce)?.key",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S8', 'C2', 'C4', 'C10'] },
+  },
+  {
+    name: 'repeated-key-replaces',
+    rule: 'P1, rule 1',
+    breaks: 'A trigger whose dedupe key names the running fire replaces that fire.',
+    edits: [
+      edit(
+        'client/trigger-schedule.ts',
+        '      known = findTriggered(state, command.nonce, context)\n      if (known !== null) return null\n',
+        '',
+      ),
+      edit('client/trigger-schedule.ts', 'import { findTriggered, triggerNow }', 'import { triggerNow }'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/testing/simultaneous-commands.test.ts',
+      names: ['does not replace the fire that it names'],
+    },
+  },
 ]

@@ -134,7 +134,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'nobody-hears-of-a-resignation',
     rule: 'P9',
     breaks: 'Whoever wants to lead next finds out when it happens to look.',
-    edits: [edit('engine/execute.ts', " || aside?.kind === 'term'", '')],
+    edits: [edit('engine/execute.ts', "kind === 'term' || ", '')],
     caughtBy: {
       judge: 'tests',
       file: FAULTS,

@@ -179,7 +179,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/memory/steps.ts',
-        "  if (known?.state === 'done') return { kind: 'done', result: known.result }\n  if (known?.state === 'begun' && known",
+        "  if (known?.state === 'done') return done(known)\n  if (known?.state === 'begun' && known",
         "  if (known?.state === 'begun' && known",
       ),
     ],
