@@ -28,6 +28,7 @@ const LOSABLE: ReadonlySet<string> = new Set<keyof Store>([
   'loadApp',
   'saveApp',
   'listRuns',
+  'listEnds',
 ])
 
 type Fate = Extract<Blow, 'request-lost' | 'answer-lost' | 'request-late'>

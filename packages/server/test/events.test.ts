@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { connect, type FeedEntry, type FireView } from 'cronce'
+import { connect, type FeedEntry, type FeedOptions, type FireView } from 'cronce'
 import { EventHub, type HubSettings } from '../src/events/hub.ts'
 import { openStream } from '../src/events/stream.ts'
 import type { Source } from '../src/source.ts'
@@ -71,14 +71,24 @@ describe('the stream of events', () => {
 async function madeUp(
   context: { after(fn: () => Promise<void>): void },
   settings: Partial<HubSettings> = {},
-): Promise<{ hub: EventHub; say: (count: number) => void; fail: () => void; feeds: () => number }> {
+): Promise<{
+  hub: EventHub
+  say: (count: number) => void
+  fail: () => void
+  feeds: () => number
+  /** From now on a feed is ready only when this is called. */
+  hold: () => () => void
+}> {
+  let baseline: Promise<void> = Promise.resolve()
   const client = await connect({ store: 'memory:' })
   let feeds = 0
   let said: FeedEntry[] = []
   let hasFailed = false
   let wake = (): void => {}
-  async function* feed({ signal }: { signal?: AbortSignal | undefined } = {}): AsyncGenerator<FeedEntry> {
+  async function* feed({ signal, onReady }: FeedOptions = {}): AsyncGenerator<FeedEntry> {
     feeds++
+    await baseline
+    onReady?.()
     signal?.addEventListener('abort', () => wake())
     while (signal?.aborted !== true) {
       if (hasFailed) {
@@ -113,6 +123,11 @@ async function madeUp(
   return {
     hub,
     feeds: () => feeds,
+    hold() {
+      const held = Promise.withResolvers<void>()
+      baseline = held.promise
+      return held.resolve
+    },
     say(count) {
       for (let at = 0; at < count; at++) said.push({ kind: 'fire.ended', at, fire })
       wake()
@@ -182,6 +197,51 @@ describe('the hub behind it', () => {
     say(1)
     assert.equal((await reader.next())?.kind, 'fire.ended')
     assert.equal(broken.length, 1)
+  })
+
+  test('sends ready, and reset after the feed broke, only once the feed knows where it begins', async (context) => {
+    const { hub, fail, hold } = await madeUp(context)
+    const isReady = hold()
+    const seen: string[] = []
+    const opened = openStream(hub, { ...OPTIONS, signal: new AbortController().signal })
+    void opened.then(() => seen.push('opened'))
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(seen.length, 0)
+    isReady()
+    const reader = new EventReader(await opened)
+    await reader.until('ready')
+    const isReadyAgain = hold()
+    fail()
+    const reset = reader.next().then((event) => seen.push(event!.kind))
+    // A newcomer reads the lists now; what ends before the feed begins again is in the reset that follows.
+    const newcomer = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
+    await newcomer.until('ready')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.deepEqual(seen, ['opened'])
+    isReadyAgain()
+    await reset
+    assert.deepEqual(seen, ['opened', 'reset'])
+    assert.equal((await newcomer.next())?.kind, 'reset')
+  })
+
+  test('a quiet stream advances its id with the events of others, so that it can go on after a break', async (context) => {
+    const { hub, say } = await madeUp(context, { ring: 100, heartbeatMs: 20 })
+    const never = new AbortController().signal
+    const quiet = new EventReader(await openStream(hub, { ...OPTIONS, schedule: 'other', signal: never }))
+    const busy = new EventReader(await openStream(hub, { ...OPTIONS, signal: never }))
+    const { id: firstId } = await quiet.until('ready')
+    void quiet.next()
+    await busy.until('ready')
+    for (let round = 0; round < 5; round++) {
+      say(50)
+      for (let count = 0; count < 50; count++) assert.equal((await busy.next())?.kind, 'fire.ended')
+    }
+    await eventually(async () => quiet.lastId.endsWith('-250'))
+    const options = { ...OPTIONS, schedule: 'other', signal: never }
+    const again = new EventReader(await openStream(hub, { ...options, lastEventId: quiet.lastId }))
+    assert.equal((await again.next())?.kind, 'ready')
+    const stale = new EventReader(await openStream(hub, { ...options, lastEventId: firstId }))
+    assert.equal((await stale.next())?.kind, 'reset')
   })
 
   test('cuts nothing short: thousands of entries arrive in order', async (context) => {

@@ -12,6 +12,8 @@ export class EventReader {
   #text = ''
   /** Comments so far. */
   beats = 0
+  /** What a browser would send as `Last-Event-ID`: also an id without an event counts. */
+  lastId = ''
 
   constructor(response: Response) {
     assert.equal(response.status, 200)
@@ -33,6 +35,7 @@ export class EventReader {
       this.#text = this.#text.slice(end + 2)
       const field = (name: string): string | undefined =>
         lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
+      this.lastId = field('id') ?? this.lastId
       const data = field('data')
       if (data !== undefined) return { kind: field('event')!, id: field('id')!, data: JSON.parse(data) }
       this.beats++

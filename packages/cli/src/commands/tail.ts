@@ -45,7 +45,7 @@ function runTail(args: Args, io: Io): Promise<number> {
     for await (const told of client.feed({ from, signal })) {
       const entry = redactRecord(told)
       if (entry.kind === 'gap') {
-        note('More happened at once than can be told here: see cronce runs.', io)
+        note('Ends may be missing here: see cronce runs and cronce fires.', io)
         continue
       }
       const about = entry.kind === 'fire.ended' ? entry.fire : entry.run

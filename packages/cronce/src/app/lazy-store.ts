@@ -53,6 +53,7 @@ export function lazyStore<Tx>(open: () => Promise<Store<Tx>>, { message, hint }:
     listSchedules: async (query) => (await ready()).listSchedules(query),
     listFires: async (query) => (await ready()).listFires(query),
     listRuns: async (query) => (await ready()).listRuns(query),
+    listEnds: async (query) => (await ready()).listEnds(query),
     listSteps: async (fire) => (await ready()).listSteps(fire),
     listInstances: async (query) => (await ready()).listInstances(query),
     prune: async (limit) => (await ready()).prune(limit),

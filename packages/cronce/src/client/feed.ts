@@ -1,9 +1,8 @@
+import type { Clock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
-import type { FireRecord } from '../model/record.ts'
-import type { RunQuery } from '../store/store.ts'
+import type { EndPage, RunQuery, Store } from '../store/store.ts'
 import { readStore } from './ask-store.ts'
 import { viewFire, viewRun } from './make-view.ts'
-import { keyOf, OpenRuns } from './open-runs.ts'
 import type { ClientParts } from './parts.ts'
 import { optionalInstant, readCommand } from './read-command.ts'
 import { optionInvalid, readDuration } from './read-option.ts'
@@ -11,140 +10,227 @@ import type { Duration, When } from './schedule-options.ts'
 import type { FireView, RunView } from './views.ts'
 
 /**
- * What happened, wherever in the fleet it did. Read from the records, so it comes about a second late, and of fires that were
- * never run (skipped, missed) only those whose due time is not more than an hour ago.
+ * What happened anywhere in the fleet, about a second ago. Every end that is committed after the feed is ready is reported at least
+ * once, or followed by a `gap`. The same end may be reported twice: a run is known by `schedule` and `token`, a fire by `schedule`,
+ * `dueAt`, `nonce` and `round`.
  */
 export type FeedEntry =
   | { readonly kind: 'run.started' | 'run.ended'; readonly at: number; readonly run: RunView }
-  /** A fire that ended without a run, or a range of them. */
+  /** A fire, or a range of them, whose end is not the end of a run: it never ran, or ended for another reason than its last run. */
   | { readonly kind: 'fire.ended'; readonly at: number; readonly fire: FireView }
-  /** More happened at once than is told: read the lists. */
+  /** Ends before this entry may be missing: read the lists again. What follows is complete again. */
   | { readonly kind: 'gap'; readonly at: number }
 
 export interface FeedOptions {
-  /** Begin with what happened since. @default now */
+  /**
+   * Begin with what is on record since then: runs that started, ends of runs that started at most an hour before, and ends of fires
+   * that were due at most an hour before. @default now
+   */
   readonly from?: When | undefined
   readonly signal?: AbortSignal | undefined
   /** Between two looks at the records, 100 ms to a minute. @default '1s' */
   readonly interval?: Duration | undefined
+  /** Called once the feed knows where it begins: lists that are read after this, and the feed, contain every end between them. */
+  readonly onReady?: (() => void) | undefined
 }
 
-/** Of fires and of runs that are asked for at once. */
-const MOST = 1_000
-/** Of runs that began, at each look. */
+/** Ends in one look; more are a gap. */
+const MOST_ENDS = 5_000
+/** Runs or fires in one answer, and answers in one look. */
+const PAGE = 1_000
 const PAGES = 10
-/** Records of one moment may become visible one after the other. */
+/** How far a look for starts reaches back: claims of one moment are committed one after the other. */
 const OVERLAP_MS = 10_000
-const FIRES_MS = 3_600_000
-/** Of what was told, so that it is not told again: more than a look can find. */
+const HOUR_MS = 3_600_000
+/** History that is older may have been pruned. */
+const KEPT_MS = 24 * HOUR_MS
+/** Between two looks: records of ends may be pruned if it takes longer. */
+const LONGEST_SILENCE_MS = HOUR_MS
+/** Starts that were reported, so that they are not reported again: more than a look can find. */
 const REMEMBERED = 50_000
+/** A call to the store that takes longer has failed. */
+const CALL_MS = 30_000
 
 export function feed<Tx>(parts: ClientParts<Tx>, options: FeedOptions = {}): AsyncIterable<FeedEntry> {
-  const fields = readCommand(options, ['from', 'signal', 'interval'])
+  const fields = readCommand(options, ['from', 'signal', 'interval', 'onReady'])
   const from = optionalInstant('from', fields.from)
   const intervalMs = readDuration('interval', fields.interval ?? 1_000, { min: 100, max: 60_000 })
-  const { signal } = fields
+  const { signal, onReady = () => {} } = fields
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw optionInvalid('signal', signal, 'an AbortSignal', 'Write signal: controller.signal.')
-  return entries(parts, from, intervalMs, signal)
+  if (typeof onReady !== 'function')
+    throw optionInvalid('onReady', onReady, 'a function', 'Write onReady: () => refresh().')
+  return entries(parts, { from, intervalMs, signal, onReady: onReady as () => void })
+}
+
+interface FeedSettings {
+  readonly from: number | undefined
+  readonly intervalMs: number
+  readonly signal: AbortSignal | undefined
+  readonly onReady: () => void
 }
 
 async function* entries<Tx>(
   parts: ClientParts<Tx>,
-  from: number | undefined,
-  intervalMs: number,
-  signal: AbortSignal | undefined,
+  { from, intervalMs, signal, onReady }: FeedSettings,
 ): AsyncGenerator<FeedEntry, void, undefined> {
-  const open = new OpenRuns(parts.store)
-  const { now: begunAt } = await open.begin(from)
-  const since = from ?? begunAt
-  let runsFrom = since
-  const runsTold = new Told()
-  // By themselves: runs that begin are many, and must not drive out what is listed for an hour.
-  const firesTold = new Told()
+  const { clock } = parts.context()
+  const reader = new FeedReader(parts.store, clock, signal)
+  try {
+    await reader.begin(from)
+  } catch (error) {
+    if (signal?.aborted === true) return
+    throw error
+  }
+  onReady()
   while (signal?.aborted !== true) {
     try {
-      const runs = await newRuns(parts, Math.max(since, runsFrom - OVERLAP_MS))
-      const gap: FeedEntry = { kind: 'gap', at: runs.now }
-      const [earliest] = runs.items
-      // Earlier ones were told along with it, or never will be.
-      if (runs.isCut && earliest !== undefined && !runsTold.has(keyOf(earliest))) yield gap
-      for (const run of runs.items) {
-        runsFrom = Math.max(runsFrom, run.startedAt)
-        if (!runsTold.isNew(keyOf(run))) continue
-        yield { kind: 'run.started', at: run.startedAt, run }
-        open.add(run)
-      }
-      for (const run of await open.ended(runs.items)) yield { kind: 'run.ended', at: run.endedAt ?? runs.now, run }
-      if (open.takeOverflow()) yield gap
-      const fires = await unrunFires(parts, since, runs.now)
-      if (fires.cutAt.some((fire) => !firesTold.has(fireKey(fire)))) yield gap
-      for (const fire of fires.items) {
-        if (firesTold.isNew(fireKey(fire))) yield { kind: 'fire.ended', at: fire.endedAt ?? runs.now, fire }
-      }
+      yield* await reader.look()
     } catch (error) {
-      // A store that does not answer for a while ends no feed: what happened meanwhile is told when it does.
+      // The next look begins where the last one that succeeded ended, so an outage loses nothing.
       if (!(error instanceof CronceError) || error.code === 'STORE_CLOSED') throw error
     }
-    await parts.context().clock.sleep(intervalMs, signal)
+    await clock.sleep(intervalMs, signal)
   }
 }
 
-interface NewRuns {
-  readonly now: number
-  /** The earliest first. */
-  readonly items: readonly RunView[]
-  /** There are earlier ones. */
-  readonly isCut: boolean
-}
+class FeedReader<Tx> {
+  readonly #store: Store<Tx>
+  readonly #clock: Clock
+  readonly #signal: AbortSignal | undefined
+  readonly #started = new Remembered()
+  /** Runs that started before are not reported as started. */
+  #since = 0
+  /** Where the next look at ends begins. */
+  #position: string | null = null
+  #lookedAt = 0
+  /** Start of the latest run that was found. */
+  #latestStart = 0
+  /** Ends since then are yet to be looked up in the records. */
+  #history: number | null = null
 
-async function newRuns<Tx>({ store }: ClientParts<Tx>, from: number): Promise<NewRuns> {
-  const found: RunView[] = []
-  let now = 0
-  let after: string | null = null
-  for (let page = 0; page < PAGES; page++) {
-    const query: RunQuery = { from, limit: MOST, after }
-    const answer = await readStore('list runs', () => store.listRuns(query))
-    found.push(...answer.items.map(viewRun))
-    now = answer.now
-    after = answer.next
-    if (after === null) break
+  constructor(store: Store<Tx>, clock: Clock, signal: AbortSignal | undefined) {
+    this.#store = store
+    this.#clock = clock
+    this.#signal = signal
   }
-  return { now, items: found.reverse(), isCut: after !== null }
-}
 
-interface UnrunFires {
-  readonly items: readonly FireView[]
-  /** The last of each list that goes on. */
-  readonly cutAt: readonly FireView[]
-}
-
-/** Fires that ended without ever having been run. */
-async function unrunFires<Tx>({ store }: ClientParts<Tx>, since: number, now: number): Promise<UnrunFires> {
-  const found: FireView[] = []
-  const cutAt: FireView[] = []
-  const isWanted = (record: FireRecord): boolean => record.attempt === 0 && (record.endedAt ?? 0) >= since
-  for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned'] as const) {
-    const query = { outcome, from: now - FIRES_MS, limit: MOST, after: null }
-    const { items, next } = await readStore('list fires', () => store.listFires(query))
-    found.push(...items.filter(isWanted).map(viewFire))
-    const last = items.at(-1)
-    if (next !== null && last !== undefined && isWanted(last)) cutAt.push(viewFire(last))
+  async begin(from: number | undefined): Promise<void> {
+    const { now, next } = await this.#listEnds()
+    this.#position = next
+    this.#lookedAt = now
+    this.#since = from ?? now
+    this.#latestStart = this.#since
+    this.#history = from ?? null
   }
-  return { items: found.sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0)), cutAt }
+
+  /** Reads everything first, and only then moves on: a read that fails changes nothing. */
+  async look(): Promise<FeedEntry[]> {
+    const runs = await this.#newRuns()
+    const ends = await this.#listEnds()
+    const { now } = ends
+    const past = this.#history === null ? [] : await this.#pastEnds(this.#history, runs.items, ends)
+    const isSilent = now - this.#lookedAt > LONGEST_SILENCE_MS
+    const isOld = this.#history !== null && this.#history < now - KEPT_MS
+    // Earlier starts than the earliest of a list that was cut were reported along with it, or never will be.
+    const isCut = runs.isCut && runs.items[0] !== undefined && !this.#started.has(runKey(runs.items[0]))
+    const ended = [...past, ...ends.items.map((end) => entryOf(end, now))].sort((one, other) => one.at - other.at)
+    const entries: FeedEntry[] = [...this.#starts(runs.items, ended), ...ended]
+    if (isCut || isSilent || isOld || !ends.complete) entries.push({ kind: 'gap', at: now })
+    this.#position = ends.next
+    this.#lookedAt = now
+    this.#latestStart = runs.items.reduce((latest, { startedAt }) => Math.max(latest, startedAt), this.#latestStart)
+    this.#history = null
+    return entries
+  }
+
+  /** A run that ends is reported as started first. */
+  #starts(found: readonly RunView[], ended: readonly EndEntry[]): FeedEntry[] {
+    const runs = [...found, ...ended.flatMap((entry) => (entry.kind === 'run.ended' ? entry.run : []))]
+    return runs
+      .filter((run) => run.startedAt >= this.#since && this.#started.isNew(runKey(run)))
+      .map((run) => ({ kind: 'run.started', at: run.startedAt, run }))
+  }
+
+  #listEnds(): Promise<EndPage> {
+    return this.#ask('list ends', () => this.#store.listEnds({ after: this.#position, limit: MOST_ENDS }))
+  }
+
+  /** The earliest first. `isCut`: there are earlier ones. */
+  async #newRuns(): Promise<{ readonly items: readonly RunView[]; readonly isCut: boolean }> {
+    const reach = this.#history === null ? this.#latestStart - OVERLAP_MS : this.#history - HOUR_MS
+    const from = this.#history === null ? Math.max(this.#since, reach) : reach
+    const found: RunView[] = []
+    let after: string | null = null
+    for (let page = 0; page < PAGES; page++) {
+      const query: RunQuery = { from, limit: PAGE, after }
+      const answer = await this.#ask('list runs', () => this.#store.listRuns(query))
+      found.push(...answer.items.map(viewRun))
+      after = answer.next
+      if (after === null) break
+    }
+    return { items: found.reverse(), isCut: after !== null }
+  }
+
+  /** Ends on record since `from` that are not among those of the same look. */
+  async #pastEnds(from: number, runs: readonly RunView[], { items, now }: EndPage): Promise<EndEntry[]> {
+    const found: EndEntry[] = runs
+      .filter(({ endedAt }) => endedAt !== null && endedAt >= from)
+      .map((run) => ({ kind: 'run.ended', at: run.endedAt ?? now, run }) as const)
+    for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned'] as const) {
+      const query = { outcome, from: from - HOUR_MS, limit: PAGE, after: null }
+      const { items: fires } = await this.#ask('list fires', () => this.#store.listFires(query))
+      const ended = fires.filter(({ attempt, endedAt }) => attempt === 0 && (endedAt ?? 0) >= from)
+      found.push(...ended.map((fire) => entryOf({ kind: 'fire', fire }, now)))
+    }
+    const isNew = new Set(items.map((end) => endKey(entryOf(end, now))))
+    return found.filter((entry) => !isNew.has(endKey(entry)))
+  }
+
+  async #ask<Answer>(operation: string, call: () => Promise<Answer>): Promise<Answer> {
+    const answered = new AbortController()
+    const signal = this.#signal === undefined ? answered.signal : AbortSignal.any([answered.signal, this.#signal])
+    const late = this.#clock.sleep(CALL_MS, signal).then(() => {
+      throw new CronceError('STORE_SILENT', `The store did not answer in time to ${operation}.`, {
+        hint: 'Check that the store is reachable and not overloaded.',
+      })
+    })
+    try {
+      return await Promise.race([readStore(operation, call), late])
+    } finally {
+      answered.abort()
+    }
+  }
 }
 
-function fireKey({ schedule, dueAt, nonce, round }: FireView): string {
+type EndEntry =
+  | { readonly kind: 'run.ended'; readonly at: number; readonly run: RunView }
+  | { readonly kind: 'fire.ended'; readonly at: number; readonly fire: FireView }
+
+function entryOf(end: EndPage['items'][number], now: number): EndEntry {
+  if (end.kind === 'run') return { kind: 'run.ended', at: end.run.endedAt ?? now, run: viewRun(end.run) }
+  return { kind: 'fire.ended', at: end.fire.endedAt ?? now, fire: viewFire(end.fire) }
+}
+
+function runKey({ schedule, token }: RunView): string {
+  return `${schedule}\n${token}`
+}
+
+function endKey(entry: EndEntry): string {
+  if (entry.kind === 'run.ended') return runKey(entry.run)
+  const { schedule, dueAt, nonce, round } = entry.fire
   return `${schedule}\n${dueAt}\n${nonce}\n${round}`
 }
 
-class Told {
+/** The latest keys. */
+class Remembered {
   readonly #keys = new Set<string>()
 
   has(key: string): boolean {
     return this.#keys.has(key)
   }
 
+  /** Remembers it. */
   isNew(key: string): boolean {
     if (this.#keys.has(key)) return false
     this.#keys.add(key)

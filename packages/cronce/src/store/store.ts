@@ -73,6 +73,11 @@ export interface Store<Tx = unknown> {
   listSchedules(query: ScheduleQuery): Promise<Page<ScheduleState>>
   listFires(query: FireQuery): Promise<Page<FireRecord>>
   listRuns(query: RunQuery): Promise<Page<RunRecord & RunNotes>>
+  /**
+   * Ends that were committed since a position, in any order; with `after: null`, none, and the position to go on from. Positions
+   * follow the order of commits, not the times in the records: an end that was decided long ago and committed a moment ago is new.
+   */
+  listEnds(query: EndQuery): Promise<EndPage>
   listSteps(fire: FireKey): Promise<readonly StepRecord[]>
   /** In the order of their ids. Bounded by those that live: what a day has left behind may be a hundred thousand. */
   listInstances(
@@ -351,6 +356,32 @@ export interface FireQuery extends PageQuery {
   readonly to?: Instant | undefined
   readonly order?: 'latest' | 'earliest' | undefined
 }
+
+/** `after`: the `next` of an earlier answer; `null`: from now on. */
+export interface EndQuery {
+  readonly after: string | null
+  readonly limit: number
+}
+
+export interface EndPage {
+  readonly now: Instant
+  readonly items: readonly End[]
+  /** The position after everything that is committed by now. Opaque. */
+  readonly next: string
+  /**
+   * False: ends since `after` are not in `items`, because there are more than `limit`, a record has been deleted, the position is
+   * older than what the store keeps, or the epoch has moved.
+   */
+  readonly complete: boolean
+}
+
+/** A run that ended, or a fire whose end is not that of a run (see `ownEndsOf`). */
+export type End =
+  | { readonly kind: 'run'; readonly run: RunRecord & RunNotes }
+  | { readonly kind: 'fire'; readonly fire: FireRecord }
+
+/** How many ends a store that logs them keeps at least. */
+export const ENDS_KEPT = 20_000
 
 /** The latest started first. `from` and `to` are about when they started. */
 export interface RunQuery extends PageQuery {

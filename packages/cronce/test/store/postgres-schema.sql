@@ -39,8 +39,10 @@ table _fires (
   expires_at bigint,
   until_at bigint,
   record text not null,
+  ended_in xid8,
   PRIMARY KEY (namespace, schedule, due_at, nonce)
 );
+CREATE INDEX _fires_ended ON _fires USING btree (namespace, ended_in) WHERE (ended_in IS NOT NULL);
 CREATE INDEX _fires_expiry ON _fires USING btree (namespace, expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX _fires_job ON _fires USING btree (namespace, job, due_at, schedule, nonce) WHERE (outcome <> ''::text);
 CREATE UNIQUE INDEX _fires_nonce ON _fires USING btree (namespace, schedule, nonce) WHERE (nonce <> ''::text);
@@ -127,8 +129,10 @@ table _runs (
   started_at bigint not null,
   outcome text collate "C" not null,
   record text not null,
+  ended_in xid8 default pg_current_xact_id(),
   PRIMARY KEY (namespace, schedule, due_at, nonce, token)
 );
+CREATE INDEX _runs_ended ON _runs USING btree (namespace, ended_in) WHERE (ended_in IS NOT NULL);
 CREATE INDEX _runs_instance ON _runs USING btree (namespace, instance, started_at) WHERE (outcome <> ''::text);
 CREATE INDEX _runs_job ON _runs USING btree (namespace, job, started_at, schedule, token);
 CREATE INDEX _runs_time ON _runs USING btree (namespace, started_at, schedule, token);
@@ -300,10 +304,10 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- 754427a12be5b3440097e2cd4da2d645
-function _apply_all_1(text, text, text, text, text, text, text, text); -- 0ba32afda63dce1750a94970052c3c14
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- fb42a0cc473b44364ab7eedb4741cf62
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- ed948ed7622b71fd41e9e88026d44c14
+function _apply_1(text, text, text, text, text, text, text, text); -- d9bb23a847511688caab3a92aa29766a
+function _apply_all_1(text, text, text, text, text, text, text, text); -- 3a90a208b3862b2eec2fd88c4df3dd45
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- 9b60d7c45bf66a8170e1d6ba4a06fc09
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 4588218ed647a5cae2641f92940ada07
 function _beat_1(text, text); -- 4bc47f967e9b43b3f05e71f6529843cc
 function _due_1(text, text, text, text); -- 00c823292f48f05697866469f4699f30
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d

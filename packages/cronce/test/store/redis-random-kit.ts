@@ -172,7 +172,7 @@ function expectFire(record: FireRecord, put: (key: string, ...members: (string |
   if (expiresAt !== null) put('expiring', `${id}\n${name}`, expiresAt)
 }
 
-const OTHERS = /^(?:instance:|app:|live$|gone$|$)/
+const OTHERS = /^(?:instance:|app:|live$|gone$|ends$|$)/
 
 async function actualKeys(server: Server, namespace: string): Promise<Map<string, Set<string>>> {
   const keys = new Map<string, Set<string>>()

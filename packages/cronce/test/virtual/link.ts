@@ -154,6 +154,7 @@ function wrap<Tx>(
     listSchedules: through('listSchedules', inner.listSchedules),
     listFires: through('listFires', inner.listFires),
     listRuns: through('listRuns', inner.listRuns),
+    listEnds: through('listEnds', inner.listEnds),
     listSteps: through('listSteps', inner.listSteps),
     listInstances: through('listInstances', inner.listInstances),
     prune: through('prune', inner.prune),

@@ -51,7 +51,7 @@ export class EventHub {
   }
 
   /**
-   * Where to read from now on. Resolves when the feed has begun, so that whoever reads the lists after that misses nothing.
+   * Where to read from now on. Resolves when the feed is ready: lists that are read after that, and what follows, miss nothing.
    */
   async join(listener: Listener): Promise<Session> {
     if (this.#listeners.size >= this.#settings.streams) {
@@ -98,38 +98,40 @@ export class EventHub {
     const ring = new Ring(this.#settings.ring)
     const beats = setInterval(() => this.#each((listener) => listener.beat()), this.#settings.heartbeatMs)
     beats.unref()
-    const begun = this.#source.store.check().then(({ now }) => {
-      // Caught inside: it goes on until it is stopped.
-      void this.#read(ring, now, abort.signal)
-    })
-    // Whoever joins hears of it; nobody may be there to hear.
-    begun.catch(() => clearInterval(beats))
+    const begun = Promise.withResolvers<void>()
+    // Listeners that wait for it hear of a failure; there may be none any more.
+    begun.promise.catch(() => clearInterval(beats))
+    void this.#read(ring, begun, abort.signal)
     const stop = (): void => {
       clearInterval(beats)
       abort.abort()
     }
-    return { boot: randomBytes(6).toString('hex'), ring, begun, stop }
+    return { boot: randomBytes(6).toString('hex'), ring, begun: begun.promise, stop }
   }
 
-  async #read(ring: Ring, from: number, signal: AbortSignal): Promise<void> {
-    let since = from
-    while (!signal.aborted) {
-      try {
-        for await (const entry of this.#source.feed({ from: since, signal })) {
-          since = Math.max(since, entry.at)
-          ring.push(tell(entry))
-          this.#each((listener) => listener.ring())
-        }
-      } catch (error) {
-        if (signal.aborted) return
-        this.#settings.onError(error)
-      }
-      if (signal.aborted) return
-      await pause(this.#settings.retryMs, signal)
-      // What happened meanwhile may be told twice or not at all.
-      ring.push({ kind: 'reset', data: '{}', schedule: null, job: null })
+  /** Until it is stopped, or the first feed fails before it is ready. */
+  async #read(ring: Ring, begun: PromiseWithResolvers<void>, signal: AbortSignal): Promise<void> {
+    const push = (entry: Told): void => {
+      ring.push(entry)
       this.#each((listener) => listener.ring())
     }
+    let isBegun = false
+    const onReady = (): void => {
+      // A later feed begins where it was made ready: ends since the one before it are missing.
+      if (isBegun) push(RESET)
+      isBegun = true
+      begun.resolve()
+    }
+    while (!signal.aborted) {
+      try {
+        for await (const entry of this.#source.feed({ signal, onReady })) push(tell(entry))
+      } catch (error) {
+        if (!isBegun) return begun.reject(error)
+        if (!signal.aborted) this.#settings.onError(error)
+      }
+      if (!signal.aborted) await pause(this.#settings.retryMs, signal)
+    }
+    begun.resolve()
   }
 
   #each(call: (listener: Listener) => void): void {
@@ -144,6 +146,8 @@ export interface Session {
   readonly begun: Promise<void>
   readonly stop: () => void
 }
+
+const RESET: Told = { kind: 'reset', data: '{}', schedule: null, job: null }
 
 function tell(entry: FeedEntry): Told {
   switch (entry.kind) {

@@ -67,7 +67,8 @@ export async function openStream(hub: EventHub, options: StreamOptions): Promise
     ring: flush,
     beat() {
       if (isOver || session === null) return
-      if (isRoom()) send(': beat\n\n')
+      // With the position of a stream that is filtered: else it would fall behind the ring while others have events.
+      if (isRoom()) send(`: beat\nid: ${idOf(position)}\n\n`)
       else if (++unread >= PATIENCE) end()
     },
     end,

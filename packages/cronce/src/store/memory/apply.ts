@@ -1,4 +1,5 @@
 import type { Change } from '../../model/change.ts'
+import { ownEndsOf } from '../../model/own-ends.ts'
 import type { FireRecord, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { ApplyOptions, ChangeResult } from '../store.ts'
@@ -6,7 +7,7 @@ import { fireKeyText, runKeyText } from './data.ts'
 import { areClaimsHeld } from './hold.ts'
 import { renew } from './instances.ts'
 import { trim } from './prune.ts'
-import { type Space, setFire, setFloor, setRun, setSchedule } from './space.ts'
+import { logEnd, type Space, setFire, setFloor, setRun, setSchedule } from './space.ts'
 
 const APPLIED: ChangeResult = { kind: 'applied' }
 const CONFLICT: ChangeResult = { kind: 'conflict' }
@@ -46,7 +47,12 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
     setFire(space, created[index]!, fire, fire)
   }
   for (const fire of change.updates) setFire(space, fireKeyText(fire), fire, fire)
-  for (const run of change.runs) setRun(space, runKeyText(run.schedule, run.token), run)
+  for (const run of change.runs) {
+    const key = runKeyText(run.schedule, run.token)
+    setRun(space, key, run)
+    if (run.ending !== null) logEnd(space, { kind: 'run', key })
+  }
+  for (const fire of ownEndsOf(change)) logEnd(space, { kind: 'fire', key: fireKeyText(fire) })
   if (change.trim !== null) trim(space, change.id, change.trim)
   return APPLIED
 }

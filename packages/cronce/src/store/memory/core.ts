@@ -23,6 +23,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrit
   let data = given
   /** Made when first used, from the data as it is then; that of a store, when it is opened. */
   let spaces = new Map<string, Space>()
+  let generation = 0
   const journal: Journal = { undo: null }
   const listeners = new Map<string, Set<() => void>>()
   const core: Core = {
@@ -35,7 +36,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrit
     space(namespace) {
       let space = spaces.get(namespace)
       if (space === undefined) {
-        space = makeSpace(namespaceIn(data, namespace), data.epoch, journal)
+        space = makeSpace(namespaceIn(data, namespace), data.epoch, journal, generation)
         spaces.set(namespace, space)
       }
       return space
@@ -46,6 +47,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrit
       // Now, so that no mere reading changes the data.
       for (const namespace of spaces.keys()) namespaceIn(data, namespace)
       spaces = new Map()
+      generation++
       if (isFailover) for (const namespace of data.namespaces.keys()) holdClaims(core.space(namespace), core.now())
     },
     setEffect(key, value) {

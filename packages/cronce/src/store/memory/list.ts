@@ -2,11 +2,11 @@ import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../..
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
 import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
-import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
+import type { End, EndPage, EndQuery, FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { runKeyText } from './data.ts'
 import { type FireEntry, findFire, type RecordIndex, type RunEntry, type RunKey, type Shelf } from './record-index.ts'
 import { ascend, compareText, descend } from './sorted.ts'
-import type { Space } from './space.ts'
+import type { EndKey, Space } from './space.ts'
 
 const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
 
@@ -159,6 +159,27 @@ function fewRuns(
   if (outcome !== 'open') return undefined
   if (instance !== undefined) return [...(index.openRuns.get(instance) ?? [])]
   return schedule === undefined ? [...index.openRuns.values()].flatMap((runs) => [...runs]) : undefined
+}
+
+export function listEnds(space: Space, now: Instant, { after, limit }: EndQuery): EndPage {
+  const { generation, dropped, keys } = space.ends
+  const next = writeCursor([space.epoch, generation, dropped + keys.length])
+  if (after === null) return { now, items: [], next, complete: true }
+  const [epoch, of, place] = readCursor(after, ['number', 'number', 'number'])
+  const isKnown = epoch === space.epoch && of === generation && place >= dropped
+  const since = isKnown ? keys.slice(place - dropped) : []
+  const items = since.slice(0, limit).flatMap((end) => readEnd(space, end))
+  return { now, items, next, complete: isKnown && items.length === since.length }
+}
+
+/** Nothing if the record has been deleted. */
+function readEnd({ data }: Space, { kind, key }: EndKey): End[] {
+  if (kind === 'fire') {
+    const fire = data.fires.get(key)
+    return fire === undefined ? [] : [{ kind, fire }]
+  }
+  const run = data.runs.get(key)
+  return run === undefined ? [] : [{ kind, run: { ...run, ...(data.notes.get(key) ?? UNTOLD) } }]
 }
 
 /** In the order in which they were begun. */

@@ -1,6 +1,7 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
+import { ENDS_KEPT } from '../store.ts'
 import { fireKeyText, type NamespaceData, runKeyText, type StoredInstance, stepKeyText } from './data.ts'
 import type { Journal } from './journal.ts'
 import { findFire, indexFire, indexRun, indexStep, type RecordIndex, recordIndex } from './record-index.ts'
@@ -19,13 +20,29 @@ export interface Space {
   /** Ids of instances that are neither dead nor have left. */
   readonly present: Sorted<string>
   readonly journal: Journal
+  readonly ends: EndLog
   /** `writes` when this epoch began. */
   readonly writesBefore: number
   /** Nobody may claim until all who live have settled in this epoch: those who have. `null`: nothing is held. */
   settled: Set<string> | null
 }
 
-export function makeSpace(data: NamespaceData, epoch: number, journal: Journal): Space {
+/** The latest ends, in the order of their commits. Not part of the data: a position does not outlive a `restore`. */
+export interface EndLog {
+  /** Tells the positions of this log from those of the one before a `restore`. */
+  readonly generation: number
+  /** How many were dropped from the front of `keys`. */
+  dropped: number
+  keys: EndKey[]
+}
+
+/** A key of `data.fires` or of `data.runs`. */
+export interface EndKey {
+  readonly kind: 'fire' | 'run'
+  readonly key: string
+}
+
+export function makeSpace(data: NamespaceData, epoch: number, journal: Journal, generation: number): Space {
   const space: Space = {
     data,
     epoch,
@@ -33,6 +50,7 @@ export function makeSpace(data: NamespaceData, epoch: number, journal: Journal):
     records: recordIndex(),
     present: sorted(compareText),
     journal,
+    ends: { generation, dropped: 0, keys: [] },
     writesBefore: data.writes ?? 0,
     settled: null,
   }
@@ -66,6 +84,15 @@ export function setRun(space: Space, key: string, record: RunRecord | undefined)
   const old = put(space.data.runs, key, record)
   indexRun(space.records, key, old, record)
   space.journal.undo?.push(() => setRun(space, key, old))
+}
+
+export function logEnd({ ends, journal }: Space, end: EndKey): void {
+  ends.keys.push(end)
+  journal.undo?.push(() => void ends.keys.pop())
+  // In large steps, and never what may have to be undone.
+  if (journal.undo !== null || ends.keys.length < 2 * ENDS_KEPT) return
+  ends.keys = ends.keys.slice(-ENDS_KEPT)
+  ends.dropped += ENDS_KEPT
 }
 
 export function setNotes(space: Space, key: string, notes: RunNotes | undefined): void {

@@ -5,7 +5,7 @@ import type { Core } from './core.ts'
 import { findDue } from './due.ts'
 import { settle } from './hold.ts'
 import { beat, bury, drain, listInstances } from './instances.ts'
-import { listFires, listRuns, listSchedules, listSteps } from './list.ts'
+import { listEnds, listFires, listRuns, listSchedules, listSteps } from './list.ts'
 import { erase, prune } from './prune.ts'
 import { liveRun, type Space, setApp } from './space.ts'
 import { annotate, step } from './steps.ts'
@@ -105,6 +105,7 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
     listSchedules: async (query) => listSchedules(space(), core.now(), query),
     listFires: async (query) => listFires(space(), core.now(), query),
     listRuns: async (query) => listRuns(space(), core.now(), query),
+    listEnds: async (query) => listEnds(space(), core.now(), query),
     listSteps: async (fire) => listSteps(space(), fire),
     listInstances: async (query) => ({ now: core.now(), instances: listInstances(space(), core.now(), query) }),
     prune: async (limit) => ({ deleted: prune(space(), core.now(), limit) }),

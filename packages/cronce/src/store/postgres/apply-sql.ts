@@ -34,6 +34,7 @@ export const FIRE_COLUMNS = {
   number: 'bigint',
   expires_at: 'bigint',
   until_at: 'bigint',
+  own: 'boolean',
   record: 'text',
 } as const
 export const RUN_COLUMNS = {
@@ -91,6 +92,8 @@ function isWritten(row: string): string {
 /** What is created is inserted plainly, so that the key of the table has the last word on whether it was there. */
 const FIRE_ROW =
   'namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, number, expires_at, until_at, record'
+/** SQL: the transaction, for a fire whose end is not that of a run (`ownEndsOf`). */
+const ENDED_IN = 'case when f.own then pg_current_xact_id() end'
 const OPEN_ROW = 'namespace, schedule, due_at, nonce, job, tenant, fire, run, token, instance, started_at, slots'
 
 function fireRow(row: string): string {
@@ -314,13 +317,14 @@ fires_reopened as (
          ))
 ),
 fires_ended_first as (
-  insert into ${schema}._fires (${FIRE_ROW}) select ${fireRow('f')} from f where f.fresh and ${isWritten('f')}
+  insert into ${schema}._fires (${FIRE_ROW}, ended_in) select ${fireRow('f')}, ${ENDED_IN} from f where f.fresh and ${isWritten('f')}
 ),
 fires_ended as (
-  insert into ${schema}._fires (${FIRE_ROW}) select ${fireRow('f')} from f where not f.fresh and ${isWritten('f')}
+  insert into ${schema}._fires (${FIRE_ROW}, ended_in) select ${fireRow('f')}, ${ENDED_IN} from f where not f.fresh and ${isWritten('f')}
   on conflict (namespace, schedule, due_at, nonce) do update
      set job = excluded.job, tenant = excluded.tenant, outcome = excluded.outcome, ended_at = excluded.ended_at,
-         number = excluded.number, expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record
+         number = excluded.number, expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record,
+         ended_in = excluded.ended_in
 ),
 runs_ended as (
   insert into ${schema}._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)

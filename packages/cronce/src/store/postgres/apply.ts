@@ -1,5 +1,6 @@
 import { bucketOf } from '../../model/bucket.ts'
 import type { Change } from '../../model/change.ts'
+import { ownEndsOf } from '../../model/own-ends.ts'
 import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { stateOf } from '../../model/state-of.ts'
@@ -82,10 +83,11 @@ export function applyValues(header: ApplyHeader, changes: readonly Change[]): st
   const trims: unknown[] = []
   for (const [n, change] of changes.entries()) {
     rows.add(changeRow(n, change))
+    const own = new Set(ownEndsOf(change))
     for (const [place, fire] of change.creates.entries())
-      if (fire.ending !== null) fires.add(fireRow(n, place, true, fire))
+      if (fire.ending !== null) fires.add({ ...fireRow(n, place, fire), fresh: true, own: own.has(fire) })
     for (const [place, fire] of change.updates.entries())
-      if (fire.ending !== null) fires.add(fireRow(n, place, false, fire))
+      if (fire.ending !== null) fires.add({ ...fireRow(n, place, fire), fresh: false, own: own.has(fire) })
     for (const run of change.runs) if (run.ending !== null) runs.add(runRow(n, run))
     for (const row of openRows(n, change)) open.add(row)
     for (const [place, { slot, limit }] of change.limits.entries()) limits.push({ n, place, slot, most: limit })
@@ -122,11 +124,10 @@ function appOf({ source }: ScheduleState): string | null {
   return source.kind === 'code' ? source.app : null
 }
 
-function fireRow(n: number, place: number, fresh: boolean, fire: FireRecord): Row<typeof FIRE_COLUMNS> {
+function fireRow(n: number, place: number, fire: FireRecord): Row<typeof FIRE_COLUMNS> {
   return {
     n,
     place,
-    fresh,
     schedule: fire.schedule,
     due_at: fire.dueAt,
     nonce: fire.nonce,

@@ -1,3 +1,4 @@
+import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import { readCursor } from '../cursor.ts'
 import type { FireQuery, RunQuery, ScheduleQuery } from '../store.ts'
 import type { Statement } from './database.ts'
@@ -161,4 +162,54 @@ function outcomeSql(where: Where, outcome: string | undefined): string {
   if (outcome === undefined) return ''
   const is = ` and o.outcome = ${where.value(outcome)}`
   return outcome === 'succeeded' ? is : `${is} and o.outcome <> 'succeeded'`
+}
+
+/** As `selectEnds` answers one. */
+export type EndRow =
+  | { readonly kind: 'fire'; readonly fire: FireRecord }
+  | { readonly kind: 'run'; readonly run: RunRecord; readonly notes: RunNotes | null }
+
+/** Sees nothing as unseen: where a reader of ends begins. */
+const NONE = 'select null::text as schedule, null::text as token, null::text as record where false'
+
+/**
+ * Ends that the snapshot of an earlier answer did not see: those of transactions that were under way then, and of all later ones.
+ * The snapshot of this statement is where the next one goes on. `snapshot: null`: no ends, only that.
+ */
+export function selectEnds(schema: string, namespace: string, snapshot: string | null, limit: number): Select {
+  const where = new Where(namespace)
+  const found = snapshot === null ? NONE : unseenEnds(schema, where, snapshot, limit)
+  const sql = `
+with ${clockCte(schema)},
+found as materialized (${found}),
+ends as (
+  select f.token, f.record, n.notes
+    from found f
+    left join ${schema}._run_notes n on n.namespace = $1::text and n.schedule = f.schedule and n.token = f.token
+)
+select ${MOMENT_JSON} || ',"snapshot":"' || pg_current_snapshot()::text || '","items":[' || coalesce((
+         select string_agg(case when token = '' then '{"kind":"fire","fire":' || record || '}'
+                                else '{"kind":"run","run":' || record || ',"notes":' || coalesce(notes, 'null') || '}' end, ',')
+           from ends), '') || ']}' as answer
+  from clock`
+  return { name: '', sql, values: where.values }
+}
+
+function unseenEnds(schema: string, where: Where, snapshot: string, limit: number): string {
+  const then = `${where.value(snapshot)}::pg_snapshot`
+  const most = where.value(limit + 1, 'bigint')
+  const isUnseen = [`= any (array(select pg_snapshot_xip(${then})))`, `>= pg_snapshot_xmax(${then})`]
+  const parts = [
+    ['_runs', 'o.token'],
+    ['_fires', "''"],
+  ].flatMap(([table, token]) =>
+    isUnseen.map(
+      (condition) => `
+  (select o.schedule, ${token} as token, o.record
+     from ${schema}.${table} o
+    where o.namespace = $1::text and o.ended_in is not null and o.ended_in ${condition}
+    limit ${most})`,
+    ),
+  )
+  return `${parts.join(' union all ')} limit ${most}`
 }

@@ -1,6 +1,6 @@
 import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
-import { writeCursor } from '../cursor.ts'
+import { readCursor, writeCursor } from '../cursor.ts'
 import { findTwin } from '../matches.ts'
 import {
   type Applied,
@@ -9,6 +9,9 @@ import {
   type BeatAnswer,
   type ChangeResult,
   ENDED_SHOWN,
+  type End,
+  type EndPage,
+  type EndQuery,
   type OpenOptions,
   type Page,
   type StepAnswer,
@@ -24,7 +27,7 @@ import type { Database, Statement } from './database.ts'
 import { storeFunctions } from './functions.ts'
 import { moveEpoch } from './identity.ts'
 import { type BeatRow, beatValue, heldOf, type InstancesAnswer, instanceOf, instanceStatements } from './instances.ts'
-import { type Select, selectFires, selectRuns, selectSchedules } from './lists.ts'
+import { type EndRow, type Select, selectEnds, selectFires, selectRuns, selectSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { Looks } from './looks.ts'
 import { eraseStatement } from './prune.ts'
@@ -47,6 +50,16 @@ const HOLDERS = 500
 type Send = <Answer>(statement: Statement, values: readonly string[]) => Promise<Answer>
 
 const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
+
+interface EndsAnswer extends StoreMoment {
+  readonly snapshot: string
+  readonly items: readonly EndRow[]
+}
+
+function endOf(row: EndRow): End {
+  if (row.kind === 'fire') return row
+  return { kind: 'run', run: { ...row.run, ...(row.notes ?? UNTOLD) } }
+}
 
 /** One opening of a namespace. */
 export function openStore<Tx>(
@@ -207,6 +220,16 @@ export function openStore<Tx>(
       ({ startedAt, schedule, token }) => [startedAt, schedule, token],
     )
 
+  const listEnds = async ({ after, limit }: EndQuery): Promise<EndPage> => {
+    const [epochThen, snapshot] = after === null ? [null, null] : readCursor(after, ['number', 'string'])
+    const { values, ...statement } = selectEnds(schema, namespace, snapshot, limit)
+    const answer = await askMoment<EndsAnswer>(statement, values)
+    const isKnown = epochThen === null || epochThen === answer.epoch
+    const items = isKnown ? answer.items.slice(0, limit).map(endOf) : []
+    const next = writeCursor([answer.epoch, answer.snapshot])
+    return { now: answer.now, items, next, complete: isKnown && answer.items.length <= limit }
+  }
+
   const listInstances: Store['listInstances'] = async ({ ids, app, ended = ENDED_SHOWN } = {}) => {
     const [statement, values] =
       ids !== undefined
@@ -339,6 +362,7 @@ export function openStore<Tx>(
         ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce],
       ),
     listRuns,
+    listEnds,
     listSteps: (fire) => ask(steps.list, [namespace, ...fireValues(fire)]),
     listInstances,
     async prune(limit) {

@@ -1,5 +1,6 @@
 import { bucketOf } from '../../model/bucket.ts'
 import type { Change } from '../../model/change.ts'
+import { ownEndsOf } from '../../model/own-ends.ts'
 import type { FireRecord, RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { ChangeResult } from '../store.ts'
@@ -46,8 +47,8 @@ export function pushChange(args: string[], change: Change, definitionText: (stat
   args.push(head)
   if (state !== null) args.push(writeState(state))
   if (definition !== '') args.push(definition)
-  for (const fire of creates) args.push(fireHead(fire), writeFire(fire))
-  for (const fire of updates) args.push(fireHead(fire), writeFire(fire))
+  const own = new Set(ownEndsOf(change))
+  for (const fire of [...creates, ...updates]) args.push(fireHead(fire, own.has(fire)), writeFire(fire))
   for (const run of runs) args.push(runHead(run), writeRun(run))
 }
 
@@ -69,10 +70,11 @@ function stateFields(id: string, state: ScheduleState | null): string {
   return `s\n${whole(wakeAt) || '-'}\n${encodeName(definition.job)}\n${bucket}\n${revision}\n${tokens}\n${tenant}\n${app}\n`
 }
 
-function fireHead(fire: FireRecord): string {
+function fireHead(fire: FireRecord, isOwnEnd: boolean): string {
   const { ending, range, number, endedAt, expiresAt } = fire
   const isOpen = ending === null ? 1 : 0
-  return `${fireName(fire)}\n${isOpen}\n${whole(range?.untilAt)}\n${whole(number)}\n${whole(endedAt)}\n${whole(expiresAt)}\n`
+  const times = `${whole(range?.untilAt)}\n${whole(number)}\n${whole(endedAt)}\n${whole(expiresAt)}`
+  return `${fireName(fire)}\n${isOpen}\n${times}\n${isOwnEnd ? 1 : 0}\n`
 }
 
 function runHead(run: RunRecord): string {

@@ -7,7 +7,7 @@
  */
 export const KEYS_LUA = `
 local call, match = redis.call, string.match
--- hash: epoch, run (of the server), mark, bases, held, floor, format
+-- hash: epoch, run (of the server), mark, bases, held, floor, format, ends (how many were logged)
 local META = KEYS[1]
 -- by schedule, hash: what it is, and all that is on record of it, by a letter and a name. The records outlive the schedule.
 --   h -> version, tokens, revision, wakeAt, job, tenant, app
@@ -35,6 +35,8 @@ local RANGES_OF = META .. ':ranges:'
 local OPEN = META .. ':open'
 -- by schedule, sorted by number: fires that have ended
 local ENDED = META .. ':ended:'
+-- stream: the latest ends of runs (schedule LF token) and of fires that no run ended (schedule LF fire), numbered in the order of commits
+local ENDS = META .. ':ends'
 -- sorted by when they may go: fires that have ended
 local EXPIRING = META .. ':expiring'
 -- sorted by startedAt: all runs, those of a schedule

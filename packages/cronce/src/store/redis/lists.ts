@@ -2,11 +2,11 @@ import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
 import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
-import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
+import type { End, EndPage, EndQuery, FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { decodeName, encodeName, fireName, readFireName } from './keys.ts'
 import type { Asker } from './moment.ts'
 import { readFire, readRun } from './records.ts'
-import { FEW_RUNS, FIRE_BY_NONCE, LIST_FIRES, LIST_RUNS } from './scripts/lists.ts'
+import { FEW_RUNS, FIRE_BY_NONCE, LIST_ENDS, LIST_FIRES, LIST_RUNS } from './scripts/lists.ts'
 import { LIST_SCHEDULES } from './scripts/schedules.ts'
 
 const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
@@ -192,4 +192,32 @@ function runOf(line: string): Run[] {
   const [schedule, token, record, notes] = line.split('\t') as [string, string, string, string]
   const run = readRun(decodeName(schedule), token, record)
   return run === null ? [] : [{ ...run, ...(notes === '' ? UNTOLD : (JSON.parse(notes) as RunNotes)) }]
+}
+
+/** Bite by bite, until the log is at its end or the page is full. */
+export async function listEnds(asker: Asker, { after, limit }: EndQuery): Promise<EndPage> {
+  const [epochThen, from] = after === null ? [null, null] : readCursor(after, ['number', 'number'])
+  const items: End[] = []
+  let isWhole = true
+  for (let place = from; ; ) {
+    const { now, epoch, lines } = await asker.ask(LIST_ENDS, [place === null ? '' : String(place), String(BITE)])
+    const [last, isKept, ...found] = lines as [string, string, ...string[]]
+    const isKnown = isKept === '1' && (epochThen ?? epoch) === epoch
+    const ends = isKnown ? found.flatMap(endOf) : []
+    const room = limit - items.length
+    items.push(...ends.slice(0, room))
+    isWhole &&= isKnown && ends.length === found.length && ends.length <= room
+    if (place !== null) place += found.length
+    const isOver = !isKnown || found.length < BITE
+    if (!isOver && items.length < limit) continue
+    const complete = isWhole && (place ?? Number(last)) === Number(last)
+    return { now, items, next: writeCursor([epoch, Number(last)]), complete }
+  }
+}
+
+/** Nothing if the record has been deleted. */
+function endOf(line: string): End[] {
+  const kind = line[0]
+  if (kind === 'r') return runOf(line.slice(1)).map((run) => ({ kind: 'run', run }))
+  return kind === 'f' ? fireOf(line.slice(1)).map((fire) => ({ kind: 'fire', fire })) : []
 }

@@ -21,7 +21,7 @@ import { Definitions } from './definitions.ts'
 import { beatValues, listInstances, readBeat } from './instances.ts'
 import { decodeName, encodeName, fireName, namespaceKey, neverKey, wakeChannel } from './keys.ts'
 import type { Link, Script } from './link.ts'
-import { listFires, listRuns, listSchedules } from './lists.ts'
+import { listEnds, listFires, listRuns, listSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { type Answer, Asker } from './moment.ts'
 import { readState } from './records.ts'
@@ -255,6 +255,10 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     async listRuns(query) {
       requireOpen()
       return listRuns(asker, query)
+    },
+    async listEnds(query) {
+      requireOpen()
+      return listEnds(asker, query)
     },
     listSteps,
     listInstances: (query) => listInstances(ask, query),

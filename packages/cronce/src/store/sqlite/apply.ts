@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../model/change.ts'
+import { ownEndsOf } from '../../model/own-ends.ts'
 import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { ChangeResult } from '../store.ts'
+import { type ChangeResult, ENDS_KEPT } from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { deleteFires } from './prune.ts'
 import { fireKeyOf, fireOf, json } from './rows.ts'
@@ -24,6 +25,8 @@ insert into cronce_runs (namespace, schedule, token, due_at, nonce, job, instanc
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (namespace, schedule, token) do update
    set instance = excluded.instance, outcome = excluded.outcome, record = excluded.record`
+const LOG_END = 'insert into cronce_ends (namespace, schedule, due_at, nonce, token) values (?, ?, ?, ?, ?)'
+const TRIM_ENDS = 'delete from cronce_ends where number <= ?'
 const SLOTS_OF_RUN = `
 select json_extract(record, '$.slots') as value
   from cronce_runs
@@ -65,6 +68,7 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
   for (const fire of change.updates) putFire(batch, fire)
   for (const fire of change.creates) putFire(batch, fire)
   for (const run of change.runs) putRun(batch, run)
+  logEnds(batch, change)
   if (change.trim !== null) {
     const { belowNumber, endedBefore } = change.trim
     const old = statement(db, TRIM).all(namespace, change.id, belowNumber, endedBefore, endedBefore)
@@ -166,6 +170,16 @@ function putRun(batch: Batch, run: RunRecord): void {
     const before = slotNow(batch, slot)
     batch.slots.set(slot, before + Number(statement(db, TAKE_SLOT).run(namespace, slot, schedule, token).changes))
   }
+}
+
+function logEnds({ db, namespace }: Batch, change: Change): void {
+  let last = 0
+  const log = ({ schedule, dueAt, nonce }: FireKey, token: string): void => {
+    last = Number(statement(db, LOG_END).run(namespace, schedule, dueAt, nonce, token).lastInsertRowid)
+  }
+  for (const run of change.runs) if (run.ending !== null) log(run, run.token)
+  for (const fire of ownEndsOf(change)) log(fire, '')
+  if (last > ENDS_KEPT) statement(db, TRIM_ENDS).run(last - ENDS_KEPT)
 }
 
 /** What a run has taken so far: not what the record says that ends it. */

@@ -27,6 +27,7 @@ type Column =
   | 'lease_ms'
   | 'nonce'
   | 'notes'
+  | 'number'
   | 'outcome'
   | 'record'
   | 'renewals'

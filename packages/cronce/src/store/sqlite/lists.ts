@@ -2,7 +2,16 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
-import type { FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
+import {
+  ENDS_KEPT,
+  type End,
+  type EndPage,
+  type EndQuery,
+  type FireQuery,
+  type Page,
+  type RunQuery,
+  type ScheduleQuery,
+} from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { FORMAT, fireOf, notedRunOf, scheduleOf } from './rows.ts'
 
@@ -206,4 +215,39 @@ export function listRuns(
 ): Page<RunRecord & RunNotes> {
   const rows = rowsOf(db, selectRuns(namespace, query))
   return page(now, rows, query.limit, notedRunOf, ({ startedAt, schedule, token }) => [startedAt, schedule, token])
+}
+
+const LAST_END = 'select max(number) as number from cronce_ends'
+/** The log is short: it is read by number, and ends of other namespaces are passed over. */
+export const ENDS = `
+select e.token, coalesce(r.record, f.record) as record, n.notes
+  from cronce_ends e
+  left join cronce_runs r on e.token <> '' and r.namespace = e.namespace and r.schedule = e.schedule and r.token = e.token
+  left join cronce_run_notes n on e.token <> '' and n.namespace = e.namespace and n.schedule = e.schedule and n.token = e.token
+  left join cronce_fires f
+    on e.token = '' and f.namespace = e.namespace and f.schedule = e.schedule and f.due_at = e.due_at and f.nonce = e.nonce
+ where e.number > ? and e.namespace = ?
+ order by e.number
+ limit ?`
+
+export function listEnds(
+  db: DatabaseSync,
+  namespace: string,
+  { after, limit }: EndQuery,
+  { now, epoch }: { readonly now: Instant; readonly epoch: number },
+): EndPage {
+  const last = Number(statement(db, LAST_END).get()?.number ?? 0)
+  const next = writeCursor([epoch, last])
+  if (after === null) return { now, items: [], next, complete: true }
+  const [of, place] = readCursor(after, ['number', 'number'])
+  const isKnown = of === epoch && place <= last && place >= last - ENDS_KEPT
+  const rows = isKnown ? statement(db, ENDS).all(place, namespace, limit + 1) : []
+  const items = rows.slice(0, limit).flatMap(endOf)
+  return { now, items, next, complete: isKnown && items.length === rows.length }
+}
+
+/** Nothing if the record has been deleted. */
+function endOf(row: Row): End[] {
+  if (row.record === null) return []
+  return [row.token === '' ? { kind: 'fire', fire: fireOf(row) } : { kind: 'run', run: notedRunOf(row) }]
 }

@@ -16,6 +16,8 @@ interface Migration {
  * Times are epoch milliseconds. `record` and `state` are JSON and whole; the columns beside them are what is asked for.
  * What is due at one instant is found in the order of names, which is also the order of the records: fewer pages are written.
  * The definition stands apart, since it may be long and rarely changes, while SQLite rewrites whole rows.
+ * `cronce_ends` is a log of the latest ends: a run's if it has a token, else a fire's. SQLite has one writer at a time, so its numbers
+ * follow the order of commits.
  */
 const FIRST = `
 create table cronce_meta (
@@ -102,6 +104,15 @@ create index cronce_runs_instance on cronce_runs (namespace, instance, started_a
 create index cronce_runs_outcome on cronce_runs (namespace, outcome, started_at, schedule, token);
 create index cronce_runs_trouble on cronce_runs (namespace, schedule, outcome, started_at, token)
  where outcome <> 'open' and outcome <> 'succeeded';
+
+create table cronce_ends (
+  number integer primary key autoincrement,
+  namespace text not null,
+  schedule text not null,
+  due_at integer not null,
+  nonce text not null,
+  token text not null
+) strict;
 
 create table cronce_run_slots (
   namespace text not null,

@@ -10,7 +10,7 @@ import { loadApp, saveApp } from './apps.ts'
 import { translate } from './errors.ts'
 import type { Host } from './host.ts'
 import { beat, bury, drain, type Fleet, listInstances, listLive, renew } from './instances.ts'
-import { listFires, listRuns, listSchedules } from './lists.ts'
+import { listEnds, listFires, listRuns, listSchedules } from './lists.ts'
 import { hash, Liveness } from './liveness.ts'
 import { countWake, epochOf, wakesOf } from './meta.ts'
 import { requireCompatible } from './migrations.ts'
@@ -179,6 +179,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     listSchedules: (query) => read((on, now) => listSchedules(on, namespace, query, now)),
     listFires: (query) => read((on, now) => listFires(on, namespace, query, now)),
     listRuns: (query) => read((on, now) => listRuns(on, namespace, query, now)),
+    listEnds: (query) => read((on, now, current) => listEnds(on, namespace, query, { now, epoch: current })),
     listSteps: (fire) => read((on) => listSteps(on, namespace, fire)),
     listInstances: (query) => read((on, now) => ({ now, instances: listInstances(fleetOf(on), query) })),
     async prune(limit) {

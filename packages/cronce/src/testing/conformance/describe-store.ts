@@ -4,6 +4,7 @@ import { type Rule, ruleFor, type StoreUnderTest } from './bench.ts'
 import { changingRules } from './changing.ts'
 import { claimingRules } from './claiming.ts'
 import { dataRules } from './data.ts'
+import { endRules } from './ends.ts'
 import { fencingRules } from './fencing.ts'
 import { instanceRules } from './instances.ts'
 import { listingRules } from './listing.ts'
@@ -27,6 +28,7 @@ const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   apps: appRules,
   listing: listingRules,
   'lists of instances': instanceListRules,
+  ends: endRules,
   retention: retentionRules,
   transactions: transactionRules,
   wake: wakeRules,

@@ -6,6 +6,8 @@
  * indexes, with room on its pages. What is open, a fire with its run, is small, and comes and goes; what has ended is appended.
  * Names are compared byte by byte, whatever the language of the database.
  *
+ * `ended_in` is the transaction that ended a run, or a fire that no run ended: what a snapshot did not see yet is found by it.
+ *
  * Some indexes leave out what is never there, such as an empty outcome. It keeps them from being chosen for what another index is
  * meant for, by a planner that has seen the table empty: only whoever says that it does not want those rows can use them.
  */
@@ -90,6 +92,7 @@ create table ${schema}._fires (
   expires_at bigint,
   until_at bigint,
   record text not null,
+  ended_in xid8,
   primary key (namespace, schedule, due_at, nonce)
 );
 create unique index _fires_nonce on ${schema}._fires (namespace, schedule, nonce) where nonce <> '';
@@ -98,6 +101,7 @@ create index _fires_job on ${schema}._fires (namespace, job, due_at, schedule, n
 create index _fires_trouble on ${schema}._fires (namespace, outcome, due_at, schedule, nonce) where outcome <> 'succeeded';
 create index _fires_tenant on ${schema}._fires (namespace, tenant, due_at, schedule, nonce) where tenant is not null;
 create index _fires_expiry on ${schema}._fires (namespace, expires_at) where expires_at is not null;
+create index _fires_ended on ${schema}._fires (namespace, ended_in) where ended_in is not null;
 create index _fires_range on ${schema}._fires (namespace, until_at) where until_at is not null;
 
 create table ${schema}._runs (
@@ -111,11 +115,13 @@ create table ${schema}._runs (
   started_at bigint not null,
   outcome text collate "C" not null,
   record text not null,
+  ended_in xid8 default pg_current_xact_id(),
   primary key (namespace, schedule, due_at, nonce, token)
 );
 create index _runs_time on ${schema}._runs (namespace, started_at, schedule, token);
 create index _runs_job on ${schema}._runs (namespace, job, started_at, schedule, token);
 create index _runs_trouble on ${schema}._runs (namespace, outcome, started_at, schedule, token) where outcome <> 'succeeded';
+create index _runs_ended on ${schema}._runs (namespace, ended_in) where ended_in is not null;
 create index _runs_token on ${schema}._runs (namespace, schedule, token) where outcome <> '';
 create index _runs_instance on ${schema}._runs (namespace, instance, started_at) where outcome <> '';
 

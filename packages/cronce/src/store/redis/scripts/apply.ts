@@ -1,3 +1,4 @@
+import { ENDS_KEPT } from '../../store.ts'
 import { INSTANCES_LUA } from './instances.ts'
 import { RECORDS_LUA } from './records.ts'
 import { script } from './script.ts'
@@ -7,7 +8,7 @@ import { script } from './script.ts'
  * and each run. Long texts stand by themselves, so that nothing has to be looked for in them. See `apply.ts`.
  */
 const HEAD_FIELDS = 19
-const FIRE_FIELDS = 6
+const FIRE_FIELDS = 7
 const RUN_FIELDS = 6
 const LIMIT_FIELDS = 2
 
@@ -132,10 +133,13 @@ local function find_full(runs, limits, known)
   return nil
 end
 
--- given: fire, open, until, number, endedAt, expiresAt, record. tokens: those of its runs that begin here.
+local ends = {}
+
+-- given: fire, open, until, number, endedAt, expiresAt, whether no run ended it, record. tokens: those of its runs that begin here.
 local function put_fire(id, given, tokens, known, values)
-  local fire, open, untilAt, number, ended, expires, record = unpack(given, 1, 7)
+  local fire, open, untilAt, number, ended, expires, own, record = unpack(given, 1, 8)
   local member = id .. '\\n' .. fire
+  if own == '1' then ends[#ends + 1] = { 'f', member } end
   local was_open, was_range, was_ended, was_number, was_recorded = '0', '0', '', '', '0'
   local old = known['F' .. fire]
   if old then
@@ -206,6 +210,7 @@ local function put_run(id, given, known, values)
   values[last + 2] = open .. '\\n' .. fire .. '\\n' .. instance .. '\\n' .. slots
   values[last + 3] = 'r' .. token
   values[last + 4] = record
+  if open == '0' then ends[#ends + 1] = { 'r', member } end
   if open == '1' then
     count_slots(slots, 1)
     if was_open == '0' then hold(instance, member) end
@@ -232,6 +237,14 @@ local function put_records(id, creates, updates, runs, known, values)
     if not old then
       call('ZADD', FIRES_OF .. id, match(fire, '^[^:]*'), fire)
     end
+  end
+end
+
+local function log_ends()
+  if #ends == 0 then return end
+  local number = call('HINCRBY', META, 'ends', #ends) - #ends
+  for n, found in ipairs(ends) do
+    call('XADD', ENDS, 'MAXLEN', '~', '${ENDS_KEPT}', digits(number + n) .. '-0', found[1], found[2])
   end
 end
 
@@ -355,6 +368,7 @@ while at <= #ARGV do
   if line == 'a' then is_applied = true end
   lines[#lines + 1] = line
 end
+log_ends()
 finish()
 if is_applied or claimant ~= '' then count() end
 if is_applied and ARGV[4] ~= '' then tell(ARGV[4], ARGV[5], ARGV[6]) end

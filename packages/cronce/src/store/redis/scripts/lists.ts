@@ -1,3 +1,4 @@
+import { ENDS_KEPT } from '../../store.ts'
 import { script } from './script.ts'
 
 /**
@@ -150,6 +151,35 @@ elseif ARGV[3] then
   add_held(ARGV[3])
 else
   for _, instance in ipairs(call('SMEMBERS', HOLDERS)) do add_held(instance) end
+end
+return answer(lines)
+`,
+)
+
+/**
+ * ARGV: epoch, the number after which to read ('' for none), how many. Answers the number of the last end and whether all ends since
+ * were kept, then the ends: `r` and a run, `f` and a fire, or `-` if its record has been deleted.
+ */
+export const LIST_ENDS = script(
+  'list-ends',
+  RUN_LINE_LUA,
+  `
+local last = tonumber(call('HGET', META, 'ends')) or 0
+local place = tonumber(ARGV[2])
+local is_kept = not place or (place <= last and place >= last - ${ENDS_KEPT})
+local lines = { digits(last), is_kept and '1' or '0' }
+if not place or not is_kept then return answer(lines) end
+for _, entry in ipairs(call('XRANGE', ENDS, digits(place + 1) .. '-0', '+', 'COUNT', ARGV[3])) do
+  local kind, member = entry[2][1], entry[2][2]
+  local of, name = match(member, '^([^\\n]*)\\n(.*)$')
+  local record
+  if kind == 'r' then
+    record = run_line(of, name)
+  else
+    record = call('HGET', SCHEDULE .. of, 'f' .. name)
+    record = record and of .. '\\t' .. name .. '\\t' .. record
+  end
+  lines[#lines + 1] = record and kind .. record or '-'
 end
 return answer(lines)
 `,

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { ending } from '../../model/outcome.ts'
+import type { FireRecord, RunRecord } from '../../model/record.ts'
+import type { End, EndPage, Store } from '../../store/store.ts'
+import { applyAll, create, isDoneSoon, join, type Rule } from './bench.ts'
+import {
+  after,
+  change,
+  claim,
+  creation,
+  DAY_MS,
+  definition,
+  endedFire,
+  HOUR_MS,
+  JOB,
+  missedRange,
+  NOON,
+  runOf,
+  schedule,
+  settlement,
+} from './samples.ts'
+
+const LIMIT = 1_000
+
+async function position(store: Store): Promise<string> {
+  const { items, next, complete } = await store.listEnds({ after: null, limit: LIMIT })
+  assert.deepEqual([items, complete], [[], true], 'a reader begins with nothing')
+  return next
+}
+
+async function endsSince(store: Store, position: string, limit = LIMIT): Promise<EndPage> {
+  return store.listEnds({ after: position, limit })
+}
+
+/** What ended, in the order of names. */
+function namesOf(ends: readonly End[]): string[] {
+  return ends.map(nameOf).sort()
+}
+
+function nameOf(end: End): string {
+  return end.kind === 'run' ? `run ${end.run.schedule} ${end.run.token}` : `fire ${end.fire.schedule} ${end.fire.dueAt}`
+}
+
+function runName({ schedule, token }: RunRecord): string {
+  return `run ${schedule} ${token}`
+}
+
+function skipped(id: string, dueAt: number, over: Partial<FireRecord> = {}): FireRecord {
+  return { ...endedFire(id, dueAt, { number: 1, expiresAt: dueAt + DAY_MS }), ending: ending('overlap'), ...over }
+}
+
+/** What a feed is made of: see `Store.listEnds`. */
+export function endRules(rule: Rule): void {
+  rule(
+    'ends are listed after the position that came before them, and not after the one that came with them',
+    async ({ store }) => {
+      await join(store, 'i')
+      const claimed = claim(await create(store, schedule('s')), { instance: 'i' })
+      const begun = await position(store)
+      await applyAll(store, [claimed])
+      const open = await endsSince(store, begun)
+      assert.deepEqual([open.items, open.complete], [[], true], 'a run that has not ended')
+      await applyAll(store, [settlement(after(claimed), runOf(claimed))])
+      const ended = await endsSince(store, open.next)
+      assert.deepEqual([namesOf(ended.items), ended.complete], [[runName(runOf(claimed))], true])
+      assert.deepEqual(
+        namesOf((await endsSince(store, begun)).items),
+        [runName(runOf(claimed))],
+        'from an earlier position',
+      )
+      assert.deepEqual((await endsSince(store, ended.next)).items, [], 'only once')
+    },
+  )
+
+  rule('an end comes with its whole record', async ({ store }) => {
+    await join(store, 'i')
+    const claimed = claim(await create(store, schedule('s')), { instance: 'i' })
+    await applyAll(store, [claimed])
+    const run = runOf(claimed)
+    const log = [{ at: NOON, level: 'info', message: 'half' } as const]
+    await store.annotate([{ schedule: 's', token: run.token, progress: null, log, logCut: false }])
+    const begun = await position(store)
+    const settled = settlement(after(claimed), run)
+    const missed = missedRange('t', NOON, 5)
+    await applyAll(store, [settled, creation(schedule('t'), { creates: [missed] })])
+    const { items } = await endsSince(store, begun)
+    assert.deepEqual(
+      items.find(({ kind }) => kind === 'fire'),
+      { kind: 'fire', fire: missed },
+    )
+    const found = { ...settled.runs[0], progress: null, log, logCut: false }
+    assert.deepEqual(
+      items.find(({ kind }) => kind === 'run'),
+      { kind: 'run', run: found },
+    )
+  })
+
+  rule('positions follow the order of commits, whatever times the records say', async ({ store }) => {
+    await join(store, 'i')
+    const claimed = claim(await create(store, schedule('s')), { instance: 'i', dueAt: NOON - 90 * DAY_MS })
+    const ahead = skipped('s', NOON + 90 * DAY_MS, { endedAt: NOON + 90 * DAY_MS })
+    const skip = change(after(claimed), {}, { creates: [ahead] })
+    await applyAll(store, [claimed, skip])
+    const begun = await position(store)
+    await applyAll(store, [settlement(after(skip), runOf(claimed))])
+    assert.deepEqual(namesOf((await endsSince(store, begun)).items), [runName(runOf(claimed))])
+  })
+
+  rule(
+    'a fire that ends with its run is not listed beside it; one that ends for another reason is',
+    async ({ store }) => {
+      await join(store, 'i')
+      const first = claim(await create(store, schedule('s')), { instance: 'i' })
+      const second = claim(after(first), { instance: 'i', dueAt: NOON + HOUR_MS })
+      await applyAll(store, [first, second])
+      const begun = await position(store)
+      const crashed = settlement(after(second), runOf(second), { how: ending('crashed') })
+      const budget = crashed.updates.map((fire) => ({ ...fire, ending: ending('crash-budget') }))
+      const third = { ...crashed, updates: budget }
+      await applyAll(store, [third, settlement(after(third), runOf(first))])
+      const expected = [`fire s ${NOON + HOUR_MS}`, runName(runOf(first)), runName(runOf(second))]
+      assert.deepEqual(namesOf((await endsSince(store, begun)).items), expected.sort())
+    },
+  )
+
+  rule('a fire that ends while it waits is listed, also in another round', async ({ store }) => {
+    const state = await create(store, schedule('s'))
+    const first = change(state, {}, { creates: [skipped('s', NOON)] })
+    await applyAll(store, [first])
+    const again = { ...skipped('s', NOON), round: 2, ending: null, endedAt: null, number: null, expiresAt: null }
+    const opened = change(after(first), {}, { updates: [again] })
+    const begun = await position(store)
+    await applyAll(store, [opened])
+    assert.deepEqual((await endsSince(store, begun)).items, [], 'it is open again')
+    const cancelled = skipped('s', NOON, { round: 2, attempt: 1, ending: ending('cancelled-by-operator') })
+    await applyAll(store, [change(after(opened), {}, { updates: [cancelled] })])
+    assert.deepEqual((await endsSince(store, begun)).items, [{ kind: 'fire', fire: cancelled }])
+  })
+
+  rule('what is refused ends nothing', async ({ store }) => {
+    const state = await create(store, schedule('s'))
+    const begun = await position(store)
+    const late = change(state, {}, { creates: [skipped('s', NOON)] })
+    await applyAll(store, [change(state)])
+    await store.apply([late])
+    const page = await endsSince(store, begun)
+    assert.deepEqual([page.items, page.complete], [[], true])
+  })
+
+  rule('more ends than the limit are not complete, and the position goes on behind all of them', async ({ store }) => {
+    const state = await create(store, schedule('s'))
+    const begun = await position(store)
+    const creates = Array.from({ length: 450 }, (_, index) => skipped('s', NOON + index, { number: index + 1 }))
+    await applyAll(store, [change(state, {}, { creates })])
+    const all = await endsSince(store, begun, 450)
+    assert.deepEqual([all.items.length, all.complete], [450, true])
+    for (const limit of [449, 200, 1]) {
+      const cut = await endsSince(store, begun, limit)
+      assert.deepEqual([cut.items.length, cut.complete], [limit, false])
+      const rest = await endsSince(store, cut.next)
+      assert.deepEqual([rest.items, rest.complete], [[], true])
+    }
+  })
+
+  rule('namespaces share no ends', async ({ store, open }) => {
+    const other = await open('conformance-ends-elsewhere')
+    const begun = await position(store)
+    const job = { definition: definition({ job: JOB }) }
+    const elsewhere = change(await create(other, schedule('s', job)), {}, { creates: [skipped('s', NOON)] })
+    await other.apply([elsewhere])
+    const page = await endsSince(store, begun)
+    assert.deepEqual([page.items, page.complete], [[], true])
+  })
+
+  rule('every process reads the same ends', async ({ store, open }) => {
+    const other = await open()
+    const state = await create(store, schedule('s'))
+    const begun = await position(other)
+    await applyAll(store, [change(state, {}, { creates: [skipped('s', NOON)] })])
+    assert.equal((await endsSince(other, begun)).items.length, 1)
+    assert.equal((await endsSince(store, begun)).items.length, 1, 'positions are not bound to who asked for them')
+  })
+
+  rule(
+    'an end in a transaction that commits late is listed after it, and one that is rolled back never is',
+    async ({ store, under }) => {
+      const [first, second] = [await create(store, schedule('s')), await create(store, schedule('t'))]
+      const entered = Promise.withResolvers<void>()
+      const mayCommit = Promise.withResolvers<void>()
+      const begun = await position(store)
+      const late = under.database!.transaction(async (tx) => {
+        await applyAll(store, [change(first, {}, { creates: [skipped('s', NOON)] })], { tx })
+        entered.resolve()
+        await mayCommit.promise
+      })
+      await entered.promise
+      // Some stores let nobody else write meanwhile.
+      const other = applyAll(store, [change(second, {}, { creates: [skipped('t', NOON)] })])
+      const isWritten = await isDoneSoon(other)
+      const between = await endsSince(store, begun)
+      assert.deepEqual(namesOf(between.items), isWritten ? [`fire t ${NOON}`] : [])
+      mayCommit.resolve()
+      await Promise.all([late, other])
+      const rest = await endsSince(store, between.next)
+      assert.deepEqual(
+        namesOf([...between.items, ...rest.items]),
+        [`fire s ${NOON}`, `fire t ${NOON}`],
+        'each of them once',
+      )
+      const rolledBack = under.database!.transaction(async (tx) => {
+        const { schedules } = await store.load(['s'], { tx })
+        await applyAll(store, [change(schedules[0]!, {}, { creates: [skipped('s', NOON + 1)] })], { tx })
+        throw new Error('never mind')
+      })
+      await assert.rejects(rolledBack, /never mind/)
+      assert.deepEqual((await endsSince(store, rest.next)).items, [])
+    },
+    'database',
+  )
+}
