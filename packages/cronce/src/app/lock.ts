@@ -17,6 +17,7 @@ import {
   untilNext,
   untilTurn,
 } from './aside.ts'
+import { enter, isWithin } from './call-chain.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 export interface LockOptions {
@@ -99,11 +100,11 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
           const tried = await attempt(engine, id, (lock) => {
             // Its caller may have given up while the lock was being taken.
             signal?.throwIfAborted()
-            return work(signal === undefined ? lock : within(lock, signal))
+            return enter(line, id, () => work(signal === undefined ? lock : within(lock, signal)))
           })
           if (tried.acquired) return tried.value
           const leftMs = until - parts.mono()
-          if (leftMs <= 0) throw busy(id, tried.holder)
+          if (leftMs <= 0) throw isWithin(line, id) ? nested(id) : busy(id, tried.holder)
           await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
         }
       } finally {
@@ -112,7 +113,8 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
     },
     async tryLock<Value>(name: string, work: unknown): Promise<Tried<Value>> {
       const id = readName('lock', name, NAME_LIMIT)
-      return attempt(parts.engine(), id, readWork<Value>(work))
+      const section = readWork<Value>(work)
+      return attempt(parts.engine(), id, (lock) => enter(line, id, () => section(lock)))
     },
   }
 }
@@ -140,6 +142,13 @@ function busy(name: string, holder: ReturnType<typeof holderOf>): CronceError {
   const who = holder === null ? '' : `: ${holder.instance} has it since ${new Date(holder.since).toISOString()}`
   return new CronceError('LOCK_BUSY', `The lock ${JSON.stringify(name)} could not be had in time${who}.`, {
     hint: 'Wait longer, or do without: tryLock does not wait at all.',
+  })
+}
+
+/** Only known when the time is up: a section may begin another one that waits for its end, if it does not wait for that. */
+function nested(name: string): CronceError {
+  return new CronceError('LOCK_BUSY', `The lock ${JSON.stringify(name)} is held by the section that waits for it.`, {
+    hint: 'Locks are not re-entrant: call the inner function directly, or begin it without awaiting it.',
   })
 }
 

@@ -21,6 +21,7 @@ import {
   untilNext,
   untilTurn,
 } from './aside.ts'
+import { enter, isWithin } from './call-chain.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 export interface OnceOptions {
@@ -81,7 +82,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
     const begun = await engine.take(wanted, 'section', async (handle) => {
       // Its caller may have given up while it was being taken.
       options.signal?.throwIfAborted()
-      return doOnce(key, handle, work, options)
+      return doOnce(key, handle, () => enter(line, placeOf(key, options), work), options)
     })
     if (begun.kind === 'begun') return resultFrom(key, await begun.ended)
     if (begun.kind === 'refused') throw refusedError(begun)
@@ -119,6 +120,8 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
       const until = parts.mono() + waitMs
       demandLasting(engine, JSON.stringify(key))
       signal?.throwIfAborted()
+      const place = placeOf(key, options)
+      if (isWithin(line, place)) throw nested(key)
       let since = engine.wakeUps
       let looked = await look<Value>(key, options)
       if (looked.result !== null) return looked.result.value
@@ -129,7 +132,6 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
         return look<Value>(key, options)
       }
       // Of those who want it in this process one asks at a time, and does it if nobody else does.
-      const place = scheduleOf(key, options) + key
       const turn = line.join(place)
       try {
         if (!turn.aborted) {
@@ -157,6 +159,10 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
 /** Many keys share a schedule, and many schedules share the keys: one would be everybody's bottleneck. */
 function scheduleOf(key: string, { ttlMs }: Options): string {
   return `${ONCE_JOB}:${ttlMs}:${bucketOf(key)}`
+}
+
+function placeOf(key: string, options: Options): string {
+  return scheduleOf(key, options) + key
 }
 
 /** Overtaken, its result may still be on record: the step says. Given up, nobody knows. `null`: it was not begun. */
@@ -201,6 +207,14 @@ function busy(key: string): CronceError {
   return new CronceError('LOCK_BUSY', `Somebody else is still at ${JSON.stringify(key)}.`, {
     hint: 'Wait longer, or call again later: what is on record about it decides.',
   })
+}
+
+function nested(key: string): CronceError {
+  return new CronceError(
+    'ONCE_NESTED',
+    `once(${JSON.stringify(key)}) was called within its own work, and would wait for itself.`,
+    { hint: 'Use another key for the inner call, or call the inner function directly.' },
+  )
 }
 
 function resultLost(key: string): CronceError {

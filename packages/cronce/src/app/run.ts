@@ -1,6 +1,8 @@
 import type { RunHandle, RunLease, StepOptions } from '../engine/parts.ts'
+import { CronceError } from '../errors.ts'
 import type { FireKind, Instant } from '../model/schedule.ts'
 import { capacityOf } from '../policy/overlap.ts'
+import { enter, isWithin } from './call-chain.ts'
 import { idempotencyKey } from './identity.ts'
 
 /** What a handler gets. */
@@ -58,6 +60,24 @@ export interface RunLog {
   error(message: string): void
 }
 
+/**
+ * Call `begin` with work that knows which step it is part of. `run`: whose step it is. A step within itself is rejected, since it
+ * would wait for itself.
+ */
+export async function onceOf<Value>(
+  run: object,
+  step: string,
+  work: () => Value | Promise<Value>,
+  begin: (work: () => Promise<Value>) => Promise<Value>,
+): Promise<Value> {
+  if (isWithin(run, step)) {
+    throw new CronceError('STEP_NESTED', `Step '${step}' was called within its own work, and would wait for itself.`, {
+      hint: 'Give the inner step another name, or call the inner function directly.',
+    })
+  }
+  return begin(() => enter(run, step, work))
+}
+
 export function createRun<Tx>(handle: RunHandle<Tx>, input: unknown, namespace: string): Run<unknown, Tx> {
   return new HandledRun(handle, input, namespace)
 }
@@ -89,7 +109,7 @@ class HandledRun<Tx> implements Run<unknown, Tx> {
     this.token = BigInt(record.token)
     this.instance = record.instance
     this.previous = { ...previous, sinceSuccessMs }
-    this.once = (step, work, options) => handle.once(step, work, options)
+    this.once = (step, work, options) => onceOf(handle, step, work, (entered) => handle.once(step, entered, options))
     this.idempotencyKey = (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step])
     this.progress = (fraction, message) => handle.progress(fraction, message ?? null)
     this.transaction = (work) => handle.transaction(work)

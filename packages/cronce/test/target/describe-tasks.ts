@@ -112,6 +112,11 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.equal(ended.run.error?.message, heard.slice(heard.indexOf(': ') + 2))
     })
 
+    test('is refused a step within itself', async (context) => {
+      const { run } = await runToEnd(openApp(context), options, input('nestStep'))
+      assert.equal(run.error?.code, 'STEP_NESTED')
+    })
+
     test('does a step once, over all of its runs', async (context) => {
       const file = join(await folderFor(context), 'charges')
       const { fire, runs, run } = await runToEnd(

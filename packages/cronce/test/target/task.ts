@@ -86,6 +86,7 @@ const DEEDS = {
       if (run.attempt === 1) throw new TypeError('refused')
       return 'charged'
     }),
+  nestStep: (run: Run) => run.once('charge', () => run.once('charge', () => 1)),
   dieInStep: (run: Run) => run.once('charge', () => process.exit(9)),
   keepTooMuch: (run: Run) => run.once('charge', () => 'x'.repeat(70_000)),
   transact: (run: Run) => run.transaction(() => 1),

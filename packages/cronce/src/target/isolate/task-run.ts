@@ -1,5 +1,5 @@
 import { idempotencyKey } from '../../app/identity.ts'
-import type { Run, RunLog } from '../../app/run.ts'
+import { onceOf, type Run, type RunLog } from '../../app/run.ts'
 import type { StepOptions } from '../../engine/parts.ts'
 import { toJson } from '../../engine/to-json.ts'
 import { CronceError } from '../../errors.ts'
@@ -60,7 +60,7 @@ export class TaskRun implements Run {
       error: (message: string) => this.#write('error', message),
     })
     this.once = <Value>(step: string, work: () => Value | Promise<Value>, options?: StepOptions) =>
-      this.#once(step, work, options?.rerun) as Promise<Value>
+      onceOf(this, step, work, (entered) => this.#once(step, entered, options?.rerun) as Promise<Value>)
     this.idempotencyKey = (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step])
     this.progress = (fraction, message) => this.#progress(fraction, message)
     this.transaction = () => Promise.reject(noTransaction())
