@@ -37,7 +37,7 @@ const STAGES: readonly (readonly Step[])[] = [
   [['types', 'tsc', '-p', 'tsconfig.checks.json']],
   // Three at a time on two cores: most of them wait for processes and servers of their own.
   [['unit tests', 'node', ...TEST, '--test-concurrency=3', ...UNIT_TESTS]],
-  [['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8']],
+  [['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8', '--least', '20']],
   [['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS]],
   [['chaos', 'node', ...TEST, '--test-concurrency=2', 'verification/chaos/**/*.test.ts']],
   [

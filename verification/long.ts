@@ -28,7 +28,7 @@ const CHAOS = ['chaos/run.ts', '--fires', values.fires, '--seed', '1'] as const
 
 /** Names begin with what the report calls them. */
 const STEPS: readonly (readonly [name: string, script: string, ...args: string[]])[] = [
-  ['simulation', 'simulation/run.ts', '--seeds', '1000000', '--seconds', values['simulation-seconds']],
+  ['simulation', 'simulation/run.ts', '--from', '1', '--seeds', '1000000', '--seconds', values['simulation-seconds']],
   ['mutants', 'mutants/run.ts'],
   ['explorer', 'explorer/run.ts', '--most', values['explorer-states']],
   ['chaos', ...CHAOS, '--picture', join(values.to, 'chaos.svg')],

@@ -51,8 +51,8 @@ const CONTROLS: readonly Control[] = [
   },
 ]
 
-// Side by side, since all of them mostly wait.
-describe('on SQLite', { concurrency: 3 }, () => {
+// One after the other: each starts processes, and wants the machine for itself.
+describe('on SQLite', () => {
   for (const { mutant, cell, options, property } of CONTROLS) {
     test(`what is broken is noticed: ${mutant}, ${cell.blow} at ${cell.point}`, async () => {
       const { problems, properties } = await runCell(sqliteChaos, cell, { ...options, mutant })

@@ -1,3 +1,4 @@
+import type { Violation } from '../../packages/checker/src/verdict.ts'
 import type { ChaosResult } from './chaos.ts'
 
 /** Of one run, or of several together. */
@@ -11,7 +12,7 @@ export interface Summary {
   readonly latenessMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
   readonly counts: Readonly<Record<string, number>>
   readonly outcomes: Readonly<Record<string, number>>
-  readonly violations: readonly { readonly property: string; readonly message: string; readonly seed: number }[]
+  readonly violations: readonly (Pick<Violation, 'property' | 'basis' | 'message'> & { readonly seed: number })[]
   readonly surprises: readonly string[]
   readonly lacking: readonly string[]
   readonly skipped: readonly string[]
@@ -29,7 +30,7 @@ export function summaryOf(store: string, { seed, verdict, counts, history, ...re
     latenessMs,
     counts,
     outcomes: byOutcome,
-    violations: verdict.violations.map(({ property, message }) => ({ property, message, seed })),
+    violations: verdict.violations.map(({ property, basis, message }) => ({ property, basis, message, seed })),
     surprises: result.surprises,
     lacking: result.lacking,
     skipped: result.skipped,
@@ -56,10 +57,20 @@ export function addUp(summaries: readonly Summary[]): Summary {
   }
 }
 
-/** 0: judged and good. 1: not good. 2: too little happened for a verdict. */
-export function exitCode({ violations, surprises, lacking }: Summary): number {
-  if (violations.length + surprises.length > 0) return 1
-  return lacking.length > 0 ? 2 : 0
+/** What a run ends with. */
+export const EXIT = {
+  good: 0,
+  bad: 1,
+  /** Too little happened, or too little time was witnessed, for a verdict. */
+  invalid: 2,
+  /** All violations rest on elapsed time. Worth a second run before anybody is blamed. */
+  slow: 3,
+} as const
+
+export function exitCode({ violations, surprises, lacking }: Pick<Summary, 'violations' | 'surprises' | 'lacking'>) {
+  if (surprises.length > 0 || violations.some(({ basis }) => basis === 'order')) return EXIT.bad
+  if (violations.length > 0) return EXIT.slow
+  return lacking.length > 0 ? EXIT.invalid : EXIT.good
 }
 
 const SHOWN = 20
@@ -88,9 +99,12 @@ export function report(summary: Summary): string {
     ...bad.slice(0, SHOWN).map((line) => `  ✖ ${line}`),
     ...(bad.length > SHOWN ? [`  … and ${bad.length - SHOWN} more`] : []),
     ...lacking.map((line) => `  too rare: ${line}`),
-    ['✔ all promises kept', `✖ ${bad.length} violations`, 'INVALID: too little happened for this to mean anything'][
-      exitCode(summary)
-    ]!,
+    {
+      [EXIT.good]: '✔ all promises kept',
+      [EXIT.bad]: `✖ ${bad.length} violations`,
+      [EXIT.invalid]: 'INVALID: too little happened, or too little time was witnessed, for this to mean anything',
+      [EXIT.slow]: `✖ ${bad.length} violations, all of which rest on elapsed time`,
+    }[exitCode(summary)],
   ].join('\n')
 }
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { renderTimeline } from '../../packages/checker/src/index.ts'
+import { drawSeed } from '../draw-seed.ts'
 import { type ChaosResult, runChaos } from './chaos.ts'
 import { type CellResult, runMatrix } from './matrix.ts'
 import { enterNamespace } from './namespace.ts'
@@ -54,7 +55,7 @@ async function main(): Promise<number> {
   if (typeof entered === 'number') return entered
   if (entered !== null) say(`Without a namespace of its own: ${entered.reason}.`)
   if (values.matrix) return matrix(store)
-  const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
+  const firstSeed = values.seed === undefined ? drawSeed() : Number(values.seed)
   let total = addUp([])
   for (let run = 0; run === 0 || total.fires < Number(values.fires); run++) {
     const seed = firstSeed + run

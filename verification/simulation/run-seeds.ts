@@ -1,9 +1,15 @@
-/** Simulates the seeds from, from + step, … and writes a line of JSON about each. Ends after so many, or so many seconds. */
+/** Simulates the seeds from, from + step, … and writes a line of JSON about each. Ends after `count`, or after `seconds` and `least`. */
 import { writeSync } from 'node:fs'
 import { simulate } from './simulate.ts'
 import { emptyTally, type Tally, tallyOf } from './tally.ts'
 
-const [from, step, count, seconds] = process.argv.slice(2).map(Number) as [number, number, number, number]
+const [from, step, count, seconds, least] = process.argv.slice(2).map(Number) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+]
 const end = performance.now() + seconds * 1_000
 let seed = from
 
@@ -13,7 +19,7 @@ process.on('uncaughtException', (error) => {
   process.exit(0)
 })
 
-for (let index = 0; index < count && performance.now() < end; index++) {
+for (let index = 0; index < count && (index < least || performance.now() < end); index++) {
   seed = from + index * step
   write(tallyOf(await simulate(seed)))
 }

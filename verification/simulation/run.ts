@@ -1,9 +1,12 @@
 /**
  * Simulates many seeds, and says what was met and what is wrong.
  *
- *     npm run simulate -- [--seeds 1000] [--from 1] [--seconds 45] [--jobs 2] [--json]
+ *     npm run simulate -- [--seeds 1000] [--from SEED] [--seconds 45] [--least 0] [--jobs 2] [--json]
  *     npm run simulate -- --replay SEED [--keep 3,7,9]
  *     npm run simulate -- --scenario FILE
+ *
+ * Without `--from` the first seed is `CRONCE_SEED`, or another one each time. If the seeds meet too little in the given time, more
+ * of them follow, for three times as long at most.
  *
  * Ends with 0 when all is well, 1 when something is wrong, 2 when too little was met to tell.
  */
@@ -15,6 +18,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { judge } from '../../packages/checker/src/judge.ts'
 import { renderText } from '../../packages/checker/src/timeline/render-text.ts'
+import { drawSeed } from '../draw-seed.ts'
 import { DEMANDED_FROM, lackingIn } from './demands.ts'
 import { drawScenario } from './draw-scenario.ts'
 import { about } from './excerpt.ts'
@@ -27,8 +31,10 @@ import { addTally, emptyTally, type Tally } from './tally.ts'
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '1' },
+    from: { type: 'string' },
     seconds: { type: 'string', default: '45' },
+    /** So many seeds, also if they take longer than that. */
+    least: { type: 'string', default: '0' },
     jobs: { type: 'string', default: String(Math.min(2, availableParallelism())) },
     json: { type: 'boolean', default: false },
     replay: { type: 'string' },
@@ -37,6 +43,8 @@ const { values } = parseArgs({
   },
 })
 
+const FROM = values.from === undefined ? drawSeed() : Number(values.from)
+const MOST_ROUNDS = 4
 const SHRINKING_SECONDS = 60
 const SHOWN = 3
 
@@ -65,22 +73,27 @@ async function runMany(): Promise<void> {
   const jobs = Number(values.jobs)
   const tally = emptyTally()
   const progress = setInterval(() => process.stderr.write(`${line(tally, began)}\r`), 1_000)
-  await Promise.all(Array.from({ length: jobs }, (_, index) => runSome(index, jobs, tally)))
+  let lacking: string[] = []
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const from = FROM + round * Number(values.seeds)
+    await Promise.all(Array.from({ length: jobs }, (_, index) => runSome(from, index, jobs, tally)))
+    lacking = lackingIn(tally.counters, tally.seeds)
+    if (lacking.length === 0 || tally.violations.length > 0) break
+  }
   clearInterval(progress)
   process.stderr.write(`${line(tally, began)}\n`)
   tally.violations.sort((one, other) => one.seed - other.seed)
-  const lacking = lackingIn(tally.counters, tally.seeds)
   const seconds = (performance.now() - began) / 1_000
-  if (values.json) console.log(JSON.stringify({ from: Number(values.from), seconds, lacking, ...tally }, null, 2))
+  if (values.json) console.log(JSON.stringify({ from: FROM, seconds, lacking, ...tally }, null, 2))
   else printTally(tally, lacking)
   if (!values.json) await explain(tally.violations)
   process.exitCode = tally.violations.length > 0 ? 1 : lacking.length > 0 || tally.seeds === 0 ? 2 : 0
 }
 
 /** One process: every so-manieth seed. */
-async function runSome(index: number, jobs: number, tally: Tally): Promise<void> {
+async function runSome(from: number, index: number, jobs: number, tally: Tally): Promise<void> {
   const count = Math.ceil((Number(values.seeds) - index) / jobs)
-  const args = [Number(values.from) + index, jobs, count, values.seconds].map(String)
+  const args = [from + index, jobs, count, values.seconds, Math.ceil(Number(values.least) / jobs)].map(String)
   const child = spawn(process.execPath, [join(import.meta.dirname, 'run-seeds.ts'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -98,6 +111,7 @@ function line({ seeds, fires, violations }: Tally, began: number): string {
 
 function printTally(tally: Tally, lacking: readonly string[]): void {
   const days = tally.simulatedMs / 86_400_000
+  console.log(`Seeds from ${FROM}; CRONCE_SEED=${FROM} repeats them.`)
   console.log(`${tally.seeds} seeds, ${tally.fires} fires, ${days.toFixed(1)} simulated days, ${tally.events} events`)
   console.log(`faults: ${list(tally.faults)}`)
   console.log(`met: ${list(tally.counters)}`)

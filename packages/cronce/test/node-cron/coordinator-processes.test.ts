@@ -62,6 +62,8 @@ describe('Processes with the coordinator, on one file', { concurrency: true }, (
     const records = await recordsOf(fleet, 'long')
     const outcome = records.find(({ dueAt }) => dueAt === last.slot)
     if (wasKilled) assert.deepEqual([outcome?.state, outcome?.reason], ['abandoned', 'crashed'])
-    assert.ok(records.some(({ reason }) => reason === 'overlap'))
+    await until('a slot found the one before it still running', async () =>
+      (await recordsOf(fleet, 'long')).some(({ reason }) => reason === 'overlap'),
+    )
   })
 })

@@ -7,8 +7,8 @@ import { type Api, follow, recording, until } from './drop-in-kit.ts'
 const FILE = './drop-in-background-task.ts'
 const EACH_SECOND = '* * * * * *'
 const YEARLY = '0 0 1 1 *'
-const LIMIT = { timeout: 60_000 }
-const LONG = { startTimeout: 30_000 }
+const LIMIT = { timeout: 600_000 }
+const LONG = { startTimeout: 120_000 }
 
 /** A script that both packages play: what it answers must be the same. */
 const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {

@@ -3,12 +3,13 @@ import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import nodeCron from 'node-cron'
 import cron, { type TaskContext } from '../../src/node-cron.ts'
-import { type Api, afterSlot, follow, recording, until } from './drop-in-kit.ts'
+import { type Api, follow, recording, slotsPass, until, whileHealthy } from './drop-in-kit.ts'
 
 /** Compiles: code that is written for node-cron's types has what it needs. */
 const asItsType: import('node-cron').NodeCron = cron
 const PACKAGES: Readonly<Record<string, Api>> = { nodeCron: nodeCron as Api, ours: asItsType as Api }
 const EACH_SECOND = '* * * * * *'
+const LIMIT = { timeout: 600_000 }
 
 /** A script that both packages play: what it answers must be the same. */
 const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
@@ -68,7 +69,9 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
 
   async 'noOverlap: a slot that comes while the last one runs is not run'(api) {
     const logger = recording()
-    const task = api.createTask(EACH_SECOND, () => sleep(1_300), { noOverlap: true, logger })
+    const isOverlapped = (): boolean => seen.some((event) => event.startsWith('execution:overlap'))
+    const work = (): Promise<void> => until(isOverlapped, 'another slot came')
+    const task = api.createTask(EACH_SECOND, work, { noOverlap: true, logger })
     const seen = follow(task)
     void task.start()
     await until(() => seen.length >= 5, 'the one after it ran')
@@ -77,10 +80,11 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
   },
 
   async 'without noOverlap it is run, and the overlap told'(api) {
-    const task = api.createTask(EACH_SECOND, () => sleep(1_300), { logger: recording() })
+    const isTold = (): boolean => seen.length >= 4
+    const task = api.createTask(EACH_SECOND, () => until(isTold, 'a second one began'), { logger: recording() })
     const seen = follow(task)
     void task.start()
-    await until(() => seen.length >= 4, 'a second one began')
+    await until(isTold, 'a second one began')
     void task.destroy()
     return seen.slice(0, 4)
   },
@@ -92,16 +96,18 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     task.on('execution:finished', () => void left.push(task.runsLeft()))
     void task.start()
     await until(() => seen.includes('task:destroyed destroyed'), 'it was destroyed')
-    await sleep(1_200)
+    await slotsPass(api, 2)
     return { seen, left: [...left, task.runsLeft()], known: api.getTask(task.id), status: task.getStatus() }
   },
 
   async 'a run goes on when its task is stopped, and is told as finished'(api) {
-    const task = api.createTask(EACH_SECOND, () => sleep(400, 'late'), { logger: recording() })
+    const work = Promise.withResolvers<string>()
+    const task = api.createTask(EACH_SECOND, () => work.promise, { logger: recording() })
     const seen = follow(task)
     void task.start()
     await until(() => task.isBusy(), 'it ran')
     void task.stop()
+    work.resolve('late')
     await until(() => seen.length >= 4, 'it finished')
     const status = task.getStatus()
     void task.destroy()
@@ -122,8 +128,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     void task.stop()
     void task.stop()
     const before = runs
-    await sleep(2_200)
-    await afterSlot()
+    await slotsPass(api, 2)
     const meanwhile = runs - before
     void task.start()
     const atOnce = runs - before
@@ -184,7 +189,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     task.on('execution:started', removed)
     task.off('execution:started', removed)
     await task.execute()
-    await sleep(10)
+    await until(() => logger.told.length >= 2, 'both were logged')
     void task.destroy()
     return { called, told: logger.told.toSorted() }
   },
@@ -263,8 +268,8 @@ describe('The drop-in does as node-cron does', { concurrency: true }, () => {
   after(() => cron.shutdown())
 
   for (const [title, script] of Object.entries(SCRIPTS)) {
-    it(title, { timeout: 60_000 }, async () => {
-      const [its, ours] = await Promise.all([script(nodeCron as Api), script(cron)])
+    it(title, LIMIT, async () => {
+      const [its, ours] = await whileHealthy(() => Promise.all([script(nodeCron as Api), script(cron)]))
       assert.deepEqual(ours, its)
     })
   }
@@ -272,7 +277,7 @@ describe('The drop-in does as node-cron does', { concurrency: true }, () => {
 
 describe('shutdown() of both', () => {
   for (const [name, api] of Object.entries(PACKAGES)) {
-    it(`waits for what runs and destroys all tasks (${name})`, { timeout: 60_000 }, async () => {
+    it(`waits for what runs and destroys all tasks (${name})`, LIMIT, async () => {
       await api.shutdown()
       const logger = recording()
       const task = api.schedule(EACH_SECOND, () => sleep(300, 'whole'), { logger })
@@ -288,7 +293,7 @@ describe('shutdown() of both', () => {
 describe('A slot that comes too late', () => {
   after(() => cron.shutdown())
 
-  it('is told as missed, not run, and warned of if nobody listens', { timeout: 60_000 }, async () => {
+  it('is told as missed, not run, and warned of if nobody listens', LIMIT, async () => {
     const watched = Object.values(PACKAGES).map((api) => {
       const logger = recording()
       const [dates, missed]: [number[], number[]] = [[], []]

@@ -7,7 +7,7 @@ import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
 import { type TestKit, testKit } from '../../src/testing/test-kit.ts'
 
 /** A liveness limit: every case here hung for ever when pauses between attempts waited for virtual time. */
-const LIMIT = { timeout: 60_000 }
+const LIMIT = { timeout: 600_000 }
 
 interface Fleet {
   readonly kit: TestKit
