@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { CLI_DOC, renderCliDoc } from './docs/cli.ts'
 import { cliCodesInSource, codesInSource, eventsInSource, optionsInSource } from './docs/in-source.ts'
+import { generatePrisma, prismaSchemaOf } from './docs/prisma.ts'
 import { type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
 
@@ -44,6 +45,8 @@ try {
   await checkCli()
   const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
   for (const block of blocks) writeFileSync(join(scratch, block.name), block.code)
+  // The recipe for Prisma imports what Prisma generates.
+  await generatePrisma(prismaSchemaOf(read('docs/postgres.md')), scratch)
   // Side by side: most of the programs wait for their schedules.
   await Promise.all([compile(blocks), runAll(blocks)])
   for (const problem of problems) console.error(problem)
@@ -130,7 +133,7 @@ async function runAll(blocks: readonly Block[]): Promise<void> {
       const home = join(scratch, String(index))
       mkdirSync(home)
       const args = path.endsWith('.test.ts') ? ['--test', path] : [path]
-      const problem = judge(expected, await runProgram('node', args, home, expected))
+      const problem = judge(expected, await runProgram('node', args, home, { expected }))
       if (problem !== null) problems.push(`${place}: ${problem}`)
     }
   }

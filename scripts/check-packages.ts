@@ -206,7 +206,7 @@ async function checkReadme(home: string): Promise<void> {
   const line = readme.slice(0, readme.indexOf('```ts')).split('\n').length
   demand(line <= 20, `README.md shows code in line ${line}, not by line 20`)
   const expected = expectedOf(code)
-  const problem = judge(expected, await runProgram('node', ['example.ts'], home, expected))
+  const problem = judge(expected, await runProgram('node', ['example.ts'], home, { expected }))
   demand(problem === null, `The README's example: ${problem}`)
 
   const commands = [...readme.matchAll(/^npx @cronce\/cli (.+)$/gm)].map((match) => match[1]!)

@@ -10,9 +10,20 @@ export interface Ended {
   readonly signal: string | null
 }
 
+interface RunOptions {
+  readonly expected?: Expected
+  /** Beside the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** A program that goes on for ever is stopped as a deploy would stop it, once it has said what it was to say. */
-export function runProgram(command: string, args: readonly string[], cwd: string, expected?: Expected): Promise<Ended> {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+export function runProgram(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  { expected, env = {} }: RunOptions = {},
+): Promise<Ended> {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const tooLong = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
   let output = ''
   const hear = (chunk: string): void => {

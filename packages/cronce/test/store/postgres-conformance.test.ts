@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { startPostgres } from '../../../../scripts/servers/index.ts'
-import { type PostgresTransaction, postgres } from '../../src/store/postgres/postgres.ts'
+import type { PostgresTransaction } from '../../src/store/postgres/library.ts'
+import { postgres } from '../../src/store/postgres/postgres.ts'
 import type { StoreUnderTest } from '../../src/testing/conformance/bench.ts'
 import { describeStore } from '../../src/testing/conformance/describe-store.ts'
 

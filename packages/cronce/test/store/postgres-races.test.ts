@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ending } from '../../src/model/outcome.ts'
 import type { ScheduleState } from '../../src/model/schedule.ts'
 import { makeToken } from '../../src/model/token.ts'
-import type { PostgresTransaction } from '../../src/store/postgres/postgres.ts'
+import type { PostgresTransaction } from '../../src/store/postgres/library.ts'
 import { applyAll, applyOne, create, join, loadOne, running, runsOf } from '../../src/testing/conformance/bench.ts'
 import {
   change,

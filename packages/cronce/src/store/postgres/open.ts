@@ -16,6 +16,7 @@ import {
 } from './drivers/postgres-js.ts'
 import { isQueryable, type Queryable, queryableDriver } from './drivers/queryable.ts'
 import { silent, sqlStateOf, translate } from './errors.ts'
+import { type DrizzleLike, isDrizzle, openerOf, type TransactionOpener } from './library.ts'
 import { OwnSession } from './session.ts'
 import { type OpenTransaction, runTransaction } from './transaction.ts'
 import { notOpen, queryIn, REQUIRE_OPEN } from './tx.ts'
@@ -32,8 +33,8 @@ const WITHOUT_SESSION =
   'The end of a process is noticed by its lease only, after 15 s, and what others do, when something is due next.'
 const DIRECT = 'Set directUrl to a URL around it, which only one connection of each instance uses.'
 
-/** A URL, a `Pool` of pg, an `sql` of postgres.js, or whatever runs statements. */
-export type Target = string | PgPool | PostgresJsLike | Queryable
+/** A URL, a `Pool` of pg, an `sql` of postgres.js, a database of Drizzle on one of these, or whatever runs statements. */
+export type Target = string | PgPool | PostgresJsLike | DrizzleLike | Queryable
 
 export interface ConnectOptions {
   /** The longest that any statement may take, the wait for a connection included. @default 5000 */
@@ -46,14 +47,18 @@ export interface ConnectOptions {
   readonly session?: boolean | undefined
   /** A URL around a connection pooler, for the session only. */
   readonly directUrl?: string | undefined
-  /** How users open transactions: with Drizzle `(work) => db.transaction(work)`. */
-  readonly transaction?: OpenTransaction | undefined
+  /** What opens the transactions of users. @default the target */
+  readonly transaction?: TransactionOpener | undefined
   readonly warn: (code: string, message: string) => void
 }
 
 /** Connects to nothing yet. */
 export function openDatabase(target: Target, options: ConnectOptions): Database {
-  return new DriverDatabase(driverFor(target, options), options)
+  if (!isDrizzle(target)) return new DriverDatabase(driverFor(target, options), options)
+  return new DriverDatabase(driverFor(target.$client, options), {
+    ...options,
+    transaction: options.transaction ?? target,
+  })
 }
 
 function driverFor(target: Target, options: ConnectOptions): Driver {
@@ -77,9 +82,14 @@ function driverFor(target: Target, options: ConnectOptions): Driver {
     return postgresJsDriver(target, 'the database of sql', direct ?? connectLikeSql(target), prepare ?? false)
   }
   if (isQueryable(target)) return queryableDriver(target, 'the database', direct)
-  throw new StoreError('STORE_INVALID', 'This is nothing to reach a PostgreSQL by.', {
-    hint: 'Pass a URL, a Pool of pg, an sql of postgres.js, or an object with query(text, values).',
+  throw new StoreError('STORE_INVALID', `postgres() cannot reach a database through ${describe(target)}.`, {
+    hint: 'Pass a URL, a pg Pool, a postgres.js sql, a Drizzle database, or an object with query(text, values). For Kysely, Knex and Prisma, write postgres(URL, { transaction: db }).',
   })
+}
+
+function describe(target: unknown): string {
+  if (typeof target !== 'object' || target === null) return `a value of type ${typeof target}`
+  return `an object of the class ${target.constructor?.name || 'Object'}`
 }
 
 /** The driver is loaded when somebody connects. */
@@ -117,6 +127,7 @@ class DriverDatabase implements Database {
   readonly transactions: boolean
   readonly #driver: Driver
   readonly #options: ConnectOptions
+  readonly #opener: OpenTransaction | null
   readonly #timeoutMs: number
   /** Those that `transaction` opened: it knows that they are open. */
   readonly #own = new WeakSet<object>()
@@ -130,7 +141,8 @@ class DriverDatabase implements Database {
     this.#driver = driver
     this.#options = options
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    this.transactions = driver.begin !== null || options.transaction !== undefined
+    this.#opener = options.transaction === undefined ? null : openerOf(options.transaction)
+    this.transactions = driver.begin !== null || this.#opener !== null
   }
 
   async ask(statement: Statement, values: readonly string[]): Promise<string> {
@@ -162,7 +174,7 @@ class DriverDatabase implements Database {
     let abandon = (): void => {}
     const deadline = deadlineIn(this.#timeoutMs)
     const open: OpenTransaction | undefined =
-      this.#options.transaction ??
+      this.#opener ??
       (begin === null
         ? undefined
         : (own) =>

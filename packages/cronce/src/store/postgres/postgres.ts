@@ -2,19 +2,14 @@ import { CronceError } from '../../errors.ts'
 import type { StoreSource } from '../store.ts'
 import type { Database } from './database.ts'
 import { settleIdentity } from './identity.ts'
+import { openerOf, type TransactionOf, type TransactionOpener } from './library.ts'
 import { migrateUp, requireMigrated } from './migrate.ts'
 import { nameOf, openDatabase, type Target } from './open.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
 import { checkSettings } from './settings.ts'
 import { openStore } from './store.ts'
-import type { OpenTransaction } from './transaction.ts'
 
-/** What jobs get as `tx` unless your library opens the transactions: a connection with one open. */
-export interface PostgresTransaction {
-  query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>
-}
-
-export interface PostgresOptions<Tx = unknown> {
+export interface PostgresOptions<Opener extends TransactionOpener | undefined = TransactionOpener | undefined> {
   /** Where the tables are. @default 'cronce' */
   readonly schema?: string | undefined
   /** `auto` brings the schema up to date when the store is opened: for development and tests. @default 'never' */
@@ -23,8 +18,12 @@ export interface PostgresOptions<Tx = unknown> {
   readonly directUrl?: string | undefined
   /** Keep that connection at all. @default true */
   readonly session?: boolean | undefined
-  /** How your library opens transactions: with Drizzle `(work) => db.transaction(work)`. What it hands to `work` is `tx` in jobs. */
-  readonly transaction?: ((work: (tx: Tx) => Promise<void>) => Promise<unknown>) | undefined
+  /**
+   * What opens the transactions of jobs: a database of Drizzle, a `Kysely`, a `Knex`, a `PrismaClient`, or a function such as
+   * `(work: (tx: EntityManager) => Promise<void>) => source.transaction(work)`. Jobs get its own transaction as `tx`.
+   * @default the target
+   */
+  readonly transaction?: Opener
   /** Prepare statements by name. @default unless a pooler stands in between */
   readonly prepare?: boolean | undefined
   /** The longest that a statement may take, the wait for a connection included. @default 5000 */
@@ -49,18 +48,21 @@ const NAMES: ReadonlySet<string> = new Set([
 
 /**
  * A store in PostgreSQL: by URL, with connections of its own, or through what the application has: a `Pool` of pg, an `sql` of
- * postgres.js, or anything with `query(text, values)`.
+ * postgres.js, a database of Drizzle, or anything with `query(text, values)`.
  */
-export function postgres<Tx = PostgresTransaction>(target: Target, options: PostgresOptions<Tx> = {}): StoreSource<Tx> {
+export function postgres<Given extends Target, Opener extends TransactionOpener | undefined = undefined>(
+  target: Given,
+  options: PostgresOptions<Opener> = {},
+): StoreSource<TransactionOf<Opener extends undefined ? Given : Opener>> {
+  type Tx = TransactionOf<Opener extends undefined ? Given : Opener>
   checkOptions(options)
   const { schema = DEFAULT_SCHEMA, migrate = 'never', adopt = false, ...connecting } = options
-  const transaction = connecting.transaction as OpenTransaction | undefined
   quoteSchema(schema)
   return {
     name: typeof target === 'string' ? nameOf(target) : 'postgres',
     async open(given) {
       const { warn } = given
-      const database = openDatabase(target, { ...connecting, transaction, warn }) as Database<Tx>
+      const database = openDatabase(target, { ...connecting, warn }) as Database<Tx>
       try {
         if (migrate === 'auto') await migrateUp(database as Database, schema)
         else await requireMigrated(database as Database, schema)
@@ -91,8 +93,11 @@ function checkOptions(options: object): void {
   if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1)) {
     throw invalid('connections is a whole number, at least 1.', 'Leave it out for 2.')
   }
-  if (transaction !== undefined && typeof transaction !== 'function') {
-    throw invalid('transaction is no function.', 'Write transaction: (work) => db.transaction(work).')
+  if (transaction !== undefined && openerOf(transaction) === null) {
+    throw invalid(
+      'The option transaction must be a database of Drizzle, a Kysely, a Knex, a PrismaClient, or a function that opens a transaction.',
+      'Write transaction: db, or transaction: (work) => db.transaction(work).',
+    )
   }
 }
 
