@@ -101,7 +101,7 @@ async function startRecipe(context: TestContext, index: number, code: string, ur
   context.after(async () => {
     child.kill('SIGKILL')
     await closed
-    if (!context.passed) context.diagnostic(errors)
+    if ('passed' in context && context.passed === false) context.diagnostic(errors)
   })
 }
 
