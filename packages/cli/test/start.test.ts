@@ -53,7 +53,9 @@ describe('cronce start', { concurrency: 3 }, () => {
     await service.until(/slow \(due .*\) starts/)
     assert.match(service.stderr(), /^note: No store was named, so it is sqlite:cronce\.db here/)
     await until(async () => (await statusOf(`${url}/readyz`)) === 200)
-    assert.equal(await statusOf(`${url}/api/v1/schedules`), 200, 'on loopback the API is open')
+    const [, token] = await service.until(/Its token until it stops .*: ([0-9a-f]{48})\n/)
+    assert.equal(await statusOf(`${url}/api/v1/schedules`, { authorization: `Bearer ${token}` }), 200)
+    assert.equal(await statusOf(`${url}/api/v1/schedules`), 401, 'also on loopback the API wants a token')
 
     service.child.kill('SIGTERM')
     await service.until(/Interrupted by SIGTERM: nothing new is taken/)

@@ -1,11 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { CronceError } from 'cronce'
+import { connectionOf } from './connection.ts'
 
 /** `read` sees everything and changes nothing; `operate` does all that the API offers. */
 export type AccessLevel = 'none' | 'read' | 'operate'
 
-/** Who may do what; with an author, that name is on record with what is changed, whatever the request says. */
-export type Decision = AccessLevel | { readonly level: AccessLevel; readonly author: string }
+export type Decision =
+  | AccessLevel
+  | {
+      readonly level: AccessLevel
+      /** On record with what is changed, whatever the request says. */
+      readonly author?: string | undefined
+      /** Whose idempotency keys these are. @default the author */
+      readonly principal?: string | undefined
+    }
 
 /** Decides who may do what. It must not read the request's body. */
 export type Access = (request: Request) => Decision | Promise<Decision>
@@ -29,14 +37,15 @@ export function bearerAccess(tokens: BearerTokens): Access {
       hint: 'Set read or operate to a token: openssl rand -hex 32 makes one.',
     })
   }
-  return (request): AccessLevel => {
+  return (request): Decision => {
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
     if (token === undefined) return 'none'
     const given = digest(token)
     // Both lists are always gone through: how long it takes tells nothing.
     const mayOperate = isAmong(given, operate)
     const mayRead = isAmong(given, read)
-    return mayOperate ? 'operate' : mayRead ? 'read' : 'none'
+    const level = mayOperate ? 'operate' : mayRead ? 'read' : 'none'
+    return { level, principal: `token ${given.toString('base64url')}` }
   }
 }
 
@@ -63,18 +72,43 @@ function isAmong(given: Buffer, tokens: readonly Buffer[]): boolean {
 }
 
 /**
- * Access for everybody on this machine, for servers that listen on a loopback address only. The name in `Host` must be one of
- * this machine, since a page of a stranger can make its own name mean 127.0.0.1 in somebody's browser; and what a proxy passes
- * on comes from somewhere else.
+ * Access for every program on this machine, for servers that listen on a loopback address only. A proxy and a port-forward connect
+ * from this machine, too, so everything that only they send is refused. A forward of bytes to the same port can't be told apart:
+ * where there may be one, use `bearerAccess`.
  */
 export function loopbackAccess(level: 'read' | 'operate' = 'operate'): Access {
-  return (request): AccessLevel => {
-    if ([...request.headers.keys()].some((name) => PROXY_HEADERS.test(name))) return 'none'
-    return isLoopback(request.headers.get('host') ?? new URL(request.url).host) ? level : 'none'
-  }
+  return (request): AccessLevel => (isDirect(request) ? level : 'none')
 }
 
-const PROXY_HEADERS = /^(forwarded|via|x-forwarded-.*|x-real-ip)$/
+const PROXY_HEADERS =
+  /^(forwarded|via|x-forwarded(-.*)?|x-original-.*|x-envoy-.*|x-amzn-.*|x-real-ip|x-proxy.*|proxy-.*|max-forwards|cdn-loop|(.*-)?(client|connecting|remote)-(ip|addr))$/
+
+function isDirect(request: Request): boolean {
+  const { headers } = request
+  if ([...headers.keys()].some((name) => PROXY_HEADERS.test(name))) return false
+  const host = headers.get('host') ?? new URL(request.url).host
+  return (
+    isLoopback(host) && isOwnPage(headers.get('origin')) && isOwnPage(headers.get('referer')) && isNear(request, host)
+  )
+}
+
+/** A page elsewhere: a proxy has passed on what a browser asked, or the browser asks for another site. */
+function isOwnPage(url: string | null): boolean {
+  return url === null || (URL.canParse(url) && isLoopback(new URL(url).host))
+}
+
+/** `Host` names the port that was connected to; a proxy speaks HTTP/1.0 unless told otherwise, and clients of today do not. */
+function isNear(request: Request, host: string): boolean {
+  const connection = connectionOf(request)
+  if (connection === undefined) return true
+  const { address, port, httpVersion } = connection
+  const named = Number(new URL(`http://${host}`).port || 80)
+  return httpVersion !== '1.0' && (port === undefined || port === named) && isLoopbackAddress(address)
+}
+
+function isLoopbackAddress(address: string | undefined): boolean {
+  return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)
+}
 
 /** Whether a host, with or without its port, is this machine alone. */
 export function isLoopback(host: string): boolean {

@@ -1,15 +1,16 @@
 import { Hono } from 'hono'
 import { type Answer, answerError, refuse, toResponse, withOurHeaders } from './answer.ts'
+import { Arrivals } from './arrivals.ts'
 import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
 import { EventHub } from './events/hub.ts'
-import { fingerprint, KeptAnswers, readKey } from './kept-answers.ts'
+import { fingerprint, KeptAnswers, readKey, scopedKey } from './kept-answers.ts'
 import { documentOf } from './openapi/document.ts'
 import { type HandlerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { corsHeaders, demandOwnOrigin, isPreflight, PREFLIGHT_HEADERS } from './origin.ts'
 import { overviewOf } from './overview.ts'
 import { demandKnownConditions } from './preconditions.ts'
 import { readiness } from './probes.ts'
-import { readBody, withBody } from './read-body.ts'
+import { readBody } from './read-body.ts'
 import { readFields, readParameters } from './read-fields.ts'
 import { readParts, readQuery } from './read-path.ts'
 import { ROUTES } from './routes/all.ts'
@@ -70,20 +71,20 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
     pathBelow([baseOf(request) ?? '', options.basePath], rawPath(request.url))
   const answers = new KeptAnswers()
   const work = places(options.concurrency)
-  const arrivals = places(options.concurrency)
+  const arrivals = new Arrivals(options.concurrency)
   // By the path as it was written: a slash within a name is percent-encoded, and must not become one.
   const hono = new Hono({ getPath: pathOf })
   for (const route of ROUTES) {
     hono.on(route.method, route.path, async ({ req }) => {
       const path = pathOf(req.raw)
-      // Whoever may be anybody has a budget of its own, and none of what others need until all has come that is to be judged.
-      const request = route.access === 'own' ? await arrivals.take(() => withBody(req.raw)) : req.raw
+      const proof = route.proof?.({ request: req.raw, options }) ?? 'none'
+      const request = proof === 'unproved' ? await arrivals.receive(req.raw) : req.raw
       const full = rawPath(request.url)
       const base = full.endsWith(path) ? full.slice(0, full.length - path.length) : ''
       if (route.access === 'open') return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
       return work.take(async () => {
-        const author = await demandAccess(route, request, options)
-        return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers, author)
+        const { author, principal } = await demandAccess(route, request, options)
+        return run(route, { ...around, ...NOTHING_GIVEN, request, base, principal }, path, answers, author)
       })
     })
   }
@@ -100,13 +101,13 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
   return async (request) => hono.fetch(request)
 }
 
-const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null } as const
+const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null, principal: '' } as const
 
 async function run(route: Route, call: Call, path: string, answers: KeptAnswers, author?: string): Promise<Response> {
   const { request, options } = call
   const parts = readParts(route.path, path)
-  // Who brings a proof of its own also judges what it brings.
-  if (route.access === 'own') return send(await route.handle({ ...call, parts }))
+  // A probe answers whatever a prober appends; a route with a proof of its own also judges what it is given.
+  if (route.access === 'open' || route.access === 'own') return send(await route.handle({ ...call, parts }))
   demandKnownConditions(route, request)
   const query = readParameters(route, readQuery(request.url))
   if (route.body === undefined) return send(await route.handle({ ...call, parts, query }))
@@ -117,7 +118,7 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers,
   if (key === null || route.idempotency === 'durable') return send(await route.handle(full))
   const same = fingerprint(route.method, path, JSON.stringify(query), text)
   return send(
-    await answers.once(key, same, async () => {
+    await answers.once(scopedKey(call.principal, key), same, async () => {
       try {
         return (await route.handle(full)) as Answer
       } catch (error) {
@@ -135,24 +136,29 @@ function withAuthor({ body = {} }: Route, fields: Call['body'], author: string |
   return author === undefined || !Object.hasOwn(body, 'author') ? fields : { ...fields, author }
 }
 
-/** Throws, or says who it is if that is known. */
-async function demandAccess(route: Route, request: Request, options: ResolvedOptions): Promise<string | undefined> {
-  if (route.access === 'own') return undefined
+interface Asker {
+  readonly author: string | undefined
+  readonly principal: string
+}
+
+/** Throws, or says who asks as far as that is known. */
+async function demandAccess(route: Route, request: Request, options: ResolvedOptions): Promise<Asker> {
+  if (route.access === 'own') return { author: undefined, principal: '' }
   if (options.access === null) {
     const hint = 'Give createHandler an access function, such as bearerAccess({ operate: token }).'
-    throw refuse('ACCESS_CLOSED', 'This API is closed: nobody has said who may use it.', hint)
+    throw refuse('ACCESS_CLOSED', 'This API is closed: it has no access function.', hint)
   }
   const decision = await options.access(request)
-  const { level, author } = typeof decision === 'object' ? decision : { level: decision, author: undefined }
+  const { level, author, principal } = typeof decision === 'object' ? decision : { level: decision }
   if (level !== 'read' && level !== 'operate') {
-    const hint = 'Send authorization: Bearer TOKEN, or whatever this server wants to see.'
+    const hint = 'Send authorization: Bearer TOKEN, or the credentials that this server wants.'
     throw refuse('ACCESS_DENIED', 'You have no access here.', hint, { 'www-authenticate': 'Bearer' })
   }
   if (route.access === 'operate' && level !== 'operate') {
     throw refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')
   }
-  demandOwnOrigin(request, options.allowedOrigins)
-  return author
+  demandOwnOrigin(request, options.allowedOrigins, route.type === 'text/event-stream')
+  return { author, principal: principal ?? (author === undefined ? '' : `author ${author}`) }
 }
 
 /** So many at a time; more are refused. */

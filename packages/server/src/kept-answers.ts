@@ -88,6 +88,14 @@ export function readKey(request: Request): string | null {
   throw refuse('IDEMPOTENCY_KEY_INVALID', 'The idempotency key is empty, too long, or has odd characters.', hint)
 }
 
+/** The key as one of its principal, so that two people may use the same one. Where nobody is known, keys are shared. */
+export function scopedKey(principal: string, key: string): string {
+  if (principal === '') return key
+  return `key-${createHash('sha256')
+    .update(JSON.stringify([principal, key]))
+    .digest('base64url')}`
+}
+
 export function keyReused(key: string): Error {
   const message = `The idempotency key ${JSON.stringify(key)} was used for another request.`
   return refuse('IDEMPOTENCY_KEY_REUSED', message, 'Use a new key for every request, and an old one only to repeat it.')

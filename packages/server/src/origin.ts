@@ -1,24 +1,28 @@
 import { refuse } from './answer.ts'
 
-const CHANGING = new Set(['POST', 'PUT', 'DELETE', 'PATCH'])
+const READING = new Set(['GET', 'HEAD'])
 
 /**
- * A page of somebody else must not change anything in the name of whoever looks at it. Browsers say where a request comes from;
- * who says nothing is no browser, and JSON in the body is what keeps plain forms out.
+ * A page of another site must neither change anything in the name of the person who looks at it, nor use up what the server has.
+ * Browsers say where a request comes from; a client that says nothing is no browser, and JSON in the body keeps plain forms out.
+ * A link that a person follows may lead to an answer, but not to a stream.
  */
-export function demandOwnOrigin(request: Request, allowed: ReadonlySet<string>): void {
-  if (!CHANGING.has(request.method)) return
+export function demandOwnOrigin(request: Request, allowed: ReadonlySet<string>, isStream: boolean): void {
   const origin = request.headers.get('origin')
   if (origin !== null && allowed.has(origin)) return
   const site = request.headers.get('sec-fetch-site')
   const isOwn =
     site === null ? origin === null || isSameHost(origin, request) : site === 'same-origin' || site === 'none'
-  if (isOwn) return
+  if (isOwn || (READING.has(request.method) && !isStream && isLink(request))) return
   throw refuse(
     'ORIGIN_REFUSED',
-    `A page of ${origin === null ? 'another site' : JSON.stringify(origin.slice(0, 200))} must not change anything here.`,
+    `A page of ${origin === null ? 'another site' : JSON.stringify(origin.slice(0, 200))} must not use this.`,
     'Name the origin in allowedOrigins, if it is one of yours.',
   )
+}
+
+function isLink({ headers }: Request): boolean {
+  return headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document'
 }
 
 /** By host, not by scheme: where TLS ends before us, we can't know it. */

@@ -25,24 +25,24 @@ function demandJsonType(request: Request): void {
   throw refuse('BODY_TYPE_REFUSED', `The content type is ${shown}.`, 'Send content-type: application/json.')
 }
 
-/** Deliveries and call-backs are small, and whoever means one has it ready. */
+/** Deliveries and call-backs are small, and an honest sender has the body ready. */
 const UNPROVED_BYTES = 65_536
 const UNPROVED_MS = 5_000
 
 /**
- * A request whose sender has proved nothing yet, with its body: read before anything is done for it, and not for long. What was read
- * by others before is left as it is.
+ * A delivery or call-back with its body: read before anything is done for it, and not for long. A body that the host has read is
+ * left as it is. `giveUp`: stop reading, and throw its reason.
  */
-export async function withBody(request: Request): Promise<Request> {
+export async function withBody(request: Request, giveUp?: AbortSignal): Promise<Request> {
   if (request.body === null || request.bodyUsed) return request
-  const body = await readBytes(request, UNPROVED_BYTES, UNPROVED_MS)
+  const body = await readBytes(request, UNPROVED_BYTES, { withinMs: UNPROVED_MS, giveUp })
   const { url, method, headers, signal } = request
   return new Request(url, { method, headers, signal, body })
 }
 
 async function readText(request: Request, limit: number): Promise<string> {
   if (request.bodyUsed) throw new Error('The body of the request was read before it got here, perhaps by access().')
-  const bytes = await readBytes(request, limit, null)
+  const bytes = await readBytes(request, limit)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -50,29 +50,41 @@ async function readText(request: Request, limit: number): Promise<string> {
   }
 }
 
-async function readBytes(request: Request, limit: number, withinMs: number | null): Promise<Buffer<ArrayBuffer>> {
+interface Patience {
+  readonly withinMs?: number | undefined
+  readonly giveUp?: AbortSignal | undefined
+}
+
+async function readBytes(
+  request: Request,
+  limit: number,
+  { withinMs, giveUp }: Patience = {},
+): Promise<Buffer<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > limit) {
-    // Nobody reads it: whoever sends it is told so.
+    // It is not read: the sender is told so.
     await request.body?.cancel().catch(() => {})
     throw tooLarge(limit)
   }
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = request.body?.getReader()
-  let isLate = false
-  const giveUp = (): void => {
-    isLate = true
-    // What is being waited for comes to its end with this. That it could not be cancelled is of no matter.
+  let stopped: unknown
+  const stop = (reason: unknown): void => {
+    stopped ??= reason
+    // The read that is under way ends with this. A failure to cancel does not matter.
     reader?.cancel().catch(() => {})
   }
-  const timer = withinMs === null ? undefined : setTimeout(giveUp, withinMs)
+  const isLate = (): void => stop(bodyInvalid(`The body did not come within ${withinMs! / 1_000} s.`))
+  const isGivenUp = (): void => stop(giveUp?.reason)
+  const timer = withinMs === undefined ? undefined : setTimeout(isLate, withinMs)
+  giveUp?.addEventListener('abort', isGivenUp)
   try {
     for (;;) {
       const chunk = await reader?.read().catch((cause) => {
         throw bodyInvalid(`The body broke off: ${cause instanceof Error ? cause.message : String(cause)}.`)
       })
-      if (isLate) throw bodyInvalid(`The body did not come within ${withinMs! / 1_000} s.`)
+      if (stopped !== undefined) throw stopped
       if (chunk === undefined || chunk.done) return Buffer.concat(chunks)
       size += chunk.value.byteLength
       if (size > limit) {
@@ -83,6 +95,7 @@ async function readBytes(request: Request, limit: number, withinMs: number | nul
     }
   } finally {
     clearTimeout(timer)
+    giveUp?.removeEventListener('abort', isGivenUp)
   }
 }
 

@@ -97,10 +97,11 @@ test('who proves nothing and sends its body slowly, or not at all, keeps nobody 
   }
   const [first, second] = [slow(), slow()]
   assert.equal(codeOf(await ask('GET', '/api/v1/schedules')), '200', 'an operator is served')
-  assert.equal(await slow().code(), '503 OVERLOADED', 'of those who prove nothing, so many are heard at a time')
-  first.breakOff()
-  assert.equal(await first.code(), '400 BODY_INVALID')
-  assert.equal(await second.code(), '400 BODY_INVALID', 'it did not come in time')
+  const third = slow()
+  assert.equal(await first.code(), '503 OVERLOADED', 'the oldest gives way to a newcomer')
+  second.breakOff()
+  assert.equal(await second.code(), '400 BODY_INVALID')
+  assert.equal(await third.code(), '400 BODY_INVALID', 'it did not come in time')
   const { body, headers } = { body: '{}', headers: { 'cronce-signature': signature } }
   assert.match(codeOf(await ask('POST', '/api/v1/callbacks/park/1', { text: body, headers })), /^401 /)
   assert.deepEqual(faults, [])

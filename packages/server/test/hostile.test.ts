@@ -181,6 +181,7 @@ describe('a store that fails', () => {
       ...client,
       instances: { ...client.instances, list: () => Promise.reject(error) },
       store: { check: () => Promise.reject(error) },
+      feed: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) }),
     })
     const away = Object.assign(new Error('gone'), { code: 'X' })
     const logger = { error: (message: string): void => void said.push(message) }

@@ -18,7 +18,8 @@ export const start: Command = {
   about: [
     'Start as many as you like, on as many machines: every fire runs on one of them. FILE is TypeScript, JavaScript or JSON;',
     'its default export is a function (app) => { app.job(…) }, jobs by name, or an app. SIGTERM lets runs finish, then ends',
-    'with 0; a second signal does not wait. Off loopback the HTTP API wants CRONCE_OPERATE_TOKEN or CRONCE_READ_TOKEN.',
+    'with 0; a second signal does not wait. The HTTP API wants CRONCE_OPERATE_TOKEN or CRONCE_READ_TOKEN; on loopback,',
+    'without them, the token that is printed at the start.',
   ].join('\n'),
   flags: {
     ...SERVICE_FLAGS,
@@ -63,8 +64,8 @@ async function openApi(
   const { CRONCE_LISTEN } = io.env
   const where = args.text('listen') ?? (CRONCE_LISTEN || config.listen)
   if (where === undefined) return {}
-  const { accessFor, listen, readAddress } = await import('../service/listen.ts')
+  const { listen, protectionFor, readAddress } = await import('../service/listen.ts')
   const address = readAddress(String(where))
-  const access = accessFor(address, config.access, io)
-  return { listen: (app, ready) => listen(app, { address, access, ready, log }) }
+  const protection = protectionFor(address, config.access, io)
+  return { listen: (app, ready) => listen(app, { address, protection, ready, log }) }
 }

@@ -1,4 +1,5 @@
-import { type Access, bearerAccess, createHandler, isLoopback, loopbackAccess, serve } from '@cronce/server'
+import { randomBytes } from 'node:crypto'
+import { type Access, bearerAccess, createHandler, isLoopback, serve } from '@cronce/server'
 import type { Cronce } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { Io } from '../io.ts'
@@ -12,6 +13,8 @@ export interface Address {
 
 export interface Listener {
   readonly url: string
+  /** What was made for this start, where no token was configured. */
+  readonly token: string | null
   close(): Promise<void>
 }
 
@@ -26,35 +29,51 @@ export function readAddress(text: string): Address {
   return { host: host === undefined ? '127.0.0.1' : host === '' ? '0.0.0.0' : host, port }
 }
 
-/** Who may use the API: on this machine alone everybody here, elsewhere those with a token. Never everybody. */
-export function accessFor({ host }: Address, configured: unknown, { env }: Io): Access {
-  if (typeof configured === 'function') return configured as Access
+export interface Protection {
+  readonly access: Access
+  readonly token: string | null
+}
+
+/**
+ * Who may use the API: programs with a token. On loopback one is made if none is configured, since a proxy or a port-forward makes a
+ * loopback address reachable from elsewhere.
+ */
+export function protectionFor({ host }: Address, configured: unknown, { env }: Io): Protection {
+  if (typeof configured === 'function') return { access: configured as Access, token: null }
   if (configured !== undefined) {
     throw new CronceError('CONFIG_INVALID', 'access in the configuration is no function.', {
       hint: 'Write access: (request) => none, read or operate; or set CRONCE_READ_TOKEN and CRONCE_OPERATE_TOKEN.',
     })
   }
   const { CRONCE_READ_TOKEN: read, CRONCE_OPERATE_TOKEN: operate } = env
-  if (read || operate) return bearerAccess({ read: read || undefined, operate: operate || undefined })
-  if (isLoopback(host.includes(':') ? `[${host}]` : host)) return loopbackAccess()
+  if (read || operate)
+    return { access: bearerAccess({ read: read || undefined, operate: operate || undefined }), token: null }
+  if (isLoopback(host.includes(':') ? `[${host}]` : host)) {
+    const token = randomBytes(TOKEN_BYTES).toString('hex')
+    return { access: bearerAccess({ operate: token }), token }
+  }
   throw new CronceError('LISTEN_UNPROTECTED', `Anybody who can reach ${host} could operate the jobs.`, {
     hint: 'Set CRONCE_OPERATE_TOKEN (and CRONCE_READ_TOKEN), or access in the configuration; or listen on 127.0.0.1.',
   })
 }
 
+const TOKEN_BYTES = 24
+
 export interface ListenOptions {
   readonly address: Address
-  readonly access: Access
+  readonly protection: Protection
   /** Whether this instance takes runs: until then, and while it drains, `/readyz` says no. */
   readonly ready: () => boolean
   readonly log: Log
 }
 
-export async function listen(app: Cronce, { address, access, ready, log }: ListenOptions): Promise<Listener> {
+export async function listen(app: Cronce, { address, protection, ready, log }: ListenOptions): Promise<Listener> {
+  const { access, token } = protection
   const handler = createHandler(app, {
     access,
     ready,
     logger: { error: (message: string) => log.tell('error', message) },
   })
-  return serve(handler, address)
+  const { url, close } = await serve(handler, address)
+  return { url, token, close }
 }

@@ -37,7 +37,12 @@ export async function runService(parts: ServiceParts): Promise<number> {
   const app = await makeApp(settings, log)
   let state: ServiceState = 'starting'
   const listener = await parts.listen?.(app, () => state === 'running')
-  if (listener !== undefined) log.tell('info', `The HTTP API is at ${listener.url}`, { url: listener.url })
+  if (listener !== undefined) {
+    const { url, token } = listener
+    log.tell('info', `The HTTP API is at ${url}`, { url })
+    if (token !== null)
+      log.tell('info', `Its token until it stops (CRONCE_OPERATE_TOKEN sets one): ${token}`, { token })
+  }
   try {
     if (await startWhenPossible(app, parts)) {
       state = 'running'

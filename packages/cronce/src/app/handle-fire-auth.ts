@@ -25,11 +25,24 @@ export interface Authenticated {
 /** Enough for an input of the size that a schedule may have. */
 export const BODY_BYTES = 65_536
 
+/**
+ * What the headers prove by themselves. `unproved`: there is a signature, which is about the body. `none`: the body need not be read,
+ * since `authenticate` refuses the request without it.
+ */
+export function fireProof(headers: Headers, auth: FireAuth): 'proved' | 'unproved' | 'none' {
+  const { tokens, secret } = credentialsOf(auth)
+  if (secret !== undefined && headers.has(SIGNATURE_HEADER)) return 'unproved'
+  return tokens !== undefined && isBearer(headers.get('authorization'), readSecrets(tokens)) ? 'proved' : 'none'
+}
+
+function credentialsOf(auth: FireAuth): { readonly tokens: Secret | undefined; readonly secret: Secret | undefined } {
+  const { CRONCE_FIRE_TOKEN, CRONCE_FIRE_SECRET } = process.env
+  return { tokens: auth.token ?? listOf(CRONCE_FIRE_TOKEN), secret: auth.secret ?? listOf(CRONCE_FIRE_SECRET) }
+}
+
 /** Never open: without a token and a secret nobody gets in. */
 export async function authenticate(request: Request, auth: FireAuth): Promise<Authenticated> {
-  const { CRONCE_FIRE_TOKEN, CRONCE_FIRE_SECRET } = process.env
-  const tokens = auth.token ?? listOf(CRONCE_FIRE_TOKEN)
-  const secret = auth.secret ?? listOf(CRONCE_FIRE_SECRET)
+  const { tokens, secret } = credentialsOf(auth)
   if (tokens === undefined && secret === undefined) throw authMissing()
   if (secret !== undefined && (tokens === undefined || request.headers.has(SIGNATURE_HEADER))) {
     const verified = await verifySignature(request, { secret, maxBytes: BODY_BYTES })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { refuse } from '../answer.ts'
 import { setBase } from '../base-path.ts'
+import { setConnection } from '../connection.ts'
 
 /** Where the host has mounted the handler. */
 export interface Mount {
@@ -35,6 +36,8 @@ export function toRequest(incoming: Hosted, mount: Mount, signal: AbortSignal): 
     signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   } as RequestInit)
+  const { socket, httpVersion } = incoming
+  setConnection(request, { address: socket?.remoteAddress, port: socket?.localPort, httpVersion })
   if (mount.base !== '') setBase(request, mount.base)
   return request
 }

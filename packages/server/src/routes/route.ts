@@ -19,6 +19,8 @@ export interface Call {
   readonly body: Readonly<Record<string, unknown>>
   /** The idempotency key, if there is one. */
   readonly key: string | null
+  /** Whose key it is; empty where the access function does not tell. */
+  readonly principal: string
   /** Where the API is mounted, as the request came. */
   readonly base: string
   /** Whether work should be sent here. */
@@ -42,6 +44,8 @@ export interface QueryParameter {
 /** Who may: everybody; who has read access; who has operate access; or who the route itself lets in. */
 export type RouteAccess = 'open' | 'read' | 'operate' | 'own'
 
+export type Proof = 'proved' | 'unproved' | 'none'
+
 /** One row of the table that the router, the access check and the OpenAPI document are made of. */
 export interface Route {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
@@ -60,6 +64,8 @@ export interface Route {
   readonly status?: number | undefined
   /** `durable`: the store remembers the key, or the request itself says which it is. @default 'kept' for POST */
   readonly idempotency?: 'kept' | 'durable' | undefined
+  /** Of routes with `own` access: what the headers alone prove. `unproved`: the body has to be read first. */
+  readonly proof?: ((call: Pick<Call, 'request' | 'options'>) => Proof) | undefined
   /** Content type of the answer. @default 'application/json' */
   readonly type?: string | undefined
   readonly handle: (call: Call) => Promise<Answer | Response>

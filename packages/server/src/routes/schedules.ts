@@ -3,7 +3,7 @@ import type { BackfillOptions, FireView, NewSchedule, Schedules, TriggerNowOptio
 import { answerJson, NOTHING, refuse } from '../answer.ts'
 import { boundedPage } from '../bounded-page.ts'
 import { upcoming } from '../forecast.ts'
-import { keyReused } from '../kept-answers.ts'
+import { keyReused, scopedKey } from '../kept-answers.ts'
 import { SCHEDULE_FIELDS } from '../openapi/definition-schemas.ts'
 import { ANYTHING, about, BOOLEAN, choice, ref, TEXT, WHEN } from '../openapi/schema.ts'
 import { page } from '../openapi/schemas.ts'
@@ -181,12 +181,12 @@ function writeOf(schedules: Schedules, { headers }: Request): Schedules['put'] {
   return isNew ? schedules.create : isOld ? schedules.replace : schedules.put
 }
 
-async function trigger({ source, parts, body, key }: Call) {
+async function trigger({ source, parts, body, key, principal }: Call) {
   const options = body as TriggerNowOptions
   if (key !== null && options.dedupe !== undefined && options.dedupe !== key) {
     throw refuse('OPTION_CONFLICT', 'The idempotency key is the dedupe key, and another one was given.', 'Send one.')
   }
-  const dedupe = options.dedupe ?? key ?? undefined
+  const dedupe = options.dedupe ?? (key === null ? undefined : scopedKey(principal, key))
   const answer = await source.schedules.trigger(parts('name'), { ...options, dedupe })
   if (key !== null && !answer.created && !isAskedFor(answer.fire, options)) throw keyReused(key)
   return answerJson(answer)

@@ -1,4 +1,5 @@
 import type { Cronce } from 'cronce'
+import { fireProof, SIGNATURE_HEADER } from 'cronce/internal'
 import { answerJson, refuse } from '../answer.ts'
 import { openStream } from '../events/stream.ts'
 import { ref, TEXT } from '../openapi/schema.ts'
@@ -29,6 +30,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     about:
       'A delivery of an external scheduler, authenticated by its own token or signature: at least once in, one fire out.',
     access: 'own',
+    proof: ({ request, options }) => fireProof(request.headers, options.fires),
     idempotency: 'durable',
     answer: ref('Received'),
     handle: async ({ source, request, options }) => demandApp(source).handleFire(request, options.fires),
@@ -39,6 +41,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     id: 'receiveCallback',
     about: 'How the work of a parked run ended, signed by the endpoint that did it.',
     access: 'own',
+    proof: ({ request }) => (request.headers.has(SIGNATURE_HEADER) ? 'unproved' : 'none'),
     idempotency: 'durable',
     answer: ref('Completed'),
     handle: async ({ source, request, options, parts }) => {
