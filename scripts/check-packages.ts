@@ -248,7 +248,7 @@ async function checkQuickStart(packages: string): Promise<void> {
 }
 
 async function untilLive(home: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     // Until it has made its store, there is none.
     const listed = await run(home, 'node_modules/.bin/cronce', 'instances', '--json').catch(String)
     if (listed.includes('"live"')) return

@@ -12,7 +12,7 @@ import { leftSharedMemory, POSTGRES_DATA } from './shared-memory.ts'
 import { waitUntil } from './wait.ts'
 
 const START_LIMIT_MS = 60_000
-const GONE_LIMIT_MS = 30_000
+const GONE_LIMIT_MS = 60_000
 
 describe('nothing stays behind', () => {
   test('when two servers of each kind, each on its own port, are stopped', async () => {

@@ -4,7 +4,7 @@ import { LOOPBACK } from './ports.ts'
 
 export type RedisReply = string | number | null | readonly RedisReply[]
 
-const COMMAND_LIMIT_MS = 20_000
+const COMMAND_LIMIT_MS = 60_000
 
 /** One command to one server, on a connection of its own, so that no client's idea of a cluster or of retries is in the way. */
 export function redisCommand(server: { readonly port: number }, ...words: readonly string[]): Promise<RedisReply> {

@@ -4,7 +4,7 @@ import { startProxy } from '../../verification/chaos/proxy.ts'
 import { promoteRedis, redisCommand, redisReplicaOnline, redisText, startRedis, startRedisReplica } from './index.ts'
 import { waitUntil } from './wait.ts'
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 60_000
 
 test('a replica follows, refuses writes, and takes them once promoted, without what it never heard of', async (context) => {
   const primary = await startRedis()

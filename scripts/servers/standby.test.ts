@@ -5,7 +5,7 @@ import { startProxy } from '../../verification/chaos/proxy.ts'
 import { obtain, promote, startPostgres, startStandby } from './index.ts'
 import { waitUntil } from './wait.ts'
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 60_000
 /** The first part of the name of the file that is written to. */
 const TIMELINE = `select ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int`
 

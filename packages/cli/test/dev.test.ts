@@ -101,11 +101,11 @@ describe('cronce dev', { concurrency: 2 }, () => {
     let shown = ''
     terminal.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
     const until = async (pattern: RegExp): Promise<void> => {
-      for (let tries = 0; tries < 600; tries++) {
+      for (let tries = 0; tries < 2_400; tries++) {
         if (pattern.test(shown)) return
         await sleep(50)
       }
-      assert.fail(`30 s without ${pattern}: ${shown.slice(-2_000)}`)
+      assert.fail(`two minutes without ${pattern}: ${shown.slice(-2_000)}`)
     }
     await until(/a {2}fire manual\s+b {2}fire slow\s+c {2}fire tick[\s\S]*q {2}quit/)
     terminal.stdin.write('a')

@@ -57,11 +57,11 @@ function place(context: Context, url?: string, namespace = 'default') {
 }
 
 async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+  for (let tries = 0; tries < 2_400; tries++) {
     if (await is()) return
     await sleep(50)
   }
-  assert.fail('it did not come to that in 30 s')
+  assert.fail('it did not come to that in two minutes')
 }
 
 function justNow(): string {

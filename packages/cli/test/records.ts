@@ -59,7 +59,7 @@ function declare(app: Cronce): void {
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 120_000
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`It never came to this: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 50))

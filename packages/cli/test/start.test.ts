@@ -29,15 +29,15 @@ export default (app: Cronce): void => {
 `
 
 async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+  for (let tries = 0; tries < 2_400; tries++) {
     if (await is()) return
     await sleep(50)
   }
-  assert.fail('it did not come to that in 30 s')
+  assert.fail('it did not come to that in two minutes')
 }
 
 async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number> {
-  const { status } = await fetch(url, { headers, signal: AbortSignal.timeout(20_000) })
+  const { status } = await fetch(url, { headers, signal: AbortSignal.timeout(120_000) })
   return status
 }
 

@@ -56,10 +56,10 @@ export async function benchOn(store: string): Promise<Bench> {
 
 /** Look until it is so. */
 export async function until<T>(look: () => Promise<T | null | false>): Promise<T> {
-  for (let tries = 0; tries < 600; tries++) {
+  for (let tries = 0; tries < 2_400; tries++) {
     const found = await look()
     if (found !== null && found !== false) return found
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('It did not come about within half a minute.')
+  throw new Error('It did not come about within two minutes.')
 }

@@ -104,9 +104,9 @@ export function apiOf(
   return { app, handler, ask: (method, path, more) => ask(handler, method, path, more) }
 }
 
-/** Looks until it is so, for half a minute at most. */
+/** Looks until it is so, for two minutes at most. */
 export async function eventually<Value>(look: () => Promise<Value | null | undefined | false>): Promise<Value> {
-  for (let tries = 0; tries < 600; tries++) {
+  for (let tries = 0; tries < 2_400; tries++) {
     const found = await look()
     if (found !== null && found !== undefined && found !== false) return found
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -24,11 +24,21 @@ export function asking(sql: string): { readonly name: string; readonly sql: stri
 }
 
 export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let look = 0; look < 1_000; look++) {
+  for (let look = 0; look < 6_000; look++) {
     if (await check()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   assert.fail(`waited in vain until ${what}`)
+}
+
+/** Until it does. For a database whose timeout a busy machine may exceed. */
+export function answers(database: Pick<Database, 'ask'>): Promise<void> {
+  return eventually('it answers', () =>
+    database.ask(ECHO, ['here']).then(
+      (answer) => answer === 'here',
+      () => false,
+    ),
+  )
 }
 
 /** The error that this rejects with. */
@@ -63,8 +73,9 @@ export function startWorker(
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
-  const exited = once(child, 'exit').then(([code]) => assert.fail(`it ended with ${code} and said nothing`))
-  exited.catch(() => {})
-  const said = async (): Promise<unknown> => (await Promise.race([once(child, 'message'), exited]))[0]
+  // Not `exit`, which may be heard before what the process said last.
+  const gone = once(child, 'disconnect').then(() => assert.fail('it ended and said nothing'))
+  gone.catch(() => {})
+  const said = async (): Promise<unknown> => (await Promise.race([once(child, 'message'), gone]))[0]
   return { process: child, said }
 }

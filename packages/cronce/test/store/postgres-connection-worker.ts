@@ -16,8 +16,7 @@ const database = openDatabase(order.url, { warn: (code, message) => process.send
 
 /** Whoever sends nothing more can end, if nothing else keeps it. */
 function say(what: unknown): void {
-  process.send!(what)
-  process.disconnect()
+  process.send!(what, () => process.disconnect())
 }
 
 const ECHO = { name: 'echo', sql: 'select $1::text as answer' }

@@ -33,7 +33,7 @@ async function persist<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await ask()
     } catch (error) {
-      if (tries === 50) throw error
+      if (tries === 600) throw error
       await sleep(100)
     }
   }
@@ -90,7 +90,7 @@ describe('a Redis server that is restarted', () => {
     store.watch((hint) => hints.push(hint))
     await server.restart()
     await persist(() => store.load([]))
-    for (let tries = 0; !hints.includes('doubt') && tries < 100; tries++) await sleep(50)
+    for (let tries = 0; !hints.includes('doubt') && tries < 1_200; tries++) await sleep(50)
     assert.ok(hints.includes('doubt'))
   })
 })

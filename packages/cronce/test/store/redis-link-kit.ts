@@ -109,7 +109,7 @@ export async function answerEach(links: readonly Linked[]): Promise<void> {
 }
 
 export async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let look = 0; look < 1_000; look++) {
+  for (let look = 0; look < 6_000; look++) {
     if (await check()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }

@@ -29,9 +29,10 @@ function startWorker(context: TestContext, order: { task: string; url: string },
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
-  const exited = once(child, 'exit').then(([code]) => assert.fail(`it ended with ${code} and said nothing`))
-  exited.catch(() => {})
-  return { process: child, said: async () => (await Promise.race([once(child, 'message'), exited]))[0] }
+  // Not `exit`, which may be heard before what the process said last.
+  const gone = once(child, 'disconnect').then(() => assert.fail('it ended and said nothing'))
+  gone.catch(() => {})
+  return { process: child, said: async () => (await Promise.race([once(child, 'message'), gone]))[0] }
 }
 
 const IN_DATABASE_1 = "redis.call('SELECT', 1) return redis.call('GET', ARGV[1])"

@@ -17,8 +17,7 @@ const link = openLink(order.url, {})
 
 /** Whoever sends nothing more can end, if nothing else keeps it. */
 function say(what: unknown): void {
-  process.send!(what)
-  process.disconnect()
+  process.send!(what, () => process.disconnect())
 }
 
 async function listen(): Promise<void> {

@@ -36,14 +36,14 @@ export async function persist<Answer>(ask: () => Promise<Answer>): Promise<Answe
     try {
       return await ask()
     } catch (error) {
-      if (tries === 100) throw error
+      if (tries === 600) throw error
       await sleep(100)
     }
   }
 }
 
 export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries++) {
+  for (let tries = 0; tries < 3_000; tries++) {
     if (await check()) return
     await sleep(20)
   }

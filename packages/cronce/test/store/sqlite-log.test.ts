@@ -14,7 +14,7 @@ import { afterwards, tempFolder } from './sqlite-kit.ts'
 const READER = fileURLToPath(new URL('sqlite-log-reader.ts', import.meta.url))
 const LOG_BYTES = 1_000_000
 const TEXT = 'x'.repeat(50_000)
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 120_000
 
 async function texts(context: TestContext) {
   const file = join(await tempFolder(context), 'texts.db')

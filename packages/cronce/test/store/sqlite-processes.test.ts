@@ -23,7 +23,7 @@ async function lockFiles(file: string): Promise<string[]> {
 }
 
 async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  for (let look = 0; look < 3_000; look++) {
+  for (let look = 0; look < 6_000; look++) {
     if (await check()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
