@@ -10,7 +10,7 @@ import type { Account } from './messages.ts'
  */
 export function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8', timeout: 5_000 }))
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8', timeout: 60_000 }))
   return { uid: id('-u'), gid: id('-g') }
 }
 

@@ -70,6 +70,6 @@ function pgbouncerPlan(options: PgbouncerOptions, file: string, psql: string): S
 
 function answers(file: string, args: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
-    execFile(file, args, { timeout: 5_000 }, (error) => resolve(error === null))
+    execFile(file, args, { timeout: 60_000 }, (error) => resolve(error === null))
   })
 }

@@ -1,6 +1,6 @@
 import { connect, type NetConnectOpts } from 'node:net'
 
-const PROBE_LIMIT_MS = 2_000
+const PROBE_LIMIT_MS = 10_000
 
 /** One question to a server. `judge` sees all bytes so far and answers once they suffice; no answer is a no. */
 export function probe(

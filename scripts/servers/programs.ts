@@ -69,7 +69,7 @@ function installedPostgres(): readonly string[] {
   const config = findExecutable(['pg_config'], commandFolders())
   if (config === undefined) return versioned
   try {
-    return [...versioned, execFileSync(config, ['--bindir'], { encoding: 'utf8', timeout: 5_000 }).trim()]
+    return [...versioned, execFileSync(config, ['--bindir'], { encoding: 'utf8', timeout: 60_000 }).trim()]
   } catch {
     return versioned // A pg_config that does not run is a pg_config we do not have.
   }

@@ -146,7 +146,7 @@ describe('a missing program', () => {
 })
 
 function query(server: { readonly url: string }, sql: string): string {
-  return execFileSync(psql, [server.url, '-XAtqc', sql], { encoding: 'utf8', timeout: 20_000, stdio: 'pipe' }).trim()
+  return execFileSync(psql, [server.url, '-XAtqc', sql], { encoding: 'utf8', timeout: 120_000, stdio: 'pipe' }).trim()
 }
 
 function says(server: Server, command: string, answer: string): Promise<boolean> {

@@ -46,5 +46,5 @@ test('a standby follows, refuses writes, and takes them once promoted, without w
 })
 
 function query(server: { readonly url: string }, sql: string): string {
-  return execFileSync(psql, [server.url, '-XAtqc', sql], { encoding: 'utf8', timeout: 20_000, stdio: 'pipe' }).trim()
+  return execFileSync(psql, [server.url, '-XAtqc', sql], { encoding: 'utf8', timeout: 120_000, stdio: 'pipe' }).trim()
 }

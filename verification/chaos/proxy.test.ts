@@ -7,7 +7,7 @@ import { waitUntil } from '../../scripts/servers/wait.ts'
 import { startProxy, type TcpProxy } from './proxy.ts'
 
 /** No answer is shown by an answer to somebody else that was asked for later. */
-describe('a proxy before a Redis server', { timeout: 60_000 }, () => {
+describe('a proxy before a Redis server', { timeout: 600_000 }, () => {
   let server: Server
   let proxy: TcpProxy
   let direct: Client

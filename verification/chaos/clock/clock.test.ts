@@ -21,7 +21,7 @@ after(() => {
 for (const [index, kind] of ['the own shim', 'libfaketime'].entries()) {
   const clock = clocks[index]!
   const skip = 'reason' in clock ? clock.reason : false
-  describe(`a clock of ${kind}`, { skip, timeout: 60_000 }, () => {
+  describe(`a clock of ${kind}`, { skip, timeout: 600_000 }, () => {
     if (!('reason' in clock)) describeClock(clock)
   })
 }

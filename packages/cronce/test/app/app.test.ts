@@ -352,9 +352,9 @@ test('a job with a schema gets what the schema makes of its input; what does not
 })
 
 test('the kit goes on when a handler sleeps in virtual time, whose patience it spends once', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async () => {
-  const kit = testKit({ patience: 100 })
+  const kit = testKit({ patience: 500 })
   const app = kit.app().job('slow', '1 0 * * *', () => kit.clock.sleep(6 * 3_600_000))
   await app.start()
   await kit.advance('1d')

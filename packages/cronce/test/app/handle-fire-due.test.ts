@@ -108,7 +108,7 @@ test('a host that is a little early is waited for, and its fire is the one that 
 test('a fire with jitter is waited for, also the first one ever; one that is ready much later is not', async (context) => {
   const deliver = async (jitter: string, isDeclared: boolean) => {
     // Ahead of the schedule's creation: what was due before that has no jitter.
-    const dueAt = justNow() + 2_000
+    const dueAt = justNow() + 5_000
     const { app, ran } = worker(context, memory() as StoreSource, { at: dueAt, jitter })
     if (isDeclared) await app.runDue()
     const { status, body } = await answerOf(app, fireRequest('', { body: { schedule: 'outside', dueAt } }))

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { testKit } from '../../src/testing/test-kit.ts'
 
 /** A liveness limit. */
-const LIMIT = { timeout: 60_000 }
+const LIMIT = { timeout: 600_000 }
 
 async function startedApp() {
   const kit = testKit({ patience: 100 })

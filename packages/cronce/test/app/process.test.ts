@@ -41,7 +41,7 @@ function start(kind: string): Child {
   return { process: child, output: () => output, errors: () => errors, said, ended }
 }
 
-describe('an app in a process', { concurrency: 3, timeout: 60_000 }, () => {
+describe('an app in a process', { concurrency: 3, timeout: 600_000 }, () => {
   test('SIGTERM lets runs finish, and the process ends by that signal', async () => {
     const child = start('plain')
     await child.said('running')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cronce, type FeedEntry } from '../../src/index.ts'
 import { memory } from '../../src/memory.ts'
+import { until } from '../processes/fleet.ts'
 
 /** What is told until `count` entries have come, or a while has passed. */
 async function collect(feed: AsyncIterable<FeedEntry>, count: number, stop: AbortController): Promise<string[]> {
@@ -27,17 +28,17 @@ test('a feed tells what runs begin and end anywhere, and what was never run, eac
   context.after(() => observer.stop())
 
   await worker.schedules.trigger('slow')
-  const isRunning = async () => (await worker.runs.list({ outcome: 'open' })).items.length === 1
-  for (let tries = 0; tries < 200 && !(await isRunning()); tries++) await new Promise((done) => setTimeout(done, 10))
+  await until('it runs', async () => (await worker.runs.list({ outcome: 'open' })).items.length === 1)
 
   const stop = new AbortController()
-  const giveUp = setTimeout(() => stop.abort(), 20_000)
+  const giveUp = setTimeout(() => stop.abort(), 120_000)
   context.after(() => clearTimeout(giveUp))
-  const told = collect(observer.feed({ interval: '100ms', signal: stop.signal }), 4, stop)
-  await new Promise((done) => setTimeout(done, 300))
+  const ready = Promise.withResolvers<void>()
+  const told = collect(observer.feed({ interval: '100ms', signal: stop.signal, onReady: ready.resolve }), 4, stop)
+  await ready.promise
   await worker.schedules.trigger('slow')
   await worker.schedules.trigger('quick')
-  await new Promise((done) => setTimeout(done, 500))
+  await until('it has ended', async () => (await worker.runs.list({ outcome: 'succeeded' })).items.length === 1)
   finish()
 
   assert.deepEqual((await told).sort(), [
@@ -55,7 +56,7 @@ test('a feed from an earlier instant begins with what happened since', async (co
   context.after(() => app.stop())
   const from = Date.now()
   await app.schedules.trigger('quick')
-  await new Promise((done) => setTimeout(done, 500))
+  await until('it has ended', async () => (await app.runs.list({ outcome: 'succeeded' })).items.length === 1)
   const stop = new AbortController()
   const told = await collect(app.feed({ from, interval: '100ms', signal: stop.signal }), 2, stop)
   assert.deepEqual(told, ['run.started quick succeeded', 'run.ended quick succeeded'])

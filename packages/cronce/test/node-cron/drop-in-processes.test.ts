@@ -13,7 +13,7 @@ const WORKER = fileURLToPath(new URL('./drop-in-worker.ts', import.meta.url))
 const ENTRY = new URL('../../src/node-cron.ts', import.meta.url).href
 /** Else each process would compile all of the library anew. */
 const COMPILED = join(import.meta.dirname, '../../../../node_modules/.cache/cronce-processes')
-const LIMIT = { timeout: 120_000 }
+const LIMIT = { timeout: 600_000 }
 
 interface Line {
   readonly name: string

@@ -10,7 +10,7 @@ import { follow, recording, until } from './drop-in-kit.ts'
 
 /** Each store has tests of its own; the drop-in is tried with memory and a file on every commit. */
 const { CRONCE_LONG } = process.env
-const OPTIONS = { timeout: 120_000, skip: CRONCE_LONG === '1' ? false : 'takes long: set CRONCE_LONG=1' }
+const OPTIONS = { timeout: 600_000, skip: CRONCE_LONG === '1' ? false : 'takes long: set CRONCE_LONG=1' }
 
 const STORES = {
   async postgres() {

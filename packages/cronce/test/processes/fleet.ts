@@ -49,7 +49,7 @@ export interface Member {
 }
 
 /** Far beyond anything a busy machine explains: whoever waits so long waits in vain. */
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 const LOOK_MS = 20
 /** Most of the time a child takes to start is spent on compiling what the one before it has compiled. */
 const COMPILED = join(import.meta.dirname, '../../../../node_modules/.cache/cronce-processes')

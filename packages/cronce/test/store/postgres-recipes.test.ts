@@ -39,7 +39,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-describe('a recipe of docs/postgres.md', { concurrency: 2, timeout: 240_000 }, () => {
+describe('a recipe of docs/postgres.md', { concurrency: 2, timeout: 600_000 }, () => {
   test('is there for every library', () => {
     const libraries = new Set(recipes.map(({ library }) => library))
     assert.deepEqual([...libraries], ['pg', 'postgres.js', 'Drizzle', 'Prisma', 'Kysely', 'Knex'])

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { startRedis } from '../../../../scripts/servers/index.ts'
 import { type CronceEvent, cronce } from '../../src/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
+import { callsOf, LOOKS, until } from './redis-races-kit.ts'
 import { afterwards } from './sqlite-kit.ts'
 
 const WORKER = fileURLToPath(new URL('./redis-worker.ts', import.meta.url))
@@ -27,8 +28,10 @@ test('the end of a process is noticed by its connection, and what it ran is run 
   assert.deepEqual(await once(worker, 'message'), ['s', undefined])
 
   // Its lease has most of fifteen seconds to go; a peer that has not seen it listening yet can't tell.
+  const looks = (): Promise<number> => callsOf(server, ...LOOKS)
+  const before = await looks()
   await app.start()
-  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  await until(async () => (await looks()) >= before + 2)
   worker.kill('SIGKILL')
   assert.equal(await ran.promise, 2)
   assert.deepEqual(

@@ -102,7 +102,7 @@ const ended = (client: Client, fire: FireView): Promise<FireView> =>
     return found.state === 'open' ? null : found
   })
 
-describe('a scheduler that is paused for longer than its lease', { concurrency: 3, timeout: 180_000 }, () => {
+describe('a scheduler that is paused for longer than its lease', { concurrency: 3, timeout: 600_000 }, () => {
   for (const [how, pause, jobs] of [
     ['is stopped by a signal', (all, one) => all.stop(one), ['obedient', 'deaf', 'task']],
     ['has its event loop blocked', (_, one) => one.process.kill('SIGUSR2'), ['deaf', 'thread']],
@@ -151,7 +151,7 @@ describe('a scheduler that is paused for longer than its lease', { concurrency: 
   })
 })
 
-describe('a scheduler that renews its lease', { concurrency: 3, timeout: 180_000 }, () => {
+describe('a scheduler that renews its lease', { concurrency: 3, timeout: 600_000 }, () => {
   const options = { app: 'renewing', signals: false, drain: 0, logger: false } as const
 
   test('lets commands and tasks go on for several leases', async (context) => {

@@ -35,7 +35,7 @@ const ended = (client: Client, fire: FireView): Promise<FireView> =>
     return found.state === 'open' ? null : found
   })
 
-describe('the death of a scheduler', { concurrency: 2, timeout: 180_000 }, () => {
+describe('the death of a scheduler', { concurrency: 2, timeout: 600_000 }, () => {
   test('ends its commands and tasks with all they have started, before they are run again', async (context) => {
     const { client, store, folder } = await open(context)
     const first = await startScheduler(context, store, folder)

@@ -39,7 +39,7 @@ function leaseFor(trustMs: number): RunLease & { renew(trustMs: number): void; r
   }
 }
 
-describe('a supervised command', { timeout: 120_000 }, () => {
+describe('a supervised command', { timeout: 600_000 }, () => {
   test('may share the streams of its scheduler, and is sent signals by it', async (context) => {
     const child = spawn(process.execPath, [fileURLToPath(new URL('./inherit.ts', import.meta.url))], {
       stdio: ['pipe', 'pipe', 'inherit'],

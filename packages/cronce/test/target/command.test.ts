@@ -14,7 +14,7 @@ const FAST = { backoff: { base: 1, jitter: 0 } }
 /** Numbers that a command has written, such as the ids of its processes. */
 const numbersIn = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number)
 
-describe('a command', { concurrency: 2, timeout: 180_000 }, () => {
+describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
   test('is told which fire it runs', async (context) => {
     const app = openApp(context)
     let key = ''

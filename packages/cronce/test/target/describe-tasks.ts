@@ -13,7 +13,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
   const options: JobOptions & Target = { file: TASK, isolate }
   const input = (does: TaskInput['does'], file?: string) => ({ does, ...(file === undefined ? {} : { file }) })
 
-  describe(`a task in a ${isolate}`, { concurrency: 2, timeout: 180_000 }, () => {
+  describe(`a task in a ${isolate}`, { concurrency: 2, timeout: 600_000 }, () => {
     test('is handed the run that a function would have been', async (context) => {
       const app = openApp(context)
       let seen: unknown

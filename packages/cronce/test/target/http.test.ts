@@ -139,7 +139,7 @@ test('network errors are worth another run: nobody listens, the connection break
 })
 
 test('an answer in another protocol is a failure, and its connection is closed', {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async (context) => {
   const closed = Promise.withResolvers<void>()
   const server = createServer((socket) => {
