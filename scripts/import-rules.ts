@@ -80,7 +80,7 @@ export const ROOMS: readonly Room[] = [
     packages: [],
     never: PURE,
   },
-  { name: 'clock', path: `${LIBRARY}/clock.ts`, doors: [], packages: [], never: [] },
+  { name: 'clock', path: `${LIBRARY}/clock.ts`, doors: [], packages: [/^node:os$/], never: [] },
   { name: 'store', path: `${LIBRARY}/store/store.ts`, doors: ['model'], packages: [], never: PURE_BUT_PROMISES },
   { name: 'store/wake-up', path: `${LIBRARY}/store/wake-up.ts`, doors: ['store'], packages: [], never: [] },
   {

@@ -1,9 +1,13 @@
+import { uptime } from 'node:os'
+
 /** The time as one process sees it. The engine is handed one, so that tests and simulations can bring their own. */
 export interface Clock {
-  /** Epoch milliseconds. May step: for logs, and to notice that the machine slept. */
+  /** Epoch milliseconds. May step, so it decides nothing: for logs, and as a reason to ask the store. */
   wall(): number
-  /** Milliseconds since some moment. Never goes back, never steps. */
+  /** Milliseconds since some moment. Never goes back, never steps. May stand still while the machine is suspended. */
   mono(): number
+  /** The same, but it also counts while the machine is suspended, where the system tells. */
+  boot(): number
   /** Resolves after `ms`, or as soon as the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /**
@@ -16,6 +20,42 @@ export interface Clock {
 /** Longer timers would fire at once: Node counts them in 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** A smaller change of the wall clock against the monotonic one is not worth a look: less than a suspension takes. */
+const NOTICED_MS = 20
+
+/**
+ * A monotonic clock that counts suspension. On Linux `os.uptime()` counts it and the monotonic clock does not; on macOS and Windows
+ * the monotonic clock itself does. A suspension moves the wall clock against the monotonic one, so `os.uptime()`, which reads a
+ * file, is read only when that happens.
+ */
+function bootClock(): Clock['boot'] {
+  if (process.platform !== 'linux') return () => performance.now()
+  const begun = uptimeAhead()
+  let ahead = begun
+  let drift = Date.now() - performance.now()
+  return () => {
+    const mono = performance.now()
+    const drifted = Date.now() - mono
+    if (Math.abs(drifted - drift) > NOTICED_MS) {
+      drift = drifted
+      ahead = Math.max(ahead, uptimeAhead())
+    }
+    return mono + ahead - begun
+  }
+}
+
+/** How far the uptime is ahead of the monotonic clock. Read again if the process was held up between the two. */
+function uptimeAhead(): number {
+  let best = { tookMs: Number.POSITIVE_INFINITY, aheadMs: 0 }
+  for (let reads = 0; reads < 5 && best.tookMs > 1; reads++) {
+    const before = performance.now()
+    const uptimeMs = uptime() * 1_000
+    const after = performance.now()
+    if (after - before < best.tookMs) best = { tookMs: after - before, aheadMs: uptimeMs - before }
+  }
+  return best.aheadMs
+}
+
 /** `keepAlive: false`: waiting does not keep the process from ending. */
 export function systemClock({ keepAlive = true }: { readonly keepAlive?: boolean } = {}): Clock {
   const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
@@ -24,7 +64,7 @@ export function systemClock({ keepAlive = true }: { readonly keepAlive?: boolean
       await timer(Math.min(Math.ceil(left), LONGEST_TIMER_MS), keepAlive, signal)
     }
   }
-  return { wall: () => Date.now(), mono: () => performance.now(), sleep, pause: sleep }
+  return { wall: () => Date.now(), mono: () => performance.now(), boot: bootClock(), sleep, pause: sleep }
 }
 
 function timer(ms: number, keepAlive: boolean, signal: AbortSignal | undefined): Promise<void> {

@@ -116,9 +116,9 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'trust-by-one-clock',
-    rule: 'rule 18',
+    rule: 'rule 44',
     breaks: 'A machine that was suspended trusts its lease, since its monotonic clock stood still.',
-    edits: [edit('engine/lease.ts', 'clock.mono() < mono && clock.wall() < wall', 'clock.mono() < mono && wall > 0')],
+    edits: [edit('engine/lease.ts', 'const now = clock[expiresBy]', 'const now = clock.mono')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
@@ -133,13 +133,55 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
       edit(
         'engine/lease.ts',
         '    renewed(sent, leaseMs) {\n',
-        '    renewed(_, leaseMs) {\n      const sent = { mono: clock.mono(), wall: clock.wall() }\n',
+        '    renewed(_, leaseMs) {\n      const sent = { mono: clock.mono(), at: now(), wall: clock.wall() }\n',
       ),
     ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
       names: ['a claim whose answer comes after the lease has run out is not started'],
+    },
+  },
+  {
+    name: 'wall-clock-ends-the-trust',
+    rule: 'rule 44',
+    breaks: 'Trust in a lease ends by the wall clock, so setting it forward loses every run of the host.',
+    edits: [edit('engine/lease.ts', 'const now = clock[expiresBy]', 'const now = clock.wall')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/clock-step.test.ts',
+      names: ['by 20000 ms on the host ends no run: each fire runs once'],
+    },
+  },
+  {
+    name: 'jump-unnoticed',
+    rule: 'rule 44',
+    breaks: 'A machine that was frozen begins steps before it has asked the store whether its lease is lost.',
+    edits: [edit('engine/lease.ts', 'if (Math.abs(clock.wall() - mono - drift) > jumpMs) jumpedAt = mono\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/clock-step.test.ts',
+      names: [
+        'begins no step until the store has answered, and none if another instance has taken over',
+        'is a reason to renew before a step begins, and the step waits for the answer',
+      ],
+    },
+  },
+  {
+    name: 'jump-is-a-verdict',
+    rule: 'rule 44',
+    breaks: 'A step that finds that the wall clock has jumped gives the run up instead of asking the store.',
+    edits: [
+      edit(
+        'engine/trust.ts',
+        'while (core.lease.jumped() && core.lease.trusted() && !core.stopped.aborted) await core.confirm()\n  return core.lease.trusted()',
+        'return core.lease.trusted() && !core.lease.jumped()',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/clock-step.test.ts',
+      names: ['is a reason to renew before a step begins, and the step waits for the answer'],
     },
   },
   {

@@ -92,7 +92,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/execute.ts',
-        'if (job === undefined || core.stopping || !core.lease.trusted() || core.instance !== run.instance) {',
+        'if (job === undefined || core.stopping || !isHeld || core.instance !== run.instance) {',
         'if (job === undefined || core.stopping) {',
       ),
     ],
@@ -109,8 +109,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/trust.ts',
-        'if (core.instance === run.instance && core.lease.trusted()) return',
-        "if (wanted === 'once' || core.lease.trusted()) return",
+        'if (core.instance === run.instance && isHeld) return',
+        "if (wanted === 'once' || isHeld) return",
       ),
     ],
     caughtBy: {
@@ -131,8 +131,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
       ),
       edit(
         'engine/trust.ts',
-        'if (core.instance === run.instance && core.lease.trusted()) return',
-        "if (wanted === 'transaction' || core.lease.trusted()) return",
+        'if (core.instance === run.instance && isHeld) return',
+        "if (wanted === 'transaction' || isHeld) return",
       ),
     ],
     caughtBy: {

@@ -11,8 +11,10 @@ export interface Member {
   join(): Promise<void>
   /** Until the engine stops. Never rejects. */
   loop(): Promise<void>
-  /** Aborts all signals when the lease can't be trusted any more. Until the engine stops. */
+  /** Aborts all signals when the lease can no longer be trusted, and renews when the wall clock has jumped. Until the engine stops. */
   watchTrust(): Promise<void>
+  /** Renew until the store has answered, the lease can no longer be trusted, or the engine stops. Never rejects. */
+  confirm(): Promise<void>
   /** One beat, now. Throws when the store does. */
   renew(): Promise<void>
   /** The same for a store that may have forgotten this instance: joins once more, which also wakes the others. */
@@ -85,7 +87,7 @@ export function member(
     renewedAt = sent.mono
     aliveIn = answer.epoch
     core.lease.renewed(sent, leaseMs)
-    core.lease.believed(sent)
+    core.lease.confirmed(sent)
     const hadCapacity = core.admission.capacity()
     if (wasInTime) core.admission.renewedInTime()
     if (isLost) {
@@ -167,15 +169,39 @@ export function member(
 
   const watchTrust = async (): Promise<void> => {
     while (!core.stopped.aborted) {
-      const leftMs = core.lease.trustedUntil() - core.parts.clock.mono()
+      const { trustMs } = core.lease.left()
       if (core.lease.trusted() || isLost) {
-        await core.trustAlarm.wait(isLost ? leaseMs / 3 : Math.min(leftMs, leaseMs / 3))
+        // Not awaited: the trust may end before the store answers.
+        if (!isLost && core.lease.jumped()) void confirm()
+        await core.trustAlarm.wait(isLost ? leaseMs / 3 : Math.min(trustMs, leaseMs / 3))
         continue
       }
       isLost = true
       core.admission.lostLease()
       core.parts.emit({ type: 'lease.lost', instance: core.instance, runs: core.runs.size })
       for (const run of core.runs.all()) run.abort('lease-lost', null)
+    }
+  }
+
+  let confirming: Promise<void> | null = null
+  const confirm = (): Promise<void> => {
+    confirming ??= renewUntilConfirmed().finally(() => {
+      confirming = null
+      core.claimAlarm.ring()
+    })
+    return confirming
+  }
+
+  const renewUntilConfirmed = async (): Promise<void> => {
+    core.parts.emit({ type: 'lease.doubted', instance: core.instance })
+    for (let failures = 0; core.lease.jumped() && core.lease.trusted() && !core.stopped.aborted; ) {
+      try {
+        await send(stateOf(core), false)
+      } catch (error) {
+        const pauseMs = Math.min(RETRY_LONGEST_MS, pauseAfter(failures++, core.parts.random))
+        core.storeFailed('beat', describeError(error), pauseMs)
+        await core.parts.clock.sleep(pauseMs, core.stopped)
+      }
     }
   }
 
@@ -193,6 +219,7 @@ export function member(
     join,
     loop,
     watchTrust,
+    confirm,
     renew: () => send(stateOf(core), false),
     announce: () => send(stateOf(core), true),
     beat: (state) => send(state, false),

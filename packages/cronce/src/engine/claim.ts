@@ -10,6 +10,7 @@ import { describeError } from './describe-error.ts'
 import { isPutOff } from './put-off.ts'
 import { dealer, takesNew } from './spread.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
+import { leaseHolds } from './trust.ts'
 
 /** Plans and claims what is due: the loop that looks, and one look for those who do without the loop. */
 export interface Claimer {
@@ -71,6 +72,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
 
   /** When it was all there was to do, the next thing to do is known, and the store need not be asked for it. */
   const lookOnce = async (patienceMs: number): Promise<number> => {
+    await leaseHolds(core)
     const room = roomOf(core)
     const jobs = askFor()
     core.leftSome = true
@@ -265,9 +267,9 @@ function roomOf(core: Core): number {
   return mayStart(core) && !isSuspectAlone(core) ? Math.max(0, core.admission.capacity() - core.runs.working) : 0
 }
 
-/** Not while the lease is in doubt, nor while what the store lost is being written again. */
+/** Not while the lease is in doubt, nor while this instance restores what the store has lost. */
 function mayStart(core: Core): boolean {
-  return !core.stopping && !core.drained && core.lease.trusted() && core.epochs.mayClaim()
+  return !core.stopping && !core.drained && core.lease.trusted() && !core.lease.jumped() && core.epochs.mayClaim()
 }
 
 /** Only for a while: a run that takes its instance down mostly does so soon, and one that lasts for hours must not stop all else. */

@@ -35,7 +35,7 @@ export interface Core<Tx = unknown> {
   readonly beatAlarm: Alarm
   /** Wakes the loop that does slow duties. */
   readonly keepAlarm: Alarm
-  /** Wakes whoever watches over the trust in the lease. */
+  /** Wakes the loop that watches the trust in the lease. */
   readonly trustAlarm: Alarm
   /** Of this incarnation. */
   instance: string
@@ -52,6 +52,8 @@ export interface Core<Tx = unknown> {
   leftSome: boolean
   /** The epoch at whose beginning the store had lost what it had acknowledged here; 0: none yet. */
   lostIn: number
+  /** The wall clock has jumped: renew, and resolve when the store has answered or the lease can no longer be trusted. */
+  confirm: () => Promise<void>
   /** The epoch has moved: write again what the store may have lost. */
   restore: () => void
   /** Takes nothing new: it is about to stop. */
@@ -82,7 +84,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     stopped: stopping.signal,
     stop: () => stopping.abort(),
     time,
-    lease: lease(parts.clock),
+    lease: lease(parts.clock, parts.store.info.leaseClock),
     admission: admission(settings.concurrency),
     runs: runTable(),
     known,
@@ -101,6 +103,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     fullUntil: new Map(),
     leftSome: false,
     lostIn: 0,
+    confirm: async () => {},
     restore: () => {},
     stopping: false,
     drained: false,

@@ -90,6 +90,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     peers.observe()
     duties.heed()
   })
+  core.confirm = fleet.confirm
   core.restore = restorer(plain, fleet, deploys)
   const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
   /** Of those who wait for something to change. */
@@ -261,7 +262,11 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     get wakeUps() {
       return wakeUps
     },
-    trusted: () => core.lease.trusted() && !core.lease.doubted() && !core.stopped.aborted,
+    trusted() {
+      const isJumped = core.lease.jumped()
+      if (isJumped) void core.confirm()
+      return !isJumped && core.lease.trusted() && !core.lease.doubted() && !core.stopped.aborted
+    },
     quiet,
     get instance() {
       return core.instance

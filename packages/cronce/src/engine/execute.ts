@@ -15,6 +15,7 @@ import { runHandle } from './run-handle.ts'
 import { type AbortReason, type AsideKind, aboutRun, type LocalRun } from './run-table.ts'
 import type { Settler } from './settle.ts'
 import { toJson } from './to-json.ts'
+import { leaseHolds } from './trust.ts'
 
 /** How a handler ended, as seen from here. `gave-up`: it ignored its signal, and may still be at it. */
 type Ended =
@@ -51,7 +52,8 @@ export async function execute<Tx>(
     await core.parts.sync('run:starting')
     const job = aside?.job ?? core.parts.jobs.get(started.record.job)
     // Right before it starts: the claim's answer may have taken longer than the lease.
-    if (job === undefined || core.stopping || !core.lease.trusted() || core.instance !== run.instance) {
+    const isHeld = await leaseHolds(core)
+    if (job === undefined || core.stopping || !isHeld || core.instance !== run.instance) {
       isKnown = (await settler.add(schedule, handBack(token, 'not-started'))) === 'settled'
       return settled
     }

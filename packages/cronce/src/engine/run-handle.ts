@@ -86,7 +86,7 @@ async function doStep<Value>(
   const { schedule, dueAt, nonce, token } = run.started.record
   const about = { fire: { schedule, dueAt, nonce }, step, token }
   if (!isStepName(step)) throw stepNameInvalid(step)
-  demandTrust(core, run, 'once')
+  await demandTrust(core, run, 'once')
   const begun = await send(core, run, {
     kind: 'begin',
     ...about,
@@ -97,7 +97,7 @@ async function doStep<Value>(
   // `duplicate`: this same run began it in a request whose answer was lost.
   if (begun.kind !== 'applied' && begun.kind !== 'duplicate') throw fenced(core, run, 'once')
   // The answer may have taken long: what begins now must begin under a lease.
-  demandTrust(core, run, 'once')
+  await demandTrust(core, run, 'once')
   run.doing ??= new Set()
   run.doing.add(step)
   let value: Value

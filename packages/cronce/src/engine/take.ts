@@ -10,6 +10,7 @@ import { sendClaim } from './claim.ts'
 import type { Core } from './core.ts'
 import type { AsideKind } from './run-table.ts'
 import { callStore } from './store-calls.ts'
+import { leaseHolds } from './trust.ts'
 
 /** What is wanted, and the schedule that it is a fire of, which is made if it is missing. */
 export interface Wanted extends TakeWish {
@@ -39,6 +40,7 @@ const TRIES = 50
 export async function takeFire(core: Core, wanted: Wanted, kind: AsideKind): Promise<Taken> {
   for (let tries = 0; tries < TRIES; tries++) {
     await core.parts.clock.pause(pauseAmong(tries, core.parts.random), core.stopped)
+    await leaseHolds(core)
     if (!isAble(core, wanted, kind)) return { kind: 'unable' }
     const loaded = await callStore(core, 'take (read)', () => core.parts.store.load([wanted.schedule]))
     if (!core.epochs.observe(loaded.epoch)) continue

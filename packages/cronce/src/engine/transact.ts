@@ -33,12 +33,12 @@ export async function transact<Tx, Value>(
       hint: 'Call run.transaction once, at the end of the handler: it settles the fire.',
     })
   }
-  demandTrust(core, run, 'transaction')
   run.settling = true
   const { promise, resolve } = Promise.withResolvers<void>()
   run.transaction = promise
   const doing: Doing<Value> = { settled: null, value: null, thrown: false, over: false }
   try {
+    await demandTrust(core, run, 'transaction')
     // Once the fire is settled, nothing can be added to its record.
     await notes.save(run)
     await commit(core, run, doing, work)
@@ -79,6 +79,7 @@ async function commit<Tx, Value>(
       return watched(work, tx, doing, deadline.resume)
     },
     settle(state, now, value) {
+      // A jump of the wall clock is no reason to wait here: this transaction has read the run's state itself.
       const isWanted = !doing.over && core.lease.trusted()
       const decision = isWanted
         ? settle(state, succeeded(token, value), core.context({ now, epoch: core.parts.store.info.epoch }))

@@ -2,18 +2,25 @@ import { CronceError } from '../errors.ts'
 import type { Core } from './core.ts'
 import { aboutRun, type LocalRun } from './run-table.ts'
 
-/** Right before anything begins that must not be done twice: after a blocked event loop, no timer has told us yet. */
-export function demandTrust<Tx>(core: Core<Tx>, run: LocalRun, wanted: 'once' | 'transaction'): void {
+/**
+ * Whether the lease can be trusted right now. A jump of the wall clock is a doubt, not a verdict: wait until the store has answered
+ * a heartbeat, or the lease has run out.
+ */
+export async function leaseHolds<Tx>(core: Core<Tx>): Promise<boolean> {
+  while (core.lease.jumped() && core.lease.trusted() && !core.stopped.aborted) await core.confirm()
+  return core.lease.trusted()
+}
+
+/** Call this right before work that must not happen twice: after a blocked event loop, no timer has aborted the run yet. */
+export async function demandTrust<Tx>(core: Core<Tx>, run: LocalRun, wanted: 'once' | 'transaction'): Promise<void> {
   if (run.signal.aborted) throw run.signal.reason
-  if (core.instance === run.instance && core.lease.trusted()) return
+  const isHeld = await leaseHolds(core)
+  if (run.signal.aborted) throw run.signal.reason
+  if (core.instance === run.instance && isHeld) return
   run.abort('lease-lost', null)
-  throw new CronceError(
-    'LEASE_LOST',
-    `The lease of this run can not be trusted any more, so ${wanted} was not begun.`,
-    {
-      hint: 'Stop working; the fire will be run again, or is being run by another instance.',
-    },
-  )
+  throw new CronceError('LEASE_LOST', `The lease of this run can no longer be trusted, so ${wanted} did not start.`, {
+    hint: 'Stop working; the fire will be run again, or another instance is running it.',
+  })
 }
 
 /** The store refused what a run wanted: somebody else is at it, or nobody should be. */

@@ -154,7 +154,14 @@ export interface StoreInfo {
   readonly losesWrites: boolean
   /** A wake-up costs nothing here, so the end of every lock and key sends one. @default false */
   readonly freeWakes?: boolean | undefined
+  readonly leaseClock: LeaseClock
 }
+
+/**
+ * The clock of an instance's machine that leases expire by. `boot`: the server's clock decides, which goes on while the machine is
+ * suspended. `mono`: the machine's own monotonic clock, which stands still for all its processes alike.
+ */
+export type LeaseClock = 'boot' | 'mono'
 
 export interface InTransaction<Tx> {
   /** The user's own transaction on the same database: read and write in it, and leave the commit to its owner. */

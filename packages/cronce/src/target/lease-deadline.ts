@@ -1,16 +1,20 @@
+import { uptime } from 'node:os'
 import type { RunLease } from '../engine/parts.ts'
 
-/** When the trust in a lease ends, by clocks that all processes of a machine share: however late somebody hears of it. */
+/**
+ * When the trust in a lease ends, by clocks that all processes of a machine share, so that a child process can tell however late it
+ * reads this. The wall clock is none of them: whoever sets it must not end runs.
+ */
 export interface LeaseDeadline {
-  /** Counts while a process is stopped, but not while the machine is suspended. */
+  /** Counts while a process is stopped, but on Linux not while the machine is suspended. */
   readonly mono: number
-  /** Counts then, too. */
-  readonly wall: number
-  /** So long after that nobody else can have begun. */
+  /** Counts then, too. `null`: the lease expires by the monotonic clock, which stands still for all holders alike. */
+  readonly boot: number | null
+  /** For this long after the deadline, no other instance can have started the run again. */
   readonly spareMs: number
 }
 
-/** Every claim of the scheduler renews its lease. It is told of when it gives more by this part of all that is left. */
+/** Every claim of the scheduler renews its lease. A later deadline is sent only if it adds this part of the time that is left. */
 const WORTH_TELLING = 1 / 10
 
 /** Not `performance.now()`, which every process counts from its own start. */
@@ -18,29 +22,34 @@ function machineMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000
 }
 
-/** Tell when the trust ends: now, and whenever that has changed. Returns how to end it. */
+/** Of the machine, suspension included. Elsewhere than on Linux the monotonic clock includes it, and the uptime may be set. */
+function bootMs(): number {
+  return process.platform === 'linux' ? uptime() * 1_000 : machineMs()
+}
+
+/** Send the deadline now, and whenever it has changed by enough. Returns how to stop. */
 export function tellDeadlines(lease: RunLease, tell: (deadline: LeaseDeadline) => void): () => void {
   let told = deadlineOf(lease)
   tell(told)
   return lease.onChange(() => {
     const next = deadlineOf(lease)
-    const enoughMs = msLeft(next) * WORTH_TELLING
-    const isWorthIt = (moreMs: number): boolean => moreMs < 0 || moreMs > enoughMs
-    if (!isWorthIt(next.mono - told.mono) && !isWorthIt(next.wall - told.wall)) return
+    const moreMs = next.mono - told.mono
+    if (moreMs >= 0 && moreMs <= msLeft(next) * WORTH_TELLING) return
     told = next
     tell(next)
   })
 }
 
 function deadlineOf(lease: RunLease): LeaseDeadline {
-  // The clocks first: should this process be paused in between, the deadline is early rather than late.
+  // The clocks first: if this process is paused in between, the deadline is early rather than late.
   const mono = machineMs()
-  const wall = Date.now()
-  const { trustMs, spareMs } = lease.left()
-  return { mono: mono + trustMs, wall: wall + trustMs, spareMs }
+  const boot = bootMs()
+  const { trustMs, spareMs, clock } = lease.left()
+  return { mono: mono + trustMs, boot: clock === 'boot' ? boot + trustMs : null, spareMs }
 }
 
-/** Negative: it is over for so long. */
-export function msLeft({ mono, wall }: Pick<LeaseDeadline, 'mono' | 'wall'>): number {
-  return Math.min(mono - machineMs(), wall - Date.now())
+/** Negative: the deadline passed that long ago. */
+export function msLeft({ mono, boot }: Pick<LeaseDeadline, 'mono' | 'boot'>): number {
+  const byMono = mono - machineMs()
+  return boot === null ? byMono : Math.min(byMono, boot - bootMs())
 }

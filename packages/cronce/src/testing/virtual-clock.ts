@@ -70,6 +70,7 @@ export function virtualClock(start: number, settled: () => Promise<void> = turn)
   return {
     wall: () => mono + offset,
     mono: () => mono,
+    boot: () => mono,
     sleep,
     pause,
     step(ms) {

@@ -32,7 +32,7 @@ export interface Bench {
 export async function openClient(
   more: Partial<ClientParts<Tx>> & { readonly wrap?: (store: Store<Tx>) => Store<Tx> } = {},
 ): Promise<Bench> {
-  const clock = { now: NOON, wall: () => clock.now }
+  const clock = { now: NOON, boot: () => clock.now, wall: () => clock.now }
   const source = memory({ clock })
   const store = await source.open({ namespace: 'default', adopt: false, production: false, warn: () => {} })
   const events: CronceEvent[] = []

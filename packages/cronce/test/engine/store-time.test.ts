@@ -7,7 +7,13 @@ const BEGIN = Date.UTC(2027, 0, 1)
 /** A clock that is set by hand, and answers of a store whose clock may be set, too. */
 function bench() {
   const state = { mono: 0, stepped: 0 }
-  const clock = { mono: () => state.mono, wall: () => BEGIN + state.mono, sleep: async () => {}, pause: async () => {} }
+  const clock = {
+    mono: () => state.mono,
+    boot: () => state.mono,
+    wall: () => BEGIN + state.mono,
+    sleep: async () => {},
+    pause: async () => {},
+  }
   const time = storeTime(clock)
   const shown = (at: number): number => Math.floor(BEGIN + at + state.stepped)
   /** Sent and answered at these times; the store looked at its clock when it was sent. */

@@ -21,7 +21,7 @@ function leaseFor(trustMs: number): RunLease & { renew(trustMs: number): void; r
   let until = performance.now() + trustMs
   let losses = 0
   return {
-    left: () => ({ trustMs: Math.max(0, until - performance.now()), spareMs: 20_000 }),
+    left: () => ({ trustMs: Math.max(0, until - performance.now()), spareMs: 20_000, clock: 'boot' }),
     onChange(tell) {
       listeners.add(tell)
       return () => listeners.delete(tell)

@@ -10,19 +10,25 @@ export interface ClockFaults {
 }
 
 /**
+ * `stopped`: as SIGSTOP does. `suspended`: the machine sleeps, and the monotonic clock stands still meanwhile. `frozen`: the
+ * hypervisor pauses the machine, and only its wall clock, corrected afterwards, shows it.
+ */
+export type PauseKind = 'stopped' | 'suspended' | 'frozen'
+
+/**
  * A process as the outside sees it: things are delivered to it (the end of a sleep, an answer), unless it is paused, when they
  * wait, or has crashed, when they are lost.
  */
 export interface Process {
   readonly clock: Clock
   readonly state: 'runs' | 'paused' | 'crashed'
-  /** Stop delivering, as SIGSTOP does. `suspended`: its monotonic clock stands still meanwhile, as in a suspended machine. */
-  pause(how?: 'stopped' | 'suspended'): void
+  /** Stop delivering. */
+  pause(how?: PauseKind): void
   resume(): void
   /** At once, or instead of the so-manieth thing that is delivered from now on: wherever it waits then. */
   crash(later?: { readonly deliveries: number; readonly crashed: () => void }): void
   /** Hold the event loop for so long, then go on before anything that came in meanwhile. For handlers. */
-  block(ms: number, how?: 'stopped' | 'suspended'): Promise<void>
+  block(ms: number, how?: PauseKind): Promise<void>
   /** Set its wall clock. */
   step(ms: number): void
   /** Resolves when this can be delivered: at once, when it is resumed, or never. */
@@ -43,6 +49,8 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
   let stepped = 0
   let suspendedAt: number | null = null
   let suspendedMs = 0
+  let frozenAt: number | null = null
+  let frozenMs = 0
   let waiting: (() => void)[] = []
   let crashing = { deliveries: Number.POSITIVE_INFINITY, crashed: (): void => {} }
   let sleeping = 0
@@ -61,6 +69,7 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     waiting = []
   }
   const mono = (): number => ((suspendedAt ?? world.now()) - suspendedMs) * rate
+  const boot = (): number => ((frozenAt ?? world.now()) - frozenMs) * rate
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (state === 'crashed') return never()
     if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
@@ -93,6 +102,8 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     state = 'runs'
     if (suspendedAt !== null) suspendedMs += world.now() - suspendedAt
     suspendedAt = null
+    if (frozenAt !== null) frozenMs += world.now() - frozenAt
+    frozenAt = null
     const held = waiting
     waiting = []
     // One after the other, as an event loop would; whatever pauses it again in between holds the rest.
@@ -101,10 +112,11 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
   const pause: Process['pause'] = (how = 'stopped') => {
     if (state !== 'runs') return
     state = 'paused'
-    if (how === 'suspended') suspendedAt = world.now()
+    if (how !== 'stopped') suspendedAt = world.now()
+    if (how === 'frozen') frozenAt = world.now()
   }
   return {
-    clock: { wall: () => Math.floor(epoch + skewMs + stepped + world.now() * rate), mono, sleep, pause: sleep },
+    clock: { wall: () => Math.floor(epoch + skewMs + stepped + world.now() * rate), mono, boot, sleep, pause: sleep },
     get state() {
       return state
     },

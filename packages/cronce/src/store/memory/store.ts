@@ -52,6 +52,7 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
         probes: false,
         losesWrites: core.losesWrites,
         freeWakes: true,
+        leaseClock: 'boot' as const,
       }
     },
     async load(ids, { tx } = {}) {

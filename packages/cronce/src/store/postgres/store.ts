@@ -314,6 +314,7 @@ export function openStore<Tx>(
         return liveness.isHolding() !== null
       },
       losesWrites: false,
+      leaseClock: 'boot',
     },
     async load(ids, { tx } = {}) {
       const values = [namespace, JSON.stringify(ids)]

@@ -199,6 +199,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
         return liveness.isHolding()
       },
       losesWrites: true,
+      leaseClock: 'boot',
     },
     async load(ids) {
       const { now, epoch, lines } = await ask(LOAD, [...new Set(ids)].map(encodeName))

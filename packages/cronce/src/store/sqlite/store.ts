@@ -135,7 +135,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   if (unreadable !== null) newer(unreadable)
 
   return {
-    info: { name: `sqlite:${file}`, epoch, transactions: true, probes: true, losesWrites: false },
+    info: { name: `sqlite:${file}`, epoch, transactions: true, probes: true, losesWrites: false, leaseClock: 'mono' },
     async load(ids, { tx } = {}) {
       if (tx === undefined) {
         return read((on, now, current) => ({

@@ -68,8 +68,8 @@ export async function runInProcess({ file, memoryMb }: Task, run: TargetRun): Pr
 /** A task is asked to end by its run's signal, if its scheduler can: it has all the time until it must be gone. */
 function patient(lease: RunLease): RunLease {
   const left = (): LeaseLeft => {
-    const { trustMs, spareMs } = lease.left()
-    return { trustMs: trustMs + spareMs, spareMs: 0 }
+    const { trustMs, spareMs, clock } = lease.left()
+    return { trustMs: trustMs + spareMs, spareMs: 0, clock }
   }
   return { left, onChange: (tell) => lease.onChange(tell), lost: () => lease.lost() }
 }

@@ -10,13 +10,13 @@ export function leaseCells(): LeaseCells {
   return new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT)).fill(Number.POSITIVE_INFINITY)
 }
 
-export function writeDeadline(cells: LeaseCells, { mono, wall, spareMs }: LeaseDeadline): void {
-  cells.set([mono, wall, spareMs])
+export function writeDeadline(cells: LeaseCells, { mono, boot, spareMs }: LeaseDeadline): void {
+  cells.set([mono, boot ?? Number.POSITIVE_INFINITY, spareMs])
 }
 
 function readDeadline(cells: LeaseCells): LeaseDeadline {
-  const [mono = 0, wall = 0, spareMs = 0] = cells
-  return { mono, wall, spareMs }
+  const [mono = 0, boot = 0, spareMs = 0] = cells
+  return { mono, boot, spareMs }
 }
 
 export function isOver(cells: LeaseCells): boolean {
