@@ -1,5 +1,6 @@
 import { optionInvalid } from '../client/read-option.ts'
 import type { Engine } from '../engine/engine.ts'
+import { QUIETLY } from '../engine/quietly.ts'
 import type { Taken } from '../engine/take.ts'
 import { CronceError } from '../errors.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
@@ -72,6 +73,50 @@ export async function untilNext<Tx>(
   await engine.rung(ms, signal, since)
   const leftMs = apartMs - (parts.mono() - from)
   if (leftMs > 0 && !engine.stopping) await parts.pause(leftMs, signal ?? NEVER)
+}
+
+/** A store that is well answers within this time, so an attempt is not given up earlier, however short the wait is. */
+const LEAST_ATTEMPT_MS = 1_000
+
+/** When a caller gives up an attempt that has not begun its work: after this time (infinite: never), or when this is aborted. */
+interface Patience {
+  readonly ms: number
+  readonly signal: AbortSignal | undefined
+  readonly late: () => CronceError
+}
+
+/**
+ * What `attempt` comes to. It calls `begin` right before its work; if the caller's patience is over by then, this has rejected,
+ * and the work is not begun. Without it, a store that does not answer would stall callers for longer than they want to wait.
+ */
+export async function begunInTime<Tx, Value>(
+  parts: AsideParts<Tx>,
+  { ms, signal, late }: Patience,
+  attempt: (begin: () => void) => Promise<Value>,
+): Promise<Value> {
+  const begun = new AbortController()
+  let isGivenUp = false
+  const begin = (): void => {
+    signal?.throwIfAborted()
+    if (isGivenUp) throw late()
+    begun.abort(QUIETLY)
+  }
+  const attempted = attempt(begin)
+  const over = signal === undefined ? begun.signal : AbortSignal.any([begun.signal, signal])
+  const waited = parts.sleep(Math.max(ms, LEAST_ATTEMPT_MS), over).then(() => {
+    if (begun.signal.aborted) return attempted
+    isGivenUp = true
+    signal?.throwIfAborted()
+    throw late()
+  })
+  // Only one of the two is heard.
+  attempted.catch(() => {})
+  waited.catch(() => {})
+  try {
+    return await Promise.race([attempted, waited])
+  } finally {
+    begun.abort(QUIETLY)
+  }
 }
 
 /** Until it is one's turn, or the time is up: by the monotonic clock. */

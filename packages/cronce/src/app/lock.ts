@@ -9,6 +9,7 @@ import { LOCK_JOB } from '../model/aside-jobs.ts'
 import {
   type AsideParts,
   asideDefinition,
+  begunInTime,
   DAY_MS,
   demandLasting,
   patienceMs,
@@ -97,11 +98,14 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
         for (let tries = 0; ; tries++) {
           signal?.throwIfAborted()
           const since = engine.wakeUps
-          const tried = await attempt(engine, id, (lock) => {
-            // Its caller may have given up while the lock was being taken.
-            signal?.throwIfAborted()
-            return enter(line, id, () => work(signal === undefined ? lock : within(lock, signal)))
-          })
+          // Who does not wait has one attempt, which takes as long as the store takes.
+          const ms = waitMs === 0 ? Number.POSITIVE_INFINITY : until - parts.mono()
+          const tried = await begunInTime(parts, { ms, signal, late: () => silent(id) }, (begin) =>
+            attempt(engine, id, (lock) => {
+              begin()
+              return enter(line, id, () => work(signal === undefined ? lock : within(lock, signal)))
+            }),
+          )
           if (tried.acquired) return tried.value
           const leftMs = until - parts.mono()
           if (leftMs <= 0) throw isWithin(line, id) ? nested(id) : busy(id, tried.holder)
@@ -143,6 +147,16 @@ function busy(name: string, holder: ReturnType<typeof holderOf>): CronceError {
   return new CronceError('LOCK_BUSY', `The lock ${JSON.stringify(name)} could not be had in time${who}.`, {
     hint: 'Wait longer, or do without: tryLock does not wait at all.',
   })
+}
+
+function silent(name: string): CronceError {
+  return new CronceError(
+    'LOCK_BUSY',
+    `The lock ${JSON.stringify(name)} could not be had in time: the store did not answer.`,
+    {
+      hint: 'Within a transaction the lock needs a second connection: enlarge the pool, or take the lock before the transaction.',
+    },
+  )
 }
 
 /** Only known when the time is up: a section may begin another one that waits for its end, if it does not wait for that. */

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts'
 import {
   type AsideParts,
   asideDefinition,
+  begunInTime,
   DAY_MS,
   demandLasting,
   patienceMs,
@@ -72,6 +73,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
     options: Options,
     work: () => Value | Promise<Value>,
     again: FireRecord | null,
+    begin: () => void,
   ): Promise<{ readonly value: Value } | null> => {
     const wanted = {
       ...{ schedule: scheduleOf(key, options), definition: asideDefinition(ONCE_JOB, options.ttlMs) },
@@ -80,8 +82,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
     }
     demandLasting(engine, JSON.stringify(key))
     const begun = await engine.take(wanted, 'section', async (handle) => {
-      // Its caller may have given up while it was being taken.
-      options.signal?.throwIfAborted()
+      begin()
       return doOnce(key, handle, () => enter(line, placeOf(key, options), work), options)
     })
     if (begun.kind === 'begun') return resultFrom(key, await begun.ended)
@@ -122,31 +123,36 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
       signal?.throwIfAborted()
       const place = placeOf(key, options)
       if (isWithin(line, place)) throw nested(key)
+      const inTime = <Answer>(ask: (begin: () => void) => Promise<Answer>): Promise<Answer> => {
+        const ms = waitMs === 0 ? Number.POSITIVE_INFINITY : until - parts.mono()
+        return begunInTime(parts, { ms, signal, late: () => silent(key) }, ask)
+      }
       let since = engine.wakeUps
-      let looked = await look<Value>(key, options)
+      let looked = await inTime(() => look<Value>(key, options))
       if (looked.result !== null) return looked.result.value
-      const again = (): Promise<Looked<Value>> => {
+      const lookAgain = (): Promise<Looked<Value>> => {
         demandLasting(engine, JSON.stringify(key))
         signal?.throwIfAborted()
         since = engine.wakeUps
-        return look<Value>(key, options)
+        return inTime(() => look<Value>(key, options))
       }
       // Of those who want it in this process one asks at a time, and does it if nobody else does.
       const turn = line.join(place)
       try {
         if (!turn.aborted) {
           await untilTurn(parts, engine, turn, until, signal)
-          looked = await again()
+          looked = await lookAgain()
         }
         for (let tries = 0; looked.result === null; tries++) {
           const { known } = looked
           // Nobody has begun it, or it came to nothing: whoever comes next does it.
-          const done = turn.aborted ? await attempt(engine, key, options, work, known?.ending ? known : null) : null
+          const again = known?.ending ? known : null
+          const done = turn.aborted ? await inTime((begin) => attempt(engine, key, options, work, again, begin)) : null
           if (done !== null) return done.value
           const leftMs = until - parts.mono()
           if (leftMs <= 0) throw busy(key)
           await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
-          looked = await again()
+          looked = await lookAgain()
         }
         return looked.result.value
       } finally {
@@ -206,6 +212,12 @@ async function doOnce<Tx, Value>(
 function busy(key: string): CronceError {
   return new CronceError('LOCK_BUSY', `Somebody else is still at ${JSON.stringify(key)}.`, {
     hint: 'Wait longer, or call again later: what is on record about it decides.',
+  })
+}
+
+function silent(key: string): CronceError {
+  return new CronceError('LOCK_BUSY', `The store did not answer in time whether ${JSON.stringify(key)} can begin.`, {
+    hint: 'Call again. Within a transaction the key needs a second connection: enlarge the pool, or call it before.',
   })
 }
 

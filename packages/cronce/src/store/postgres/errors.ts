@@ -142,7 +142,7 @@ function fullOfConnections(name: string, text: string): Words {
   return [
     'STORE_FULL_OF_CONNECTIONS',
     `${name} has no connection to spare: ${text}.`,
-    'Raise max_connections or the size of the pool, or close connections that nobody needs.',
+    'Raise max_connections or the size of the pool, or close unused connections. Within a transaction, a call without { tx } needs a second connection.',
   ]
 }
 
