@@ -1,5 +1,5 @@
 import { readDefinition } from '../client/read-definition.ts'
-import { readName } from '../client/read-name.ts'
+import { readOwnName } from '../client/read-name.ts'
 import { optionConflict } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
 import type { PolicyOptions, RetryOptions, ScheduleOptions } from '../client/schedule-options.ts'
@@ -54,7 +54,7 @@ export interface DeclaredJob<Tx> {
 }
 
 export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
-  const id = readName('job', name)
+  const id = readOwnName('job', name)
   const given = (typeof options === 'string' ? { cron: options } : (options ?? {})) as Readonly<Record<string, unknown>>
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)

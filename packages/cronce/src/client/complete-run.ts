@@ -2,8 +2,10 @@ import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
 import { cut, LIMITS } from '../model/limits.ts'
 import { ending } from '../model/outcome.ts'
+import type { RunRecord } from '../model/record.ts'
 import { NOBODY } from '../model/schedule.ts'
 import { STALE } from '../policy/decision.ts'
+import { isEqual } from '../policy/equal.ts'
 import { type Settlement, settle } from '../policy/settle.ts'
 import { readStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
@@ -63,16 +65,22 @@ async function tryComplete<Tx>(
   return isParked ? 'completed' : 'not-parked'
 }
 
-/** It has ended: whoever said so may say it again, since the answer may have been lost. */
+/** The run has ended. The same call-back may come again, since its answer may have been lost; another one is refused. */
 async function demandSame<Tx>({ store }: ClientParts<Tx>, schedule: string, settlement: Settlement): Promise<void> {
   const { token } = settlement
   const query = { schedule, token, limit: 1, after: null }
   const { items } = await readStore('look for a run', () => store.listRuns(query))
   const found = items[0]
-  if (found !== undefined && found.ending?.reason === settlement.ending.reason && found.instance === NOBODY) return
-  throw new CronceError('RUN_NOT_OPEN', `Run ${token} of ${JSON.stringify(schedule)} is not going on.`, {
-    hint: 'Look at the run: it has ended, or the token is of another schedule.',
+  if (found !== undefined && found.instance === NOBODY && isSame(found, settlement)) return
+  throw new CronceError('RUN_NOT_OPEN', `Run ${token} of ${JSON.stringify(schedule)} has ended otherwise.`, {
+    hint: 'Look at the run: it has ended with another outcome, result or error, or the token is of another schedule.',
   })
+}
+
+function isSame(run: RunRecord, { ending, result, error }: Settlement): boolean {
+  // As a store gives it back: without a sign before zero.
+  const kept: unknown = JSON.parse(JSON.stringify(result))
+  return run.ending?.reason === ending.reason && isEqual(run.result, kept) && run.error?.message === error?.message
 }
 
 function readCompletion(token: string, completion: Completion): Settlement {

@@ -1,7 +1,7 @@
 import type { Definition, Instant } from '../model/schedule.ts'
 import type { TriggerData } from '../trigger/trigger.ts'
 import { readInput } from './read-input.ts'
-import { readName } from './read-name.ts'
+import { readName, readOwnName } from './read-name.ts'
 import { optionConflict, readFields, readInstant, readInteger } from './read-option.ts'
 import { POLICY_NAMES, readPolicy } from './read-policy.ts'
 import { readTrigger, TRIGGER_NAMES } from './read-trigger.ts'
@@ -33,12 +33,12 @@ export function readDefinition(
   options: ScheduleOptions | NewSchedule,
   defaults: PolicyOptions = {},
 ): ReadDefinition {
-  const id = readName('schedule', name)
+  const id = readOwnName('schedule', name)
   const fields = readFields('', options, SCHEDULE_NAMES, "{ cron: '0 3 * * *' }")
   const trigger = readTrigger(id, fields)
   const { policy, warnings } = readPolicy({ ...readFields('', defaults, POLICY_NAMES, '{ retry: 3 }'), ...fields })
   const definition: Definition = {
-    job: readName('job', fields.job === undefined ? id : fields.job),
+    job: readOwnName('job', fields.job === undefined ? id : fields.job),
     trigger,
     input: readInput(fields.input),
     policy,

@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import { RESERVED_PREFIX } from '../model/aside-jobs.ts'
 import { LIMITS } from '../model/limits.ts'
 import { show } from './read-option.ts'
 
@@ -11,6 +12,15 @@ export function readName(what: string, value: unknown, max: number = LIMITS.name
   if (problem === null) return value as string
   throw new CronceError('NAME_INVALID', `${show(value)} can't be the name of a ${what}: ${problem}.`, {
     hint: `Use 1 to ${max} characters without control characters, and no space at either end.`,
+  })
+}
+
+/** The name of a schedule or job that a user defines. Locks, elections and keys are schedules of the library's own. */
+export function readOwnName(what: string, value: unknown): string {
+  const name = readName(what, value)
+  if (!name.startsWith(RESERVED_PREFIX)) return name
+  throw new CronceError('NAME_RESERVED', `${show(value)} can't be the name of a ${what}: cronce uses it itself.`, {
+    hint: `Use a name that does not begin with ${RESERVED_PREFIX}`,
   })
 }
 

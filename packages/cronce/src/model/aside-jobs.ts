@@ -1,3 +1,6 @@
+/** Of all names that the library uses itself. */
+export const RESERVED_PREFIX = 'cronce:'
+
 /** Jobs that nobody has: their runs are begun by whoever wants them. */
 export const LOCK_JOB = 'cronce:lock'
 export const LEADER_JOB = 'cronce:leader'

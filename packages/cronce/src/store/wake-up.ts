@@ -1,7 +1,13 @@
 import type { WatchHint } from './store.ts'
 
-/** So long an instance is taken for one that holds runs, after it was last said to. */
+/** How long an instance counts as one that holds runs, after it was last said to. */
 const BUSY_MS = 60_000
+/** Any client of the server can write to the channel, without any right to the tables: what it can cause here is bounded. */
+const BUSY_MOST = 10_000
+const NAME_LONGEST = 200
+/** Wake-ups at once, after a while without any; and one for each interval after that. */
+const BURST = 20
+const INTERVAL_MS = 50
 
 const BUSY = /^(wake,)?busy:(.*)$/s
 
@@ -22,7 +28,11 @@ export class WakeUp {
   readonly #connect: () => Promise<Hearing | null>
   readonly #onWake: () => void
   readonly #listeners = new Set<Listener>()
+  /** The longest ago first. */
   readonly #busyAt = new Map<string, number>()
+  /** Until then, wake-ups that came so far are accounted for, one interval each. */
+  #spentUntil = Number.NEGATIVE_INFINITY
+  #pending: NodeJS.Timeout | null = null
   #stop: (() => void) | null = null
   #isClosed = false
 
@@ -39,7 +49,13 @@ export class WakeUp {
   }
 
   markBusy(instance: string): void {
+    if (instance.length > NAME_LONGEST) return
+    this.#busyAt.delete(instance)
     this.#busyAt.set(instance, performance.now())
+    for (const oldest of this.#busyAt.keys()) {
+      if (this.#busyAt.size <= BUSY_MOST && this.isBusy(oldest)) return
+      this.#busyAt.delete(oldest)
+    }
   }
 
   isBusy(instance: string): boolean {
@@ -64,6 +80,8 @@ export class WakeUp {
   close(): void {
     this.#isClosed = true
     this.#listeners.clear()
+    if (this.#pending !== null) clearTimeout(this.#pending)
+    this.#pending = null
     this.#stop?.()
     this.#stop = null
   }
@@ -87,12 +105,20 @@ export class WakeUp {
     if (payload === this.payload) return
     const [, wakes, instance] = BUSY.exec(payload) ?? []
     if (instance !== undefined) this.markBusy(instance)
-    if (instance === undefined || wakes !== undefined) this.#tellAll('wake')
-    this.#forget()
+    if (instance === undefined || wakes !== undefined) this.#wake()
   }
 
-  #forget(): void {
-    for (const instance of this.#busyAt.keys()) if (!this.isBusy(instance)) this.#busyAt.delete(instance)
+  /** At once, or as soon as the rate allows it: the last of many is never lost. */
+  #wake(): void {
+    if (this.#pending !== null) return
+    const now = performance.now()
+    this.#spentUntil = Math.max(this.#spentUntil, now - BURST * INTERVAL_MS) + INTERVAL_MS
+    if (this.#spentUntil <= now) return this.#tellAll('wake')
+    this.#pending = setTimeout(() => {
+      this.#pending = null
+      this.#tellAll('wake')
+    }, this.#spentUntil - now)
+    this.#pending.unref()
   }
 
   /** In a turn of its own: what a listener throws must not come up in somebody else's write. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Json } from '../../src/model/json.ts'
 import { ending } from '../../src/model/outcome.ts'
 import { type Decision, STALE } from '../../src/policy/decision.ts'
 import { settle } from '../../src/policy/settle.ts'
@@ -53,6 +54,22 @@ test('whoever has the token says how a parked run ended, and may say it twice', 
     items.map(({ state, attempt }) => [state, attempt]),
     [['succeeded', 1]],
   )
+})
+
+test('a second call-back with another result is refused, and the first one stands', async () => {
+  const { client, token } = await parked()
+  const complete = (result: Json) => client.runs.complete('acme', token, { outcome: 'succeeded', result })
+  await complete({ rows: 7, pages: [1, 2] })
+  for (const other of [{ rows: 8, pages: [1, 2] }, { rows: 7 }, null, 'done'])
+    await assert.rejects(complete(other), { code: 'RUN_NOT_OPEN' })
+  const again = await complete({ pages: [1, 2], rows: 7 })
+  assert.deepEqual(again.result, { rows: 7, pages: [1, 2] })
+
+  const failed = await parked()
+  const fail = (error: string) => failed.client.runs.complete('acme', failed.token, { outcome: 'failed', error })
+  await fail('no disk')
+  await assert.rejects(fail('no network'), { code: 'RUN_NOT_OPEN' })
+  assert.equal((await fail('no disk')).error?.message, 'no disk')
 })
 
 test('a call-back of failure is a failure like any other: it is retried, unless it says that it need not be', async () => {
