@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { NOUNS } from '../../packages/cronce/src/testing/conformance/describe-store.ts'
+import { GUARD_MUTANTS, GUARDS } from './catalogue/guards/guards.ts'
 import { judgeMutant, judgeSound, seedsFrom } from './judge.ts'
 import { mutate } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
@@ -9,6 +11,8 @@ import { quickest, savedSeeds } from './saved-seeds.ts'
 /** Should the saved one not show it any more, because the simulation draws otherwise by now. */
 const FURTHER_SEEDS = 30
 const { CRONCE_LONG } = process.env
+/** The guard that is judged on every store each time: everything else rests on it. */
+const SAMPLE = 'version-of-an-update'
 const QUICK = CRONCE_LONG === '1' ? 30 : 16
 
 test('every mutant is one: its edits fit the source as it is, and change it', () => {
@@ -39,6 +43,20 @@ test('an edit that fits nowhere, or in more places than it says, is an error', (
   const [edit] = mutant!.edits
   assert.throws(() => mutate(mutant!, edit!.file, 'nothing of the kind'), /has 0 places, not 1/)
   assert.throws(() => mutate(mutant!, edit!.file, edit!.find.repeat(2)), /has 2 places, not 1/)
+})
+
+describe('guards of the stores', { concurrency: 2 }, () => {
+  test('each names a rule of the conformance suite', () => {
+    const titles = new Set<string>()
+    for (const rules of Object.values(NOUNS)) rules((title) => titles.add(title))
+    for (const { name, rule } of GUARDS) assert.ok(titles.has(rule), `${name}: ${rule}`)
+  })
+  for (const mutant of GUARD_MUTANTS.filter(({ name }) => name.endsWith(`-without-${SAMPLE}`))) {
+    test(`${mutant.name}: ${mutant.breaks}`, async () => {
+      const { verdict, by, message } = await judgeMutant(mutant, { seeds: [], history: false })
+      assert.equal(verdict, 'caught', `${by.join()} ${message}`)
+    })
+  }
 })
 
 // All of them, and those that other tests judge, are for the long run.

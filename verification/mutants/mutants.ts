@@ -1,6 +1,7 @@
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
+import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
@@ -21,6 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RUN_MUTANTS,
   ...BEAT_MUTANTS,
   ...SQLITE_MUTANTS,
+  ...GUARD_MUTANTS,
 ]
 
 export function findMutant(name: string): Mutant {

@@ -1,8 +1,6 @@
 import { commandOf } from './exec-line.ts'
-import type { Finding, JobRecord } from './imported.ts'
-import type { Manifest } from './k8s-documents.ts'
-
-type Report = (at: Manifest, finding: Omit<Finding, 'place'>) => void
+import type { JobRecord } from './imported.ts'
+import type { Manifest, Report } from './k8s-documents.ts'
 
 /** Names that `cronce export` puts into the environment, for `cronce exec`. */
 const OURS = /^CRONCE_(STORE|NAMESPACE|K8S_JOB)$/

@@ -69,6 +69,9 @@ function isMerge(key: unknown): boolean {
   return isScalar(key) && (key.value === '<<' || typeof key.value === 'symbol')
 }
 
+/** Where the finding stands, and what it is. */
+export type Report = (at: Manifest, finding: Omit<Finding, 'place'>) => void
+
 export interface FoundManifest {
   readonly manifest: Manifest
   readonly comments: readonly string[]

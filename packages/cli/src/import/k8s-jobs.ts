@@ -6,11 +6,9 @@ import { unwrapExecWords } from './exec-line.ts'
 import type { Finding, Imported, ImportedItem, ImportedJob, JobRecord } from './imported.ts'
 import { uniqueNames } from './job-names.ts'
 import { readContainer } from './k8s-container.ts'
-import { type Manifest, readManifests } from './k8s-documents.ts'
+import { type Manifest, type Report, readManifests } from './k8s-documents.ts'
 import { unknownFields } from './k8s-fields.ts'
 import { readPolicies } from './k8s-policies.ts'
-
-export type Report = (at: Manifest, finding: Omit<Finding, 'place'>) => void
 
 /** The CronJobs of files as jobs. Everything about them that has no counterpart, or means something else here, is reported. */
 export function importK8s(files: readonly { readonly file: string; readonly text: string }[], now: number): Imported {

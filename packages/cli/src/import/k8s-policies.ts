@@ -1,6 +1,5 @@
 import type { JobRecord } from './imported.ts'
-import type { Manifest } from './k8s-documents.ts'
-import type { Report } from './k8s-jobs.ts'
+import type { Manifest, Report } from './k8s-documents.ts'
 
 /** What Kubernetes does where nothing is said. */
 const BACKOFF_LIMIT = 6

@@ -35,6 +35,14 @@ describeStore('PostgreSQL', async (): Promise<StoreUnderTest<PostgresTransaction
         }
       },
     },
+    async age(namespace, ms) {
+      const text = 'update cronce._instances set ended_at = ended_at - $2 where namespace = $1 and ended_at is not null'
+      await user.query(text, [namespace, ms])
+    },
+    async setBack(namespace, ms) {
+      const text = 'update cronce._instances set renewed_at = renewed_at + $2 where namespace = $1'
+      await user.query(text, [namespace, ms])
+    },
     async dispose() {
       await user.end()
       await server.stop()

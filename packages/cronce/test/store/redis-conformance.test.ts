@@ -2,6 +2,7 @@ import { after, before, describe } from 'node:test'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { startRedis, startRedisCluster } from '../../../../scripts/servers/index.ts'
+import { namespaceKey } from '../../src/store/redis/keys.ts'
 import { redis } from '../../src/store/redis/redis.ts'
 import { appRules } from '../../src/testing/conformance/apps.ts'
 import { type Rule, ruleFor, type StoreUnderTest } from '../../src/testing/conformance/bench.ts'
@@ -21,7 +22,27 @@ const { CRONCE_LONG } = process.env
 describeStore('Redis, by ioredis', async () => {
   const server = await startRedis()
   const client = new Redis(server.url, { lazyConnect: true, keyPrefix: 'mine:' })
-  return { source: redis(client), dispose: () => server.stop() }
+  const meta = (namespace: string): string => namespaceKey('cronce', namespace)
+  const own = new Redis(server.url)
+  return {
+    source: redis(client),
+    async age(namespace, ms) {
+      const key = `${meta(namespace)}:gone`
+      for (const id of await own.zrange(key, '0', '-1')) await own.zincrby(key, String(-ms), id)
+    },
+    async setBack(namespace, ms) {
+      for (const id of await own.smembers(`${meta(namespace)}:live`))
+        await own.hincrby(`${meta(namespace)}:instance:${id}`, 'ends', String(ms))
+    },
+    // The server is another one, by its run id.
+    async failOver(namespace) {
+      await own.hset(meta(namespace), 'run', 'another')
+    },
+    async dispose() {
+      await own.quit()
+      await server.stop()
+    },
+  }
 })
 
 const byNodeRedis = async () => {

@@ -13,6 +13,12 @@ export interface StoreUnderTest<Tx = unknown> {
   dispose(): Promise<void>
   /** Where the store's clock can be set. Else the rules really wait, for short leases only. */
   readonly clock?: { advance(ms: number): void } | undefined
+  /** Where the clock can't be set: make all instances that are over, over for so much longer. Else those rules are skipped. */
+  readonly age?: ((namespace: string, ms: number) => Promise<void>) | undefined
+  /** Where the clock can't be set: let all leases seem to end so much later, as they do once it was set back. */
+  readonly setBack?: ((namespace: string, ms: number) => Promise<void>) | undefined
+  /** Let another server take over, in a higher epoch, without losing anything. Where the store moves its epoch by itself. */
+  readonly failOver?: ((namespace: string) => Promise<void>) | undefined
   /** Nobody hears of what others write, where something in between keeps the store from telling. @default false */
   readonly isDeaf?: boolean | undefined
   /** The user's side of the same database, where the store has transactions. */
@@ -42,11 +48,24 @@ export interface Bench {
   now(): Promise<Instant>
   /** Let time pass for the store. */
   pass(ms: number): Promise<void>
+  /** Make all instances that are over, over for so much longer. */
+  age(ms: number): Promise<void>
+  /** Set the store's clock back. */
+  setBack(ms: number): Promise<void>
   /** Poll until it is so. */
   eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void>
 }
 
-type Need = 'clock' | 'wakes' | 'transactions' | 'no-transactions' | 'database' | 'waiting-transactions'
+type Need =
+  | 'clock'
+  | 'age'
+  | 'set-back'
+  | 'failover'
+  | 'wakes'
+  | 'transactions'
+  | 'no-transactions'
+  | 'database'
+  | 'waiting-transactions'
 export type Rule = (title: string, body: (bench: Bench) => Promise<void>, needs?: Need) => void
 
 const POLL_MS = 10
@@ -72,7 +91,12 @@ export function ruleFor(underTest: () => StoreUnderTest): Rule {
         decideIn(store.info.epoch)
         const lack = needs === undefined ? null : lackOf(needs, under, store)
         if (lack !== null) context.skip(lack)
-        else await body({ under, namespace, store, open, now: () => nowOf(store), pass: passFor(under), eventually })
+        else {
+          const pass = passFor(under)
+          const age = (ms: number) => under.age?.(namespace, ms) ?? pass(ms)
+          const setBack = (ms: number) => under.setBack?.(namespace, ms) ?? pass(-ms)
+          await body({ under, namespace, store, open, now: () => nowOf(store), pass, age, setBack, eventually })
+        }
       } finally {
         await Promise.all(opened.map((store) => store.close()))
       }
@@ -82,6 +106,10 @@ export function ruleFor(underTest: () => StoreUnderTest): Rule {
 
 function lackOf(need: Need, under: StoreUnderTest, store: Store): string | null {
   if (need === 'clock') return under.clock === undefined ? "the store's clock can't be set" : null
+  if (need === 'age') return under.clock === undefined && under.age === undefined ? 'nothing can be made older' : null
+  if (need === 'set-back')
+    return under.clock === undefined && under.setBack === undefined ? "the store's clock can't be set" : null
+  if (need === 'failover') return under.failOver === undefined ? 'no other server takes over' : null
   if (need === 'wakes') return under.isDeaf === true ? 'nobody hears of what others write' : null
   if (need === 'no-transactions') return store.info.transactions ? 'the store has transactions' : null
   if (!store.info.transactions) return 'the store has no transactions'

@@ -6,7 +6,9 @@ import {
   change,
   claim,
   creation,
+  DAY_MS,
   definition,
+  endedFire,
   fire,
   HOUR_MS,
   missedRange,
@@ -40,6 +42,15 @@ export function changingRules(rule: Rule): void {
     }
     assert.equal((await loadOne(store, 's'))?.version, 1)
     assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch })), { kind: 'applied' })
+  })
+
+  rule('a schedule is created in the epoch it was decided in', async ({ store }) => {
+    const { epoch } = store.info
+    for (const other of [epoch - 1, epoch + 1]) {
+      assert.deepEqual(await applyOne(store, creation(schedule('s'), { epoch: other })), { kind: 'conflict' })
+    }
+    assert.equal(await loadOne(store, 's'), null)
+    assert.deepEqual(await applyOne(store, creation(schedule('s'), { epoch })), { kind: 'applied' })
   })
 
   rule('a schedule is created once', async ({ store }) => {
@@ -148,6 +159,27 @@ export function changingRules(rule: Rule): void {
     },
   )
 
+  rule('a fire that is open is refused with its record, and nothing of the change is written', async ({ store }) => {
+    const open = fire('s', NOON)
+    const first = change(await create(store, schedule('s')), {}, { creates: [open] })
+    await applyAll(store, [first])
+    const again = change(after(first), { fired: 9 }, { creates: [fire('s', NOON + HOUR_MS), fire('s', NOON)] })
+    assert.deepEqual(await applyOne(store, again), { kind: 'exists', fire: open })
+    assert.deepEqual([await loadOne(store, 's'), await firesOf(store)], [after(first), [open]])
+  })
+
+  rule('a nonce is used once in a schedule, also when its fire has ended', async ({ store }) => {
+    const manual = { nonce: 'order-7', kind: 'manual' } as const
+    const ended = endedFire('s', NOON, { ...manual, number: 1, expiresAt: NOON + DAY_MS })
+    const first = change(await create(store, schedule('s')), {}, { creates: [ended] })
+    await applyAll(store, [first])
+    for (const dueAt of [NOON, NOON + 1]) {
+      const again = change(after(first), {}, { creates: [fire('s', dueAt, manual)] })
+      assert.deepEqual(await applyOne(store, again), { kind: 'exists', fire: ended })
+    }
+    assert.deepEqual(await firesOf(store), [ended])
+  })
+
   rule('a nonce is used once in a schedule, whenever its fire was due', async ({ store }) => {
     const manual = fire('s', NOON, { nonce: 'order-7', kind: 'manual' })
     const before = await create(store, schedule('s'))
@@ -175,6 +207,13 @@ export function changingRules(rule: Rule): void {
     assert.equal(kind, 'exists')
     assert.deepEqual(await firesOf(store), [])
     assert.equal((await loadOne(store, 's'))?.version, 1)
+  })
+
+  rule('two fires of one change that are due at one time are refused', async ({ store }) => {
+    const before = await create(store, schedule('s'))
+    const { kind } = await applyOne(store, change(before, {}, { creates: [fire('s', NOON), fire('s', NOON)] }))
+    assert.equal(kind, 'exists')
+    assert.deepEqual([await firesOf(store), await loadOne(store, 's')], [[], before])
   })
 
   rule(

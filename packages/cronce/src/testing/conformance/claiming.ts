@@ -17,9 +17,12 @@ import {
 import {
   after,
   beat,
+  cancellation,
+  change,
   claim,
   creation,
   HOUR_MS,
+  JOB,
   LEASE_MS,
   NOON,
   removal,
@@ -48,6 +51,9 @@ async function claimAll(
   return won
 }
 
+/** How often a race is run: a store that compares with what it read before may win some by luck. */
+const ROUNDS = 20
+
 export function claimingRules(rule: Rule): void {
   rule('only a live instance claims', async ({ store }) => {
     await join(store, 'live', 'left', 'dead')
@@ -64,9 +70,10 @@ export function claimingRules(rule: Rule): void {
 
   rule('all changes of a claimant that is not live are refused', async ({ store }) => {
     const states = await Promise.all(['a', 'b'].map((id) => create(store, schedule(id))))
-    const changes = states.map((state) => claim(state, { instance: 'unknown' }))
+    const changes = [...states.map((state) => claim(state, { instance: 'unknown' })), creation(schedule('c'))]
     const { results } = await store.apply(changes, claimant('unknown'))
-    assert.deepEqual(results, [{ kind: 'not-live' }, { kind: 'not-live' }])
+    assert.deepEqual(results, [{ kind: 'not-live' }, { kind: 'not-live' }, { kind: 'not-live' }])
+    assert.deepEqual(new Set((await store.load(['a', 'b', 'c'])).schedules), new Set(states))
   })
 
   rule('a claim renews the lease, so that nobody is buried over an older look', async ({ store }) => {
@@ -89,6 +96,34 @@ export function claimingRules(rule: Rule): void {
     await applyAll(store, [claim(state, { instance: 'i' })], claimant('i'))
     assert.equal(await expired(), false, 'the claim renewed it')
   })
+
+  rule(
+    'after a failover nothing is due and nobody claims, until all who live have settled',
+    async ({ store, under, namespace }) => {
+      await join(store, 'i', 'j', 'left')
+      const state = await create(store, schedule('s'))
+      const before = store.info.epoch
+      await under.failOver!(namespace)
+      const { epoch } = await store.load([])
+      assert.ok(epoch > before)
+      const wanted = { ...claim(state, { instance: 'i' }), epoch }
+      const query = { jobs: [{ job: JOB, buckets: '1'.repeat(256) }], patienceMs: 0, limit: 1 }
+      const isHeld = async (): Promise<void> => {
+        assert.deepEqual((await store.due(query)).schedules, [])
+        assert.deepEqual(await applyOne(store, wanted, claimant('i')), { kind: 'conflict' })
+      }
+      await isHeld()
+      await store.beat({ ...beat('i'), settled: epoch })
+      await store.beat({ ...beat('j'), settled: before })
+      await isHeld()
+      await store.beat({ ...beat('j'), settled: epoch })
+      await isHeld()
+      await store.beat(beat('left', { state: 'left' }))
+      assert.equal((await store.due(query)).schedules.length, 1)
+      assert.deepEqual(await applyOne(store, wanted, claimant('i')), { kind: 'applied' })
+    },
+    'failover',
+  )
 
   rule('of many who claim at once, from different openings, exactly one gets each fire', async ({ store, open }) => {
     const stores = [store, await open()]
@@ -118,11 +153,26 @@ export function claimingRules(rule: Rule): void {
 
   rule('of many who create the same schedule at once, exactly one does', async ({ store, open }) => {
     const stores = [store, await open(), await open(), await open()]
-    const authors = stores.map((_, fired) => schedule('s', { fired }))
-    const results = await Promise.all(stores.map((opened, index) => applyOne(opened, creation(authors[index]!))))
-    const winners = authors.filter((_, index) => results[index]?.kind === 'applied')
-    assert.equal(winners.length, 1)
-    assert.equal((await loadOne(store, 's'))?.fired, winners[0]?.fired)
+    for (let round = 0; round < ROUNDS; round++) {
+      const authors = stores.map((_, fired) => schedule(`s${round}`, { fired }))
+      const results = await Promise.all(stores.map((opened, index) => applyOne(opened, creation(authors[index]!))))
+      const winners = authors.filter((_, index) => results[index]?.kind === 'applied')
+      assert.equal(winners.length, 1, results.map(({ kind }) => kind).join())
+      assert.equal((await loadOne(store, `s${round}`))?.fired, winners[0]?.fired)
+    }
+  })
+
+  rule('of many who change the same schedule at once, exactly one does', async ({ store, open }) => {
+    const stores = [store, await open(), await open(), await open()]
+    let state = await create(store, schedule('s'))
+    for (let round = 1; round <= ROUNDS; round++) {
+      const changes = stores.map((_, fired) => change(state, { fired }))
+      const results = await Promise.all(stores.map((opened, index) => applyOne(opened, changes[index]!)))
+      const winners = changes.filter((_, index) => results[index]?.kind === 'applied')
+      assert.equal(winners.length, 1, results.map(({ kind }) => kind).join())
+      state = after(winners[0]!)
+      assert.deepEqual(await loadOne(store, 's'), state)
+    }
   })
 
   rule('a limit holds for the fleet, and the refused claim writes nothing', async ({ store }) => {
@@ -273,6 +323,30 @@ export function claimingRules(rule: Rule): void {
     )
     assert.equal(won.flat().length, 5)
     assert.equal((await runsOf(store, { outcome: 'open' })).length, 5)
+  })
+
+  rule('of the first who claim at once under a new limit, no more get in than it allows', async ({ store, open }) => {
+    const stores = [store, await open(), await open(), await open()]
+    await join(store, 'i')
+    for (let round = 0; round < ROUNDS; round++) {
+      const states = await Promise.all(stores.map((_, index) => create(store, schedule(`s${round}-${index}`))))
+      const wanted = { instance: 'i', slots: [`group:${round}`], limit: 1 }
+      const results = await Promise.all(
+        stores.map((opened, index) => applyOne(opened, claim(states[index]!, wanted), claimant('i'))),
+      )
+      assert.deepEqual(results.map(({ kind }) => kind).sort(), ['applied', 'full', 'full', 'full'])
+    }
+  })
+
+  rule('a run that holds a place is not counted again when it is written again', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['job:report']
+    const { state, run } = await running(store, 'a', { instance: 'i', slots })
+    const again = { ...cancellation(state, run), limits: [{ slot: 'job:report', limit: 1 }] }
+    assert.deepEqual(await applyOne(store, again), { kind: 'applied' })
+    await applyAll(store, [settlement(after(again), run)])
+    const next = await create(store, schedule('b'))
+    assert.deepEqual(await applyOne(store, claim(next, { instance: 'i', slots })), { kind: 'applied' })
   })
 
   rule('two runs of one schedule may be open, each under its own token', async ({ store }) => {

@@ -18,7 +18,8 @@ import { transactionRules } from './transactions.ts'
 import { unknownRules } from './unknown.ts'
 import { wakeRules } from './wake.ts'
 
-const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
+/** The contract of a store, by what each part is about. */
+export const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   planning: planningRules,
   changing: changingRules,
   claiming: claimingRules,

@@ -102,6 +102,23 @@ export function instanceRules(rule: Rule): void {
     'clock',
   )
 
+  rule(
+    "a lease that was renewed before the store's clock was set back does not outlast it",
+    async ({ store, setBack, pass }) => {
+      await store.beat(beat('i', { join: true, leaseMs: 20 }))
+      const renewals = await renewalsOf(store, 'i')
+      await setBack(HOUR_MS)
+      let isDead = false
+      // Each look lets a whole lease pass.
+      for (let look = 0; look < 100 && !isDead; look++) {
+        await pass(21)
+        isDead = await store.bury({ instance: 'i', renewals, hint: false })
+      }
+      assert.ok(isDead)
+    },
+    'set-back',
+  )
+
   rule('nobody is buried while the lease lasts', async ({ store }) => {
     await join(store, 'i')
     const renewals = await renewalsOf(store, 'i')
@@ -136,6 +153,20 @@ export function instanceRules(rule: Rule): void {
       assert.equal(await store.bury({ instance: 'i', renewals: seen, hint }), false)
     }
     assert.equal((await store.beat(beat('i'))).alive, true)
+  })
+
+  rule('who has left, or never joined, is not declared dead', async ({ store }) => {
+    await join(store, 'left')
+    await store.beat(beat('left', { state: 'left', leaseMs: 1 }))
+    const renewals = await renewalsOf(store, 'left')
+    for (const hint of [true, false]) {
+      assert.equal(await store.bury({ instance: 'left', renewals, hint }), false)
+      assert.equal(await store.bury({ instance: 'stranger', renewals: 0, hint }), false)
+    }
+    assert.deepEqual(
+      (await store.listInstances()).instances.map(({ id, state }) => [id, state]),
+      [['left', 'left']],
+    )
   })
 
   rule('the burial of one leaves the others alone', async ({ store }) => {

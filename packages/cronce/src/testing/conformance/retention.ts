@@ -118,21 +118,21 @@ export function retentionRules(rule: Rule): void {
 
   rule(
     'an instance that prune would forget makes a beat tell so, and one with open runs does not',
-    async ({ store, pass }) => {
+    async ({ store, age }) => {
       const prunable = async () => (await store.beat(beat('i'))).chores.prunable
       await join(store, 'i', 'dead')
       const { state, run } = await running(store, 's', { instance: 'dead' })
       await bury(store, 'dead')
-      await pass(DAY_MS - 1)
+      await age(DAY_MS - HOUR_MS)
       assert.equal(await prunable(), false)
-      await pass(2)
+      await age(2 * HOUR_MS)
       assert.equal(await prunable(), false)
       await applyAll(store, [settlement(state, run, { how: ending('crashed') })])
       assert.equal(await prunable(), true)
       await store.prune(MANY)
       assert.equal(await prunable(), false)
     },
-    'clock',
+    'age',
   )
 
   rule('a nonce is free again once its record is gone', async ({ store, now }) => {
@@ -154,31 +154,42 @@ export function retentionRules(rule: Rule): void {
     assert.deepEqual(await firesOf(store), [])
   })
 
+  rule('an instance that has just ended is kept', async ({ store }) => {
+    await join(store, 'dead', 'left')
+    await bury(store, 'dead')
+    await store.beat(beat('left', { state: 'left' }))
+    await store.prune(MANY)
+    assert.deepEqual(
+      (await store.listInstances()).instances.map(({ id }) => id),
+      ['dead', 'left'],
+    )
+  })
+
   rule(
     'instances gone for a day are forgotten, and others are not',
-    async ({ store, pass }) => {
+    async ({ store, age }) => {
       await join(store, 'dead', 'left', 'silent')
       await bury(store, 'dead')
       await store.beat(beat('left', { state: 'left' }))
       const ids = async () => (await store.listInstances()).instances.map(({ id }) => id).sort()
-      await pass(23 * HOUR_MS)
+      await age(23 * HOUR_MS)
       await store.prune(MANY)
       assert.deepEqual(await ids(), ['dead', 'left', 'silent'])
-      await pass(2 * HOUR_MS)
+      await age(2 * HOUR_MS)
       await store.prune(MANY)
       assert.deepEqual(await ids(), ['silent'], 'nobody declared that one dead')
       assert.equal((await store.beat(beat('dead'))).alive, false)
     },
-    'clock',
+    'age',
   )
 
   rule(
     'an instance is not forgotten while it has runs that nobody has ended: they are found by it',
-    async ({ store, pass }) => {
+    async ({ store, age }) => {
       await join(store, 'dead')
       const { state, run } = await running(store, 's', { instance: 'dead' })
       await bury(store, 'dead')
-      await pass(2 * DAY_MS)
+      await age(2 * DAY_MS)
       await store.prune(MANY)
       const begin = { kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false } as const
       assert.deepEqual(await store.step(begin), { kind: 'stale' })
@@ -190,7 +201,7 @@ export function retentionRules(rule: Rule): void {
       await store.prune(MANY)
       assert.deepEqual((await store.listInstances()).instances, [])
     },
-    'clock',
+    'age',
   )
 
   rule('a trim deletes what is numbered below and ended before, and nothing else', async ({ store }) => {

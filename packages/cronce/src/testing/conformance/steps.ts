@@ -74,6 +74,13 @@ export function stepRules(rule: Rule): void {
     assert.equal((await store.listSteps(keyOf(run)))[0]?.result, 'first')
   })
 
+  rule('a step that its own run begins again is a duplicate, also with rerun', async ({ store }) => {
+    await join(store, 'i')
+    const { run } = await running(store, 's', { instance: 'i' })
+    await begin(store, run)
+    for (const rerun of [false, true]) assert.deepEqual(await begin(store, run, { rerun }), { kind: 'duplicate' })
+  })
+
   rule('a step that another run began is unknown, unless it is to be run again', async ({ store }) => {
     const [first, second] = await twoRuns(store, (run) => begin(store, run))
     assert.deepEqual(await begin(store, second), { kind: 'unknown', token: first.token })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import type { Change } from '../../model/change.ts'
 import type { RunRecord } from '../../model/record.ts'
-import type { Store, Transaction } from '../../store/store.ts'
+import type { ChangeResult, Store, Transaction } from '../../store/store.ts'
 import {
   applyAll,
   applyOne,
@@ -15,7 +16,7 @@ import {
   running,
   runsOf,
 } from './bench.ts'
-import { after, change, creation, fire, HOUR_MS, NOON, schedule, settlement } from './samples.ts'
+import { after, change, claim, creation, fire, HOUR_MS, NOON, schedule, settlement } from './samples.ts'
 
 /** Write the text, then settle as told. */
 function writing(
@@ -40,6 +41,30 @@ function writing(
 async function written(bench: Bench): Promise<string[]> {
   const texts = (await bench.under.database?.read()) ?? []
   return texts.filter((text) => text.startsWith(bench.namespace))
+}
+
+/** Apply one change in a transaction of the user's and, before that is committed, another one beside it. Answers which was written. */
+async function raceWithTransaction(
+  { store, open, under }: Bench,
+  inside: Change,
+  beside: Change,
+): Promise<'inside' | 'beside'> {
+  const other = await open()
+  let besideIt: Promise<ChangeResult> | undefined
+  const isCommitted = await under
+    .database!.transaction(async (tx) => {
+      assert.deepEqual(await applyOne(store, inside, { tx }), { kind: 'applied' })
+      besideIt = applyOne(other, beside)
+      await isDoneSoon(besideIt)
+    })
+    // A store may also let the other one go first, and refuse the commit.
+    .then(
+      () => true,
+      () => false,
+    )
+  const isBeside = (await besideIt)?.kind === 'applied'
+  assert.notEqual(isCommitted, isBeside, isCommitted ? 'both were written' : 'neither was written')
+  return isCommitted ? 'inside' : 'beside'
 }
 
 export function transactionRules(rule: Rule): void {
@@ -152,6 +177,39 @@ export function transactionRules(rule: Rule): void {
   )
 
   rule(
+    'the work of a run that is not live is not begun',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const { state, run } = await running(store, 's', { instance: 'i' })
+      await applyAll(store, [settlement(state, run)])
+      const worked: string[] = []
+      const work = () => {
+        worked.push('worked')
+        return 'text'
+      }
+      assert.deepEqual(await store.transact(writing(bench, run, 'text', { work })), { kind: 'stale' })
+      assert.deepEqual(worked, [])
+    },
+    'transactions',
+  )
+
+  rule(
+    'work whose settlement the store refuses is rolled back',
+    async (bench) => {
+      const { store, namespace } = bench
+      await join(store, 'i')
+      const { state, run } = await running(store, 's', { instance: 'i' })
+      const refused = writing(bench, run, `${namespace} refused`, {
+        settle: (seen) => ({ ...settlement(seen, run), version: seen.version + 1 }),
+      })
+      await assert.rejects(store.transact(refused))
+      assert.deepEqual([await written(bench), await loadOne(store, 's')], [[], state])
+    },
+    'database',
+  )
+
+  rule(
     'a run of a removed schedule or of no schedule is stale',
     async (bench) => {
       const { store } = bench
@@ -238,6 +296,39 @@ export function transactionRules(rule: Rule): void {
       assert.equal((await firesOf(other)).length, 1)
     },
     'database',
+  )
+
+  for (const [what, prepare] of [
+    ['change', async (store: Store) => change(await create(store, schedule('s')), { fired: 1 })],
+    ['creation', async () => creation(schedule('s', { fired: 1 }))],
+  ] as const) {
+    rule(
+      `of a ${what} in an open transaction and one beside it, exactly one is written`,
+      async (bench) => {
+        const { store } = bench
+        const inside = await prepare(store)
+        const beside = { ...inside, state: { ...after(inside), fired: 2 } }
+        const won = await raceWithTransaction(bench, inside, beside)
+        assert.equal((await loadOne(store, 's'))?.fired, won === 'inside' ? 1 : 2)
+      },
+      'waiting-transactions',
+    )
+  }
+
+  rule(
+    'of a claim in an open transaction and one beside it, no more get in than the limit allows',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const wanted = { instance: 'i', slots: ['group:mail'] }
+      // Somebody had the place before: the store knows the limit.
+      const { state, run } = await running(store, 'earlier', wanted)
+      await applyAll(store, [settlement(state, run)])
+      const [inside, beside] = [await create(store, schedule('a')), await create(store, schedule('b'))]
+      await raceWithTransaction(bench, claim(inside, wanted), claim(beside, wanted))
+      assert.equal((await runsOf(store, { outcome: 'open' })).length, 1)
+    },
+    'waiting-transactions',
   )
 
   rule(

@@ -1,0 +1,521 @@
+import type { Guard } from './guard.ts'
+
+/** What a store checks before it writes a change. */
+export const CHANGE_GUARDS: readonly Guard[] = [
+  {
+    name: 'version-of-an-update',
+    breaks: 'A change that was decided on an old version is written over a newer one.',
+    rule: 'a change is applied on the version it was decided on, and on no other',
+    stores: {
+      memory: [
+        [
+          'apply.ts',
+          '(current?.version ?? 0) !== change.version',
+          '(current === undefined) !== (change.version === 0)',
+        ],
+      ],
+      sqlite: [
+        [
+          'apply.ts',
+          'Number(head?.version ?? 0) !== change.version',
+          '(head === undefined) !== (change.version === 0)',
+        ],
+      ],
+      postgres: [['apply-sql.ts', 'k.id = c.id and k.version = c.version and', 'k.id = c.id and']],
+      redis: [['scripts/apply.ts', 'version ~= was_version then', "(version == '0') ~= (was_version == '0') then"]],
+    },
+  },
+  {
+    name: 'version-of-a-creation',
+    breaks: 'A schedule that exists is created a second time.',
+    rule: 'a schedule is created once',
+    stores: {
+      memory: [
+        [
+          'apply.ts',
+          '(current?.version ?? 0) !== change.version',
+          '(change.version > 0 && (current?.version ?? 0) !== change.version)',
+        ],
+      ],
+      sqlite: [
+        [
+          'apply.ts',
+          'Number(head?.version ?? 0) !== change.version',
+          '(change.version > 0 && Number(head?.version ?? 0) !== change.version)',
+        ],
+      ],
+      postgres: [
+        ['apply-sql.ts', ' and not may.moved and taken.is is null', ' and not may.moved'],
+        [
+          'apply-sql.ts',
+          '  on conflict (namespace, id) do nothing\n  returning id',
+          '  on conflict (namespace, id) do update set version = excluded.version, state = excluded.state\n  returning id',
+        ],
+      ],
+      redis: [['scripts/apply.ts', 'version ~= was_version then', "(version ~= '0' and version ~= was_version) then"]],
+    },
+  },
+  {
+    name: 'lock-on-the-version',
+    breaks: 'The version is compared with that of a snapshot: of two changes at once, both are written.',
+    rule: 'of a change in an open transaction and one beside it, exactly one is written',
+    stores: {
+      memory: { none: 'one thread' },
+      sqlite: { none: 'one writer: every change is a transaction of its own' },
+      postgres: [['apply-sql.ts', '\n        for no key update skip locked\n   ) k', '\n   ) k']],
+      redis: { none: 'one script at a time' },
+    },
+  },
+  {
+    name: 'race-of-creations',
+    breaks: 'Of two who create one schedule at once, both believe that they did.',
+    rule: 'of a creation in an open transaction and one beside it, exactly one is written',
+    stores: {
+      memory: { none: 'one thread' },
+      sqlite: { none: 'one writer' },
+      postgres: [
+        [
+          'apply-sql.ts',
+          '  on conflict (namespace, id) do nothing\n  returning id',
+          '  on conflict (namespace, id) do update set version = excluded.version, state = excluded.state\n  returning id',
+        ],
+      ],
+      redis: { none: 'one script at a time' },
+    },
+  },
+  {
+    name: 'epoch-of-an-update',
+    breaks: 'What was decided before a failover is written after it.',
+    rule: 'a change is applied in the epoch it was decided in, which comes with what was read',
+    stores: {
+      memory: [['apply.ts', 'if (change.epoch !== space.epoch || ', 'if (']],
+      sqlite: [['apply.ts', 'if (change.epoch !== batch.epoch || ', 'if (']],
+      postgres: [['apply-sql.ts', 'where c.version > 0 and c.epoch = may.epoch and', 'where c.version > 0 and']],
+      redis: [['scripts/apply.ts', 'if given_epoch ~= epoch_now or version', 'if version']],
+    },
+  },
+  {
+    name: 'epoch-of-a-creation',
+    breaks: 'A creation that was decided before a failover is written after it.',
+    rule: 'a schedule is created in the epoch it was decided in',
+    stores: {
+      memory: [['apply.ts', 'change.epoch !== space.epoch', '(change.version > 0 && change.epoch !== space.epoch)']],
+      sqlite: [['apply.ts', 'change.epoch !== batch.epoch', '(change.version > 0 && change.epoch !== batch.epoch)']],
+      postgres: [['apply-sql.ts', 'where c.version = 0 and c.epoch = may.epoch and', 'where c.version = 0 and']],
+      redis: [['scripts/apply.ts', 'given_epoch ~= epoch_now', "(version ~= '0' and given_epoch ~= epoch_now)"]],
+    },
+  },
+  {
+    name: 'live-claimant',
+    breaks: 'An instance that is over, or never was, claims.',
+    rule: 'all changes of a claimant that is not live are refused',
+    stores: {
+      memory: [['apply.ts', '    if (!isLive) return NOT_LIVE\n', '']],
+      sqlite: [
+        [
+          'store.ts',
+          "(isLive ? applyChange(batch, change) : ({ kind: 'not-live' } as const))",
+          'applyChange(batch, change)',
+        ],
+      ],
+      postgres: [
+        ['apply-sql.ts', ' and may.live and not may.moved\n', ' and not may.moved\n'],
+        ['apply-sql.ts', ' and may.live and not may.moved and taken', ' and not may.moved and taken'],
+      ],
+      redis: [
+        [
+          'scripts/apply.ts',
+          "if claimant ~= '' and not renew(claimant, ARGV[3]) then return answer({ 'n' }) end",
+          "if claimant ~= '' then renew(claimant, ARGV[3]) end",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'live-creator',
+    breaks: 'An instance that is over, or never was, creates a schedule in a claim.',
+    rule: 'all changes of a claimant that is not live are refused',
+    stores: {
+      memory: [['apply.ts', 'if (!isLive) return', 'if (!isLive && change.version > 0) return']],
+      sqlite: [['store.ts', '(isLive ? apply', '(isLive || change.version === 0 ? apply']],
+      postgres: [['apply-sql.ts', ' and may.live and not may.moved and taken', ' and not may.moved and taken']],
+      redis: { none: 'refused as a whole' },
+    },
+  },
+  {
+    name: 'end-of-a-claimant',
+    breaks: 'A claim renews the lease of an instance that was declared dead or left.',
+    rule: 'only a live instance claims',
+    stores: {
+      memory: [
+        [
+          'instances.ts',
+          'known === undefined || known.goneAt !== null) return false\n  const',
+          'known === undefined) return false\n  const',
+        ],
+      ],
+      sqlite: [
+        [
+          'instances.ts',
+          "lease_ms = ?\n where namespace = ? and id = ? and state in ('live', 'draining')",
+          'lease_ms = ?\n where namespace = ? and id = ?',
+        ],
+      ],
+      postgres: [
+        [
+          'apply-sql.ts',
+          "i.id = (select h.instance from header h) and i.state in ('live', 'draining')",
+          'i.id = (select h.instance from header h)',
+        ],
+      ],
+      redis: [
+        [
+          'scripts/instances.ts',
+          "if not row[1] or row[2] then return false end\n  call('HINCRBY'",
+          "if not row[1] then return false end\n  call('HINCRBY'",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'renewal-by-a-claim',
+    breaks: 'A claim does not renew the lease of its instance.',
+    rule: 'a claim renews the lease, so that nobody is buried over an older look',
+    stores: {
+      memory: [
+        [
+          'instances.ts',
+          'renewals: known.record.renewals + 1, renewedAt: now }',
+          'renewals: known.record.renewals, renewedAt: now }',
+        ],
+      ],
+      sqlite: { none: 'the same statement as a beat' },
+      postgres: [['apply-sql.ts', 'set renewals = i.renewals + 1,', 'set renewals = i.renewals,']],
+      redis: [
+        [
+          'scripts/instances.ts',
+          "  call('HINCRBY', key, 'renewals', 1)\n  call('HSET', key, 'at'",
+          "  call('HSET', key, 'at'",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'held-claims',
+    breaks: 'After a failover an instance claims before its peers have said what they know.',
+    rule: 'after a failover nothing is due and nobody claims, until all who live have settled',
+    stores: {
+      memory: [['apply.ts', 'return isHeld ? CONFLICT : applyChange', 'return applyChange']],
+      sqlite: { none: 'its epoch does not move by itself' },
+      postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
+      redis: [['scripts/apply.ts', "if claimant ~= '' and is_held() then", 'if false then']],
+    },
+  },
+  {
+    name: 'held-due',
+    breaks: 'After a failover schedules are due before the peers have said what they know.',
+    rule: 'after a failover nothing is due and nobody claims, until all who live have settled',
+    stores: {
+      memory: [['due.ts', 'if (areClaimsHeld(space, now)) {', 'if (limit < 0) {']],
+      sqlite: { none: 'its epoch does not move by itself' },
+      postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
+      redis: [['scripts/schedules.ts', 'if is_held() then return', 'if false then return']],
+    },
+  },
+  {
+    name: 'not-before',
+    breaks: "A change is written before the store's clock has reached its time.",
+    rule: "nothing is written before the store's clock has reached notBefore",
+    stores: {
+      memory: [['apply.ts', '  if (change.notBefore !== null && now < change.notBefore) return EARLY\n', '']],
+      sqlite: [['apply.ts', 'change.notBefore !== null && batch.now < change.notBefore', 'false']],
+      postgres: [['apply-sql.ts', 'case when x.not_before > may.now then', 'case when false then']],
+      redis: [['scripts/apply.ts', "  if not_before ~= '' and now < tonumber(not_before) then return 'e' end\n", '']],
+    },
+  },
+  {
+    name: 'open-fire-on-record',
+    breaks: 'A fire that is open is made a second time.',
+    rule: 'a fire that is open is refused with its record, and nothing of the change is written',
+    stores: {
+      memory: [['apply.ts', 'data.fires.get(keys[index]!) ?? (', '(']],
+      sqlite: [['apply.ts', '? statement(db, FIRE).get(namespace, schedule, dueAt, nonce)', '? undefined']],
+      postgres: [
+        [
+          'apply-sql.ts',
+          "select o.fire as record from ${schema}._open o\n      where x.nonce = ''",
+          "select o.fire as record from ${schema}._open o\n      where false and x.nonce = ''",
+        ],
+      ],
+      redis: [
+        [
+          'scripts/apply.ts',
+          "    local found = known['F' .. fire]\n    if not found",
+          '    local found = nil\n    if not found',
+        ],
+      ],
+    },
+  },
+  {
+    name: 'ended-fire-on-record',
+    breaks: 'A fire that has ended is made a second time.',
+    rule: 'a fire whose key is on record is refused with that record, and nothing of the change is written',
+    stores: {
+      memory: [['apply.ts', 'if (fire !== undefined) return { kind', 'if (fire?.ending === null) return { kind']],
+      sqlite: [
+        [
+          'apply.ts',
+          "due_at = ? and nonce = ?'\nconst FIRE_BY_NONCE",
+          "due_at = ? and nonce = ? and outcome = \\'open\\''\nconst FIRE_BY_NONCE",
+        ],
+      ],
+      postgres: [
+        [
+          'apply-sql.ts',
+          "select o.record from ${schema}._fires o\n      where x.nonce = ''",
+          "select o.record from ${schema}._fires o\n      where false and x.nonce = ''",
+        ],
+      ],
+      redis: [
+        [
+          'scripts/apply.ts',
+          "if record then return 'x'",
+          "if record and string.sub(known['F' .. fire] or '1', 1, 1) == '1' then return 'x'",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'nonce-of-an-open-fire',
+    breaks: 'A dedupe key makes a second fire while the first one is open.',
+    rule: 'a nonce is used once in a schedule, whenever its fire was due',
+    stores: {
+      memory: [['apply.ts', "nonce === '' ? undefined : records", 'nonce.length >= 0 ? undefined : records']],
+      sqlite: [['apply.ts', ': statement(db, FIRE_BY_NONCE).get(namespace, schedule, nonce)', ': undefined']],
+      postgres: [
+        [
+          'apply-sql.ts',
+          "select o.fire from ${schema}._open o\n      where x.nonce <> ''",
+          "select o.fire from ${schema}._open o\n      where false and x.nonce <> ''",
+        ],
+      ],
+      redis: [['scripts/apply.ts', "fire = nonce ~= '' and known['n' .. nonce]", 'fire = false']],
+    },
+  },
+  {
+    name: 'nonce-of-an-ended-fire',
+    breaks: 'A dedupe key makes a second fire once the first one has ended.',
+    rule: 'a nonce is used once in a schedule, also when its fire has ended',
+    stores: {
+      memory: [
+        [
+          'apply.ts',
+          'if (fire !== undefined) return { kind',
+          "if (fire !== undefined && (fire.nonce === '' || fire.ending === null)) return { kind",
+        ],
+      ],
+      sqlite: [['apply.ts', "and nonce = ? and nonce <> ''`", "and nonce = ? and nonce <> '' and outcome = 'open'`"]],
+      postgres: [
+        [
+          'apply-sql.ts',
+          "select o.record from ${schema}._fires o\n      where x.nonce <> ''",
+          "select o.record from ${schema}._fires o\n      where false and x.nonce <> ''",
+        ],
+      ],
+      redis: [
+        [
+          'scripts/apply.ts',
+          "fire = nonce ~= '' and known['n' .. nonce]",
+          "fire = nonce ~= '' and known['n' .. nonce]\n      if fire and string.sub(call('HGET', SCHEDULE .. id, 'F' .. fire) or '1', 1, 1) == '0' then fire = false end",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'twins-by-nonce',
+    breaks: 'One change makes two fires with one dedupe key.',
+    rule: 'two fires of one change are held to the same: one key, one fire',
+    stores: {
+      memory: [['apply.ts', 'creates.length < 2 ? undefined : findTwice(creates, keys)', 'undefined']],
+      sqlite: [['apply.ts', '    if (earlier !== undefined) return earlier\n', '']],
+      postgres: [['store.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
+      redis: [['store.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
+    },
+  },
+  {
+    name: 'twins-by-due-time',
+    breaks: 'One change makes two fires of one due time.',
+    rule: 'two fires of one change that are due at one time are refused',
+    stores: {
+      memory: [['apply.ts', "const names = nonce === '' ? [keys[index]!] :", "const names = nonce === '' ? [] :"]],
+      sqlite: [['apply.ts', "(one.nonce !== '' || one.dueAt === other.dueAt)", "one.nonce !== ''"]],
+      postgres: [
+        [
+          'store.ts',
+          'changes.map(findTwin)',
+          "changes.map((change) => change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change))",
+        ],
+      ],
+      redis: [
+        [
+          'store.ts',
+          'batch.map(findTwin)',
+          "batch.map((change) => change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change))",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'limit',
+    breaks: 'A claim is written although its limit is used up.',
+    rule: 'a limit holds for the fleet, and the refused claim writes nothing',
+    stores: {
+      memory: [['apply.ts', 'return count > limit', 'return false']],
+      sqlite: [
+        ['apply.ts', 'slotAfter(batch, slot, change) > limit', 'slotAfter(batch, slot, change) > limit + 1_000'],
+      ],
+      postgres: [
+        [
+          'apply-sql.ts',
+          'where sums.hopeless or (get_bit((select bits from hopeless), sums.n) = 0 and sums.used > sums.most)',
+          'where false',
+        ],
+      ],
+      redis: [['scripts/apply.ts', 'if held_runs > tonumber(limit[2]) then', 'if false then']],
+    },
+  },
+  {
+    name: 'limit-within-a-batch',
+    breaks: 'The changes of one batch do not see what those before them took.',
+    rule: 'a batch fills a limit in order',
+    stores: {
+      memory: { none: 'each change is written before the next is judged' },
+      sqlite: [['apply.ts', 'batch.slots.set(slot, before + Number(', 'batch.slots.set(slot, before + 0 * Number(']],
+      postgres: [
+        ['apply-sql.ts', 'over (partition by x.slot order by x.n) as used', 'over (partition by x.slot, x.n) as used'],
+      ],
+      redis: { none: 'each change is written before the next is judged' },
+    },
+  },
+  {
+    name: 'limit-under-a-race',
+    breaks: 'Two claims at once both count what was there before them.',
+    rule: 'of a claim in an open transaction and one beside it, no more get in than the limit allows',
+    stores: {
+      memory: { none: 'one thread' },
+      sqlite: { none: 'one writer' },
+      postgres: [['apply-sql.ts', '   order by s.slot\n     for update\n', '   order by s.slot\n']],
+      redis: { none: 'one script at a time' },
+    },
+  },
+  {
+    name: 'first-row-of-a-limit',
+    breaks: 'Two claims at once both find a limit that nobody has counted yet, and both take its last place.',
+    rule: 'of the first who claim at once under a new limit, no more get in than it allows',
+    stores: {
+      memory: { none: 'one thread' },
+      sqlite: { none: 'one writer' },
+      postgres: [['apply-sql.ts', "slots ? ' and not exists (select from unmade)' : ''", "''"]],
+      redis: { none: 'one script at a time' },
+    },
+  },
+  {
+    name: 'place-of-a-held-run',
+    breaks: 'A run that holds a place is counted again when its record is written again, and refused.',
+    rule: 'a run that holds a place is not counted again when it is written again',
+    stores: {
+      memory: [['apply.ts', ' + countOpen(slot, runs) - countOpen(slot, before)', ' + countOpen(slot, runs)']],
+      sqlite: [['apply.ts', 'if (wants && !holds) count++', 'if (wants) count++']],
+      postgres: [['apply-sql.ts', "where w.run_is = 'open' and held.is is null", "where w.run_is = 'open'"]],
+      redis: [['scripts/apply.ts', "if open == '1' and contains(slots, slot) then held_runs = held_runs - 1 end", '']],
+    },
+  },
+  {
+    name: 'token-floor',
+    breaks: 'A schedule that is removed and made again gives its old tokens again.',
+    rule: 'a schedule that is made again goes on counting tokens where it was',
+    stores: {
+      memory: [
+        [
+          'apply.ts',
+          'Math.max(space.data.floor, current.tokens, current.version)',
+          'Math.max(space.data.floor, current.version)',
+        ],
+      ],
+      sqlite: [
+        [
+          'schedules.ts',
+          'raiseFloor(db, namespace, Math.max(tokens, change.version))',
+          'raiseFloor(db, namespace, change.version)',
+        ],
+      ],
+      postgres: [['apply-sql.ts', 'max(greatest(x.version, x.tokens))', 'max(x.version)']],
+      redis: [
+        [
+          'scripts/apply.ts',
+          'raise_floor(math.max(tonumber(was_version), tonumber(was_tokens)))',
+          'raise_floor(tonumber(was_version))',
+        ],
+      ],
+    },
+  },
+  {
+    name: 'token-floor-of-a-creation',
+    breaks: 'A schedule that is made again counts its tokens from where its creator says.',
+    rule: 'a schedule that is made again goes on counting tokens where it was',
+    stores: {
+      memory: [['apply.ts', 'Math.max(state.tokens, data.floor) : state.tokens', 'state.tokens : state.tokens']],
+      sqlite: [['schedules.ts', 'tokens: Math.max(created.tokens, floor)', 'tokens: created.tokens']],
+      postgres: [['apply-sql.ts', 'greatest(j.tokens, floor.floor)', 'j.tokens']],
+      redis: [
+        ['scripts/apply.ts', 'tokens = digits(math.max(tonumber(tokens), floor))', 'tokens = digits(tonumber(tokens))'],
+      ],
+    },
+  },
+  {
+    name: 'version-floor',
+    breaks: 'A schedule that is removed and made again takes changes that were decided on the old one.',
+    rule: 'what was decided on a schedule that was removed does not fit the one that took its name',
+    stores: {
+      memory: [
+        [
+          'apply.ts',
+          '(current === undefined ? data.floor : change.version) + 1',
+          '(current === undefined ? 0 : change.version) + 1',
+        ],
+      ],
+      sqlite: [['schedules.ts', 'version: floor + 1,', 'version: 1,']],
+      postgres: [['apply-sql.ts', '${FORMAT}, floor.floor + 1, greatest', '${FORMAT}, 1, greatest']],
+      redis: [['scripts/apply.ts', 'version = digits(floor + 1)', "version = '1'"]],
+    },
+  },
+  {
+    name: 'all-or-nothing',
+    breaks: 'Of a refused change, a part is written.',
+    rule: 'a fire whose key is on record is refused with that record, and nothing of the change is written',
+    stores: {
+      memory: [
+        [
+          'apply.ts',
+          '  if (refusal !== undefined) return refusal\n',
+          '  if (refusal !== undefined) {\n    for (const run of change.runs) setRun(space, runKeyText(run.schedule, run.token), run)\n    return refusal\n  }\n',
+        ],
+      ],
+      sqlite: [
+        [
+          'apply.ts',
+          '  if (obstacle !== null) return obstacle\n',
+          "  if (obstacle?.kind === 'exists') for (const run of change.runs) putRun(batch, run)\n  if (obstacle !== null) return obstacle\n",
+        ],
+      ],
+      postgres: [['apply-sql.ts', "where w.fresh and ${isWritten('w')}", 'where w.fresh']],
+      redis: [
+        [
+          'scripts/apply.ts',
+          '  if refusal then return refusal end\n',
+          "  if refusal then\n    local part = {}\n    put_records(id, {}, {}, runs, known, part)\n    if #part > 0 then call('HSET', key, unpack(part)) end\n    return refusal\n  end\n",
+        ],
+      ],
+    },
+  },
+]

@@ -1,0 +1,262 @@
+import type { Guard } from './guard.ts'
+
+/** What a store checks before it changes an instance or the record of an app. */
+export const INSTANCE_GUARDS: readonly Guard[] = [
+  {
+    name: 'end-of-an-instance',
+    breaks: 'An instance that was declared dead, or left, lives again by its next beat.',
+    rule: 'an instance that left or was declared dead never comes back under its id',
+    stores: {
+      memory: [
+        [
+          'instances.ts',
+          'if (known === undefined ? !join : known.goneAt !== null) return false',
+          'if (known === undefined && !join) return false',
+        ],
+      ],
+      sqlite: [
+        [
+          'instances.ts',
+          "lease_ms = ?\n where namespace = ? and id = ? and state in ('live', 'draining')",
+          'lease_ms = ?\n where namespace = ? and id = ?',
+        ],
+      ],
+      postgres: [
+        [
+          'instances.ts',
+          "i.id = (select b.id from b) and i.state in ('live', 'draining')",
+          'i.id = (select b.id from b)',
+        ],
+      ],
+      redis: [
+        [
+          'scripts/instances.ts',
+          '  if row[2] then return false end\n  if not row[1] then\n    if join',
+          '  if not row[1] then\n    if join',
+        ],
+      ],
+    },
+  },
+  {
+    name: 'end-of-a-joiner',
+    breaks: 'An instance that was declared dead, or left, joins again under its id.',
+    rule: 'an instance that left or was declared dead never comes back under its id',
+    stores: {
+      memory: [
+        [
+          'instances.ts',
+          'known.goneAt !== null) return false\n  setInstance(space, instance.id',
+          'known.goneAt !== null && !join) return false\n  setInstance(space, instance.id',
+        ],
+      ],
+      sqlite: [
+        ['instances.ts', 'insert into cronce_instances\n', 'insert or replace into cronce_instances\n'],
+        [
+          'instances.ts',
+          'if (!join || statement(db, GET).get(namespace, id) !== undefined) return false',
+          'if (!join) return false',
+        ],
+      ],
+      postgres: [
+        [
+          'instances.ts',
+          '  on conflict (namespace, id) do nothing\n  returning *',
+          '  on conflict (namespace, id) do update set state = excluded.state, ended_at = null\n  returning *',
+        ],
+      ],
+      redis: [
+        [
+          'scripts/instances.ts',
+          '  if row[2] then return false end\n  if not row[1] then',
+          "  if row[2] and join ~= '1' then return false end\n  if not row[1] then",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'join-of-a-stranger',
+    breaks: 'A beat of an id that never joined makes an instance.',
+    rule: 'a beat of an id that never joined is refused, and leaves no trace',
+    stores: {
+      memory: [['instances.ts', 'known === undefined ? !join :', 'known === undefined ? false :']],
+      sqlite: [['instances.ts', 'if (!join || statement', 'if (statement']],
+      postgres: [['instances.ts', 'where b.joins and not exists', 'where not exists']],
+      redis: [['scripts/instances.ts', "    if join ~= '1' then return false end\n", '']],
+    },
+  },
+  {
+    name: 'renewal-before-a-burial',
+    breaks: 'An instance that has renewed since it was looked at is declared dead.',
+    rule: 'whoever has renewed since is not buried, neither by expiry nor by a hint',
+    stores: {
+      memory: [['instances.ts', 'known.record.renewals !== renewals || ', '']],
+      sqlite: [['instances.ts', 'found.renewals !== renewals || ', '']],
+      postgres: [['instances.ts', ' and i.renewals = $3::text::bigint\n', ' and $3::text is not null\n']],
+      redis: [['scripts/instances.ts', 'if row[3] ~= ARGV[3] or (', 'if (']],
+    },
+  },
+  {
+    name: 'lease-before-a-burial',
+    breaks: 'An instance whose lease lasts is declared dead without a hint.',
+    rule: 'nobody is buried while the lease lasts',
+    stores: {
+      memory: [['instances.ts', ' || !(hint || isExpired(known, now))) return false', ') return false']],
+      sqlite: [['instances.ts', ' || !(hint || found.expired)) return false', ') return false']],
+      postgres: [
+        [
+          'instances.ts',
+          '($4::text::boolean and i.session is not false or ${EXPIRED})',
+          '($4::text::boolean is not null)',
+        ],
+      ],
+      redis: [['scripts/instances.ts', " or (ARGV[4] ~= '1' and ends_of(id) > now) then", ' then']],
+    },
+  },
+  {
+    name: 'clamp-of-a-lease',
+    breaks: 'After the clock was set back, the lease of a dead instance seems to hold for hours.',
+    rule: "a lease that was renewed before the store's clock was set back does not outlast it",
+    stores: {
+      memory: [['instances.ts', 'if (known.leaseUntil > now + known.leaseMs) set', 'if (known.leaseMs < 0) set']],
+      sqlite: [['instances.ts', ' || renewed > mono || ', ' || ']],
+      postgres: [['instances.ts', ' or i.renewed_at > clock.now + i.lease_ms)', ')']],
+      redis: [['scripts/instances.ts', '  if ends > now + lease then\n', '  if false then\n']],
+    },
+  },
+  {
+    name: 'burial-of-who-left',
+    breaks: 'An instance that left is declared dead.',
+    rule: 'who has left, or never joined, is not declared dead',
+    stores: {
+      memory: [
+        [
+          'instances.ts',
+          "if (known === undefined || known.goneAt !== null) return known?.record.state === 'dead'",
+          'if (known === undefined) return false',
+        ],
+      ],
+      sqlite: [['instances.ts', "found.state === 'left' || found.renewals", 'found.renewals']],
+      postgres: [
+        ['instances.ts', "i.state in ('live', 'draining') and i.renewals", "i.state <> 'dead' and i.renewals"],
+      ],
+      redis: [['scripts/instances.ts', "if row[2] then return answer({ row[1] == 'dead' and '1' or '0' }) end\n", '']],
+    },
+  },
+  {
+    name: 'burial-of-a-stranger',
+    breaks: 'An id that never joined is answered as dead.',
+    rule: 'who has left, or never joined, is not declared dead',
+    stores: {
+      memory: [['instances.ts', "return known?.record.state === 'dead'", "return known?.record.state !== 'left'"]],
+      sqlite: [
+        [
+          'instances.ts',
+          '  if (row === undefined) return false\n  const found',
+          '  if (row === undefined) return true\n  const found',
+        ],
+      ],
+      postgres: { none: 'an update of no row' },
+      redis: [
+        [
+          'scripts/instances.ts',
+          "if not row[1] then return answer({ '0' }) end\nif row[2]",
+          "if not row[1] then return answer({ '1' }) end\nif row[2]",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'drain-of-who-is-over',
+    breaks: 'An instance that is over is asked to drain.',
+    rule: 'who is not live is not drained',
+    stores: {
+      memory: [
+        [
+          'instances.ts',
+          'if (known === undefined || known.goneAt !== null) return false\n  setInstance(space, instance, { ...known, record: { ...known.record, drain',
+          'if (known === undefined) return false\n  setInstance(space, instance, { ...known, record: { ...known.record, drain',
+        ],
+      ],
+      sqlite: [
+        [
+          'instances.ts',
+          "drain = ?\n where namespace = ? and id = ? and state in ('live', 'draining')",
+          'drain = ?\n where namespace = ? and id = ?',
+        ],
+      ],
+      postgres: [
+        [
+          'instances.ts',
+          "i.id = $2::text and i.state in ('live', 'draining')\n  returning",
+          'i.id = $2::text\n  returning',
+        ],
+      ],
+      redis: [
+        [
+          'scripts/instances.ts',
+          "if not row[1] or row[2] then return answer({ '0' }) end",
+          "if not row[1] then return answer({ '0' }) end",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'version-of-an-app',
+    breaks: 'The record of an app is written over a newer one.',
+    rule: 'an app is saved only by whoever saw its latest version',
+    stores: {
+      memory: [['store.ts', '=== app.version - 1', '<= app.version - 1']],
+      sqlite: [['apps.ts', 'and name = ? and version = ?', 'and name = ? and version <= ?']],
+      postgres: [['apps.ts', '   where a.version = excluded.version - 1\n', '']],
+      redis: [['scripts/schedules.ts', "if version ~= ARGV[3] - 1 then return answer({ '0' }) end\n", '']],
+    },
+  },
+  {
+    name: 'first-version-of-an-app',
+    breaks: 'The first record of an app is written over one that exists.',
+    rule: 'an app is saved only by whoever saw its latest version',
+    stores: {
+      memory: [['store.ts', '=== app.version - 1', '=== app.version - 1 || app.version === 1']],
+      sqlite: [['apps.ts', 'insert or ignore into', 'insert or replace into']],
+      postgres: [
+        [
+          'apps.ts',
+          'where a.version = excluded.version - 1',
+          'where a.version = excluded.version - 1 or excluded.version = 1',
+        ],
+      ],
+      redis: [
+        ['scripts/schedules.ts', 'if version ~= ARGV[3] - 1 then', "if version ~= ARGV[3] - 1 and ARGV[3] ~= '1' then"],
+      ],
+    },
+  },
+  {
+    name: 'app-that-does-not-exist',
+    breaks: 'A later version of an app is written although there is no earlier one.',
+    rule: 'an app is saved only by whoever saw its latest version',
+    stores: {
+      memory: [
+        [
+          'store.ts',
+          '(space().data.apps.get(app.name)?.version ?? 0) === app.version - 1',
+          '(space().data.apps.get(app.name)?.version ?? app.version - 1) === app.version - 1',
+        ],
+      ],
+      sqlite: { none: 'an update of no row' },
+      postgres: [
+        [
+          'apps.ts',
+          '   where $3::text::bigint = 1 or exists (select from ${schema}._apps where namespace = $1::text and name = $2::text)\n',
+          '',
+        ],
+      ],
+      redis: [
+        [
+          'scripts/schedules.ts',
+          "local version = tonumber(call('HGET', key, 'version')) or 0",
+          "local version = tonumber(call('HGET', key, 'version')) or ARGV[3] - 1",
+        ],
+      ],
+    },
+  },
+]

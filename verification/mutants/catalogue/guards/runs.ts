@@ -1,0 +1,383 @@
+import type { Guard } from './guard.ts'
+
+const LUA_BEGIN_DONE = "  if state == 'done' then return answer({ 'done', result }) end\n  if state == 'begun' and by"
+
+/** What a store checks before a run begins or ends a step, reports progress, or commits. */
+export const RUN_GUARDS: readonly Guard[] = [
+  {
+    name: 'open-run',
+    breaks: 'A run that has ended begins another step.',
+    rule: 'a step is not begun once its run has ended',
+    stores: {
+      memory: [['space.ts', 'const isLive = run?.ending === null && ', 'const isLive = run !== undefined && ']],
+      sqlite: [
+        [
+          'steps.ts',
+          "if (run === undefined || run.outcome !== 'open') return null",
+          'if (run === undefined) return null',
+        ],
+      ],
+      postgres: { none: 'an ended run is in another table' },
+      redis: [['scripts/steps.ts', "  if open == '0' then return nil end\n", '']],
+    },
+  },
+  {
+    name: 'token-of-the-open-run',
+    breaks: 'A run that was overtaken begins a step under the token of the one that overtook it.',
+    rule: 'of a run and the one that took its place, only that one begins a step',
+    stores: {
+      memory: { none: 'a run is found by its token' },
+      sqlite: { none: 'a run is found by its token' },
+      postgres: [['steps.ts', 'and o.token = $6::text and ${livesSql(schema)}', 'and ${livesSql(schema)}']],
+      redis: { none: 'a run is found by its token' },
+    },
+  },
+  {
+    name: 'known-instance',
+    breaks: 'A run of an instance that the store does not know begins a step.',
+    rule: 'a run of an instance that the store does not know is not live',
+    stores: {
+      memory: [
+        [
+          'space.ts',
+          'space.data.instances.get(run.instance)?.goneAt === null',
+          '(space.data.instances.get(run.instance)?.goneAt ?? null) === null',
+        ],
+      ],
+      sqlite: [['instances.ts', 'return row !== undefined && isLive(', 'return row === undefined || isLive(']],
+      postgres: [
+        [
+          'steps.ts',
+          "return `exists (\n     select from ${schema}._instances i\n      where i.namespace = $1::text and i.id = o.instance and i.state not in ('left', 'dead')",
+          "return `not exists (\n     select from ${schema}._instances i\n      where i.namespace = $1::text and i.id = o.instance and i.state in ('left', 'dead')",
+        ],
+      ],
+      redis: [['scripts/steps.ts', 'if not row[1] or row[2] then return nil end', 'if row[2] then return nil end']],
+    },
+  },
+  {
+    name: 'end-by-death',
+    breaks: 'A run of an instance that was declared dead begins another step.',
+    rule: 'a step is not begun once its instance was declared dead',
+    stores: {
+      memory: [
+        [
+          'space.ts',
+          'instances.get(run.instance)?.goneAt === null',
+          "instances.get(run.instance)?.record.state !== 'left'",
+        ],
+      ],
+      sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'left'"]],
+      postgres: [['steps.ts', "i.state not in ('left', 'dead')", "i.state <> 'left'"]],
+      redis: [
+        [
+          'scripts/steps.ts',
+          'if not row[1] or row[2] then return nil end',
+          "if not row[1] or row[1] == 'left' then return nil end",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'end-by-leaving',
+    breaks: 'A run of an instance that has left begins another step.',
+    rule: 'a step is not begun once its instance has left',
+    stores: {
+      memory: [
+        [
+          'space.ts',
+          'instances.get(run.instance)?.goneAt === null',
+          "instances.get(run.instance)?.record.state !== 'dead'",
+        ],
+      ],
+      sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'dead'"]],
+      postgres: [['steps.ts', "i.state not in ('left', 'dead')", "i.state <> 'dead'"]],
+      redis: [
+        [
+          'scripts/steps.ts',
+          'if not row[1] or row[2] then return nil end',
+          "if not row[1] or row[1] == 'dead' then return nil end",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'fire-of-the-run-by-due-time',
+    breaks: "A run begins a step of another due time's fire.",
+    rule: 'a run begins steps of its own fire only',
+    stores: {
+      memory: [['steps.ts', ' || run.dueAt !== fire.dueAt', '']],
+      sqlite: [['steps.ts', ' || run.due_at !== dueAt', '']],
+      postgres: [
+        [
+          'steps.ts',
+          'and o.due_at = $3::text::bigint and o.nonce = $4::text\n     and o.token',
+          'and o.nonce = $4::text\n     and o.token',
+        ],
+      ],
+      redis: [['scripts/steps.ts', '~= fire then return', '== nil then return']],
+    },
+  },
+  {
+    name: 'fire-of-the-run-by-nonce',
+    breaks: "A run begins a step of another dedupe key's fire.",
+    rule: 'a run begins steps of its own fire only',
+    stores: {
+      memory: [['steps.ts', ' || run.nonce !== fire.nonce', '']],
+      sqlite: [['steps.ts', ' || run.nonce !== nonce', '']],
+      postgres: [
+        [
+          'steps.ts',
+          'and o.due_at = $3::text::bigint and o.nonce = $4::text\n     and o.token',
+          'and o.due_at = $3::text::bigint\n     and o.token',
+        ],
+      ],
+      redis: { none: 'due time and nonce are one name' },
+    },
+  },
+  {
+    name: 'done-step',
+    breaks: 'A step that is done is done again.',
+    rule: 'a step that is done is not begun again: its result is answered',
+    stores: {
+      memory: [
+        [
+          'steps.ts',
+          "  if (known?.state === 'done') return { kind: 'done', result: known.result }\n  if (known?.state === 'begun' && known",
+          "  if (known?.state === 'begun' && known",
+        ],
+      ],
+      sqlite: [['steps.ts', "  if (step?.state === 'done') return { kind: 'done', result: step.result }\n", '']],
+      postgres: [
+        [
+          'steps.ts',
+          "where p.state = 'failed' or (p.state = 'begun'",
+          "where p.state in ('failed', 'done') or (p.state = 'begun'",
+        ],
+      ],
+      redis: [['scripts/steps.ts', LUA_BEGIN_DONE, "  if state == 'begun' and by"]],
+    },
+  },
+  {
+    name: 'unknown-step',
+    breaks: 'A step of unknown end is begun again without being asked to.',
+    rule: 'a step that another run began is unknown, unless it is to be run again',
+    stores: {
+      memory: [
+        ['steps.ts', "  if (known?.state === 'begun' && !rerun) return { kind: 'unknown', token: known.token }\n", ''],
+      ],
+      sqlite: [['steps.ts', "    if (!rerun) return { kind: 'unknown', token: step.token }\n", '']],
+      postgres: [['steps.ts', 'p.token <> excluded.token and $7::text::boolean)', 'p.token <> excluded.token)']],
+      redis: [
+        [
+          'scripts/steps.ts',
+          "  if state == 'begun' and ARGV[7] ~= '1' then return answer({ 'unknown', by }) end\n",
+          '',
+        ],
+      ],
+    },
+  },
+  {
+    name: 'own-step',
+    breaks: 'A run that begins its step twice is told twice that it began it.',
+    rule: 'a step that its own run begins again is a duplicate, also with rerun',
+    stores: {
+      memory: [['steps.ts', "  if (known?.state === 'begun' && known.token === token) return DUPLICATE\n", '']],
+      sqlite: [['steps.ts', "    if (step.token === token) return { kind: 'duplicate' }\n", '']],
+      postgres: [['steps.ts', 'p.token <> excluded.token and $7', '$7']],
+      redis: [
+        ['scripts/steps.ts', "  if state == 'begun' and by == token then return answer({ 'duplicate' }) end\n", ''],
+      ],
+    },
+  },
+  {
+    name: 'token-of-the-step',
+    breaks: 'A run ends a step that another one began.',
+    rule: 'a step is ended only by the run that began it last',
+    stores: {
+      memory: [['steps.ts', '      if (known.token !== command.token) return STALE\n', '']],
+      sqlite: [['steps.ts', "      if (step.token !== command.token) return { kind: 'stale' }\n", '']],
+      postgres: [
+        [
+          'steps.ts',
+          "where ${STEP} and p.token = $6::text and p.state = 'begun'",
+          "where ${STEP} and p.state = 'begun'",
+        ],
+      ],
+      redis: [['scripts/steps.ts', "  if by ~= token then return answer({ 'stale' }) end\n", '']],
+    },
+  },
+  {
+    name: 'end-of-an-ended-step',
+    breaks: 'A step that has ended is ended again, with another result.',
+    rule: 'beginning or ending twice changes nothing the second time',
+    stores: {
+      memory: [
+        [
+          'steps.ts',
+          "return STALE\n      return known.state === 'begun' ?",
+          'return STALE\n      return known.state !== null ?',
+        ],
+      ],
+      sqlite: [
+        [
+          'steps.ts',
+          "      if (step.token !== command.token) return { kind: 'stale' }\n      if (step.state !== 'begun') return { kind: 'duplicate' }\n",
+          "      if (step.token !== command.token) return { kind: 'stale' }\n",
+        ],
+      ],
+      postgres: [['steps.ts', "and p.token = $6::text and p.state = 'begun'", 'and p.token = $6::text']],
+      redis: [
+        [
+          'scripts/steps.ts',
+          "if state ~= 'begun' then return answer({ 'duplicate' }) end\n",
+          "if state ~= 'begun' and kind ~= 'end' then return answer({ 'duplicate' }) end\n",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'resolve-of-a-done-step',
+    breaks: 'An operator overwrites the result of a step that is done.',
+    rule: 'a step that is done stays as it is, whatever an operator says',
+    stores: {
+      memory: [
+        [
+          'steps.ts',
+          "      if (known.state === 'done') return { kind: 'done', result: known.result }\n      return known.state === 'begun' ?",
+          "      return known.state === 'begun' || known.state === 'done' ?",
+        ],
+      ],
+      sqlite: [
+        [
+          'steps.ts',
+          "      if (step.state === 'done') return { kind: 'done', result: step.result }\n      if (step.state !== 'begun')",
+          "      if (step.state === 'failed')",
+        ],
+      ],
+      postgres: [['steps.ts', "where ${STEP} and p.state = 'begun'", "where ${STEP} and p.state <> 'failed'"]],
+      redis: [
+        [
+          'scripts/steps.ts',
+          "elseif state == 'done' then\n  return answer({ 'done', result })\nend\nif state ~= 'begun' then",
+          "end\nif state == 'failed' then",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'resolve-of-a-failed-step',
+    breaks: 'An operator overwrites the error of a step that failed.',
+    rule: 'a step that failed stays as it is, whatever an operator says, and may be begun again',
+    stores: {
+      memory: [
+        [
+          'steps.ts',
+          "result: known.result }\n      return known.state === 'begun' ?",
+          "result: known.result }\n      return known.state !== 'done' ?",
+        ],
+      ],
+      sqlite: [
+        [
+          'steps.ts',
+          "return { kind: 'done', result: step.result }\n      if (step.state !== 'begun') return { kind: 'duplicate' }\n",
+          "return { kind: 'done', result: step.result }\n",
+        ],
+      ],
+      postgres: [['steps.ts', "where ${STEP} and p.state = 'begun'", "where ${STEP} and p.state <> 'done'"]],
+      redis: [
+        [
+          'scripts/steps.ts',
+          "if state ~= 'begun' then return answer({ 'duplicate' }) end\n",
+          "if state ~= 'begun' and kind == 'end' then return answer({ 'duplicate' }) end\n",
+        ],
+      ],
+    },
+  },
+  {
+    name: 'live-run-of-a-note',
+    breaks: 'A run that is over goes on reporting progress.',
+    rule: 'a run tells nothing once its run has ended',
+    stores: {
+      memory: [['steps.ts', 'if (liveRun(space, schedule, token) === undefined) stale.push(token)\n    else ', '']],
+      sqlite: [['steps.ts', 'if (liveRun(db, namespace, schedule, token) === null) stale.push(token)\n    else ', '']],
+      postgres: { none: 'an ended run is in another table' },
+      redis: [['scripts/steps.ts', 'if fire_of_live_run(ARGV[n], ARGV[n + 1]) then', 'if true then']],
+    },
+  },
+  {
+    name: 'live-instance-of-a-note',
+    breaks: 'A run whose instance was declared dead goes on reporting progress.',
+    rule: 'a run tells nothing once its instance was declared dead',
+    stores: {
+      memory: { none: 'one check for steps and notes' },
+      sqlite: { none: 'one check for steps and notes' },
+      postgres: [['steps.ts', '   where ${livesSql(schema)}\n),\nkept', '   where true\n),\nkept']],
+      redis: { none: 'one check for steps and notes' },
+    },
+  },
+  {
+    name: 'live-run-before-the-work',
+    breaks: 'The work of a run that is over is begun.',
+    rule: 'the work of a run that is not live is not begun',
+    stores: {
+      memory: [['store.ts', "  if (liveRun(space(), schedule, token) === undefined) return { kind: 'stale' }\n", '']],
+      sqlite: [
+        [
+          'transact.ts',
+          "  if (liveRun(db, namespace, schedule, token) === null) throw new Rollback({ kind: 'stale' })\n",
+          '',
+        ],
+      ],
+      postgres: [['transact.ts', "  if (!(await isLive())) return { kind: 'stale' }\n", '']],
+      redis: { none: 'no transactions' },
+    },
+  },
+  {
+    name: 'live-run-at-the-commit',
+    breaks: 'A transaction whose run was overtaken during its work is committed.',
+    rule: 'work in progress is not committed if its instance is declared dead meanwhile',
+    stores: {
+      memory: [
+        ['store.ts', 'state === undefined || liveRun(space(), schedule, token) === undefined', 'state === undefined'],
+      ],
+      sqlite: { none: 'nobody else writes during the work' },
+      postgres: [['transact.ts', 'const change = live && row !== null', 'const change = row !== null']],
+      redis: { none: 'no transactions' },
+    },
+  },
+  {
+    name: 'no-settlement',
+    breaks: 'A transaction without a settlement is committed.',
+    rule: "the user's own writes are committed with the settlement, or not at all",
+    stores: {
+      memory: [['store.ts', '    if (change === null) return false\n', '    if (change === null) return true\n']],
+      sqlite: [
+        [
+          'transact.ts',
+          "  if (change === null) throw new Rollback({ kind: 'stale' })\n",
+          "  if (change === null) return { kind: 'committed', value, now }\n",
+        ],
+      ],
+      postgres: [
+        [
+          'transact.ts',
+          '      if (change === null) throw new Stale()\n',
+          "      if (change === null) return { kind: 'committed', value, now }\n",
+        ],
+      ],
+      redis: { none: 'no transactions' },
+    },
+  },
+  {
+    name: 'refused-settlement',
+    breaks: 'A transaction whose settlement the store refused is committed.',
+    rule: 'work whose settlement the store refuses is rolled back',
+    stores: {
+      memory: [['store.ts', "    if (result!.kind !== 'applied') throw conflictError()\n", '']],
+      sqlite: [['transact.ts', "if (result.kind !== 'applied') {", 'if (result === null) {']],
+      postgres: [['transact.ts', "      if (kind !== 'applied') throw conflict(schedule, kind)\n", '']],
+      redis: { none: 'no transactions' },
+    },
+  },
+]
