@@ -187,13 +187,13 @@ test('a store that is open, holds a lock and watches keeps no process from endin
 test('where the system can not tell of changes, the file is looked at', async (context) => {
   // Nothing can be watched where there is nothing.
   const file = join(await tempFolder(context), 'later', 'signal.wake')
-  const wakeUp = new WakeUp(file)
+  const wakeUp = new WakeUp(file, 0o600)
   afterwards(context, () => wakeUp.close())
   let told = 0
   wakeUp.watch(() => told++)
   await mkdir(join(file, '..'))
   await until('it was told', async () => {
-    new WakeUp(file).ring()
+    new WakeUp(file, 0o600).ring()
     return told > 0
   })
 })

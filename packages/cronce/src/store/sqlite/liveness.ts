@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Driver } from './driver.ts'
+import { createFile, createFolder } from './file-mode.ts'
 import { whileBusy } from './retry.ts'
 
 const SUFFIX = '.lock'
@@ -22,12 +23,15 @@ const HOLD_PATIENCE_MS = 1_000
 export class Liveness {
   readonly #driver: Driver
   readonly #folder: string
+  readonly #mode: number
   readonly #namespace: string
   readonly #held = new Map<string, DatabaseSync>()
 
-  constructor(driver: Driver, folder: string, namespace: string) {
+  /** `mode`: of the lock files. */
+  constructor(driver: Driver, folder: string, mode: number, namespace: string) {
     this.#driver = driver
     this.#folder = folder
+    this.#mode = mode
     this.#namespace = namespace
   }
 
@@ -35,9 +39,10 @@ export class Liveness {
   async hold(instance: string): Promise<void> {
     if (this.#held.has(instance)) return
     const file = this.#fileOf(instance)
-    await mkdir(this.#folder, { recursive: true })
+    await createFolder(this.#folder, this.#mode)
     // Somebody who sweeps may take a file that nobody has locked yet; then there is none at its path any more.
     for (let tries = 0; tries < 10; tries++) {
+      createFile(file, this.#mode)
       const db = await whileBusy(() => lock(this.#driver, file), HOLD_PATIENCE_MS)
       if (existsSync(file)) {
         this.#held.set(instance, db)

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs'
-import { mkdir, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import type { OpenOptions } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { type Driver, loadDriver, statement } from './driver.ts'
 import { translate } from './errors.ts'
+import { createFile, createFolder } from './file-mode.ts'
 import type { Host } from './host.ts'
 import { identify, settleIdentity } from './identity.ts'
 import { LOG_BYTES } from './log.ts'
@@ -23,6 +24,8 @@ export interface OpenedFile {
   readonly file: string
   /** Of locks and signals, beside the file. */
   readonly folder: string
+  /** Of the files in that folder. */
+  readonly mode: number
   readonly epoch: number
   /** As `fileId` says it. */
   readonly id: string
@@ -30,9 +33,14 @@ export interface OpenedFile {
   readonly logId: string
 }
 
+export interface FileOptions {
+  readonly file: string
+  readonly ephemeral: boolean
+  readonly mode: number
+}
+
 export async function openFile(
-  path: string,
-  ephemeral: boolean,
+  { file: path, ephemeral, mode }: FileOptions,
   host: Host,
   options: OpenOptions,
 ): Promise<OpenedFile> {
@@ -40,13 +48,14 @@ export async function openFile(
   const place = await placeOf(path, ephemeral, host, options)
   let db: DatabaseSync | undefined
   try {
+    createFile(place, mode)
     db = await whileBusy(() => connect(driver, place), OPEN_PATIENCE_MS)
     // A link that led nowhere has led to where the file was made.
     const file = await realpath(place)
     const epoch = await prepare(db, file, host, options)
     const folder = `${file}-cronce`
-    await mkdir(folder, { recursive: true })
-    return { driver, db, file, folder, epoch, id: fileId(file), logId: fileId(logOf(file)) }
+    await createFolder(folder, mode)
+    return { driver, db, file, folder, mode, epoch, id: fileId(file), logId: fileId(logOf(file)) }
   } catch (error) {
     db?.close()
     throw translate(error, place, true)

@@ -2,8 +2,9 @@ import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { CronceError } from '../../errors.ts'
 import type { StoreSource } from '../store.ts'
+import { PRIVATE } from './file-mode.ts'
 import { type Host, systemHost } from './host.ts'
-import { openFile } from './open.ts'
+import { type FileOptions, openFile } from './open.ts'
 import { openStore } from './store.ts'
 
 export interface SqliteOptions {
@@ -13,6 +14,8 @@ export interface SqliteOptions {
   readonly ephemeral?: boolean | undefined
   /** Take over a file that was copied or restored. @default false */
   readonly adopt?: boolean | undefined
+  /** Who may read and write the files that are created: the file, SQLite's log beside it, and locks. @default 0o600 */
+  readonly mode?: number | undefined
 }
 
 /**
@@ -25,34 +28,50 @@ export function sqlite(options: string | SqliteOptions): StoreSource<DatabaseSyn
 
 /** On a machine that says what a test wants it to say. */
 export function sqliteOn(options: string | SqliteOptions, host: Host): StoreSource<DatabaseSync> {
-  const { file, ephemeral, adopt } = resolveOptions(
+  const { adopt, ...where } = resolveOptions(
     typeof options === 'object' && options !== null ? options : { file: options },
   )
   return {
-    name: `sqlite:${file}`,
+    name: `sqlite:${where.file}`,
     async open(given) {
       const all = { ...given, adopt: given.adopt || adopt }
-      return openStore(await openFile(file, ephemeral, host, all), host, all)
+      return openStore(await openFile(where, host, all), host, all)
     },
   }
 }
 
-/** `sqlite:FILE`, with a relative or an absolute path; `?ephemeral` and `?adopt` may follow. */
+/** `sqlite:FILE`, with a relative or an absolute path; `?ephemeral`, `?adopt` and `?mode=660` may follow. */
 export function sqliteFromUrl(url: string): StoreSource<DatabaseSync> {
   const match = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?]+)(?:\?(.*))?$/.exec(url)
   if (match === null) throw invalid(`"${url}" names no file.`, 'Write sqlite:FILE, or sqlite:///FILE from the root.')
   const flags = new Set((match[2] ?? '').split('&').filter((flag) => flag !== ''))
   const ephemeral = flags.delete('ephemeral')
   const adopt = flags.delete('adopt')
+  const given = [...flags].find((flag) => flag.startsWith('mode='))
+  if (given !== undefined) flags.delete(given)
   const [unknown] = flags
-  if (unknown !== undefined) throw invalid(`"${unknown}" is no option of a SQLite store.`, 'Use ephemeral or adopt.')
-  return sqlite({ file: match[1]!, ephemeral, adopt })
+  if (unknown !== undefined) {
+    throw invalid(`"${unknown}" is no option of a SQLite store.`, 'Use ephemeral, adopt or mode.')
+  }
+  return sqlite({
+    file: match[1]!,
+    ephemeral,
+    adopt,
+    mode: given === undefined ? undefined : readOctal(given.slice(5)),
+  })
 }
 
-function resolveOptions(options: SqliteOptions): Required<SqliteOptions> & { ephemeral: boolean; adopt: boolean } {
-  const { file, ephemeral = false, adopt = false, ...unknown } = options
+function readOctal(text: string): number {
+  if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
+  throw invalid(`mode=${text} is not a file mode.`, 'Write three octal digits: mode=600, or mode=660.')
+}
+
+function resolveOptions(options: SqliteOptions): FileOptions & { readonly adopt: boolean } {
+  const { file, ephemeral = false, adopt = false, mode = PRIVATE, ...unknown } = options
   const [name] = Object.keys(unknown)
-  if (name !== undefined) throw invalid(`"${name}" is no option of a SQLite store.`, 'Use file, ephemeral or adopt.')
+  if (name !== undefined) {
+    throw invalid(`"${name}" is no option of a SQLite store.`, 'Use file, ephemeral, adopt or mode.')
+  }
   if (typeof file !== 'string' || file === '' || file.includes('\0')) {
     throw invalid('A SQLite store needs the name of a file.', 'Write sqlite("FILE").')
   }
@@ -62,7 +81,13 @@ function resolveOptions(options: SqliteOptions): Required<SqliteOptions> & { eph
   if (typeof ephemeral !== 'boolean' || typeof adopt !== 'boolean') {
     throw invalid('ephemeral and adopt are true or false.', 'Write true or false.')
   }
-  return { file: resolve(file), ephemeral, adopt }
+  if (!Number.isInteger(mode) || mode < 0 || mode > 0o666 || (mode & PRIVATE) !== PRIVATE || (mode & 0o111) !== 0) {
+    throw invalid(
+      'The mode of a SQLite store must let its owner read and write, and must not let anyone execute.',
+      'Write mode: 0o600, or 0o660 for a group.',
+    )
+  }
+  return { file: resolve(file), ephemeral, adopt, mode }
 }
 
 function invalid(message: string, hint: string): CronceError {

@@ -25,11 +25,11 @@ import { rollback, Writer } from './writer.ts'
 
 /** One opening of a namespace. */
 export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: OpenOptions): Store<DatabaseSync> {
-  const { driver, db, file, folder, epoch } = opened
+  const { driver, db, file, folder, mode, epoch } = opened
   const writer = new Writer(db, file, host.lockPatienceMs)
   const user = new UserConnection(opened)
-  const liveness = new Liveness(driver, folder, namespace)
-  const wakeUp = new WakeUp(join(folder, `${hash(namespace)}.wake`))
+  const liveness = new Liveness(driver, folder, mode, namespace)
+  const wakeUp = new WakeUp(join(folder, `${hash(namespace)}.wake`), mode)
   const newer = warnNewer(warn, file)
   let wakesSeen: number | null = null
   let closing: Promise<void> | null = null

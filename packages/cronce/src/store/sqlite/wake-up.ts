@@ -1,6 +1,7 @@
 import { type FSWatcher, type Stats, unwatchFile, watch, watchFile, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { WatchHint } from '../store.ts'
+import { createFile } from './file-mode.ts'
 
 /** Where the system can't tell of changes, somebody looks for them this often. */
 const POLL_MS = 1_000
@@ -10,18 +11,21 @@ const POLL_MS = 1_000
  */
 export class WakeUp {
   readonly #file: string
+  readonly #mode: number
   readonly #listeners = new Set<() => void>()
   #watcher: FSWatcher | null = null
   #polling = false
   #rings = 0
 
-  constructor(file: string) {
+  constructor(file: string, mode: number) {
     this.#file = file
+    this.#mode = mode
   }
 
   /** Tell everybody who watches, in this process or another. */
   ring(): void {
     try {
+      if (this.#rings === 0) createFile(this.#file, this.#mode)
       writeFileSync(this.#file, `${process.pid}.${++this.#rings}\n`)
     } catch {
       // A full disk, for example. The others look by themselves when something is due.
