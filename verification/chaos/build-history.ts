@@ -50,6 +50,11 @@ export function isRunning(folder: string, node: string): boolean {
   return lines.some((line) => line.kind === 'start' && !ended.has(runKey(line)))
 }
 
+/** How many processes have begun a run. */
+export function workersIn(folder: string): number {
+  return readWitnesses(folder).filter(([, lines]) => lines.some(({ kind }) => kind === 'start')).length
+}
+
 /** Who wrote into the user's table last: it may do so again. */
 export function lastWriter(folder: string): string | null {
   let last: { readonly node: string | null; readonly at: Time } = { node: null, at: -1 }

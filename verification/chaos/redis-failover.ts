@@ -5,10 +5,11 @@ import type { Violation } from '../../packages/checker/src/verdict.ts'
 import type { EventOf } from '../../packages/cronce/src/model/event.ts'
 import type { FireKey } from '../../packages/cronce/src/model/record.ts'
 import { promoteRedis, redisText, type Server, startRedis, startRedisReplica } from '../../scripts/servers/index.ts'
+import { workersIn } from './build-history.ts'
 import { declared } from './deploy.ts'
 import { killSlot } from './faults.ts'
 import { CELL_JOBS } from './jobs.ts'
-import { BOUNDS, settled } from './matrix.ts'
+import { BOUNDS, settled, until } from './matrix.ts'
 import { startProxy, type TcpProxy } from './proxy.ts'
 import { disconnectClients, redisUrl, storeAt } from './stores/redis.ts'
 import type { ChaosStore, PreparedStore } from './stores/store.ts'
@@ -40,12 +41,12 @@ export interface FailoverResult {
 }
 
 const SLOTS = ['one', 'two', 'three']
-/** Until all of them work, and share the work. */
-const BEFORE_MS = 2_500
 const STAYS_MS = BOUNDS.leaseMs * 2
 /** Where everybody lives, nobody must be taken for dead because the machine is busy. */
 const LONG_LEASE_MS = 20_000
 const AFTER_MS = 3_000
+/** So many, at least, of which the replica knows nothing. */
+const LEAST_LOST = 5
 
 /** `keep`: where what was not as it should be is kept. */
 export async function runFailover(fate: Fate, lossMs: number, keep?: string): Promise<FailoverResult> {
@@ -66,9 +67,10 @@ export async function runFailover(fate: Fate, lossMs: number, keep?: string): Pr
   try {
     await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
     await fleet.ready()
-    await sleep(BEFORE_MS)
+    await until('they share the work', () => workersIn(world.folder) > 1)
     pair.cutApart()
     await sleep(lossMs)
+    await until('the replica is behind', async () => (await pair.lostWrites()) >= LEAST_LOST)
     const over = recorder.fault('failover', null)
     // Dead before anybody could ask it.
     if (fate === 'one-dies') killSlot(world, struck!)
@@ -139,6 +141,7 @@ function redisPair() {
   }
   const markOf = async (server: Server): Promise<number> =>
     Number(await redisText(server, 'HGET', 'cronce:{default}', 'mark'))
+  const lostWrites = async (): Promise<number> => (await markOf(primary)) - (await markOf(replica))
   const store: ChaosStore = {
     name: 'redis failover',
     mounts: false,
@@ -169,10 +172,11 @@ function redisPair() {
       link.mode('refuse')
       link.cut()
     },
+    lostWrites,
     /** From here on whoever connects finds the other one. How many writes are lost by that. */
     async promote(): Promise<number> {
       await promoteRedis(replica)
-      const lost = (await markOf(primary)) - (await markOf(replica))
+      const lost = await lostWrites()
       isPromoted = true
       own.cut()
       return lost

@@ -37,28 +37,56 @@ export function createVigil(starvedMs: number, vouch: (at: Time, until: Time) =>
 }
 
 /**
- * Asks the store for a small write again and again, until the signal ends it. An answer that takes too long, an error, or a
- * controller that does not get its turn leaves a gap in what this vouches for.
+ * Asks the store for a small write and for the time, again and again, until the signal ends it. An answer that takes too long, an
+ * error, or a controller that does not get its turn leaves a gap in what this vouches for.
  */
 export function watchStore(
-  { probe }: Pick<PreparedStore, 'probe'>,
+  store: Pick<PreparedStore, 'probe' | 'now'>,
   recorder: Recorder,
-  starvedMs: number,
-  signal: AbortSignal,
+  { starvedMs, epoch, signal }: { readonly starvedMs: number; readonly epoch: number; readonly signal: AbortSignal },
 ): Vigil {
   const vigil = createVigil(starvedMs, (at, until) => recorder.add({ kind: 'healthy', at, until, node: null }))
+  const checkClock = clockCheck(store, recorder, epoch)
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
       const askedAt = recorder.now()
-      const isAnswered = await probe().then(
+      const isAnswered = await store.probe().then(
         () => true,
         () => false,
       )
       const answeredAt = recorder.now()
       if (isAnswered && answeredAt - askedAt <= starvedMs) vigil.alive(answeredAt)
+      if (isAnswered) await checkClock().catch(() => {})
       await sleep(VIGIL_MS)
     }
   }
   void watch()
   return vigil
+}
+
+/** The store's clock may be off by this without a word: less than what verdicts allow for. */
+const CLOCK_TOLERANCE_MS = 10
+
+/** Writes down when the store's clock was set by somebody else: hosts correct theirs, and virtual ones do so after a pause. */
+export function clockCheck(
+  { now }: Pick<PreparedStore, 'now'>,
+  recorder: Pick<Recorder, 'now' | 'entries' | 'add' | 'log'>,
+  epoch: number,
+): () => Promise<void> {
+  let rightAt = recorder.now()
+  const offset = (): number =>
+    recorder.entries.reduce((sum, entry) => sum + (entry.kind === 'clock' ? entry.byMs : 0), epoch)
+  return async () => {
+    const [before, known] = [recorder.now(), offset()]
+    const shown = await now()
+    const after = recorder.now()
+    // Chaos has set it meanwhile.
+    if (known !== offset()) return
+    const byMs = Math.round(shown - known - (before + after) / 2)
+    if (Math.abs(byMs) > CLOCK_TOLERANCE_MS + (after - before) / 2) {
+      recorder.log(`the store's clock was set by ${byMs} ms`)
+      recorder.add({ kind: 'clock', at: rightAt, until: after, byMs })
+    }
+    rightAt = before
+  }
 }

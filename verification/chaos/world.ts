@@ -87,7 +87,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { epoch, errorMs } = await measureEpoch(store, recorder)
   const bounds: Bounds = { ...options.bounds, clockErrorMs: Math.max(options.bounds.clockErrorMs, errorMs) }
   const watching = new AbortController()
-  const storeVigil = watchStore(store, recorder, starvedMs, watching.signal)
+  const storeVigil = watchStore(store, recorder, { starvedMs, epoch, signal: watching.signal })
   const counters = createCounters({ network: store.network !== null, server: store.server })
   const client = await connect({ store: store.source, logger: false })
   const { network } = store

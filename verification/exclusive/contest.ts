@@ -52,7 +52,7 @@ interface Racer {
 }
 
 const LEASE_MS = 2_000
-const DEADLINE_MS = 180_000
+const DEADLINE_MS = 600_000
 const LOOK_MS = 25
 /** In leases: the others must notice, too. */
 const BEYOND = 2

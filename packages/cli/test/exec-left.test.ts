@@ -34,7 +34,7 @@ describe('where only a lease tells that a host is gone', { concurrency: 2 }, () 
       const client = await connect({ store: redis.url, namespace, logger: false })
       context.after(() => client.close())
       const exec = (due: string) => {
-        const flags = ['--name', 'nightly', '--due', due, '--lease', '2s']
+        const flags = ['--name', 'nightly', '--due', due, '--lease', '6s']
         const started = running(['exec', ...flags, '--', 'sh', '-c', FIRST_STAYS], {
           cwd: folder,
           env: { CRONCE_STORE: redis.url, CRONCE_NAMESPACE: namespace },

@@ -69,10 +69,10 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
 
   async 'noOverlap: a slot that comes while the last one runs is not run'(api) {
     const logger = recording()
-    const isOverlapped = (): boolean => seen.some((event) => event.startsWith('execution:overlap'))
-    const work = (): Promise<void> => until(isOverlapped, 'another slot came')
-    const task = api.createTask(EACH_SECOND, work, { noOverlap: true, logger })
+    const overlapped = Promise.withResolvers<void>()
+    const task = api.createTask(EACH_SECOND, () => overlapped.promise, { noOverlap: true, logger })
     const seen = follow(task)
+    task.on('execution:overlap', () => overlapped.resolve())
     void task.start()
     await until(() => seen.length >= 5, 'the one after it ran')
     void task.destroy()

@@ -175,15 +175,19 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     }
     const options: TaskOptions = { name: 'retried', retry: { attempts: 1, backoff: { base: '100ms' } }, logger }
     const task = crons[0]!.createTask(EACH_SECOND, work, options)
-    const seen = follow(task, ['execution:failed', 'execution:finished'])
+    // Of the first slot only: the next one may begin before the retry does.
+    const seen: string[] = []
+    const isFirst = ({ date }: TaskContext): boolean => tries[0]?.startsWith(date.toISOString()) === true
+    task.on(
+      'execution:failed',
+      (context) => void (isFirst(context) && seen.push(`failed ${context.execution?.error?.message}`)),
+    )
+    task.on('execution:finished', (context) => void (isFirst(context) && seen.push('finished')))
     void task.start()
-    await until(() => seen.length >= 2, 'it succeeded')
+    await until(() => seen.includes('finished'), 'it succeeded')
     void task.stop()
-    assert.deepEqual(seen.slice(0, 2), [
-      'execution:failed running scheduled first',
-      'execution:finished idle scheduled',
-    ])
-    assert.equal(tries[1], tries[0]?.replace(/1$/, '2'))
+    assert.deepEqual(seen, ['failed first', 'finished'])
+    assert.ok(tries.includes(tries[0]!.replace(/1$/, '2')), tries.join())
   })
 
   it(

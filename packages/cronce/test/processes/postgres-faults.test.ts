@@ -41,7 +41,7 @@ async function startBench(
   const sql = openPool(url)
   await sql.query('create table effects (schedule text not null, due_at bigint not null)')
   const app = cronce<pg.ClientBase>({
-    store: postgres(open(url), { migrate: 'auto', timeoutMs: 1_000 }),
+    store: postgres(open(url), { migrate: 'auto', timeoutMs: 3_000 }),
     logger: false,
     app: 'shop',
     signals: false,
@@ -273,7 +273,7 @@ test('a commit whose answer is lost is looked up, and never run again', async (c
     }
   }
   const app = cronce<pg.ClientBase>({
-    store: postgres(throughProxy, { migrate: 'auto', timeoutMs: 1_000, transaction: transaction as never }),
+    store: postgres(throughProxy, { migrate: 'auto', timeoutMs: 3_000, transaction: transaction as never }),
     logger: false,
     app: 'shop',
     signals: false,

@@ -34,7 +34,7 @@ test('a promoted standby that lacks acknowledged commits: told, fires of the gap
   const gate = Promise.withResolvers<void>()
   const start = async (): Promise<Cronce<ClientBase>> => {
     const app = cronce<ClientBase>({
-      store: postgres(at(front.port), { migrate: 'auto', timeoutMs: 1_000 }),
+      store: postgres(at(front.port), { migrate: 'auto', timeoutMs: 5_000 }),
       logger: { warn: (line) => warnings.push(String(line)), error: () => {} },
       lease: '5s',
       app: 'shop',
