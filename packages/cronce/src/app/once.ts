@@ -4,11 +4,13 @@ import { readBoolean, readDuration } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import type { Engine, Finished } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
+import { resultRefused } from '../engine/run-handle.ts'
 import { CronceError } from '../errors.ts'
 import { ONCE_JOB } from '../model/aside-jobs.ts'
 import { bucketOf } from '../model/bucket.ts'
-import { copyJson } from '../model/json.ts'
+import { copyJson, type Json, type Jsonified, type ReturnsJson } from '../model/json.ts'
 import type { FireRecord } from '../model/record.ts'
+import { refusalIn } from '../model/step-result.ts'
 import type { Store } from '../store/store.ts'
 import {
   type AsideParts,
@@ -38,12 +40,17 @@ export interface OnceOptions {
 
 export interface Once {
   /**
-   * The first caller of a key does the work, whatever process it is in; all others get its result (as JSON), now and for the
-   * time to live. If it throws, the next caller does it. If its process dies in the middle nobody knows whether it happened:
-   * STEP_UNKNOWN, unless `rerun`.
+   * The first caller of a key does the work, whatever process it is in; all others get its result, now and for the time to
+   * live. If it throws, the next caller does it. If its process dies in the middle nobody knows whether it happened:
+   * STEP_UNKNOWN, unless `rerun`. The result is stored as JSON. One that JSON would change (a Date, a Map) is refused:
+   * STEP_RESULT_INVALID, for all callers.
    */
-  once<Value>(key: string, work: () => Value | Promise<Value>): Promise<Value>
-  once<Value>(key: string, options: OnceOptions, work: () => Value | Promise<Value>): Promise<Value>
+  once<Value>(key: string, work: (() => Value | Promise<Value>) & ReturnsJson<Value>): Promise<Jsonified<Value>>
+  once<Value>(
+    key: string,
+    options: OnceOptions,
+    work: (() => Value | Promise<Value>) & ReturnsJson<Value>,
+  ): Promise<Jsonified<Value>>
 }
 
 /** Of the run that did it. */
@@ -58,23 +65,23 @@ interface Options {
 }
 
 /** What is on record of a key. `result`: it was done. */
-interface Looked<Value> {
+interface Looked {
   readonly known: FireRecord | null
-  readonly result: { readonly value: Value } | null
+  readonly result: { readonly value: Json } | null
 }
 
 export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
   const line = new WaitingLine()
 
   /** Do it, if nobody else is at it. `again`: what came to nothing, and is to be done now. */
-  const attempt = async <Value>(
+  const attempt = async (
     engine: Engine<Tx>,
     key: string,
     options: Options,
-    work: () => Value | Promise<Value>,
+    work: () => unknown,
     again: FireRecord | null,
     begin: () => void,
-  ): Promise<{ readonly value: Value } | null> => {
+  ): Promise<Looked['result']> => {
     const wanted = {
       ...{ schedule: scheduleOf(key, options), definition: asideDefinition(ONCE_JOB, options.ttlMs) },
       ...{ dueAt: null, nonce: key, beside: true },
@@ -97,69 +104,72 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
   }
 
   /** `null`: it was done, and a store that forgot what it had acknowledged does not know what it came to. */
-  const resultOf = async <Value>(fire: FireRecord): Promise<{ readonly value: Value } | null> => {
+  const resultOf = async (key: string, fire: FireRecord): Promise<Looked['result']> => {
     const steps = await store.listSteps(fire)
     const known = steps.find(({ step, state }) => step === STEP && state === 'done')
-    return known === undefined ? null : { value: copyJson(known.result) as Value }
+    if (known === undefined) return null
+    const problem = refusalIn(known.result)
+    if (problem !== null) throw resultRefused(JSON.stringify(key), problem)
+    return { value: copyJson(known.result) }
   }
 
-  const look = async <Value>(key: string, options: Options): Promise<Looked<Value>> => {
+  const look = async (key: string, options: Options): Promise<Looked> => {
     const known = await find(key, options)
     const isDone = known?.ending?.outcome === 'succeeded'
-    const result = isDone ? await resultOf<Value>(known) : null
+    const result = isDone ? await resultOf(key, known) : null
     if (isDone && result === null && !options.rerun) throw resultLost(key)
     return { known, result }
   }
 
-  return {
-    async once<Value>(name: string, first: unknown, second?: unknown): Promise<Value> {
-      const key = readName('key', name)
-      const work = readWork<Value>(second ?? first)
-      const options = readOptions(second === undefined ? {} : first)
-      const { waitMs, signal } = options
-      const engine = parts.engine()
-      const until = parts.mono() + waitMs
+  const once = async (name: string, first: unknown, second?: unknown): Promise<Json> => {
+    const key = readName('key', name)
+    const work = readWork(second ?? first)
+    const options = readOptions(second === undefined ? {} : first)
+    const { waitMs, signal } = options
+    const engine = parts.engine()
+    const until = parts.mono() + waitMs
+    demandLasting(engine, JSON.stringify(key))
+    signal?.throwIfAborted()
+    const place = placeOf(key, options)
+    if (isWithin(line, place)) throw nested(key)
+    const inTime = <Answer>(ask: (begin: () => void) => Promise<Answer>): Promise<Answer> => {
+      const ms = waitMs === 0 ? Number.POSITIVE_INFINITY : until - parts.mono()
+      return begunInTime(parts, { ms, signal, late: () => silent(key) }, ask)
+    }
+    let since = engine.wakeUps
+    let looked = await inTime(() => look(key, options))
+    if (looked.result !== null) return looked.result.value
+    const lookAgain = (): Promise<Looked> => {
       demandLasting(engine, JSON.stringify(key))
       signal?.throwIfAborted()
-      const place = placeOf(key, options)
-      if (isWithin(line, place)) throw nested(key)
-      const inTime = <Answer>(ask: (begin: () => void) => Promise<Answer>): Promise<Answer> => {
-        const ms = waitMs === 0 ? Number.POSITIVE_INFINITY : until - parts.mono()
-        return begunInTime(parts, { ms, signal, late: () => silent(key) }, ask)
+      since = engine.wakeUps
+      return inTime(() => look(key, options))
+    }
+    // Of those who want it in this process one asks at a time, and does it if nobody else does.
+    const turn = line.join(place)
+    try {
+      if (!turn.aborted) {
+        await untilTurn(parts, engine, turn, until, signal)
+        looked = await lookAgain()
       }
-      let since = engine.wakeUps
-      let looked = await inTime(() => look<Value>(key, options))
-      if (looked.result !== null) return looked.result.value
-      const lookAgain = (): Promise<Looked<Value>> => {
-        demandLasting(engine, JSON.stringify(key))
-        signal?.throwIfAborted()
-        since = engine.wakeUps
-        return inTime(() => look<Value>(key, options))
+      for (let tries = 0; looked.result === null; tries++) {
+        const { known } = looked
+        // Nobody has begun it, or it came to nothing: whoever comes next does it.
+        const again = known?.ending ? known : null
+        const done = turn.aborted ? await inTime((begin) => attempt(engine, key, options, work, again, begin)) : null
+        if (done !== null) return done.value
+        const leftMs = until - parts.mono()
+        if (leftMs <= 0) throw busy(key)
+        await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
+        looked = await lookAgain()
       }
-      // Of those who want it in this process one asks at a time, and does it if nobody else does.
-      const turn = line.join(place)
-      try {
-        if (!turn.aborted) {
-          await untilTurn(parts, engine, turn, until, signal)
-          looked = await lookAgain()
-        }
-        for (let tries = 0; looked.result === null; tries++) {
-          const { known } = looked
-          // Nobody has begun it, or it came to nothing: whoever comes next does it.
-          const again = known?.ending ? known : null
-          const done = turn.aborted ? await inTime((begin) => attempt(engine, key, options, work, again, begin)) : null
-          if (done !== null) return done.value
-          const leftMs = until - parts.mono()
-          if (leftMs <= 0) throw busy(key)
-          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
-          looked = await lookAgain()
-        }
-        return looked.result.value
-      } finally {
-        line.leave(place, turn)
-      }
-    },
+      return looked.result.value
+    } finally {
+      line.leave(place, turn)
+    }
   }
+  // Its result was stored as JSON, and its work was typed to return nothing that JSON would change.
+  return { once: once as Once['once'] }
 }
 
 /** Many keys share a schedule, and many schedules share the keys: one would be everybody's bottleneck. */
@@ -172,7 +182,7 @@ function placeOf(key: string, options: Options): string {
 }
 
 /** Overtaken, its result may still be on record: the step says. Given up, nobody knows. `null`: it was not begun. */
-function resultFrom<Value>(key: string, finished: Finished<Value>): { readonly value: Value } | null {
+function resultFrom(key: string, finished: Finished<Json>): Looked['result'] {
   if (finished.kind === 'done') return { value: finished.value }
   if (finished.kind === 'threw') throw finished.error
   if (finished.kind === 'unbegun') return null
@@ -182,14 +192,9 @@ function resultFrom<Value>(key: string, finished: Finished<Value>): { readonly v
 }
 
 /** As a step of the run, so that it is on record whether it was begun, and what it came to. */
-async function doOnce<Tx, Value>(
-  key: string,
-  handle: RunHandle<Tx>,
-  work: () => Value | Promise<Value>,
-  { rerun }: Options,
-): Promise<Value> {
+async function doOnce<Tx>(key: string, handle: RunHandle<Tx>, work: () => unknown, { rerun }: Options): Promise<Json> {
   let isOurs = true
-  const marked = (): Value | Promise<Value> => {
+  const marked = (): unknown => {
     isOurs = false
     return work()
   }
@@ -235,8 +240,8 @@ function resultLost(key: string): CronceError {
   })
 }
 
-function readWork<Value>(work: unknown): () => Value | Promise<Value> {
-  if (typeof work === 'function') return work as () => Value | Promise<Value>
+function readWork(work: unknown): () => unknown {
+  if (typeof work === 'function') return work as () => unknown
   throw new CronceError('HANDLER_MISSING', 'once needs a function: what is done once.', {
     hint: "Write app.once('order:42:email', () => send()).",
   })

@@ -1,5 +1,6 @@
 import type { RunHandle, RunLease, StepOptions } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
+import type { Jsonified, ReturnsJson } from '../model/json.ts'
 import type { FireKind, Instant } from '../model/schedule.ts'
 import { capacityOf } from '../policy/overlap.ts'
 import { enter, isWithin } from './call-chain.ts'
@@ -20,8 +21,13 @@ export interface Run<Input = unknown, Tx = unknown> {
   /**
    * A durable step: `work` is called by one run of the fire, and its result kept; later runs get that and do not call it.
    * If an earlier run began it and nobody knows how it ended, it throws STEP_UNKNOWN, unless `rerun` allows it again.
+   * The result is stored as JSON. One that JSON would change (a Date, a Map) is refused: STEP_RESULT_INVALID.
    */
-  once<Value>(step: string, work: () => Value | Promise<Value>, options?: StepOptions): Promise<Value>
+  once<Value>(
+    step: string,
+    work: (() => Value | Promise<Value>) & ReturnsJson<Value>,
+    options?: StepOptions,
+  ): Promise<Jsonified<Value>>
   /** Stable for the fire, whatever attempt asks; for payment gateways and others that take one. */
   idempotencyKey(step?: string): string
   /** 0 to 1. Kept with the run, written at most once a second. */
@@ -68,14 +74,15 @@ export async function onceOf<Value>(
   run: object,
   step: string,
   work: () => Value | Promise<Value>,
-  begin: (work: () => Promise<Value>) => Promise<Value>,
-): Promise<Value> {
+  begin: (work: () => Promise<Value>) => Promise<unknown>,
+): Promise<Jsonified<Value>> {
   if (isWithin(run, step)) {
     throw new CronceError('STEP_NESTED', `Step '${step}' was called within its own work, and would wait for itself.`, {
       hint: 'Give the inner step another name, or call the inner function directly.',
     })
   }
-  return begin(() => enter(run, step, work))
+  // What `begin` stores as JSON is what it resolves to.
+  return (await begin(() => enter(run, step, work))) as Jsonified<Value>
 }
 
 export function createRun<Tx>(handle: RunHandle<Tx>, input: unknown, namespace: string): Run<unknown, Tx> {

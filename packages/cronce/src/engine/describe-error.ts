@@ -1,7 +1,9 @@
 import { cut, LIMITS } from '../model/limits.ts'
 import type { ErrorRecord } from '../model/record.ts'
 
-const CAUSE_LIMIT = 5
+/** Causes and contained errors that are described with an error. Also ends cycles of causes. */
+const RELATED_LIMIT = 10
+const CONTAINED_LEVELS = 3
 
 /** Anything thrown, as plain data: it may be no Error at all, or one whose properties throw. */
 export function describeError(error: unknown): ErrorRecord {
@@ -12,7 +14,7 @@ export function describeError(error: unknown): ErrorRecord {
     const { code } = error as { code?: unknown }
     return {
       name: cut(String(error.name), LIMITS.name),
-      message: cut(String(error.message), LIMITS.errorMessage),
+      message: cut(messageOf(error), LIMITS.errorMessage),
       code: typeof code === 'string' || typeof code === 'number' ? cut(String(code), LIMITS.name) : null,
       stack: cut(stackOf(error), LIMITS.stack),
     }
@@ -21,14 +23,51 @@ export function describeError(error: unknown): ErrorRecord {
   }
 }
 
+/**
+ * Followed by the messages of what an AggregateError contains. Its own message says nothing about that, and Node leaves it empty.
+ * An error may contain itself, so `levels` bounds how far this goes.
+ */
+function messageOf(error: Error, levels = CONTAINED_LEVELS): string {
+  const contained = levels > 0 ? containedIn(error) : []
+  const texts = contained
+    .slice(0, RELATED_LIMIT)
+    .map((inner) => (inner instanceof Error ? messageOf(inner, levels - 1) : printed(inner)))
+  const more = contained.length - texts.length
+  const list = [...new Set(texts), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  return [String(error.message), list].filter((text) => text !== '').join(': ')
+}
+
 function stackOf(error: Error): string {
-  let text = String(error.stack ?? '')
-  let cause = error.cause
-  for (let depth = 0; depth < CAUSE_LIMIT && cause instanceof Error; depth++) {
-    text += `\ncaused by ${String(cause.stack ?? cause.message)}`
-    cause = cause.cause
+  const texts = [String(error.stack ?? '')]
+  const waiting = relatedTo(error)
+  while (texts.length <= RELATED_LIMIT) {
+    const next = waiting.shift()
+    if (next === undefined) break
+    texts.push(`${next.relation} ${describe(next.error)}`)
+    if (next.error instanceof Error) waiting.unshift(...relatedTo(next.error))
   }
-  return text
+  return texts.join('\n')
+}
+
+interface Related {
+  readonly relation: 'caused by' | 'contains'
+  readonly error: unknown
+}
+
+function relatedTo(error: Error): Related[] {
+  const causes = error.cause instanceof Error ? [{ relation: 'caused by', error: error.cause } as const] : []
+  return [...causes, ...containedIn(error).map((inner) => ({ relation: 'contains', error: inner }) as const)]
+}
+
+/** By its name, too: an error from another realm is no instance of this one's class. */
+function containedIn(error: Error): readonly unknown[] {
+  if (!(error instanceof AggregateError) && error.name !== 'AggregateError') return []
+  const { errors } = error as { errors?: unknown }
+  return Array.isArray(errors) ? errors : []
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? String(error.stack ?? error.message) : printed(error)
 }
 
 function printed(value: unknown): string {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { CronceEvent } from '../model/event.ts'
+import type { Json } from '../model/json.ts'
 import type { LogLine } from '../model/record.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { StartedRun } from '../policy/decision.ts'
@@ -49,7 +50,7 @@ export interface RunHandle<Tx = unknown> {
   readonly started: StartedRun
   readonly signal: AbortSignal
   /** A durable step: done by one run, known to all later ones. */
-  once<Value>(step: string, work: () => Value | Promise<Value>, options?: StepOptions): Promise<Value>
+  once(step: string, work: () => unknown, options?: StepOptions): Promise<Json>
   /** Work and the fire's settlement in one transaction of the store's database. */
   transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
   progress(fraction: number, message: string | null): void

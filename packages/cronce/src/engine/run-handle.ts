@@ -1,6 +1,8 @@
 import { CronceError } from '../errors.ts'
+import type { Json } from '../model/json.ts'
 import { LIMITS } from '../model/limits.ts'
 import type { LogLine } from '../model/record.ts'
+import { refusalIn, refusedResult } from '../model/step-result.ts'
 import type { StartedRun } from '../policy/decision.ts'
 import type { StepAnswer, StepCommand } from '../store/store.ts'
 import type { Core } from './core.ts'
@@ -9,7 +11,7 @@ import type { NoteKeeper } from './notes.ts'
 import type { RunHandle, RunLease, StepOptions } from './parts.ts'
 import type { LocalRun } from './run-table.ts'
 import { callStore, persist } from './store-calls.ts'
-import { toJson } from './to-json.ts'
+import { toExactJson } from './to-json.ts'
 import { transact } from './transact.ts'
 import { demandTrust, fenced } from './trust.ts'
 
@@ -23,7 +25,7 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
   readonly #run: LocalRun
   readonly #notes: NoteKeeper
   /** Made when first wanted, like the signal: most runs need neither. */
-  #steps: Map<string, Promise<unknown>> | undefined
+  #steps: Map<string, Promise<Json>> | undefined
 
   constructor(core: Core<Tx>, run: LocalRun, notes: NoteKeeper) {
     this.started = run.started
@@ -40,10 +42,10 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
     return leaseOf(this.#core as Core, this.#run)
   }
 
-  once<Value>(step: string, work: () => Value | Promise<Value>, options: StepOptions = {}): Promise<Value> {
+  once(step: string, work: () => unknown, options: StepOptions = {}): Promise<Json> {
     // The same step twice at the same time is the same step.
     this.#steps ??= new Map()
-    const known = this.#steps.get(step) as Promise<Value> | undefined
+    const known = this.#steps.get(step)
     if (known !== undefined) return known
     const doing = doStep(this.#core as Core, this.#run, step, work, options).finally(() => this.#steps?.delete(step))
     this.#steps.set(step, doing)
@@ -76,13 +78,13 @@ function leaseOf(core: Core, run: LocalRun): RunLease {
   }
 }
 
-async function doStep<Value>(
+async function doStep(
   core: Core,
   run: LocalRun,
   step: string,
-  work: () => Value | Promise<Value>,
+  work: () => unknown,
   { rerun }: StepOptions,
-): Promise<Value> {
+): Promise<Json> {
   const { schedule, dueAt, nonce, token } = run.started.record
   const about = { fire: { schedule, dueAt, nonce }, step, token }
   if (!isStepName(step)) throw stepNameInvalid(step)
@@ -92,7 +94,7 @@ async function doStep<Value>(
     ...about,
     rerun: rerun ?? run.started.policy.unknownStep === 'rerun',
   })
-  if (begun.kind === 'done') return begun.result as Value
+  if (begun.kind === 'done') return keptResult(step, begun.result)
   if (begun.kind === 'unknown') throw stepUnknown(step, begun.token)
   // `duplicate`: this same run began it in a request whose answer was lost.
   if (begun.kind !== 'applied' && begun.kind !== 'duplicate') throw fenced(core, run, 'once')
@@ -100,19 +102,25 @@ async function doStep<Value>(
   await demandTrust(core, run, 'once')
   run.doing ??= new Set()
   run.doing.add(step)
-  let value: Value
+  let value: unknown
   try {
     value = await work()
   } catch (error) {
     await send(core, run, { kind: 'end', ...about, failed: true, result: null })
     throw error
   }
-  const result = toJson(value, LIMITS.stepResult)
-  const kept = result.kind === 'json' ? result.json : null
+  const result = toExactJson(value, LIMITS.stepResult)
+  const kept = result.kind === 'json' ? result.json : refusedResult(result.problem)
   const ended = await send(core, run, { kind: 'end', ...about, failed: false, result: kept })
   if (ended.kind !== 'applied' && ended.kind !== 'duplicate') throw fenced(core, run, 'once')
-  if (result.kind !== 'json') throw resultRefused(step, result.problem)
-  return result.json as Value
+  return keptResult(step, kept)
+}
+
+/** The same for the run that did the step and for those that come later: a result, or the error about one that was refused. */
+function keptResult(step: string, result: Json): Json {
+  const problem = refusalIn(result)
+  if (problem === null) return result
+  throw resultRefused(`step '${step}'`, problem)
 }
 
 /** A store that forgot does not know that these were begun: should this process die at them, somebody must be told. */
@@ -175,8 +183,9 @@ function stepUnknown(step: string, token: string): CronceError {
   )
 }
 
-function resultRefused(step: string, problem: string): CronceError {
-  return new CronceError('STEP_RESULT_INVALID', `The result of step '${step}' can not be kept: ${problem}.`, {
-    hint: 'The step is on record as done, with null as its result. Return a small JSON value from it.',
+/** `what`: the step or the key, for people. */
+export function resultRefused(what: string, problem: string): CronceError {
+  return new CronceError('STEP_RESULT_INVALID', `The result of ${what} cannot be stored: ${problem}.`, {
+    hint: 'It is on record as done, without its result, and does not run again. Return a small value of plain JSON data: a date as date.toISOString(), a map as Object.fromEntries(map).',
   })
 }

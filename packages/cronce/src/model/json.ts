@@ -1,6 +1,35 @@
 /** What survives being stored. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+/**
+ * A value after it was stored as JSON and read back. What JSON would change is `never` (a Date, a Map, a function, a bigint), since
+ * `once` refuses it; properties that are undefined are left out.
+ */
+export type InJson<Value> = unknown extends Value
+  ? Value
+  : Value extends Json | undefined
+    ? Value
+    : Value extends bigint | symbol | ((...args: never[]) => unknown) | { toJSON(...args: never[]): unknown }
+      ? never
+      : Value extends readonly unknown[]
+        ? InJsonArray<Value>
+        : Value extends object
+          ? { [Key in keyof Value]: InJson<Value[Key]> }
+          : Value
+
+type InJsonArray<Values extends readonly unknown[]> = { [Index in keyof Values]: InJson<Values[Index]> }
+
+/** What `once` returns for a function that returns this: nothing becomes `null`. */
+export type Jsonified<Value> = unknown extends Value ? Value : Value extends void ? null : InJson<Value>
+
+/** Does not compile with a function whose result JSON would change. */
+export type ReturnsJson<Value> = [Value] extends [InJson<Value>] ? unknown : JsonWouldChangeTheResult<Value>
+
+/** The function must return plain data: a date as `date.toISOString()`, a map as `Object.fromEntries(map)`. */
+export interface JsonWouldChangeTheResult<Value> {
+  readonly 'return plain data instead, such as date.toISOString()': Value
+}
+
 /** A deep copy of plain data. What crosses to or from user code is copied: user code may change it, the record must not change. */
 export function copyJson<Value>(value: Value): Value {
   return copied(value) as Value

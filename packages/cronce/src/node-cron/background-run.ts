@@ -1,5 +1,5 @@
 import type { RunLog } from '../app/run.ts'
-import type { Json } from '../model/json.ts'
+import type { Json, Jsonified } from '../model/json.ts'
 import { runInProcess } from '../target/isolate/process.ts'
 import { ownProgram } from '../target/own-program.ts'
 import type { TargetRun } from '../target/target-run.ts'
@@ -53,7 +53,8 @@ function invoked({ date, task, execution }: BackgroundOrder, signal: AbortSignal
     lease: null,
     fire: { schedule: task.name, job: task.name, dueAt: date, nonce: execution.id, kind: 'manual', input: null },
     previous: { dueAt: null, succeededDueAt: null, succeededAt: null, sinceSuccessMs: null },
-    once: async (_step, work) => work(),
+    // What the process has returned came here as JSON.
+    once: async <Value>(_step: string, work: () => Value | Promise<Value>) => (await work()) as Jsonified<Value>,
     idempotencyKey: (step = '') => `${execution.id}${step}`,
     progress: silent,
     transaction: async () => refused(),

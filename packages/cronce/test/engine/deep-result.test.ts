@@ -73,7 +73,8 @@ test('a step or a key whose result is nested too deep is done, and whoever did i
     ['STEP_RESULT_INVALID', true],
   ])
   const [step] = await fleet.operator.steps.list({ schedule: 'bill', dueAt: fleet.handled[0]!.dueAt })
-  assert.deepEqual([step!.state, step!.result], ['done', null])
+  assert.equal(step!.state, 'done')
+  assert.deepEqual(Object.keys(step!.result as object), ['cronce:refused'])
   fleet.end()
 })
 

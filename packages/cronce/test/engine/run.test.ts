@@ -174,14 +174,15 @@ test('the same step twice at the same time is one step', async () => {
 test('a step needs a name that can be kept, and a result that can', async () => {
   const codes: unknown[] = []
   const fleet = await fleetWith({}, async (run) => {
-    for (const [step, result] of [
+    const steps: readonly (readonly [name: string, result: unknown])[] = [
       ['', 1],
       ['x'.repeat(201), 1],
       ['charge a\u0000b', 1],
       ['charge \ud800', 1],
       ['big', 'x'.repeat(70_000)],
       ['odd', () => {}],
-    ] as const) {
+    ]
+    for (const [step, result] of steps) {
       await run.once(step, () => result).catch((error: { code?: unknown }) => codes.push(error.code))
     }
   })

@@ -61,7 +61,7 @@ export function targetRun(changes: Partial<TargetRun> = {}): TargetRun & { reado
     lease: null,
     graceMs: 10_000,
     previous: { dueAt: null, succeededDueAt: null, succeededAt: null, sinceSuccessMs: null },
-    once: async (_, work) => work(),
+    once: () => Promise.reject(new Error('not here')),
     idempotencyKey: () => 'cronce_key',
     progress: () => {},
     log,

@@ -1,7 +1,7 @@
 import { idempotencyKey } from '../../app/identity.ts'
 import { onceOf, type Run, type RunLog } from '../../app/run.ts'
 import type { StepOptions } from '../../engine/parts.ts'
-import { toJson } from '../../engine/to-json.ts'
+import { toExactJson } from '../../engine/to-json.ts'
 import { CronceError } from '../../errors.ts'
 import { cut, LIMITS } from '../../model/limits.ts'
 import type { LogLine } from '../../model/record.ts'
@@ -115,7 +115,7 @@ export class TaskRun implements Run {
 
   async #work(step: number): Promise<void> {
     try {
-      const result = toJson(await this.#steps.get(step)?.work(), LIMITS.stepResult)
+      const result = toExactJson(await this.#steps.get(step)?.work(), LIMITS.stepResult)
       const value = result.kind === 'json' ? { json: result.json } : { problem: result.problem }
       this.#link.send({ kind: 'worked', step, value })
     } catch (error) {
