@@ -80,7 +80,7 @@ const RUN: RunFact = {
 const FLEET: FleetFacts = {
   now: NOW,
   instances: [INSTANCE],
-  deployments: [{ app: 'shop', active: 'v7', term: 1, activeGoneAt: null, deployments: [] }],
+  deployments: [{ app: 'shop', active: 'v7', activated: null, deployments: [], refused: [] }],
   schedules: [SCHEDULE],
   isSample: false,
   runs: [RUN],

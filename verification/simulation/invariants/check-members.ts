@@ -78,13 +78,19 @@ export function checkStep(
 export type Presence = Map<string, number>
 
 /**
- * Another deployment counts only if it is new, was away for the hold-down and came back, or the one before it has been away
- * for that long. An operator may say otherwise.
+ * A known deployment becomes active only if the one before it has had no live instance for the hold-down, is on probation, or had none
+ * when the known one came back from an absence. An operator may decide otherwise.
  */
 export function checkDeployment(
   before: AppRecord | undefined,
   after: AppRecord,
-  seen: { readonly now: number; readonly holdDownMs: number; readonly presence: Presence },
+  seen: {
+    readonly now: number
+    readonly holdDownMs: number
+    readonly presence: Presence
+    /** Deployments with an instance that neither left nor was declared dead. */
+    readonly live: ReadonlySet<string>
+  },
   report: Report,
 ): void {
   if (before === undefined || before.active === null || before.active === after.active || after.active === null) return
@@ -94,6 +100,8 @@ export function checkDeployment(
   const lastSeen = seen.presence.get(before.active)
   // Since the clock was set back, nobody can tell how long.
   const isGone = lastSeen === undefined || lastSeen > seen.now || seen.now - lastSeen >= seen.holdDownMs
-  const isBack = seen.now - known.lastReadyAt >= seen.holdDownMs
-  if (!isGone && !isBack) report('S9 deployment', `${after.active} replaced ${before.active}, which is there`)
+  const replaced = before.deployments.find(({ id }) => id === before.active)
+  const isBack = known.lost && known.goneAt !== null && lastSeen !== undefined && !seen.live.has(before.active)
+  if (!isGone && !isBack && replaced?.onProbation !== true)
+    report('S9 deployment', `${after.active} replaced ${before.active}, which is there`)
 }

@@ -192,7 +192,10 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const answer = store.saveApp(app)
       const after = data().apps.get(app.name)
       const isForced = who === 'operator'
-      if (after !== before && !isForced) checkDeployment(before, app, { now: storeNow(), holdDownMs, presence }, report)
+      const present = [...data().instances.values()].filter(({ goneAt }) => goneAt === null)
+      const live = new Set(present.map(({ record }) => record.deployment))
+      const seen = { now: storeNow(), holdDownMs, presence, live }
+      if (after !== before && !isForced) checkDeployment(before, app, seen, report)
       return answer
     },
     async prune(limit) {

@@ -11,7 +11,7 @@ export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   succeeded: ['completed'],
   failed: ['error', 'timeout', 'step-unknown', 'retry-too-late', 'input-invalid'],
   skipped: ['overlap', 'queue-full', 'paused', 'skipped-by-operator'],
-  missed: ['late', 'superseded', 'too-late'],
+  missed: ['late', 'superseded', 'too-late', 'while-retired'],
   abandoned: ['crashed', 'crash-budget', 'recovery-too-late', 'stopped'],
   cancelled: ['cancelled-by-operator', 'replaced', 'retired', 'removed'],
 }

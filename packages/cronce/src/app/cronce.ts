@@ -136,10 +136,14 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     }
     const { CRONCE_APP, CRONCE_DEPLOYMENT } = around.environment
     const appName = resolved.app ?? (CRONCE_APP ? readName('app', CRONCE_APP) : around.appName()) ?? 'default'
-    const declared = [...jobs.values()].map(({ name, definition }) => ({ id: name, definition }))
+    const declared = [...jobs.values()].map(({ name, definition, was }) =>
+      was === undefined ? { id: name, definition } : { id: name, definition, was },
+    )
+    const givenDeployment = resolved.deployment ?? (CRONCE_DEPLOYMENT || undefined)
     const settings: EngineSettings = {
       app: appName,
-      deployment: resolved.deployment ?? CRONCE_DEPLOYMENT ?? hashDeclarations(declared, [...jobs.keys()]),
+      deployment: givenDeployment ?? hashDeclarations(declared, [...jobs.keys()]),
+      isExplicit: givenDeployment !== undefined,
       host: hostname(),
       pid: process.pid,
       version: VERSION,
@@ -150,6 +154,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       patienceMs: 250,
       probeMs: 250,
       holdDownMs: resolved.holdDownMs,
+      retireAfterMs: resolved.retireAfterMs,
       stuckMs: 3_600_000,
       declared,
       ...around.settings,

@@ -26,6 +26,8 @@ export interface JobOptions<Schema extends StandardSchema | undefined = undefine
   /** The input of the job's own schedule. */
   readonly input?: Schema extends StandardSchema ? InferInput<Schema> : Json | undefined
   readonly retry?: number | JobRetryOptions | undefined
+  /** The name that the job had before: it continues where that one stopped, in one step, with its pause. */
+  readonly was?: string | undefined
 }
 
 export interface JobRetryOptions extends RetryOptions {
@@ -43,6 +45,7 @@ export type Middleware<Tx = unknown> = (run: Run<unknown, Tx>, next: () => Promi
 export interface DeclaredJob<Tx> {
   readonly name: string
   readonly definition: Definition
+  readonly was: string | undefined
   readonly warnings: readonly string[]
   readonly schema: StandardSchema | undefined
   /** Hold for the job's other schedules where they say nothing. */
@@ -58,7 +61,7 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
   const given = (typeof options === 'string' ? { cron: options } : (options ?? {})) as Readonly<Record<string, unknown>>
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
-  const { schema, retry, ...rest } = target.rest as JobOptions<StandardSchema>
+  const { schema, retry, was, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is no Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
@@ -79,6 +82,7 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
   return {
     name: id,
     definition: { ...definition, job: id },
+    was: readWas(id, was),
     warnings,
     schema,
     defaults: Object.fromEntries(POLICY_NAMES.map((policy) => [policy, (scheduled as PolicyOptions)[policy]])),
@@ -86,6 +90,16 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
     isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
   }
+}
+
+function readWas(id: string, was: unknown): string | undefined {
+  if (was === undefined) return undefined
+  const name = readOwnName('job', was)
+  if (name !== id) return name
+  throw optionConflict(
+    `Job ${JSON.stringify(id)} can't have been itself before.`,
+    'Write the old name, or leave out was.',
+  )
 }
 
 /** Refused when it is declared; a schedule that somebody else made for the job is found out when it runs. */

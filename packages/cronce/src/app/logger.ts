@@ -1,5 +1,5 @@
 import { isAside, LEADER_JOB } from '../model/aside-jobs.ts'
-import type { CronceEvent, EventOf } from '../model/event.ts'
+import type { AboutProcess, CronceEvent, EventOf } from '../model/event.ts'
 
 /** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
 export interface Logger {
@@ -45,8 +45,10 @@ function failureOf(event: CronceEvent): string | null {
       if (event.outcome !== 'failed' || isAside(event.job)) return null
       return `${about(event)} failed: ${event.error?.stack ?? event.error?.message ?? event.reason}`
     }
-    case 'schedule.refused':
-      return `${event.schedule} could not be declared: ${event.message} (${event.code})`
+    case 'schedule.refused': {
+      const by = event.process === undefined ? '' : ` by ${processText(event.process)}`
+      return `${event.schedule} could not be declared${by}: ${event.message} (${event.code})`
+    }
     case 'schedule.failed':
       return `${event.schedule} can't be planned here: ${event.error.message}`
     case 'fire.ended':
@@ -78,7 +80,13 @@ function warningOf(event: CronceEvent): string | null {
     case 'instance.died':
       return `Instance ${event.instance} died (its ${event.by === 'probe' ? 'process is gone' : 'lease ran out'}).`
     case 'schedule.retired':
-      return `${event.schedule} is retired: what this process declares counts, and it is not among it.`
+      return `${event.schedule} is retired: ${RETIRED[event.cause](event.deployment)}.`
+    case 'schedule.returned':
+      return `${event.schedule} is declared again. It was retired since ${iso(event.retiredAt)}.`
+    case 'schedule.contested':
+      return contested(event)
+    case 'deployment.disjoint':
+      return `${processText(event.other)} runs the same app ${JSON.stringify(event.app)} with other jobs (${few(event.jobs)}). ${ANOTHER_PROGRAM}`
     case 'schedule.paused':
       return event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null
     case 'store.failed':
@@ -92,6 +100,32 @@ function warningOf(event: CronceEvent): string | null {
     default:
       return null
   }
+}
+
+const ANOTHER_PROGRAM = "If it is another program, name one of them: cronce({ app: 'worker' })."
+
+const RETIRED: { readonly [Cause in EventOf<'schedule.retired'>['cause']]: (deployment: string) => string } = {
+  dropped: (deployment) => `the newest deployment ${deployment} does not declare it`,
+  absent: () => 'no live process declares it any more',
+  renamed: (deployment) => `the deployment ${deployment} renamed it`,
+}
+
+function contested({ schedule, app, newest, retireInMs, declaredBy }: EventOf<'schedule.contested'>): string {
+  const who = few(declaredBy.map(processText))
+  return (
+    `${schedule} will be retired in ${Math.ceil(retireInMs / 1_000)} s: the newest deployment ${newest} of the app ` +
+    `${JSON.stringify(app)} does not declare it, but ${who} still does. ${ANOTHER_PROGRAM}`
+  )
+}
+
+function processText({ pid, host, deployment }: AboutProcess): string {
+  return `process ${pid} on ${host} (deployment ${deployment})`
+}
+
+const FEW = 5
+
+function few(texts: readonly string[]): string {
+  return texts.length <= FEW ? texts.join(', ') : `${texts.slice(0, FEW).join(', ')} and ${texts.length - FEW} more`
 }
 
 /** So many fires are named; the event has all of them. */

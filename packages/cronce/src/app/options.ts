@@ -11,11 +11,14 @@ export interface CronceOptions<Tx = unknown> {
   /** Applications in different namespaces of a store never meet. @default 'default' */
   readonly namespace?: string | undefined
   /**
-   * Whose declarations these are: a job that this app's active deployment no longer declares is retired.
+   * Which program this is. All processes of one program have one name; programs that share a store have different names.
    * @default CRONCE_APP, or the name in the package.json of the application, or 'default'
    */
   readonly app?: string | undefined
-  /** The version of the code. @default CRONCE_DEPLOYMENT, or a hash of what is declared */
+  /**
+   * The release that this process belongs to, the same for all processes of a release: a commit, an image tag. With an id, a job that the
+   * newest release does not declare is retired. @default CRONCE_DEPLOYMENT, or a hash of what this process declares
+   */
   readonly deployment?: string | undefined
   /** Runs at a time on this instance, 1 to 10,000. @default 20 */
   readonly concurrency?: number | undefined
@@ -23,8 +26,10 @@ export interface CronceOptions<Tx = unknown> {
   readonly lease?: Duration | undefined
   /** How long `stop()` lets runs finish, up to a day. @default '30s' */
   readonly drain?: Duration | undefined
-  /** How long a deployment must be gone before an older one counts again, up to a day. @default '60s' */
+  /** How long a deployment must be gone before an older one counts again, and ready before it retires jobs, up to a day. @default '60s' */
   readonly holdDown?: Duration | undefined
+  /** How long live processes of an older release keep a job that the newest release does not declare, up to a day. @default '10m' */
+  readonly retireAfter?: Duration | undefined
   /** Stop on SIGTERM and SIGINT, then let the process end. @default true */
   readonly signals?: boolean | undefined
   /** Whether a started app keeps the process from ending. @default true */
@@ -43,6 +48,7 @@ export interface ResolvedOptions {
   readonly leaseMs: number
   readonly drainMs: number
   readonly holdDownMs: number
+  readonly retireAfterMs: number
   readonly signals: boolean
   readonly keepAlive: boolean
   readonly logger: Logger
@@ -58,6 +64,7 @@ const NAMES = [
   'lease',
   'drain',
   'holdDown',
+  'retireAfter',
   'signals',
   'keepAlive',
   'logger',
@@ -77,6 +84,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
     drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
     holdDownMs: readDuration('holdDown', given.holdDown ?? 60_000, { min: 1_000, max: DAY_MS }),
+    retireAfterMs: readDuration('retireAfter', given.retireAfter ?? 600_000, { min: 1_000, max: DAY_MS }),
     signals: readBoolean('signals', given.signals ?? true),
     keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
     logger: readLogger(given.logger),

@@ -1,62 +1,84 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
-import type { AppRecord } from '../model/app.ts'
-import { forceDeployment } from '../policy/deployment.ts'
+import type { AppRecord, DeploymentRecord, RefusedDeclaration } from '../model/app.ts'
+import { activateDeployment, findDeployment } from '../policy/deployment.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import type { ClientParts } from './parts.ts'
 import { readName } from './read-name.ts'
 
+/** Which deployment decides is explained in docs/deploys.md. */
 export interface DeploymentsView {
   readonly app: string
-  /** The deployment whose declarations count. */
+  /** The highest-numbered deployment that is not lost. */
   readonly active: string | null
-  /** How often another one became active. */
-  readonly term: number
-  /** Since when no instance of the active one has been ready. */
-  readonly activeGoneAt: number | null
-  /** By number: the order in which they first showed up. */
-  readonly deployments: readonly {
-    readonly id: string
-    readonly number: number
-    readonly firstReadyAt: number
-    readonly lastReadyAt: number
-  }[]
+  /** The deployment that an operator activated, until an id appears for the first time. */
+  readonly activated: string | null
+  /** By number: the order in which they appeared. */
+  readonly deployments: readonly DeploymentView[]
+  /** Declarations that were refused, the latest of each process and schedule. */
+  readonly refused: readonly RefusedDeclaration[]
+}
+
+export interface DeploymentView {
+  readonly id: string
+  /** `false`: the id is a hash of what its processes declare. */
+  readonly explicit: boolean
+  readonly number: number
+  /** Schedules that any of its processes ever declared. */
+  readonly declares: readonly string[]
+  readonly firstReadyAt: number
+  /** Since when it has had a live instance, this time. */
+  readonly readyAt: number
+  /** Since when it has none; `null`: it has one. */
+  readonly goneAt: number | null
+  /** It died soon after it became ready, and counts again after a whole hold-down with a live instance. */
+  readonly onProbation: boolean
+  /** It has not counted for a whole hold-down. */
+  readonly lost: boolean
 }
 
 export interface Deployments {
-  /** APP_NOT_FOUND if no instance of it has ever been ready. */
+  /** APP_NOT_FOUND if no process of it has ever declared anything. */
   get(app: string): Promise<DeploymentsView>
-  /** Make this deployment's declarations count, as after a rollback, until a newer one comes. */
+  /**
+   * Make this deployment decide at once, as after a rollback, until an id appears for the first time. DEPLOYMENT_NOT_LIVE if it has no
+   * live instance.
+   */
   activate(app: string, id: string): Promise<DeploymentsView>
 }
 
-/** Each try that fails means that somebody else succeeded. */
+/** Each failed try means that another process succeeded. */
 const TRIES = 50
 
 export function makeDeployments<Tx>({ store, emit }: ClientParts<Tx>): Deployments {
-  const load = async (app: string): Promise<{ readonly now: number; readonly app: AppRecord }> => {
+  const load = async (app: string): Promise<AppRecord> => {
     const loaded = await readStore('load an app', () => store.loadApp(app))
-    if (loaded.app !== null) return { now: loaded.now, app: loaded.app }
+    if (loaded.app !== null) return loaded.app
     throw new CronceError('APP_NOT_FOUND', `There is no app ${JSON.stringify(app)}.`, {
-      hint: 'Look at the instances: each says which app it is of.',
+      hint: 'Look at the instances: each says which app it is of. A process without jobs declares nothing.',
     })
   }
+  const liveIds = async (app: string): Promise<ReadonlySet<string>> => {
+    const { instances } = await readStore('list instances', () => store.listInstances({ app }))
+    const live = instances.filter(({ state, jobs }) => (state === 'live' || state === 'draining') && jobs.length > 0)
+    return new Set(live.map(({ deployment }) => deployment))
+  }
   return {
-    get: async (app) => viewDeployments((await load(readName('app', app))).app),
+    get: async (app) => viewDeployments(await load(readName('app', app))),
     async activate(app, id) {
       const name = readName('app', app)
       const deployment = readName('deployment', id)
       for (let tries = 0; tries < TRIES; tries++) {
         const known = await load(name)
-        const next = forceDeployment(known.app, deployment, known.now)
-        if (next === null) throw deploymentNotFound(known.app, deployment)
+        if (findDeployment(known, deployment) === undefined) throw deploymentNotFound(known, deployment)
+        const next = activateDeployment(known, deployment, await liveIds(name))
+        if (next === null) throw deploymentNotLive(name, deployment)
         if (!(await writeStore('activate a deployment', () => store.saveApp(next)))) continue
-        // One that counted already now counts until a newer one comes: no other declarations, nothing to tell.
-        const isOther = next.term !== known.app.term
-        if (isOther) emit({ type: 'deployment.activated', app: name, deployment, term: next.term })
+        const { number } = findDeployment(next, deployment)!
+        if (known.active !== deployment) emit({ type: 'deployment.activated', app: name, deployment, number })
         return viewDeployments(next)
       }
-      throw new CronceError('CONTENTION', `App ${JSON.stringify(name)} kept changing: ${TRIES} tries were in vain.`, {
+      throw new CronceError('CONTENTION', `App ${JSON.stringify(name)} kept changing: ${TRIES} tries failed.`, {
         hint: 'Try again.',
       })
     },
@@ -70,12 +92,16 @@ function deploymentNotFound({ name, deployments }: AppRecord, id: string): Cronc
   return new CronceError('DEPLOYMENT_NOT_FOUND', `${name} has no deployment ${JSON.stringify(id)}.`, { hint })
 }
 
-function viewDeployments({ name, active, term, activeGoneAt, deployments }: AppRecord): DeploymentsView {
-  const views = deployments.map(({ id, number, firstReadyAt, lastReadyAt }) => ({
-    id,
-    number,
-    firstReadyAt,
-    lastReadyAt,
-  }))
-  return { app: name, active, term, activeGoneAt, deployments: views.sort((one, other) => one.number - other.number) }
+function deploymentNotLive(app: string, id: string): CronceError {
+  const message = `The deployment ${JSON.stringify(id)} of ${app} has no live instance that declares jobs.`
+  return new CronceError('DEPLOYMENT_NOT_LIVE', message, { hint: 'Start a process of it, then activate it.' })
+}
+
+function viewDeployments({ name, active, activated, deployments, refused }: AppRecord): DeploymentsView {
+  const views = deployments.map(viewDeployment).sort((one, other) => one.number - other.number)
+  return { app: name, active, activated, deployments: views, refused }
+}
+
+function viewDeployment({ cleared: _, ...view }: DeploymentRecord): DeploymentView {
+  return view
 }

@@ -25,6 +25,7 @@ export function viewSchedule(state: ScheduleState): ScheduleView {
     createdAt: state.createdAt,
     updatedAt: state.updatedAt,
     retiredAt: state.retiredAt,
+    retirements: state.retirements ?? [],
     pause:
       pause === null
         ? null

@@ -2,7 +2,7 @@ import type { Json } from '../model/json.ts'
 import type { Outcome, Reason } from '../model/outcome.ts'
 import type { Policy } from '../model/policy.ts'
 import type { ErrorRecord, LogLine, Progress } from '../model/record.ts'
-import type { FireKind, MissedChoice } from '../model/schedule.ts'
+import type { FireKind, MissedChoice, Retirement } from '../model/schedule.ts'
 import type { TriggerData } from '../trigger/trigger.ts'
 
 /** What users see: plain data. Instants are epoch milliseconds (`…At`), durations milliseconds (`…Ms`), tokens texts. */
@@ -31,6 +31,8 @@ export interface ScheduleView {
   readonly createdAt: number
   readonly updatedAt: number
   readonly retiredAt: number | null
+  /** The last ten stretches in which it was retired, the latest last; the current one has `to: null`. Its instants in them did not fire. */
+  readonly retirements: readonly Retirement[]
   readonly pause: PauseView | null
   /** When it is due next; frozen while it is paused. `null`: never again, or only when triggered. */
   readonly nextAt: number | null

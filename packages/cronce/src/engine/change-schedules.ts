@@ -1,5 +1,5 @@
 import type { Instant, ScheduleState } from '../model/schedule.ts'
-import { contention, pauseAmong } from '../policy/contention.ts'
+import { appChanged, contention, pauseAmong } from '../policy/contention.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { ApplyOptions, ChangeResult } from '../store/store.ts'
 import type { Core } from './core.ts'
@@ -32,6 +32,7 @@ export async function changeSchedules(
     const pauseMs = pauseAmong(round, random)
     if (pauseMs > 0) await clock.pause(pauseMs)
     if (round > 0 && clock.mono() >= givenUpAt) throw contention(pending[0]!, round)
+    if (round > 0 && options.app !== undefined) await demandUnchanged(core, options.app)
     const sentAt = core.parts.clock.mono()
     const asked = pending
     const loaded = await callStore(core, `${operation} (read)`, () => core.parts.store.load(asked))
@@ -48,6 +49,15 @@ export async function changeSchedules(
     pending = await applyDecisions(core, operation, decisions, options, done)
   }
   return done
+}
+
+/** Otherwise every further try would meet the same conflict. */
+async function demandUnchanged(
+  core: Core,
+  { name, version }: NonNullable<ApplyOptions<unknown>['app']>,
+): Promise<void> {
+  const { app } = await callStore(core, 'deploy (read)', () => core.parts.store.loadApp(name))
+  if ((app?.version ?? 0) !== version) throw appChanged(name)
 }
 
 /** Answers the ids that met somebody else's change. */

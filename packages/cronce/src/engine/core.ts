@@ -43,6 +43,8 @@ export interface Core<Tx = unknown> {
   peers: readonly InstanceRecord[]
   /** As of the last beat. */
   chores: Chores
+  /** Numbers of the deployments of this app that count, by id: the highest one that has a job claims its fires first. */
+  deploymentNumbers: ReadonlyMap<string, number>
   /** Claims that were sent and not answered yet, by request. */
   readonly claiming: Set<string>
   readonly undecided: Undecided
@@ -98,6 +100,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     instance: parts.newId(),
     peers: [],
     chores: { appVersion: 0, orphans: [], prunable: false },
+    deploymentNumbers: new Map(),
     claiming: new Set(),
     undecided: undecided(parts),
     fullUntil: new Map(),

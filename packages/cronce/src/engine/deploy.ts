@@ -1,277 +1,320 @@
-import type { AppRecord, DeploymentRecord } from '../model/app.ts'
+import type { AppRecord, RefusedDeclaration } from '../model/app.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { FireRecord } from '../model/record.ts'
-import type { Instant, ScheduleState } from '../model/schedule.ts'
+import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
 import type { Refusal } from '../policy/decision.ts'
-import { define } from '../policy/define.ts'
-import { decideDeployment } from '../policy/deployment.ts'
-import { retire } from '../policy/retire.ts'
-import type { Page, ScheduleQuery } from '../store/store.ts'
+import { define, type Standing } from '../policy/define.ts'
+import {
+  announceRetirements,
+  counts,
+  findDeployment,
+  markGone,
+  markLost,
+  outrankedBy,
+  recordRefusals,
+  registerProcess,
+} from '../policy/deployment.ts'
+import { type RetireWish, retire } from '../policy/retire.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
+import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
+import { retirer } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
 
-/** Deployments: whose declarations count, and writing them once. */
+/** Registers this process with its app, declares its schedules, and retires what left the code. See docs/architecture.md, "Deployments". */
 export interface Deployer {
-  /** See who is active; declare what the code says if it is this deployment's turn. Throws when the store does. */
+  /** Register, declare and retire what is due. Throws when the store does. */
   keep(): Promise<void>
-  /** Whether there is something that the last `keep` has not seen, or something runs out. */
+  /** After every beat: note which deployments are live. */
+  observe(): void
+  /** Whether something changed since the last `keep`, or a wait is over. */
   isWanted(): boolean
-  /** How long nothing runs out. */
+  /** Until a wait is over. */
   restMs(): number
-  /** What was written may be lost: all of it is to be done again. */
+  /** The store may have lost what was written: do all of it again. */
   forget(): void
 }
 
 const BATCH = 200
 const TRIES = 10
-/** While the active deployment is gone: until the hold-down is over. */
-const HELD_DOWN_MS = 30_000
-/** What could not be written yet is tried again after so long, then less and less often. */
-const AGAIN_MS = 5_000
-const AGAIN_LONGEST_MS = 60_000
-/** So often at least, that the record says who was ready while those who were are still on record themselves. */
+/** First pause before another try to write what could not be written; doubles up to the longest. */
+const RETRY_MS = 5_000
+const RETRY_LONGEST_MS = 60_000
 const LONGEST_MS = 3_600_000
+
+/** A declaration may be refused for a reason that passes by itself. */
+const PASSING: ReadonlySet<string> = new Set(['SCHEDULE_BEHIND', 'SCHEDULE_BUSY'])
 
 /** What the last `keep` saw. */
 interface Kept {
-  readonly version: number
-  readonly liveIds: readonly string[]
-  readonly isHeldDown: boolean
+  readonly record: AppRecord
+  readonly liveKey: string
   /** Until the next try to write what is not written yet; `null`: all is. */
-  readonly againMs: number | null
+  readonly retryMs: number | null
 }
 
-/** Jobs of processes of this deployment. */
-interface Alike {
-  /** And one that has it. */
-  readonly live: ReadonlyMap<string, string>
-  /** Of those that died a moment ago. */
-  readonly missed: ReadonlySet<string>
+/** `outdated`: the app's record changed meanwhile. */
+export type Progress = 'done' | 'unfinished' | 'outdated'
+
+/** A process without jobs declares nothing, registers nothing and retires nothing. */
+const IDLE: Deployer = {
+  keep: async () => {},
+  observe: () => {},
+  isWanted: () => false,
+  restMs: () => LONGEST_MS,
+  forget: () => {},
 }
-
-const NOBODY_ELSE: Alike = { live: new Map(), missed: new Set() }
-
-/** What a declaration may be refused for that passes by itself. */
-const PASSING: ReadonlySet<string> = new Set(['SCHEDULE_BEHIND', 'SCHEDULE_BUSY'])
 
 export function deployer(core: Core): Deployer {
   const { app, deployment, declared, holdDownMs } = core.settings
-  /** The term under which this process has written its declarations. */
-  let declaredTerm = -1
-  /** And as whom: while it was taken for dead, what it has may have been retired. */
-  let declaredAs = ''
+  if (declared.length === 0) return IDLE
+  const { clock, store, emit } = core.parts
+  const names = declared.map(({ id }) => id).sort()
+  const watch = fleetWatch(core)
+  const retires = retirer(core, watch, (operation, ids, decide, record) => change(operation, ids, decide, record))
   let kept: Kept | null = null
-  /** Instances that have what was not retired for their sake: when one is gone, that is to be looked at again. */
-  let sparedFor: readonly string[] = []
-  /** What is tried again is told once in a term. */
-  let told = { term: -1, refused: new Set<string>() }
-  /** Instants that an earlier schedule of the name has left on record. */
-  const onRecord = new Map<string, FireRecord[]>()
   let keptAt = Number.NEGATIVE_INFINITY
+  /** What the declarations that are written depend on. */
+  let declaredUnder = ''
+  let refusals: readonly RefusedDeclaration[] = []
+  const toldRefusals = new Set<string>()
+  /** Instants on record that an earlier schedule of the name left. */
+  const onRecord = new Map<string, FireRecord[]>()
 
-  const liveIds = (): string[] => {
-    const ready = core.peers.filter((peer) => peer.app === app && !peer.expired)
-    return [...new Set([deployment, ...ready.map((peer) => peer.deployment)])].sort()
-  }
+  const liveKey = (): string => [core.instance, ...watch.liveIds()].join()
 
   const restMs = (): number => {
-    const { leaseMs } = core.settings
-    // Who renews only now and then has time for these, too.
-    const heldDownMs = Math.min(Math.max(HELD_DOWN_MS, leaseMs), holdDownMs / 2)
-    const pauseMs = kept?.againMs ?? (kept?.isHeldDown === true ? heldDownMs : LONGEST_MS)
-    return Math.max(0, keptAt + pauseMs - core.parts.clock.mono())
+    const waitMs = Math.min(LONGEST_MS, kept?.retryMs ?? LONGEST_MS)
+    return Math.max(0, Math.min(keptAt + waitMs - clock.mono(), watch.untilNextMs()))
   }
-
-  const isUnspared = (): boolean => sparedFor.some((spared) => !core.peers.some(({ id }) => id === spared))
 
   const isWanted = (): boolean =>
     kept === null ||
-    declaredAs !== core.instance ||
-    isUnspared() ||
-    kept.version !== core.chores.appVersion ||
-    kept.liveIds.join() !== liveIds().join() ||
+    kept.record.version !== core.chores.appVersion ||
+    kept.liveKey !== liveKey() ||
+    watch.hasChanged() ||
     restMs() === 0
 
   const keep = async (): Promise<void> => {
-    const againMs = Math.min(AGAIN_LONGEST_MS, 2 * (kept?.againMs ?? AGAIN_MS / 2))
-    // If it fails, or others are faster, it is still to be done.
+    const retryMs = Math.min(RETRY_LONGEST_MS, 2 * (kept?.retryMs ?? RETRY_MS / 2))
+    // If it fails, it is still to be done.
     kept = null
-    keptAt = core.parts.clock.mono()
-    const seen = liveIds()
-    const record = await activate(seen)
-    if (record === null) return
-    const isComplete = await declareIn(record)
-    const isHeldDown = record.activeGoneAt !== null
-    kept = { version: record.version, liveIds: seen, isHeldDown, againMs: isComplete ? null : againMs }
-  }
-
-  /** False: something is still to be written. */
-  const declareIn = async ({ active, term }: AppRecord): Promise<boolean> => {
-    const { instance } = core
-    if (active === deployment && (term !== declaredTerm || declaredAs !== instance || isUnspared())) {
-      if (told.term !== term) told = { term, refused: new Set() }
-      const isDeclared = await declare(term)
-      const isRetired = await retireOthers(term)
-      declaredTerm = isDeclared && isRetired ? term : -1
-    }
-    if (active !== deployment) sparedFor = []
-    declaredAs = instance
-    return active !== deployment || declaredTerm === term
-  }
-
-  const activate = async (live: readonly string[]): Promise<AppRecord | null> => {
+    keptAt = clock.mono()
     for (let tries = 0; tries < TRIES; tries++) {
-      const { now, app: known } = await callStore(core, 'deploy (read)', () => core.parts.store.loadApp(app))
-      const upToDate = known === null ? null : await withPresence(known, live, now)
-      const wanted = decideDeployment(upToDate, app, { now, me: deployment, liveIds: live, holdDownMs })
-      if (wanted === null) return known
-      if (!(await callStore(core, 'deploy', () => core.parts.store.saveApp(wanted)))) continue
-      if (wanted.active !== null && wanted.active !== known?.active) {
-        core.parts.emit({ type: 'deployment.activated', app, deployment: wanted.active, term: wanted.term })
-      }
-      return wanted
+      const seen = liveKey()
+      const record = await register()
+      if (record === null) continue
+      const declaring = await declareUnder(record)
+      if (declaring === 'outdated') continue
+      const told = await tellRefusals(record)
+      if (told === null) continue
+      const retired = await retires.pass(told)
+      if (retired.progress === 'outdated') continue
+      watch.adopt(retired.record)
+      core.deploymentNumbers = numbersOf(retired.record)
+      const isDone = declaring === 'done' && retired.progress === 'done'
+      kept = { record: retired.record, liveKey: seen, retryMs: isDone ? null : retryMs }
+      return
     }
-    // Others decide at the same time, on what we see too: the next round will find it done.
-    return null
+    // Others change the record at the same time: the next round finds it done.
   }
 
-  /**
-   * Who was ready when is written rarely: in between, the instances themselves say so. Without that a deployment that was
-   * there all the time would seem to come back after a long absence, and count as the latest. One alone is that anyway.
-   */
-  const withPresence = async (record: AppRecord, live: readonly string[], now: Instant): Promise<AppRecord> => {
-    const isOld = ({ id, lastReadyAt }: DeploymentRecord): boolean =>
-      live.includes(id) && now - lastReadyAt >= holdDownMs / 4
-    if (record.deployments.length < 2 || !record.deployments.some(isOld)) return record
-    const { instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances({ app }))
-    const deployments = record.deployments.map((known) => {
-      if (!isOld(known)) return known
-      const own = instances.filter((peer) => peer.app === app && peer.deployment === known.id)
-      const readyAt = presentUntil(known.lastReadyAt, own, holdDownMs)
-      // Not later than this, so that it is worth writing down.
-      return { ...known, lastReadyAt: Math.max(known.lastReadyAt, Math.min(readyAt, now - holdDownMs / 4)) }
-    })
-    return { ...record, deployments }
+  /** Write this process, and what it sees of the others, into the app's record. `null`: another process was faster. */
+  const register = async (): Promise<AppRecord | null> => {
+    const { now, app: known } = await callStore(core, 'deploy (read)', () => store.loadApp(app))
+    const isSteady = watch.livedMs() >= holdDownMs
+    const process = { id: deployment, explicit: core.settings.isExplicit, declares: names, isSteady }
+    const live = new Set(watch.liveIds())
+    let next = registerProcess(known, app, process, { now, live }) ?? known!
+    if (next.deployments.some(({ id, goneAt }) => goneAt === null && !live.has(id))) next = await withGone(next)
+    next = markLost(next, watch.lostIds(next)) ?? next
+    watch.adopt(next)
+    if (next === known) return known
+    const wanted = { ...next, version: (known?.version ?? 0) + 1, refused: next.refused.filter(isLive) }
+    if (!(await save(wanted))) return null
+    if (wanted.active !== null && wanted.active !== known?.active) {
+      const { number } = findDeployment(wanted, wanted.active)!
+      emit({ type: 'deployment.activated', app, deployment: wanted.active, number })
+    }
+    return wanted
   }
 
-  /** False: not all of it could be written yet. */
-  const declare = async (term: number): Promise<boolean> => {
-    const source = { kind: 'code' as const, app, term }
-    let isComplete = true
+  const save = (record: AppRecord): Promise<boolean> => callStore(core, 'deploy', () => store.saveApp(record))
+
+  const isLive = ({ instance }: RefusedDeclaration): boolean => core.peers.some(({ id }) => id === instance)
+
+  /** Judged by a new list: the last beat may be older than the record. */
+  const withGone = async (record: AppRecord): Promise<AppRecord> => {
+    const { now, instances } = await callStore(core, 'deploy (look)', () => store.listInstances({ app }))
+    const own = instances.filter((peer) => peer.app === app && peer.jobs.length > 0)
+    const live = new Set([deployment, ...own.filter(isPresent).map((peer) => peer.deployment)])
+    const diedEarly = new Set(
+      record.deployments.filter(({ id, readyAt }) => hasDiedEarly(own, id, readyAt)).map(({ id }) => id),
+    )
+    return markGone(record, { now, live, diedEarly }) ?? record
+  }
+
+  const hasDiedEarly = (instances: readonly InstanceRecord[], id: string, readyAt: number): boolean => {
+    const ended = instances.filter((peer) => peer.deployment === id && !isPresent(peer) && peer.renewedAt >= readyAt)
+    const last = ended.toSorted((a, b) => b.renewedAt - a.renewedAt)[0]
+    return last?.state === 'dead' && last.renewedAt - readyAt < holdDownMs
+  }
+
+  const declareUnder = async (record: AppRecord): Promise<Progress> => {
+    const ranks = record.deployments.map(({ id, number, lost, onProbation }) => [id, number, lost, onProbation])
+    const retired = record.retired.filter((name) => names.includes(name))
+    const under = JSON.stringify([core.instance, ranks, retired, [...watch.absentApps()]])
+    if (under === declaredUnder) return 'done'
+    const renamed = await rename(record)
+    if (renamed === 'outdated') return renamed
+    const progress = await declare(record)
+    if (progress === 'done') declaredUnder = under
+    return progress
+  }
+
+  const declare = async (record: AppRecord): Promise<Progress> => {
+    const { number } = findDeployment(record, deployment)!
+    const source = { kind: 'code' as const, app, number }
+    const standing: Standing = { app: record, deployment, absentApps: watch.absentApps() }
+    const refused: RefusedDeclaration[] = []
+    let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
-      const wanted = new Map(declared.slice(start, start + BATCH).map(({ id, definition }) => [id, definition]))
-      const refusals = new Map<string, Refusal>()
+      const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
+      const old = await renamedStates([...wanted.values()].flatMap(({ was }) => was ?? []))
+      const found = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
-      const isWritten = await change('declare', [...wanted.keys()], (id, state, context) => {
-        const decision = define(state, id, { definition: wanted.get(id)!, source }, context)
+      const decide: Decide = (id, state, context) => {
+        const { definition, was } = wanted.get(id)!
+        const wish = { definition, source, standing, was: was === undefined ? undefined : old.get(was) }
+        const decision = define(state, id, wish, context)
         if (decision === null || !('refused' in decision)) return decision
-        // That a newer deployment was faster is as it should be.
-        if (decision.refused !== 'DEPLOYMENT_SUPERSEDED') refusals.set(id, decision)
+        if (decision.refused === 'SCHEDULE_NAME_TAKEN' && state?.source.kind === 'code') watch.want(state.source.app)
+        // That a newer deployment defines it is as it should be.
+        if (decision.refused !== 'DEPLOYMENT_SUPERSEDED') found.set(id, decision)
         return null
-      })
-      for (const [schedule, { refused, message }] of refusals) {
-        if (PASSING.has(refused)) isComplete = false
-        if (told.refused.has(schedule)) continue
-        told.refused.add(schedule)
-        const { job } = wanted.get(schedule)!
-        core.parts.emit({ type: 'schedule.refused', schedule, job, code: refused, message })
       }
-      if (!isWritten) isComplete = false
+      const written = await change('declare', [...wanted.keys()], decide, record)
+      if (written === 'outdated') return written
+      if (written === 'unfinished') progress = written
+      for (const [schedule, refusal] of found) refused.push(refusalOf(schedule, refusal))
     }
+    refusals = refused
+    if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
-    return isComplete
+    return progress
+  }
+
+  const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {
+    const { host, pid } = core.settings
+    const about = { schedule, deployment, instance: core.instance, host, pid }
+    return { ...about, code: refused, message: `${message} ${hint}`, at: core.time.estimate() }
+  }
+
+  /** Both sides are told, each once; operators find it in the record. `null`: another process was faster. */
+  const tellRefusals = async (record: AppRecord): Promise<AppRecord | null> => {
+    const others = record.refused.filter(
+      ({ instance, schedule }) => instance !== core.instance && names.includes(schedule),
+    )
+    for (const { schedule, code, message, instance, ...rest } of [...refusals, ...others]) {
+      const key = `${instance === core.instance ? '' : instance} ${code} ${schedule}`
+      if (toldRefusals.has(key)) continue
+      toldRefusals.add(key)
+      const { deployment: its, host, pid } = rest
+      const process = instance === core.instance ? {} : { process: { instance, deployment: its, host, pid } }
+      emit({ type: 'schedule.refused', schedule, job: schedule, code, message, ...process })
+    }
+    const next = recordRefusals(record, core.instance, refusals)
+    if (next === null) return record
+    return (await save(next)) ? next : null
+  }
+
+  /** A job with `was` continues the schedule of its old name: that one is retired first, so no instant is planned under both. */
+  const rename = async (record: AppRecord): Promise<Progress> => {
+    const wanted = new Map(declared.flatMap(({ id, was }) => (was === undefined ? [] : [[was, id] as const])))
+    if (wanted.size === 0) return 'done'
+    const { number, declares } = findDeployment(record, deployment)!
+    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...wanted.keys()]))
+    const isRenamed = (state: ScheduleState): boolean =>
+      isOwn(state) &&
+      state.retiredAt === null &&
+      !declares.includes(state.id) &&
+      outrankedBy(record, deployment, wanted.get(state.id)!) === null
+    const ids = schedules.filter(isRenamed).map(({ id }) => id)
+    if (ids.length === 0) return 'done'
+    const announced = announceRetirements(record, ids)
+    if (!(await save(announced))) return 'outdated'
+    const by: RetireWish = { app, cause: 'renamed', deployment, number }
+    await change('rename', ids, (_, state, context) => (state === null ? null : retire(state, by, context)), announced)
+    // The record has another version now.
+    return 'outdated'
+  }
+
+  const isOwn = ({ source }: ScheduleState): boolean => source.kind === 'code' && source.app === app
+
+  /** Schedules that were renamed and not declared since. */
+  const renamedStates = async (ids: readonly string[]): Promise<ReadonlyMap<string, ScheduleState>> => {
+    if (ids.length === 0) return new Map()
+    const { schedules } = await callStore(core, 'rename (read)', () => store.load(ids))
+    const isRenamed = (state: ScheduleState): boolean =>
+      isOwn(state) && state.retiredAt !== null && state.retirements?.at(-1)?.cause === 'renamed'
+    return new Map(schedules.filter(isRenamed).map((state) => [state.id, state]))
   }
 
   /**
-   * False: the store did not take all of it. An instant that is on record already is passed over first, as an instance does that plans;
-   * what its clock did not let happen yet has its turn next time.
+   * Write decisions that depend on the app's record. An instant that is on record already is passed over first, as an instance does that
+   * plans.
    */
-  const change = async (operation: string, ids: readonly string[], decide: Decide): Promise<boolean> => {
-    let isComplete = true
+  const change = async (
+    operation: string,
+    ids: readonly string[],
+    decide: Decide,
+    record: AppRecord,
+  ): Promise<Progress> => {
+    let isDone = true
     const changed = new Map<string, Changed>()
     const decideOne: Decide = (id, state, context) => {
       const inTheWay = onRecord.get(id)
       onRecord.delete(id)
       const isPassed = state === null || inTheWay === undefined || nextBackfillStretch(state) !== null
       const passed = isPassed ? null : advance(state, context, null, inTheWay)
-      if (passed !== null) isComplete = false
+      if (passed !== null) isDone = false
       return passed ?? decide(id, state, context)
     }
+    const guard = { app: { name: app, version: record.version } }
     try {
-      await changeSchedules(core, operation, ids, decideOne, {}, changed)
+      await changeSchedules(core, operation, ids, decideOne, guard, changed)
     } catch (error) {
-      // One that somebody holds in a transaction of their own keeps nobody from starting.
-      if (describeError(error).code !== 'CONTENTION') throw error
-      isComplete = false
+      const { code } = describeError(error)
+      if (code === 'APP_CHANGED') return 'outdated'
+      // A schedule that another transaction has locked keeps no instance from starting.
+      if (code !== 'CONTENTION') throw error
+      isDone = false
     }
     for (const [id, outcome] of changed) {
       if (outcome.kind !== 'refused') continue
-      isComplete = false
+      isDone = false
       if (outcome.result.kind === 'exists') onRecord.set(id, [outcome.result.fire])
     }
-    return isComplete
-  }
-
-  /** False: not all of it could be written yet. */
-  const retireOthers = async (term: number): Promise<boolean> => {
-    const own = new Set(declared.map(({ id }) => id))
-    sparedFor = []
-    let isComplete = true
-    for (let after: string | null = null; ; ) {
-      const query: ScheduleQuery = { app, after, limit: BATCH }
-      const page: Page<ScheduleState> = await callStore(core, 'retire (list)', () =>
-        core.parts.store.listSchedules(query),
-      )
-      const others = page.items.filter(({ id, retiredAt }) => retiredAt === null && !own.has(id)).map(({ id }) => id)
-      // Asked after the schedules were: whoever declares one has joined before.
-      const alike = others.length === 0 ? NOBODY_ELSE : await jobsOfAlike()
-      const gone = others.filter((id) => !alike.live.has(id) && !alike.missed.has(id))
-      if (others.some((id) => alike.missed.has(id))) isComplete = false
-      sparedFor = [...new Set([...sparedFor, ...others.flatMap((id) => alike.live.get(id) ?? [])])]
-      const isWritten = await change('retire', gone, (_, state, context) => {
-        const decision = state === null ? null : retire(state, { app, term }, context)
-        // More is due than one step settles.
-        if (decision !== null && decision.change.state?.retiredAt === null) isComplete = false
-        return decision
-      })
-      if (!isWritten) isComplete = false
-      if (page.next === null) return isComplete
-      after = page.next
-    }
-  }
-
-  /**
-   * Processes of one deployment may have different jobs: what another one has is not gone from the code, and one that was lost without a word
-   * may come back. Whoever left did so on purpose.
-   */
-  const jobsOfAlike = async (): Promise<Alike> => {
-    const { now, instances } = await callStore(core, 'retire (look)', () => core.parts.store.listInstances({ app }))
-    const alike = instances.filter((peer) => peer.app === app && peer.deployment === deployment)
-    const live = alike.filter(({ state }) => state === 'live' || state === 'draining')
-    const missed = alike.filter(({ state, renewedAt }) => state === 'dead' && now - renewedAt < holdDownMs)
-    return {
-      live: new Map(live.flatMap(({ id, jobs }) => jobs.map((job) => [job, id]))),
-      missed: new Set(missed.flatMap(({ jobs }) => jobs)),
-    }
+    return isDone ? 'done' : 'unfinished'
   }
 
   const forget = (): void => {
     kept = null
-    declaredTerm = -1
+    declaredUnder = ''
+    watch.restart()
   }
 
-  return { keep, isWanted, restMs, forget }
+  return { keep, observe: watch.observe, isWanted, restMs, forget }
+
+  function isPresent(peer: InstanceRecord): boolean {
+    return ofApp(peer, app)
+  }
 }
 
-/** From instance to instance, as long as the next one came before the hold-down was over. */
-function presentUntil(readyAt: Instant, instances: readonly InstanceRecord[], holdDownMs: number): Instant {
-  let until = readyAt
-  for (const { startedAt, renewedAt } of instances.toSorted((a, b) => a.startedAt - b.startedAt)) {
-    if (startedAt - until < holdDownMs) until = Math.max(until, renewedAt)
-  }
-  return until
+/** By id, of the deployments that count: their instances claim first what they define. */
+function numbersOf(record: AppRecord): ReadonlyMap<string, number> {
+  return new Map(record.deployments.filter(counts).map(({ id, number }) => [id, number]))
 }

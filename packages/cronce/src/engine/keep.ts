@@ -65,6 +65,7 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
     core.chores.prunable && isEldest(core) && clock.mono() - prunedAt >= Math.max(PRUNE_MS, core.settings.leaseMs)
 
   const heed = (): void => {
+    deploys.observe()
     const told = core.chores.orphans
     // Whoever declares one dead recovers its runs, and one is enough to watch over that; but that one may be paused.
     orphans = isEldest(core) ? told : told.filter((id) => toldBefore.includes(id))

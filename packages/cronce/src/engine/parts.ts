@@ -36,6 +36,7 @@ export type SyncPoint =
   | 'transaction:sent'
   | 'recover:sent'
   | 'declare:sent'
+  | 'retire:sent'
 
 export interface Job<Tx = unknown> {
   readonly name: string
@@ -77,6 +78,8 @@ export interface StepOptions {
 export interface EngineSettings {
   readonly app: string
   readonly deployment: string
+  /** Whether the deployment has an id of its own; otherwise it is the hash of what this process declares. */
+  readonly isExplicit: boolean
   readonly host: string
   readonly pid: number
   readonly version: string
@@ -90,8 +93,10 @@ export interface EngineSettings {
   readonly patienceMs: number
   /** Between two looks at whether the processes of others still live, where the store can tell. */
   readonly probeMs: number
-  /** How long a deployment must be gone before an older one counts again. */
+  /** How long a deployment must be gone before an older one counts again, and ready before it retires anything. */
   readonly holdDownMs: number
+  /** How long live processes of an older explicit deployment keep a schedule that the newest one does not declare. */
+  readonly retireAfterMs: number
   /** Without a timeout, a run is reported as stuck after this. */
   readonly stuckMs: number
   /** Schedules that the code declares. */
@@ -101,4 +106,6 @@ export interface EngineSettings {
 export interface Declared {
   readonly id: string
   readonly definition: Definition
+  /** The schedule that it continues under a new name. */
+  readonly was?: string | undefined
 }

@@ -27,19 +27,23 @@ export function takesNew({ state, drain }: Core['peers'][number]): boolean {
   return state === 'live' && !drain
 }
 
+const NO_BUCKETS = '0'.repeat(BUCKET_COUNT)
+
 type Dealt = readonly { readonly job: string; readonly buckets: string }[]
 
 /** Of which job which buckets are this instance's: computed when the fleet changes, asked at every look. */
 export function dealer(core: Core): () => Dealt {
   let peers: Core['peers'] | null = null
+  let numbers: Core['deploymentNumbers'] | null = null
   let key = ''
   let dealt: Dealt = []
   return () => {
-    if (peers !== core.peers) {
+    if (peers !== core.peers || numbers !== core.deploymentNumbers) {
       peers = core.peers
+      numbers = core.deploymentNumbers
       const able = peers.filter(takesNew)
       // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
-      const dealtFor = [core.instance, ...able.map(({ id }) => id)].join()
+      const dealtFor = [core.instance, ...able.map((peer) => `${peer.id} ${rankOf(core, peer)}`)].join()
       if (dealtFor !== key) {
         dealt = deal(core, able)
         core.agenda.deal(dealt)
@@ -53,14 +57,30 @@ export function dealer(core: Core): () => Dealt {
   }
 }
 
+/** Instances of this app by their deployment's number; those of other apps are equals. */
+function rankOf(core: Core, { app, deployment }: Core['peers'][number]): number {
+  if (app !== core.settings.app) return Number.POSITIVE_INFINITY
+  return core.deploymentNumbers.get(deployment) ?? Number.NEGATIVE_INFINITY
+}
+
+/** Of those that have a job, the instances of the highest-numbered deployment claim first; others wait for their patience. */
 function deal(core: Core, able: Core['peers']): Dealt {
-  const withJob = new Map<string, string[]>([...core.parts.jobs.keys()].map((job) => [job, []]))
-  for (const { id, jobs } of able) for (const job of jobs) withJob.get(job)?.push(id)
+  const withJob = new Map<string, { readonly id: string; readonly rank: number }[]>(
+    [...core.parts.jobs.keys()].map((job) => [job, []]),
+  )
+  for (const peer of able) {
+    const entry = { id: peer.id, rank: rankOf(core, peer) }
+    for (const job of peer.jobs) withJob.get(job)?.push(entry)
+  }
   const masks = new Map<string, string>()
-  return [...withJob].map(([job, ids]) => {
-    const shared = ids.join()
-    const buckets = masks.get(shared) ?? bucketsOf(core.instance, ids)
-    masks.set(shared, buckets)
+  return [...withJob].map(([job, entries]) => {
+    const own = entries.filter(({ rank }) => rank !== Number.POSITIVE_INFINITY)
+    const highest = Math.max(...own.map(({ rank }) => rank))
+    const first = entries.filter(({ rank }) => rank >= highest).map(({ id }) => id)
+    const shared = first.join()
+    const isFirst = first.includes(core.instance) || !entries.some(({ id }) => id === core.instance)
+    const buckets = isFirst ? (masks.get(shared) ?? bucketsOf(core.instance, first)) : NO_BUCKETS
+    if (isFirst) masks.set(shared, buckets)
     return { job, buckets }
   })
 }

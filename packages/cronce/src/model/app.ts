@@ -1,20 +1,56 @@
 import type { Instant } from './schedule.ts'
 
-/** Which deployment of an app counts. Changed by compare-and-set on `version`, 0 when there is none yet. */
+/**
+ * The deployments of an app: which schedules each declares, and which of them decides. Changed by compare-and-set on `version`;
+ * 0 stands for an app without a record. See docs/architecture.md, "Deployments".
+ */
 export interface AppRecord {
   readonly name: string
   readonly version: number
-  /** Moves up whenever another deployment becomes active: what declarations are written under. */
-  readonly term: number
+  /** The highest-numbered deployment that is not lost. */
   readonly active: string | null
-  /** Since when no instance of the active one has been ready. */
-  readonly activeGoneAt: Instant | null
+  /** The deployment that an operator activated. Ends when an id appears for the first time. */
+  readonly activated: string | null
   readonly deployments: readonly DeploymentRecord[]
+  /**
+   * Schedules that were retired, and that no process with a right to them has declared since. A name is added before its schedule
+   * is retired and removed before it is declared, so a declaring process never misses a retirement. Bounded.
+   */
+  readonly retired: readonly string[]
+  /** The number of the explicit deployment for which nothing is left to retire; `null`: not checked since the last change. */
+  readonly tidiedFor: number | null
+  /** Declarations that were refused, the latest of each process and schedule. Bounded; `doctor` reports those of live processes. */
+  readonly refused: readonly RefusedDeclaration[]
 }
 
 export interface DeploymentRecord {
   readonly id: string
+  /** `false`: the id is the hash of what the process declares. */
+  readonly explicit: boolean
+  /** The order of appearance. Schedules keep the number that they were defined under. */
   readonly number: number
+  /** Schedules that any process of this deployment ever declared, by name. */
+  readonly declares: readonly string[]
   readonly firstReadyAt: Instant
-  readonly lastReadyAt: Instant
+  /** Since when it has had a live instance, this time. */
+  readonly readyAt: Instant
+  /** Since when no instance of it is live or draining; `null`: one is. */
+  readonly goneAt: Instant | null
+  /** Its last instance died within the hold-down of `readyAt`. It counts again after a whole hold-down with a live instance. */
+  readonly onProbation: boolean
+  /** An observer saw that it has not counted (gone or on probation) for a whole hold-down. */
+  readonly lost: boolean
+  /** Nothing that only this lost deployment declared is left to retire. */
+  readonly cleared: boolean
+}
+
+export interface RefusedDeclaration {
+  readonly schedule: string
+  readonly deployment: string
+  readonly instance: string
+  readonly host: string
+  readonly pid: number
+  readonly code: string
+  readonly message: string
+  readonly at: Instant
 }

@@ -1,6 +1,6 @@
 import type { Outcome, Reason } from './outcome.ts'
 import type { ErrorRecord, FireKey } from './record.ts'
-import type { CancelRequest, Instant } from './schedule.ts'
+import type { CancelRequest, Instant, Retirement } from './schedule.ts'
 
 interface AboutFire {
   readonly schedule: string
@@ -18,6 +18,13 @@ interface AboutRun extends AboutFire {
 interface AboutSchedule {
   readonly schedule: string
   readonly job: string
+}
+
+export interface AboutProcess {
+  readonly instance: string
+  readonly deployment: string
+  readonly host: string
+  readonly pid: number
 }
 
 /** What happened, in the past tense, as plain data: ids and values, nothing with a method. */
@@ -73,11 +80,46 @@ export type CronceEvent =
   /** This instance was declared dead, and goes on under a new id. */
   | { readonly type: 'instance.fenced'; readonly instance: string; readonly successor: string }
   | ({
-      readonly type: 'schedule.created' | 'schedule.changed' | 'schedule.removed' | 'schedule.retired'
+      readonly type: 'schedule.created' | 'schedule.changed' | 'schedule.removed'
     } & AboutSchedule)
+  /** It stops firing. `deployment`: the one that no longer declares it, or whose declarations stand in for it. */
+  | ({
+      readonly type: 'schedule.retired'
+      readonly cause: Retirement['cause']
+      readonly deployment: string
+    } & AboutSchedule)
+  /** A retired schedule is declared again, and fires again. */
+  | ({ readonly type: 'schedule.returned'; readonly retiredAt: Instant } & AboutSchedule)
+  /**
+   * The newest deployment of the app does not declare it, but live processes of older deployments do: it is retired in `retireInMs`. Told
+   * by a process of the newest deployment and by every process that declares it.
+   */
+  | ({
+      readonly type: 'schedule.contested'
+      readonly app: string
+      readonly newest: string
+      readonly retireInMs: number
+      readonly declaredBy: readonly AboutProcess[]
+    } & AboutSchedule)
+  /** Another live process of the same app declares none of the schedules of this one: perhaps it is another program. */
+  | {
+      readonly type: 'deployment.disjoint'
+      readonly app: string
+      readonly deployment: string
+      readonly other: AboutProcess
+      readonly jobs: readonly string[]
+    }
   | ({ readonly type: 'schedule.finished' } & AboutSchedule)
-  /** The code declares it, but the name belongs to somebody else, or it can't be changed now: it stays as it is. */
-  | ({ readonly type: 'schedule.refused'; readonly code: string; readonly message: string } & AboutSchedule)
+  /**
+   * A process declares it, but it stays as it is. `process`: of the same app and not this one, if it was another process's declaration of a
+   * schedule that this one declares, too.
+   */
+  | ({
+      readonly type: 'schedule.refused'
+      readonly code: string
+      readonly message: string
+      readonly process?: AboutProcess
+    } & AboutSchedule)
   | ({
       readonly type: 'schedule.paused'
       readonly note: string | null
@@ -93,7 +135,13 @@ export type CronceEvent =
   | ({ readonly type: 'schedule.failed'; readonly error: ErrorRecord } & AboutSchedule)
   /** Newer time zone data moved its next instant. */
   | ({ readonly type: 'schedule.moved'; readonly from: Instant | null; readonly to: Instant | null } & AboutSchedule)
-  | { readonly type: 'deployment.activated'; readonly app: string; readonly deployment: string; readonly term: number }
+  /** The deployment is the highest-numbered one that counts. */
+  | {
+      readonly type: 'deployment.activated'
+      readonly app: string
+      readonly deployment: string
+      readonly number: number
+    }
   /** The store did not answer, or not with what was asked. It is asked again. */
   | {
       readonly type: 'store.failed'

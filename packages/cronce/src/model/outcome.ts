@@ -35,6 +35,8 @@ export const REASONS = {
     'superseded',
     /** Noticed later than the misfire window reaches back, or beyond the limit of late fires. */
     'too-late',
+    /** It was due while the schedule was retired, and the schedule came back with another timing. */
+    'while-retired',
   ],
   abandoned: [
     /** Its instance died, and the job must not start twice. */

@@ -21,9 +21,9 @@ export interface Definition {
   readonly tenant: string | null
 }
 
-/** Who may change the definition. `term` counts the changes of an app's active deployment: a lower one can't overwrite. */
+/** Who may change the definition. `number`: of the app's deployment that defined it; see `policy/deployment.ts`. */
 export type Source =
-  | { readonly kind: 'code'; readonly app: string; readonly term: number }
+  | { readonly kind: 'code'; readonly app: string; readonly number: number }
   | { readonly kind: 'client' }
 
 /**
@@ -41,8 +41,10 @@ export interface ScheduleState {
   readonly createdAt: Instant
   readonly updatedAt: Instant
   readonly pause: Pause | null
-  /** Its job left the code of the app that declared it. */
+  /** Its job left the code of the app that declared it: nothing is planned or started, and waiting fires are frozen. */
   readonly retiredAt: Instant | null
+  /** The stretches in which it was retired, the latest last, at most `MAX_RETIREMENTS`. The current one has no end. */
+  readonly retirements?: readonly Retirement[]
   /** The high-water mark: every instant before it is on record, none from it on. `null`: there will be no more. */
   readonly nextAt: Instant | null
   /** Up to here everything is settled: `nextAt` is the first instant after it, whatever the time zone data says later. */
@@ -66,6 +68,21 @@ export interface ScheduleState {
   /** Fires that have not ended, by dueAt. */
   readonly open: readonly OpenFire[]
   readonly backfills: readonly Backfill[]
+}
+
+export const MAX_RETIREMENTS = 10
+
+export interface Retirement {
+  readonly from: Instant
+  readonly to: Instant | null
+  /**
+   * `dropped`: the newest deployment does not declare it. `absent`: no live process declared it any more. `renamed`: a job was declared
+   * with `was`.
+   */
+  readonly cause: 'dropped' | 'absent' | 'renamed'
+  /** The deployment that retired it, or whose declarations stand in for it. */
+  readonly deployment: string
+  readonly number: number
 }
 
 export interface Last {

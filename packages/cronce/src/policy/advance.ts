@@ -8,6 +8,7 @@ import { ledgerOf } from './ledger.ts'
 import { giveUpWaiting, missWaiting, plan } from './plan.ts'
 import { isRunning } from './records.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
+import { endFrozen } from './retire.ts'
 import { nextUnskipped, seriesOf } from './series.ts'
 import { failParked } from './settle.ts'
 import { startFires } from './start.ts'
@@ -32,15 +33,22 @@ export function advance(
   return finishIfChanged(draft)
 }
 
-/** The first of it alone: for schedules whose jobs nobody has any more, and so nobody else looks at. `null`: nothing is over. */
+/**
+ * End what is over in a schedule whose job no instance has, so that no instance claims it: revoked and parked runs, frozen fires.
+ * `null`: nothing is over.
+ */
 export function endOverdue(state: ScheduleState, context: Context): Decision | null {
   const draft = begin(state, context)
   revoke(draft)
-  return draft.runs.size === 0 ? null : finishIfChanged(draft)
+  endFrozen(draft)
+  return draft.runs.size === 0 && draft.records.length === 0 ? null : finishIfChanged(draft)
 }
 
 function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
-  if (draft.state.retiredAt !== null) return
+  if (draft.state.retiredAt !== null) {
+    endFrozen(draft)
+    return
+  }
   const known = existing.length === 0 ? null : ledgerOf(existing)
   if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
   if (draft.state.pause === null) plan(draft, 'ready', known)

@@ -19,3 +19,10 @@ export function contention(schedule: string, tries: number): CronceError {
     { hint: 'Try again, and look what changes it so often, or which transaction keeps its row.' },
   )
 }
+
+/** The record of an app changed, so what was decided on it was not written. */
+export function appChanged(app: string): CronceError {
+  return new CronceError('APP_CHANGED', `The deployments of the app ${JSON.stringify(app)} changed meanwhile.`, {
+    hint: 'Decide again.',
+  })
+}

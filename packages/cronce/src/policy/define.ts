@@ -1,19 +1,37 @@
+import type { AppRecord } from '../model/app.ts'
+import { ending } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
 import type { Definition, Instant, ScheduleState, Source } from '../model/schedule.ts'
+import { MAX_STEPS } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
+import { findDeployment, outrankedBy } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
 import { isEqual } from './equal.ts'
-import { aboutSchedule } from './records.ts'
+import { endFire } from './fires.ts'
+import { missRetired } from './plan.ts'
+import { aboutSchedule, isRunning } from './records.ts'
 import { shortestKeepMs } from './retention.ts'
-import { markOf, nextOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
+import { canRead, markOf, nextOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 import { planUpToNow, settleUpToNow } from './up-to-now.ts'
 
 export interface DefineWish {
   readonly definition: Definition
   readonly source: Source
+  /** Of the deployment that declares it; without one the numbers alone decide. */
+  readonly standing?: Standing | undefined
+  /** A schedule that this one continues under a new name, as it was when it was retired for that. */
+  readonly was?: ScheduleState | undefined
 }
 
-/** Make a schedule what somebody wrote down. `null`: it is that already. */
+/** What a deployment may define depends on the record of its app. */
+export interface Standing {
+  readonly app: AppRecord
+  readonly deployment: string
+  /** Apps without a live instance for a whole hold-down: they yield their names. */
+  readonly absentApps: ReadonlySet<string>
+}
+
+/** Make a schedule what code or a client declares. `null`: it is that already. */
 export function define(
   state: ScheduleState | null,
   id: string,
@@ -22,7 +40,7 @@ export function define(
 ): Decision | Refusal | null {
   const isPast = isOver(id, wanted, context.now)
   if (state === null) return isPast ? refusePast(id) : create(id, wanted, context)
-  const refusal = refuseSource(state, wanted.source) ?? refuseJob(state, wanted.definition)
+  const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
@@ -48,17 +66,19 @@ function refusePast(id: string): Refusal {
   }
 }
 
-/** Nothing is made up for: the first instant is the first one that is not over. */
-function create(id: string, { definition, source }: DefineWish, context: Context): Decision {
+/** The first instant is the next one; under a new name, the one that follows what the old name has planned. */
+function create(id: string, { definition, source, was }: DefineWish, context: Context): Decision {
   const { now } = context
-  const plannedTo = now - 1
+  const isContinued = was !== undefined && hasSameTiming(was.definition, definition)
+  const plannedTo = isContinued ? markOf(was) : now - 1
   const nextAt = nextOf(seriesOf(id, definition), definition, 0, plannedTo)
   const draft = begin(
     {
       ...{ id, version: 0, definition, revision: 1, source, createdAt: now, updatedAt: now },
-      ...{ pause: null, retiredAt: null, nextAt, plannedTo, zoneData: zoneDataOf(definition, context.zoneData) },
-      ...{ wakeAt: null, tokens: 0, fired: 0, ended: 0, trimmedBefore: null, failedInRow: 0 },
-      ...{ last: { dueAt: null, succeededDueAt: null, succeededAt: null }, open: [], backfills: [] },
+      ...{ pause: was?.pause ?? null, retiredAt: null, nextAt, plannedTo },
+      ...{ zoneData: zoneDataOf(definition, context.zoneData), wakeAt: null, tokens: 0, fired: 0, ended: 0 },
+      ...{ trimmedBefore: null, failedInRow: 0, open: [], backfills: [] },
+      last: was?.last ?? { dueAt: null, succeededDueAt: null, succeededAt: null },
     },
     context,
   )
@@ -70,6 +90,8 @@ function create(id: string, { definition, source }: DefineWish, context: Context
 function change(state: ScheduleState, wanted: DefineWish, context: Context): Decision | Refusal {
   const draft = begin(state, context)
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
+  const isContinued = isContinuing(state, wanted)
+  if (isContinued && isMoved) settleRetired(draft)
   if (!settleOldRule(draft, isMoved)) {
     return {
       refused: 'SCHEDULE_BEHIND',
@@ -77,22 +99,53 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
       hint: 'Let an instance catch up, then try again.',
     }
   }
+  if (state.retiredAt !== null && !isContinued) endWaiting(draft)
   keepOwn(draft, state.definition, wanted.definition)
   const { now, zoneData } = context
   const { definition, source } = wanted
-  const wasRetired = state.retiredAt !== null
+  const isRedefined = !isEqual(state.definition, definition)
   set(draft, {
-    ...{ definition, source, revision: state.revision + 1, updatedAt: now, retiredAt: null },
+    ...{ definition, source, revision: state.revision + (isRedefined ? 1 : 0), updatedAt: now },
     trimmedBefore: trimmedAfter(state, definition, now),
   })
-  const hadReached = markOf(draft.state)
-  if (isMoved || wasRetired) {
-    const plannedTo = isMoved ? now : Math.max(hadReached, now)
+  if (isMoved || (state.retiredAt !== null && !isContinued)) {
+    const plannedTo = isMoved ? now : Math.max(markOf(draft.state), now)
     const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }
-  draft.events.push({ type: 'schedule.changed', ...aboutSchedule(draft) })
+  if (state.retiredAt !== null) comeBack(draft, state.retiredAt)
+  if (isRedefined) draft.events.push({ type: 'schedule.changed', ...aboutSchedule(draft) })
   return finish(draft)
+}
+
+/**
+ * Whether a retirement is undone: the instants in between are planned by the misfire policy. True for what was retired by absence, and
+ * for what the deployment that retired it declares after all.
+ */
+function isContinuing({ retiredAt, retirements }: ScheduleState, { source, standing }: DefineWish): boolean {
+  const last = retirements?.at(-1)
+  if (retiredAt === null || last === undefined || source.kind !== 'code') return false
+  return last.cause === 'absent' || (last.cause === 'dropped' && last.deployment === standing?.deployment)
+}
+
+function comeBack(draft: Draft, retiredAt: Instant): void {
+  const { now } = draft.context
+  const retirements = draft.state.retirements?.map((stretch) =>
+    stretch.to === null ? { ...stretch, to: now } : stretch,
+  )
+  set(draft, retirements === undefined ? { retiredAt: null } : { retiredAt: null, retirements })
+  draft.events.push({ type: 'schedule.returned', ...aboutSchedule(draft), retiredAt })
+}
+
+/** Bounded: what is beyond a million instants is on record as the stretch of the retirement alone. */
+function settleRetired(draft: Draft): void {
+  let hasMore = canRead(draft.state.definition)
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft)
+}
+
+function endWaiting(draft: Draft): void {
+  for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))
+  set(draft, { backfills: [] })
 }
 
 function settleOldRule(draft: Draft, isMoved: boolean): boolean {
@@ -122,24 +175,72 @@ function trimmedAfter(state: ScheduleState, wanted: Definition, now: Instant): I
   return isLonger ? Math.max(state.trimmedBefore ?? now, now) : state.trimmedBefore
 }
 
-function refuseSource({ id, source, retiredAt }: ScheduleState, wanted: Source): Refusal | null {
+function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null {
+  const { id, source, retiredAt } = state
   if (source.kind === 'client') {
-    return wanted.kind === 'client' ? null : taken(id, 'made by a client')
+    return wanted.source.kind === 'client' ? null : taken(id, 'made by a client')
   }
-  if (wanted.kind === 'client') {
+  if (wanted.source.kind === 'client') {
     return {
       refused: 'SCHEDULE_IN_CODE',
       message: `The schedule ${id} is declared in the code of ${source.app}.`,
       hint: 'Change the code, or choose another name.',
     }
   }
-  // What an app has given up, another one may take.
-  if (source.app !== wanted.app) return retiredAt === null ? taken(id, `declared by the app ${source.app}`) : null
-  if (wanted.term >= source.term) return null
+  if (source.app !== wanted.source.app) {
+    const isYielded = retiredAt !== null || wanted.standing?.absentApps.has(source.app) === true
+    return isYielded ? null : taken(id, `declared by the app ${source.app}, which is live`)
+  }
+  const { standing } = wanted
+  if (standing === undefined) return wanted.source.number >= source.number ? null : superseded(id, source.app)
+  return retiredAt === null
+    ? refuseRank(state, wanted, standing, wanted.source.number)
+    : refuseReturn(state, standing, wanted.source.number)
+}
+
+/** Of one number the first definition stands; a lower one counts when every higher-numbered deployment that declares it is lost. */
+function refuseRank(
+  { id, source, definition }: ScheduleState,
+  wanted: DefineWish,
+  { app, deployment }: Standing,
+  number: number,
+): Refusal | null {
+  const higher = outrankedBy(app, deployment, id)
+  if (higher !== null) return superseded(id, app.name, higher.id)
+  const isSameNumber = source.kind === 'code' && source.number === number
+  if (!isSameNumber || isEqual(definition, wanted.definition)) return null
+  return {
+    refused: 'SCHEDULE_DEFINED_TWICE',
+    message: `Two processes of deployment ${deployment} define the schedule ${id} differently. The first definition stands.`,
+    hint: `Give every release a deployment id of its own, or, if they are two programs, name one of them: cronce({ app: 'worker' }).`,
+  }
+}
+
+/** Who may bring a retired schedule back: anyone after an absence, else the deployment that retired it, and newer ones. */
+function refuseReturn(
+  { id, retirements }: ScheduleState,
+  { app, deployment }: Standing,
+  number: number,
+): Refusal | null {
+  const higher = outrankedBy(app, deployment, id)
+  if (higher !== null) return superseded(id, app.name, higher.id)
+  const last = retirements?.at(-1)
+  if (last === undefined || last.cause === 'absent' || last.deployment === deployment) return null
+  const retirer = findDeployment(app, last.deployment)
+  if (number > (retirer?.number ?? last.number) || retirer === undefined || retirer.lost) return null
+  const how = last.cause === 'renamed' ? 'renamed it' : 'does not declare it'
+  return {
+    refused: 'SCHEDULE_RETIRED',
+    message: `The schedule ${id} is retired: the newer deployment ${last.deployment} of the app ${app.name} ${how}.`,
+    hint: `If this process is another program, name it: cronce({ app: 'worker' }).`,
+  }
+}
+
+function superseded(id: string, app: string, by = 'a newer one'): Refusal {
   return {
     refused: 'DEPLOYMENT_SUPERSEDED',
-    message: `A newer deployment of ${source.app} declared the schedule ${id}.`,
-    hint: 'Nothing is to be done: what the active deployment declares counts.',
+    message: `The schedule ${id} of ${app} is defined by another deployment: ${by}.`,
+    hint: 'Nothing needs to be done: the newest deployment that declares a schedule defines it.',
   }
 }
 

@@ -1,109 +1,218 @@
-import type { AppRecord, DeploymentRecord } from '../model/app.ts'
+import type { AppRecord, DeploymentRecord, RefusedDeclaration } from '../model/app.ts'
 import type { Instant } from '../model/schedule.ts'
 
 const MAX_DEPLOYMENTS = 20
+const MAX_RETIRED = 1_000
+const MAX_REFUSED = 50
 
-export interface DeploymentsSeen {
-  readonly now: Instant
-  /** The deployment of the ready instance that asks. */
-  readonly me: string
-  /** Deployments that have a live, ready instance of this app. */
-  readonly liveIds: readonly string[]
-  readonly holdDownMs: number
+/** What a process declares, and as which deployment. */
+export interface DeclaringProcess {
+  readonly id: string
+  readonly explicit: boolean
+  readonly declares: readonly string[]
+  /** It has been live for a whole hold-down, by its own monotonic clock: this ends probation. */
+  readonly isSteady: boolean
+}
+
+/** Whether a deployment takes part in decisions right now. */
+export function counts({ goneAt, onProbation }: DeploymentRecord): boolean {
+  return goneAt === null && !onProbation
+}
+
+export function findDeployment(app: AppRecord | null, id: string): DeploymentRecord | undefined {
+  return app?.deployments.find((known) => known.id === id)
 }
 
 /**
- * Which deployment of an app counts: the one that came last, of those that have a ready instance. One that was away for
- * a while and comes back has come last, so that a rollback works; one that is only restarted keeps its place. `null`: nothing
- * is to be written.
+ * Record a process before it declares anything. `live`: the deployments that have a live instance. `null`: the record says all of
+ * it already.
  */
-export function decideDeployment(app: AppRecord | null, name: string, seen: DeploymentsSeen): AppRecord | null {
-  const known = app ?? noApp(name)
-  const liveIds = [...new Set([...seen.liveIds, seen.me])]
-  const deployments = numbered(known, liveIds, seen)
-  const live = deployments.filter(({ id }) => liveIds.includes(id))
-  const highest = live.reduce<DeploymentRecord | null>(
-    (best, next) => (best === null || next.number > best.number ? next : best),
-    null,
-  )
-  const decided = activeAfter({ ...known, deployments }, highest, liveIds, seen)
-  const isChanged =
-    decided.active !== known.active || decided.activeGoneAt !== known.activeGoneAt || deployments !== known.deployments
-  return isChanged ? { ...decided, version: known.version + 1 } : null
-}
-
-/** An operator says which one counts, until a newer one comes. */
-export function forceDeployment(app: AppRecord, id: string, now: Instant): AppRecord | null {
-  const known = app.deployments.find((deployment) => deployment.id === id)
-  if (known === undefined) return null
-  // The highest number, or the next look at the fleet would undo it.
-  const forced = { ...known, number: highestNumber(app) + 1, lastReadyAt: Math.max(known.lastReadyAt, now) }
-  const deployments = app.deployments.map((deployment) => (deployment.id === id ? forced : deployment))
-  return { ...activate(app, id), deployments, version: app.version + 1 }
-}
-
-function activeAfter(
-  app: AppRecord,
-  highest: DeploymentRecord | null,
-  liveIds: readonly string[],
-  { now, holdDownMs }: DeploymentsSeen,
-): AppRecord {
-  const active = app.deployments.find(({ id }) => id === app.active)
-  if (highest === null || highest.id === app.active) return { ...app, activeGoneAt: null }
-  if (active === undefined || highest.number > active.number) return activate(app, highest.id)
-  if (liveIds.includes(active.id)) return { ...app, activeGoneAt: null }
-  // A release that crashes and comes back must not make the old one's declarations flicker back in between.
-  if (app.activeGoneAt === null) return { ...app, activeGoneAt: now }
-  return now - app.activeGoneAt >= holdDownMs ? activate(app, highest.id) : app
-}
-
-function activate(app: AppRecord, id: string): AppRecord {
-  return app.active === id
-    ? { ...app, activeGoneAt: null }
-    : { ...app, active: id, activeGoneAt: null, term: app.term + 1 }
-}
-
-/** Deployments with numbers for those that came, or came back. The same list if nothing is worth writing. */
-function numbered(app: AppRecord, liveIds: readonly string[], seen: DeploymentsSeen): readonly DeploymentRecord[] {
-  const { now, holdDownMs } = seen
-  let highest = highestNumber(app)
-  let isChanged = false
-  const deployments = app.deployments.map((deployment) => {
-    const awayMs = now - deployment.lastReadyAt
-    // Not a write per beat: as long as the time since is short against the hold-down, it says enough.
-    if (!liveIds.includes(deployment.id) || awayMs < holdDownMs / 4) return deployment
-    isChanged = true
-    const isBack = awayMs >= holdDownMs
-    if (isBack) highest++
-    return { ...deployment, lastReadyAt: now, number: isBack ? highest : deployment.number }
+export function registerProcess(
+  app: AppRecord | null,
+  name: string,
+  process: DeclaringProcess,
+  { now, live }: { readonly now: Instant; readonly live: ReadonlySet<string> },
+): AppRecord | null {
+  if (process.declares.length === 0) return null
+  const record = app ?? noApp(name)
+  const known = findDeployment(record, process.id)
+  const next = known === undefined ? firstAppearance(record, process, now) : returned(record, known, process, now, live)
+  const objected = record.retired.filter((schedule) => isProtectedBy(record, next, process, schedule))
+  if (next === known && objected.length === 0) return null
+  const deployments = replaceDeployment(record.deployments, next)
+  return withActive({
+    ...record,
+    version: record.version + 1,
+    deployments: trimmed(deployments, next.id),
+    // An operator's choice ends when an id appears for the first time.
+    activated: known === undefined ? null : record.activated,
+    retired: record.retired.filter((schedule) => !objected.includes(schedule)),
+    tidiedFor: null,
   })
-  // Of several that are new at once, the one that asks came last: it is the only one known to look just now.
-  const newIds = liveIds.filter((id) => !app.deployments.some((deployment) => deployment.id === id))
-  for (const id of newIds.toSorted((a, b) => Number(a === seen.me) - Number(b === seen.me))) {
-    isChanged = true
-    highest++
-    deployments.push({ id, number: highest, firstReadyAt: now, lastReadyAt: now })
-  }
-  return isChanged ? newest(deployments, app.active, liveIds) : app.deployments
 }
 
-/** Those that count and those that came last. */
-function newest(
+/** Mark deployments without a live instance. `diedEarly`: those whose last instance died within the hold-down of becoming ready. */
+export function markGone(
+  app: AppRecord,
+  { now, live, diedEarly }: { now: Instant; live: ReadonlySet<string>; diedEarly: ReadonlySet<string> },
+): AppRecord | null {
+  const isGone = ({ id, goneAt }: DeploymentRecord): boolean => goneAt === null && !live.has(id)
+  if (!app.deployments.some(isGone)) return null
+  const deployments = app.deployments.map((known) =>
+    isGone(known) ? { ...known, goneAt: now, onProbation: known.onProbation || diedEarly.has(known.id) } : known,
+  )
+  return withActive({ ...app, version: app.version + 1, deployments, tidiedFor: null })
+}
+
+/** Mark deployments that an observer saw not counting for a whole hold-down. */
+export function markLost(app: AppRecord, ids: ReadonlySet<string>): AppRecord | null {
+  const isLost = (known: DeploymentRecord): boolean => ids.has(known.id) && !known.lost && !counts(known)
+  if (!app.deployments.some(isLost)) return null
+  const deployments = app.deployments.map((known) => (isLost(known) ? { ...known, lost: true, cleared: false } : known))
+  return withActive({ ...app, version: app.version + 1, deployments, tidiedFor: null })
+}
+
+/** An operator decides which deployment counts, until an id appears for the first time. `null`: it is unknown or has no live instance. */
+export function activateDeployment(app: AppRecord, id: string, live: ReadonlySet<string>): AppRecord | null {
+  const known = findDeployment(app, id)
+  if (known === undefined || !live.has(id)) return null
+  const forced = { ...known, number: highestNumber(app) + 1, goneAt: null, onProbation: false, lost: false }
+  const deployments = replaceDeployment(app.deployments, forced)
+  return withActive({ ...app, version: app.version + 1, deployments, activated: id, tidiedFor: null })
+}
+
+/** Announce retirements before they are written: a declaring process that objects changes the record, which stops them. */
+export function announceRetirements(app: AppRecord, schedules: readonly string[]): AppRecord {
+  const retired = [...app.retired.filter((name) => !schedules.includes(name)), ...schedules].slice(-MAX_RETIRED)
+  return { ...app, version: app.version + 1, retired }
+}
+
+/** Nothing is left to retire for the deployments that are lost now, and for the newest explicit one. */
+export function markTidied(app: AppRecord, number: number | null, cleared: ReadonlySet<string>): AppRecord | null {
+  const isNew = (known: DeploymentRecord): boolean => cleared.has(known.id) && !known.cleared
+  if (number === app.tidiedFor && !app.deployments.some(isNew)) return null
+  const deployments = app.deployments.map((known) => {
+    if (!isNew(known)) return known
+    // A process without an id brings its declarations along when it comes back.
+    return { ...known, cleared: true, declares: known.explicit ? known.declares : [] }
+  })
+  return { ...app, version: app.version + 1, deployments, tidiedFor: number }
+}
+
+/** Replace what this process was refused. `null`: the record says so already. */
+export function recordRefusals(
+  app: AppRecord,
+  instance: string,
+  refused: readonly RefusedDeclaration[],
+): AppRecord | null {
+  const own = app.refused.filter((entry) => entry.instance === instance)
+  const key = (entries: readonly RefusedDeclaration[]): string =>
+    entries
+      .map(({ schedule, code }) => `${code} ${schedule}`)
+      .sort()
+      .join('\n')
+  if (key(own) === key(refused)) return null
+  const others = app.refused.filter((entry) => entry.instance !== instance)
+  return { ...app, version: app.version + 1, refused: [...others, ...refused].slice(-MAX_REFUSED) }
+}
+
+/**
+ * The deployment that keeps this one from defining the schedule: of those that are not lost and declare it, a higher-numbered one.
+ * On probation, any other one.
+ */
+export function outrankedBy(app: AppRecord, me: string, schedule: string): DeploymentRecord | null {
+  const own = findDeployment(app, me)
+  const rank = own === undefined || own.onProbation ? Number.NEGATIVE_INFINITY : own.number
+  const higher = app.deployments.filter(
+    ({ id, lost, number, declares }) => id !== me && !lost && number > rank && declares.includes(schedule),
+  )
+  return highestOf(higher)
+}
+
+/** The highest-numbered explicit deployment that is not lost. */
+export function newestExplicit(app: AppRecord): DeploymentRecord | null {
+  return highestOf(app.deployments.filter(({ explicit, lost }) => explicit && !lost))
+}
+
+function firstAppearance(app: AppRecord, process: DeclaringProcess, now: Instant): DeploymentRecord {
+  const { id, explicit, declares } = process
+  return {
+    ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort() },
+    ...{ firstReadyAt: now, readyAt: now, goneAt: null, onProbation: false, lost: false, cleared: false },
+  }
+}
+
+/** The same object if nothing has changed. */
+function returned(
+  app: AppRecord,
+  known: DeploymentRecord,
+  { declares, isSteady, explicit }: DeclaringProcess,
+  now: Instant,
+  live: ReadonlySet<string>,
+): DeploymentRecord {
+  const all = [...new Set([...known.declares, ...declares])].sort()
+  const isBack = known.goneAt !== null
+  const onProbation = known.onProbation && !isSteady
+  const isSame = !isBack && onProbation === known.onProbation && all.length === known.declares.length
+  if (isSame && explicit === known.explicit) return known
+  // A rollback gets a new number; an old server that reboots while a newer deployment runs does not.
+  const hasHigher = app.deployments.some(({ id, number }) => number > known.number && live.has(id))
+  const isRenumbered = isBack && known.lost && !known.onProbation && !hasHigher
+  return {
+    ...known,
+    ...{ explicit, declares: all, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
+    number: isRenumbered && known.number < highestNumber(app) ? highestNumber(app) + 1 : known.number,
+    lost: onProbation ? known.lost : false,
+    cleared: false,
+  }
+}
+
+/** Whether a declaration of the process keeps or brings back a schedule that is announced as retired. */
+function isProtectedBy(
+  app: AppRecord,
+  own: DeploymentRecord,
+  { declares }: DeclaringProcess,
+  schedule: string,
+): boolean {
+  if (!declares.includes(schedule)) return false
+  const newest = newestExplicit({ ...app, deployments: replaceDeployment(app.deployments, own) })
+  return !own.explicit || newest === null || newest.id === own.id || newest.declares.includes(schedule)
+}
+
+function withActive(app: AppRecord): AppRecord {
+  const active = highestOf(app.deployments.filter(({ lost }) => !lost))
+  return active === null ? app : { ...app, active: active.id }
+}
+
+function replaceDeployment(
   deployments: readonly DeploymentRecord[],
-  active: string | null,
-  liveIds: readonly string[],
+  next: DeploymentRecord,
 ): readonly DeploymentRecord[] {
+  if (!deployments.some(({ id }) => id === next.id)) return [...deployments, next]
+  return deployments.map((known) => (known.id === next.id ? next : known))
+}
+
+/** Drops what matters least: deployments that are lost and cleared, then lost, then gone; the oldest first. */
+function trimmed(deployments: readonly DeploymentRecord[], me: string): readonly DeploymentRecord[] {
   if (deployments.length <= MAX_DEPLOYMENTS) return deployments
-  const weight = ({ id, number }: DeploymentRecord): number =>
-    (id === active ? 2 ** 51 : liveIds.includes(id) ? 2 ** 50 : 0) + number
-  const kept = deployments.toSorted((a, b) => weight(b) - weight(a)).slice(0, MAX_DEPLOYMENTS)
-  return deployments.filter((deployment) => kept.includes(deployment))
+  const weight = ({ id, goneAt, lost, cleared, number }: DeploymentRecord): number =>
+    (id === me || goneAt === null ? 3 : !lost ? 2 : !cleared ? 1 : 0) * 2 ** 50 + number
+  const kept = new Set(deployments.toSorted((a, b) => weight(b) - weight(a)).slice(0, MAX_DEPLOYMENTS))
+  return deployments.filter((deployment) => kept.has(deployment))
 }
 
 function highestNumber(app: AppRecord): number {
-  return app.deployments.reduce((highest, { number }) => Math.max(highest, number), 0)
+  return highestOf(app.deployments)?.number ?? 0
+}
+
+function highestOf(deployments: readonly DeploymentRecord[]): DeploymentRecord | null {
+  return deployments.reduce<DeploymentRecord | null>(
+    (best, next) => (best === null || next.number > best.number ? next : best),
+    null,
+  )
 }
 
 function noApp(name: string): AppRecord {
-  return { name, version: 0, term: 0, active: null, activeGoneAt: null, deployments: [] }
+  const none = { active: null, activated: null, tidiedFor: null }
+  return { name, version: 0, ...none, deployments: [], retired: [], refused: [] }
 }

@@ -67,6 +67,14 @@ export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | 
   return stretch.more
 }
 
+/** Record the instants of a retirement that ends with another timing. True: there are more than one step settles. */
+export function missRetired(draft: Draft): boolean {
+  const stretch = dueStretch(draft, 'due', null, null)
+  if (stretch.to === null) return false
+  write(draft, stretch, () => ending('while-retired'))
+  return stretch.more
+}
+
 /** Fires that could have started but that nobody had room for get late, too: the policy judges their first claim. */
 export function missWaiting(draft: Draft): void {
   const { now } = draft.context

@@ -28,7 +28,6 @@ function endingOf(draft: Draft, fire: RunningFire, crashes: number, crashed: End
   const wish = fire.run.cancel
   if (policy.guarantee === 'at-most-once') return crashed
   if (wish !== null) return cancelEnding(wish)
-  if (draft.state.retiredAt !== null) return ending('retired', crashed.detail)
   if (crashes > policy.retry.crashes) return ending('crash-budget', `its instances died ${crashes} times`)
   if (draft.context.now > deadlineOf(fire, policy)) return ending('recovery-too-late', crashed.detail)
   return null

@@ -1,27 +1,43 @@
 import { ending } from '../model/outcome.ts'
-import type { ScheduleState } from '../model/schedule.ts'
+import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../model/schedule.ts'
 import type { Context, Decision } from './decision.ts'
-import { begin, finish, set } from './draft.ts'
+import { begin, choicesOfFire, type Draft, finish, set } from './draft.ts'
 import { endFire } from './fires.ts'
 import { aboutSchedule, isRunning } from './records.ts'
 import { settleUpToNow } from './up-to-now.ts'
+import { frozenUntil } from './wake.ts'
+
+export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number'> {
+  readonly app: string
+}
 
 /**
- * The active deployment of its app no longer declares it: nothing more is begun, what runs goes on. `null`: it is not that
- * app's to retire, or not any more, or has been.
+ * Stop a schedule whose job left the code: nothing more is planned or started, what runs goes on, what waits is frozen, so that a
+ * mistake can be undone. `null`: it belongs to another app or a client, or is retired already.
  */
-export function retire(
-  state: ScheduleState,
-  by: { readonly app: string; readonly term: number },
-  context: Context,
-): Decision | null {
+export function retire(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
   const { source } = state
-  if (source.kind !== 'code' || source.app !== by.app || by.term < source.term || state.retiredAt !== null) return null
+  if (source.kind !== 'code' || source.app !== by.app || state.retiredAt !== null) return null
   const draft = begin(state, context)
-  // More instants than can be settled at once: go on when called again.
+  // More instants than one step settles: the caller goes on.
   if (!settleUpToNow(draft, 'skip')) return finish(draft)
-  for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))
-  set(draft, { retiredAt: context.now, backfills: [], source: { ...source, term: by.term } })
-  draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft) })
+  const { cause, deployment, number } = by
+  const retirement: Retirement = { from: context.now, to: null, cause, deployment, number }
+  set(draft, {
+    retiredAt: context.now,
+    retirements: [...(state.retirements ?? []), retirement].slice(-MAX_RETIREMENTS),
+  })
+  draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
   return finish(draft)
+}
+
+/** End the frozen fires and backfills of a retired schedule whose misfire window has passed. */
+export function endFrozen(draft: Draft): void {
+  const { retiredAt, backfills, definition } = draft.state
+  if (retiredAt === null) return
+  const { now } = draft.context
+  if (backfills.length > 0 && frozenUntil(retiredAt, definition.policy) <= now) set(draft, { backfills: [] })
+  for (const fire of draft.open.filter((open) => !isRunning(open))) {
+    if (frozenUntil(retiredAt, choicesOfFire(draft, fire)) <= now) endFire(draft, fire, ending('retired'))
+  }
 }

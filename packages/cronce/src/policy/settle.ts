@@ -77,8 +77,7 @@ function failFire(
   const policy = policyOfFire(draft, fire)
   const failures = fire.failures + 1
   const isRetried = retryable && policy.guarantee !== 'at-most-once' && failures <= policy.retry.attempts
-  // Nobody would run it again once the job has left the code.
-  if (!isRetried || draft.state.retiredAt !== null) {
+  if (!isRetried) {
     endFire(draft, fire, end)
     return
   }
@@ -113,7 +112,6 @@ function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started
   endRun(draft, fire, end)
   if (mustNotRepeat) endFire(draft, fire, end)
   else if (wish !== null) endFire(draft, fire, cancelEnding(wish))
-  else if (draft.state.retiredAt !== null) endFire(draft, fire, ending('retired'))
   // At no cost: neither a failure nor a crash.
   else waitAgain(draft, fire, { readyAt: draft.context.now }, end)
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_POLICY, type PolicyChoices } from '../model/policy.ts'
 import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { canMaterialise, isSpent } from './bounds.ts'
 import { readyAtOf } from './series.ts'
@@ -37,7 +38,13 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
     if (mayStart && !isFrozen(state, fire)) add(startableAt(fire, now))
     return false
   })
-  if (state.retiredAt !== null) return finite(earliest)
+  if (state.retiredAt !== null) {
+    if (state.backfills.length > 0) add(frozenUntil(state.retiredAt, state.definition.policy))
+    for (const { run, own } of state.open) {
+      if (run === null) add(frozenUntil(state.retiredAt, own?.policy ?? state.definition.policy))
+    }
+    return finite(earliest)
+  }
   if (state.pause !== null) {
     if (state.pause.until !== null) add(state.pause.until)
     return finite(earliest)
@@ -47,6 +54,11 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
   if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
   if (canMaterialise(state) || isSpent(state)) add(now)
   return finite(earliest)
+}
+
+/** When the waiting fires of a retired schedule end: until then the retirement can be undone. */
+export function frozenUntil(retiredAt: Instant, { misfire = DEFAULT_POLICY.misfire }: PolicyChoices): Instant {
+  return retiredAt + misfire.windowMs
 }
 
 function startableAt(fire: OpenFire, now: Instant): Instant {

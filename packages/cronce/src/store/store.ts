@@ -198,6 +198,8 @@ export interface Due {
 export interface ApplyOptions<Tx> extends InTransaction<Tx> {
   /** Who claims; `leaseMs` is what its lease is renewed by. */
   readonly claimant?: { readonly instance: string; readonly leaseMs: number } | undefined
+  /** Write only while the record of this app has this version. Otherwise every change is a conflict. */
+  readonly app?: { readonly name: string; readonly version: number } | undefined
   /** Tell the others at once: for what people do, not for fires. */
   readonly wake?: boolean | undefined
 }

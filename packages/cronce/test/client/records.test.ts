@@ -204,26 +204,33 @@ describe('deployments', () => {
   test('are activated by command', async () => {
     const { client, store, events } = await openHourly()
     await assert.rejects(client.deployments.get('shop'), { code: 'APP_NOT_FOUND' })
-    const seen = { firstReadyAt: NOON, lastReadyAt: NOON }
-    await store.saveApp({
-      name: 'shop',
-      version: 1,
-      term: 4,
-      active: 'v2',
-      activeGoneAt: null,
-      deployments: [
-        { id: 'v1', number: 1, ...seen },
-        { id: 'v2', number: 2, ...seen },
+    const seen = { explicit: true, declares: ['billing'], firstReadyAt: NOON, readyAt: NOON, goneAt: null }
+    const flags = { onProbation: false, lost: false }
+    const deployments = [
+      { id: 'd1', number: 1, ...seen, ...flags },
+      { id: 'd2', number: 2, ...seen, ...flags },
+    ]
+    const none = { activated: null, tidiedFor: null, retired: [], refused: [] }
+    const stored = deployments.map((each) => ({ ...each, cleared: false }))
+    await store.saveApp({ name: 'app', version: 1, active: 'd2', ...none, deployments: stored })
+    const about = { app: 'app', active: 'd2', activated: null, refused: [] }
+    assert.deepEqual(await client.deployments.get('app'), { ...about, deployments })
+    const rolledBack = await client.deployments.activate('app', 'd1')
+    assert.deepEqual([rolledBack.active, rolledBack.activated], ['d1', 'd1'])
+    assert.deepEqual(
+      rolledBack.deployments.map(({ id, number }) => [id, number]),
+      [
+        ['d2', 2],
+        ['d1', 3],
       ],
-    })
-    const rolledBack = await client.deployments.activate('shop', 'v1')
-    assert.deepEqual([rolledBack.active, rolledBack.term], ['v1', 5])
-    assert.deepEqual(await client.deployments.get('shop'), rolledBack)
-    assert.deepEqual(events.at(-1), { type: 'deployment.activated', app: 'shop', deployment: 'v1', term: 5 })
+    )
+    assert.deepEqual(await client.deployments.get('app'), rolledBack)
+    assert.deepEqual(events.at(-1), { type: 'deployment.activated', app: 'app', deployment: 'd1', number: 3 })
     events.length = 0
-    assert.equal((await client.deployments.activate('shop', 'v1')).term, 5)
+    await client.deployments.activate('app', 'd1')
     assert.deepEqual(events, [])
-    await assert.rejects(client.deployments.activate('shop', 'v9'), { code: 'DEPLOYMENT_NOT_FOUND' })
+    await assert.rejects(client.deployments.activate('app', 'd2'), { code: 'DEPLOYMENT_NOT_LIVE' })
+    await assert.rejects(client.deployments.activate('app', 'd9'), { code: 'DEPLOYMENT_NOT_FOUND' })
   })
 })
 

@@ -45,7 +45,8 @@ for (const instances of [1, 3]) {
       latency: (random) => ({ requestMs: 1 + random(), answerMs: 1 + random() }),
     })
     await fleet.addMany(instances, (app) => app.job('nightly', '0 3 * * *', () => {}))
-    await fleet.advance('30s')
+    // After the hold-down there is one look for what left the code.
+    await fleet.advance('90s')
     for (let minute = 0; minute < 20; minute++) {
       const calls = await callsDuring(fleet, () => fleet.advance('1m'))
       const all = sumOf(calls) / instances

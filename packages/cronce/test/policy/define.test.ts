@@ -8,9 +8,22 @@ import { retire } from '../../src/policy/retire.ts'
 import { retryFire } from '../../src/policy/retry-fire.ts'
 import { skipNext } from '../../src/policy/skip-next.ts'
 import { triggerNow } from '../../src/policy/trigger-now.ts'
-import { CLIENT, definition, given, HOUR, Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
+import {
+  CLIENT,
+  DAY,
+  DROPPED,
+  definition,
+  given,
+  HOUR,
+  Keeper,
+  MINUTE,
+  NOON,
+  refusalOf,
+  SECOND,
+  story,
+} from './keeper.ts'
 
-const CODE = { kind: 'code', app: 'shop', term: 3 } as const
+const CODE = { kind: 'code', app: 'shop', number: 3 } as const
 const every = (everyMs: number) => ({ kind: 'every', everyMs, anchor: 0 }) as const
 
 test('a new schedule begins with the first instant that is not over, and makes up for nothing', () => {
@@ -43,11 +56,11 @@ test('the same definition changes nothing, however its fields are ordered', () =
   assert.equal(keeper.define({ input: { b: [2], a: 1 } }), null)
 })
 
-test('the same definition of a newer deployment moves the term up, and nothing else', () => {
+test('the same definition of a newer deployment moves the number up, and nothing else', () => {
   const keeper = given({}, CODE)
-  const answer = keeper.define({}, { ...CODE, term: 4 })
+  const answer = keeper.define({}, { ...CODE, number: 4 })
   assert.ok(answer !== null)
-  assert.deepEqual([keeper.it.source, keeper.it.revision], [{ ...CODE, term: 4 }, 1])
+  assert.deepEqual([keeper.it.source, keeper.it.revision], [{ ...CODE, number: 4 }, 1])
   assert.equal(refusalOf(keeper.define({ input: 1 }, CODE)), 'DEPLOYMENT_SUPERSEDED')
   assert.equal(refusalOf(keeper.define({}, CODE)), 'DEPLOYMENT_SUPERSEDED')
 })
@@ -204,62 +217,77 @@ test('a longer retention does not bring back records that a shorter one let go',
   assert.equal(keeper.it.trimmedBefore, keeper.now)
 })
 
-test('retire: what waits ends, what runs goes on, and nothing more comes', () => {
+test('retire: what waits is frozen and ends after the misfire window, what runs goes on, and nothing more comes', () => {
   const keeper = given({ policy: { overlap: { kind: 'queue', limit: 1 } } }, CODE)
   keeper.now = NOON + MINUTE
   const [run] = keeper.advance()
   keeper.now = NOON + 2 * MINUTE
-  keeper.take(retire(keeper.it, { app: 'shop', term: 4 }, keeper.context))
-  assert.deepEqual(story(keeper), ['12:01 open', '12:02 cancelled retired'])
-  assert.equal(keeper.it.wakeAt, null)
+  keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 4 }, keeper.context))
+  assert.deepEqual(story(keeper), ['12:01 open', '12:02 open'])
+  assert.equal(keeper.it.wakeAt, keeper.now + DAY)
   keeper.now = NOON + 9 * MINUTE
-  keeper.advance()
   keeper.settle(run!, 'completed')
+  assert.deepEqual(keeper.advance(), [])
+  assert.deepEqual(story(keeper), ['12:01 succeeded completed', '12:02 open'])
+  keeper.now = NOON + 2 * MINUTE + DAY
+  keeper.advance()
   assert.deepEqual(story(keeper), ['12:01 succeeded completed', '12:02 cancelled retired'])
+  assert.equal(keeper.it.wakeAt, null)
 })
 
-test('retire: no retry, no recovery and no hand-back, since nobody would run it', () => {
+test('retire: what is to be run again is frozen, too, however its run ended', () => {
   const policy = { retry: { ...DEFAULT_POLICY.retry, attempts: 5 } }
-  const endings = (['fail', 'crash', 'hand back'] as const).map((how) => {
+  for (const how of ['fail', 'crash', 'hand back'] as const) {
     const keeper = given({ policy }, CODE)
     keeper.now = NOON + MINUTE
     const [run] = keeper.advance()
-    keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
+    keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 3 }, keeper.context))
     if (how === 'fail') keeper.settle(run!, 'error')
     else if (how === 'crash') keeper.recover(run!)
     else keeper.settle(run!, 'completed', { handBack: 'started' })
-    return story(keeper)[0]
-  })
-  assert.deepEqual(endings, ['12:01 failed error', '12:01 cancelled retired', '12:01 cancelled retired'])
+    assert.deepEqual([story(keeper), keeper.advance()], [['12:01 open'], []], how)
+    keeper.now = NOON + MINUTE + DAY
+    keeper.advance()
+    assert.deepEqual(story(keeper), ['12:01 cancelled retired'], how)
+  }
 })
 
-test('retire: a fire between two attempts ends as well', () => {
-  const keeper = given({ policy: { retry: { ...DEFAULT_POLICY.retry, attempts: 5 } } }, CODE)
-  keeper.now = NOON + MINUTE
-  keeper.settle(keeper.advance()[0]!, 'error')
-  keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
-  assert.deepEqual(story(keeper), ['12:01 cancelled retired'])
-})
-
-test('retire: only by its own app, and not by an older deployment', () => {
+test('retire: only by its own app, and once', () => {
   const keeper = given({}, CODE)
-  assert.equal(retire(keeper.it, { app: 'other', term: 9 }, keeper.context), null)
-  assert.equal(retire(keeper.it, { app: 'shop', term: 2 }, keeper.context), null)
-  assert.equal(retire(given().it, { app: 'shop', term: 9 }, keeper.context), null)
+  assert.equal(retire(keeper.it, { app: 'other', ...DROPPED, number: 9 }, keeper.context), null)
+  assert.equal(retire(given().it, { app: 'shop', ...DROPPED, number: 9 }, keeper.context), null)
+  keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 9 }, keeper.context))
+  assert.equal(retire(keeper.it, { app: 'shop', ...DROPPED, number: 10 }, keeper.context), null)
 })
 
 test('a retired schedule that is declared again goes on from now, and may change hands', () => {
   const keeper = given({}, CODE)
-  keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
+  keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 3 }, keeper.context))
+  const retiredAt = keeper.now
   keeper.now = NOON + 5 * MINUTE + 1
-  keeper.define({}, { kind: 'code', app: 'other', term: 1 })
+  keeper.define({}, { kind: 'code', app: 'other', number: 1 })
   assert.deepEqual([keeper.it.retiredAt, keeper.it.nextAt], [null, NOON + 6 * MINUTE])
   assert.deepEqual(story(keeper), [])
+  assert.deepEqual(keeper.it.retirements, [{ from: retiredAt, to: keeper.now, ...DROPPED, number: 3 }])
+})
+
+test('ten stretches of retirement are remembered', () => {
+  const keeper = given({}, CODE)
+  for (let turn = 1; turn <= 12; turn++) {
+    keeper.now += MINUTE
+    keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: turn }, keeper.context))
+    keeper.now += MINUTE
+    keeper.define({}, { ...CODE, number: 100 + turn })
+  }
+  assert.deepEqual(
+    keeper.it.retirements?.map(({ number, to }) => [number, to === null]),
+    Array.from({ length: 10 }, (_, index) => [index + 3, false]),
+  )
 })
 
 test('a retired schedule takes no commands', () => {
   const keeper = given({}, CODE)
-  keeper.take(retire(keeper.it, { app: 'shop', term: 3 }, keeper.context))
+  keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 3 }, keeper.context))
   const wish = { nonce: 'n', input: undefined, overlap: 'honour' } as const
   assert.equal(refusalOf(triggerNow(keeper.it, wish, keeper.context)), 'SCHEDULE_RETIRED')
   assert.equal(refusalOf(skipNext(keeper.it, NOON + MINUTE, keeper.context)), 'SCHEDULE_RETIRED')

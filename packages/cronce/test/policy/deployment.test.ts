@@ -1,107 +1,232 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { AppRecord } from '../../src/model/app.ts'
-import { decideDeployment, forceDeployment } from '../../src/policy/deployment.ts'
+import type { AppRecord, DeploymentRecord } from '../../src/model/app.ts'
+import {
+  activateDeployment,
+  announceRetirements,
+  findDeployment,
+  markGone,
+  markLost,
+  markTidied,
+  outrankedBy,
+  recordRefusals,
+  registerProcess,
+} from '../../src/policy/deployment.ts'
 import { MINUTE, NOON } from './keeper.ts'
 
-/** A fleet that beats: who is ready, and what the app's record came to. */
+/** The record of an app, and the processes that live. */
 class Fleet {
   now = NOON
   app: AppRecord | null = null
-  writes = 0
+  readonly live = new Set<string>()
 
-  /** One beat of an instance of each deployment that is ready. */
-  beat(...ready: string[]): string | null {
-    for (const me of ready) {
-      const next = decideDeployment(this.app, 'shop', { now: this.now, me, liveIds: ready, holdDownMs: MINUTE })
-      if (next === null) continue
-      assert.equal(next.version, (this.app?.version ?? 0) + 1)
-      assert.equal(next.term, (this.app?.term ?? 0) + (next.active === (this.app?.active ?? null) ? 0 : 1))
-      this.app = next
-      this.writes++
-    }
-    return this.app?.active ?? null
+  /** A process starts, and registers before it declares. */
+  start(
+    id: string,
+    declares: readonly string[] = ['bill'],
+    options: { explicit?: boolean; isSteady?: boolean } = {},
+  ): this {
+    this.live.add(id)
+    const process = { id, explicit: true, isSteady: false, ...options, declares }
+    return this.#save(registerProcess(this.app, 'shop', process, this))
   }
 
-  beatFor(ms: number, ...ready: string[]): string | null {
-    for (const end = this.now + ms; this.now < end; ) {
-      this.now += 5_000
-      this.beat(...ready)
+  /** The last process of the deployment leaves, or dies. */
+  end(id: string, diedEarly = false): this {
+    this.live.delete(id)
+    return this.#save(markGone(this.app!, { ...this, diedEarly: new Set(diedEarly ? [id] : []) }))
+  }
+
+  /** An observer has seen it gone for the hold-down. */
+  lose(...ids: string[]): this {
+    return this.#save(markLost(this.app!, new Set(ids)))
+  }
+
+  activate(id: string): this {
+    const next = activateDeployment(this.app!, id, this.live)
+    assert.ok(next !== null, `${id} can be activated`)
+    return this.#save(next)
+  }
+
+  announce(...schedules: string[]): this {
+    return this.#save(announceRetirements(this.app!, schedules))
+  }
+
+  of(id: string): DeploymentRecord {
+    return findDeployment(this.app, id)!
+  }
+
+  definer(schedule = 'bill'): string {
+    const [first] = this.app!.deployments.filter(
+      ({ id, declares }) => declares.includes(schedule) && outrankedBy(this.app!, id, schedule) === null,
+    )
+    return first!.id
+  }
+
+  #save(next: AppRecord | null): this {
+    if (next !== null) {
+      assert.equal(next.version, (this.app?.version ?? 0) + 1)
+      this.app = next
     }
-    return this.app?.active ?? null
+    return this
   }
 }
 
-test('the first deployment is active at once, and a newer one takes over at once', () => {
-  const fleet = new Fleet()
-  assert.equal(fleet.beat('a'), 'a')
-  assert.equal(fleet.beat('a', 'b'), 'b')
-  assert.equal(fleet.app?.term, 2)
+test('a process without jobs registers nothing', () => {
+  assert.equal(new Fleet().start('v1', []).app, null)
+  const fleet = new Fleet().start('v1').start('v2', [])
+  assert.deepEqual([fleet.app?.version, fleet.app?.active], [1, 'v1'])
 })
 
-test('an old process that is still there, or restarts, does not flip it back', () => {
-  const fleet = new Fleet()
-  fleet.beat('a')
-  fleet.beatFor(5 * MINUTE, 'a', 'b')
-  fleet.beatFor(30_000, 'b')
-  assert.equal(fleet.beatFor(5 * MINUTE, 'a', 'b'), 'b')
-  assert.equal(fleet.app?.term, 2)
+test('numbers follow the first appearance; another process of the same deployment writes nothing', () => {
+  const fleet = new Fleet().start('v1').start('v2')
+  assert.deepEqual([fleet.of('v1').number, fleet.of('v2').number], [1, 2])
+  assert.deepEqual([fleet.app?.active, fleet.definer()], ['v2', 'v2'])
+  const { version } = fleet.app!
+  assert.equal(fleet.start('v1').start('v2').app?.version, version)
 })
 
-test('a release that crashes and comes back within the hold-down changes nothing', () => {
-  const fleet = new Fleet()
-  fleet.beat('a')
-  fleet.beat('a', 'b')
-  assert.equal(fleet.beatFor(50_000, 'a'), 'b')
-  assert.equal(fleet.beat('a', 'b'), 'b')
-  assert.equal(fleet.app?.activeGoneAt, null)
-  assert.equal(fleet.app?.term, 2)
+test('what any process of a deployment ever declared belongs to it', () => {
+  const fleet = new Fleet().start('v1', ['web']).start('v1', ['worker'])
+  assert.deepEqual(fleet.of('v1').declares, ['web', 'worker'])
+  fleet.end('v1').lose('v1').start('v1', ['web'])
+  assert.deepEqual(fleet.of('v1').declares, ['web', 'worker'])
 })
 
-test('a release that stays away is given up after the hold-down', () => {
-  const fleet = new Fleet()
-  fleet.beat('a')
-  fleet.beat('a', 'b')
-  assert.equal(fleet.beatFor(70_000, 'a'), 'a')
-  assert.equal(fleet.app?.term, 3)
+test('a definition is that of the highest number; a lost one gives way to the next, and takes over when it is back', () => {
+  const fleet = new Fleet().start('v1').start('v2')
+  assert.equal(fleet.end('v2').definer(), 'v2', 'gone for less than the hold-down')
+  assert.equal(fleet.lose('v2').definer(), 'v1')
+  assert.equal(fleet.app?.active, 'v1')
+  // No higher one is live: it comes back as the newest.
+  assert.equal(fleet.start('v2').definer(), 'v2')
+  assert.deepEqual([fleet.of('v2').lost, fleet.of('v2').goneAt], [false, null])
 })
 
-test('a rollback counts as the newest: what was away for a while comes back with a higher number', () => {
-  const fleet = new Fleet()
-  fleet.beat('a')
-  fleet.beat('a', 'b')
-  fleet.beatFor(5 * MINUTE, 'b')
-  assert.equal(fleet.beat('a', 'b'), 'a')
-  assert.equal(fleet.beatFor(5 * MINUTE, 'a', 'b'), 'a')
+test('a deployment that only lacks a schedule leaves it to the next one that declares it', () => {
+  const fleet = new Fleet().start('v1', ['bill', 'mail']).start('v2', ['mail'])
+  assert.deepEqual([fleet.definer('bill'), fleet.definer('mail')], ['v1', 'v2'])
 })
 
-test('beats without news are not written', () => {
-  const fleet = new Fleet()
-  fleet.beat('a', 'b')
-  fleet.writes = 0
-  fleet.beatFor(10 * MINUTE, 'a', 'b')
-  assert.ok(fleet.writes <= 10 * 4, `${fleet.writes} writes`)
+test('a rollback gets a new number at once if the newer deployment has no live instance', () => {
+  const fleet = new Fleet().start('v1').start('v2').end('v1').lose('v1').end('v2')
+  fleet.start('v1')
+  assert.deepEqual([fleet.of('v1').number, fleet.definer(), fleet.app?.active], [3, 'v1', 'v1'])
 })
 
-test('an operator’s word counts until a newer deployment comes', () => {
-  const fleet = new Fleet()
-  fleet.beat('a')
-  fleet.beat('a', 'b')
-  fleet.app = forceDeployment(fleet.app!, 'a', fleet.now)
-  assert.equal(fleet.beatFor(5 * MINUTE, 'a', 'b'), 'a')
-  assert.equal(fleet.app?.term, 3)
-  assert.equal(fleet.beat('a', 'b', 'c'), 'c')
-  assert.equal(forceDeployment(fleet.app!, 'unknown', fleet.now), null)
+test('an old server that reboots while a newer deployment runs keeps its number', () => {
+  const fleet = new Fleet().start('v1').start('v2').end('v1').lose('v1').start('v1')
+  assert.deepEqual([fleet.of('v1').number, fleet.definer()], [1, 'v2'])
 })
 
-test('at most twenty deployments are remembered, the active and the ready ones among them', () => {
+test('an id that was gone for less than the hold-down keeps its number', () => {
+  const fleet = new Fleet().start('v1').start('v2').end('v1').end('v2').start('v1')
+  assert.deepEqual([fleet.of('v1').number, fleet.definer()], [1, 'v2'])
+})
+
+test('a release that dies soon after it became ready is on probation, and counts again after a whole hold-down', () => {
+  const fleet = new Fleet().start('v1').start('v2')
+  assert.equal(fleet.definer(), 'v2')
+  for (let crash = 0; crash < 3; crash++) {
+    fleet.end('v2', true)
+    assert.equal(fleet.of('v2').onProbation, true)
+    fleet.start('v2')
+  }
+  assert.equal(outrankedBy(fleet.app!, 'v1', 'bill')?.id, 'v2', 'the hold-down is not over')
+  fleet.lose('v2')
+  assert.deepEqual([fleet.definer(), fleet.app?.active], ['v1', 'v1'])
+  fleet.end('v2').start('v2')
+  assert.deepEqual([fleet.definer(), fleet.of('v2').lost, fleet.of('v2').number], ['v1', true, 2])
+  fleet.start('v2', ['bill'], { isSteady: true })
+  assert.deepEqual([fleet.definer(), fleet.of('v2').onProbation, fleet.of('v2').lost], ['v2', false, false])
+})
+
+test('on probation a deployment defines what no other one declares', () => {
   const fleet = new Fleet()
-  fleet.beat('old')
+    .start('v1', ['bill'])
+    .start('v2', ['bill', 'new'])
+    .end('v2', true)
+    .start('v2', ['bill', 'new'])
+  assert.deepEqual([outrankedBy(fleet.app!, 'v2', 'bill')?.id, outrankedBy(fleet.app!, 'v2', 'new')], ['v1', null])
+})
+
+test('a deployment that leaves is not on probation', () => {
+  assert.equal(new Fleet().start('v1').end('v1').of('v1').onProbation, false)
+})
+
+test('an operator activates a deployment that is live, until an id appears for the first time', () => {
+  const fleet = new Fleet().start('v1').start('v2').activate('v1')
+  assert.deepEqual([fleet.of('v1').number, fleet.definer(), fleet.app?.activated], [3, 'v1', 'v1'])
+  fleet.end('v2').lose('v2').start('v2')
+  assert.deepEqual([fleet.definer(), fleet.app?.activated], ['v1', 'v1'], 'v2 is no new id')
+  fleet.start('v3')
+  assert.deepEqual([fleet.definer(), fleet.app?.activated], ['v3', null])
+  fleet.end('v1')
+  assert.equal(activateDeployment(fleet.app!, 'v1', fleet.live), null, 'it has no live instance')
+  assert.equal(activateDeployment(fleet.app!, 'unknown', fleet.live), null)
+})
+
+test('activation ends probation', () => {
+  const fleet = new Fleet().start('v1').start('v2').end('v2', true).start('v2').lose('v2').activate('v2')
+  assert.deepEqual([fleet.definer(), fleet.of('v2').onProbation, fleet.of('v2').lost], ['v2', false, false])
+})
+
+test('a process that declares what is announced as retired objects, if its declaration counts', () => {
+  const implicit = new Fleet().start('a', ['bill'], { explicit: false }).announce('bill', 'other')
+  implicit.start('a', ['bill'], { explicit: false })
+  assert.deepEqual(implicit.app?.retired, ['other'])
+  const older = new Fleet().start('v1', ['bill']).start('v2', ['mail']).announce('bill').start('v1', ['bill'])
+  assert.deepEqual(older.app?.retired, ['bill'], 'the newest explicit deployment does not declare it')
+  older.start('v2', ['bill'])
+  assert.deepEqual(older.app?.retired, [])
+})
+
+test('any return of a deployment changes the version, so a retirement that was decided before is not written', () => {
+  const fleet = new Fleet().start('v1').start('v2').end('v1')
+  const { version } = fleet.app!
+  assert.equal(fleet.start('v1').app?.version, version + 1)
+})
+
+test('only a deployment that does not count is lost, and only once', () => {
+  const fleet = new Fleet().start('v1').start('v2').end('v2')
+  assert.equal(markLost(fleet.app!, new Set(['v1'])), null)
+  fleet.lose('v2')
+  assert.equal(markLost(fleet.app!, new Set(['v2'])), null)
+})
+
+test('what is tidied is written once, and a deployment without an id forgets what it declared', () => {
+  const fleet = new Fleet().start('a', ['bill'], { explicit: false }).start('v1').end('a').lose('a')
+  const next = markTidied(fleet.app!, 2, new Set(['a']))!
+  assert.deepEqual(findDeployment(next, 'a')?.declares, [])
+  assert.equal(markTidied(next, 2, new Set(['a'])), null)
+})
+
+test('refusals are those of the latest declaration of each process', () => {
+  const fleet = new Fleet().start('v1')
+  const about = { deployment: 'v1', host: 'h', pid: 1, message: '', at: NOON }
+  const refusal = (instance: string, schedule: string) => ({
+    ...about,
+    instance,
+    schedule,
+    code: 'SCHEDULE_NAME_TAKEN',
+  })
+  const one = recordRefusals(fleet.app!, 'a', [refusal('a', 'bill')])!
+  const two = recordRefusals(one, 'b', [refusal('b', 'mail')])!
+  assert.equal(recordRefusals(two, 'a', [refusal('a', 'bill')]), null)
+  assert.deepEqual(
+    recordRefusals(two, 'a', [])!.refused.map(({ schedule }) => schedule),
+    ['mail'],
+  )
+})
+
+test('at most twenty deployments are remembered, the live ones among them', () => {
+  const fleet = new Fleet().start('old')
   for (let n = 0; n < 40; n++) {
-    fleet.now += 1_000
-    fleet.beat('old', `d${n}`)
+    fleet.now += MINUTE
+    fleet.start(`d${n}`)
+    if (n > 0) fleet.end(`d${n - 1}`).lose(`d${n - 1}`)
   }
   assert.equal(fleet.app?.deployments.length, 20)
-  assert.ok(fleet.app?.deployments.some(({ id }) => id === 'old'))
+  assert.ok(fleet.of('old') !== undefined)
   assert.equal(fleet.app?.active, 'd39')
 })

@@ -19,6 +19,8 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
 export const CLIENT: Source = { kind: 'client' }
+/** A retirement because the newest deployment does not declare the schedule. */
+export const DROPPED = { cause: 'dropped', deployment: 'v2' } as const
 
 export function definition(parts: Partial<Definition> = {}): Definition {
   return {

@@ -19,6 +19,7 @@ import { skipNext } from '../../src/policy/skip-next.ts'
 import { triggerNow } from '../../src/policy/trigger-now.ts'
 import { caseScale } from '../case-count.ts'
 import { seededRandom } from '../oracle/generate-case.ts'
+import { DROPPED } from './keeper.ts'
 import { freeze, instantsIn, World } from './model.ts'
 
 // CRONCE_SEED picks other cases.
@@ -51,7 +52,7 @@ class Player {
   constructor(seed: number) {
     this.#random = seededRandom(seed)
     this.world = new World(Date.parse(this.#one(STARTS)) + this.#below(DAY))
-    this.#source = this.#below(2) === 0 ? { kind: 'client' } : { kind: 'code', app: 'shop', term: 1 }
+    this.#source = this.#below(2) === 0 ? { kind: 'client' } : { kind: 'code', app: 'shop', number: 1 }
     this.#definition = this.#draw()
     this.#create()
   }
@@ -286,7 +287,10 @@ class Player {
     backfill: (state) => this.#backfill(state),
     retire: () => {
       if (this.#below(3) > 0 || this.world.now < this.#highest) return
-      if (this.world.command((now, context) => retire(now, { app: 'shop', term: 1 }, context)) === 'nothing') return
+      if (
+        this.world.command((now, context) => retire(now, { app: 'shop', ...DROPPED, number: 1 }, context)) === 'nothing'
+      )
+        return
       this.world.reach(this.world.now)
       this.world.follow(null, this.world.now)
     },

@@ -7,7 +7,7 @@ import { pause, resume } from '../../src/policy/pause.ts'
 import { remove } from '../../src/policy/remove.ts'
 import { retire } from '../../src/policy/retire.ts'
 import { skipNext } from '../../src/policy/skip-next.ts'
-import { DAY, given, HOUR, type Keeper, MINUTE, NOON, OnRecord, refusalOf, SECOND, story } from './keeper.ts'
+import { DAY, DROPPED, given, HOUR, type Keeper, MINUTE, NOON, OnRecord, refusalOf, SECOND, story } from './keeper.ts'
 
 function pauseIt(keeper: Keeper, until: number | null = null, missed: MissedChoice = 'skip'): void {
   keeper.take(pause(keeper.it, { note: null, author: 'ann', until, missed }, keeper.context))
@@ -55,12 +55,12 @@ test('what a pause held back is on record when the schedule goes', () => {
   removed.take(remove(removed.it, { force: false }, removed.context))
   assert.deepEqual(story(removed), ['12:01 skipped paused', '12:02 skipped paused'])
 
-  const retired = given({}, { kind: 'code', app: 'shop', term: 1 })
+  const retired = given({}, { kind: 'code', app: 'shop', number: 1 })
   pauseIt(retired)
   retired.now = NOON + 2 * MINUTE
-  retired.take(retire(retired.it, { app: 'shop', term: 1 }, retired.context))
+  retired.take(retire(retired.it, { app: 'shop', ...DROPPED, number: 1 }, retired.context))
   retired.now = NOON + 4 * MINUTE
-  retired.define({}, { kind: 'code', app: 'shop', term: 2 })
+  retired.define({}, { kind: 'code', app: 'shop', number: 2 })
   assert.deepEqual(story(retired), ['12:01 skipped paused', '12:02 skipped paused'])
   assert.deepEqual([retired.it.nextAt, retired.it.pause?.author], [NOON + 5 * MINUTE, 'ann'])
 })

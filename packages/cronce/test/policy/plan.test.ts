@@ -233,4 +233,4 @@ test('jitter holds a fire back, the same for everybody, and lateness counts from
   assert.equal(keeper.decisions.at(-1)?.change.notBefore, readyAt)
 })
 
-const CODE = { kind: 'code', app: 'shop', term: 1 } as const
+const CODE = { kind: 'code', app: 'shop', number: 1 } as const

@@ -18,7 +18,7 @@ import { triggerNow } from '../../src/policy/trigger-now.ts'
 import { wakeAtOf } from '../../src/policy/wake.ts'
 import { trigger } from '../../src/trigger/from-data.ts'
 import { seededRandom } from '../oracle/generate-case.ts'
-import { CLIENT, DAY, definition, HOUR, Keeper, MINUTE, NOON, OnRecord, SECOND } from './keeper.ts'
+import { CLIENT, DAY, DROPPED, definition, HOUR, Keeper, MINUTE, NOON, OnRecord, SECOND } from './keeper.ts'
 
 const KINDS = [
   ...['advance', 'advance', 'advance', 'plan', 'busy', 'settle', 'settle', 'settle', 'settle', 'recover', 'recover'],
@@ -155,7 +155,8 @@ export class Play {
       retryFire: () => this.#retryFire(a, b, c),
       // Seldom: nothing happens to a retired schedule until it is declared again.
       retire: () =>
-        a % 3 === 0 && this.#do(on((state, context) => retire(state, { app: 'shop', term: this.#term }, context))),
+        a % 3 === 0 &&
+        this.#do(on((state, context) => retire(state, { app: 'shop', ...DROPPED, number: this.#term }, context))),
     }
     commands[kind]()
   }
@@ -182,7 +183,7 @@ export class Play {
   }
 
   #source() {
-    return this.#inCode ? ({ kind: 'code', app: 'shop', term: this.#term } as const) : CLIENT
+    return this.#inCode ? ({ kind: 'code', app: 'shop', number: this.#term } as const) : CLIENT
   }
 
   /** Do as the client does: decide, write, and let the engine go first where something is on record already. */
@@ -344,10 +345,8 @@ export class Play {
     const by = (at: Instant, why: string) => assert.ok(state.wakeAt !== null && state.wakeAt <= at, why)
     for (const { run } of state.open) if (run?.cancel) by(run.cancel.revokeAt, 'wakes to revoke')
     if (state.retiredAt !== null) {
-      assert.ok(
-        state.open.every(({ run }) => run !== null),
-        'nothing waits in a retired schedule',
-      )
+      const isFrozen = state.backfills.length > 0 || state.open.some(({ run }) => run === null)
+      if (isFrozen) assert.ok(state.wakeAt !== null, 'wakes to end what is frozen')
       return
     }
     if (state.pause !== null) {

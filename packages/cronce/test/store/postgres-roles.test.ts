@@ -173,11 +173,11 @@ select f.kind, f.state, f.reason, r.attempt, r.state as run, s.state as step, s.
       "select * from cronce.instances where namespace = 'plain'",
     )
     assert.deepEqual([instance!.host, instance!.pid, instance!.expired], ['h', '17', true])
-    const [app] = await rowsOf<'app' | 'active_deployment' | 'term'>(
+    const [app] = await rowsOf<'app' | 'active_deployment' | 'activated_deployment'>(
       viewer,
       "select * from cronce.apps where namespace = 'plain'",
     )
-    assert.deepEqual([app!.app, app!.active_deployment, app!.term], ['shop', 'v1', '3'])
+    assert.deepEqual([app!.app, app!.active_deployment, app!.activated_deployment], ['shop', 'v1', 'v1'])
   })
 
   test('questions by milliseconds are answered by the indexes', async () => {
@@ -256,7 +256,7 @@ function fixtures(namespace: string, message: string, result: string): string {
     result,
   }
   const instance = { app: 'shop', host: 'h', pid: 17, jobs: [message], clockOffsetMs: 0.5 }
-  const app = { term: 3, active: 'v1', deployments: [{ id: message }] }
+  const app = { active: 'v1', activated: 'v1', refused: [], deployments: [{ id: message }] }
   const key = `'${namespace}', 'report'`
   return `
 insert into cronce._schedules (namespace, id, format, revision, job, status, definition)

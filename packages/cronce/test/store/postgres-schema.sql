@@ -183,9 +183,9 @@ view apps (
   namespace text collate "C",
   app text collate "C",
   active_deployment text,
-  term bigint,
-  active_gone_at timestamp with time zone,
-  deployments json
+  activated_deployment text,
+  deployments json,
+  refused json
 );
 
 view fires (
@@ -304,10 +304,10 @@ view steps (
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- d9bb23a847511688caab3a92aa29766a
-function _apply_all_1(text, text, text, text, text, text, text, text); -- 3a90a208b3862b2eec2fd88c4df3dd45
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- 9b60d7c45bf66a8170e1d6ba4a06fc09
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 4588218ed647a5cae2641f92940ada07
+function _apply_1(text, text, text, text, text, text, text, text); -- b8114de278f074ceb10119d0e1d6d793
+function _apply_all_1(text, text, text, text, text, text, text, text); -- cab5d220d9ac1ecb779c0e57eb3d4802
+function _apply_slots_1(text, text, text, text, text, text, text, text); -- 756e29e07fda1dfe508e4f0c3b386e3f
+function _apply_trims_1(text, text, text, text, text, text, text, text); -- 42648ff950fe8f3554430a9b8b000ab8
 function _beat_1(text, text); -- 4bc47f967e9b43b3f05e71f6529843cc
 function _due_1(text, text, text, text); -- 00c823292f48f05697866469f4699f30
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d

@@ -52,7 +52,7 @@ function anyChange(twins: Twins, id: string): Change {
   const wakeAt = random(4) === 0 ? null : base + (random(2) === 0 ? -1 : 2) * DAY_MS + random(5)
   const defined = definition({ job: one(JOBS), tenant: one(TENANTS) })
   const source: ScheduleState['source'] =
-    random(2) === 0 ? { kind: 'client' } : { kind: 'code', app: one(APPS), term: random(3) }
+    random(2) === 0 ? { kind: 'client' } : { kind: 'code', app: one(APPS), number: random(3) }
   if (state === undefined) return creation(schedule(id, { wakeAt, source, definition: defined }))
   const { epoch } = stores[0].info
   const dueAt = anyTime(twins)

@@ -118,9 +118,19 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Deployments: object({
     app: TEXT,
     active: orNull(TEXT),
-    term: INTEGER,
-    activeGoneAt: orNull(AT),
-    deployments: array(object({ id: TEXT, number: INTEGER, firstReadyAt: AT, lastReadyAt: AT })),
+    activated: orNull(TEXT),
+    deployments: array(
+      object({
+        ...{ id: TEXT, explicit: BOOLEAN, number: INTEGER, declares: array(TEXT), firstReadyAt: AT, readyAt: AT },
+        ...{ goneAt: orNull(AT), onProbation: BOOLEAN, lost: BOOLEAN },
+      }),
+    ),
+    refused: array(
+      object({
+        ...{ schedule: TEXT, deployment: TEXT, instance: TEXT, host: TEXT, pid: INTEGER },
+        ...{ code: TEXT, message: TEXT, at: AT },
+      }),
+    ),
   }),
   Store: object({
     name: TEXT,
@@ -208,6 +218,12 @@ function scheduleFields(): Readonly<Record<string, Schema>> {
     createdAt: AT,
     updatedAt: AT,
     retiredAt: orNull(AT),
+    retirements: array(
+      object({
+        ...{ from: AT, to: orNull(AT), cause: choice('dropped', 'absent', 'renamed') },
+        ...{ deployment: TEXT, number: INTEGER },
+      }),
+    ),
     pause: orNull(object({ at: AT, untilAt: orNull(AT), note: orNull(TEXT), author: orNull(TEXT), missed: MISSED })),
     nextAt: orNull(AT),
     last: object({ dueAt: orNull(AT), succeededDueAt: orNull(AT), succeededAt: orNull(AT) }),

@@ -19,13 +19,14 @@ export function applyChanges(
   space: Space,
   now: Instant,
   changes: readonly Change[],
-  claimant: ApplyOptions<unknown>['claimant'],
+  { claimant, app }: Pick<ApplyOptions<unknown>, 'claimant' | 'app'>,
 ): ChangeResult[] {
   const isLive = claimant === undefined || renew(space, now, claimant)
   const isHeld = claimant !== undefined && areClaimsHeld(space, now)
+  const isStale = app !== undefined && (space.data.apps.get(app.name)?.version ?? 0) !== app.version
   return changes.map((change) => {
     if (!isLive) return NOT_LIVE
-    return isHeld ? CONFLICT : applyChange(space, now, change)
+    return isHeld || isStale ? CONFLICT : applyChange(space, now, change)
   })
 }
 

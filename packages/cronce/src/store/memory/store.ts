@@ -61,13 +61,13 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       return { now: core.now(), epoch: core.data.epoch, schedules }
     },
     due: async (query) => findDue(space(), core.now(), query),
-    async apply(changes, { tx, claimant, wake = false } = {}) {
+    async apply(changes, { tx, claimant, app, wake = false } = {}) {
       const own = space()
       if (tx !== undefined) {
-        return applyWithin(core, findTransaction(core, tx), { namespace, changes, claimant, wake })
+        return applyWithin(core, findTransaction(core, tx), { namespace, changes, claimant, app, wake })
       }
       const now = core.now()
-      const results = applyChanges(own, now, changes, claimant)
+      const results = applyChanges(own, now, changes, { claimant, app })
       if (results.some(({ kind }) => kind === 'applied')) wrote(own)
       if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
       return { now, results }
@@ -154,7 +154,7 @@ async function transact<Value>(
     if (state === undefined || liveRun(space(), schedule, token) === undefined) return false
     const change = settle(state, now, value)
     if (change === null) return false
-    const [result] = applyChanges(space(), now, [change], undefined)
+    const [result] = applyChanges(space(), now, [change], {})
     if (result!.kind !== 'applied') throw conflictError()
     return true
   })

@@ -36,6 +36,7 @@ interface Call {
   readonly namespace: string
   readonly changes: readonly Change[]
   readonly claimant: ApplyOptions<unknown>['claimant']
+  readonly app: ApplyOptions<unknown>['app']
   readonly wake: boolean
 }
 
@@ -98,7 +99,7 @@ export function applyWithin(
   { changes, ...call }: Call,
 ): { readonly now: Instant; readonly results: readonly ChangeResult[] } {
   const now = core.now()
-  const results = within(core, open, () => applyChanges(core.space(call.namespace), now, changes, call.claimant))
+  const results = within(core, open, () => applyChanges(core.space(call.namespace), now, changes, call))
   // Refused ones are not tried again: the caller was told.
   open.calls.push({ ...call, changes: changes.filter((_, index) => results[index]!.kind === 'applied') })
   return { now, results }
@@ -119,8 +120,8 @@ export function commit(core: Core, open: OpenTransaction, last: () => boolean = 
 
 function replay(core: Core, open: OpenTransaction): void {
   if (open.data !== core.data) throw conflictError()
-  for (const { namespace, changes, claimant } of open.calls) {
-    const results = applyChanges(core.space(namespace), core.now(), changes, claimant)
+  for (const { namespace, changes, ...options } of open.calls) {
+    const results = applyChanges(core.space(namespace), core.now(), changes, options)
     if (results.some(({ kind }) => kind !== 'applied')) throw conflictError()
   }
 }

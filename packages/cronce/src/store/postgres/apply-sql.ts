@@ -123,7 +123,7 @@ export function applySql(schema: string, { slots, trims }: ApplyParts): string {
   return `
 with ${clockCte(schema)},
 header as materialized (
-  select * from json_to_record($2::json) as h (instance text, lease_ms bigint, channel text, payload text)
+  select * from json_to_record($2::json) as h (instance text, lease_ms bigint, channel text, payload text, app text, app_version bigint)
 ),
 c as materialized (select * from ${unpacked('$3', CHANGE_COLUMNS)} as c),
 f as materialized (select * from ${unpacked('$4', FIRE_COLUMNS)} as f),
@@ -137,8 +137,16 @@ renewed as (
    where i.namespace = $1 and i.id = (select h.instance from header h) and i.state in ('live', 'draining')
   returning true
 ),
+app_kept as materialized (
+  select true
+    from ${schema}._apps a
+   where a.namespace = $1 and a.name = (select h.app from header h) and a.version = (select h.app_version from header h)
+     for share
+),
 may as materialized (
-  select clock.now, clock.epoch, clock.moved, header.instance is null or exists (select from renewed) as live from clock, header
+  select clock.now, clock.epoch, clock.moved, header.instance is null or exists (select from renewed) as live,
+         header.app is null or exists (select from app_kept) as kept
+    from clock, header
 ),
 existing as materialized (
   select coalesce(jsonb_object_agg(x.n::text, e.record order by x.place desc), '{}') as fires
@@ -173,14 +181,14 @@ found as materialized (
       where k.namespace = $1 and k.id = c.id and k.version = c.version and k.format <= ${FORMAT}
         for no key update skip locked
    ) k
-   where c.version > 0 and c.epoch = may.epoch and may.live and not may.moved
+   where c.version > 0 and c.epoch = may.epoch and may.live and may.kept and not may.moved
 ),
 free as materialized (
   select c.*, null::tid as row_id, null as was_job, false as redefined, false as reclassified
     from may
    cross join c
     left join lateral (select true as is from ${schema}._clocks k where k.namespace = $1 and k.id = c.id offset 0) taken on true
-   where c.version = 0 and c.epoch = may.epoch and may.live and not may.moved and taken.is is null
+   where c.version = 0 and c.epoch = may.epoch and may.live and may.kept and not may.moved and taken.is is null
 ),
 judged as materialized (
   select x.*,

@@ -28,6 +28,8 @@ export interface ApplyHeader {
   readonly lease_ms: number | null
   readonly channel: string | null
   readonly payload: string
+  readonly app: string | null
+  readonly app_version: number | null
 }
 
 /** What one statement can write at once: changes of different schedules. */

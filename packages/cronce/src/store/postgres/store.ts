@@ -115,7 +115,7 @@ export function openStore<Tx>(
   const applyOn = async (
     send: Send,
     changes: readonly Change[],
-    { claimant, wake = false, tx }: ApplyOptions<Tx>,
+    { claimant, app, wake = false, tx }: ApplyOptions<Tx>,
   ): Promise<Applied> => {
     const results: ChangeResult[] = new Array(changes.length)
     let now = 0
@@ -128,6 +128,8 @@ export function openStore<Tx>(
         lease_ms: claimant?.leaseMs ?? null,
         channel: (wake && !told) || isBusy ? wakeUp.channel : null,
         payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : tx === undefined ? wakeUp.payload : '',
+        app: app?.name ?? null,
+        app_version: app?.version ?? null,
       }
       const values = [namespace, ...applyValues(header, batch.changes)]
       const isFirst = now === 0
@@ -206,7 +208,10 @@ export function openStore<Tx>(
 
   /** The server plans the functions anew for each connection, which the first fire should not have to wait for. */
   const warmUp = (): void => {
-    const nothing = applyValues({ instance: null, lease_ms: null, channel: null, payload: '' }, [])
+    const nothing = applyValues(
+      { instance: null, lease_ms: null, channel: null, payload: '', app: null, app_version: null },
+      [],
+    )
     // Two at a time, so that both connections get one. What fails here fails when it matters, and is told then.
     for (let lane = 0; lane < 2; lane++) ask(functions.apply, [namespace, ...nothing]).catch(() => {})
   }

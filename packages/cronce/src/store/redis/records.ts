@@ -9,7 +9,7 @@ export const FORMAT = 1
 
 // A field that is added to the model and not read here does not compile; of those that may be missing, this says the same.
 type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
-true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' ? true : never
+true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' | 'retirements' ? true : never
 true satisfies Optional<OpenFire> extends 'giveUp' | 'asked' | 'tenant' ? true : never
 true satisfies Optional<OpenRun> extends 'parkedUntil' ? true : never
 true satisfies Optional<FireRecord & RunRecord> extends 'asked' | 'givenNull' ? true : never
@@ -167,7 +167,7 @@ export function writeState(state: ScheduleState): string {
   return JSON.stringify([
     FORMAT,
     state.revision,
-    source.kind === 'client' ? null : [source.app, source.term],
+    source.kind === 'client' ? null : [source.app, source.number],
     state.createdAt,
     state.updatedAt,
     state.pause,
@@ -184,6 +184,7 @@ export function writeState(state: ScheduleState): string {
     [last.dueAt, last.succeededDueAt, last.succeededAt],
     state.open.map(openList),
     state.backfills,
+    state.retirements ?? null,
   ] satisfies StateList)
 }
 
@@ -209,7 +210,7 @@ export function readState(
     version,
     definition,
     revision: list[1],
-    source: source === null ? { kind: 'client' } : { kind: 'code', app: source[0], term: source[1] },
+    source: source === null ? { kind: 'client' } : { kind: 'code', app: source[0], number: source[1] },
     createdAt: list[3],
     updatedAt: list[4],
     pause: list[5],
@@ -228,13 +229,14 @@ export function readState(
   }
   if (list[8] !== null) state.plannedTo = list[8]
   if (list[9] !== null) state.skipped = list[9]
+  if (list[19] !== null) state.retirements = list[19]
   return state
 }
 
 type StateList = [
   format: number,
   revision: number,
-  source: [app: string, term: number] | null,
+  source: [app: string, number: number] | null,
   createdAt: number,
   updatedAt: number,
   pause: ScheduleState['pause'],
@@ -251,6 +253,7 @@ type StateList = [
   last: [number | null, number | null, number | null],
   open: readonly OpenList[],
   backfills: ScheduleState['backfills'],
+  retirements: NonNullable<ScheduleState['retirements']> | null,
 ]
 
 type OpenList = ReturnType<typeof openList>

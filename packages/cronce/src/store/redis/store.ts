@@ -120,7 +120,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
 
   const applyBatch = async (
     changes: readonly Change[],
-    { claimant, wake = false }: ApplyOptions<never>,
+    { claimant, app, wake = false }: ApplyOptions<never>,
   ): Promise<Applied> => {
     const isBusy = claimant !== undefined && isNewlyBusy(changes)
     const args = [
@@ -129,6 +129,8 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       wake || isBusy ? session.publish : '',
       wakeUp.channel,
       isBusy ? wakeUp.busyPayload(claimant.instance, wake) : wakeUp.payload,
+      app === undefined ? '' : encodeName(app.name),
+      app === undefined ? '' : String(app.version),
     ]
     const textOf = (state: ScheduleState): string => definitions.textOf(state)
     for (const change of changes) pushChange(args, change, textOf)
@@ -138,7 +140,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     if (unfinished.length === 0) return { now, results: results as ChangeResult[] }
     // Another definition than the one that was read here is in the store, or none: this time they bring theirs along.
     for (const { id } of unfinished) definitions.forget(id)
-    const again = await afterFirst(true, () => applyBatch(unfinished, { claimant, wake }))
+    const again = await afterFirst(true, () => applyBatch(unfinished, { claimant, app, wake }))
     let next = 0
     return { now: again.now, results: results.map((result) => result ?? again.results[next++]!) }
   }

@@ -2,11 +2,21 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../model/change.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { Applied, ApplyOptions, Beat, BeatAnswer, OpenOptions, Store, Transacted, Transaction } from '../store.ts'
+import type {
+  Applied,
+  ApplyOptions,
+  Beat,
+  BeatAnswer,
+  ChangeResult,
+  OpenOptions,
+  Store,
+  Transacted,
+  Transaction,
+} from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { warnNewer } from '../warn-newer.ts'
 import { applyChange } from './apply.ts'
-import { loadApp, saveApp } from './apps.ts'
+import { loadApp, saveApp, versionOfApp } from './apps.ts'
 import { translate } from './errors.ts'
 import type { Host } from './host.ts'
 import { beat, bury, drain, type Fleet, listInstances, listLive, renew } from './instances.ts'
@@ -67,13 +77,17 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
   const applyOn = (
     on: DatabaseSync,
     changes: readonly Change[],
-    { claimant, wake = false }: ApplyOptions<DatabaseSync>,
+    { claimant, app, wake = false }: ApplyOptions<DatabaseSync>,
   ): Applied & { readonly wakes: boolean } => {
     const fleet = fleetOf(on)
     const { now } = fleet
     const isLive = claimant === undefined || renew(fleet, claimant.instance, claimant.leaseMs)
     const batch = { db: on, namespace, now, epoch: epochOf(on), slots: new Map() }
-    const results = changes.map((change) => (isLive ? applyChange(batch, change) : ({ kind: 'not-live' } as const)))
+    const isStale = app !== undefined && versionOfApp(on, namespace, app.name) !== app.version
+    const results = changes.map((change): ChangeResult => {
+      if (!isLive) return { kind: 'not-live' }
+      return isStale ? { kind: 'conflict' } : applyChange(batch, change)
+    })
     const wakes = wake && results.some(({ kind }) => kind === 'applied')
     if (wakes) countWake(on, namespace)
     return { now, results, wakes }

@@ -71,6 +71,7 @@ export function changingRules(rule: Rule): void {
     const over = {
       pause: { at: NOON, until: NOON + 1, note: 'tea', author: 'ann', missed: 'latest' },
       retiredAt: NOON + 2,
+      retirements: [{ from: NOON + 2, to: null, cause: 'dropped', deployment: 'green', number: 3 }],
       updatedAt: NOON + 3,
       nextAt: null,
       plannedTo: NOON + 4,
@@ -81,7 +82,7 @@ export function changingRules(rule: Rule): void {
       ended: 7,
       trimmedBefore: NOON - 1,
       failedInRow: 3,
-      source: { kind: 'code', app: 'shop', term: 4 },
+      source: { kind: 'code', app: 'shop', number: 4 },
       last: { dueAt: 1, succeededDueAt: 2, succeededAt: 3 },
       backfills: [{ id: 'b', from: 1, to: 2, askedAt: 3, author: null }],
     } as const

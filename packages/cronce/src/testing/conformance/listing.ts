@@ -116,7 +116,7 @@ export function listingRules(rule: Rule): void {
   )
 
   rule('schedules are found by job, tenant, app and prefix, and by all of them together', async ({ store }) => {
-    const code = { kind: 'code', app: 'shop', term: 1 } as const
+    const code = { kind: 'code', app: 'shop', number: 1 } as const
     const of = (id: string, over: Partial<ScheduleState>): ScheduleState => schedule(id, over)
     await applyAll(
       store,

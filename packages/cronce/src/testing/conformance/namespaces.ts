@@ -39,11 +39,11 @@ export function namespaceRules(rule: Rule): void {
       const created = creation(schedule('s', { fired }))
       await applyAll(opened, [created])
       await applyAll(opened, [claim((await loadOne(opened, 's'))!, { instance: 'i', nonce: 'n' })])
-      assert.equal(await opened.saveApp(app('shop', { term: fired })), true)
+      assert.equal(await opened.saveApp(app('shop', { tidiedFor: fired })), true)
     }
     assert.deepEqual([(await loadOne(store, 's'))?.fired, (await loadOne(other, 's'))?.fired], [1, 2])
     assert.deepEqual([(await firesOf(store)).length, (await runsOf(other)).length], [1, 1])
-    assert.equal((await store.loadApp('shop')).app?.term, 1)
+    assert.equal((await store.loadApp('shop')).app?.tidiedFor, 1)
   })
 
   rule('an instance lives in one namespace: there it claims, is drained and is buried', async (bench) => {

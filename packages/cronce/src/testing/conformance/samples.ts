@@ -278,5 +278,6 @@ export function beat(id: string, over: Partial<Beat['instance']> & { join?: bool
 }
 
 export function app(name: string, over: Partial<AppRecord> = {}): AppRecord {
-  return { name, version: 1, term: 1, active: null, activeGoneAt: null, deployments: [], ...over }
+  const none = { active: null, activated: null, tidiedFor: null, deployments: [], retired: [], refused: [] }
+  return { name, version: 1, ...none, ...over }
 }

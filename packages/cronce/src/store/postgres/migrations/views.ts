@@ -118,9 +118,9 @@ select namespace, id as instance,
 create view ${schema}.apps as
 select namespace, name as app,
        ${text('record', 'active')} as active_deployment,
-       ${number('record', 'term')} as term,
-       ${time(number('record', 'activeGoneAt'))} as active_gone_at,
-       ${json('record', 'deployments')} as deployments
+       ${text('record', 'activated')} as activated_deployment,
+       ${json('record', 'deployments')} as deployments,
+       ${json('record', 'refused')} as refused
   from ${schema}._apps;
 `
 

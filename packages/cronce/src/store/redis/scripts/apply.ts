@@ -18,9 +18,10 @@ function pattern(fields: number): string {
 }
 
 /**
- * ARGV: epoch, claimant ('' for none), its lease, how to publish ('' for not at all), channel, message, and the changes.
+ * ARGV: epoch, claimant ('' for none), its lease, how to publish ('' for not at all), channel, message,
+ * the app whose record must be unchanged ('' for none), its version, and the changes.
  * The ids of the changes are all different. Answers one line each: a (applied), c (conflict), e (early), d (the definition is wanted),
- * x and fire and record (exists), f and slot (full); or one for all: n (not live), h (claims are held).
+ * x and fire and record (exists), f and slot (full); or one for all: n (not live), h (claims are held, or the app's record has another version).
  */
 export const APPLY = script(
   'apply',
@@ -37,7 +38,7 @@ local TRIM_LIMIT = 200
 local TRIM_LOOKS = 1000
 
 -- Where the next argument is.
-local at = 7
+local at = 9
 
 local function take()
   at = at + 1
@@ -361,6 +362,7 @@ if claimant ~= '' and is_held() then
   count()
   return answer({ 'h' })
 end
+if ARGV[7] ~= '' and (call('HGET', APP .. ARGV[7], 'version') or '0') ~= ARGV[8] then return answer({ 'h' }) end
 local lines = {}
 local is_applied = false
 while at <= #ARGV do

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { AppRecord, DeploymentRecord } from '../../src/model/app.ts'
+import { contestedSchedules, disjointProcesses } from '../../src/policy/contested.ts'
+import { type DeclaringInstance, judgeRetirement, type Observation } from '../../src/policy/retirement.ts'
+import { DAY, definition, HOUR, NOON } from './keeper.ts'
+
+function deployment(
+  id: string,
+  number: number,
+  declares: string[],
+  over: Partial<DeploymentRecord> = {},
+): DeploymentRecord {
+  return {
+    ...{ id, explicit: true, number, declares, firstReadyAt: 0, readyAt: 0, goneAt: null },
+    ...{ onProbation: false, lost: false, cleared: false, ...over },
+  }
+}
+
+const LOST = { goneAt: NOON - HOUR, lost: true }
+const IMPLICIT = { explicit: false }
+
+function app(...deployments: DeploymentRecord[]): AppRecord {
+  const none = { active: null, activated: null, tidiedFor: null, retired: [], refused: [] }
+  return { name: 'shop', version: 1, ...none, deployments }
+}
+
+function process(deployment: string, ...jobs: string[]): DeclaringInstance {
+  return { id: `${deployment} ${jobs}`, deployment, jobs, host: 'host', pid: 7 }
+}
+
+/** The fate of the schedule bill, defined under this number. */
+function judge(record: AppRecord, number: number, seen: Partial<Observation>, source = 'shop') {
+  const state = {
+    ...{ id: 'bill', definition: definition(), updatedAt: NOON - HOUR, retiredAt: null },
+    source: { kind: 'code', app: source, number } as const,
+  }
+  const all = { now: NOON, instances: [], steady: new Set<string>(), outwaited: new Set<string>(), ...seen }
+  const verdict = judgeRetirement(record, state, all)
+  return verdict.kind === 'retire' ? `${verdict.cause} by ${verdict.by.deployment}` : verdict.kind
+}
+
+const steady = new Set(['v2'])
+
+test('explicit: what the newest ready deployment does not declare is retired after the hold-down', () => {
+  const record = app(deployment('v1', 1, ['bill'], LOST), deployment('v2', 2, ['mail']))
+  const instances = [process('v2', 'mail')]
+  assert.equal(judge(record, 1, { instances }), 'wait')
+  assert.equal(judge(record, 1, { instances, steady }), 'dropped by v2')
+})
+
+test('explicit: what any process of the newest deployment ever declared stays, though none of that role is live', () => {
+  const record = app(deployment('v1', 1, ['bill'], LOST), deployment('v2', 2, ['bill', 'mail']))
+  assert.equal(judge(record, 1, { instances: [process('v2', 'mail')], steady }), 'keep')
+})
+
+test('explicit: what a live process of an older deployment declares is contested, and retired after retireAfter', () => {
+  const record = app(deployment('v1', 1, ['bill']), deployment('v2', 2, ['mail']))
+  const instances = [process('v1', 'bill'), process('v2', 'mail')]
+  assert.equal(judge(record, 1, { instances }), 'contested')
+  assert.equal(judge(record, 1, { instances, steady }), 'contested')
+  assert.equal(judge(record, 1, { instances, steady, outwaited: new Set(['bill']) }), 'dropped by v2')
+  assert.deepEqual([...contestedSchedules(record, instances)], [['bill', [instances[0]]]])
+})
+
+test('explicit: what an activated deployment does not declare is retired at once, also from a live older process', () => {
+  const record = { ...app(deployment('v1', 3, ['mail']), deployment('v2', 2, ['bill', 'mail'])), activated: 'v1' }
+  assert.equal(judge(record, 2, { instances: [process('v1', 'mail'), process('v2', 'bill', 'mail')] }), 'dropped by v1')
+})
+
+test('explicit: a deployment that is gone or on probation retires nothing', () => {
+  for (const over of [{ goneAt: NOON }, { onProbation: true }]) {
+    const record = app(deployment('v1', 1, ['bill']), deployment('v2', 2, ['mail'], over))
+    const instances = [process('v1', 'bill')]
+    assert.equal(judge(record, 1, { instances, steady, outwaited: new Set(['bill']) }), 'wait')
+    assert.equal(contestedSchedules(record, instances).size, 0)
+  }
+})
+
+test('explicit: what only a lost newer deployment declared is retired by the one that counts', () => {
+  const record = app(deployment('v1', 1, ['mail']), deployment('v2', 2, ['bill'], LOST))
+  assert.equal(judge(record, 2, { instances: [process('v1', 'mail')], steady: new Set(['v1']) }), 'dropped by v1')
+})
+
+test('explicit: what a live process without an id declares is never retired, nor what an unknown process does', () => {
+  const record = app(
+    deployment('v1', 1, ['bill']),
+    deployment('v2', 2, ['mail']),
+    deployment('x', 3, ['bill'], IMPLICIT),
+  )
+  for (const id of ['x', 'unknown']) {
+    const instances = [process('v1', 'bill'), process(id, 'bill')]
+    assert.equal(judge(record, 1, { instances, steady, outwaited: new Set(['bill']) }), 'keep')
+    assert.equal(contestedSchedules(record, instances).size, 0)
+  }
+})
+
+test('implicit: what a live process declares is never retired', () => {
+  const record = app(deployment('a', 1, ['bill'], IMPLICIT), deployment('b', 2, ['mail'], IMPLICIT))
+  const instances = [process('a', 'bill'), process('b', 'mail')]
+  assert.equal(judge(record, 1, { instances, now: NOON + 100 * DAY, steady: new Set(['b']) }), 'keep')
+})
+
+test('implicit: what no live process declares for the hold-down is retired if a live deployment is its successor', () => {
+  const gone = deployment('a', 1, ['bill', 'mail'], { ...IMPLICIT, ...LOST })
+  const successor = deployment('b', 2, ['mail', 'news'], IMPLICIT)
+  const instances = [process('b', 'mail', 'news')]
+  assert.equal(judge(app(gone, successor), 1, { instances }), 'absent by b')
+  assert.equal(judge(app({ ...gone, lost: false }, successor), 1, { instances }), 'wait')
+})
+
+test('implicit: without a successor it is retired after its misfire window, at least a day', () => {
+  const gone = deployment('a', 1, ['bill'], { ...IMPLICIT, goneAt: NOON, lost: true })
+  const stranger = deployment('b', 2, ['mail'], IMPLICIT)
+  const instances = [process('b', 'mail')]
+  const record = app(gone, stranger)
+  assert.equal(judge(record, 1, { instances, now: NOON + DAY - 1 }), 'wait')
+  assert.equal(judge(record, 1, { instances, now: NOON + DAY }), 'absent by a')
+})
+
+test('implicit: a successor must be live', () => {
+  const gone = deployment('a', 1, ['bill', 'mail'], { ...IMPLICIT, ...LOST })
+  const other = deployment('b', 2, ['mail'], { ...IMPLICIT, ...LOST })
+  assert.equal(judge(app(gone, other), 1, { instances: [process('c', 'news')] }), 'wait')
+})
+
+test('what belongs to another app is not judged', () => {
+  const record = app(deployment('v1', 1, ['bill'], LOST), deployment('v2', 2, ['mail']))
+  assert.equal(judge(record, 1, { instances: [process('v2', 'mail')], steady }, 'blog'), 'keep')
+})
+
+test('processes of other deployments without a common schedule are reported, one for each deployment', () => {
+  const me = process('v1', 'bill')
+  const others = [process('v1', 'mail'), process('v2', 'mail'), process('v2', 'news'), process('v3', 'bill', 'mail')]
+  assert.deepEqual(disjointProcesses(me, others), [others[1]])
+})
