@@ -140,13 +140,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     breaks: 'A step that is done is done again.',
     rule: 'a step that is done is not begun again: its result is answered',
     stores: {
-      memory: [
-        [
-          'steps.ts',
-          "  if (known?.state === 'done') return { kind: 'done', result: known.result }\n  if (known?.state === 'begun' && known",
-          "  if (known?.state === 'begun' && known",
-        ],
-      ],
+      memory: [['steps.ts', "  if (known?.state === 'done') return done(known)\n", '']],
       sqlite: [['steps.ts', "  if (step?.state === 'done') return { kind: 'done', result: step.result }\n", '']],
       postgres: [
         [
@@ -244,7 +238,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [
         [
           'steps.ts',
-          "      if (known.state === 'done') return { kind: 'done', result: known.result }\n      return known.state === 'begun' ?",
+          "      if (known.state === 'done') return done(known)\n      return known.state === 'begun' ?",
           "      return known.state === 'begun' || known.state === 'done' ?",
         ],
       ],
@@ -273,8 +267,8 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [
         [
           'steps.ts',
-          "result: known.result }\n      return known.state === 'begun' ?",
-          "result: known.result }\n      return known.state !== 'done' ?",
+          "return done(known)\n      return known.state === 'begun' ?",
+          "return done(known)\n      return known.state !== 'done' ?",
         ],
       ],
       sqlite: [
