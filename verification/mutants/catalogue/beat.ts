@@ -168,6 +168,34 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'clone-renews',
+    rule: 'rule 44',
+    breaks: 'A store takes heartbeats of two machines from one snapshot for those of one instance.',
+    edits: [edit('store/memory/instances.ts', '(sequence.after <= last && last < sequence.number)', 'last >= 0')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/clone.test.ts',
+      names: ['two machines from one snapshot: one goes on under a new id, and each fire runs once'],
+    },
+  },
+  {
+    name: 'overtaken-heartbeat-is-a-clone',
+    rule: 'rule 44',
+    breaks: 'An instance whose heartbeat arrives after a later one of its own takes itself for a clone.',
+    edits: [
+      edit(
+        'engine/beat.ts',
+        'if (answer.number !== null && (number < sentNumber || sequence.after < ackedNumber)) return\n',
+        '',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/clone.test.ts',
+      names: ['a heartbeat that arrives after a later one, or twice, changes nothing'],
+    },
+  },
+  {
     name: 'jump-is-a-verdict',
     rule: 'rule 44',
     breaks: 'A step that finds that the wall clock has jumped gives the run up instead of asking the store.',

@@ -44,24 +44,32 @@ export function member(
   let isLost = false
   /** The epoch in which the store last knew this instance. */
   let aliveIn: number | null = null
+  /** Of the last heartbeat that was sent, and of the last one that was acknowledged. */
+  let sentNumber = 0
+  let ackedNumber = 0
 
   const send = async (state: Exclude<InstanceState, 'dead'>, join: boolean): Promise<void> => {
     const { instance } = core
     const sent = core.lease.times()
+    const number = ++sentNumber
+    const sequence = { number, after: ackedNumber }
     await core.parts.sync('beat:sent')
     // Another incarnation by now: the answer is about the past.
     const isPast = (): boolean => instance !== core.instance || core.stopped.aborted
     const ask = async (): Promise<BeatAnswer> => {
       // Whoever has not heard of the store yet knows nothing that it could have forgotten.
       const settled = core.epochs.settled ?? core.parts.store.info.epoch
-      const answer = await core.parts.store.beat({ instance: describe(core, state), join, leaseMs, settled })
+      const answer = await core.parts.store.beat({ instance: describe(core, state), join, leaseMs, settled, sequence })
       // A late answer counts as well, but for what a later one has told: a lease runs from when it was asked for.
-      if (!isPast() && sent.mono >= renewedAt) take(answer, sent)
+      if (!isPast() && number > ackedNumber) take(answer, sent)
+      if (answer.alive) ackedNumber = Math.max(ackedNumber, number)
       return answer
     }
     // One answer that never comes must leave time for another question before the lease ends.
     const answer = await callStore(core, 'beat', ask, Math.min(core.settings.storeDeadlineMs, leaseMs / 5))
     if (answer.alive || isPast()) return
+    // Another heartbeat of this instance has overtaken this one: its own answer counts.
+    if (answer.number !== null && (number < sentNumber || sequence.after < ackedNumber)) return
     // Not declared dead, perhaps: a store that went back in time may have forgotten that it joined.
     if (!join && answer.epoch !== aliveIn) await send(state, true)
     else await rejoin()
@@ -113,7 +121,7 @@ export function member(
     for (const run of core.runs.all()) if (run.aside === 'term') run.abort('stopping', 'It is being drained.')
   }
 
-  /** Declared dead: whatever was held is somebody else's now. Go on as someone new. */
+  /** Declared dead, or a clone of this machine renews under the same id: its runs are no longer ours. Go on under a new id. */
   const rejoin = async (): Promise<void> => {
     const old = core.instance
     core.lease.end()

@@ -39,7 +39,7 @@ export interface Store<Tx = unknown> {
 
   /**
    * Join, renew, change state or leave. `alive: false`: declared dead or unknown to have lived; this id is over, unless the
-   * epoch has moved: then its joining may be what was lost, and it may join again.
+   * epoch has moved: then its joining may be what was lost, and it may join again. Or its number was refused: see `Beat.sequence`.
    * Joining and leaving wake the others, who share the work anew.
    */
   beat(beat: Beat): Promise<BeatAnswer>
@@ -230,6 +230,11 @@ export interface Beat {
   }
   /** The first beat of this incarnation. Any other is refused for an id that the store does not have. */
   readonly join: boolean
+  /**
+   * Which heartbeat of this incarnation it is. Unless it joins, it is refused and changes nothing if the last one on record is not
+   * from `after` up to, but without, `number`: then another machine renews under the same id, or a later one has overtaken it.
+   */
+  readonly sequence?: BeatSequence | undefined
   readonly leaseMs: number
   /**
    * The epoch in which this instance has written again whatever it knew and the store had forgotten. When the epoch of a store
@@ -240,8 +245,17 @@ export interface Beat {
   readonly settled?: number | undefined
 }
 
+export interface BeatSequence {
+  /** Grows with every heartbeat that this incarnation sends. */
+  readonly number: number
+  /** The last one that was acknowledged. */
+  readonly after: number
+}
+
 export interface BeatAnswer {
   readonly alive: boolean
+  /** The number of the last heartbeat on record. `null`: this instance is over, or the store does not know it. */
+  readonly number: number | null
   readonly now: Instant
   readonly epoch: number
   /** Writes that were acknowledged to this opening of the store were gone when this epoch began. */

@@ -54,6 +54,8 @@ export interface MemberOptions extends ClockFaults, Omit<CronceOptions<Tx>, 'sto
   readonly name?: string
   readonly settings?: Partial<EngineSettings>
   readonly zoneData?: string
+  /** Another machine from the same snapshot as this member: it has the same identity and the same randomness. */
+  readonly cloneOf?: Member
 }
 
 export interface Member extends Process {
@@ -118,8 +120,10 @@ export async function createFleet({ seed = 1, losesWrites = false, latency }: Fl
 
   const make = (declare: Declare, options: MemberOptions): Member => {
     const number = members.length + 1
-    const { name = `m${number}`, skewMs, rate, settings = {}, zoneData = '2027a', ...appOptions } = options
-    const random = seededRandom(seed * 1_000 + number)
+    const { cloneOf, skewMs, rate, settings = {}, zoneData = '2027a', ...others } = options
+    const { name = cloneOf?.name ?? `m${number}`, ...appOptions } = others
+    const born = cloneOf === undefined ? number : members.indexOf(cloneOf) + 1
+    const random = seededRandom(seed * 1_000 + born)
     const process = createProcess(world, NEW_YEAR, { skewMs, rate })
     const link = createLink(world, process)
     if (latency !== undefined) link.disturb(() => ({ kind: 'slow', ...latency(random) }))

@@ -240,8 +240,8 @@ test('a clock that is set back does not stretch a lease beyond its length', asyn
 
 test('the epoch is that of the data, also after a restore', async () => {
   const { source, store } = await openAt()
-  const info = { name: 'memory', epoch: 1, transactions: true, probes: false, losesWrites: false, freeWakes: true }
-  assert.deepEqual(store.info, info)
+  const flags = { transactions: true, probes: false, losesWrites: false, freeWakes: true }
+  assert.deepEqual(store.info, { name: 'memory', epoch: 1, ...flags, leaseClock: 'boot' })
   const state = schedule('s')
   await store.apply([creation(state)])
   const earlier = copyData(source.data)

@@ -58,6 +58,7 @@ table _instances (
   drain boolean not null,
   session boolean,
   renewals bigint not null,
+  beat bigint not null,
   started_at bigint not null,
   renewed_at bigint not null,
   lease_ms bigint not null,
@@ -308,7 +309,7 @@ function _apply_1(text, text, text, text, text, text, text, text); -- b8114de278
 function _apply_all_1(text, text, text, text, text, text, text, text); -- cab5d220d9ac1ecb779c0e57eb3d4802
 function _apply_slots_1(text, text, text, text, text, text, text, text); -- 756e29e07fda1dfe508e4f0c3b386e3f
 function _apply_trims_1(text, text, text, text, text, text, text, text); -- 42648ff950fe8f3554430a9b8b000ab8
-function _beat_1(text, text); -- 4bc47f967e9b43b3f05e71f6529843cc
+function _beat_1(text, text); -- 4eaca229741ea051b983219b5261283f
 function _due_1(text, text, text, text); -- 00c823292f48f05697866469f4699f30
 function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
 function _lock_1(text, text, text); -- aeb693e2972dd6f4f59ef143a787145c

@@ -36,6 +36,8 @@ export interface NamespaceData {
 export interface StoredInstance {
   /** Its `expired` means nothing: that is judged when somebody asks. */
   readonly record: InstanceRecord
+  /** The number of its last heartbeat. */
+  readonly beat: number
   readonly leaseMs: number
   readonly leaseUntil: Instant
   /** When it left or was declared dead. */

@@ -20,8 +20,10 @@ type Claimant = NonNullable<ApplyOptions<unknown>['claimant']>
 export function beat(space: Space, now: Instant, given: Beat, lost: boolean): BeatAnswer {
   const alive = takeBeat(space, now, given)
   clampLeases(space, now)
+  const known = space.data.instances.get(given.instance.id)
   return {
     alive,
+    number: known === undefined || (known.goneAt !== null && !alive) ? null : known.beat,
     now,
     epoch: space.epoch,
     lost,
@@ -41,10 +43,11 @@ function choresFor(space: Space, now: Instant, app: string): Chores {
   }
 }
 
-function takeBeat(space: Space, now: Instant, { instance, join, leaseMs }: Beat): boolean {
+function takeBeat(space: Space, now: Instant, { instance, join, leaseMs, sequence }: Beat): boolean {
   const known = space.data.instances.get(instance.id)
   // A second joining beat of a live one is the first one again, whose answer was lost.
   if (known === undefined ? !join : known.goneAt !== null) return false
+  if (known !== undefined && !join && !follows(sequence, known.beat)) return false
   setInstance(space, instance.id, {
     record: {
       ...instance,
@@ -54,6 +57,7 @@ function takeBeat(space: Space, now: Instant, { instance, join, leaseMs }: Beat)
       drain: known?.record.drain ?? false,
       expired: false,
     },
+    beat: Math.max(sequence?.number ?? 0, known?.beat ?? 0),
     leaseMs,
     leaseUntil: now + leaseMs,
     goneAt: instance.state === 'left' ? now : null,
@@ -61,12 +65,17 @@ function takeBeat(space: Space, now: Instant, { instance, join, leaseMs }: Beat)
   return true
 }
 
+/** A machine that was cloned sends the numbers of its original once more. */
+function follows(sequence: Beat['sequence'], last: number): boolean {
+  return sequence === undefined || (sequence.after <= last && last < sequence.number)
+}
+
 /** What a claim does besides: false if this instance is over. A lease that has run out is renewed like any other. */
 export function renew(space: Space, now: Instant, { instance, leaseMs }: Claimant): boolean {
   const known = space.data.instances.get(instance)
   if (known === undefined || known.goneAt !== null) return false
   const record = { ...known.record, renewals: known.record.renewals + 1, renewedAt: now }
-  setInstance(space, instance, { record, leaseMs, leaseUntil: now + leaseMs, goneAt: null })
+  setInstance(space, instance, { ...known, record, leaseMs, leaseUntil: now + leaseMs })
   return true
 }
 

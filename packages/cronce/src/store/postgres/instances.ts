@@ -35,6 +35,7 @@ export interface InstancesAnswer extends StoreMoment {
 
 export interface BeatRow extends InstancesAnswer {
   readonly alive: boolean
+  readonly number: number | null
   readonly held: readonly RunRecord[]
   readonly chores: BeatAnswer['chores']
 }
@@ -55,21 +56,23 @@ with recursive ${clockCte(schema)},
 b as materialized (
   select *
     from json_to_record($2::json) as b (
-      id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, channel text, payload text
+      id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, number bigint, after bigint,
+      channel text, payload text
     )
 ),
 renewed as (
   update ${schema}._instances i
-     set renewals = i.renewals + 1, renewed_at = clock.now, lease_ms = b.lease_ms, state = b.state, session = b.session,
+     set renewals = i.renewals + 1, beat = greatest(b.number, i.beat), renewed_at = clock.now, lease_ms = b.lease_ms, state = b.state, session = b.session,
          ended_at = case when b.state = 'left' then clock.now end, record = b.record
     from b, clock
    where i.namespace = $1 and i.id = (select b.id from b) and i.state in ('live', 'draining')
+     and (b.joins or b.number is null or i.beat >= b.after and i.beat < b.number)
   returning i.*
 ),
 joined as (
   insert into ${schema}._instances
-    (namespace, id, state, drain, session, renewals, started_at, renewed_at, lease_ms, ended_at, record)
-  select $1, b.id, b.state, false, b.session, 1, clock.now, clock.now, b.lease_ms,
+    (namespace, id, state, drain, session, renewals, beat, started_at, renewed_at, lease_ms, ended_at, record)
+  select $1, b.id, b.state, false, b.session, 1, coalesce(b.number, 0), clock.now, clock.now, b.lease_ms,
          case when b.state = 'left' then clock.now end, b.record
     from b, clock
    where b.joins and not exists (select from renewed)
@@ -85,6 +88,9 @@ fleet as materialized (
 ${holderCte(schema)},
 told as (select pg_notify(b.channel, b.payload) from b where b.channel is not null and exists (select from own))
 select ${MOMENT_JSON} || ',"told":' || (select count(*) from told) || ',"alive":' || exists (select from own)
+       || ',"number":' || coalesce((select own.beat::text from own), (
+         select i.beat::text from ${schema}._instances i, b where i.namespace = $1 and i.id = b.id and i.ended_at is null
+       ), 'null')
        || ',"instances":[' || coalesce((select string_agg(${INSTANCE_JSON}, ',' order by i.id) from fleet i), '') || ']'
        || ',"held":[' || coalesce((
          select string_agg(o.run, ',')
@@ -221,7 +227,7 @@ ${answerSql}`
 
 /** `session`: whether it has the session that tells the others that it lives; `null`: it does without. */
 export function beatValue(
-  { instance, join, leaseMs }: Beat,
+  { instance, join, leaseMs, sequence }: Beat,
   session: boolean | null,
   notification: { readonly channel: string; readonly payload: string } | null,
 ): string {
@@ -229,6 +235,7 @@ export function beatValue(
   const { app } = described
   return JSON.stringify({
     ...{ id, state, app, joins: join, session, lease_ms: leaseMs },
+    ...sequence,
     ...(notification !== null && { channel: notification.channel, payload: notification.payload }),
     record: JSON.stringify(described),
   })

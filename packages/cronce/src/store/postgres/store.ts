@@ -262,14 +262,23 @@ export function openStore<Tx>(
     const isNews = given.join || state === 'left'
     const value = beatValue(given, liveness.isHolding(), isNews ? wakeUp : null)
     const answer = await askMoment<BeatRow>(functions.beat, [namespace, value])
-    const { alive, now, chores } = answer
-    if (!alive || state === 'left') await liveness.release(id)
+    const { alive, number, now, chores } = answer
+    if (number === null || state === 'left') await liveness.release(id)
     if (isNews) wakeUp.ring()
     const fleet = answer.instances.map(instanceOf)
     for (const peer of fleet) if (peer.running > 0) wakeUp.markBusy(peer.id)
     // Only for the sake of speed: by their leases their ends are noticed all the same.
     if (given.join) await hearWhoIsBusy().catch(() => {})
-    return { alive, now, epoch: answer.epoch, lost: false, chores, instances: fleet, held: answer.held.map(heldOf) }
+    return {
+      alive,
+      number,
+      now,
+      epoch: answer.epoch,
+      lost: false,
+      chores,
+      instances: fleet,
+      held: answer.held.map(heldOf),
+    }
   }
 
   const step = async (...[command]: Parameters<Store['step']>): Promise<StepAnswer> => {

@@ -7,7 +7,7 @@ import { readRun } from './records.ts'
 import { FIND_INSTANCES, INSTANCES } from './scripts/instances.ts'
 
 /** What the script wants of a beat, up to whether it is news. */
-export function beatValues({ instance, join, leaseMs, settled }: Beat): string[] {
+export function beatValues({ instance, join, leaseMs, settled, sequence }: Beat): string[] {
   const { id, state, ...described } = instance
   return [
     encodeName(id),
@@ -17,11 +17,14 @@ export function beatValues({ instance, join, leaseMs, settled }: Beat): string[]
     settled === undefined ? '' : String(settled),
     JSON.stringify(described),
     encodeName(instance.app),
+    sequence === undefined ? '' : String(sequence.number),
+    sequence === undefined ? '' : String(sequence.after),
   ]
 }
 
 export interface BeatLines {
   readonly alive: boolean
+  readonly number: number | null
   readonly bases: string
   readonly appVersion: number
   readonly prunable: boolean
@@ -32,9 +35,10 @@ export interface BeatLines {
   readonly orphans: readonly string[]
 }
 
-export function readBeat([alive, bases, appVersion, prunable, ...rest]: readonly string[]): BeatLines {
+export function readBeat([alive, number, bases, appVersion, prunable, ...rest]: readonly string[]): BeatLines {
   return {
     alive: alive === '1',
+    number: number === '' ? null : Number(number),
     bases: bases!,
     appVersion: Number(appVersion),
     prunable: prunable === '1',

@@ -157,12 +157,12 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     const isNews = given.join || state === 'left'
     const args = [...beatValues(given), isNews ? '1' : '0', session.publish, wakeUp.channel, wakeUp.payload]
     const { now, epoch, lines } = await ask(BEAT, args)
-    const { alive, bases, appVersion, prunable, instances, busy, held, orphans } = readBeat(lines)
-    if (!alive || state === 'left') liveness.release(id)
+    const { alive, number, bases, appVersion, prunable, instances, busy, held, orphans } = readBeat(lines)
+    if (number === null || state === 'left') liveness.release(id)
     if (isNews) wakeUp.ring()
     for (const peer of busy) wakeUp.markBusy(peer)
     const lost = asker.isLost(bases, epoch)
-    return { alive, now, epoch, lost, held, instances, chores: { appVersion, orphans, prunable } }
+    return { alive, number, now, epoch, lost, held, instances, chores: { appVersion, orphans, prunable } }
   }
 
   const listSteps = async (fire: FireKey): Promise<StepRecord[]> => {

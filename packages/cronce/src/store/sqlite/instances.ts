@@ -43,13 +43,14 @@ select *
  limit ?`
 const INSERT = `
 insert into cronce_instances
-  (namespace, id, state, drain, renewals, started_at, renewed_at, boot, renewed_mono, lease_ms, ended_at, record)
-values (?, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?)`
+  (namespace, id, state, drain, renewals, beat, started_at, renewed_at, boot, renewed_mono, lease_ms, ended_at, record)
+values (?, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?)`
 const RENEW = `
 update cronce_instances
    set renewals = renewals + 1, renewed_at = ?, boot = ?, renewed_mono = ?, lease_ms = ?
  where namespace = ? and id = ? and state in ('live', 'draining')`
-const DESCRIBE = 'update cronce_instances set state = ?, ended_at = ?, record = ? where namespace = ? and id = ?'
+const DESCRIBE =
+  'update cronce_instances set state = ?, beat = ?, ended_at = ?, record = ? where namespace = ? and id = ?'
 const BURY = "update cronce_instances set state = 'dead', ended_at = ? where namespace = ? and id = ?"
 const DRAIN = `
 update cronce_instances
@@ -94,12 +95,16 @@ export function renew({ db, namespace, host, now }: Fleet, instance: string, lea
   return statement(db, RENEW).run(now, host.bootId, host.mono(), leaseMs, namespace, instance).changes > 0
 }
 
-export function beat(fleet: Fleet, { instance, join, leaseMs }: Beat): BeatAnswer {
+export function beat(fleet: Fleet, given: Beat): BeatAnswer {
   const { db, namespace, now } = fleet
-  const alive = renewOrJoin(fleet, instance, join, leaseMs)
+  const { id, app } = given.instance
+  const before = statement(db, GET).get(namespace, id)
+  const alive = renewOrJoin(fleet, given, before)
+  const last = before === undefined || before.ended_at !== null ? null : Number(before.beat)
+  const number = alive ? Math.max(given.sequence?.number ?? 0, last ?? 0) : last
   const instances = listLive(fleet)
-  const held = alive ? statement(db, HELD).all(namespace, instance.id).map(heldOf) : []
-  return { alive, now, epoch: epochOf(db), lost: false, held, instances, chores: choresFor(fleet, instance.app) }
+  const held = alive ? statement(db, HELD).all(namespace, id).map(heldOf) : []
+  return { alive, number, now, epoch: epochOf(db), lost: false, held, instances, chores: choresFor(fleet, app) }
 }
 
 function choresFor(fleet: Fleet, app: string): Chores {
@@ -111,18 +116,26 @@ function choresFor(fleet: Fleet, app: string): Chores {
   }
 }
 
-function renewOrJoin(fleet: Fleet, instance: Beat['instance'], join: boolean, leaseMs: number): boolean {
+function renewOrJoin(fleet: Fleet, { instance, join, leaseMs, sequence }: Beat, before: Row | undefined): boolean {
   const { db, namespace, host, now } = fleet
   const { id, state, ...described } = instance
   const endedAt = state === 'left' ? now : null
   const record = JSON.stringify(described)
+  const last = Number(before?.beat ?? 0)
+  if (before !== undefined && !join && !follows(sequence, last)) return false
+  const number = Math.max(sequence?.number ?? 0, last)
   if (renew(fleet, id, leaseMs)) {
-    statement(db, DESCRIBE).run(state, endedAt, record, namespace, id)
+    statement(db, DESCRIBE).run(state, number, endedAt, record, namespace, id)
     return true
   }
-  if (!join || statement(db, GET).get(namespace, id) !== undefined) return false
-  statement(db, INSERT).run(namespace, id, state, now, now, host.bootId, host.mono(), leaseMs, endedAt, record)
+  if (!join || before !== undefined) return false
+  statement(db, INSERT).run(namespace, id, state, number, now, now, host.bootId, host.mono(), leaseMs, endedAt, record)
   return true
+}
+
+/** A machine that was cloned sends the numbers of its original once more. */
+function follows(sequence: Beat['sequence'], last: number): boolean {
+  return sequence === undefined || (sequence.after <= last && last < sequence.number)
 }
 
 function heldOf(row: Row): HeldRun {

@@ -150,6 +150,7 @@ create table cronce_instances (
   state text not null,
   drain integer not null,
   renewals integer not null,
+  beat integer not null,
   started_at integer not null,
   renewed_at integer not null,
   boot text not null,

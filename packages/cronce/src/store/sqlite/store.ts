@@ -122,7 +122,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     if (wakesSeen !== null && wakes !== wakesSeen) wakeUp.tellAll()
     wakesSeen = wakes
     if (isWake) wakeUp.ring()
-    if (!answer.alive || state === 'left') await liveness.release(id)
+    if (answer.number === null || state === 'left') await liveness.release(id)
     return answer
   }
 

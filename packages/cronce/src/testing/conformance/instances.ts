@@ -9,6 +9,12 @@ async function instanceOf(store: Store, id: string): Promise<InstanceRecord | un
   return (await store.listInstances()).instances.find((instance) => instance.id === id)
 }
 
+/** What a beat of an instance that is not there is answered. */
+async function goneNumber(store: Store, id: string): Promise<readonly [boolean, number | null]> {
+  const { alive, number } = await store.beat(beat(id, { sequence: { number: 99, after: 0 } }))
+  return [alive, number]
+}
+
 /** Joins with a lease that is over at once. */
 async function joinAndExpire({ store, pass, eventually }: Bench, id: string): Promise<void> {
   await store.beat(beat(id, { join: true, leaseMs: 20 }))
@@ -48,6 +54,57 @@ export function instanceRules(rule: Rule): void {
     assert.equal((await store.beat(beat('stranger'))).alive, false)
     assert.deepEqual((await store.listInstances()).instances, [])
   })
+
+  rule(
+    'a beat is refused, and changes nothing, unless its number follows the last one on record',
+    async ({ store }) => {
+      const joined = await store.beat(beat('i', { join: true, sequence: { number: 1, after: 0 } }))
+      const next = await store.beat(beat('i', { running: 2, sequence: { number: 2, after: 1 } }))
+      // The answer to number 3 was lost, and so was its request.
+      const skipping = await store.beat(beat('i', { running: 4, sequence: { number: 4, after: 2 } }))
+      assert.deepEqual(
+        [joined, next, skipping].map(({ alive, number }) => [alive, number]),
+        [
+          [true, 1],
+          [true, 2],
+          [true, 4],
+        ],
+      )
+      const before = await instanceOf(store, 'i')
+      const refused = [
+        // Of a clone, which goes on where the snapshot was made; and one that a later one has overtaken.
+        { number: 2, after: 1 },
+        { number: 4, after: 2 },
+        { number: 3, after: 2 },
+        // Acknowledged, and not on record.
+        { number: 7, after: 6 },
+      ]
+      for (const sequence of refused) {
+        const answer = await store.beat(beat('i', { running: 9, state: 'left', sequence }))
+        assert.deepEqual([answer.alive, answer.number, answer.held], [false, 4, []], JSON.stringify(sequence))
+      }
+      assert.deepEqual(await instanceOf(store, 'i'), { ...before, expired: false })
+      assert.equal((await store.beat(beat('i', { sequence: { number: 9, after: 4 } }))).alive, true)
+      assert.equal((await store.beat(beat('i', { state: 'left', sequence: { number: 10, after: 9 } }))).alive, true)
+      assert.deepEqual(await goneNumber(store, 'i'), [false, null])
+      assert.deepEqual(await goneNumber(store, 'stranger'), [false, null])
+    },
+  )
+
+  rule(
+    'a claim does not count as a beat; a join of any number is accepted, and never takes the count back',
+    async (bench) => {
+      const { store } = bench
+      await store.beat(beat('i', { join: true, sequence: { number: 1, after: 0 } }))
+      await store.apply([], { claimant: { instance: 'i', leaseMs: 10_000 } })
+      assert.equal((await store.beat(beat('i', { sequence: { number: 2, after: 1 } }))).alive, true)
+      const again = await store.beat(beat('i', { join: true, sequence: { number: 5, after: 4 } }))
+      assert.deepEqual([again.alive, again.number], [true, 5])
+      // An earlier one that a later one has overtaken.
+      const late = await store.beat(beat('i', { join: true, sequence: { number: 4, after: 2 } }))
+      assert.deepEqual([late.alive, late.number], [true, 5])
+    },
+  )
 
   rule('a join that is sent twice is one instance', async ({ store }) => {
     await join(store, 'i', 'i')

@@ -257,8 +257,11 @@ export function parking(before: ScheduleState, run: RunRecord): Change {
   return change(before, { open }, { runs: [{ ...run, instance: NOBODY }] })
 }
 
-export function beat(id: string, over: Partial<Beat['instance']> & { join?: boolean; leaseMs?: number } = {}): Beat {
-  const { join = false, leaseMs = LEASE_MS, ...described } = over
+export function beat(
+  id: string,
+  over: Partial<Beat['instance']> & Partial<Pick<Beat, 'join' | 'leaseMs' | 'sequence'>> = {},
+): Beat {
+  const { join = false, leaseMs = LEASE_MS, sequence, ...described } = over
   const instance: Beat['instance'] = {
     id,
     app: 'shop',
@@ -274,7 +277,7 @@ export function beat(id: string, over: Partial<Beat['instance']> & { join?: bool
     concurrency: 10,
     ...described,
   }
-  return { instance, join, leaseMs }
+  return { instance, join, leaseMs, sequence }
 }
 
 export function app(name: string, over: Partial<AppRecord> = {}): AppRecord {

@@ -163,6 +163,7 @@ create table ${schema}._instances (
   drain boolean not null,
   session boolean,
   renewals bigint not null,
+  beat bigint not null,
   started_at bigint not null,
   renewed_at bigint not null,
   lease_ms bigint not null,

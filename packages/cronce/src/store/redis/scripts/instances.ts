@@ -43,8 +43,9 @@ end
 `
 
 /**
- * ARGV: epoch, id, state, join, lease, settled epoch ('' for none), record, app, whether it is news, how to publish, channel, message.
- * Answers whether it is alive, the bases of epochs, the version of the app, whether something is prunable; then lines that begin with
+ * ARGV: epoch, id, state, join, lease, settled epoch ('' for none), record, app, its number, the last that was acknowledged ('' for
+ * none), whether it is news, how to publish, channel, message.
+ * Answers whether it is alive, the number of the last beat on record ('' for none), the bases of epochs, the version of the app, whether something is prunable; then lines that begin with
  * i (instance), h (run held), o (orphan).
  */
 export const BEAT = script(
@@ -57,7 +58,7 @@ local key = INSTANCE .. id
 local has_settled = false
 
 local function take_beat()
-  local row = call('HMGET', key, 'state', 'gone', 'settled')
+  local row = call('HMGET', key, 'state', 'gone', 'settled', 'beat')
   if row[2] then return false end
   if not row[1] then
     if join ~= '1' then return false end
@@ -66,8 +67,12 @@ local function take_beat()
     -- Whoever was not there before has nothing to say about it.
     if settled == '' then settled = digits(epoch) end
   else
+    local last = tonumber(row[4]) or 0
+    -- A machine that was cloned sends the numbers of its original once more.
+    if join ~= '1' and ARGV[9] ~= '' and not (tonumber(ARGV[10]) <= last and last < tonumber(ARGV[9])) then return false end
     call('HINCRBY', key, 'renewals', 1)
   end
+  if (tonumber(ARGV[9]) or 0) > (tonumber(row[4]) or 0) then call('HSET', key, 'beat', ARGV[9]) end
   call('HSET', key, 'state', state, 'record', ARGV[7], 'at', digits(now), 'lease', lease, 'ends', digits(now + lease))
   if settled ~= '' and settled ~= row[3] then
     call('HSET', key, 'settled', settled)
@@ -92,9 +97,12 @@ end
 local alive = take_beat()
 if alive then count() end
 -- While claims are held it may be the one that was waited for. Those who are woken beat, too: only news is told, or it would never end.
-if ARGV[9] == '1' or has_settled then tell(ARGV[10], ARGV[11], ARGV[12]) end
+if ARGV[11] == '1' or has_settled then tell(ARGV[12], ARGV[13], ARGV[14]) end
+local number = ''
+if alive or call('HEXISTS', key, 'gone') == 0 and call('HEXISTS', key, 'state') == 1 then number = call('HGET', key, 'beat') or '0' end
 local lines = {
   alive and '1' or '0',
+  number,
   meta[5] or '',
   call('HGET', APP .. ARGV[8], 'version') or '0',
   is_prunable() and '1' or '0',
