@@ -41,7 +41,7 @@ async function startBench(
   const sql = openPool(url)
   await sql.query('create table effects (schedule text not null, due_at bigint not null)')
   const app = cronce<pg.ClientBase>({
-    store: postgres(open(url), { migrate: 'auto', timeoutMs: 3_000 }),
+    store: postgres(open(url), { migrate: 'auto', timeoutMs: 10_000 }),
     logger: false,
     app: 'shop',
     signals: false,
