@@ -23,6 +23,8 @@ export interface CellResult {
   /** Everything that was wrong, in words. */
   readonly problems: readonly string[]
   readonly properties: readonly Property[]
+  /** Everything that was wrong rests on elapsed time. Worth a second run before anybody is blamed. */
+  readonly isSlow: boolean
 }
 
 const BLOWS: readonly Cell['blow'][] = ['kill', 'stop', 'answer-lost', 'request-lost', 'request-late']
@@ -104,12 +106,13 @@ export async function runCell(
     const { history, verdict } = judged
     const { properties, ...found } = problemsIn(judged)
     const problems = [...(waited ?? []), ...found.problems]
+    const isSlow = found.isSlow && problems.length === found.problems.length
     if (keep !== undefined && problems.length > 0) {
       world.keep(join(keep, `${cell.blow} at ${cell.point}`), history, verdict)
     }
-    return { cell, problems, properties }
+    return { cell, problems, properties, isSlow }
   } catch (error) {
-    return { cell, problems: [(error as Error).message], properties: [] }
+    return { cell, problems: [(error as Error).message], properties: [], isSlow: false }
   } finally {
     await world.end()
     world.removeFolder()
@@ -121,7 +124,14 @@ export function problemsIn({ verdict, surprises }: Judgement): Omit<CellResult, 
   return {
     problems: violations.map(({ property, message }) => `${property}: ${message}`).concat(surprises),
     properties: [...new Set(violations.map(({ property }) => property))],
+    isSlow: violations.length > 0 && surprises.length === 0 && violations.every(({ basis }) => basis === 'time'),
   }
+}
+
+/** What was wrong with a cell; with the second run of it, if the first one was only slow. */
+export async function problemsOfCell(store: ChaosStore, cell: Cell, options: CellOptions): Promise<readonly string[]> {
+  const first = await runCell(store, cell, options)
+  return first.isSlow ? (await runCell(store, cell, options)).problems : first.problems
 }
 
 async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): Promise<void> {

@@ -35,7 +35,7 @@ export async function runServerCrashes(store: ChaosStore): Promise<Omit<CellResu
     await settled(world)
     return problemsIn(await world.judge(reads))
   } catch (error) {
-    return { problems: [(error as Error).message], properties: [] }
+    return { problems: [(error as Error).message], properties: [], isSlow: false }
   } finally {
     await world.end()
     world.removeFolder()
