@@ -47,6 +47,7 @@ function run(dueAt: number, token: string, more: Partial<RunView> = {}): RunView
     reason: 'completed',
     detail: null,
     startedAt: dueAt,
+    cause: null,
     latenessMs: 0,
     endedAt: dueAt + 100,
     durationMs: 100,

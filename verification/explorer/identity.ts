@@ -192,12 +192,9 @@ function scheduleText({ definition, revision, pause, nextAt, tokens, open }: Sch
   return `${definitionText(definition)}${revision} ${pause === null} ${nextAt} ${tokens} ${fires}`
 }
 
-function fireText(
-  { dueAt, attempt, crashes, failures, readyAt, queued, own: kept, run }: OpenFire,
-  now: number,
-): string {
+function fireText({ dueAt, attempt, crashes, failures, readyAt, wait, own: kept, run }: OpenFire, now: number): string {
   const running = run === null ? '' : `${run.token}${run.instance}${run.cancel?.revokeAt}`
-  return `${dueAt} ${attempt} ${crashes} ${failures} ${ahead(readyAt, now * TICK_MS)} ${queued} ${kept === null} ${running}`
+  return `${dueAt} ${attempt} ${crashes} ${failures} ${ahead(readyAt, now * TICK_MS)} ${wait?.cause} ${wait?.late} ${kept === null} ${running}`
 }
 
 /** Whether somebody still waits for the answer to the claim of an open run. */

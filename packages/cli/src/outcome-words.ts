@@ -1,6 +1,7 @@
 import type { FireView, Outcome, RunView } from 'cronce'
 import { OUTCOMES } from 'cronce'
 import type { Flags } from './args.ts'
+import { formatDuration } from './format.ts'
 import type { Color, Paint } from './terminal.ts'
 
 export type State = Outcome | 'open' | 'running' | 'cancelling' | 'parked'
@@ -68,4 +69,10 @@ export function paintStrip(text: string, paint: Paint): string {
 /** `failed (timeout)`; a reason that says no more than the outcome is left out. */
 export function endingWords({ state, reason }: Pick<FireView | RunView, 'state' | 'reason'>): string {
   return reason === null || reason === 'completed' ? state : `${state} (${reason})`
+}
+
+/** `, 23 s late (room)`; nothing of less than a second. */
+export function lateWords({ latenessMs, cause }: Pick<RunView, 'latenessMs' | 'cause'>): string {
+  if (latenessMs < 1_000) return ''
+  return `, ${formatDuration(latenessMs)} late${cause === null ? '' : ` (${cause})`}`
 }

@@ -81,6 +81,7 @@ function columnsIn(tz: string): readonly Column<RunView>[] {
       align: 'right',
     },
     { title: 'LATE', value: ({ latenessMs }) => formatDuration(latenessMs), align: 'right', drop: 2 },
+    { title: 'CAUSE', value: ({ cause }) => cause ?? '-', wide: true },
     { title: 'TRY', value: ({ attempt }) => String(attempt), align: 'right', drop: 1 },
     { title: 'DUE', value: ({ dueAt }) => formatInstant(dueAt, tz), wide: true },
     { title: 'ROUND', value: ({ round }) => String(round), align: 'right', wide: true },

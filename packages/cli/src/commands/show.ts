@@ -7,7 +7,7 @@ import { Labelled } from '../labelled.ts'
 import { logLine } from '../log-lines.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
-import { endingWords, stateColor } from '../outcome-words.ts'
+import { endingWords, lateWords, stateColor } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
 import { redactRecord } from '../redact.ts'
 import { sanitize } from '../terminal.ts'
@@ -107,7 +107,7 @@ function askedWords({ author, note }: NonNullable<FireView['asked']>): string {
 
 function runLines(run: RunView, tz: string, io: Io): string[] {
   const took = run.durationMs === null ? '' : ` in ${formatDuration(run.durationMs)}`
-  const late = run.latenessMs >= 1_000 ? `, ${formatDuration(run.latenessMs)} late` : ''
+  const late = lateWords(run)
   const where = run.instance === '' ? 'parked' : `on ${sanitize(run.instance)}`
   const head = `${formatInstant(run.startedAt, tz, 'millisecond')}  ${io.paint(stateColor(run.state), endingWords(run))}${took}${late}`
   const lines = [`${head}  ${io.paint('dim', `${where}, token ${run.token}`)}`]

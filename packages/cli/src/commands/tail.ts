@@ -5,7 +5,7 @@ import { formatCount, formatDuration } from '../format.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
-import { endingWords, MARKS, stateColor } from '../outcome-words.ts'
+import { endingWords, lateWords, MARKS, stateColor } from '../outcome-words.ts'
 import { cutTo, note, printJsonLine, STREAM_FLAGS } from '../output.ts'
 import { redactRecord } from '../redact.ts'
 import { sanitize } from '../terminal.ts'
@@ -82,7 +82,7 @@ function eventWords(entry: Told, io: Io): string {
   }
   const { run } = entry
   if (entry.kind === 'run.started') {
-    const late = run.latenessMs >= 1_000 ? `, ${formatDuration(run.latenessMs)} late` : ''
+    const late = lateWords(run)
     const where = run.instance === '' ? '' : ` on ${sanitize(run.instance)}`
     return `started${run.attempt > 1 ? `, try ${run.attempt}` : ''}${where}${late}`
   }

@@ -108,6 +108,7 @@ export function viewRun(record: RunRecord & RunNotes): RunView {
     detail: ending?.detail ?? null,
     startedAt,
     latenessMs: Math.max(0, startedAt - record.readyAt),
+    cause: record.cause ?? null,
     endedAt,
     durationMs: endedAt === null ? null : Math.max(0, endedAt - startedAt),
     cancel: cancel === null ? null : { at: cancel.at, reason: cancel.reason, detail: cancel.detail },

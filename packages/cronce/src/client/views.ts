@@ -1,5 +1,5 @@
 import type { Json } from '../model/json.ts'
-import type { Outcome, Reason } from '../model/outcome.ts'
+import type { Outcome, Reason, StartCause } from '../model/outcome.ts'
 import type { Policy } from '../model/policy.ts'
 import type { ErrorRecord, LogLine, Progress } from '../model/record.ts'
 import type { FireKind, MissedChoice, Retirement } from '../model/schedule.ts'
@@ -135,6 +135,8 @@ export interface RunView {
   readonly startedAt: number
   /** How long after it could have. */
   readonly latenessMs: number
+  /** Why it started later than its grace; `null`: it did not. */
+  readonly cause: StartCause | null
   readonly endedAt: number | null
   /** `null` while it runs. */
   readonly durationMs: number | null

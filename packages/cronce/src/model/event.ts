@@ -1,4 +1,4 @@
-import type { Outcome, Reason } from './outcome.ts'
+import type { Outcome, Reason, StartCause } from './outcome.ts'
 import type { ErrorRecord, FireKey } from './record.ts'
 import type { CancelRequest, Instant, Retirement } from './schedule.ts'
 
@@ -45,7 +45,7 @@ export type CronceEvent =
       readonly detail: string | null
       readonly attempt: number
     } & AboutFire)
-  | ({ readonly type: 'run.started'; readonly latenessMs: number } & AboutRun)
+  | ({ readonly type: 'run.started'; readonly latenessMs: number; readonly cause: StartCause | null } & AboutRun)
   | ({
       readonly type: 'run.ended'
       readonly outcome: Outcome

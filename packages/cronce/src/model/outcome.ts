@@ -64,6 +64,24 @@ export const REASONS = {
 
 export type Reason = (typeof REASONS)[Outcome][number]
 
+/** Why a run started later than the grace after it was ready. */
+export const START_CAUSES = [
+  /** It was found late when it was planned, and the misfire policy ran it all the same. */
+  'caught-up',
+  /** Other fires of its schedule were active. */
+  'turn',
+  /** It could have started, but no instance claimed it: no room, a used-up limit, or an outage. */
+  'room',
+  /** It waited while its schedule was paused. */
+  'pause',
+  /** A person or another system asked for it: misfire does not judge it. */
+  'asked',
+  /** It is a further run, after a failure, a crash or a hand-back. */
+  'recovered',
+] as const
+
+export type StartCause = (typeof START_CAUSES)[number]
+
 /** How a run or a fire ended. `detail` is for people: an error's message, the run that was in the way. */
 export interface Ending {
   readonly outcome: Outcome

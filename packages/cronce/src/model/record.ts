@@ -1,6 +1,6 @@
 import type { TriggerData } from '../trigger/trigger.ts'
 import type { Json } from './json.ts'
-import type { Ending } from './outcome.ts'
+import type { Ending, StartCause } from './outcome.ts'
 import type { Asked, CancelRequest, FireKind, Instant } from './schedule.ts'
 
 /** The identity of a fire within its namespace. */
@@ -49,6 +49,8 @@ export interface RunRecord extends FireKey {
   readonly startedAt: Instant
   /** When it could have started: lateness is the difference. */
   readonly readyAt: Instant
+  /** Why it started late, where it started later than the grace. */
+  readonly cause?: StartCause
   /** Names of the fleet-wide limits that it counts against while it is open. */
   readonly slots: readonly string[]
   readonly cancel: CancelRequest | null

@@ -1,5 +1,6 @@
 import type { TriggerData } from '../trigger/trigger.ts'
 import type { Json } from './json.ts'
+import type { StartCause } from './outcome.ts'
 import type { PolicyChoices } from './policy.ts'
 
 /** Epoch milliseconds, always whole. */
@@ -115,8 +116,6 @@ export interface OpenFire {
   readonly plannedAt: Instant
   /** Not to be started before: dueAt plus jitter, or the time of the retry. */
   readonly readyAt: Instant
-  /** Waits its turn instead of being skipped: catch-up, backfill, or planned together with the one before it. */
-  readonly queued: boolean
   /** Starts whatever else is active. */
   readonly ignoresOverlap: boolean
   /** Runs so far, in all rounds. */
@@ -127,12 +126,24 @@ export interface OpenFire {
   /** Set once it has to be run again: a run that has not begun by then never will, and the fire ends so. */
   readonly giveUp?: { readonly at: Instant; readonly reason: 'retry-too-late' | 'recovery-too-late' }
   readonly run: OpenRun | null
+  /** Set once something other than its own time keeps it from its first run. */
+  readonly wait?: Wait
   /** Who wanted this round of it, and why, where somebody said so. */
   readonly asked?: Asked
   /** What it was planned with, where that is no longer the schedule's, or was given by the one who triggered it. */
   readonly own: { readonly input: Json; readonly policy: PolicyChoices } | null
   /** Whose data it is, where the schedule has become another tenant's since it was planned. */
   readonly tenant?: string | null
+}
+
+/** What a fire that was never claimed waits for, as far as the misfire policy needs to know. */
+export interface Wait {
+  /** Recorded with the run if that starts late. `asked`: misfire does not judge the fire. */
+  readonly cause: Exclude<StartCause, 'recovered'>
+  /** Lateness counts from here: the end of a pause, or of the fire that it waited for. */
+  readonly since?: Instant
+  /** It was found late and kept: the misfire window is not judged again. */
+  readonly late?: true
 }
 
 export interface Asked {
@@ -147,6 +158,8 @@ export interface OpenRun {
   /** Of the claim: tells whether an unknown answer meant yes. */
   readonly request: string
   readonly startedAt: Instant
+  /** Why it started late, where it started later than the grace. */
+  readonly cause?: StartCause
   /** Somebody wants it to end. From `revokeAt` on anybody may end it. */
   readonly cancel: CancelRequest | null
   /** It was begun here and goes on elsewhere: somebody with its token says how it ended, or it fails then. */

@@ -134,8 +134,7 @@ function openNext(
 function openInstant(draft: Draft, dueAt: Instant, record: FireRecord | undefined, ledger: Ledger, asked: Asked): void {
   const { now } = draft.context
   const wanted = { dueAt, kind: 'backfill', readyAt: Math.max(now, dueAt), asked } as const
-  if (record === undefined)
-    openFire(draft, { ...newFire({ ...wanted, plannedAt: now }), ...askedBy(asked), queued: true })
+  if (record === undefined) openFire(draft, { ...newFire({ ...wanted, plannedAt: now }), ...askedBy(asked) })
   else ledger.replace(record, openRound(draft, record, wanted))
 }
 

@@ -7,7 +7,7 @@ import { begin, type Draft, finish } from './draft.ts'
 import { endUnrun, newFire, openFire } from './fires.ts'
 import { covers } from './ledger.ts'
 import { isOnTime } from './misfire.ts'
-import { openOnTime, stepOf } from './on-time.ts'
+import { askedStepOf, openOnTime } from './on-time.ts'
 import { recordOf } from './records.ts'
 import { refuseFull, refuseOld, refuseRetired } from './refusals.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
@@ -40,23 +40,23 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   if (nextAt !== null && dueAt >= nextAt && !isSkipped)
     return { readyAt: seriesOf(state.id, definition).readyAt(dueAt) }
   if (draft.open.length >= MAX_OPEN) return refuseFull(state)
-  // Before its time it only waits.
-  const readyAt = Math.max(context.now, dueAt)
-  const fire = newFire({ dueAt, readyAt, plannedAt: context.now, kind: 'scheduled' })
+  // Lateness counts from when it was due, not from when it was delivered.
+  const planned = newFire({ dueAt, readyAt: dueAt, plannedAt: context.now, kind: 'scheduled' })
+  const fire: OpenFire = { ...planned, wait: { cause: 'asked' } }
   // An operator's word stands, also where its record is gone.
   const end = isSkipped ? ending('skipped-by-operator') : openDelivered(draft, fire)
   if (end !== null) endUnrun(draft, recordOf(draft, fire), end)
   return finish(draft)
 }
 
-/** Late or not, it is judged as the planner would; what is delivered during a pause is skipped, since nobody can be asked again. */
+/** Misfire and overlap judge it now, and misfire never again. During a pause it is skipped: it will not be delivered a second time. */
 function openDelivered(draft: Draft, fire: OpenFire): Ending | null {
   const { state, context } = draft
   if (state.pause !== null) return ending('paused')
   const { misfire } = policyOf(state.definition.policy)
-  if (isOnTime(misfire, context.now - fire.dueAt)) return openOnTime(draft, stepOf(draft), fire)
+  if (isOnTime(misfire, context.now - fire.dueAt)) return openOnTime(draft, askedStepOf(draft), fire)
   if (misfire.late === 'skip') return ending('late')
-  openFire(draft, { ...fire, queued: true })
+  openFire(draft, fire)
   return null
 }
 

@@ -2,10 +2,12 @@ import { copyJson, type Json } from '../model/json.ts'
 import { type Ending, ending, type Outcome } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
 import type { ErrorRecord, FireRecord } from '../model/record.ts'
-import type { Asked, CancelRequest, Instant, Last, OpenFire, Pause } from '../model/schedule.ts'
+import type { Asked, CancelRequest, Instant, Last, OpenFire, Pause, Wait } from '../model/schedule.ts'
 import { type Draft, keyOf, policyOfFire, putRecord, set } from './draft.ts'
 import { aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
 import { keepMs } from './retention.ts'
+import { isActive } from './turn.ts'
+import { openFiresOf, waitAfterTurn } from './waiting.ts'
 
 /** The fire whose current run has this token. Any other token is an old one. */
 export function findRunning(draft: Draft, token: string): RunningFire | undefined {
@@ -20,7 +22,6 @@ export function newFire(fire: Pick<OpenFire, 'dueAt' | 'readyAt' | 'plannedAt' |
     round: 1,
     plannedAt: fire.plannedAt,
     readyAt: fire.readyAt,
-    queued: false,
     ignoresOverlap: false,
     attempt: 0,
     failures: 0,
@@ -62,6 +63,7 @@ export function changeFire(draft: Draft, fire: OpenFire, changed: OpenFire): voi
 
 /** The fire is over: on record, counted, and told. */
 export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
+  endTurn(draft, fire)
   draft.open.splice(demandPlace(draft, fire), 1)
   putRecord(draft, ended(draft, recordOf(draft, fire), end), false)
   set(draft, { last: lastAfter(draft.state.last, fire, end.outcome, draft.context.now) })
@@ -78,6 +80,13 @@ export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
     attempt: fire.attempt,
   })
   countFailure(draft, end.outcome)
+}
+
+/** What waits for an active fire is not late for that. */
+function endTurn(draft: Draft, fire: OpenFire): void {
+  if (!isActive(fire) || draft.open.length < 2) return
+  const before = openFiresOf(draft.open, draft.state.definition.policy)
+  noteWaits(draft, (other) => waitAfterTurn(other, before, draft.context.now))
 }
 
 /** An instant, or a range of them, that ends without having been run. */
@@ -144,10 +153,20 @@ export function cancelEnding(cancel: CancelRequest): Ending {
   return ending(cancel.reason, cancel.detail)
 }
 
-/** What waits is not late when the pause ends: it queues, however long that takes. */
+/** The time of a pause does not count against the deadline of a retry. */
 export function freezeFire(draft: Draft, fire: OpenFire): void {
   const { giveUp: _, ...rest } = fire
-  draft.open[demandPlace(draft, fire)] = { ...rest, queued: true }
+  draft.open[demandPlace(draft, fire)] = rest
+}
+
+/** Note what fires wait for. Their records do not change with it. */
+export function noteWaits(draft: Draft, waitOf: (fire: OpenFire) => Wait | undefined): void {
+  draft.open = draft.open.map((fire) => {
+    const wait = waitOf(fire)
+    if (wait === fire.wait || wait === undefined) return fire
+    set(draft, {})
+    return { ...fire, wait }
+  })
 }
 
 export function pauseFires(draft: Draft, pause: Pause): void {

@@ -1,14 +1,15 @@
 import { type Ending, ending } from '../model/outcome.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
-import type { Instant, MissedChoice } from '../model/schedule.ts'
+import type { Instant, MissedChoice, Wait } from '../model/schedule.ts'
 import { HANDFUL, MAX_OPEN, MAX_PLANNED } from './bounds.ts'
-import { choicesOfFire, type Draft, demandTime, set } from './draft.ts'
-import { endFire, endUnrun, newFire, openFire } from './fires.ts'
+import { type Draft, demandTime, set } from './draft.ts'
+import { endFire, endUnrun, newFire, noteWaits, openFire } from './fires.ts'
 import type { Ledger } from './ledger.ts'
 import { decideLate, isOnTime, keepCount } from './misfire.ts'
-import { openOnTime, type Step, stepOf } from './on-time.ts'
+import { openOnTime, type Step, stepOf, verdictOn } from './on-time.ts'
 import { recordOf } from './records.ts'
 import { nextOf, type Series, seriesOf, zoneDataOf } from './series.ts'
+import { judgeLate, openFiresOf } from './waiting.ts'
 
 /** `ready`: what may start by now. `due`: also what its jitter still holds back, since what follows will not plan it. */
 export type Reach = 'ready' | 'due'
@@ -40,17 +41,25 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean
   const lateness = stretch.instants.map(({ readyAt }) => now - readyAt)
   const lateCount = lateness.findIndex((ms) => isOnTime(misfire, ms))
   const late = lateCount < 0 ? lateness : lateness.slice(0, lateCount)
-  const newer = stretch.more || late.length < lateness.length
+  const step = stepOf(draft)
+  const newer = stretch.more || opensNewer(draft, step, stretch.instants.slice(late.length))
   const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, misfire.limit) : 0
   const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
-  const step = stepOf(draft)
   write(draft, stretch, (instant, index) => {
     const verdict = verdicts[index]
     if (verdict === undefined) return openOnTime(draft, step, fireOf(draft, instant))
     if (verdict !== 'run') return ending(verdict)
-    return openLate(draft, step, instant)
+    return openLate(draft, instant, { cause: 'caught-up', late: true })
   })
   return stretch.more
+}
+
+/** Whether one of the instants that are on time will be open and ready: then it stands in for the late ones. */
+function opensNewer(draft: Draft, step: Step, onTime: readonly DueInstant[]): boolean {
+  const ready = onTime.find(({ readyAt }) => readyAt <= draft.context.now)
+  if (ready === undefined || draft.open.length >= MAX_OPEN) return false
+  const verdict = verdictOn(draft, step, fireOf(draft, ready))
+  return verdict !== 'skip' && verdict !== 'queue-full'
 }
 
 /** Settle the instants of a pause as chosen: those before its end. True: there are more than one step settles. */
@@ -62,8 +71,9 @@ export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | 
   const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, limit) : 0
   const beyond = { newer: stretch.more, ahead, room: MAX_OPEN - draft.open.length }
   const firstKept = stretch.instants.length - keepCount(choice, limit, beyond)
-  const step = stepOf(draft)
-  write(draft, stretch, (instant, index) => (index < firstKept ? ending('paused') : openLate(draft, step, instant)))
+  write(draft, stretch, (instant, index) => {
+    return index < firstKept ? ending('paused') : openLate(draft, instant, { cause: 'asked' })
+  })
   return stretch.more
 }
 
@@ -75,18 +85,15 @@ export function missRetired(draft: Draft): boolean {
   return stretch.more
 }
 
-/** Fires that could have started but that nobody had room for get late, too: the policy judges their first claim. */
+/** Judge the fires that wait for their first claim: the misfire policy ends those that are late, or keeps them. */
 export function missWaiting(draft: Draft): void {
-  const { now } = draft.context
-  const waiting = draft.open.filter((fire) => fire.kind === 'scheduled' && fire.run === null && fire.attempt === 0)
-  const latest = waiting.reduce((dueAt, fire) => Math.max(dueAt, fire.dueAt), Number.NEGATIVE_INFINITY)
-  for (const fire of waiting) {
-    const { misfire = DEFAULT_POLICY.misfire } = choicesOfFire(draft, fire)
-    if (fire.queued || isOnTime(misfire, now - fire.readyAt)) continue
-    const beyond = { newer: latest > fire.dueAt, ahead: 0, room: 1 }
-    const [verdict] = decideLate(misfire, [now - fire.readyAt], beyond)
-    if (verdict !== undefined && verdict !== 'run') endFire(draft, fire, ending(verdict))
+  const among = openFiresOf(draft.open, draft.state.definition.policy)
+  const kept = new Map<Instant, Wait>()
+  for (const { fire, verdict } of judgeLate(among, draft.context.now)) {
+    if ('outcome' in verdict) endFire(draft, fire, verdict)
+    else kept.set(fire.dueAt, verdict)
   }
+  if (kept.size > 0) noteWaits(draft, (fire) => (fire.nonce === '' && kept.get(fire.dueAt)) || fire.wait)
 }
 
 /** Fires that had to be run again, and that nobody ran in time. */
@@ -98,9 +105,8 @@ export function giveUpWaiting(draft: Draft): void {
   }
 }
 
-function openLate(draft: Draft, step: Step, instant: DueInstant): null {
-  openFire(draft, { ...fireOf(draft, instant), queued: true })
-  step.opened++
+function openLate(draft: Draft, instant: DueInstant, wait: Wait): null {
+  openFire(draft, { ...fireOf(draft, instant), wait })
   return null
 }
 

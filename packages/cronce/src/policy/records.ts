@@ -53,6 +53,7 @@ export function runRecordOf(draft: Draft, fire: RunningFire, end: RunEnd = OPEN)
     request: run.request,
     startedAt: run.startedAt,
     readyAt: fire.readyAt,
+    ...(run.cause === undefined ? {} : { cause: run.cause }),
     slots: slotsOf(draft.state.definition.job, choicesOfFire(draft, fire)).map(({ slot }) => slot),
     cancel: run.cancel,
     ending: end.ending,

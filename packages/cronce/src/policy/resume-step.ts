@@ -1,8 +1,10 @@
 import type { MissedChoice } from '../model/schedule.ts'
 import { type Draft, set } from './draft.ts'
+import { noteWaits } from './fires.ts'
 import type { Ledger } from './ledger.ts'
 import { planPaused } from './plan.ts'
 import { aboutSchedule } from './records.ts'
+import { waitAfterPause } from './waiting.ts'
 
 /** A very long stretch takes several steps: meanwhile the schedule stays paused, until now, so that somebody goes on. */
 export function resumeStep(
@@ -19,6 +21,8 @@ export function resumeStep(
     set(draft, { pause: { ...pause, missed, until } })
     return
   }
+  const endedAt = Math.min(pause.until ?? Infinity, draft.context.now)
+  noteWaits(draft, (fire) => waitAfterPause(fire, endedAt))
   // Failures are counted anew: the next one must not pause it again at once.
   set(draft, { pause: null, failedInRow: 0 })
   draft.events.push({ type: 'schedule.resumed', ...aboutSchedule(draft), note, author })

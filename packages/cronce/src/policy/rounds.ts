@@ -41,7 +41,6 @@ function roundOf(draft: Draft, record: FireRecord, wanted: RoundWish): OpenFire 
     nonce: record.nonce,
     round: record.round + 1,
     attempt: record.attempt,
-    queued: true,
     ...askedBy(wanted.asked),
     ...(record.tenant === draft.state.definition.tenant ? {} : { tenant: record.tenant }),
     own: input === null && !givenNull ? null : { input, policy: draft.state.definition.policy },

@@ -1,8 +1,11 @@
+import type { StartCause } from '../model/outcome.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { OpenFire } from '../model/schedule.ts'
 import { makeToken } from '../model/token.ts'
 import type { Claimant } from './decision.ts'
 import { choicesOfFire, type Draft, demandTime, policyOfFire, set } from './draft.ts'
 import { changeFire } from './fires.ts'
+import { isOnTime } from './misfire.ts'
 import { runRecordOf, slotsOf } from './records.ts'
 import { inTurn, takeTurns } from './turn.ts'
 import { isFrozen, isOutOfPatience, isSuspect } from './wake.ts'
@@ -29,7 +32,7 @@ export function startFires(draft: Draft, claimant: Claimant): void {
 /** Give the claimant this fire and no other, whatever else is active. False: its time has not come, or a pause keeps it. */
 export function startOne(draft: Draft, fire: OpenFire, claimant: Pick<Claimant, 'instance' | 'request'>): boolean {
   if (fire.readyAt > draft.context.now || isFrozen(draft.state, fire)) return false
-  startFire(draft, fire, claimant)
+  startFire(draft, { ...fire, wait: { cause: 'asked' } }, claimant)
   return true
 }
 
@@ -37,8 +40,11 @@ function startFire(draft: Draft, fire: OpenFire, { instance, request }: Pick<Cla
   const { now, epoch } = draft.context
   const tokens = draft.state.tokens + 1
   set(draft, { tokens })
-  const run = { token: makeToken(epoch, tokens), instance, request, startedAt: now, cancel: null }
-  const changed = { ...fire, attempt: fire.attempt + 1, run }
+  const claim = { token: makeToken(epoch, tokens), instance, request, startedAt: now, cancel: null }
+  const cause = causeOf(draft, fire)
+  const run = cause === undefined ? claim : { ...claim, cause }
+  const { wait: _, ...rest } = fire
+  const changed = { ...rest, attempt: fire.attempt + 1, run }
   changeFire(draft, fire, changed)
   const record = runRecordOf(draft, changed)
   const policy = policyOfFire(draft, changed)
@@ -58,6 +64,15 @@ function startFire(draft: Draft, fire: OpenFire, { instance, request }: Pick<Cla
     suspect: isSuspect(fire),
   })
   const { schedule, job, dueAt, nonce, token, attempt } = record
-  const latenessMs = now - fire.readyAt
-  draft.events.push({ type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, latenessMs })
+  const lateness = { latenessMs: now - fire.readyAt, cause: cause ?? null }
+  draft.events.push({ type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness })
+}
+
+/** Why the run starts late; `undefined`: it does not. */
+function causeOf(draft: Draft, fire: OpenFire): StartCause | undefined {
+  const { misfire = DEFAULT_POLICY.misfire } = choicesOfFire(draft, fire)
+  if (isOnTime(misfire, draft.context.now - fire.readyAt)) return undefined
+  if (fire.round === 1 && fire.attempt > 0) return 'recovered'
+  if (fire.kind !== 'scheduled' || fire.round > 1) return 'asked'
+  return fire.wait?.cause ?? 'room'
 }

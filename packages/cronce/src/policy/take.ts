@@ -105,7 +105,8 @@ function openNew(draft: Draft, wanted: TakeWish): OpenFire {
   const { now } = draft.context
   const dueAt = wanted.dueAt ?? now
   const kind = wanted.nonce === '' ? 'scheduled' : 'manual'
-  const fire = newFire({ dueAt, readyAt: Math.max(now, dueAt), plannedAt: now, kind })
+  // Lateness counts from when it was due, not from the call.
+  const fire = newFire({ dueAt, readyAt: dueAt, plannedAt: now, kind })
   const made = { ...fire, nonce: wanted.nonce, ignoresOverlap: true }
   openFire(draft, made)
   return made

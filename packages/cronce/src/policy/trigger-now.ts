@@ -5,7 +5,7 @@ import { MAX_OPEN } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { begin, finish } from './draft.ts'
 import { askedBy, endUnrun, newFire } from './fires.ts'
-import { openOnTime, stepOf } from './on-time.ts'
+import { askedStepOf, openOnTime } from './on-time.ts'
 import { recordOf } from './records.ts'
 import { refuseFull, refuseRetired } from './refusals.ts'
 
@@ -37,7 +37,7 @@ export function triggerNow(state: ScheduleState, wanted: TriggerWish, context: C
     ...askedBy(wanted.asked),
     own: wanted.input === undefined ? null : { input: wanted.input, policy: state.definition.policy },
   }
-  const end = openOnTime(draft, stepOf(draft), fire)
+  const end = openOnTime(draft, askedStepOf(draft), fire)
   if (end !== null) endUnrun(draft, recordOf(draft, fire), end)
   return finish(draft)
 }

@@ -3,6 +3,7 @@ import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { canMaterialise, isSpent } from './bounds.ts'
 import { readyAtOf } from './series.ts'
 import { takeTurns } from './turn.ts'
+import { isJudged, lateAfter, openFiresOf } from './waiting.ts'
 
 /** From its second crash on a fire runs alone on its instance. */
 const SUSPECT_CRASHES = 2
@@ -51,6 +52,7 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
   }
   // Given up in time, also behind one that runs on and on: others wait behind it.
   for (const { run, giveUp } of state.open) if (run === null && giveUp !== undefined) add(giveUp.at + 1)
+  for (const at of lateTimes(state)) add(at)
   if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
   if (canMaterialise(state) || isSpent(state)) add(now)
   return finite(earliest)
@@ -59,6 +61,16 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
 /** When the waiting fires of a retired schedule end: until then the retirement can be undone. */
 export function frozenUntil(retiredAt: Instant, { misfire = DEFAULT_POLICY.misfire }: PolicyChoices): Instant {
   return retiredAt + misfire.windowMs
+}
+
+/** When fires that wait for others become late: misfire may end them then. */
+function lateTimes({ open, definition }: ScheduleState): readonly Instant[] {
+  if (open.length < 2) return []
+  const among = openFiresOf(open, definition.policy)
+  return open.flatMap((fire) => {
+    const after = fire.wait?.late || !isJudged(fire, definition.policy) ? null : lateAfter(fire, among)
+    return after === null ? [] : [after + 1]
+  })
 }
 
 function startableAt(fire: OpenFire, now: Instant): Instant {

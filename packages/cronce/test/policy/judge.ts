@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Policy, policyOf } from '../../src/model/policy.ts'
 import type { FireRecord } from '../../src/model/record.ts'
-import type { Instant, ScheduleState } from '../../src/model/schedule.ts'
+import type { Instant, OpenFire, ScheduleState } from '../../src/model/schedule.ts'
 import type { Decision } from '../../src/policy/decision.ts'
 import { isActive, keyOf, ownInstants, type World } from './model.ts'
 
@@ -17,7 +17,7 @@ export function judgeEndings(world: World, before: ScheduleState, { change }: De
     const fire = wasOpen.get(keyOf(record))
     const policy = policyOf(fire?.own?.policy ?? before.definition.policy)
     const say = `${ending.reason} of ${JSON.stringify(record)}`
-    const lateMs = now - record.readyAt
+    const lateMs = latenessIn(world, before, record, fire)
     const active = before.open.filter(isActive)
     switch (ending.reason) {
       case 'overlap':
@@ -25,7 +25,11 @@ export function judgeEndings(world: World, before: ScheduleState, { change }: De
         const { kind, limit } = policy.overlap
         assert.ok(lateMs <= policy.misfire.graceMs || record.kind === 'manual', say)
         const isFull = before.open.length + change.creates.length >= 1_000
-        assert.ok(isFull || active.length >= (kind === 'allow' ? limit : 1), say)
+        // With the end of a pause, what it froze is on time again.
+        const waiting = before.pause === null ? waitersIn(world, before) : before.open
+        const counted = kind === 'queue-all' ? active.length : active.length + waiting.length
+        const isQueueFull = kind === 'queue-all' && before.open.length + change.creates.length > limit
+        assert.ok(isFull || isQueueFull || counted >= (kind === 'allow' ? limit : 1), say)
         assert.ok(isFull || kind !== 'replace', say)
         break
       }
@@ -41,13 +45,19 @@ export function judgeEndings(world: World, before: ScheduleState, { change }: De
       case 'superseded': {
         assert.ok(policy.misfire.late === 'latest' && lateMs > policy.misfire.graceMs, say)
         const last = range?.untilAt ?? record.dueAt
-        const newer = [...change.creates, ...world.fires.values()].some(({ dueAt }) => dueAt > last)
-        assert.ok(newer || ownInstants(before.definition, last, now).length > 0, say)
+        const { state } = change
+        const isNewer = ({ dueAt, readyAt, kind }: OpenFire): boolean =>
+          kind === 'scheduled' && dueAt > last && readyAt <= now
+        const isOpen = state?.open.some(isNewer) || (state?.nextAt != null && state.nextAt <= now)
+        // What the rest of a command ends was open when this was decided.
+        const isGone = state === null || state.retiredAt !== null || before.pause !== null
+        assert.ok(isOpen || isGone, say)
         break
       }
       case 'too-late':
         if (policy.misfire.late === 'all') break
-        assert.ok(now - (range?.untilAt ?? record.readyAt) > policy.misfire.windowMs, say)
+        assert.ok((range === null ? lateMs : now - range.untilAt) > policy.misfire.windowMs, say)
+        assert.ok(fire === undefined || !world.waits.wasFoundLate(fire), say)
         break
       case 'replaced':
         assert.ok(fire === undefined || fire.run === null || fire.run.cancel?.reason === 'replaced', say)
@@ -83,7 +93,7 @@ export function judgePlan(world: World, before: ScheduleState, { change }: Decis
   const left = (before.definition.limit ?? Infinity) - before.fired
   const due = ownInstants(before.definition, before.nextAt - 1, now).slice(0, left)
   if (due.length === 0 || due.length > 10_000 || before.open.length + due.length > 1_000) return
-  const wanted = verdicts(policy, before, due, now)
+  const wanted = verdicts(world, policy, before, due, now)
   const found = new Map<Instant, string>()
   for (const record of change.creates.filter(({ kind, round }) => kind === 'scheduled' && round === 1)) {
     const last = record.range?.untilAt ?? record.dueAt
@@ -101,28 +111,96 @@ function nameOf({ ending }: FireRecord): string {
   return ending === null || ending.reason === 'replaced' ? 'open' : ending.reason
 }
 
-function verdicts(policy: Policy, before: ScheduleState, due: readonly Instant[], now: Instant): Verdict[] {
-  const { misfire, overlap } = policy
-  const active = before.open.filter((fire) => isActive(fire) && fire.kind !== 'backfill').length
-  let waiting = before.open.filter((fire) => !isActive(fire) && fire.kind !== 'backfill').length
+function verdicts(
+  world: World,
+  policy: Policy,
+  before: ScheduleState,
+  due: readonly Instant[],
+  now: Instant,
+): Verdict[] {
+  const { misfire } = policy
   const lateCount = due.filter((at) => now - at > misfire.graceMs).length
-  return due.map((at, index) => {
-    const lateMs = now - at
-    if (lateMs > misfire.graceMs) {
-      if (lateMs > misfire.windowMs) return 'too-late'
-      if (misfire.late === 'skip') return 'late'
-      if (misfire.late === 'latest' && index < due.length - 1) return 'superseded'
-      if (misfire.late === 'all' && index < lateCount - misfire.limit) return 'too-late'
-      waiting++
-      return 'open'
-    }
-    const isFree = active < (overlap.kind === 'allow' ? overlap.limit : 1)
-    if (!isFree && (overlap.kind === 'skip' || overlap.kind === 'allow')) return 'overlap'
-    if (!isFree && overlap.kind === 'queue' && waiting > 0) return 'overlap'
-    if (!isFree && overlap.kind === 'queue-all' && waiting >= overlap.limit) return 'queue-full'
-    waiting++
-    return 'open'
+  const onTime = due.slice(lateCount).map((_, index) => overlapVerdict(world, policy, before, index))
+  const hasNewer = onTime.includes('open')
+  const late = due.slice(0, lateCount).map((at, index): Verdict => {
+    if (now - at > misfire.windowMs) return 'too-late'
+    if (misfire.late === 'skip') return 'late'
+    if (misfire.late === 'latest') return hasNewer || index < lateCount - 1 ? 'superseded' : 'open'
+    return index < lateCount - misfire.limit ? 'too-late' : 'open'
   })
+  return [...late, ...onTime.map((verdict, index) => overlapAfter(policy, before, late, onTime, verdict, index))]
+}
+
+/** Of an instant that is on time, without the late ones that are opened with it. */
+function overlapVerdict(world: World, { overlap, misfire }: Policy, before: ScheduleState, index: number): Verdict {
+  const active = before.open.filter((fire) => isActive(fire) && fire.kind !== 'backfill').length
+  const waiting = before.open.filter((fire) => !isActive(fire) && fire.kind !== 'backfill').length
+  const capacity = overlap.kind === 'allow' ? overlap.limit : 1
+  if (active < capacity) {
+    if (overlap.kind === 'queue-all') return waiting >= overlap.limit ? 'queue-full' : 'open'
+    const counted = misfire.late === 'all' || overlap.kind === 'replace' ? 0 : waitersIn(world, before).length
+    return counted === 0 || (overlap.kind === 'allow' && active + counted < capacity) ? 'open' : 'overlap'
+  }
+  if (overlap.kind === 'skip' || overlap.kind === 'allow') return 'overlap'
+  if (overlap.kind === 'queue') return waiting + index > 0 ? 'overlap' : 'open'
+  return overlap.kind === 'queue-all' && waiting + index >= overlap.limit ? 'queue-full' : 'open'
+}
+
+/** In a queue behind an active fire, what the same look opens takes places, too. */
+function overlapAfter(
+  { overlap }: Policy,
+  before: ScheduleState,
+  late: readonly Verdict[],
+  onTime: readonly Verdict[],
+  verdict: Verdict,
+  index: number,
+): Verdict {
+  const isBehind = before.open.some((fire) => isActive(fire) && fire.kind !== 'backfill')
+  if (!isBehind || (overlap.kind !== 'queue' && overlap.kind !== 'queue-all')) return verdict
+  const waiting = before.open.filter((fire) => !isActive(fire) && fire.kind !== 'backfill').length
+  const opened = [...late, ...onTime.slice(0, index)].filter((other) => other === 'open').length
+  const places = overlap.kind === 'queue' ? 1 : overlap.limit
+  return waiting + opened < places ? 'open' : overlap.kind === 'queue' ? 'overlap' : 'queue-full'
+}
+
+/** Fires that earlier looks left waiting and that are on time. */
+function waitersIn({ waits, now }: World, before: ScheduleState): readonly OpenFire[] {
+  return before.open.filter((fire) => {
+    return waits.isJudged(fire, before) && fire.readyAt <= now && !waits.isLate(fire, before, now)
+  })
+}
+
+function latenessIn(
+  { waits, now }: World,
+  before: ScheduleState,
+  record: FireRecord,
+  fire: OpenFire | undefined,
+): number {
+  // A run that was revoked in this decision was in the way until now.
+  return fire === undefined ? now - record.readyAt : (waits.latenessOf(fire, before, now) ?? 0)
+}
+
+/** What starts for the first time, and is late, is what the policy keeps; and its cause is on record. */
+export function judgeLateStarts(world: World, before: ScheduleState, { change, started }: Decision): void {
+  const { waits, now } = world
+  const open = change.state?.open ?? []
+  for (const { record, policy, kind } of started) {
+    const fire = before.open.find((other) => keyOf(other) === keyOf(record))
+    const { misfire } = policy
+    const say = `start of ${JSON.stringify(record)}`
+    assert.equal(record.cause !== undefined, now - record.readyAt > misfire.graceMs, say)
+    if (record.cause !== undefined) world.seen.add(record.cause)
+    if (record.attempt > 1 && record.round === 1) assert.ok([undefined, 'recovered'].includes(record.cause), say)
+    if (kind !== 'scheduled' || record.round > 1)
+      assert.ok([undefined, 'asked', 'recovered'].includes(record.cause), say)
+    // With the end of a pause, what it froze is on time again.
+    if (fire === undefined || before.pause !== null || !waits.isLate(fire, before, now)) continue
+    assert.notEqual(misfire.late, 'skip', say)
+    const isNewer = (other: OpenFire): boolean =>
+      other.kind === 'scheduled' && other.dueAt > fire.dueAt && other.readyAt <= now
+    if (misfire.late === 'latest') assert.ok(!open.some(isNewer), say)
+    world.seen.add('late start')
+  }
 }
 
 function isWithin(at: Instant, { range, dueAt }: FireRecord): boolean {

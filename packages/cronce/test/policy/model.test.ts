@@ -245,12 +245,14 @@ class Player {
       if (trigger === null || state.nextAt === null || state.nextAt > this.world.now) return
       const dueAt = this.#one(instantsIn(trigger, state.nextAt - 1, Math.min(this.world.now, state.nextAt + HOUR)))
       if (dueAt === undefined) return
+      this.world.waits.delivered = dueAt
       this.world.command((now, context) => {
         // Looked up anew each time, as whoever delivers does.
         if ([...this.world.fires.values()].some((record) => covers(record, dueAt))) return null
         const delivered = deliver(now, dueAt, context)
         return 'readyAt' in delivered ? null : delivered
       })
+      this.world.waits.delivered = null
     },
     pause: () => {
       const until = this.#one([null, this.world.now + 1 + this.#below(20 * MINUTE), this.world.now + this.#below(DAY)])
@@ -392,6 +394,7 @@ test('what the random commands reached is worth the name', () => {
     ...['completed', 'error', 'timeout', 'retry-too-late', 'overlap', 'queue-full', 'paused', 'skipped-by-operator'],
     ...['late', 'superseded', 'too-late', 'crashed', 'crash-budget', 'recovery-too-late', 'cancelled-by-operator'],
     ...['replaced', 'retired', 'removed', 'judged', 'dropped', 'trim', 'passed over'],
+    ...['late start', 'caught-up', 'turn', 'room', 'pause', 'asked', 'recovered'],
   ]
   assert.deepEqual(
     wanted.filter((what) => !seen.has(what)),

@@ -7,7 +7,8 @@ import { advance } from '../../src/policy/advance.ts'
 import { nextBackfillStretch } from '../../src/policy/backfill.ts'
 import type { Context, Decision, Refusal, Stale } from '../../src/policy/decision.ts'
 import type { TriggerData } from '../../src/trigger/trigger.ts'
-import { judgeEndings, judgePlan } from './judge.ts'
+import { judgeEndings, judgeLateStarts, judgePlan } from './judge.ts'
+import { Waits } from './waits.ts'
 
 const DAY = 86_400_000
 
@@ -51,6 +52,7 @@ export class World {
   readonly runs = new Map<string, RunRecord>()
   readonly everBegun = new Set<string>()
   readonly seen = new Set<string>()
+  readonly waits = new Waits()
   readonly #open = new Set<string>()
   readonly #running = new Set<string>()
   #token = 0n
@@ -126,6 +128,7 @@ export class World {
         const decision = this.decide(() => advance(before, this.context, claimant, existing))
         if (decision !== null && found.length === 0) judgePlan(this, before, decision)
         if (decision !== null) this.apply(decision, claim?.room ?? 0)
+        if (before.pause === null && before.retiredAt === null) this.waits.noteLate(before, this.now)
         return decision
       } catch (error) {
         if (!(error instanceof OnRecord)) throw error
@@ -185,6 +188,8 @@ export class World {
     for (const fire of [...change.creates, ...change.updates]) this.#judgeRecord(fire, before ?? change.state!)
     if (before !== null) judgeEndings(this, before, decision)
     if (before !== null) this.#judgeStarts(before, decision, room)
+    if (before !== null) judgeLateStarts(this, before, decision)
+    if (before !== null) this.waits.follow(before, decision, now)
     for (const run of change.runs) this.#putRun(run)
     for (const fire of [...change.creates, ...change.updates]) {
       this.fires.set(keyOf(fire), fire)

@@ -1,4 +1,4 @@
-import { OUTCOMES, REASONS } from 'cronce'
+import { OUTCOMES, REASONS, START_CAUSES } from 'cronce'
 import { DEFINITION_SCHEMAS } from './definition-schemas.ts'
 import {
   ANYTHING,
@@ -248,6 +248,7 @@ function runFields(): Readonly<Record<string, Schema>> {
     detail: orNull(TEXT),
     startedAt: AT,
     latenessMs: MS,
+    cause: about(orNull(choice(...START_CAUSES)), 'Why it started later than its grace; null: it did not.'),
     endedAt: orNull(AT),
     durationMs: orNull(MS),
     cancel: orNull(object({ at: AT, reason: TEXT, detail: orNull(TEXT) })),

@@ -1,4 +1,4 @@
-import { type Ending, ending } from '../../model/outcome.ts'
+import { type Ending, ending, type StartCause } from '../../model/outcome.ts'
 import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
 import type { Asked, Definition, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
 
@@ -10,9 +10,9 @@ export const FORMAT = 1
 // A field that is added to the model and not read here does not compile; of those that may be missing, this says the same.
 type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
 true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' | 'retirements' ? true : never
-true satisfies Optional<OpenFire> extends 'giveUp' | 'asked' | 'tenant' ? true : never
-true satisfies Optional<OpenRun> extends 'parkedUntil' ? true : never
-true satisfies Optional<FireRecord & RunRecord> extends 'asked' | 'givenNull' ? true : never
+true satisfies Optional<OpenFire> extends 'giveUp' | 'wait' | 'asked' | 'tenant' ? true : never
+true satisfies Optional<OpenRun> extends 'cause' | 'parkedUntil' ? true : never
+true satisfies Optional<FireRecord & RunRecord> extends 'asked' | 'cause' | 'givenNull' ? true : never
 
 /** The reason says the outcome. */
 type EndingList = [reason: Ending['reason'], detail: Ending['detail']]
@@ -97,7 +97,7 @@ type FireList = [
 
 /** Without schedule and token, which are its name in the store. */
 export function writeRun(record: RunRecord): string {
-  return JSON.stringify([
+  const list: RunList = [
     FORMAT,
     record.dueAt,
     record.nonce,
@@ -114,7 +114,9 @@ export function writeRun(record: RunRecord): string {
     record.endedAt,
     record.error,
     record.result,
-  ] satisfies RunList)
+  ]
+  if (record.cause !== undefined) list.push(record.cause)
+  return JSON.stringify(list)
 }
 
 /** `null`: a newer version wrote it. */
@@ -139,6 +141,7 @@ export function readRun(schedule: string, token: string, text: string): RunRecor
     endedAt: list[13],
     error: list[14],
     result: list[15],
+    ...(list[16] === undefined ? {} : { cause: list[16] }),
   }
 }
 
@@ -159,6 +162,7 @@ type RunList = [
   endedAt: RunRecord['endedAt'],
   error: RunRecord['error'],
   result: RunRecord['result'],
+  cause?: StartCause,
 ]
 
 /** Without name, version, counter of tokens and definition, which the store keeps apart. */
@@ -267,7 +271,8 @@ function openList(fire: OpenFire) {
     fire.round,
     fire.plannedAt,
     fire.readyAt,
-    fire.queued,
+    // An earlier release wrote a boolean here: whether the fire was never to be judged as late.
+    fire.wait ?? (false as boolean),
     fire.ignoresOverlap,
     fire.attempt,
     fire.failures,
@@ -291,18 +296,22 @@ type OpenRunList = [
   request: string,
   startedAt: number,
   cancel: OpenRun['cancel'],
-  parkedUntil?: number,
+  parkedUntil?: number | null,
+  cause?: StartCause,
 ]
 
-/** Hardly any is parked: what has no deadline has one field less. */
-function openRunList({ token, instance, request, startedAt, cancel, parkedUntil }: OpenRun): OpenRunList {
+/** Hardly any run is parked or started late: most lists are shorter. */
+function openRunList({ token, instance, request, startedAt, cancel, parkedUntil, cause }: OpenRun): OpenRunList {
+  if (cause !== undefined) return [token, instance, request, startedAt, cancel, parkedUntil ?? null, cause]
   if (parkedUntil === undefined) return [token, instance, request, startedAt, cancel]
   return [token, instance, request, startedAt, cancel, parkedUntil]
 }
 
-function openRunOf([token, instance, request, startedAt, cancel, parkedUntil]: OpenRunList): OpenRun {
-  const run = { token, instance, request, startedAt, cancel }
-  return parkedUntil === undefined ? run : { ...run, parkedUntil }
+function openRunOf([token, instance, request, startedAt, cancel, parkedUntil = null, cause]: OpenRunList): OpenRun {
+  const run: Mutable<OpenRun> = { token, instance, request, startedAt, cancel }
+  if (parkedUntil !== null) run.parkedUntil = parkedUntil
+  if (cause !== undefined) run.cause = cause
+  return run
 }
 
 function openFireOf(list: OpenList): OpenFire {
@@ -314,7 +323,6 @@ function openFireOf(list: OpenList): OpenFire {
     round: list[3],
     plannedAt: list[4],
     readyAt: list[5],
-    queued: list[6],
     ignoresOverlap: list[7],
     attempt: list[8],
     failures: list[9],
@@ -326,5 +334,6 @@ function openFireOf(list: OpenList): OpenFire {
   const asked = list[14] ?? null
   if (asked !== null) fire.asked = asked
   if (list[15] !== undefined) fire.tenant = list[15]
+  if (typeof list[6] !== 'boolean') fire.wait = list[6]
   return fire
 }

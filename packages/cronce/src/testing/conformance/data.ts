@@ -110,12 +110,14 @@ export function dataRules(rule: Rule): void {
     const said: Partial<OpenFire>[] = [
       ...[{}, { asked }, { tenant: 'acme' }, { tenant: null }, { asked, tenant: 'acme' }],
       ...[{ giveUp }, { own }, { giveUp, own, asked, tenant: null }],
+      ...([{ wait: { cause: 'turn' } }, { wait: { cause: 'room', since: NOON, late: true }, tenant: 'acme' }] as const),
     ]
     const opened = after(claim(schedule('s'), { instance: 'i' })).open[0]!
     const waiting = said.map((more, index): OpenFire => ({ ...opened, ...more, dueAt: NOON + index, run: null }))
     await applyAll(store, [change(await create(store, schedule('s')), { open: waiting })])
     same((await loadOne(store, 's'))?.open, waiting)
-    const begun = waiting.map((fire) => ({ ...fire, run: opened.run }))
+    const runs = [{}, { cause: 'room' }, { parkedUntil: NOON }, { cause: 'turn', parkedUntil: NOON }] as const
+    const begun = waiting.map((fire, index) => ({ ...fire, run: { ...opened.run!, ...runs[index % runs.length] } }))
     await applyAll(store, [change((await loadOne(store, 's'))!, { open: begun })])
     same((await loadOne(store, 's'))?.open, begun)
   })

@@ -172,7 +172,6 @@ export function claim(before: ScheduleState, chosen: Claim): Change {
     round: 1,
     plannedAt: dueAt,
     readyAt: dueAt,
-    queued: false,
     ignoresOverlap: false,
     attempt: 1,
     failures: 0,

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Fleet, type Handled, NEW_YEAR } from './fleet.ts'
+
+const SECOND = 1_000
+const GRACE = 10 * SECOND
+
+/** How late each start of the schedule was. */
+function latenesses(fleet: Fleet, schedule: string): number[] {
+  return fleet.handled.filter((handled) => handled.schedule === schedule).map(latenessOf)
+}
+
+function latenessOf({ startedAt, dueAt }: Handled): number {
+  return startedAt - dueAt
+}
+
+/** What is on record about the instants, with the ranges counted. */
+async function countReasons(fleet: Fleet, schedule: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { reason, range } of (await fleet.operator.fires.list({ schedule, limit: 1_000 })).items) {
+    counts[reason ?? 'open'] = (counts[reason ?? 'open'] ?? 0) + (range?.count ?? 1)
+  }
+  return counts
+}
+
+for (const [misfire, overlap] of [
+  ['latest', 'skip'],
+  ['skip', 'skip'],
+  ['latest', 'queue'],
+  ['skip', 'queue'],
+  ['latest', 'replace'],
+] as const) {
+  test(`misfire ${misfire}, overlap ${overlap}: when room is free again, nothing older than the grace is run`, async () => {
+    const fleet = await createFleet()
+    await fleet.add(
+      (app, member) => {
+        app.job('long', {}, () => member.clock.sleep(25 * SECOND))
+        app.job('tick', { every: '1s', misfire, overlap }, () => {})
+      },
+      { concurrency: 2 },
+    )
+    await fleet.advance('5s')
+    await fleet.operator.schedules.trigger('long', { dedupe: 'a', overlap: 'ignore' })
+    await fleet.operator.schedules.trigger('long', { dedupe: 'b', overlap: 'ignore' })
+    await fleet.advance('1m')
+    const late = latenesses(fleet, 'tick').filter((ms) => ms > 2 * SECOND)
+    assert.ok(late.length <= 3, `${late.length} late fires were run`)
+    assert.ok(Math.max(...latenesses(fleet, 'tick')) <= GRACE + SECOND)
+    const reasons = await countReasons(fleet, 'tick')
+    const reason = overlap === 'replace' ? 'replaced' : misfire === 'skip' ? 'late' : 'superseded'
+    assert.ok((reasons[reason] ?? 0) > 0, JSON.stringify(reasons))
+    // Every instant of the last half minute ran on time.
+    const fresh = fleet.handled.filter(
+      ({ schedule, dueAt }) => schedule === 'tick' && dueAt > fleet.now() - 30 * SECOND,
+    )
+    assert.ok(fresh.length >= 29 && fresh.every((handled) => latenessOf(handled) < SECOND))
+    fleet.end()
+  })
+}
+
+test('a used-up group limit counts like missing room', async () => {
+  const fleet = await createFleet()
+  await fleet.add((app, member) => {
+    const group = { name: 'database', limit: 1 }
+    app.job('long', { group }, () => member.clock.sleep(25 * SECOND))
+    app.job('tick', { every: '1s', group }, () => {})
+  })
+  await fleet.advance('5500ms')
+  await fleet.operator.schedules.trigger('long')
+  await fleet.advance('1m')
+  const late = latenesses(fleet, 'tick').filter((ms) => ms > 5 * SECOND)
+  assert.ok(late.length <= 5, `${late.length} late fires were run`)
+  assert.ok(Math.max(...latenesses(fleet, 'tick')) <= GRACE + 5 * SECOND)
+  fleet.end()
+})
+
+test('a schedule whose work takes as long as its interval gets back to now', async () => {
+  const fleet = await createFleet()
+  await fleet.add(
+    (app, member) => {
+      app.job('long', {}, () => member.clock.sleep(25 * SECOND))
+      app.job('tick', { every: '1s', overlap: 'queue' }, () => member.clock.sleep(SECOND))
+    },
+    { concurrency: 2 },
+  )
+  await fleet.advance('5s')
+  for (const dedupe of ['a', 'b']) await fleet.operator.schedules.trigger('long', { dedupe, overlap: 'ignore' })
+  await fleet.advance('2m')
+  const recent = fleet.handled.filter(({ schedule, dueAt }) => schedule === 'tick' && dueAt > fleet.now() - 60 * SECOND)
+  assert.ok(recent.length > 20)
+  assert.ok(recent.every((handled) => latenessOf(handled) < 3 * SECOND))
+  fleet.end()
+})
+
+test('misfire all keeps what waits for room, and says why it starts late', async () => {
+  const fleet = await createFleet()
+  await fleet.add(
+    (app, member) => {
+      app.job('long', {}, () => member.clock.sleep(25 * SECOND))
+      app.job('tick', { every: '1s', misfire: 'all' }, () => {})
+    },
+    { concurrency: 1 },
+  )
+  await fleet.advance('5500ms')
+  await fleet.operator.schedules.trigger('long')
+  await fleet.advance('1m')
+  assert.deepEqual(await countReasons(fleet, 'tick'), { completed: 66 })
+  const runs = (await fleet.operator.runs.list({ schedule: 'tick', limit: 1_000 })).items
+  for (const { latenessMs, cause } of runs) assert.equal(cause !== null, latenessMs > GRACE)
+  assert.ok(runs.some(({ cause }) => cause === 'room'))
+  fleet.end()
+})
+
+test('a fire that becomes late behind an active one is judged when it does, not when its turn comes', async () => {
+  const fleet = await createFleet()
+  const policy = { misfire: 'skip', start: NEW_YEAR + 2 * SECOND, limit: 2 } as const
+  await fleet.add((app, member) => app.job('tick', { every: '1s', ...policy }, () => member.clock.sleep(60 * SECOND)))
+  // Both instants are found due at once, and the first one takes a minute.
+  const back = fleet.outage({ kind: 'throws' })
+  await fleet.advance('5s')
+  back()
+  await fleet.advance('5s')
+  assert.deepEqual(await countReasons(fleet, 'tick'), { open: 2 })
+  await fleet.advance('10s')
+  assert.deepEqual(await countReasons(fleet, 'tick'), { late: 1, open: 1 })
+  fleet.end()
+})
