@@ -72,9 +72,24 @@ function fireOf({ schedule, dueAt, nonce, kind, round, attempt, plannedAt, ready
 }
 
 function runOf({ schedule, dueAt, nonce, attempt, token, round, instance, ...run }: RunView): LedgerRun {
-  const { startedAt, endedAt, state, reason } = run
+  const { startedAt, endedAt, state, reason, cause } = run
+  const readyAt = startedAt - run.latenessMs
   const outcome: Outcome | null = state === 'running' || state === 'cancelling' || state === 'parked' ? null : state
-  return { schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, outcome, reason }
+  return {
+    schedule,
+    dueAt,
+    nonce,
+    attempt,
+    token,
+    round,
+    instance,
+    startedAt,
+    readyAt,
+    cause,
+    endedAt,
+    outcome,
+    reason,
+  }
 }
 
 function scheduleOf({

@@ -27,10 +27,12 @@ function fireOf(fire: FireView): LedgerFire {
 }
 
 function runOf(run: RunView): LedgerRun {
-  const { schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, reason } = run
+  const { schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, reason, cause } = run
   const isOpen = run.state === 'running' || run.state === 'cancelling'
   return {
     ...{ schedule, dueAt, nonce, attempt, token, round, instance, startedAt, endedAt, reason },
+    readyAt: startedAt - run.latenessMs,
+    cause: cause ?? null,
     outcome: isOpen ? null : (run.state as LedgerRun['outcome']),
   }
 }

@@ -240,6 +240,10 @@ export interface LedgerRun extends RunOfFire {
   readonly instance: string
   /** When it was claimed, and when it was settled or revoked. */
   readonly startedAt: Instant
+  /** From when it could have started; not said by every reader. */
+  readonly readyAt?: Instant
+  /** Why it started late, as the record says; `null`: it says nothing. Not said by every reader. */
+  readonly cause?: string | null
   readonly endedAt: Instant | null
   readonly outcome: Outcome | null
   readonly reason: string | null

@@ -2,6 +2,7 @@ import { type Case, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
 import { fireText, iso, type Report } from '../report.ts'
+import { firstReadyAt } from './waiting.ts'
 
 /**
  * A fire that is on time and finds others active when it is planned is skipped, waits or takes their place, as its policy
@@ -53,12 +54,40 @@ function judgeFire(
   const earlier = open.filter(({ record }) => record.plannedAt < plannedAt)
   const active = earlier.filter(({ runs }) => runs.some(({ startedAt }) => startedAt < plannedAt))
   if (spec.overlap.kind === 'replace') judgeReplaced(judged, subject, fire, active, report)
-  if (active.length < capacityOf(spec)) return
+  if (active.length < capacityOf(spec)) {
+    judgeStalled(judged, subject, fire, spec, { active: active.length, earlier }, report)
+    return
+  }
   const waiting = earlier.filter(({ runs }) => runs.every(({ startedAt }) => startedAt > plannedAt)).length
   if (waiting < placesOf(spec)) return
   const found = `${active.length} active and ${waiting} waiting`
   const message = `${fireText(fire)} found ${found} at ${iso(plannedAt)}, and was not skipped (${spec.overlap.kind}).`
   report('C7', fire, message, [fire.record, ...active.map(({ record }) => record).slice(0, 1)])
+}
+
+/** Fires that wait although fewer are active than may be count as well, while they are on time. */
+function judgeStalled(
+  judged: Case,
+  subject: Subject,
+  fire: PlainFire,
+  spec: Spec,
+  { active, earlier }: { readonly active: number; readonly earlier: readonly PlainFire[] },
+  report: Report,
+): void {
+  const { kind, limit } = spec.overlap
+  if (kind === 'replace') return
+  const { plannedAt } = fire.record
+  const waiting = earlier.filter((other) => {
+    if (other.runs.some(({ startedAt }) => startedAt <= plannedAt)) return false
+    // Only of those that were on time when they were planned it is sure that nobody asked for them.
+    if (kind !== 'queue-all' && policyAtPlanning(judged, subject, other.record) !== spec) return false
+    return kind === 'queue-all' || plannedAt - firstReadyAt(other) <= spec.misfire.graceMs
+  })
+  const places = kind === 'queue-all' ? limit : capacityOf(spec) - active
+  if (waiting.length < places || (kind !== 'queue-all' && spec.misfire.late === 'all')) return
+  const found = `${active} active and ${waiting.length} waiting`
+  const message = `${fireText(fire)} found ${found} at ${iso(plannedAt)}, and was not skipped (${kind}).`
+  report('C7', fire, message, [fire.record, ...waiting.map(({ record }) => record).slice(0, 1)])
 }
 
 /** How many may be active at a time. */

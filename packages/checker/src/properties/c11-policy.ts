@@ -3,6 +3,7 @@ import type { Story } from '../evidence.ts'
 import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isRetryOf } from './c02-no-duplicate.ts'
+import { judgeLateStarts } from './c11-late-starts.ts'
 import { longestRunMs } from './let-go.ts'
 
 export const judgePolicy: Judge = (judged, report) => {
@@ -14,6 +15,7 @@ export const judgePolicy: Judge = (judged, report) => {
     }
     for (const group of plannedTogether(judged, subject)) judgeLate(judged, subject, group, report)
     judgeOrder(judged, subject, report)
+    judgeLateStarts(judged, subject, report)
   }
 }
 
@@ -130,13 +132,22 @@ function judgeLate(judged: Case, subject: Subject, { plannedAt, records }: Group
   const late = laterThan(misfire.graceMs)
   const wrong = new Set([
     ...laterThan(misfire.windowMs).filter(hasRun),
-    ...notNamed(misfire, late, laterThan(-1).at(-1)),
+    ...notNamed(
+      misfire,
+      late,
+      laterThan(-1).findLast((record) => !isSkippedAtOnce(record)),
+    ),
   ])
   for (const record of wrong) {
     const lateMs = plannedAt - record.dueAt
     const message = `${fireText(record)} was run ${lateMs} ms late; the policy (${misfire.late}) does not name it.`
     report('C11', record, message, [record])
   }
+}
+
+/** Skipped when it was planned, it does not stand in for older ones. */
+function isSkippedAtOnce({ outcome, plannedAt, endedAt }: LedgerFire): boolean {
+  return outcome === 'skipped' && endedAt === plannedAt
 }
 
 function hasRun({ attempt }: LedgerFire): boolean {
@@ -152,7 +163,8 @@ function notNamed(
   const ran = late.filter(hasRun)
   if (misfire.late === 'skip') return ran
   if (misfire.late === 'latest') return ran.filter((record) => record !== newest)
-  const lastLetGo = late.findLast(({ outcome }) => outcome === 'missed')?.dueAt ?? Number.NEGATIVE_INFINITY
+  const letGo = late.findLast(({ outcome, endedAt, plannedAt }) => outcome === 'missed' && endedAt === plannedAt)
+  const lastLetGo = letGo?.dueAt ?? Number.NEGATIVE_INFINITY
   return ran.filter(({ dueAt }, index) => dueAt < lastLetGo || index < ran.length - misfire.limit)
 }
 

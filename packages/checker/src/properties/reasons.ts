@@ -6,6 +6,7 @@ import { instantsOf } from '../instants.ts'
 import type { Times } from '../store-clock.ts'
 import { capacityOf } from './c07-found-active.ts'
 import { isCancelOf } from './let-go.ts'
+import { isBehindActive, isPromisedTurn, isSurelyLate, lastTurnEnd, mayHaveNewerOpen } from './waiting.ts'
 
 export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   succeeded: ['completed'],
@@ -59,7 +60,7 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   paused: (question) => question.mayBePaused && isLetGoInPause(question),
   'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
   late: (question) => isLate(question, 'skip'),
-  superseded: (question) => isLate(question, 'latest') && isLetGo(question, 'latest'),
+  superseded: (question) => isLate(question, 'latest') && isSuperseded(question),
   'too-late': (question) => (isLate(question, 'all') && isLetGo(question, 'all')) || isBeyondWindow(question),
   crashed: (question) => isCrashed(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'crash-budget': (question) => {
@@ -103,24 +104,29 @@ function isTimeUp({ judged, runs, specs, story }: Question): boolean {
   return specs.some(({ timeout }) => timeout.runMs !== null && timeout.runMs * 0.8 <= lastedMs)
 }
 
-/** As many others were active as are allowed at a time, and another one waits where one may. */
-function isOverlapped({ subject, record, story, ended, specs }: Question): boolean {
+/** As many others were active, or waited and were not late, as may be open at a time. */
+function isOverlapped({ judged, subject, record, story, ended, specs }: Question): boolean {
   // Others may have been pruned since.
   if (record.dueAt <= subject.prunedTo) return true
   const active = subject.active.count(ended.from, ended.to, (other) => other !== story)
   const open = subject.open.count(ended.from, ended.to, (other) => other !== story)
+  const mayCount = (other: Story): boolean => other !== story && !isSurelyLate(judged, subject, other, record.endedAt!)
   return specs.some((spec) => {
     const { kind } = spec.overlap
-    if (kind === 'queue') return active > 0 && open > 1
-    return (kind === 'skip' || kind === 'allow') && active >= capacityOf(spec)
+    if (kind === 'queue' && active > 0 && open > 1) return true
+    if ((kind === 'skip' || kind === 'allow') && active >= capacityOf(spec)) return true
+    if (kind === 'replace' || kind === 'queue-all' || spec.misfire.late === 'all') return false
+    const isBusy = kind === 'queue' && isBehindActive(subject, story, record.endedAt!)
+    return !isBusy && subject.open.count(ended.from, ended.to, mayCount) >= capacityOf(spec)
   })
 }
 
-/** One is active, and as many wait as may; or there are as many as a schedule can have. */
-function isQueueFull({ judged, subject, ended, story, specs }: Question): boolean {
+/** As many wait as may, besides the active one; or there are as many as a schedule can have. */
+function isQueueFull({ judged, subject, record, ended, story, specs }: Question): boolean {
   const open = subject.open.count(ended.from, ended.to, (other) => other !== story)
   if (open >= MOST_OPEN || (open > 0 && judged.clock.wasSetBack)) return true
-  return specs.some(({ overlap }) => overlap.kind === 'queue-all' && open > overlap.limit)
+  const active = isBehindActive(subject, story, record.endedAt!) ? 1 : 0
+  return specs.some(({ overlap }) => overlap.kind === 'queue-all' && open >= overlap.limit + active)
 }
 
 /** By something that may have ended the pause, or by the pause that a schedule makes itself. */
@@ -147,6 +153,12 @@ function isLetGo({ judged, subject, record, specs, ended }: Question, choice: Sp
   })
 }
 
+/** A newer fire that is open stands in for it. */
+function isSuperseded({ judged, subject, record }: Question): boolean {
+  if (judged.clock.wasSetBack) return true
+  return mayHaveNewerOpen(subject, record.untilAt ?? record.dueAt, record.endedAt!)
+}
+
 /** Noticed later than the grace after it was ready, and let go by a policy that does so. */
 function isLate(question: Question, late: Spec['misfire']['late']): boolean {
   const lateness = latenessOf(question)
@@ -159,10 +171,17 @@ function isBeyondWindow(question: Question): boolean {
 }
 
 /** Of the last one of a range, and of what may have been taken out of one, only the instant is known for certain. */
-function latenessOf({ record, subject }: Question): number {
+function latenessOf({ record, subject, story, specs, judged }: Question): number {
   const isSplit = subject.operations.some(({ verb }) => verb === 'backfill' || verb === 'retry')
   const isSingle = record.untilAt === null && !isSplit
-  return record.endedAt! - (isSingle ? record.readyAt : (record.untilAt ?? record.dueAt))
+  const lateness = record.endedAt! - (isSingle ? record.readyAt : (record.untilAt ?? record.dueAt))
+  const hasWaited = isSingle && record.plannedAt < record.endedAt! && !judged.clock.wasSetBack
+  // Behind an active fire it waited for its turn, which the policy promised it.
+  const isOwed = hasWaited && specs.every((spec) => isPromisedTurn(spec, subject) && capacityOf(spec) === 1)
+  if (!isOwed) return lateness
+  if (isBehindActive(subject, story, record.endedAt!)) return 0
+  const turnEnd = lastTurnEnd(subject, story, record.endedAt!)
+  return turnEnd > record.plannedAt ? Math.min(lateness, record.endedAt! - turnEnd) : lateness
 }
 
 function isCrashed(question: Question): boolean {

@@ -1,0 +1,77 @@
+import { type Case, type Subject, standingOf } from '../case.ts'
+import type { Story } from '../evidence.ts'
+import type { Instant, LedgerFire, Spec } from '../history.ts'
+
+/** When the fire could start for the first time, as far as the record still tells. */
+export function firstReadyAt({ runs, record, dueAt }: Story): Instant {
+  return runs[0]?.readyAt ?? (runs.length === 0 ? record?.readyAt : undefined) ?? dueAt
+}
+
+/** Whether an instant was claimed for the first time before this. */
+export function isClaimedBefore({ runs }: Story, at: Instant): boolean {
+  return runs.some(({ startedAt }) => startedAt < at)
+}
+
+/** Whether time behind active fires of the schedule is no lateness: the policy promises the fire its turn. */
+export function isPromisedTurn({ overlap, misfire }: Spec, { operations }: Subject): boolean {
+  return overlap.kind === 'queue' || misfire.late === 'all' || operations.some(({ verb }) => verb === 'backfill')
+}
+
+/**
+ * Whether a fire waits and is late at this instant, for certain: nothing but the time since it was ready counts, and that is longer
+ * than the grace.
+ */
+export function isSurelyLate(judged: Case, subject: Subject, story: Story, at: Instant): boolean {
+  const { specs, paused } = standingOf(judged, subject, story.dueAt, at)
+  if (
+    isClaimedBefore(story, at + 1) ||
+    story.record === null ||
+    story.record.round > 1 ||
+    paused !== 'no' ||
+    judged.clock.wasSetBack
+  )
+    return false
+  return specs.every((spec) => {
+    return (
+      !isPromisedTurn(spec, subject) &&
+      spec.overlap.kind !== 'queue-all' &&
+      at - firstReadyAt(story) > spec.misfire.graceMs
+    )
+  })
+}
+
+/** The last end of another fire that was active, up to and including this instant. */
+export function lastTurnEnd({ stories }: Subject, story: Story | null, at: Instant): Instant {
+  let last = Number.NEGATIVE_INFINITY
+  for (const other of stories.values()) {
+    const endedAt = other.record?.endedAt ?? null
+    if (other !== story && other.runs.length > 0 && endedAt !== null && endedAt <= at) last = Math.max(last, endedAt)
+  }
+  return last
+}
+
+/** Whether another fire was active when this one was judged, for certain. */
+export function isBehindActive({ stories }: Subject, story: Story | null, at: Instant): boolean {
+  for (const other of stories.values()) {
+    if (other === story || other.record === null || other.record.round > 1) continue
+    const { endedAt } = other.record
+    if (isClaimedBefore(other, at) && (endedAt === null || endedAt > at)) return true
+  }
+  return false
+}
+
+/** Whether a newer scheduled fire may have been open after what was decided at this instant. */
+export function mayHaveNewerOpen(subject: Subject, last: Instant, at: Instant): boolean {
+  for (const { nonce, dueAt, record } of subject.stories.values()) {
+    if (nonce !== '' || dueAt <= last) continue
+    if (record === null || record.round > 1 || dueAt <= subject.prunedTo) return true
+    if (record.plannedAt <= at && (record.endedAt === null || record.endedAt > at || isEndedByCommand(record)))
+      return true
+  }
+  return false
+}
+
+/** What a command ends may have been opened in the same moment. */
+function isEndedByCommand({ outcome }: LedgerFire): boolean {
+  return outcome === 'cancelled'
+}
