@@ -9,12 +9,14 @@ import { RUN_MUTANTS } from './catalogue/runs.ts'
 import { SETTLE_MUTANTS } from './catalogue/settle.ts'
 import { SQLITE_MUTANTS } from './catalogue/sqlite.ts'
 import { TURN_MUTANTS } from './catalogue/turn.ts'
+import { WAITING_MUTANTS } from './catalogue/waiting.ts'
 import type { Mutant } from './mutant.ts'
 
 export const MUTANTS: readonly Mutant[] = [
   ...MEMORY_MUTANTS,
   ...PLAN_MUTANTS,
   ...TURN_MUTANTS,
+  ...WAITING_MUTANTS,
   ...SETTLE_MUTANTS,
   ...COMMAND_MUTANTS,
   ...OUTSIDE_MUTANTS,

@@ -39,6 +39,8 @@ const DEMANDS: readonly (readonly [least: number, what: string, ...counters: str
   [5, 'a queue was full', 'fire.skipped queue-full'],
   [10, 'a late fire was missed', 'fire.missed late', 'fire.missed superseded', 'fire.missed too-late'],
   [10, 'what was late was caught up with', 'caught up'],
+  [5, 'a run started late for want of room', 'run.started room'],
+  [5, 'a run started late because of its turn', 'run.started turn'],
   [5, 'a fire fell into a pause', 'fire.skipped paused'],
   [20, 'a run was retried after a failure', 'run.retried error'],
   [10, 'a run timed out', 'run.ended timeout'],

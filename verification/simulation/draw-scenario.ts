@@ -1,5 +1,6 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
+import { withLittleRoom } from './draw-little-room.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
 import { drawSimultaneous } from './draw-simultaneous.ts'
 import { createDice, type Dice, seedOf } from './random.ts'
@@ -55,7 +56,7 @@ export function drawScenario(seed: number): Scenario {
       (one, other) => one.at - other.at,
     ),
   }
-  return { ...scenario, calmMs: calmMsOf(scenario) }
+  return withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) })
 }
 
 /** Long enough to be well again, and for some fires after that. */

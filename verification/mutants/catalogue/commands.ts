@@ -44,8 +44,8 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan.ts',
-        "write(draft, stretch, (instant, index) => (index < firstKept ? ending('paused') : openLate(draft, step, instant)))",
-        'write(draft, { ...stretch, instants: stretch.instants.slice(firstKept) }, (instant) => openLate(draft, step, instant))',
+        "  write(draft, stretch, (instant, index) => {\n    return index < firstKept ? ending('paused') : openLate",
+        '  write(draft, { ...stretch, instants: stretch.instants.slice(firstKept) }, (instant) => {\n    return openLate',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S13', 'C10'] },

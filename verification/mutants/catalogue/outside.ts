@@ -69,7 +69,9 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     name: 'delivered-early',
     rule: 'P4',
     breaks: 'What is delivered before its time is run at once.',
-    edits: [edit('policy/deliver.ts', 'const readyAt = Math.max(context.now, dueAt)', 'const readyAt = context.now')],
+    edits: [
+      edit('policy/deliver.ts', '{ dueAt, readyAt: dueAt, plannedAt', '{ dueAt, readyAt: context.now, plannedAt'),
+    ],
     caughtBy: { judge: 'tests', file: DELIVER, names: ['what is delivered a little early waits for its time'] },
   },
   {

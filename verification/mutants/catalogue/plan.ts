@@ -9,8 +9,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan.ts',
-        '  openFire(draft, { ...fireOf(draft, instant), queued: true })\n',
-        '  openFire(draft, { ...fireOf(draft, instant), dueAt: draft.context.now, queued: true })\n',
+        '  openFire(draft, { ...fireOf(draft, instant), wait })\n',
+        '  openFire(draft, { ...fireOf(draft, instant), dueAt: draft.context.now, wait })\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S8', 'C4', 'C10'] },
@@ -112,9 +112,9 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'A fire that waits for another attempt is judged as late, like one that was never begun.',
     edits: [
       edit(
-        'policy/plan.ts',
-        "fire.kind === 'scheduled' && fire.run === null && fire.attempt === 0)",
-        "fire.kind === 'scheduled' && fire.run === null)",
+        'policy/waiting.ts',
+        '  if (isActive(fire) || !isUnasked(fire)) return false\n',
+        '  if (fire.run !== null || !isUnasked(fire)) return false\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
@@ -152,8 +152,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan.ts',
-        'const newer = stretch.more || late.length < lateness.length',
-        'const newer = late.length < lateness.length',
+        'const newer = stretch.more || opensNewer(draft, step, stretch.instants.slice(late.length))',
+        'const newer = opensNewer(draft, step, stretch.instants.slice(late.length))',
       ),
     ],
     caughtBy: {

@@ -42,8 +42,8 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/on-time.ts',
-        "  if (verdict === 'skip') return ending('overlap', inTheWay(step.active))\n",
-        "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap', inTheWay(step.active)))\n  else if (verdict === 'skip') return ending('overlap', inTheWay(step.active))\n",
+        "  if (verdict === 'skip') return ending('overlap', inTheWay([...step.active, ...step.stalled]))\n",
+        "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap'))\n  else if (verdict === 'skip') return ending('overlap')\n",
       ),
     ],
     caughtBy: {
@@ -59,8 +59,8 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan.ts',
-        '    return openLate(draft, step, instant)\n  })\n  return stretch.more\n}\n\n/** Settle the instants of a pause',
-        '    return openOnTime(draft, step, fireOf(draft, instant))\n  })\n  return stretch.more\n}\n\n/** Settle the instants of a pause',
+        "    return openLate(draft, instant, { cause: 'caught-up', late: true })\n",
+        '    return openOnTime(draft, step, fireOf(draft, instant))\n',
       ),
     ],
     caughtBy: {

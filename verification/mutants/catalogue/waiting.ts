@@ -1,0 +1,78 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+/** Mistakes about fires that wait for room or for their turn. */
+export const WAITING_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'waiting-is-never-late',
+    rule: 'P7, rule 43',
+    breaks: 'A fire that was planned on time is not judged again: stale fires pile up while there is no room.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        'of judgeLate(among, draft.context.now)) {',
+        'of judgeLate(among, draft.context.now).filter(({ fire: { wait } }) => wait?.late)) {',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C11'] },
+  },
+  {
+    name: 'waiting-does-not-count',
+    rule: 'P7, rule 43',
+    breaks: 'A fire that waits for room does not count for overlap.',
+    edits: [
+      edit(
+        'policy/on-time.ts',
+        "misfire.late === 'all' ? [] : onTimeWaiters",
+        "misfire.late !== 'skip' ? [] : onTimeWaiters",
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C7'] },
+  },
+  {
+    name: 'late-keeps-its-place',
+    rule: 'P7, rule 43',
+    breaks: 'A late fire that waits keeps new instants from being opened.',
+    edits: [
+      edit(
+        'policy/waiting.ts',
+        'isJudged(fire, choices) && fire.readyAt <= now && !isLate(fire, among, now)',
+        'isJudged(fire, choices) && fire.readyAt <= now',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'turn-is-late',
+    rule: 'P7, rule 43',
+    breaks: 'A fire that waits in a queue is late for the time that the active one takes.',
+    edits: [edit('policy/waiting.ts', "return overlap.kind === 'queue' || misfire", 'return misfire')],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'superseded-by-the-skipped',
+    rule: 'rule 43',
+    breaks: 'The latest late fire gives way to newer ones that overlap skips: none of them runs.',
+    edits: [
+      edit(
+        'policy/plan.ts',
+        "  return verdict !== 'skip' && verdict !== 'queue-full'\n",
+        '  return verdict.length > 0\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'late-without-a-cause',
+    rule: 'rule 43',
+    breaks: 'Why a fire that waited for room started late is not on record.',
+    edits: [edit('policy/start.ts', "  return fire.wait?.cause ?? 'room'\n", '  return undefined\n')],
+    caughtBy: { judge: 'simulation', names: ['C11'] },
+  },
+  {
+    name: 'every-cause-is-room',
+    rule: 'rule 43',
+    breaks: 'Whatever kept a fire from starting, the record says that there was no room.',
+    edits: [edit('policy/start.ts', "  return fire.wait?.cause ?? 'room'\n", "  return 'room'\n")],
+    caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+]
