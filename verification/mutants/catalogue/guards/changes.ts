@@ -111,17 +111,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     rule: 'all changes of a claimant that is not live are refused',
     stores: {
       memory: [['apply.ts', '    if (!isLive) return NOT_LIVE\n', '']],
-      sqlite: [
-        [
-          'store.ts',
-          "(isLive ? applyChange(batch, change) : ({ kind: 'not-live' } as const))",
-          'applyChange(batch, change)',
-        ],
-      ],
-      postgres: [
-        ['apply-sql.ts', ' and may.live and not may.moved\n', ' and not may.moved\n'],
-        ['apply-sql.ts', ' and may.live and not may.moved and taken', ' and not may.moved and taken'],
-      ],
+      sqlite: [['store.ts', "      if (!isLive) return { kind: 'not-live' }\n", '']],
+      postgres: [['apply-sql.ts', ' = may.epoch and may.live and', ' = may.epoch and', 2]],
       redis: [
         [
           'scripts/apply.ts',
@@ -137,9 +128,66 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     rule: 'all changes of a claimant that is not live are refused',
     stores: {
       memory: [['apply.ts', 'if (!isLive) return', 'if (!isLive && change.version > 0) return']],
-      sqlite: [['store.ts', '(isLive ? apply', '(isLive || change.version === 0 ? apply']],
-      postgres: [['apply-sql.ts', ' and may.live and not may.moved and taken', ' and not may.moved and taken']],
+      sqlite: [['store.ts', 'if (!isLive) return', 'if (!isLive && change.version > 0) return']],
+      postgres: [
+        [
+          'apply-sql.ts',
+          'c.version = 0 and c.epoch = may.epoch and may.live and',
+          'c.version = 0 and c.epoch = may.epoch and',
+        ],
+      ],
       redis: { none: 'refused as a whole' },
+    },
+  },
+  {
+    name: 'version-of-the-app-for-an-update',
+    breaks: 'A schedule is retired although its app declared it again meanwhile.',
+    rule: 'a change that depends on an app is written only while its record has that version',
+    stores: {
+      memory: [['apply.ts', 'isHeld || isStale ? CONFLICT', 'isHeld || (isStale && change.version === 0) ? CONFLICT']],
+      sqlite: [['store.ts', 'return isStale ? {', 'return isStale && change.version === 0 ? {']],
+      postgres: [
+        [
+          'apply-sql.ts',
+          'where c.version > 0 and c.epoch = may.epoch and may.live and may.kept and',
+          'where c.version > 0 and c.epoch = may.epoch and may.live and',
+        ],
+      ],
+      redis: [
+        [
+          'scripts/apply.ts',
+          "if ARGV[7] ~= '' and (call('HGET', APP .. ARGV[7], 'version') or '0') ~= ARGV[8] then return answer({ 'h' }) end",
+          '',
+        ],
+      ],
+    },
+  },
+  {
+    name: 'version-of-the-app-for-a-creation',
+    breaks: 'A schedule is declared although its app has been changed meanwhile.',
+    rule: 'a change that depends on an app is written only while its record has that version',
+    stores: {
+      memory: [['apply.ts', 'isHeld || isStale ? CONFLICT', 'isHeld || (isStale && change.version > 0) ? CONFLICT']],
+      sqlite: [['store.ts', 'return isStale ? {', 'return isStale && change.version > 0 ? {']],
+      postgres: [
+        [
+          'apply-sql.ts',
+          'where c.version = 0 and c.epoch = may.epoch and may.live and may.kept and',
+          'where c.version = 0 and c.epoch = may.epoch and may.live and',
+        ],
+      ],
+      redis: { none: 'refused as a whole' },
+    },
+  },
+  {
+    name: 'lock-on-the-app',
+    breaks: 'An app is changed between the check of its version and the commit of what depends on it.',
+    rule: 'of a change that depends on an app, in an open transaction, and a save beside it, one comes first',
+    stores: {
+      memory: { none: 'the version is compared again at the commit' },
+      sqlite: { none: 'one writer' },
+      postgres: [['apply-sql.ts', 'h.app_version from header h)\n     for share\n', 'h.app_version from header h)\n']],
+      redis: { none: 'one script at a time' },
     },
   },
   {
@@ -205,7 +253,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'After a failover an instance claims before its peers have said what they know.',
     rule: 'after a failover nothing is due and nobody claims, until all who live have settled',
     stores: {
-      memory: [['apply.ts', 'return isHeld ? CONFLICT : applyChange', 'return applyChange']],
+      memory: [['apply.ts', 'return isHeld || isStale ?', 'return isStale ?']],
       sqlite: { none: 'its epoch does not move by itself' },
       postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
       redis: [['scripts/apply.ts', "if claimant ~= '' and is_held() then", 'if false then']],

@@ -16,7 +16,7 @@ import {
   running,
   runsOf,
 } from './bench.ts'
-import { after, change, claim, creation, fire, HOUR_MS, NOON, schedule, settlement } from './samples.ts'
+import { after, app, change, claim, creation, fire, HOUR_MS, NOON, schedule, settlement } from './samples.ts'
 
 /** Write the text, then settle as told. */
 function writing(
@@ -327,6 +327,31 @@ export function transactionRules(rule: Rule): void {
       const [inside, beside] = [await create(store, schedule('a')), await create(store, schedule('b'))]
       await raceWithTransaction(bench, claim(inside, wanted), claim(beside, wanted))
       assert.equal((await runsOf(store, { outcome: 'open' })).length, 1)
+    },
+    'waiting-transactions',
+  )
+
+  rule(
+    'of a change that depends on an app, in an open transaction, and a save beside it, one comes first',
+    async ({ store, open, under }) => {
+      const other = await open()
+      await store.saveApp(app('shop'))
+      const changed = change(await create(store, schedule('s')), { fired: 1 })
+      let saving: Promise<boolean> | undefined
+      const isCommitted = await under
+        .database!.transaction(async (tx) => {
+          await applyAll(store, [changed], { tx, app: { name: 'shop', version: 1 } })
+          // What was written before the save is seen by a read after it.
+          saving = other
+            .saveApp(app('shop', { version: 2 }))
+            .then(async (isSaved) => isSaved && (await loadOne(other, 's'))?.fired === 1)
+          await isDoneSoon(saving)
+        })
+        .then(
+          () => true,
+          () => false,
+        )
+      assert.equal(await saving, isCommitted)
     },
     'waiting-transactions',
   )
