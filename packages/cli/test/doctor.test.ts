@@ -135,6 +135,7 @@ describe('what the doctor makes of facts', () => {
         'silent',
         'instance-clocks',
         'deployments',
+        'declarations',
         'versions',
         'orphans',
         'overdue',
@@ -288,6 +289,74 @@ describe('what the doctor makes of facts', () => {
       'ok',
       'two apps are two apps',
     )
+  })
+
+  describe('deployments of one app', () => {
+    const older = { ...INSTANCE, id: 'b', deployment: 'v6', host: 'web-2', pid: 8, startedAt: NOW - MINUTE }
+    const record = (id: string, declares: readonly string[], explicit = true) => ({
+      ...{ id, explicit, declares, number: Number(id.slice(1)), firstReadyAt: NOW, readyAt: NOW },
+      ...{ goneAt: null, onProbation: false, lost: false },
+    })
+    const withRecords = (...deployments: ReturnType<typeof record>[]) => ({
+      deployments: [{ ...FLEET.deployments[0]!, deployments }],
+    })
+
+    test('that declare no job in common are warned about at once', () => {
+      const fresh = { ...INSTANCE, startedAt: NOW - MINUTE }
+      const records = withRecords(record('v6', ['mail'], false), record('v7', ['billing', 'report'], false))
+      finds(
+        { fleet: { instances: [fresh, older], ...records } },
+        'deployments',
+        'warn',
+        /Live deployments of app shop declare no job in common: v7 on web-1, pid 7 \(billing, report\) and v6 on web-2, pid 8 \(mail\)\./,
+      )
+    })
+
+    test('that declare one in common are a rollout', () => {
+      const records = withRecords(record('v6', ['mail', 'report']), record('v7', ['billing', 'report']))
+      finds(
+        { fleet: { instances: [INSTANCE, older], ...records } },
+        'deployments',
+        'note',
+        /2 deployments live for 1 min/,
+      )
+    })
+
+    test('of which some have an id and some have none are a failure', () => {
+      const records = withRecords(record('v6', ['report'], false), record('v7', ['report']))
+      finds(
+        { fleet: { instances: [INSTANCE, older], ...records } },
+        'deployments',
+        'fail',
+        /App shop mixes processes with a deployment id \(v7\) and without \(web-2, pid 8\)/,
+      )
+      const gone = { fleet: { instances: [INSTANCE], ...records } }
+      assert.equal(judged(gone).find(({ check }) => check === 'deployments')!.level, 'ok', 'one of them is gone')
+    })
+
+    test('of which a live one was refused a declaration are a failure, which names the process', () => {
+      const refusal = {
+        ...{ schedule: 'billing', deployment: 'v7', instance: INSTANCE.id, host: 'web-1', pid: 7, at: NOW },
+        ...{ code: 'SCHEDULE_NAME_TAKEN', message: 'There is a schedule billing already.' },
+      }
+      const refused = { deployments: [{ ...FLEET.deployments[0]!, refused: [refusal] }] }
+      finds(
+        { fleet: refused },
+        'declarations',
+        'fail',
+        /1 declaration of app shop is refused: billing\. On web-1, pid 7: There is a schedule billing already\. \(SCHEDULE_NAME_TAKEN\)/,
+      )
+      const over = { deployments: [{ ...FLEET.deployments[0]!, refused: [{ ...refusal, instance: 'gone' }] }] }
+      assert.equal(judged({ fleet: over }).find(({ check }) => check === 'declarations')!.level, 'ok')
+    })
+
+    test('are not counted for a process that declares nothing, such as a script that takes a lock', () => {
+      const script = { ...older, jobs: [] }
+      assert.equal(
+        judged({ fleet: { instances: [INSTANCE, script] } }).find(({ check }) => check === 'deployments')!.level,
+        'ok',
+      )
+    })
   })
 
   test('schedules that nobody runs, that are late, that wait, that are left over', () => {

@@ -5,6 +5,7 @@ import { about, type Chapter } from './chapter.ts'
 import { judgeInstants } from './judge-instants.ts'
 import { judgeOverdue } from './judge-overdue.ts'
 import { judgeRecords } from './judge-records.ts'
+import { judgeRetired } from './judge-retired.ts'
 import { judgeActive, judgeRuns } from './judge-runs.ts'
 import type { LedgerSubject, LedgerVerdict, Stretch } from './subject.ts'
 
@@ -38,6 +39,7 @@ export function judgeLedger(subject: LedgerSubject, stretch: Stretch): LedgerVer
       byOutcome,
     },
     overdue: judgeOverdue(subject, stretch),
+    retired: judgeRetired(subject, stretch),
   }
 }
 

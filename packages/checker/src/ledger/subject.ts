@@ -16,6 +16,8 @@ export interface LedgerSubject {
   readonly settledBefore: Instant
   /** `null`: the schedule is gone, and only its records are left. */
   readonly rule: LedgerRule | null
+  /** Stretches in which the schedule was retired, as far as they are on record. */
+  readonly retirements: readonly Retirement[]
   /** How far back the store's clock may have been set, by NTP or by a failover. */
   readonly clockErrorMs: number
 }
@@ -39,6 +41,16 @@ export interface LedgerRule {
   readonly oneAtATime: boolean
 }
 
+/** The schedule planned and started nothing from then on, because the code of its app no longer declared it. */
+export interface Retirement {
+  readonly from: Instant
+  /** When it was declared again; `null`: it is retired. */
+  readonly to: Instant | null
+  /** Why, in the store's word, and by which deployment. */
+  readonly cause: string
+  readonly deployment: string
+}
+
 /** Only instants in this stretch are judged, both ends included. */
 export interface Stretch {
   readonly from: Instant
@@ -50,6 +62,13 @@ export interface LedgerVerdict {
   readonly counts: LedgerCounts
   /** `null`: everything that is due is on record. */
   readonly overdue: Overdue | null
+  readonly retired: readonly RetiredStretch[]
+}
+
+export interface RetiredStretch extends Retirement {
+  /** Instants that the present rule has in it, and those of them that are on no record. `null`: that cannot be told. */
+  readonly due: number | null
+  readonly unrecorded: number | null
 }
 
 /** Instants that nobody has come to. */

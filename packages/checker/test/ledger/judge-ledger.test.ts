@@ -49,6 +49,7 @@ function subject(over: Partial<LedgerSubject> = {}): LedgerSubject {
     settledBefore: NINE + 5 * MINUTE - 1,
     rule: RULE,
     clockErrorMs: 100,
+    retirements: [],
     ...over,
   }
 }
@@ -73,6 +74,49 @@ describe('the judge of ledgers', () => {
     const { violations, counts } = judgeLedger(subject(), ALWAYS)
     assert.deepEqual(violations, [])
     assert.deepEqual(counts, { fires: 5, instants: 5, runs: 5, expected: 5, retried: 0, byOutcome: { succeeded: 5 } })
+  })
+
+  describe('of a schedule that was retired', () => {
+    const at = (minute: number): number => NINE + minute * MINUTE
+    const retirement = { from: at(1) + 500, to: at(4) + 500, cause: 'dropped', deployment: 'v2' }
+    const returned = { ...RULE, since: at(4) + 500 }
+    const without = (...minutes: number[]) => ({
+      fires: subject().fires.filter(({ dueAt }) => !minutes.some((minute) => at(minute) === dueAt)),
+      runs: subject().runs.filter(({ dueAt }) => !minutes.some((minute) => at(minute) === dueAt)),
+    })
+
+    test('names the stretch and counts its instants that are on no record', () => {
+      const judged = subject({ ...without(2, 3, 4), rule: returned, retirements: [retirement] })
+      const { violations, retired } = judgeLedger(judged, ALWAYS)
+      assert.deepEqual(violations, [])
+      assert.deepEqual(retired, [{ ...retirement, due: 3, unrecorded: 3 }])
+    })
+
+    test('counts those that were caught up with, alone or as a range, as recorded', () => {
+      const range = fire(2, { untilAt: at(3), count: 2, outcome: 'missed', reason: 'while-retired', attempt: 0 })
+      const caughtUp = without(2, 3)
+      const judged = { ...caughtUp, fires: [...caughtUp.fires, range], rule: returned, retirements: [retirement] }
+      assert.deepEqual(judgeLedger(subject(judged), ALWAYS).retired, [{ ...retirement, due: 3, unrecorded: 0 }])
+    })
+
+    test('names one that has not ended, up to now', () => {
+      const open = { ...retirement, to: null }
+      const rule = { ...RULE, nextAt: at(2), graceMs: null }
+      const judged = subject({ ...without(2, 3, 4), rule, retirements: [open] })
+      assert.deepEqual(judgeLedger(judged, ALWAYS).retired, [{ ...open, due: 3, unrecorded: 3 }])
+      assert.deepEqual(judgeLedger(judged, ALWAYS).violations, [])
+    })
+
+    test('judges only the stretch that is asked for, and what is kept', () => {
+      const judged = subject({ ...without(2, 3, 4), rule: returned, retirements: [retirement] })
+      assert.deepEqual(judgeLedger(judged, { from: 0, to: at(1) }).retired, [])
+      assert.deepEqual(judgeLedger(judged, { from: at(4) + 501, to: at(9) }).retired, [])
+      assert.equal(judgeLedger(judged, { from: at(3), to: at(3) }).retired[0]!.unrecorded, 1)
+      const pruned = { ...judged, rule: { ...returned, keptSince: at(5) } }
+      assert.equal(judgeLedger(pruned, ALWAYS).retired[0]!.unrecorded, null)
+      const gone = { ...judged, rule: null }
+      assert.equal(judgeLedger(gone, ALWAYS).retired[0]!.unrecorded, null)
+    })
   })
 
   test('lets retries, rounds, ranges, what is by hand, and what is open be', () => {

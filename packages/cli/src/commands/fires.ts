@@ -23,7 +23,8 @@ export const fires: Command = {
     '--verify reads the records and judges them without the help of the library: one fire for each instant of the rule, none',
     'that the rule does not have, at most one success a round, tries one after the other, none early, tokens that grow, and',
     'outcomes that fit their runs. Instants from before the schedule was last changed are judged by their records alone. What has',
-    'been due for more than a minute and is on no record yet is told, with exit code 1; --to leaves it out.',
+    'been due for more than a minute and is on no record yet is told, with exit code 1; --to leaves it out. Every stretch in which',
+    'a schedule was retired is named. If it came back and instants that were due meanwhile are on no record: exit code 1.',
   ].join('\n'),
   flags: {
     verify: { type: 'boolean', help: 'Judge the records instead of listing them' },

@@ -1,12 +1,11 @@
 import type { InstanceView } from 'cronce'
 import { formatDuration } from '../format.ts'
 import { counted, firstFew } from '../steer/say.ts'
+import { checkDeployments } from './check-deployments.ts'
 import type { Facts, FleetFacts } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
 const OFFSET_MS = 100
-/** Two deployments are a rollout for so long, and then a mistake. */
-const ROLLOUT_MS = 15 * 60_000
 /** So late nobody takes it for a moment's delay. */
 export const OVERDUE_MS = 60_000
 
@@ -93,46 +92,6 @@ function checkClocks(live: readonly InstanceView[]): Finding[] {
       "Synchronise these machines by NTP. Fires go by the store's clock all the same; logs and your own code do not.",
     ),
   ]
-}
-
-function checkDeployments({ now, deployments }: FleetFacts, live: readonly InstanceView[]): Finding[] {
-  const found: Finding[] = []
-  for (const app of [...new Set(live.map((instance) => instance.app))].sort()) {
-    const own = live.filter((instance) => instance.app === app)
-    const ids = [...new Set(own.map(({ deployment }) => deployment))]
-    const active = deployments.find((view) => view.app === app)?.active ?? null
-    if (ids.length > 1) {
-      // The one that came last says how long both have been there.
-      const since =
-        now -
-        Math.max(
-          ...ids.map((id) =>
-            Math.min(...own.filter(({ deployment }) => deployment === id).map(({ startedAt }) => startedAt)),
-          ),
-        )
-      found.push(
-        finding(
-          'deployments',
-          since > ROLLOUT_MS ? 'warn' : 'note',
-          `App ${app} has ${ids.length} deployments live for ${formatDuration(Math.max(0, since))}: ${firstFew(ids)}; those of ${active ?? 'none'} count.`,
-          since > ROLLOUT_MS
-            ? 'Finish or take back the rollout.'
-            : 'A rollout, as it seems: look again when it is done.',
-        ),
-      )
-    } else if (active !== null && !ids.includes(active)) {
-      found.push(
-        finding(
-          'deployments',
-          'warn',
-          `App ${app} runs ${ids[0]}, but what ${active} declared counts.`,
-          'After a rollback say so, by deployments.activate, or wait until the newer one counts as gone.',
-        ),
-      )
-    }
-  }
-  if (found.length > 0 || live.length === 0) return found
-  return [finding('deployments', 'ok', 'Of every app, one deployment is live.')]
 }
 
 function checkVersions(live: readonly InstanceView[], own: string): Finding[] {

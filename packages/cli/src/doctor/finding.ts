@@ -28,6 +28,7 @@ export const CHECKS = [
   'silent',
   'instance-clocks',
   'deployments',
+  'declarations',
   'versions',
   'orphans',
   'retired',

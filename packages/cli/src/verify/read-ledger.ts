@@ -30,7 +30,10 @@ export async function readLedger(client: Connection, name: string): Promise<Ledg
   const fires: LedgerFire[] = []
   for await (const fire of client.fires.all({ schedule: name })) fires.push(fireOf(fire))
   const rule = schedule === null ? null : ruleOf(schedule, fires.length, readAt)
-  return { schedule: name, fires, runs, readAt, settledBefore: readAt - SETTLE_MS, rule, clockErrorMs: CLOCK_ERROR_MS }
+  return {
+    ...{ schedule: name, fires, runs, readAt, settledBefore: readAt - SETTLE_MS, rule, clockErrorMs: CLOCK_ERROR_MS },
+    retirements: schedule?.retirements ?? [],
+  }
 }
 
 function fireOf({

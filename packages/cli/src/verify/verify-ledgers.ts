@@ -1,8 +1,16 @@
-import { judgeLedger, type LedgerCounts, type Overdue, PROPERTIES, type Stretch, type Violation } from '@cronce/checker'
+import {
+  judgeLedger,
+  type LedgerCounts,
+  type LedgerVerdict,
+  type Overdue,
+  PROPERTIES,
+  type RetiredStretch,
+  type Stretch,
+} from '@cronce/checker'
 import type { Connection } from 'cronce'
 import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
-import { formatCount, joinWords } from '../format.ts'
+import { formatCount, formatDuration, joinWords } from '../format.ts'
 import type { Io } from '../io.ts'
 import { formOf, printJson } from '../output.ts'
 import { countSteps } from '../progress.ts'
@@ -15,15 +23,15 @@ const SHOWN = 10
 /** So long overdue, somebody has to look after it. */
 const OVERDUE_MS = 60_000
 
-interface Judged {
+interface Judged extends LedgerVerdict {
   readonly schedule: string
-  readonly violations: readonly Violation[]
-  readonly counts: LedgerCounts
   readonly judgedFrom: number
-  readonly overdue: Overdue | null
 }
 
-/** Judge the records of one schedule, or of all. Exit code 1 if they are not what they must be, or end before they should. */
+/**
+ * Judge the records of one schedule, or of all. Exit code 1 if they are not what they must be, end before they should, or have a gap
+ * because a schedule was retired and came back.
+ */
 export async function verifyLedgers(
   client: Connection,
   { name, stretch, tz }: { readonly name: string | undefined; readonly stretch: Stretch; readonly tz: string },
@@ -47,7 +55,7 @@ export async function verifyLedgers(
   const isSound = judged.every(({ violations }) => violations.length === 0)
   if (['json', 'jsonl'].includes(formOf(args))) printJson(toJson(judged, isSound), io)
   else print(judged, tz, io)
-  return isSound && !judged.some(isLate) ? EXIT.ok : EXIT.failed
+  return isSound && !judged.some(isLate) && !judged.some(isInterrupted) ? EXIT.ok : EXIT.failed
 }
 
 async function allNames(client: Connection): Promise<readonly string[]> {
@@ -72,11 +80,13 @@ function toJson(judged: readonly Judged[], isSound: boolean): object {
     sound: isSound,
     counts: total(judged),
     overdue: judged.filter(isLate).length,
-    items: judged.map(({ schedule, violations, counts, overdue }) => ({
+    interrupted: judged.filter(isInterrupted).length,
+    items: judged.map(({ schedule, violations, counts, overdue, retired }) => ({
       schedule,
       sound: violations.length === 0,
       counts,
       overdue,
+      retired,
       violations,
     })),
     next: null,
@@ -87,8 +97,17 @@ function isLate({ overdue }: Judged): boolean {
   return overdue !== null && overdue.byMs > OVERDUE_MS
 }
 
+/** It was retired for a while, and instants that were due meanwhile are on no record. */
+function isInterrupted({ retired }: Judged): boolean {
+  return retired.some(({ to, unrecorded }) => to !== null && unrecorded !== null && unrecorded > 0)
+}
+
+function isRetired({ retired }: Judged): boolean {
+  return retired.some(({ to }) => to === null)
+}
+
 function print(judged: readonly Judged[], tz: string, io: Io): void {
-  for (const { schedule, violations, overdue } of judged) {
+  for (const { schedule, violations, overdue, retired } of judged) {
     const byProperty = Map.groupBy(violations, ({ property }) => property)
     for (const [property, found] of byProperty) {
       io.out(
@@ -97,8 +116,9 @@ function print(judged: readonly Judged[], tz: string, io: Io): void {
       for (const { message } of found.slice(0, SHOWN)) io.out(`    ${sanitize(message)}\n`)
       if (found.length > SHOWN) io.out(`    and ${formatCount(found.length - SHOWN)} more\n`)
     }
+    const name = `${io.paint('yellow', '!')} ${io.paint('bold', sanitize(schedule))}`
+    for (const stretch of retired) io.out(`${name}  ${sanitize(retiredWords(stretch, tz))}\n`)
     if (overdue !== null) {
-      const name = `${io.paint('yellow', '!')} ${io.paint('bold', sanitize(schedule))}`
       io.out(`${name}  judged up to ${formatInstant(overdue.since, tz)}; ${overdueWords(overdue)} on no record yet\n`)
     }
   }
@@ -117,7 +137,13 @@ function summary(judged: readonly Judged[], tz: string, io: Io): string {
   const lines = [
     `${plural(judged.length, 'schedule')}: ${plural(fires, 'record')} of ${plural(instants, 'instant')} (${joinWords(outcomes) || 'none'}), ${plural(runs, 'run')}, ${plural(retried, 'fire')} with retries or take-overs.`,
     `${plural(expected, 'instant')} of the rules${since} looked for.`,
-    verdictWords({ violations, fires, expected, late: judged.filter(isLate).length }, io),
+    verdictWords(
+      {
+        ...{ violations, fires, expected, late: judged.filter(isLate).length },
+        ...{ interrupted: judged.filter(isInterrupted).length, retired: judged.filter(isRetired).length },
+      },
+      io,
+    ),
   ]
   return lines.join('\n')
 }
@@ -127,9 +153,11 @@ interface Sum {
   readonly fires: number
   readonly expected: number
   readonly late: number
+  readonly interrupted: number
+  readonly retired: number
 }
 
-function verdictWords({ violations, fires, expected, late }: Sum, io: Io): string {
+function verdictWords({ violations, fires, expected, late, interrupted, retired }: Sum, io: Io): string {
   if (violations > 0) {
     const many = io.paint('red', plural(violations, 'violation'))
     return `${many}: these records are not those of a scheduler that keeps its promises.`
@@ -138,11 +166,36 @@ function verdictWords({ violations, fires, expected, late }: Sum, io: Io): strin
     const many = late === 1 ? '1 schedule is' : `${formatCount(late)} schedules are`
     return `${io.paint('yellow', 'Behind')}: no record contradicts another, but ${many} overdue: see cronce doctor.`
   }
+  if (interrupted > 0) {
+    const many = interrupted === 1 ? '1 schedule was' : `${formatCount(interrupted)} schedules were`
+    return `${io.paint('yellow', 'Interrupted')}: no record contradicts another, but ${many} retired for a while, and what was due then is on no record.`
+  }
   // A verdict about nothing is worth nothing.
   if (fires + expected === 0) return `${io.paint('yellow', 'Nothing')} is on record there, so nothing was judged.`
   if (expected === 0)
     return `${io.paint('green', 'Sound')}: no record contradicts another. Of no instant it is known that it was due.`
-  return `${io.paint('green', 'Sound')}: every instant is on record once, and no record contradicts another.`
+  const end = retired === 0 ? '' : ` ${retiredNow(retired)} retired: no instant since then is looked for.`
+  return `${io.paint('green', 'Sound')}: every instant is on record once, and no record contradicts another.${end}`
+}
+
+function retiredNow(count: number): string {
+  return count === 1 ? '1 schedule is' : `${formatCount(count)} schedules are`
+}
+
+const CAUSES: Readonly<Record<string, (deployment: string) => string>> = {
+  dropped: (deployment) => `deployment ${deployment} does not declare it`,
+  absent: () => 'no live process declared it',
+  renamed: (deployment) => `deployment ${deployment} renamed it`,
+}
+
+function retiredWords({ from, to, cause, deployment, due, unrecorded }: RetiredStretch, tz: string): string {
+  const stretch =
+    to === null
+      ? `retired since ${formatInstant(from, tz)}`
+      : `retired from ${formatInstant(from, tz)} to ${formatInstant(to, tz)} (${formatDuration(to - from)})`
+  const why = CAUSES[cause]?.(deployment) ?? cause
+  if (due === null || unrecorded === null) return `${stretch}: ${why}`
+  return `${stretch}: ${why}; ${formatCount(unrecorded)} of ${plural(due, 'instant')} due then ${unrecorded === 1 ? 'is' : 'are'} on no record`
 }
 
 function overdueWords({ count, isMore }: Overdue): string {
