@@ -1,5 +1,6 @@
 import type { ScheduleView } from 'cronce'
 import { formatCount, formatDuration } from './format.ts'
+import { counted } from './steer/say.ts'
 
 type Policy = ScheduleView['policy']
 
@@ -14,10 +15,13 @@ export function policyWords(policy: Policy): readonly (readonly [name: string, w
     ['timeout', timeoutWords(timeout)],
     ['jitter', jitter.ms === 0 ? 'none' : `up to ${formatDuration(jitter.ms)}, ${jitter.kind}`],
     ['limits', limitWords(limits)],
-    ['pause after', pauseAfter === null ? 'never' : `${pauseAfter} failed fires in a row`],
+    [
+      'pause after',
+      pauseAfter === null ? 'never' : pauseAfter === 1 ? 'a failed fire' : `${pauseAfter} failed fires in a row`,
+    ],
     [
       'retention',
-      `${formatDuration(retention.keepMs)}${keepBy(retention)}, at most ${formatCount(retention.count)} fires`,
+      `${formatDuration(retention.keepMs)}${keepBy(retention)}, at most ${counted(retention.count, 'fire')}`,
     ],
   ]
 }
@@ -54,7 +58,7 @@ function timeoutWords({ runMs, graceMs }: Policy['timeout']): string {
 
 function limitWords({ job, group }: Policy['limits']): string {
   const words = []
-  if (job !== null) words.push(`${formatCount(job)} runs of the job at a time`)
+  if (job !== null) words.push(`${counted(job, 'run')} of the job at a time`)
   if (group !== null) words.push(`${formatCount(group.limit)} of group ${group.name}`)
   return words.length === 0 ? 'none' : words.join(', ')
 }

@@ -5,41 +5,52 @@ import { type Glyph, glyphs, type Paint, sanitize } from './terminal.ts'
 const WINDOW = 72
 const INDENT = '  '
 
-/** Message, the expression with carets under the place, hint. For people, on stderr. */
-export function errorText(error: CronceError, paint: Paint): string {
-  const lines = [`${paint('red', 'error:')} ${sanitize(messageOf(error))}`]
+/** Message, the expression with carets under the place, hint. For people, on stderr. `flags`: of the command. */
+export function errorText(error: CronceError, paint: Paint, flags: ReadonlySet<string>): string {
+  const lines = [`${paint('red', 'error:')} ${sanitize(messageOf(error, flags))}`]
   const hasFrame = error instanceof CronError && error.expression.trim() !== ''
   if (hasFrame) lines.push('', ...frame(error, paint))
-  const hint = hintOf(error)
+  const hint = hintOf(error, flags)
   if (hint !== undefined) lines.push(...(hasFrame ? [''] : []), `${paint('cyan', 'hint:')} ${sanitize(hint)}`)
   return `${lines.join('\n')}\n`
 }
 
 /** The same for programs: one JSON object. */
-export function errorJson(error: CronceError): string {
+export function errorJson(error: CronceError, flags: ReadonlySet<string>): string {
   const { code } = error
-  const message = messageOf(error)
-  const hint = hintOf(error)
+  const message = messageOf(error, flags)
+  const hint = hintOf(error, flags)
   if (!(error instanceof CronError)) return `${JSON.stringify({ error: { code, message, hint } })}\n`
   const { field, position, length, expected } = error
   return `${JSON.stringify({ error: { code, message, hint, field, position, length, expected } })}\n`
 }
 
-/** The library speaks of options; here they are flags. */
-function messageOf({ code, message }: CronceError): string {
-  return code === 'OPTION_INVALID' ? message.replace(/^The option ([a-z]+) can't be/, "--$1 can't be") : message
+/** The library speaks of options. Where the command has a flag for one, the message speaks of that. */
+function messageOf(error: CronceError, flags: ReadonlySet<string>): string {
+  const flag = flagOf(error, flags)
+  return flag === null ? error.message : error.message.replace(`The option ${flag}`, `--${flag}`)
 }
 
-function hintOf(error: CronceError): string | undefined {
-  if (error.code === 'SEED_MISSING')
+function hintOf(error: CronceError, flags: ReadonlySet<string>): string | undefined {
+  if (error.code === 'SEED_MISSING' && flags.has('seed'))
     return 'Add --seed with the name of the schedule: the same seed gives the same time.'
   if (error.hint === undefined && error instanceof CronError && error.expected !== undefined)
     return `Expected ${error.expected}.`
-  if (error.hint === 'Make to later than from.') return 'Make --to later than --from.'
-  if (error.code === 'OPTION_INVALID') return error.hint?.replace(/^Write ([a-z]+): /, 'Write --$1 ')
-  return error.hint
-    ?.replace(/\b(?:set|use) the option (?=\w)/, 'add --')
-    .replace(/\b(?:Set|Use) the option (?=\w)/, 'Add --')
+  if (error.hint === 'Make to later than from.' && flags.has('to')) return 'Make --to later than --from.'
+  const flag = flagOf(error, flags)
+  if (flag !== null) return error.hint?.replace(`Write ${flag}: `, `Write --${flag} `)
+  // What is wrong with the expression of a jobs file is not put right by a flag.
+  if (!(error instanceof CronError)) return error.hint
+  return error.hint?.replace(/\b(set|use) the option (\w+)/i, (words, verb: string, option: string) => {
+    if (!flags.has(option)) return words
+    return `${/^[A-Z]/.test(verb) ? 'Add' : 'add'} --${option}`
+  })
+}
+
+/** The flag that an error about an option is about. `null`: the command has none, or the option stands in a jobs file. */
+function flagOf({ code, message }: CronceError, flags: ReadonlySet<string>): string | null {
+  const option = code === 'OPTION_INVALID' ? /^The option ([a-z]+) can't be/.exec(message)?.[1] : undefined
+  return option !== undefined && flags.has(option) ? option : null
 }
 
 function frame(error: CronError, paint: Paint): string[] {

@@ -19,9 +19,16 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof Interrupted) return error.exitCode
     if (!(error instanceof CronceError)) throw error
     // The flags may not have been understood, so these are looked for in the raw arguments.
-    io.err(wantsJson(argv) ? errorJson(error) : errorText(error, io.paintErr))
+    const flags = await flagsOf(argv[0])
+    io.err(wantsJson(argv) ? errorJson(error, flags) : errorText(error, io.paintErr, flags))
     return exitCodeOf(error)
   }
+}
+
+/** Of a command, by its name. */
+async function flagsOf(name: string | undefined): Promise<ReadonlySet<string>> {
+  const entry = COMMANDS.find((candidate) => candidate.name === name)
+  return new Set(entry === undefined ? [] : Object.keys((await entry.load()).flags))
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<number> {

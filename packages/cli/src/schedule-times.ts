@@ -12,14 +12,22 @@ export function* instantsAfter({ trigger, startAt, endAt }: Series, after: numbe
   for (; at !== null && at < end; at = live.next(at)) yield at
 }
 
-/** Up to so many of the instants of a schedule after `from`, within its window and its limit, whether or not it is paused. */
+/** The same without those that an operator skipped: what the schedule is going to fire at, as `nextAt` of it says. */
+export function* unskippedAfter(
+  schedule: Series & Pick<ScheduleView, 'skipped'>,
+  after: number,
+): Generator<number, void> {
+  for (const at of instantsAfter(schedule, after)) if (!schedule.skipped.includes(at)) yield at
+}
+
+/** Up to so many of the fires of a schedule after `from`, within its window and its limit, whether or not it is paused. */
 export function comingOf(schedule: ScheduleView, from: number, count: number, to = Number.POSITIVE_INFINITY): number[] {
   const { limit, fired, state } = schedule
   if (state === 'retired' || state === 'finished') return []
   const room = limit === null ? count : Math.min(count, Math.max(0, limit - fired))
   const coming: number[] = []
   if (room === 0) return coming
-  for (const at of instantsAfter(schedule, from)) {
+  for (const at of unskippedAfter(schedule, from)) {
     if (at >= to) break
     coming.push(at)
     if (coming.length === room) break

@@ -455,7 +455,7 @@ describe('what the doctor makes of facts', () => {
 
   test('a sample is called one', () => {
     const found = judged({ fleet: { isSample: true, isRunSample: true } })
-    assert.match(found.find(({ check }) => check === 'timeouts')!.message, /^Of the first 1 schedules: every active/)
+    assert.match(found.find(({ check }) => check === 'timeouts')!.message, /^Of the first 1 schedule: every active/)
     assert.match(found.find(({ check }) => check === 'stuck')!.message, /^Of the latest 1 open runs, no run/)
   })
 

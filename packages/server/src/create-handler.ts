@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { type Answer, answerError, refuse, toResponse, withOurHeaders } from './answer.ts'
 import { Arrivals } from './arrivals.ts'
 import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
+import { counted } from './counted.ts'
 import { EventHub } from './events/hub.ts'
 import { fingerprint, KeptAnswers, readKey, scopedKey } from './kept-answers.ts'
 import { documentOf } from './openapi/document.ts'
@@ -166,7 +167,12 @@ function places(most: number): { take<Value>(use: () => Promise<Value>): Promise
   let taken = 0
   return {
     async take(use) {
-      if (taken >= most) throw refuse('OVERLOADED', `${taken} requests are being worked on.`, 'Try again in a moment.')
+      if (taken >= most)
+        throw refuse(
+          'OVERLOADED',
+          `${counted(taken, 'request is', 'requests are')} being worked on.`,
+          'Try again in a moment.',
+        )
       taken++
       try {
         return await use()

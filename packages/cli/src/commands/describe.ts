@@ -14,6 +14,7 @@ import { policyWords } from '../policy-words.ts'
 import { fireLines } from '../print.ts'
 import { redactRecord } from '../redact.ts'
 import { comingOf } from '../schedule-times.ts'
+import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords, triggerZone } from '../trigger-words.ts'
@@ -154,7 +155,7 @@ function windowWords({ startAt, endAt, limit, fired }: ScheduleView, when: (inst
   const parts = []
   if (startAt !== null) parts.push(`from ${when(startAt)}`)
   if (endAt !== null) parts.push(`before ${when(endAt)}`)
-  if (limit !== null) parts.push(`${formatCount(fired)} of ${formatCount(limit)} fires`)
+  if (limit !== null) parts.push(`${formatCount(fired)} of ${counted(limit, 'fire')}`)
   return parts.length === 0 ? null : parts.join(', ')
 }
 

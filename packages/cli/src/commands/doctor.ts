@@ -12,6 +12,7 @@ import { findStore, STORE_FLAGS, withoutSecrets } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { printJson } from '../output.ts'
 import { progressLine } from '../progress.ts'
+import { counted } from '../steer/say.ts'
 import { type Color, sanitize } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
@@ -60,7 +61,7 @@ async function gather(setting: Awaited<ReturnType<typeof findStore>>, io: Io): P
   }
   try {
     const fleet: FleetFacts = await withoutSecrets(setting.secrets, () =>
-      gatherFleet(client, (count) => line.show(`${count} schedules looked at`)),
+      gatherFleet(client, (count) => line.show(`${counted(count, 'schedule')} looked at`)),
     )
     return { machine, store, fleet }
   } catch (error) {

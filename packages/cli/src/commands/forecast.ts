@@ -7,6 +7,7 @@ import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
 import { cutTo, printJson } from '../output.ts'
 import { countSteps } from '../progress.ts'
+import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
@@ -74,13 +75,13 @@ function print(made: Forecast, tz: string, io: Io): void {
     return
   }
   const about = estimated.length === 0 ? '' : 'about '
-  io.out(`${formatCount(schedules)} schedules, ${about}${formatCount(fires)} fires in ${days} days\n\n`)
+  io.out(`${counted(schedules, 'schedule')}, ${about}${counted(fires, 'fire')} in ${counted(days, 'day')}\n\n`)
   const most = Math.max(...hours.map(({ fires: count }) => count))
   const busy = hours.find(({ fires: count }) => count === most)!
   io.out(`${io.paint('dim', `${cutTo(tz, LABEL - 1).padEnd(LABEL)}00    06    12    18`)}\n`)
   for (const line of picture(made, most, io)) io.out(`${line}\n`)
   io.out(
-    `\nThe busiest hour has ${formatCount(most)} fires, ${dayOf(busy.wall)} at ${hourOf(busy.wall)}; on average there are ${formatCount(fires / hours.length)}.\n`,
+    `\nThe busiest hour has ${counted(most, 'fire')}, ${dayOf(busy.wall)} at ${hourOf(busy.wall)}; on average there are ${formatCount(fires / hours.length)}.\n`,
   )
   const collisions = collisionsOf(busiest, tz)
   if (collisions.length > 0) {
@@ -89,7 +90,7 @@ function print(made: Forecast, tz: string, io: Io): void {
       const shown = names.slice(0, 5).map(sanitize)
       const more = names.length > shown.length ? [`${names.length - shown.length} more`] : []
       io.out(
-        `  ${words}  ${together} schedules, ${formatCount(times)} ${times === 1 ? 'time' : 'times'}: ${joinWords([...shown, ...more])}\n`,
+        `  ${words}  ${counted(together, 'schedule')}, ${counted(times, 'time')}: ${joinWords([...shown, ...more])}\n`,
       )
     }
     io.out(`\n${io.paint('bold', 'To spread them')}\n`)

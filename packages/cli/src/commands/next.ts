@@ -1,4 +1,4 @@
-import { trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
+import { CronceError, cron, trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -79,7 +79,9 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
     throw new UsageError(`--${own} is a rule of the schedule ${name} itself.`, 'Leave it out, or give an expression.')
   }
   return withClient(args, io, async (client, io) => {
-    const schedule = await client.schedules.get(name)
+    const schedule = await client.schedules.get(name).catch((error: unknown) => {
+      throw isNotFound(error) ? neitherOf(name, error) : error
+    })
     const tz = zoneOf(args, triggerZone(schedule.trigger))
     const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now
     const to = timeFlag(args, 'to', { tz, now: io.now })
@@ -92,6 +94,27 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
     else print({ tz, from, trigger: makeTrigger(schedule.trigger) }, fires, args, io, notes)
     return 0
   })
+}
+
+function isNotFound(error: unknown): error is CronceError {
+  return error instanceof CronceError && error.code === 'SCHEDULE_NOT_FOUND'
+}
+
+/** What is no name of a schedule may be an expression with a mistake in it: then that is said, too. */
+function neitherOf(text: string, notFound: CronceError): CronceError {
+  if (!/[\s*/?,#]/.test(text.trim())) return notFound
+  try {
+    cron(text)
+    return notFound
+  } catch (error) {
+    if (!(error instanceof CronceError)) throw error
+    const why = `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`
+    const hint = [notFound.hint?.startsWith('Did you mean') ? notFound.hint : '', error.hint ?? ''].filter(Boolean)
+    return new UsageError(
+      `${JSON.stringify(text)} is neither the name of a schedule nor a valid expression: ${why}`,
+      hint.length === 0 ? undefined : hint.join(' '),
+    )
+  }
 }
 
 function print(

@@ -1,7 +1,7 @@
 import type { Connection, FireView, RunView, StepView } from 'cronce'
 import type { Args } from '../args.ts'
 import { FIRE_FLAGS, findFire, isToken } from '../find-fire.ts'
-import { formatCount, formatDuration } from '../format.ts'
+import { formatDuration } from '../format.ts'
 import type { Io } from '../io.ts'
 import { Labelled } from '../labelled.ts'
 import { logLine } from '../log-lines.ts'
@@ -10,6 +10,7 @@ import { atMost, wholeNumber } from '../operands.ts'
 import { endingWords, lateWords, stateColor } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
 import { redactRecord } from '../redact.ts'
+import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -74,7 +75,7 @@ function print({ fire, runs, steps, run }: Shown, { tz, lines }: { tz: string; l
   text.line(`${io.paint('bold', sanitize(fire.schedule))}  ${io.paint(stateColor(fire.state), endingWords(fire))}`)
   text.row('due', when(fire.dueAt))
   if (fire.range !== null) {
-    text.row('until', `${when(fire.range.untilAt)}: ${formatCount(fire.range.count)} instants that ended alike`)
+    text.row('until', `${when(fire.range.untilAt)}: ${counted(fire.range.count, 'instant')} that ended alike`)
   }
   text.row(
     'what',
@@ -147,7 +148,7 @@ function printRun(run: RunView, { text, tz, lines }: { text: Labelled; tz: strin
   if (log.length === 0 || lines === 0) return
   const shown = log.slice(-lines)
   const more = log.length - shown.length
-  const notes = [more > 0 ? `${formatCount(more)} lines before` : '', logCut ? 'not all was kept' : ''].filter(Boolean)
+  const notes = [more > 0 ? `${counted(more, 'line')} before` : '', logCut ? 'not all was kept' : ''].filter(Boolean)
   text.heading(`Log of try ${run.attempt}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`)
   for (const line of shown) text.line(logLine(line, tz, io.paint))
 }

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { printJson } from '../output.ts'
-import { instantsAfter } from '../schedule-times.ts'
+import { unskippedAfter } from '../schedule-times.ts'
 import { steerFlags } from '../steer/flags.ts'
 import { say } from '../steer/say.ts'
 import { formatInstant, relativeWords, timeFlag, zoneOf } from '../time-words.ts'
@@ -39,13 +39,11 @@ function runSkipNext(args: Args, io: Io): Promise<number> {
     if (before.nextAt !== dueAt) throw changed(before, dueAt)
     const words = (at: number): string =>
       `${formatInstant(at, tz, precisionFor([at], tz))} (${relativeWords(at, io.now)})`
-    const then = instantsAfter(before, dueAt).next().value ?? null
+    const then = unskippedAfter(before, dueAt).next().value ?? null
     const plan = {
       lines: [
         `Skip one fire of ${name}: the one due ${words(dueAt)}.`,
-        then === null
-          ? 'There is none after it.'
-          : `The next is then due ${words(then)}, unless that was skipped, too.`,
+        then === null ? 'There is none after it.' : `The next is then due ${words(then)}.`,
       ],
       json: { schedule: name, dueAt },
     }

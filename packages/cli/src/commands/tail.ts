@@ -1,13 +1,14 @@
 import type { FeedEntry } from 'cronce'
 import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
-import { formatCount, formatDuration } from '../format.ts'
+import { formatDuration } from '../format.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
 import { endingWords, lateWords, MARKS, stateColor } from '../outcome-words.ts'
 import { cutTo, note, printJsonLine, STREAM_FLAGS } from '../output.ts'
 import { redactRecord } from '../redact.ts'
+import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
@@ -77,7 +78,7 @@ function entryLine(entry: Told, tz: string, io: Io): string {
 function eventWords(entry: Told, io: Io): string {
   if (entry.kind === 'fire.ended') {
     const { fire } = entry
-    const many = fire.range === null ? '' : `, ${formatCount(fire.range.count)} instants`
+    const many = fire.range === null ? '' : `, ${counted(fire.range.count, 'instant')}`
     return `${io.paint(stateColor(fire.state), endingWords(fire))}${many}${because(fire.detail, io)}`
   }
   const { run } = entry

@@ -25,7 +25,7 @@ export function checkSchedules({ fleet }: Facts): Finding[] {
     checkTimeouts(fleet),
   ]
   if (!fleet.isSample) return found
-  const sample = `Of the first ${formatCount(fleet.schedules.length)} schedules: `
+  const sample = `Of the first ${counted(fleet.schedules.length, 'schedule')}: `
   const ofSchedules = new Set(['orphans', 'retired', 'overdue', 'waiting', 'failing', 'paused', 'timeouts'])
   return found.map((each) =>
     ofSchedules.has(each.check) ? { ...each, message: `${sample}${lowered(each.message)}` } : each,

@@ -186,7 +186,7 @@ function readCommand(entry: Entry, settings: CrontabSettings, options: CrontabOp
     level: 'changed',
     what: `user ${user}`,
     why: 'a command has the user of cronce start, so it goes through su, which only root may use without a password',
-    todo: `run cronce start as root, or as ${user} and import with --user ${user}`,
+    todo: `import with --user ${user} and run cronce start as ${user}, or run it as root`,
   })
   // FreeBSD writes user:group/class.
   return { command: ['su', '-s', shell, '-c', command, user.replace(/[:/].*$/, '')], ...where }

@@ -1,3 +1,4 @@
+import { formatCount } from '../format.ts'
 import type { Io } from '../io.ts'
 import { sanitize } from '../terminal.ts'
 
@@ -8,7 +9,7 @@ export function say(text: string, io: Io): void {
 
 /** `1 fire`, `12 fires`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${String(count).replace(/\B(?=(\d{3})+$)/g, ',')} ${count === 1 ? one : many}`
+  return `${formatCount(count)} ${count === 1 ? one : many}`
 }
 
 /** The first few of a list, and that there are more. */

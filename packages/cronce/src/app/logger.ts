@@ -1,5 +1,6 @@
 import { isAside, LEADER_JOB } from '../model/aside-jobs.ts'
 import type { AboutProcess, CronceEvent, EventOf } from '../model/event.ts'
+import { counted } from '../words.ts'
 
 /** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
 export interface Logger {
@@ -74,7 +75,7 @@ function warningOf(event: CronceEvent): string | null {
     case 'run.lost':
       return `${about(event)} was lost with instance ${event.instance}.`
     case 'lease.lost':
-      return `The lease of instance ${event.instance} ran out; ${event.runs} runs are aborted.`
+      return `The lease of instance ${event.instance} ran out; ${counted(event.runs, 'run is', 'runs are')} aborted.`
     case 'instance.fenced':
       return `Instance ${event.instance} was declared dead; it goes on as ${event.successor}.`
     case 'instance.died':

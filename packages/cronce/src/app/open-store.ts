@@ -4,6 +4,7 @@ import { postgres } from '../store/postgres/postgres.ts'
 import { redis } from '../store/redis/redis.ts'
 import { sqliteFromUrl } from '../store/sqlite/sqlite.ts'
 import type { StoreSource } from '../store/store.ts'
+import { kindOf } from '../words.ts'
 
 /** A store by its URL, or as it was made. `undefined` is an error: a forgotten variable must not mean another database. */
 export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): StoreSource<Tx> {
@@ -14,7 +15,7 @@ export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): St
     })
   }
   if (typeof store !== 'string') {
-    throw new CronceError('STORE_INVALID', `A ${typeof store} is not a store.`, {
+    throw new CronceError('STORE_INVALID', `The option store must be a URL or a store, but is ${kindOf(store)}.`, {
       hint: "Write a URL such as 'sqlite:./cronce.db', or what postgres(), redis(), sqlite() or memory() returns.",
     })
   }

@@ -31,6 +31,7 @@ export function viewSchedule(state: ScheduleState): ScheduleView {
         ? null
         : { at: pause.at, untilAt: pause.until, note: pause.note, author: pause.author, missed: pause.missed },
     nextAt: state.nextAt,
+    skipped: [...(state.skipped ?? [])],
     last: {
       dueAt: state.last.dueAt,
       succeededDueAt: state.last.succeededDueAt,

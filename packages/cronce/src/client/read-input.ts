@@ -1,6 +1,7 @@
 import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
 import { LIMITS } from '../model/limits.ts'
+import { withArticle } from '../words.ts'
 import { isRecord, show } from './read-option.ts'
 
 /**
@@ -60,5 +61,5 @@ function notJson(path: string, value: unknown, hint: string | undefined): Cronce
 
 function className(value: object | null): string {
   const name: unknown = value?.constructor?.name
-  return typeof name === 'string' && name !== 'Object' ? `a ${name.slice(0, 60)}` : 'an object'
+  return typeof name === 'string' && name !== 'Object' ? withArticle(name.slice(0, 60)) : 'an object'
 }

@@ -1,6 +1,7 @@
 import { CronceError } from '../errors.ts'
 import { RESERVED_PREFIX } from '../model/aside-jobs.ts'
 import { LIMITS } from '../model/limits.ts'
+import { withArticle } from '../words.ts'
 import { show } from './read-option.ts'
 
 /**
@@ -10,7 +11,7 @@ import { show } from './read-option.ts'
 export function readName(what: string, value: unknown, max: number = LIMITS.name): string {
   const problem = problemOf(value, max)
   if (problem === null) return value as string
-  throw new CronceError('NAME_INVALID', `${show(value)} can't be the name of a ${what}: ${problem}.`, {
+  throw new CronceError('NAME_INVALID', `${show(value)} can't be the name of ${withArticle(what)}: ${problem}.`, {
     hint: `Use 1 to ${max} characters without control characters, and no space at either end.`,
   })
 }
@@ -19,9 +20,13 @@ export function readName(what: string, value: unknown, max: number = LIMITS.name
 export function readOwnName(what: string, value: unknown): string {
   const name = readName(what, value)
   if (!name.startsWith(RESERVED_PREFIX)) return name
-  throw new CronceError('NAME_RESERVED', `${show(value)} can't be the name of a ${what}: cronce uses it itself.`, {
-    hint: `Use a name that does not begin with ${RESERVED_PREFIX}`,
-  })
+  throw new CronceError(
+    'NAME_RESERVED',
+    `${show(value)} can't be the name of ${withArticle(what)}: cronce uses it itself.`,
+    {
+      hint: `Use a name that does not begin with ${RESERVED_PREFIX}`,
+    },
+  )
 }
 
 function problemOf(value: unknown, max: number): string | null {

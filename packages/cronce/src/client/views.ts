@@ -36,6 +36,8 @@ export interface ScheduleView {
   readonly pause: PauseView | null
   /** When it is due next; frozen while it is paused. `null`: never again, or only when triggered. */
   readonly nextAt: number | null
+  /** Instants to come that an operator skipped. */
+  readonly skipped: readonly number[]
   /** The latest fire that was run to its end, and the latest that succeeded. */
   readonly last: {
     readonly dueAt: number | null

@@ -5,6 +5,7 @@ import type { LogLine } from '../model/record.ts'
 import { refusalIn, refusedResult } from '../model/step-result.ts'
 import type { StartedRun } from '../policy/decision.ts'
 import type { StepAnswer, StepCommand } from '../store/store.ts'
+import { kindOf } from '../words.ts'
 import type { Core } from './core.ts'
 import { wasForgotten } from './forgotten.ts'
 import type { NoteKeeper } from './notes.ts'
@@ -163,7 +164,7 @@ function isStepName(step: unknown): step is string {
 }
 
 function stepNameInvalid(step: unknown): CronceError {
-  const what = typeof step === 'string' ? JSON.stringify(step.slice(0, LIMITS.step)) : `a ${typeof step}`
+  const what = typeof step === 'string' ? JSON.stringify(step.slice(0, LIMITS.step)) : kindOf(step)
   return new CronceError(
     'STEP_INVALID',
     `A step needs a name of 1 to ${LIMITS.step} characters, without control characters, not ${what}.`,

@@ -212,6 +212,6 @@ export function countFailure(draft: Draft, outcome: Outcome): void {
   set(draft, { failedInRow })
   const { pauseAfter } = policyOf(draft.state.definition.policy)
   if (pauseAfter === null || failedInRow < pauseAfter || draft.state.pause !== null) return
-  const note = `paused after ${failedInRow} failed fires in a row`
+  const note = failedInRow === 1 ? 'paused after a failed fire' : `paused after ${failedInRow} failed fires in a row`
   pauseFires(draft, { at: draft.context.now, until: null, note, author: 'cronce', missed: 'skip' })
 }

@@ -28,7 +28,8 @@ function endingOf(draft: Draft, fire: RunningFire, crashes: number, crashed: End
   const wish = fire.run.cancel
   if (policy.guarantee === 'at-most-once') return crashed
   if (wish !== null) return cancelEnding(wish)
-  if (crashes > policy.retry.crashes) return ending('crash-budget', `its instances died ${crashes} times`)
+  if (crashes > policy.retry.crashes)
+    return ending('crash-budget', crashes === 1 ? 'its instance died' : `its instances died ${crashes} times`)
   if (draft.context.now > deadlineOf(fire, policy)) return ending('recovery-too-late', crashed.detail)
   return null
 }

@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import { counted, kindOf } from '../words.ts'
 
 /** One secret, or several while they are being replaced. */
 export type Secret = string | readonly string[]
@@ -13,8 +14,8 @@ export function readSecrets(secret: unknown): readonly string[] {
   if (secrets.length < 1 || secrets.length > MOST) throw invalid(`${secrets.length} secrets were given`)
   return secrets.map((one) => {
     // The secret itself never stands in a message.
-    if (typeof one !== 'string') throw invalid(`a secret is ${one === null ? 'null' : typeof one}`)
-    if (one.length < SHORTEST) throw invalid(`a secret has ${one.length} characters`)
+    if (typeof one !== 'string') throw invalid(`a secret is ${kindOf(one)}`)
+    if (one.length < SHORTEST) throw invalid(`a secret has ${counted(one.length, 'character')}`)
     return one
   })
 }

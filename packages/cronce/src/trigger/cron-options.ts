@@ -1,4 +1,5 @@
 import { didYouMean } from '../did-you-mean.ts'
+import { kindOf } from '../words.ts'
 import { DIALECTS, type Dialect } from './cron-dialect.ts'
 import { CronError } from './cron-error.ts'
 import { pointAt, quote } from './cron-hints.ts'
@@ -114,7 +115,7 @@ function unknownOption(name: string): CronError {
 }
 
 function invalid(name: string, value: unknown, expected: string, meant?: string): CronError {
-  const shown = typeof value === 'string' ? quote(value) : value === null ? 'null' : `a ${typeof value}`
+  const shown = typeof value === 'string' ? quote(value) : kindOf(value)
   return new CronError('OPTION_INVALID', `The option ${name} can't be ${shown}: expected ${expected}.`, {
     ...pointAt(typeof value === 'string' ? value : name),
     expected,
@@ -123,8 +124,7 @@ function invalid(name: string, value: unknown, expected: string, meant?: string)
 }
 
 function notOptions(options: unknown): CronError {
-  const shown = Array.isArray(options) ? 'an array' : options === null ? 'null' : `a ${typeof options}`
-  return new CronError('OPTION_INVALID', `Options are an object, not ${shown}.`, {
+  return new CronError('OPTION_INVALID', `Options are an object, not ${kindOf(options)}.`, {
     ...pointAt(''),
     expected: 'an object',
     hint: "Write cron('0 3 * * *', { tz: 'Europe/London' }).",

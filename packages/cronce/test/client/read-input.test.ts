@@ -31,7 +31,7 @@ test('what JSON would drop or change is refused, and the message says where it i
     [{ a: Number.NaN }, /input\.a is NaN/, /null/],
     [Number.POSITIVE_INFINITY, /input is Infinity/, /null/],
     [cycle, /input\.self is an object/, /contains itself/],
-    [new (class Invoice {})(), /input is a Invoice/, /plain objects/],
+    [new (class Invoice {})(), /input is an Invoice/, /plain objects/],
     [{ [Symbol('x')]: 1 }, /input is an object/, /plain objects/],
     [{ toJSON: () => 1 }, /input\.toJSON is a function/, /Give data/],
   ]

@@ -182,7 +182,7 @@ describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
     const pids = linesOf(run, 'info').map(Number)
     assert.equal(pids.length, 3)
     assert.deepEqual(pids.filter(isAlive), [])
-    assert.deepEqual(linesOf(run, 'warn'), ['[cronce] It left 3 processes behind, which were ended.'])
+    assert.deepEqual(linesOf(run, 'warn'), ['[cronce] It left 3 processes behind, which cronce ended.'])
     assert.equal(run.state, 'succeeded')
   })
 

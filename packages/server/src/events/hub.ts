@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FeedEntry } from 'cronce'
 import { refuse } from '../answer.ts'
+import { counted } from '../counted.ts'
 import type { Source } from '../source.ts'
 import { Ring, type Told } from './ring.ts'
 
@@ -55,7 +56,7 @@ export class EventHub {
    */
   async join(listener: Listener): Promise<Session> {
     if (this.#listeners.size >= this.#settings.streams) {
-      const message = `There are ${this.#listeners.size} streams of events already.`
+      const message = `${counted(this.#listeners.size, 'stream of events is', 'streams of events are')} open already.`
       throw refuse('STREAMS_FULL', message, 'Close one, or try again later.')
     }
     this.#listeners.add(listener)

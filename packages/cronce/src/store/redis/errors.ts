@@ -1,4 +1,5 @@
 import { CronceError } from '../../errors.ts'
+import { counted } from '../../words.ts'
 import { StoreError } from '../store-error.ts'
 
 /** How far a call had come when it failed. */
@@ -174,7 +175,8 @@ export function silent(name: string, timeoutMs: number, notApplied: boolean): St
 }
 
 export function notReplicated(name: string, wanted: number, acknowledged: number | null, cause?: unknown): StoreError {
-  const found = acknowledged === null ? 'it could not tell how many replicas' : `${acknowledged} of ${wanted} replicas`
+  const found =
+    acknowledged === null ? 'it could not tell how many replicas' : `${acknowledged} of ${counted(wanted, 'replica')}`
   return new StoreError('STORE_NOT_REPLICATED', `${name} wrote, but ${found} acknowledged it in time.`, {
     hint: 'Bring the replicas back, or ask for fewer.',
     notApplied: false,

@@ -5,6 +5,7 @@ import { cut, LIMITS } from '../../model/limits.ts'
 import { deliveryHeaders } from '../../signature/delivery.ts'
 import { fireIdOf } from '../../signature/fire-id.ts'
 import { sign } from '../../signature/sign.ts'
+import { counted } from '../../words.ts'
 import type { TargetRun } from '../target-run.ts'
 import { describeRequest, type HttpError, httpError } from './http-errors.ts'
 import { type HttpOptions, type ResolvedHttp, readHttpOptions } from './http-options.ts'
@@ -129,7 +130,7 @@ function hintFor(status: number, retryable: boolean): string {
 function tooManyRedirects(outgoing: Outgoing, redirects: number): HttpError {
   return httpError(
     'HTTP_REDIRECT_REFUSED',
-    `${describeRequest(outgoing)} was redirected more than ${redirects} times.`,
+    `${describeRequest(outgoing)} was redirected more than ${counted(redirects, 'time')}.`,
     {
       hint: 'Write the address that it leads to as the url of the target.',
       retryable: false,

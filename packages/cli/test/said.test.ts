@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { type Connection, connect } from 'cronce'
+import { COMMON_FLAGS } from '../src/commands/help.ts'
+import { COMMANDS } from '../src/commands/index.ts'
+import { ask } from './cronce.ts'
+
+let folder: string
+let store: string
+let client: Connection
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cronce-said-'))
+  store = `sqlite:${join(folder, 'jobs.db')}`
+  client = await connect({ store, onWarning: () => {} })
+  await client.schedules.create('daily', { job: 'report', cron: '0 3 * * *' })
+})
+
+after(async () => {
+  await client.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const say = (...args: string[]) => ask(args, { CRONCE_STORE: store })
+
+describe('what is neither a schedule nor an expression', () => {
+  test('is called both, with what is wrong with the expression', async () => {
+    const { status, stderr } = await say('next', '0 3 * *')
+    assert.equal(status, 2)
+    assert.match(stderr, /"0 3 \* \*" is neither the name of a schedule nor a valid expression: .*4/)
+  })
+
+  test('is a misspelt schedule if it looks like a name', async () => {
+    const { status, stderr } = await say('next', 'daly')
+    assert.equal(status, 3)
+    assert.match(stderr, /There is no schedule "daly"\.\n.*Did you mean daily\?/)
+  })
+})
+
+describe('an instant that was skipped', () => {
+  test('is left out by describe, next, list and the view alike', async () => {
+    const { nextAt } = await client.schedules.get('daily')
+    const after = await client.schedules.skipNext('daily', { dueAt: nextAt! })
+    const shown = (at: number) => new Date(at).toISOString()
+
+    const next = JSON.parse((await say('next', 'daily', '--json')).stdout).next
+    const described = JSON.parse((await say('describe', 'daily', '--json')).stdout).next
+    const [listed] = JSON.parse((await say('list', '--json')).stdout).items
+    const forecast = JSON.parse((await say('forecast', '--days', '2', '--json')).stdout)
+
+    assert.deepEqual(after.skipped, [nextAt])
+    assert.equal(next[0], shown(after.nextAt!))
+    assert.equal(described[0], after.nextAt)
+    assert.equal(listed.nextAt, after.nextAt)
+    assert.equal(forecast.fires, 1)
+  })
+})
+
+test('one of a kind is not called many', async () => {
+  const { stdout } = await say('forecast', '--days', '1')
+  assert.match(stdout, /^1 schedule, /)
+  assert.match(stdout, / in 1 day\n/)
+})
+
+/** Flags of other programs. */
+const FOREIGN = new Map([
+  ['from-literal', 'kubectl'],
+  ['output', 'kubectl'],
+  ['experimental-', 'node'],
+  ['check', 'node'],
+  ['no-warnings', 'node'],
+  ['max-old-space-size', 'node'],
+  ['set', 'psql'],
+  ['file', 'psql'],
+  ['shared', 'flock'],
+  ['no-', 'how names of flags begin'],
+])
+/** What other programs call a flag: the table that says which one was meant. */
+const ALIASES = ['payload', 'data', 'body', 'message', 'reason', 'since', 'timezone', 'zone']
+
+test('every flag that a message, a hint or a help text names exists', async () => {
+  const flagsOf = new Map<string, ReadonlySet<string>>()
+  for (const { name, aliases = [], load } of COMMANDS) {
+    const flags = new Set(Object.keys({ ...(await load()).flags, ...COMMON_FLAGS }))
+    for (const each of [name, ...aliases]) flagsOf.set(each, flags)
+  }
+  const all = new Set([...[...flagsOf.values()].flatMap((flags) => [...flags]), 'version', ...ALIASES])
+  const wrong: string[] = []
+  for (const { file, line, text } of stringsOfSources()) {
+    for (const [, flag] of text.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)) {
+      if (!all.has(flag!) && !FOREIGN.has(flag!)) wrong.push(`${file}:${line} --${flag}`)
+    }
+    for (const [, command, rest] of text.matchAll(/\bcronce ([a-z-]+)((?: [^'`.;]*)?)/g)) {
+      const flags = flagsOf.get(command!)
+      const own = rest!.split(' -- ')[0]!
+      for (const [, flag] of own.matchAll(/ --([a-z][a-z-]*)/g)) {
+        if (flags !== undefined && !flags.has(flag!)) wrong.push(`${file}:${line} cronce ${command} --${flag}`)
+      }
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+/** All strings of all packages, as far as they end on their line. */
+function* stringsOfSources(): Generator<{ file: string; line: number; text: string }> {
+  const packages = new URL('../../', import.meta.url).pathname
+  for (const name of ['cli', 'cronce', 'server']) {
+    const root = join(packages, name, 'src')
+    for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+      if (!file.endsWith('.ts')) continue
+      for (const [index, text] of readFileSync(join(root, file), 'utf8').split('\n').entries()) {
+        if (/^\s*(\/\/|\*|\/\*)/.test(text)) continue
+        for (const [string] of text.matchAll(/(['"`])(?:\\.|(?!\1).)*\1/g)) {
+          yield { file: join(name, file), line: index + 1, text: string }
+        }
+      }
+    }
+  }
+}
+
+describe('a mistake in a jobs file', () => {
+  const start = async (job: string) => {
+    const file = join(folder, 'jobs.mjs')
+    writeFileSync(file, `export default { report: { run() {}, ${job} } }\n`)
+    return ask(['start', file, '--store', store], {}, { cwd: folder })
+  }
+
+  for (const job of [
+    "cron: '0 3 * * *', retry: -1",
+    "every: 'soon'",
+    "cron: '0 3 * * *', concurrency: 'x'",
+    "cron: '5-1 3 * * *'",
+  ]) {
+    test(`is not put right by a flag: ${job}`, async () => {
+      const { status, stderr } = await start(job)
+      assert.notEqual(status, 0)
+      const hint = /hint: (.*)/.exec(stderr)?.[1] ?? ''
+      assert.doesNotMatch(hint, /--/, stderr)
+    })
+  }
+})
+
+test('a mistake in a flag is told of as one', async () => {
+  const { stderr } = await ask(['next', '5-1 3 * * *'])
+  assert.match(stderr, /add --wrap/)
+})

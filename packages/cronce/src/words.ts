@@ -1,0 +1,17 @@
+/** `1 run`, `2 runs`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+/** `a job`, `an election`, `a URL`, `an hour`. */
+export function withArticle(noun: string): string {
+  // By sound: "u" as in "unit" and "one" begin with a consonant, "hour" with a vowel.
+  const isVowel = /^(?:[aeio]|u(?!ni|[rst]|u|int)|hour)/i.test(noun) && !/^one/i.test(noun)
+  return `${isVowel ? 'an' : 'a'} ${noun}`
+}
+
+/** What was given instead of what was wanted, by its type: `null`, `undefined`, `an array`, `an object`, `a number`. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  return withArticle(Array.isArray(value) ? 'array' : typeof value)
+}
