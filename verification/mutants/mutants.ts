@@ -1,5 +1,6 @@
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
+import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
 import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...WAITING_MUTANTS,
   ...SETTLE_MUTANTS,
   ...COMMAND_MUTANTS,
+  ...DEPLOYMENT_MUTANTS,
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
   ...RUN_MUTANTS,

@@ -1,6 +1,6 @@
 import { edit, type Mutant } from '../mutant.ts'
 
-/** Mistakes in what people and deployments do to a schedule. */
+/** Mistakes in what people do to a schedule. */
 export const COMMAND_MUTANTS: readonly Mutant[] = [
   {
     name: 'change-forgets-the-old-rule',
@@ -135,75 +135,6 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     breaks: 'A schedule is removed, and the run it had stays open on record.',
     edits: [edit('policy/remove.ts', '    if (isRunning(fire)) endRun(draft, fire, removed)\n', '')],
     caughtBy: { judge: 'simulation', names: ['S13', 'S9', 'C9', 'C12'] },
-  },
-  {
-    name: 'old-deployment-flips-back',
-    rule: 'P8, rule 30',
-    breaks: 'Whoever starts last writes its declarations, also when a newer deployment is active.',
-    edits: [
-      edit(
-        'engine/deploy.ts',
-        'if (active === deployment && (term !== declaredTerm || declaredAs !== instance || isUnspared())) {',
-        'if (term !== declaredTerm || declaredAs !== instance) {',
-      ),
-    ],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy.test.ts',
-      names: ['a rolling update changes the schedule once, though old instances still run'],
-    },
-  },
-  {
-    name: 'hold-down-ignored',
-    rule: 'rule 30',
-    breaks: 'A release whose processes are away for a moment makes the old declarations count again.',
-    edits: [
-      edit(
-        'policy/deployment.ts',
-        'return now - app.activeGoneAt >= holdDownMs ? activate',
-        'return now >= app.activeGoneAt ? activate',
-      ),
-    ],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/policy/deployment.test.ts',
-      names: ['a release that crashes and comes back within the hold-down changes nothing'],
-    },
-  },
-  {
-    name: 'retires-other-apps',
-    rule: 'rule 30',
-    breaks: 'Jobs of other apps are retired, since this one does not declare them.',
-    edits: [
-      edit('policy/retire.ts', ' || source.app !== by.app || ', ' || '),
-      edit(
-        'engine/deploy.ts',
-        'const query: ScheduleQuery = { app, after, limit: BATCH }',
-        'const query: ScheduleQuery = { after, limit: BATCH }',
-      ),
-    ],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy.test.ts',
-      names: ['apps that share a namespace do not touch each other'],
-    },
-  },
-  {
-    name: 'retired-goes-on',
-    rule: 'P8, rule 30',
-    breaks: 'What waits when its job leaves the code is started all the same.',
-    edits: [
-      edit(
-        'policy/retire.ts',
-        "  for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))\n  set(draft, { retiredAt: context.now, ",
-        '  set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
-      ),
-    ],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy.test.ts',
-      names: ['a job that left the code stops firing: what waited is cancelled, what runs goes on'],
-    },
   },
   {
     name: 'lost-update-of-a-command',

@@ -1,0 +1,238 @@
+import { type CaughtBy, edit, type Mutant } from '../mutant.ts'
+
+const engine = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy.test.ts',
+  names,
+})
+const rules = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-rules.test.ts',
+  names,
+})
+const record = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/policy/deployment.test.ts',
+  names,
+})
+const verdict = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/policy/retirement.test.ts',
+  names,
+})
+
+/** Mistakes in what deployments do to schedules. */
+export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'old-deployment-flips-back',
+    rule: 'P8, rule 30, rule 42',
+    breaks: 'The process that starts last defines the schedule, also when a newer deployment is live.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        'if (higher !== null) return superseded(id, app.name, higher.id)\n  const isSame',
+        'const isSame',
+      ),
+    ],
+    caughtBy: engine('an old process that restarts does not flip the schedule back'),
+  },
+  {
+    name: 'hold-down-ignored',
+    rule: 'rule 42',
+    breaks: 'A release whose processes are away for a moment makes the old definitions count again.',
+    edits: [
+      edit(
+        'policy/deployment.ts',
+        '({ id, lost, number, declares }) => id !== me && !lost && number',
+        '({ id, goneAt, number, declares }) => id !== me && goneAt === null && number',
+      ),
+    ],
+    caughtBy: record(
+      'a definition is that of the highest number; a lost one gives way to the next, and takes over when it is back',
+    ),
+  },
+  {
+    name: 'retires-other-apps',
+    rule: 'rule 42',
+    breaks: 'Jobs of other apps are retired, since this one does not declare them.',
+    edits: [
+      edit('policy/retire.ts', ' || source.app !== by.app || ', ' || '),
+      edit('policy/retirement.ts', ' || source.app !== app.name || ', ' || '),
+      edit('engine/retire-schedules.ts', '{ app, after, limit: BATCH }', '{ after, limit: BATCH }'),
+    ],
+    caughtBy: engine('apps that share a namespace do not touch each other'),
+  },
+  {
+    name: 'retired-goes-on',
+    rule: 'P8, rule 42',
+    breaks: 'A schedule that has open fires when its job leaves the code is not retired.',
+    edits: [
+      edit(
+        'policy/retire.ts',
+        '    retiredAt: context.now,\n',
+        '    retiredAt: draft.open.length > 0 ? null : context.now,\n',
+      ),
+    ],
+    caughtBy: engine(
+      'a job that left the code stops firing: what runs goes on, what waits ends after the misfire window',
+    ),
+  },
+  {
+    name: 'script-gets-a-number',
+    rule: 'rule 42',
+    breaks: 'A process without jobs registers as a deployment, and decides.',
+    edits: [
+      edit('policy/deployment.ts', 'if (process.declares.length === 0) return null\n', ''),
+      edit('engine/deploy.ts', 'if (declared.length === 0) return IDLE\n', ''),
+    ],
+    caughtBy: rules(
+      'a script without jobs declares nothing: no number, no record, nothing retired, with or without an id',
+    ),
+  },
+  {
+    name: 'live-job-retired-without-id',
+    rule: 'P5, rule 42',
+    breaks: 'What a live process without an id declares is retired, because another process does not declare it.',
+    edits: [
+      edit(
+        'policy/retirement.ts',
+        '  if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP\n',
+        '',
+      ),
+      edit('policy/retirement.ts', 'return by.length > 0 ? KEEP : judgeAbsent', 'return judgeAbsent'),
+      edit('policy/retirement.ts', '  if (declarers.some(({ lost }) => !lost)) return WAIT\n', ''),
+    ],
+    caughtBy: verdict('implicit: what a live process declares is never retired'),
+  },
+  {
+    name: 'retire-after-ignored',
+    rule: 'rule 42',
+    breaks: 'What a live process of an older release declares is retired as soon as the newest release is steady.',
+    edits: [
+      edit(
+        'policy/retirement.ts',
+        'if (by.length > 0) return seen.outwaited.has(schedule) ? verdict',
+        'if (by.length > 0) return seen.steady.has(newest.id) ? verdict',
+      ),
+    ],
+    caughtBy: rules(
+      'with ids, what a live older process declares is retired after retireAfter, with a warning on both sides from the start',
+    ),
+  },
+  {
+    name: 'explicit-overrules-implicit',
+    rule: 'rule 42',
+    breaks: 'An explicit deployment retires what a live process without an id declares.',
+    edits: [
+      edit(
+        'policy/retirement.ts',
+        'findDeployment(app, deployment)?.explicit !== true',
+        'findDeployment(app, deployment) === undefined',
+      ),
+    ],
+    caughtBy: verdict(
+      'explicit: what a live process without an id declares is never retired, nor what an unknown process does',
+    ),
+  },
+  {
+    name: 'role-not-remembered',
+    rule: 'rule 42',
+    breaks: 'A deployment has only what its latest process declares: web and worker retire the jobs of each other.',
+    edits: [edit('policy/deployment.ts', 'new Set([...known.declares, ...declares])', 'new Set(declares)')],
+    caughtBy: record('what any process of a deployment ever declared belongs to it'),
+  },
+  {
+    name: 'reboot-looks-like-rollback',
+    rule: 'rule 42',
+    breaks: 'An old server that reboots gets a new number although a newer deployment is live.',
+    edits: [edit('policy/deployment.ts', ' && !known.onProbation && !hasHigher', ' && !known.onProbation')],
+    caughtBy: record('an old server that reboots while a newer deployment runs keeps its number'),
+  },
+  {
+    name: 'crash-loop-flaps',
+    rule: 'rule 42',
+    breaks: 'A release that crashes in a loop counts whenever it is up.',
+    edits: [
+      edit(
+        'policy/deployment.ts',
+        'onProbation: known.onProbation || diedEarly.has(known.id)',
+        'onProbation: known.onProbation',
+      ),
+    ],
+    caughtBy: record(
+      'a release that dies soon after it became ready is on probation, and counts again after a whole hold-down',
+    ),
+  },
+  {
+    name: 'retirement-not-guarded',
+    rule: 'rule 42',
+    breaks: 'A retirement is written although a process has registered since it was decided.',
+    edits: [
+      edit('engine/deploy.ts', 'const guard = { app: { name: app, version: record.version } }', 'const guard = {}'),
+    ],
+    caughtBy: rules(
+      'a retirement that is under way is refused when a process registers meanwhile, and nothing is lost',
+    ),
+  },
+  {
+    name: 'blind-observer-retires',
+    rule: 'rule 42',
+    breaks: 'An observer counts the time in which it could not look as absence of the others.',
+    edits: [
+      edit(
+        'engine/deploy-watch.ts',
+        'if (now - lookedAt >= leaseMs || (epoch !== null && epoch !== core.epochs.latest)) restart()',
+        'if (epoch !== null && epoch !== core.epochs.latest) restart()',
+      ),
+    ],
+    caughtBy: rules(
+      'an observer that was paused or has just started retires nothing before it has looked for the hold-down',
+    ),
+  },
+  {
+    name: 'undone-from-now',
+    rule: 'P5, rule 42',
+    breaks: 'A retirement by mistake that is undone skips the instants in between without a record.',
+    edits: [edit('policy/define.ts', "return last.cause === 'absent' || (", 'return false && (')],
+    caughtBy: rules(
+      'with ids, what is declared after all by the deployment that dropped it continues without losing instants',
+    ),
+  },
+  {
+    name: 'names-never-yielded',
+    rule: 'rule 42',
+    breaks: 'A name belongs to an app for ever, also when the app is gone.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        'retiredAt !== null || wanted.standing?.absentApps.has(source.app) === true',
+        'retiredAt !== null',
+      ),
+    ],
+    caughtBy: rules('an app without a live process for the hold-down yields its names; a live one does not'),
+  },
+  {
+    name: 'second-definition-wins',
+    rule: 'rule 42',
+    breaks: 'Two processes of one deployment with different definitions change the schedule back and forth.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        'if (!isSameNumber || isEqual(definition, wanted.definition)) return null',
+        "if (!isSameNumber || id !== '') return null",
+      ),
+    ],
+    caughtBy: rules('two processes of one deployment that define a job differently: the first stands, both are told'),
+  },
+  {
+    name: 'rename-from-now',
+    rule: 'P5, rule 42',
+    breaks: 'A renamed job begins from now instead of where the old name stopped.',
+    edits: [
+      edit('policy/define.ts', 'const plannedTo = isContinued ? markOf(was) : now - 1', 'const plannedTo = now - 1'),
+    ],
+    caughtBy: rules(
+      'a rename that was interrupted between its two writes is finished by the next process, and no instant is lost',
+    ),
+  },
+]
