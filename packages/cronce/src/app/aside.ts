@@ -14,6 +14,8 @@ export interface AsideParts<Tx = unknown> {
   readonly mono: () => number
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
+  /** How often a leader makes sure that its event loop is not blocked. */
+  readonly pulseMs: number
   readonly random: () => number
   readonly newId: () => string
   readonly logger: Logger

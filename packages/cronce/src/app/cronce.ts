@@ -181,6 +181,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     mono: () => around.clock.mono(),
     sleep: (ms, signal) => around.clock.sleep(ms, signal),
     pause: (ms, signal) => around.clock.pause(ms, signal),
+    pulseMs: around.pulseMs,
     random: around.random,
     newId: around.newId,
     logger,
@@ -323,6 +324,7 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     environment: process.env,
     appName: readAppName,
     settings: {},
+    pulseMs: 100,
     sync: () => {},
     told: () => {},
   }

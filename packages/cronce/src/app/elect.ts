@@ -2,7 +2,6 @@ import { readCommand } from '../client/read-command.ts'
 import { readName } from '../client/read-name.ts'
 import { describeError } from '../engine/describe-error.ts'
 import type { Engine } from '../engine/engine.ts'
-import { GRACE_MS } from '../engine/lease.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import { LEADER_JOB } from '../model/aside-jobs.ts'
@@ -51,7 +50,8 @@ export interface ElectionRounds extends Elections {
 const NAME_LIMIT = 180
 /** Who waits for a leader to end is told of it. Should that be lost, it looks after so long. */
 const LONGEST_MS = 5_000
-const PULSE_MS = 100
+/** Without a pulse for this many intervals a leader does not believe that it still leads: GRACE_MS at 100 ms each. */
+const PULSES_MISSED = 3
 /** After `onElected` threw: twice as long each time in a row. */
 const ASIDE_MS = 500
 const ASIDE_LONGEST_MS = 60_000
@@ -119,7 +119,7 @@ class Candidate<Tx> implements Election {
     if (term === null || term.signal.aborted) return null
     // At the call, not by a timer: after a blocked event loop that would come too late. Neither would it have been heard of a
     // lost connection to the store, by which others may have taken this process for gone after the grace.
-    const isHearing = this.#parts.mono() - this.#heardAt < GRACE_MS
+    const isHearing = this.#parts.mono() - this.#heardAt < PULSES_MISSED * this.#parts.pulseMs
     return isHearing && this.#parts.engine().trusted() ? term : null
   }
 
@@ -223,7 +223,7 @@ class Candidate<Tx> implements Election {
   /** Never rejects. Timers alone prove nothing: what waits to be heard is heard between one and the next. */
   async #listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#parts.sleep(PULSE_MS, signal)
+      await this.#parts.sleep(this.#parts.pulseMs, signal)
       const at = this.#parts.mono()
       await this.#parts.sleep(1, signal)
       if (!signal.aborted) this.#heardAt = at

@@ -14,6 +14,8 @@ export interface Surroundings {
   /** What an app without a name of its own is called. */
   readonly appName: () => string | undefined
   readonly settings: Partial<EngineSettings>
+  /** How often a leader makes sure that its event loop is not blocked. */
+  readonly pulseMs: number
   readonly sync: EngineParts['sync']
   /** Is told every event, whoever made the app. */
   readonly told: (event: CronceEvent) => void

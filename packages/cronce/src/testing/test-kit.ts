@@ -53,7 +53,8 @@ export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = 
     else if (event.type === 'run.ended' || event.type === 'run.fenced')
       running.delete(`${event.token} ${event.schedule}`)
   }
-  const around = { clock, told, settings: QUIET, production: false, environment: {}, appName: () => undefined }
+  const own = { production: false, environment: {}, appName: () => undefined }
+  const around = { clock, told, settings: QUIET, pulseMs: HOUR_MS, ...own }
   const store = surround(memory({ clock }), around)
   return {
     store,

@@ -164,6 +164,16 @@ test('a candidate follows a leader that resigns, before time goes on', LIMIT, as
   await stopFleet(fleet)
 })
 
+test('weeks pass for a leader, and it still leads', LIMIT, async () => {
+  const fleet = await startFleet()
+  fleet.app.elect('cache')
+
+  await fleet.kit.advance('4w')
+
+  assert.equal(fleet.app.isLeader('cache'), true)
+  await stopFleet(fleet)
+})
+
 test('a connection to the store of the kit lives in virtual time', LIMIT, async () => {
   const fleet = await startFleet()
   const connection = await connect({ store: fleet.kit.store })
