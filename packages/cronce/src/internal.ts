@@ -2,12 +2,12 @@
  * `cronce/internal`: what the other packages of this repository share with the library. They depend on exactly its version;
  * applications must not, since it may change in any release.
  */
+export { callbackProof } from './app/handle-callback.ts'
 export { fireProof } from './app/handle-fire-auth.ts'
 export { NEAREST_TOLERANCE_MS, type NearestInstant, nearestInstant } from './app/nearest-instant.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { didYouMean } from './did-you-mean.ts'
 export { isAside, isNobodys, LEADER_JOB } from './model/aside-jobs.ts'
-export { SIGNATURE_HEADER } from './signature/signed-text.ts'
 export { earlierRuns, environmentFor, withoutSecrets } from './target/command/run-environment.ts'
 export {
   type CommandEnd,

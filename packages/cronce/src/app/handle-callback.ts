@@ -3,6 +3,7 @@ import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
 import { verifyCallback } from '../signature/completion.ts'
 import type { Secret } from '../signature/secrets.ts'
+import { SIGNATURE_HEADER } from '../signature/signed-text.ts'
 import { answerError, answerJson, methodRefused } from './handle-fire-answer.ts'
 import { BODY_BYTES, listOf } from './handle-fire-auth.ts'
 import type { Logger } from './logger.ts'
@@ -50,6 +51,11 @@ export async function handleCallback(
   } catch (error) {
     return answerError(error, { isKnown, logger })
   }
+}
+
+/** What the headers of a call-back prove by themselves: nothing, but without a signature the body need not be read. */
+export function callbackProof(headers: Headers): 'unproved' | 'none' {
+  return headers.has(SIGNATURE_HEADER) ? 'unproved' : 'none'
 }
 
 /** Each target's own, where it is known: who may complete the runs of one must not complete those of another. */

@@ -113,7 +113,10 @@ export class WakeUp {
     if (this.#pending !== null) return
     const now = performance.now()
     this.#spentUntil = Math.max(this.#spentUntil, now - BURST * INTERVAL_MS) + INTERVAL_MS
-    if (this.#spentUntil <= now) return this.#tellAll('wake')
+    if (this.#spentUntil <= now) {
+      this.#tellAll('wake')
+      return
+    }
     this.#pending = setTimeout(() => {
       this.#pending = null
       this.#tellAll('wake')

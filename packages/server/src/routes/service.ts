@@ -1,5 +1,5 @@
 import type { Cronce } from 'cronce'
-import { fireProof, SIGNATURE_HEADER } from 'cronce/internal'
+import { callbackProof, fireProof } from 'cronce/internal'
 import { answerJson, refuse } from '../answer.ts'
 import { openStream } from '../events/stream.ts'
 import { ref, TEXT } from '../openapi/schema.ts'
@@ -41,7 +41,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     id: 'receiveCallback',
     about: 'How the work of a parked run ended, signed by the endpoint that did it.',
     access: 'own',
-    proof: ({ request }) => (request.headers.has(SIGNATURE_HEADER) ? 'unproved' : 'none'),
+    proof: ({ request }) => callbackProof(request.headers),
     idempotency: 'durable',
     answer: ref('Completed'),
     handle: async ({ source, request, options, parts }) => {
