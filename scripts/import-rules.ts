@@ -123,7 +123,17 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'store/sqlite',
     path: `${LIBRARY}/store/sqlite/`,
-    doors: ['store', 'store/store-error', 'store/warn-newer', 'store/cursor', 'model', 'errors', 'words', 'clock'],
+    doors: [
+      'store',
+      'store/store-error',
+      'store/warn-newer',
+      'store/cursor',
+      'store/matches',
+      'model',
+      'errors',
+      'words',
+      'clock',
+    ],
     packages: [NODE],
     never: [],
   },

@@ -6,6 +6,7 @@ import { isShort, type Lack } from './counters.ts'
 import { declared } from './deploy.ts'
 import { LOOK_MS } from './faults.ts'
 import { releaseJobs } from './jobs.ts'
+import { startListener } from './listener.ts'
 import { troubleOf } from './network-faults.ts'
 import { NAMES, resumeAll } from './operators.ts'
 import { createPlan, NOT_BRIEF, type Plan } from './plan.ts'
@@ -39,7 +40,7 @@ export interface ChaosResult {
   readonly seed: number
   readonly history: History
   readonly verdict: Verdict
-  /** Processes that ended by themselves. */
+  /** Processes that ended by themselves; ends that a feed did not report. */
   readonly surprises: readonly string[]
   readonly counts: Readonly<Record<string, number>>
   /** What did not happen often enough for the verdict to mean anything. */
@@ -81,6 +82,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     setsClock: true,
   })
   const { recorder, counters, fleet, folder } = world
+  const listener = await startListener(world.store, seed)
   const lacking = (): Lack[] => {
     const faults = [...faultsOf(recorder.entries), ...struckIn(folder)]
     const kinds = [...world.skipped.map((reason) => reason.split(':')[0]!), ...(options.isBrief ? NOT_BRIEF : [])]
@@ -97,15 +99,21 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const plan = createPlan(chaos, randomFrom(seed), { isBrief: options.isBrief, first })
     const reads = await makeChaos(chaos, options, plan, calm, lacking)
     options.progress('calm')
+    listener.calm()
     await heal(chaos)
     await stayCalm(chaos, bounds)
     const { history, verdict, surprises } = await world.judge(reads)
-    const counts = counters.total(faultsOf(history.entries))
+    const unreported = await listener.missing(history.reads.at(-1)!)
+    const feed = { 'feed: ends': listener.reported(), 'feed: gaps': listener.gaps() }
+    const counts = { ...counters.total(faultsOf(history.entries)), ...feed }
     const tooRare = lacking().map(({ words }) => words)
-    const vacuous = [...tooRare, ...unwitnessed(verdict)]
-    return { seed, history, verdict, surprises, counts, lacking: vacuous, skipped: world.skipped, world }
+    const silent = listener.reported() === 0 ? ['ends that a feed reported: none'] : []
+    const vacuous = [...tooRare, ...unwitnessed(verdict), ...silent]
+    const wrong = [...surprises, ...unreported]
+    return { seed, history, verdict, surprises: wrong, counts, lacking: vacuous, skipped: world.skipped, world }
   } finally {
     calm.abort()
+    await listener.stop()
     await world.end()
   }
 }

@@ -2,6 +2,7 @@ import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
 import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
+import { FEED_MUTANTS } from './catalogue/feed.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
@@ -15,6 +16,7 @@ import type { Mutant } from './mutant.ts'
 
 export const MUTANTS: readonly Mutant[] = [
   ...MEMORY_MUTANTS,
+  ...FEED_MUTANTS,
   ...PLAN_MUTANTS,
   ...TURN_MUTANTS,
   ...WAITING_MUTANTS,

@@ -53,6 +53,8 @@ const DEMANDS: readonly (readonly [least: number, what: string, ...counters: str
   [3, 'a fire was run in another round', 'another round'],
   [3, 'a trigger of a key that is on record', 'op-trigger deduped'],
   [10, 'two operators asked for something at the same instant', 'simultaneous'],
+  [1_000, 'a feed reported the end of a run', 'feed run.ended'],
+  [100, 'a feed reported a fire that ended without a run', 'feed fire.ended'],
   [5, 'an operator did not know what became of a wish', 'unknown wish'],
   [5, 'a wish of an operator was refused', 'refused wish'],
   [20, 'records were pruned', 'pruned record'],

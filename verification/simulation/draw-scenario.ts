@@ -1,5 +1,6 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
+import { drawFeeds } from './draw-feeds.ts'
 import { withLittleRoom } from './draw-little-room.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
 import { drawSimultaneous } from './draw-simultaneous.ts'
@@ -55,6 +56,7 @@ export function drawScenario(seed: number): Scenario {
     actions: [...drawActions(dice, cast), ...drawSimultaneous(createDice(seedOf(seed, 'simultaneous')), cast)].sort(
       (one, other) => one.at - other.at,
     ),
+    feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
   }
   return withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) })
 }

@@ -27,6 +27,16 @@ export interface Scenario {
   readonly faultsMs: Time
   readonly calmMs: Time
   readonly actions: readonly Action[]
+  readonly feeds?: readonly FeedPlan[]
+}
+
+/** Somebody who follows what happens, from some moment on, over a connection on which each call has this chance to fail. */
+export interface FeedPlan {
+  readonly at: Time
+  readonly intervalMs: number
+  readonly fault: LinkFault
+  readonly rate: number
+  readonly slowMs: number
 }
 
 export interface NodePlan {

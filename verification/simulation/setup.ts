@@ -4,8 +4,10 @@ import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
 import type { Acting } from './act.ts'
 import { countEvent } from './count-events.ts'
 import { transactingIn, type Workplace } from './handle.ts'
-import { observeStore } from './invariants/observe-store.ts'
+import { judgeFeeds } from './invariants/judge-feeds.ts'
+import { observeStore, type Watcher } from './invariants/observe-store.ts'
 import type { Finding, Report } from './invariants/report.ts'
+import { listenTo } from './listen.ts'
 import { createOperator, type NodeParts } from './node.ts'
 import { readLedger } from './read-ledger.ts'
 import { createRecorder } from './recorder.ts'
@@ -32,7 +34,15 @@ export function createSetup(scenario: Scenario) {
   const report: Report = (name, message) => void findings.push({ name, message })
   const recorder = createRecorder(world)
   const place = workplaceFor(scenario, { recorder, count, report })
-  const watcher = witness(place, (name) => releaseOf(name))
+  const seen = witness(place, (name) => releaseOf(name))
+  const feedJudge = judgeFeeds(world.now, report)
+  const watcher: Watcher = {
+    ...seen,
+    changed(step) {
+      seen.changed(step)
+      feedJudge.changed(step)
+    },
+  }
   const { holdDownMs } = scenario
   const observed = observeStore({ source, storeNow, worldNow: world.now, holdDownMs, report, watcher })
   const parts: NodeParts = {
@@ -43,9 +53,19 @@ export function createSetup(scenario: Scenario) {
   const operator = createOperator(parts, 'operator', scenario.latencyMs)
   const colleague = createOperator(parts, 'colleague', scenario.latencyMs)
   const reader = createOperator(parts, 'reader', 0)
+  const feeds = (scenario.feeds ?? []).map((plan, index) => {
+    const name = `listener-${index + 1}`
+    const node = createOperator(parts, name, scenario.latencyMs)
+    const { fault, rate, slowMs } = plan
+    if (rate > 0) node.disturbances.add({ fault, rate, slowMs })
+    const listening = listenTo(node, plan, { world, witness: feedJudge.listen(name), count })
+    world.at(plan.at, listening.begin)
+    return listening
+  })
   const spells = createSpells(world)
   const stage = createStage(parts, spells)
-  const weather = createWeather(stage, { operator, colleague }, spells, recorder)
+  const people = [colleague, ...feeds.map(({ node }) => node)]
+  const weather = createWeather(stage, { operator, others: people }, spells, recorder)
   const releaseOf = (name: string) => stage.all.find((node) => node.name === name)?.release
   const acting: Acting = {
     ...{ world, scenario, stage, weather, reads: [] as Ledger[] },
@@ -59,6 +79,7 @@ export function createSetup(scenario: Scenario) {
   }
   const heal = (): void => {
     isHealed = true
+    for (const { node } of feeds) node.disturbances.clear()
     stage.heal()
   }
   /** So far. Transactions that never were committed left nothing. */
@@ -70,7 +91,7 @@ export function createSetup(scenario: Scenario) {
     }
     return recorder.entries()
   }
-  return { world, source, counters, findings, report, observed, stage, acting, heal, entries }
+  return { world, source, counters, findings, report, observed, feeds, stage, acting, heal, entries }
 }
 
 function workplaceFor(scenario: Scenario, tools: Pick<Workplace, 'recorder' | 'count' | 'report'>): NodeParts['place'] {

@@ -80,6 +80,7 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
   const isOver = (): boolean => findings.length > 0 && !goOn
   while (world.now() < end && !isOver()) await world.advance(Math.min(sliceMs, end - world.now()))
   acting.reads.push(await world.until(acting.read(), 1_000))
+  for (const feed of setup.feeds) feed.finish()
   const entries = setup.entries()
   if (!isOver()) await leave(setup, scenario)
   return entries

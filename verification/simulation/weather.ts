@@ -12,18 +12,18 @@ export interface Weather {
   deafen(place: number, forMs: number): void
 }
 
-/** Who asks for things. */
 interface Operators {
   readonly operator: Node
-  readonly colleague: Node
+  /** Processes that run no jobs: what goes wrong everywhere goes wrong for them, too. */
+  readonly others: readonly Node[]
 }
 
 export function createWeather(stage: Stage, people: Operators, spells: Spells, recorder: Recorder): Weather {
-  const { operator, colleague } = people
+  const { operator, others } = people
   return {
     disturb(place, disturbance, forMs) {
       const whose =
-        place === null ? [...stage.nodes, operator, colleague] : [place < 0 ? operator : stage.nodes[place]!]
+        place === null ? [...stage.nodes, operator, ...others] : [place < 0 ? operator : stage.nodes[place]!]
       const touched = whose.filter((node) => node !== null)
       if (touched.length === 0) return
       if (place === null) stage.everywhere.add(disturbance)
@@ -32,7 +32,7 @@ export function createWeather(stage: Stage, people: Operators, spells: Spells, r
       for (const node of touched) node.disturbances.add(disturbance)
       spells.last(forMs, () => {
         stage.everywhere.delete(disturbance)
-        for (const node of [...stage.all, operator, colleague]) node.disturbances.delete(disturbance)
+        for (const node of [...stage.all, operator, ...others]) node.disturbances.delete(disturbance)
         // What is under way by then takes its time, both ways.
         for (const end of recorded) end(2 * disturbance.slowMs)
       })

@@ -198,6 +198,11 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       if (after !== before && !isForced) checkDeployment(before, app, seen, report)
       return answer
     },
+    async listEnds(query) {
+      // A transaction that a feed can see is on record here, too.
+      settlePending()
+      return store.listEnds(query)
+    },
     async prune(limit) {
       settlePending()
       const answer = store.prune(limit)

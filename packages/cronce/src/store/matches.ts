@@ -2,7 +2,7 @@ import type { Change } from '../model/change.ts'
 import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { stateOf } from '../model/state-of.ts'
-import type { FireQuery, RunQuery, ScheduleQuery } from './store.ts'
+import type { End, FireQuery, RunQuery, ScheduleQuery } from './store.ts'
 
 // Whether a record is one that was asked for, where the store itself does not tell.
 
@@ -38,6 +38,11 @@ export function matchesRun(run: RunRecord, query: RunQuery): boolean {
     (from === undefined || run.startedAt >= from) &&
     (to === undefined || run.startedAt < to)
   )
+}
+
+/** Whether there is a record, and it has ended: a fire may be open again. */
+export function isEnd(end: End | null): end is End {
+  return end !== null && (end.kind === 'run' || end.fire.ending !== null)
 }
 
 function isSameFire(one: FireKey, other: FireKey): boolean {

@@ -398,7 +398,7 @@ export interface EndPage {
   readonly complete: boolean
 }
 
-/** A run that ended, or a fire whose end is not that of a run (see `ownEndsOf`). */
+/** A run that ended, or a fire whose end is not that of a run (see `ownEndsOf`). A fire that is open again has not ended. */
 export type End =
   | { readonly kind: 'run'; readonly run: RunRecord & RunNotes }
   | { readonly kind: 'fire'; readonly fire: FireRecord }

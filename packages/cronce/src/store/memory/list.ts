@@ -1,7 +1,7 @@
 import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
-import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
+import { isEnd, matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
 import type { End, EndPage, EndQuery, FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { runKeyText } from './data.ts'
 import { type FireEntry, findFire, type RecordIndex, type RunEntry, type RunKey, type Shelf } from './record-index.ts'
@@ -168,18 +168,19 @@ export function listEnds(space: Space, now: Instant, { after, limit }: EndQuery)
   const [epoch, of, place] = readCursor(after, ['number', 'number', 'number'])
   const isKnown = epoch === space.epoch && of === generation && place >= dropped
   const since = isKnown ? keys.slice(place - dropped) : []
-  const items = since.slice(0, limit).flatMap((end) => readEnd(space, end))
-  return { now, items, next, complete: isKnown && items.length === since.length }
+  const found = since.slice(0, limit).map((end) => readEnd(space, end))
+  const isWhole = since.length <= limit && !found.includes(null)
+  return { now, items: found.filter(isEnd), next, complete: isKnown && isWhole }
 }
 
-/** Nothing if the record has been deleted. */
-function readEnd({ data }: Space, { kind, key }: EndKey): End[] {
+/** `null` if the record has been deleted. */
+function readEnd({ data }: Space, { kind, key }: EndKey): End | null {
   if (kind === 'fire') {
     const fire = data.fires.get(key)
-    return fire === undefined ? [] : [{ kind, fire }]
+    return fire === undefined ? null : { kind, fire }
   }
   const run = data.runs.get(key)
-  return run === undefined ? [] : [{ kind, run: { ...run, ...(data.notes.get(key) ?? UNTOLD) } }]
+  return run === undefined ? null : { kind, run: { ...run, ...(data.notes.get(key) ?? UNTOLD) } }
 }
 
 /** In the order in which they were begun. */

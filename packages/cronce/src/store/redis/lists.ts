@@ -1,7 +1,7 @@
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
-import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
+import { isEnd, matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
 import type { End, EndPage, EndQuery, FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { decodeName, encodeName, fireName, readFireName } from './keys.ts'
 import type { Asker } from './moment.ts'
@@ -203,10 +203,11 @@ export async function listEnds(asker: Asker, { after, limit }: EndQuery): Promis
     const { now, epoch, lines } = await asker.ask(LIST_ENDS, [place === null ? '' : String(place), String(BITE)])
     const [last, isKept, ...found] = lines as [string, string, ...string[]]
     const isKnown = isKept === '1' && (epochThen ?? epoch) === epoch
-    const ends = isKnown ? found.flatMap(endOf) : []
+    const ends = isKnown ? found.map(endOf) : []
+    const ended = ends.filter(isEnd)
     const room = limit - items.length
-    items.push(...ends.slice(0, room))
-    isWhole &&= isKnown && ends.length === found.length && ends.length <= room
+    items.push(...ended.slice(0, room))
+    isWhole &&= isKnown && !ends.includes(null) && ended.length <= room
     if (place !== null) place += found.length
     const isOver = !isKnown || found.length < BITE
     if (!isOver && items.length < limit) continue
@@ -215,9 +216,12 @@ export async function listEnds(asker: Asker, { after, limit }: EndQuery): Promis
   }
 }
 
-/** Nothing if the record has been deleted. */
-function endOf(line: string): End[] {
-  const kind = line[0]
-  if (kind === 'r') return runOf(line.slice(1)).map((run) => ({ kind: 'run', run }))
-  return kind === 'f' ? fireOf(line.slice(1)).map((fire) => ({ kind: 'fire', fire })) : []
+/** `null` if the record has been deleted, or was written by a newer version. */
+function endOf(line: string): End | null {
+  if (line[0] === 'r') {
+    const [run] = runOf(line.slice(1))
+    return run === undefined ? null : { kind: 'run', run }
+  }
+  const [fire] = line[0] === 'f' ? fireOf(line.slice(1)) : []
+  return fire === undefined ? null : { kind: 'fire', fire }
 }

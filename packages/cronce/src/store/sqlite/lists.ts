@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
+import { isEnd } from '../matches.ts'
 import {
   ENDS_KEPT,
   type End,
@@ -242,12 +243,13 @@ export function listEnds(
   const [of, place] = readCursor(after, ['number', 'number'])
   const isKnown = of === epoch && place <= last && place >= last - ENDS_KEPT
   const rows = isKnown ? statement(db, ENDS).all(place, namespace, limit + 1) : []
-  const items = rows.slice(0, limit).flatMap(endOf)
-  return { now, items, next, complete: isKnown && items.length === rows.length }
+  const found = rows.slice(0, limit).map(endOf)
+  const isWhole = rows.length <= limit && !found.includes(null)
+  return { now, items: found.filter(isEnd), next, complete: isKnown && isWhole }
 }
 
-/** Nothing if the record has been deleted. */
-function endOf(row: Row): End[] {
-  if (row.record === null) return []
-  return [row.token === '' ? { kind: 'fire', fire: fireOf(row) } : { kind: 'run', run: notedRunOf(row) }]
+/** `null` if the record has been deleted. */
+function endOf(row: Row): End | null {
+  if (row.record === null) return null
+  return row.token === '' ? { kind: 'fire', fire: fireOf(row) } : { kind: 'run', run: notedRunOf(row) }
 }

@@ -125,13 +125,17 @@ export function endRules(rule: Rule): void {
 
   rule('a fire that ends while it waits is listed, also in another round', async ({ store }) => {
     const state = await create(store, schedule('s'))
+    const before = await position(store)
     const first = change(state, {}, { creates: [skipped('s', NOON)] })
     await applyAll(store, [first])
     const again = { ...skipped('s', NOON), round: 2, ending: null, endedAt: null, number: null, expiresAt: null }
     const opened = change(after(first), {}, { updates: [again] })
     const begun = await position(store)
     await applyAll(store, [opened])
-    assert.deepEqual((await endsSince(store, begun)).items, [], 'it is open again')
+    for (const from of [before, begun]) {
+      const page = await endsSince(store, from)
+      assert.deepEqual([page.items, page.complete], [[], true], 'it is open again')
+    }
     const cancelled = skipped('s', NOON, { round: 2, attempt: 1, ending: ending('cancelled-by-operator') })
     await applyAll(store, [change(after(opened), {}, { updates: [cancelled] })])
     assert.deepEqual((await endsSince(store, begun)).items, [{ kind: 'fire', fire: cancelled }])
