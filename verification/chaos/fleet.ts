@@ -169,11 +169,17 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       while (!fleet.slots.every(({ isReady }) => isReady)) await sleep(LOOK_MS)
     },
     async heard() {
-      for (const place of places) {
-        place.hasLooked = false
-        place.send({ type: 'look' })
+      for (const place of places) place.hasLooked = false
+      for (;;) {
+        const silent = places.filter(({ hasLooked, isReady }) => isReady && !hasLooked)
+        if (silent.length === 0) return
+        // Another process may be in that place by now, and one that was told too late not to stop itself waits for a signal.
+        for (const place of silent) {
+          if (place.isStopped()) place.signal('SIGCONT')
+          place.send({ type: 'look' })
+        }
+        await sleep(LOOK_MS * 5)
       }
-      while (!places.every(({ hasLooked, isReady }) => hasLooked || !isReady)) await sleep(LOOK_MS)
     },
     async freeze() {
       isEnding = true

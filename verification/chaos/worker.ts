@@ -92,6 +92,9 @@ const app = cronce<unknown>({
   deployment,
   lease: leaseMs,
   drain: '1s',
+  // So that a release of a few seconds retires what it does not declare.
+  holdDown: '1s',
+  retireAfter: '1s',
   concurrency: CONCURRENCY,
 })
 
