@@ -89,7 +89,7 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
       : /^--../.test(rawName)
         ? suggestion(rawName, names)
         : letterMeant(rawName, names)
-  return new UsageError(`Unknown flag ${rawName}.${meant}`, 'See --help for the flags.')
+  return new UsageError(`Unknown flag ${rawName}.${meant}`, `This command takes ${names.join(', ')}.`)
 }
 
 /** What other programs call it. */
