@@ -30,7 +30,7 @@ const PURE: readonly Ban[] = [
     pattern: /\bDate\.now\b|\bDate\(\)|=\s*Date\b(?!\.)|\bnew Date\b(?!\()|\bTemporal\b/,
     reason: 'decisions are handed the time',
   },
-  { pattern: /\bperformance\b|\bprocess\b/, reason: 'decisions are handed the time' },
+  { pattern: /\bperformance\b|\bprocess\s*(?:[.[]|\?\.)/, reason: 'decisions are handed the time' },
   {
     pattern: /\.(get|set)(FullYear|Month|Date|Day|Hours|Minutes|Seconds)\(/,
     reason: "the host's zone does not matter",

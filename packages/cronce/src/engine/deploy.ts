@@ -21,7 +21,7 @@ import { type Changed, changeSchedules, type Decide } from './change-schedules.t
 import type { Core } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
-import { retirer } from './retire-schedules.ts'
+import { type Progress, retirer } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
 
 /** Registers this process with its app, declares its schedules, and retires what left the code. See docs/architecture.md, "Deployments". */
@@ -55,9 +55,6 @@ interface Kept {
   /** Until the next try to write what is not written yet; `null`: all is. */
   readonly retryMs: number | null
 }
-
-/** `outdated`: the app's record changed meanwhile. */
-export type Progress = 'done' | 'unfinished' | 'outdated'
 
 /** A process without jobs declares nothing, registers nothing and retires nothing. */
 const IDLE: Deployer = {

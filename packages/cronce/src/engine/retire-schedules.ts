@@ -7,7 +7,6 @@ import { judgeRetirement, type Observation, type Verdict } from '../policy/retir
 import type { Page, ScheduleQuery } from '../store/store.ts'
 import type { Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
-import type { Progress } from './deploy.ts'
 import { type FleetWatch, ofApp } from './deploy-watch.ts'
 import { callStore } from './store-calls.ts'
 
@@ -16,6 +15,9 @@ export interface Retirer {
   /** One pass over the app's schedules, if there may be something to retire and it is this instance's turn. */
   pass(record: AppRecord): Promise<{ readonly progress: Progress; readonly record: AppRecord }>
 }
+
+/** `outdated`: the app's record changed meanwhile. */
+export type Progress = 'done' | 'unfinished' | 'outdated'
 
 type Change = (operation: string, ids: readonly string[], decide: Decide, record: AppRecord) => Promise<Progress>
 

@@ -30,14 +30,15 @@ export function findDeployment(app: AppRecord | null, id: string): DeploymentRec
 export function registerProcess(
   app: AppRecord | null,
   name: string,
-  process: DeclaringProcess,
+  declaring: DeclaringProcess,
   { now, live }: { readonly now: Instant; readonly live: ReadonlySet<string> },
 ): AppRecord | null {
-  if (process.declares.length === 0) return null
+  if (declaring.declares.length === 0) return null
   const record = app ?? noApp(name)
-  const known = findDeployment(record, process.id)
-  const next = known === undefined ? firstAppearance(record, process, now) : returned(record, known, process, now, live)
-  const objected = record.retired.filter((schedule) => isProtectedBy(record, next, process, schedule))
+  const known = findDeployment(record, declaring.id)
+  const next =
+    known === undefined ? firstAppearance(record, declaring, now) : returned(record, known, declaring, now, live)
+  const objected = record.retired.filter((schedule) => isProtectedBy(record, next, declaring, schedule))
   if (next === known && objected.length === 0) return null
   const deployments = replaceDeployment(record.deployments, next)
   return withActive({
@@ -134,8 +135,8 @@ export function newestExplicit(app: AppRecord): DeploymentRecord | null {
   return highestOf(app.deployments.filter(({ explicit, lost }) => explicit && !lost))
 }
 
-function firstAppearance(app: AppRecord, process: DeclaringProcess, now: Instant): DeploymentRecord {
-  const { id, explicit, declares } = process
+function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Instant): DeploymentRecord {
+  const { id, explicit, declares } = declaring
   return {
     ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort() },
     ...{ firstReadyAt: now, readyAt: now, goneAt: null, onProbation: false, lost: false, cleared: false },
