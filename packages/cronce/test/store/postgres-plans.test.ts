@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Client } from 'pg'
 import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
-import { selectRuns } from '../../src/store/postgres/lists.ts'
+import { selectEnds, selectRuns } from '../../src/store/postgres/lists.ts'
 import { migrator } from '../../src/store/postgres/migrator.ts'
 import { eraseStatement } from '../../src/store/postgres/prune.ts'
 import type { RunQuery } from '../../src/store/store.ts'
@@ -69,6 +69,22 @@ describe('Indexes of PostgreSQL', () => {
       }
     })
   }
+
+  test('ends since a snapshot are found by the transactions that it did not see, not among all that ended', async () => {
+    // As if a hundred had ended in each transaction, and one in ten fires without a run.
+    await client.query(`update cronce._runs set ended_in = (3 + started_at % 300)::text::xid8`)
+    await client.query(`update cronce._fires set ended_in = (3 + due_at % 300)::text::xid8 where due_at % 10 = 0`)
+    await client.query('analyze')
+    const { rows } = await client.query<{ now: string }>('select pg_current_snapshot()::text as now')
+    for (const snapshot of [rows[0]!.now, '100:200:120,150']) {
+      const { sql, values } = selectEnds('cronce', 'long', snapshot, 1_000)
+      const explained = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...values])
+      const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n')
+      for (const table of ['runs', 'fires'])
+        assert.match(plan, new RegExp(`_${table}_ended.*Index Cond: .*ended_in`, 's'))
+      assert.doesNotMatch(plan, /Seq Scan on _(runs|fires)/)
+    }
+  })
 
   test('to erase some of a long history, no more of it is read', async () => {
     const { sql } = eraseStatement('cronce')

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import * as apply from '../../src/store/sqlite/apply.ts'
 import { ENDED, HELD, LIVE, ORPHANS } from '../../src/store/sqlite/instances.ts'
-import { type Select, selectFires, selectRuns, selectSchedules } from '../../src/store/sqlite/lists.ts'
+import { ENDS, type Select, selectFires, selectRuns, selectSchedules } from '../../src/store/sqlite/lists.ts'
 import * as prune from '../../src/store/sqlite/prune.ts'
 import * as schedules from '../../src/store/sqlite/schedules.ts'
 import { LIST_STEPS } from '../../src/store/sqlite/steps.ts'
@@ -122,7 +122,7 @@ test('what is due, and pages by one filter, come in order out of an index: nothi
     ...selectFires('n', page),
     selectRuns('n', page),
   ].map(({ sql }) => sql)
-  for (const sql of [schedules.DUE, schedules.NEXT, LIVE, ENDED, prune.EXPIRED, apply.TRIM, ...lists]) {
+  for (const sql of [schedules.DUE, schedules.NEXT, LIVE, ENDED, ENDS, prune.EXPIRED, apply.TRIM, ...lists]) {
     const steps = db
       .prepare(`explain query plan ${sql}`)
       .all()

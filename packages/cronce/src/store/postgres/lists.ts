@@ -198,7 +198,11 @@ select ${MOMENT_JSON} || ',"snapshot":"' || pg_current_snapshot()::text || '","i
 function unseenEnds(schema: string, where: Where, snapshot: string, limit: number): string {
   const then = `${where.value(snapshot)}::pg_snapshot`
   const most = where.value(limit + 1, 'bigint')
-  const isUnseen = [`= any (array(select pg_snapshot_xip(${then})))`, `>= pg_snapshot_xmax(${then})`]
+  const isUnseen = [
+    `= any (array(select pg_snapshot_xip(${then})))`,
+    // In order, so that it is read from the end of the index, however many there may be.
+    `>= pg_snapshot_xmax(${then}) order by o.ended_in`,
+  ]
   const parts = [
     ['_runs', 'o.token'],
     ['_fires', "''"],
