@@ -86,6 +86,14 @@ describe('Indexes of PostgreSQL', () => {
     }
   })
 
+  test('ends that were copied from a server that is ahead are not new', async () => {
+    const { rows } = await client.query<{ now: string }>('select pg_current_snapshot()::text as now')
+    await client.query(`update cronce._runs set ended_in = '987654321012' where token in ('1', '2')`)
+    const { sql, values } = selectEnds('cronce', 'long', rows[0]!.now, 1_000)
+    const answer = await client.query<{ answer: string }>(sql, [...values])
+    assert.deepEqual(JSON.parse(answer.rows[0]!.answer).items, [])
+  })
+
   test('to erase some of a long history, no more of it is read', async () => {
     const { sql } = eraseStatement('cronce')
     await client.query('begin')

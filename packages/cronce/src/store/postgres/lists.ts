@@ -174,7 +174,8 @@ const NONE = 'select null::text as schedule, null::text as token, null::text as 
 
 /**
  * Ends that the snapshot of an earlier answer did not see: those of transactions that were under way then, and of all later ones.
- * The snapshot of this statement is where the next one goes on. `snapshot: null`: no ends, only that.
+ * The snapshot of this statement is where the next one goes on. `snapshot: null`: no ends, only that. A transaction of the future is
+ * one of another server, from which the rows were copied.
  */
 export function selectEnds(schema: string, namespace: string, snapshot: string | null, limit: number): Select {
   const where = new Where(namespace)
@@ -211,7 +212,8 @@ function unseenEnds(schema: string, where: Where, snapshot: string, limit: numbe
       (condition) => `
   (select o.schedule, ${token} as token, o.record
      from ${schema}.${table} o
-    where o.namespace = $1::text and o.ended_in is not null and o.ended_in ${condition}
+    where o.namespace = $1::text and o.ended_in is not null
+      and o.ended_in < pg_snapshot_xmax(pg_current_snapshot()) and o.ended_in ${condition}
     limit ${most})`,
     ),
   )
