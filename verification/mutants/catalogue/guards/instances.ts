@@ -45,17 +45,13 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [
         [
           'instances.ts',
-          'known.goneAt !== null) return false\n  setInstance(space, instance.id',
-          'known.goneAt !== null && !join) return false\n  setInstance(space, instance.id',
+          '? !join : known.goneAt !== null) return false',
+          '? !join : known.goneAt !== null && !join) return false',
         ],
       ],
       sqlite: [
         ['instances.ts', 'insert into cronce_instances\n', 'insert or replace into cronce_instances\n'],
-        [
-          'instances.ts',
-          'if (!join || statement(db, GET).get(namespace, id) !== undefined) return false',
-          'if (!join) return false',
-        ],
+        ['instances.ts', 'if (!join || before !== undefined) return false', 'if (!join) return false'],
       ],
       postgres: [
         [
@@ -79,9 +75,28 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     rule: 'a beat of an id that never joined is refused, and leaves no trace',
     stores: {
       memory: [['instances.ts', 'known === undefined ? !join :', 'known === undefined ? false :']],
-      sqlite: [['instances.ts', 'if (!join || statement', 'if (statement']],
+      sqlite: [['instances.ts', 'if (!join || before !== undefined)', 'if (before !== undefined)']],
       postgres: [['instances.ts', 'where b.joins and not exists', 'where not exists']],
       redis: [['scripts/instances.ts', "    if join ~= '1' then return false end\n", '']],
+    },
+  },
+  {
+    name: 'number-of-a-beat',
+    breaks: 'Two machines of one snapshot both renew one instance.',
+    rule: 'a beat is refused, and changes nothing, unless its number follows the last one on record',
+    stores: {
+      memory: [['instances.ts', '!join && !follows(sequence, known.beat)', '!join && sequence === null']],
+      sqlite: [['instances.ts', '!join && !follows(sequence, last)', '!join && sequence === null']],
+      postgres: [
+        ['instances.ts', '     and (b.joins or b.number is null or i.beat >= b.after and i.beat < b.number)\n', ''],
+      ],
+      redis: [
+        [
+          'scripts/instances.ts',
+          "if join ~= '1' and ARGV[9] ~= '' and not (tonumber(ARGV[10]) <= last",
+          'if false and not (tonumber(ARGV[10]) <= last',
+        ],
+      ],
     },
   },
   {
