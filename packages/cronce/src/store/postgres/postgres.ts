@@ -52,9 +52,14 @@ const NAMES: ReadonlySet<string> = new Set([
  */
 export function postgres<Given extends Target, Opener extends TransactionOpener | undefined = undefined>(
   target: Given,
-  options: PostgresOptions<Opener> = {},
-): StoreSource<TransactionOf<Opener extends undefined ? Given : Opener>> {
-  type Tx = TransactionOf<Opener extends undefined ? Given : Opener>
+  options?: PostgresOptions<Opener>,
+): StoreSource<TransactionOf<Opener extends undefined ? Given : Opener>>
+/** With a function whose parameter has no type, `tx` is unknown: name the type, `(work: (tx: EntityManager) => Promise<void>) => …`. */
+export function postgres(
+  target: Target,
+  options: PostgresOptions<(work: (tx: unknown) => Promise<void>) => Promise<unknown>>,
+): StoreSource
+export function postgres<Tx>(target: Target, options: PostgresOptions = {}): StoreSource<Tx> {
   checkOptions(options)
   const { schema = DEFAULT_SCHEMA, migrate = 'never', adopt = false, ...connecting } = options
   quoteSchema(schema)
