@@ -110,6 +110,8 @@ export function deployer(core: Core): Deployer {
       if (told === null) continue
       const retired = await retires.pass(told)
       if (retired.progress === 'outdated') continue
+      // This process retired what it declares itself: it finds out as every other process does.
+      if (retiredOf(retired.record) !== retiredOf(record)) continue
       watch.adopt(retired.record)
       core.deploymentNumbers = numbersOf(retired.record)
       const isDone = declaring === 'done' && retired.progress === 'done'
@@ -155,15 +157,16 @@ export function deployer(core: Core): Deployer {
   }
 
   const hasDiedEarly = (instances: readonly InstanceRecord[], id: string, readyAt: number): boolean => {
-    const ended = instances.filter((peer) => peer.deployment === id && !isPresent(peer) && peer.renewedAt >= readyAt)
+    const ended = instances.filter((peer) => peer.deployment === id && !isPresent(peer))
     const last = ended.toSorted((a, b) => b.renewedAt - a.renewedAt)[0]
     return last?.state === 'dead' && last.renewedAt - readyAt < holdDownMs
   }
 
+  const retiredOf = ({ retired }: AppRecord): string => JSON.stringify(retired.filter((name) => names.includes(name)))
+
   const declareUnder = async (record: AppRecord): Promise<Progress> => {
     const ranks = record.deployments.map(({ id, number, lost, onProbation }) => [id, number, lost, onProbation])
-    const retired = record.retired.filter((name) => names.includes(name))
-    const under = JSON.stringify([core.instance, ranks, retired, [...watch.absentApps()]])
+    const under = JSON.stringify([core.instance, ranks, retiredOf(record), [...watch.absentApps()]])
     if (under === declaredUnder) return 'done'
     const renamed = await rename(record)
     if (renamed === 'outdated') return renamed

@@ -37,6 +37,8 @@ export interface Member {
   readonly name: string
   readonly pid: number
   readonly events: readonly CronceEvent[]
+  /** What it has logged, if its order says so. */
+  readonly stderr: () => string
   /** Its id, once `app.start()` has returned. */
   readonly started: Promise<string>
   /** The first event of this type that fits, also if it was told already. */
@@ -89,7 +91,14 @@ export async function startProcesses(context: TestContext, close: () => Promise<
 /** Without a client: the first to open the file is a child. */
 export function startMember(order: Order): Member {
   const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED }
-  const child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(order)], { env })
+  const child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(order)], {
+    env,
+    silent: order.logs === true,
+  })
+  let logged = ''
+  child.stderr?.on('data', (text) => {
+    logged += text
+  })
   const events: CronceEvent[] = []
   const { promise: started, resolve } = Promise.withResolvers<string>()
   child.on('message', (message: CronceEvent | { type: 'started'; instance: string }) => {
@@ -102,6 +111,7 @@ export function startMember(order: Order): Member {
     name,
     pid: child.pid!,
     events,
+    stderr: () => logged,
     started,
     ended,
     event: (type, fits = () => true) =>

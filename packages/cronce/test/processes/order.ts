@@ -12,9 +12,14 @@ export interface Order {
   readonly postgres?: string
   readonly options?: Omit<CronceOptions, 'store' | 'logger'>
   readonly jobs: Readonly<Record<string, OrderedJob>>
+  /** Take and release this lock once started, as a script does. */
+  readonly lock?: string
+  /** Log to stderr, as by default; `Member.stderr` has the text. */
+  readonly logs?: boolean
 }
 
 export interface OrderedJob extends ScheduleOptions {
+  readonly was?: string
   /**
    * `note`: nothing but tell the witness. `hold`: wait until the gate is open, or its signal says stop. `ignore`: wait until
    * the gate is open, whatever the signal says. `insert`: a row of the user's own table, in one transaction with the settlement.

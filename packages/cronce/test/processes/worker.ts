@@ -10,10 +10,10 @@ import type { StoreSource } from '../../src/store/store.ts'
 import { gateFiles, type Line, type Order, type OrderedJob, STORE, witnessFile } from './order.ts'
 
 /** One process of a fleet: an application as users write it. Tells its parent every event, until that is gone. */
-const { name, folder, postgres, options, jobs } = JSON.parse(process.argv[2]!) as Order
+const { name, folder, postgres, options, jobs, lock, logs } = JSON.parse(process.argv[2]!) as Order
 const gates = gateFiles(folder, name)
 const witness = openSync(witnessFile(folder, name), 'a')
-const app = cronce<Tx>({ ...options, store: await findStore(), logger: false })
+const app = cronce<Tx>({ ...options, store: await findStore(), logger: logs === true ? undefined : false })
 
 /** Of SQLite's own driver, or of `pg`. */
 type Tx = DatabaseSync | ClientBase
@@ -68,4 +68,5 @@ function tell(message: unknown): void {
 process.once('disconnect', () => process.exit())
 app.on('*', (event) => tell(event))
 await app.start()
+if (lock !== undefined) await app.lock(lock, async () => {})
 tell({ type: 'started', instance: app.instance })
