@@ -134,18 +134,24 @@ async function restartAll(chaos: Chaos, random: Random): Promise<void> {
   }
 }
 
-/** Of all processes together where the store's clock is the host's; else of one. */
+/**
+ * Of all processes together where the store's clock is the host's; else of one, or of all at the same moment. Up to several leases
+ * forward: no run may be lost by it.
+ */
 async function stepClock({ clock, recorder, counters, store, fleet }: Chaos, random: Random): Promise<void> {
   const isForward = random.chance(0.5)
-  const byMs = Math.round(isForward ? random.between(300, 5_000) : -random.between(200, 2_500))
-  const isForAll = store.clock === 'host'
+  const isStores = store.clock === 'host'
+  const longest = isStores ? 5_000 : 20_000
+  const byMs = Math.round(isForward ? random.between(300, longest) : -random.between(200, 2_500))
   const slot = random.pick(fleet.slots)
-  const stepped = isForAll ? clock : slot.clock
-  if (stepped === null) return
-  const over = recorder.fault('clock step', isForAll ? null : slot.node)
+  const isForAll = isStores || random.chance(0.5)
+  const slots = isForAll ? fleet.slots : [slot]
+  const stepped = isStores ? [clock] : slots.map((one) => one.clock)
+  if (stepped.includes(null)) return
+  const over = recorder.fault('clock step', isForAll ? null : slot.node, { sparesRuns: true })
   const at = recorder.now()
-  stepped.step(byMs)
-  if (isForAll) recorder.add({ kind: 'clock', at, until: recorder.now(), byMs })
+  for (const one of stepped) one?.step(byMs)
+  if (isStores) recorder.add({ kind: 'clock', at, until: recorder.now(), byMs })
   recorder.log(`clock steps by ${byMs} ms`)
   counters.count(isForward ? 'clock forward' : 'clock back')
   over()

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import type { Entry, Operation, Request, RunOfFire, Time } from '../../packages/checker/src/history.ts'
+import type { Entry, Fault, Operation, Request, RunOfFire, Time } from '../../packages/checker/src/history.ts'
 import { sinceOrigin } from './order.ts'
 
 /** What the controller itself sees and does, on the one clock that no fault touches: the monotonic one of the host. */
@@ -10,7 +10,7 @@ export interface Recorder {
   readonly entries: Entry[]
   add(entry: Entry): void
   /** Something lasts from now on until the function is called that this returns. */
-  fault(fault: string, node: string | null): () => void
+  fault(fault: string, node: string | null, options?: Pick<Fault, 'sparesRuns'>): () => void
   /** Ask for something, and write down what came of it. Never rejects. */
   operate(schedule: string, request: Request, ask: () => Promise<unknown>): Promise<Operation['result']>
   /** A resource outside that compares tokens: false for one that is lower than one it has seen. */
@@ -30,14 +30,14 @@ export function createRecorder(logFile: string): Recorder {
     entries,
     log,
     add: (entry) => void entries.push(entry),
-    fault(fault, node) {
+    fault(fault, node, options = {}) {
       const at = now()
       log(`${fault}${node === null ? '' : ` of ${node}`}`)
       let isOver = false
       return () => {
         if (isOver) return
         isOver = true
-        entries.push({ kind: 'fault', at, until: now(), fault, node })
+        entries.push({ kind: 'fault', at, until: now(), fault, node, ...options })
         log(`${fault}${node === null ? '' : ` of ${node}`} is over`)
       }
     },

@@ -46,8 +46,12 @@ export function act(acting: Acting, action: Action): void {
     case 'wall-step':
       stage.stepWall(action.node, action.byMs)
       break
+    case 'host-step':
+      for (const node of action.nodes) stage.stepWall(node, action.byMs)
+      count('wall clock of a host stepped')
+      break
     case 'store-step':
-      recorder.fault('store-step', null)
+      recorder.fault('store-step', null, { sparesRuns: true })
       recorder.clock(action.byMs)
       acting.stepStore(action.byMs)
       count(action.byMs < 0 ? 'store clock stepped back' : 'store clock stepped ahead')
@@ -89,7 +93,7 @@ async function drain({ world, stage, desk, isHealed }: Acting, place: number, fo
   const node = stage.nodes[place]
   const id = node?.app.instance
   if (!node || !id) return
-  const end = desk.recorder.fault('drain', node.name, Number.MAX_SAFE_INTEGER)
+  const end = desk.recorder.fault('drain', node.name, { until: Number.MAX_SAFE_INTEGER })
   desk.count('drain')
   const { instances } = desk.operator.app
   await instances.drain(id, true).catch(() => {})

@@ -26,6 +26,7 @@ const DEMANDS: readonly (readonly [least: number, what: string, ...counters: str
   [3, 'the clock of the store stepped back', 'store clock stepped back'],
   [3, 'the clock of the store stepped ahead', 'store clock stepped ahead'],
   [10, 'the clock of a process stepped', 'wall clock step'],
+  [10, 'the clock of a host stepped', 'wall clock of a host stepped'],
   [5, 'the store could not be reached', 'outage'],
   [10, 'a process was paused for longer than its lease', 'paused beyond the lease'],
   [5, 'a handler blocked its process', 'blocked'],

@@ -1,6 +1,7 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { drawFeeds } from './draw-feeds.ts'
+import { drawHostSteps } from './draw-host-steps.ts'
 import { withLittleRoom } from './draw-little-room.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
 import { drawSimultaneous } from './draw-simultaneous.ts'
@@ -53,9 +54,11 @@ export function drawScenario(seed: number): Scenario {
       [...declared, ...created, 'added', 'shared'].map((name): [string, Work] => [name, drawWork(dice, setting)]),
     ),
     calmMs: 0,
-    actions: [...drawActions(dice, cast), ...drawSimultaneous(createDice(seedOf(seed, 'simultaneous')), cast)].sort(
-      (one, other) => one.at - other.at,
-    ),
+    actions: [
+      ...drawActions(dice, cast),
+      ...drawSimultaneous(createDice(seedOf(seed, 'simultaneous')), cast),
+      ...drawHostSteps(createDice(seedOf(seed, 'host steps')), cast),
+    ].sort((one, other) => one.at - other.at),
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
   }
   return withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) })

@@ -8,7 +8,11 @@ export interface Recorder {
   readonly effect: (run: RunOfFire, node: string, sink: Effect['sink'], key: string, accepted: boolean) => void
   readonly node: (node: string, what: NodeEntry['what'], able: Pick<NodeEntry, 'jobs' | 'concurrency'>) => void
   /** Until `until`, or to be ended by what is returned: its effects end so much later. */
-  readonly fault: (fault: string, node: string | null, until?: Time) => (laterMs?: number) => void
+  readonly fault: (
+    fault: string,
+    node: string | null,
+    options?: { readonly until?: Time } & Pick<Fault, 'sparesRuns'>,
+  ) => (laterMs?: number) => void
   readonly clock: (byMs: number) => void
   /** To be answered by what is returned; what never is stays unknown. */
   readonly ask: (schedule: string, request: Request) => (result: 'ok' | 'fail' | 'info') => void
@@ -29,8 +33,9 @@ export function createRecorder(world: World): Recorder {
     effect: (run, node, sink, key, accepted) =>
       void entries.push({ kind: 'effect', at: now(), node, sink, key, accepted, ...run }),
     node: (node, what, able) => void entries.push({ kind: 'node', at: now(), node, what, ...able }),
-    fault(name, node, until) {
-      const fault: Open<Fault> = { kind: 'fault', at: now(), until: until ?? now(), fault: name, node }
+    fault(name, node, { until = now(), sparesRuns } = {}) {
+      const spares = sparesRuns === true ? { sparesRuns } : {}
+      const fault: Open<Fault> = { kind: 'fault', at: now(), until, fault: name, node, ...spares }
       entries.push(fault)
       return (laterMs = 0) => {
         fault.until = now() + laterMs

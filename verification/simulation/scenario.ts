@@ -110,6 +110,8 @@ export type ProcessAction =
 
 export type ClockAction =
   | { readonly kind: 'wall-step'; readonly node: number; readonly byMs: number }
+  /** Of all processes of one host at the same moment. */
+  | { readonly kind: 'host-step'; readonly nodes: readonly number[]; readonly byMs: number }
   | { readonly kind: 'store-step'; readonly byMs: number }
 
 /** `node` -1: the operator's. */

@@ -129,7 +129,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
       const node = nodes[place]
       if (!node) return
       node.process.step(byMs)
-      recorder.fault('wall-step', node.name)
+      recorder.fault('wall-step', node.name, { sparesRuns: true })
       count('wall clock step')
     },
     setRelease(place, release) {

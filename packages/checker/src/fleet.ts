@@ -8,7 +8,10 @@ export interface Fleet {
   isCalm(from: Time, to: Time): boolean
   /** Some node that can run this job was ready all the time, and had room for more. */
   canRun(job: string, from: Time, to: Time): boolean
-  /** Something was done to it or to everybody, or it was asked to stop, or ended. `null`: nobody knows which it is. */
+  /**
+   * Something that may cost it its lease was done to it or to everybody, or it was asked to stop, or ended. `null`: it is not known
+   * which node it is.
+   */
   wasHit(node: string | null, from: Time, to: Time): boolean
   /** When it was asked to stop; infinite if it was not. */
   stopOf(node: string): Time
@@ -64,7 +67,10 @@ function disturbances(entries: readonly Entry[], recoveryMs: number): readonly S
   })
 }
 
-/** A node that was cut off may be taken for dead a lease later. Of a node that nobody knows, everything is believed. */
+/**
+ * A node that was cut off may be taken for dead a lease later. Of a node that nobody knows, everything is believed. Clocks that are
+ * set, of nodes or of the store, are no excuse: they must cost no lease.
+ */
 function hitsByNode(entries: readonly Entry[], leaseMs: number): ReadonlyMap<string | null, SpanIndex<Entry>> {
   const all: Span<Entry>[] = []
   const spans = new Map<string | null, Span<Entry>[]>()
@@ -72,9 +78,10 @@ function hitsByNode(entries: readonly Entry[], leaseMs: number): ReadonlyMap<str
   for (const entry of entries) {
     if (entry.kind === 'node' || entry.kind === 'start') spans.set(entry.node, spans.get(entry.node) ?? [])
     const isStop = entry.kind === 'node' && (entry.what === 'stopping' || entry.what === 'ended')
-    if (entry.kind !== 'fault' && entry.kind !== 'clock' && !isStop) continue
-    const node = entry.kind === 'clock' ? null : entry.node
-    const end = entry.kind === 'fault' ? entry.until + leaseMs : isStop ? Number.POSITIVE_INFINITY : entry.at + leaseMs
+    const isHit = entry.kind === 'fault' && entry.sparesRuns !== true
+    if (!isHit && !isStop) continue
+    const { node } = entry
+    const end = isHit ? entry.until + leaseMs : Number.POSITIVE_INFINITY
     const span = { from: entry.at, to: end, item: entry }
     all.push(span)
     if (node === null) everybody.push(span)

@@ -180,6 +180,8 @@ export interface Fault {
   readonly fault: string
   /** `null`: it concerned everybody. */
   readonly node: string | null
+  /** It may make things late, but must cost no node its runs: a wall clock that is set. */
+  readonly sparesRuns?: boolean | undefined
 }
 
 /** The store's clock was set: from here on it is so much further ahead than before. */

@@ -75,8 +75,8 @@ export class Builder {
     return this
   }
 
-  fault(fault: string, at: number, until = at, node: Fault['node'] = null): this {
-    this.entries.push({ kind: 'fault', at, until, fault, node })
+  fault(fault: string, at: number, until = at, node: Fault['node'] = null, sparesRuns = false): this {
+    this.entries.push({ kind: 'fault', at, until, fault, node, ...(sparesRuns && { sparesRuns }) })
     return this
   }
 

@@ -40,6 +40,27 @@ test('C2: one token for two starts', () => {
 
 test('C2: a fire taken from a node that was well', () => wrong('C2', recovered({}, false).read(END)))
 
+test('C2: a clock that was set excuses no lost lease: not that of the node, nor that of the host, nor that of the store', () => {
+  wrong(
+    'C2',
+    recovered({}, false)
+      .fault('wall-step', T + 1_000, T + 1_000, 'n1', true)
+      .read(END),
+  )
+  wrong(
+    'C2',
+    recovered({}, false)
+      .fault('clock step', T + 1_000, T + 1_000, null, true)
+      .read(END),
+  )
+  wrong(
+    'C2',
+    recovered({}, false)
+      .step(T + 1_000, 0)
+      .read(END),
+  )
+})
+
 test('C2: at-most-once is started once', () => {
   const once = { guarantee: 'at-most-once' } as const
   const abandoned = fourth(once)
