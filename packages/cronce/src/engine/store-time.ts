@@ -16,7 +16,10 @@ export interface StoreTime {
   stamp(): { readonly at: Instant; readonly waitMs: number } | null
   /** How long until the store's clock shows this. Zero if it does already. */
   until(instant: Instant): number
-  /** How far the local wall clock is ahead of the store's. */
+  /**
+   * How far the local wall clock is ahead of the store's, for certain: of all offsets that the round trip leaves open, the one closest
+   * to zero. A slow answer proves nothing about a clock.
+   */
   wallOffsetMs(): number
 }
 
@@ -45,7 +48,12 @@ export function storeTime(clock: Clock): StoreTime {
     estimate,
     stamp: bounds.stamp,
     until: (instant) => Math.max(0, instant - (clock.mono() + offset)),
-    wallOffsetMs: () => Math.round(clock.wall() - clock.mono() - offset),
+    wallOffsetMs() {
+      const measured = clock.wall() - clock.mono() - offset
+      // One more, since `now` and `wall` are whole milliseconds.
+      const certain = Math.max(0, Math.abs(measured) - uncertainty / 2 - 1)
+      return Math.sign(measured) * Math.round(certain) || 0
+    },
   }
 }
 

@@ -43,3 +43,14 @@ test('an answer that was long under way does not confirm a clock that may have b
   answer(13_000, 25_000)
   assert.equal(time.stamp(), null)
 })
+
+test('a slow answer is no proof that a clock is wrong: only the offset that is certain counts', () => {
+  const { state, time, answer } = bench()
+  answer(0, 1_000)
+  assert.equal(time.wallOffsetMs(), 0)
+  state.stepped = -2_000
+  answer(2_000, 3_000)
+  assert.equal(time.wallOffsetMs(), 1_999)
+  answer(4_000, 4_010)
+  assert.equal(time.wallOffsetMs(), 1_999)
+})
