@@ -82,7 +82,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A process without jobs registers as a deployment, and decides.',
     edits: [
-      edit('policy/deployment.ts', 'if (process.declares.length === 0) return null\n', ''),
+      edit('policy/deployment.ts', 'if (declaring.declares.length === 0) return null\n', ''),
       edit('engine/deploy.ts', 'if (declared.length === 0) return IDLE\n', ''),
     ],
     caughtBy: rules(
