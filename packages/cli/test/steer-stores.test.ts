@@ -42,8 +42,8 @@ async function steer(store: string, app: Cronce, client: Connection, isAllReal: 
 
   await until(async () => (await client.schedules.get('endless')).open.some(({ state }) => state === 'running'))
   const [fire] = (await client.fires.list({ schedule: 'broken' })).items
-  const from = new Date(Math.floor(Date.now() / MINUTE - 2) * MINUTE).toISOString()
-  const to = new Date(Math.floor(Date.now() / MINUTE - 1) * MINUTE).toISOString()
+  const minute = Math.floor(Date.now() / MINUTE) * MINUTE
+  const [from, to] = [minute - 2 * MINUTE, minute - MINUTE].map((at) => new Date(at).toISOString()) as [string, string]
   const [paused, plan, cancelled, retried] = await Promise.all([
     real('pause', 'report', '--until', '+1d', '--note', 'wrong prices'),
     say('backfill', 'minutely', '--from', from, '--to', to, '--force', '--dry-run', '--json'),
