@@ -73,10 +73,12 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     const task = api.createTask(EACH_SECOND, () => overlapped.promise, { noOverlap: true, logger })
     const seen = follow(task)
     task.on('execution:overlap', () => overlapped.resolve())
+    // Another slot may come before the run has heard that it is to end.
+    const told = (): string[] => seen.filter((event, index) => event !== seen[index - 1]).slice(0, 5)
     void task.start()
-    await until(() => seen.length >= 5, 'the one after it ran')
+    await until(() => told().length >= 5, 'the one after it ran')
     void task.destroy()
-    return { seen: seen.slice(0, 5), told: logger.told[0] }
+    return { seen: told(), told: logger.told[0] }
   },
 
   async 'without noOverlap it is run, and the overlap told'(api) {

@@ -61,8 +61,8 @@ export async function slotsPass(api: Pick<Api, 'createTask'>, count: number): Pr
 
 const LOOK_MS = 20
 /** node-cron takes a slot for missed when it is a second late. */
-const STARVED_MS = 400
-const MOST_TRIES = 20
+const STARVED_MS = 250
+const MOST_TRIES = 40
 
 /**
  * What the script answers in a try in which this process had its turn all the time, and nobody set the clock. Slots that come late to
