@@ -81,6 +81,7 @@ export interface RunDueSummary {
 
 /** How long an aborted run may take to notice, when the instance stops. */
 const STOP_GRACE_MS = 2_000
+const LONG_MS = 3_600_000
 /** How long the store may take to close. */
 const CLOSE_MS = 5_000
 
@@ -206,9 +207,15 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   }
 
   const stop = async (): Promise<void> => {
-    await engine?.stop(stopOptions)
-    engine = null
-    await closeWithin(CLOSE_MS)
+    // With `keepAlive: false` nothing else keeps the process alive until its runs are handed back.
+    const alive = setInterval(() => {}, LONG_MS)
+    try {
+      await engine?.stop(stopOptions)
+      engine = null
+      await closeWithin(CLOSE_MS)
+    } finally {
+      clearInterval(alive)
+    }
     // Not before: a signal that comes while others stop us must wait for that, and so must other apps in this process.
     ignoreSignals()
     begun = null
