@@ -67,10 +67,11 @@ function refusePast(id: string): Refusal {
 }
 
 /** The first instant is the next one; under a new name, the one that follows what the old name has planned. */
-function create(id: string, { definition, source, was }: DefineWish, context: Context): Decision {
+function create(id: string, wanted: DefineWish, context: Context): Decision {
+  const { definition, source, was } = wanted
   const { now } = context
   const isContinued = was !== undefined && hasSameTiming(was.definition, definition)
-  const plannedTo = isContinued ? markOf(was) : now - 1
+  const plannedTo = isContinued ? markOf(was) : planFrom(wanted, now) - 1
   const nextAt = nextOf(seriesOf(id, definition), definition, 0, plannedTo)
   const draft = begin(
     {
@@ -84,6 +85,14 @@ function create(id: string, { definition, source, was }: DefineWish, context: Co
   )
   draft.events.push({ type: 'schedule.created', ...aboutSchedule(draft) })
   return finish(draft)
+}
+
+/**
+ * From where a new rule has instants. Code that names one instant may be deployed after it: then the misfire policy decides, so that
+ * the instant is on record.
+ */
+function planFrom({ definition: { trigger }, source }: DefineWish, from: Instant): Instant {
+  return source.kind === 'code' && trigger?.kind === 'at' ? Math.min(trigger.at, from) : from
 }
 
 /** First everything up to now under the old rule, then the new one from now on. */
@@ -109,7 +118,10 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
     trimmedBefore: trimmedAfter(state, definition, now),
   })
   if (isMoved || (state.retiredAt !== null && !isContinued)) {
-    const plannedTo = isMoved ? now : Math.max(markOf(draft.state), now)
+    const mark = markOf(draft.state)
+    // What the old rule has gone past is on record, or was no instant.
+    const from = planFrom(wanted, now + 1)
+    const plannedTo = isMoved ? (from > mark ? from - 1 : now) : Math.max(mark, now)
     const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }

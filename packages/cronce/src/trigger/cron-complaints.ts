@@ -89,6 +89,12 @@ export function refused(what: string, at: number, hint?: string): CronError {
   return complain('SYNTAX_UNSUPPORTED', at, 1, { message, expected: hints.expectedIn(field, source.dialect), hint })
 }
 
+/** A `?` in a list or with a step. */
+export function notAlone(at: number): CronError {
+  const message = `? must be the whole ${cursor.field.name} field`
+  return complain('CHARACTER_UNEXPECTED', at, 1, { message, hint: 'Write ? alone; use * in a list or with a step.' })
+}
+
 export function miscounted(count: number, from: number): CronError {
   const { text, source } = cursor
   const strange = text.slice(source.start, source.end).search(/[^\t -~]/)

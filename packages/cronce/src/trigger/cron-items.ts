@@ -1,5 +1,14 @@
 import { FIRST_YEAR } from './calendar.ts'
-import { backward, badStep, complain, outOfRange, refused, unexpected, unknownName } from './cron-complaints.ts'
+import {
+  backward,
+  badStep,
+  complain,
+  notAlone,
+  outOfRange,
+  refused,
+  unexpected,
+  unknownName,
+} from './cron-complaints.ts'
 import {
   CLOSE,
   charHere,
@@ -29,6 +38,7 @@ export function readItem(): void {
   if (char === STAR || (char === QUESTION && isDayField())) {
     if (char === QUESTION && cursor.source.dialect.question === 'refused') throw refused('?', start)
     cursor.pos++
+    if (char === QUESTION && (cursor.text[start - 1] === ',' || cursor.pos < cursor.stop)) throw notAlone(start)
     cursor.isRanged = true
     const step = readStep()
     cursor.isOpen = step === 1

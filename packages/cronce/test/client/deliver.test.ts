@@ -217,3 +217,13 @@ test('a delivered instant inside a range that its pause skipped is not run', asy
   assert.deepEqual([fire?.state, fire?.range?.count], ['skipped', 30])
   assert.deepEqual(await work('acme'), [])
 })
+
+test('lateness counts from when a fire was due, not from when it was delivered', async () => {
+  const { client, clock, work } = await openClient()
+  await client.schedules.create('acme', { job: 'billing' })
+  clock.now = NOON + 30_000
+  await client.schedules.deliver('acme', { dueAt: NOON })
+  await work('acme')
+  const [run] = (await client.runs.list()).items
+  assert.deepEqual([run?.latenessMs, run?.cause], [30_000, 'asked'])
+})

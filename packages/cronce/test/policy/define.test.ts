@@ -308,3 +308,30 @@ test('remove: not while a run is open, unless forced; records say what became of
 test('remove: what the code declares is removed from the code', () => {
   assert.equal(refusalOf(remove(given({}, CODE).it, { force: false }, new Keeper().context)), 'SCHEDULE_IN_CODE')
 })
+
+for (const [late, lateness, expected] of [
+  ['latest', HOUR, '11:00 open'],
+  ['skip', HOUR, '11:00 missed late'],
+  ['all', HOUR, '11:00 open'],
+  ['latest', 2 * DAY, '12:00 missed too-late'],
+] as const) {
+  test(`one instant in code that is deployed ${lateness / HOUR} h late is on record, as misfire ${late} says`, () => {
+    const at = NOON - lateness
+    const policy = { misfire: { ...DEFAULT_POLICY.misfire, late } }
+    const keeper = given({ trigger: { kind: 'at', at }, policy }, CODE)
+    keeper.advance()
+    assert.deepEqual(story(keeper), [expected])
+    assert.equal(keeper.it.nextAt, null)
+  })
+}
+
+test('a job in code that is given an instant of the past has it on record, once', () => {
+  const at = { kind: 'at', at: NOON + 90 * MINUTE } as const
+  const keeper = given({ trigger: every(HOUR), policy: { misfire: { ...DEFAULT_POLICY.misfire, late: 'skip' } } }, CODE)
+  keeper.now = NOON + 100 * MINUTE
+  for (const trigger of [at, every(HOUR), at]) {
+    keeper.define({ trigger }, CODE)
+    keeper.advance()
+  }
+  assert.deepEqual(story(keeper), ['13:00 missed late', '13:30 open'])
+})

@@ -111,8 +111,14 @@ class Player {
     const made = define(null, 'bill', { definition: this.#definition, source: this.#source }, world.context)
     if (made === null || 'refused' in made) return
     world.apply(made)
-    world.follow(this.#definition, world.now - 1, true)
+    world.follow(this.#definition, this.#before(world.now) - 1, true)
     this.#highest = Math.max(this.#highest, world.now)
+  }
+
+  /** One instant in code is on record also if it is deployed late. */
+  #before(now: Instant): Instant {
+    const { trigger } = this.#definition
+    return this.#source.kind === 'code' && trigger?.kind === 'at' ? Math.min(now, trigger.at) : now
   }
 
   play(): void {

@@ -321,6 +321,8 @@ export class Play {
   #before: ScheduleState | null = null
 
   #expectSettled(before: ScheduleState, after: ScheduleState | null): void {
+    // A schedule that comes back begins from now, or plans the stretch of its retirement in later steps.
+    if (before.retiredAt !== null) return
     const series = seriesOf(before.id, before.definition)
     const isSameRule = after !== null && after.revision === before.revision
     // Under the old rule everything up to now, unless the limit or the retirement ended it before.

@@ -32,3 +32,14 @@ test('keys that were taken and never begun are given up in time: they do not fil
   }
   assert.ok(state.open.length < 100, `${state.open.length} are open`)
 })
+
+test('lateness of an instant that is taken counts from when it was due, not from the call', () => {
+  const due = Date.UTC(2027, 0, 1)
+  const context: Context = { now: due + 30_000, epoch: 1, zoneData: '2027a', random: () => 0.5 }
+  const wish = { definition: asideDefinition('cronce:exec', DAY_MS), source: { kind: 'client' } } as const
+  const state = (define(null, 'nightly', wish, { ...context, now: due - 1 }) as Decision).change.state!
+  const wanted = { dueAt: due, nonce: '', beside: false }
+  const taken = take(state, wanted, { instance: 'i', request: 'r' }, context) as Decision
+  const { startedAt, readyAt, cause } = taken.started[0]!.record
+  assert.deepEqual([startedAt - readyAt, cause], [30_000, 'asked'])
+})

@@ -103,6 +103,22 @@ export function dataRules(rule: Rule): void {
     same(await firesOf(store, { order: 'earliest' }), creates)
   })
 
+  rule('so does what a run says only now and then', async ({ store }) => {
+    await join(store, 'i')
+    const causes = ['caught-up', 'turn', 'room', 'pause', 'asked', 'recovered', undefined] as const
+    for (const [index, cause] of causes.entries()) {
+      const claimed = claim(await create(store, schedule(`s${index}`)), { instance: 'i' })
+      const withCause = (runs: readonly RunRecord[]) =>
+        runs.map((run) => (cause === undefined ? run : { ...run, cause }))
+      await applyAll(store, [{ ...claimed, runs: withCause(claimed.runs) }])
+      const told = async () => (await runsOf(store, { schedule: `s${index}` })).map((run) => run.cause)
+      same(await told(), [cause])
+      const settled = settlement(after(claimed), runOf(claimed))
+      await applyAll(store, [{ ...settled, runs: withCause(settled.runs) }])
+      same(await told(), [cause])
+    }
+  })
+
   rule('so does what an open fire says only now and then', async ({ store }) => {
     const asked = { author: null, note: 'by hand' }
     const giveUp = { at: NOON + DAY_MS, reason: 'retry-too-late' } as const
