@@ -229,7 +229,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P5, rule 42',
     breaks: 'A renamed job begins from now instead of where the old name stopped.',
     edits: [
-      edit('policy/define.ts', 'const plannedTo = isContinued ? markOf(was) : now - 1', 'const plannedTo = now - 1'),
+      edit(
+        'policy/define.ts',
+        'const plannedTo = isContinued ? markOf(was) : planFrom(wanted, now) - 1',
+        'const plannedTo = now - 1',
+      ),
     ],
     caughtBy: rules(
       'a rename that was interrupted between its two writes is finished by the next process, and no instant is lost',
