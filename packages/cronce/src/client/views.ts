@@ -176,7 +176,7 @@ export interface InstanceView {
   readonly version: string
   /** Version of its time zone data. */
   readonly zoneData: string
-  /** `silent`: its lease has run out, and nobody has declared it dead yet. */
+  /** `silent`: its lease has run out, or on SQLite its process is gone, and no peer has declared it dead yet. */
   readonly state: 'live' | 'draining' | 'silent' | 'left' | 'dead'
   readonly startedAt: number
   readonly renewedAt: number

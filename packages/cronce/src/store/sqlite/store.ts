@@ -195,7 +195,13 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     listRuns: (query) => read((on, now) => listRuns(on, namespace, query, now)),
     listEnds: (query) => read((on, now, current) => listEnds(on, namespace, query, { now, epoch: current })),
     listSteps: (fire) => read((on) => listSteps(on, namespace, fire)),
-    listInstances: (query) => read((on, now) => ({ now, instances: listInstances(fleetOf(on), query) })),
+    async listInstances(query) {
+      const { now, instances } = await read((on, at) => ({ now: at, instances: listInstances(fleetOf(on), query) }))
+      // A process that is gone renews no more, however long its lease still lasts.
+      const present = instances.filter(({ state }) => state === 'live' || state === 'draining')
+      const gone = new Set(liveness.probe(present.map(({ id }) => id)))
+      return { now, instances: instances.map((one) => (gone.has(one.id) ? { ...one, expired: true } : one)) }
+    },
     async prune(limit) {
       const deleted = await write((on) => prune(on, namespace, limit, host.wall()), { weight: limit })
       const live = await read((on) => listLive(fleetOf(on)))
