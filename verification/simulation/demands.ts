@@ -36,6 +36,7 @@ const DEMANDS: readonly (readonly [least: number, what: string, ...counters: str
   [5, 'another release counted', 'redeclared'],
   [3, 'a job left the code', 'retired'],
   [3, 'an old release came back, and did not count', 'old release'],
+  [5, 'live processes of one app declared different jobs', 'deployment.disjoint', 'schedule.contested'],
   [50, 'a fire was skipped for overlap', 'fire.skipped overlap'],
   [5, 'a queue was full', 'fire.skipped queue-full'],
   [10, 'a late fire was missed', 'fire.missed late', 'fire.missed superseded', 'fire.missed too-late'],

@@ -1,6 +1,7 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { drawFeeds } from './draw-feeds.ts'
+import { withFleetShape } from './draw-fleet-shape.ts'
 import { drawHostSteps } from './draw-host-steps.ts'
 import { withLittleRoom } from './draw-little-room.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
@@ -61,7 +62,7 @@ export function drawScenario(seed: number): Scenario {
     ].sort((one, other) => one.at - other.at),
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
   }
-  return withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) })
+  return withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) }))
 }
 
 /** Long enough to be well again, and for some fires after that. */

@@ -44,10 +44,14 @@ export interface NodePlan {
   /** Runs at a time. */
   readonly concurrency: number
   readonly rate: number
+  /** The release that it begins with; the first one unless told. */
+  readonly release?: number
 }
 
 export interface Release {
   readonly id: string
+  /** Its processes give no deployment id. */
+  readonly isImplicit?: boolean
   /** Jobs, each with the schedule of its name. */
   readonly jobs: Readonly<Record<string, Plan>>
 }

@@ -35,7 +35,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
   const { recorder, stopping, count } = parts.place
   const everywhere = new Set<Disturbance>()
   const nodes: (Node | null)[] = scenario.nodes.map(() => null)
-  const releases = scenario.nodes.map(() => 0)
+  const releases = scenario.nodes.map(({ release = 0 }) => release)
   const lives = scenario.nodes.map(() => 0)
   const all: Node[] = []
   /** They wait for whoever is in that place when it gets there. */

@@ -27,8 +27,17 @@ export function witness(
     if (after.retiredAt !== null && before?.retiredAt === null) {
       count('retired')
       recorder.done(change.id, { verb: 'retire' }, decidedMs)
-    } else if (after.revision !== before?.revision || before.createdAt !== after.createdAt) {
+      return
+    }
+    const isBack = before !== undefined && before.retiredAt !== null
+    if (isBack) count('returned')
+    if (isBack || after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
+      // A retirement that is undone leaves the mark where it was: the instants since belong to the schedule.
+      if (plan !== undefined && isBack && before.nextAt === after.nextAt) {
+        recorder.done(change.id, { verb: 'define', spec: plan.spec }, Math.max(decidedMs, now - before.retiredAt!))
+        return
+      }
       if (plan !== undefined) recorder.done(change.id, { verb: 'define', spec: plan.spec }, decidedMs)
       if (before !== undefined) count('redeclared')
     }

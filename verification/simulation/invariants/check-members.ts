@@ -3,6 +3,7 @@ import type { StepRecord } from '../../../packages/cronce/src/model/record.ts'
 import type { NamespaceData, StoredInstance } from '../../../packages/cronce/src/store/memory/data.ts'
 import { runKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
 import type { BeatAnswer, StepAnswer, StepCommand } from '../../../packages/cronce/src/store/store.ts'
+import type { Step } from './mirror.ts'
 import type { Report } from './report.ts'
 
 /** Clocks of processes run at most so much faster than the world's. */
@@ -78,8 +79,8 @@ export function checkStep(
 export type Presence = Map<string, number>
 
 /**
- * A known deployment becomes active only if the one before it has had no live instance for the hold-down, is on probation, or had none
- * when the known one came back from an absence. An operator may decide otherwise.
+ * A known deployment becomes active only if the one before it has had no live instance for the hold-down or is on probation, or if the
+ * known one came back from an absence with a higher number, or while the one before it had no live instance. An operator may decide otherwise.
  */
 export function checkDeployment(
   before: AppRecord | undefined,
@@ -99,9 +100,33 @@ export function checkDeployment(
   if (known === undefined) return
   const lastSeen = seen.presence.get(before.active)
   // Since the clock was set back, nobody can tell how long.
-  const isGone = lastSeen === undefined || lastSeen > seen.now || seen.now - lastSeen >= seen.holdDownMs
+  const isUnseen = lastSeen === undefined || lastSeen > seen.now || seen.now - lastSeen >= seen.holdDownMs
   const replaced = before.deployments.find(({ id }) => id === before.active)
-  const isBack = known.lost && known.goneAt !== null && lastSeen !== undefined && !seen.live.has(before.active)
+  // A process that has just come back has joined, and may not have registered yet.
+  const goneMs = seen.now - (replaced?.goneAt ?? seen.now)
+  const isGone = isUnseen || goneMs * FASTEST >= seen.holdDownMs
+  const isHigher = known.number > (replaced?.number ?? 0)
+  const isBack = known.lost && (isHigher || (known.goneAt !== null && !seen.live.has(before.active)))
   if (!isGone && !isBack && replaced?.onProbation !== true)
     report('S9 deployment', `${after.active} replaced ${before.active}, which is there`)
+}
+
+/** Longer than a retirement can be on its way: a process of an older explicit release that joined since may have been missed. */
+const MISSED_MS = 120_000
+
+/**
+ * A schedule is not retired while a live process declares it. Exempt: an operator's choice, a rename, and explicit releases whose process
+ * joined while the retirement was on its way. What waits for `retireAfter` takes longer than a simulation.
+ */
+export function checkRetirement({ before, after, now }: Step, data: NamespaceData, report: Report): void {
+  if (before === undefined || after === undefined || before.retiredAt !== null || after.retiredAt === null) return
+  const cause = after.retirements?.at(-1)?.cause
+  if (after.source.kind !== 'code' || cause === 'renamed') return
+  const { app } = after.source
+  if (data.apps.get(app)?.activated != null) return
+  for (const { record, goneAt } of data.instances.values()) {
+    const isDeclaring = goneAt === null && record.app === app && record.jobs.includes(after.id)
+    if (!isDeclaring || (cause === 'dropped' && now - record.startedAt < MISSED_MS)) continue
+    report('S9 live job', `${after.id} was retired (${cause}), and ${record.id} is live and declares it`)
+  }
 }

@@ -9,6 +9,7 @@ import {
   checkDeployment,
   checkInstance,
   checkLeases,
+  checkRetirement,
   checkStep,
   type Presence,
 } from './check-members.ts'
@@ -66,6 +67,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
   const note = (step: Step): void => {
     checkRecords(step, mirror, report)
     checkRuns(step, mirror, report)
+    checkRetirement(step, data(), report)
     watcher.changed(step)
     follow(mirror, step)
   }
