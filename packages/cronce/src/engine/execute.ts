@@ -68,7 +68,7 @@ export async function execute<Tx>(
     if (run.committed) return 'settled'
     run.settling = true
     if (ended.kind === 'gave-up') tellOverran(core as Core, run)
-    const settlement = settlementOf(run, ended, job.retryable)
+    const settlement = forDefiner(core as Core, settlementOf(run, ended, job.retryable), run.started.record.job)
     const wake = settlement.handBack !== null || wakesWaiters(aside?.kind ?? null, core.parts.store.info)
     settled = await settler.add(schedule, settlement, wake)
     isKnown = settled === 'settled'
@@ -201,6 +201,20 @@ function watchTimeout(run: ExecutedRun): void {
   void run.outlasts(runMs).then((isLate) => {
     if (isLate) run.abort('timeout', null)
   })
+}
+
+/** How long an instance leaves a job to the deployment that defines its input, in milliseconds. */
+const LEFT_TO_DEFINER_MS = 5_000
+
+/** Input that does not fit here was written for a newer deployment: while one lives that has the job, the fire is handed back to it. */
+function forDefiner(core: Core, settlement: Settlement, job: string): Settlement {
+  const { app, deployment } = core.settings
+  const own = core.deploymentNumbers.get(deployment) ?? Number.NEGATIVE_INFINITY
+  const isNewer = (peer: Core['peers'][number]): boolean =>
+    peer.app === app && peer.jobs.includes(job) && (core.deploymentNumbers.get(peer.deployment) ?? own) > own
+  if (settlement.ending.reason !== 'input-invalid' || !core.peers.some(isNewer)) return settlement
+  core.fullUntil.set(job, core.parts.clock.mono() + LEFT_TO_DEFINER_MS)
+  return { ...handBack(settlement.token, 'started'), error: settlement.error }
 }
 
 function settlementOf(run: ExecutedRun, ended: Ended, retryable: (error: unknown) => boolean): Settlement {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { StandardSchema } from '../../src/client/standard-schema.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000
@@ -293,5 +294,40 @@ test('while a newer deployment has room, its instances run what both have', asyn
   const before = fleet.handled.length
   await fleet.advance('20m')
   assert.deepEqual(new Set(fleet.handled.slice(before).map(({ member }) => member.name)), new Set([next.name]))
+  fleet.end()
+})
+
+test('input that an older deployment finds invalid is handed back at no cost while the defining one lives', async () => {
+  const fleet = await createFleet()
+  const accepts = (wanted: string): StandardSchema<string> => ({
+    '~standard': {
+      ...{ version: 1, vendor: 'test' },
+      validate: (value) => (value === wanted ? { value: wanted } : { issues: [{ message: `not ${wanted}` }] }),
+    },
+  })
+  const declare =
+    (input: string): Declare =>
+    (app, { clock }) => {
+      app.job('bill', { cron: '* * * * *', schema: accepts(input), input }, () => {})
+      app.job('long', { cron: '55 * * * * *' }, () => clock.sleep(20_000))
+    }
+  await fleet.add(declare('old'), { deployment: 'v1' })
+  const next = await fleet.add(declare('new'), { deployment: 'v2', concurrency: 1 })
+  await fleet.advance('5m')
+  const { items } = await fleet.operator.fires.list({
+    schedule: 'bill',
+    from: NEW_YEAR + MINUTE,
+    to: NEW_YEAR + 4 * MINUTE,
+  })
+  assert.deepEqual(new Set(items.map(({ state }) => state)), new Set(['succeeded']))
+  assert.deepEqual(
+    fleet.events('fire.ended').filter(({ reason }) => reason === 'input-invalid'),
+    [],
+  )
+  const handedBack = fleet
+    .events('run.ended')
+    .filter(({ schedule, reason }) => schedule === 'bill' && reason === 'handed-back')
+  assert.ok(handedBack.length > 0, 'the older one had a try')
+  assert.ok(fleet.handled.some(({ member, schedule }) => member === next && schedule === 'bill'))
   fleet.end()
 })
