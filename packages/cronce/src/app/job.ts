@@ -10,6 +10,7 @@ import {
   type StandardSchema,
   validateInput,
 } from '../client/standard-schema.ts'
+import { InputRefused } from '../engine/input-refused.ts'
 import { Parked } from '../engine/parked.ts'
 import type { Job, RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
@@ -164,7 +165,5 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
 async function readInput(job: string, schema: StandardSchema, input: Json): Promise<unknown> {
   const validated = await validateInput(schema, input)
   if (validated.ok) return validated.value
-  throw new CronceError('INPUT_INVALID', `The input does not fit the schema of job ${job}: ${validated.message}`, {
-    hint: "Replace the schedule's input, or widen the schema.",
-  })
+  throw new InputRefused(job, validated.message)
 }

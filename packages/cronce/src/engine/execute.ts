@@ -8,6 +8,7 @@ import type { Settlement } from '../policy/settle.ts'
 import type { StoreInfo } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
+import { handBackPauseMs } from './input-refused.ts'
 import type { NoteKeeper } from './notes.ts'
 import type { Job, RunHandle } from './parts.ts'
 import { QUIETLY } from './quietly.ts'
@@ -68,7 +69,7 @@ export async function execute<Tx>(
     if (run.committed) return 'settled'
     run.settling = true
     if (ended.kind === 'gave-up') tellOverran(core as Core, run)
-    const settlement = forDefiner(core as Core, settlementOf(run, ended, job.retryable), run.started.record.job)
+    const settlement = handedBack(core as Core, run, ended) ?? settlementOf(run, ended, job.retryable)
     const wake = settlement.handBack !== null || wakesWaiters(aside?.kind ?? null, core.parts.store.info)
     settled = await settler.add(schedule, settlement, wake)
     isKnown = settled === 'settled'
@@ -203,20 +204,6 @@ function watchTimeout(run: ExecutedRun): void {
   })
 }
 
-/** How long an instance leaves a job to the deployment that defines its input, in milliseconds. */
-const LEFT_TO_DEFINER_MS = 5_000
-
-/** Input that does not fit here was written for a newer deployment: while one lives that has the job, the fire is handed back to it. */
-function forDefiner(core: Core, settlement: Settlement, job: string): Settlement {
-  const { app, deployment } = core.settings
-  const own = core.deploymentNumbers.get(deployment) ?? Number.NEGATIVE_INFINITY
-  const isNewer = (peer: Core['peers'][number]): boolean =>
-    peer.app === app && peer.jobs.includes(job) && (core.deploymentNumbers.get(peer.deployment) ?? own) > own
-  if (settlement.ending.reason !== 'input-invalid' || !core.peers.some(isNewer)) return settlement
-  core.fullUntil.set(job, core.parts.clock.mono() + LEFT_TO_DEFINER_MS)
-  return { ...handBack(settlement.token, 'started'), error: settlement.error }
-}
-
 function settlementOf(run: ExecutedRun, ended: Ended, retryable: (error: unknown) => boolean): Settlement {
   const { token } = run.started.record
   if (ended.kind === 'returned') {
@@ -293,6 +280,13 @@ function isRetryable(error: unknown, retryable: (error: unknown) => boolean): bo
     // A filter that throws has not said no.
     return true
   }
+}
+
+/** A run whose handler was not called, because an instance of a newer deployment can read its input. `null`: it is none. */
+function handedBack(core: Core, run: ExecutedRun, ended: Ended): Settlement | null {
+  const { job, token, attempt } = run.started.record
+  const retryAfterMs = ended.kind === 'threw' ? handBackPauseMs(core, job, attempt, ended.error) : null
+  return retryAfterMs === null ? null : { ...handBack(token, 'not-started'), retryAfterMs }
 }
 
 function handBack(token: string, started: 'started' | 'not-started'): Settlement {

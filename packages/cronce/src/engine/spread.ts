@@ -63,6 +63,14 @@ function rankOf(core: Core, { app, deployment }: Core['peers'][number]): number 
   return core.deploymentNumbers.get(deployment) ?? Number.NEGATIVE_INFINITY
 }
 
+/** Whether a live instance of a newer deployment of this app has the job. */
+export function isOutranked(core: Core, job: string): boolean {
+  const own = core.deploymentNumbers.get(core.settings.deployment) ?? Number.NEGATIVE_INFINITY
+  const isHigher = (peer: Core['peers'][number]): boolean =>
+    peer.app === core.settings.app && rankOf(core, peer) > own && peer.jobs.includes(job)
+  return core.peers.some((peer) => takesNew(peer) && isHigher(peer))
+}
+
 /** Of those that have a job, the instances of the highest-numbered deployment claim first; others wait for their patience. */
 function deal(core: Core, able: Core['peers']): Dealt {
   const withJob = new Map<string, { readonly id: string; readonly rank: number }[]>(

@@ -29,7 +29,7 @@ export function settle(state: ScheduleState, settlement: Settlement, context: Co
   const draft = begin(state, context)
   const fire = findRunning(draft, settlement.token)
   if (fire === undefined) return STALE
-  if (settlement.handBack !== null) handBack(draft, fire, settlement.handBack)
+  if (settlement.handBack !== null) handBack(draft, fire, settlement.handBack, settlement.retryAfterMs)
   else if (settlement.parkMs !== undefined && fire.run.cancel === null) park(draft, fire, settlement.parkMs)
   else settleRun(draft, fire, settlement)
   return finish(draft)
@@ -105,7 +105,7 @@ export function waitAgain(
   draft.events.push({ type: 'run.retried', ...aboutRun(draft, fire), readyAt, reason })
 }
 
-function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started'): void {
+function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started', retryAfterMs = 0): void {
   const wish = fire.run.cancel
   const mustNotRepeat = how === 'started' && policyOfFire(draft, fire).guarantee === 'at-most-once'
   const end = mustNotRepeat ? ending('stopped') : ending('handed-back')
@@ -113,5 +113,5 @@ function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started
   if (mustNotRepeat) endFire(draft, fire, end)
   else if (wish !== null) endFire(draft, fire, cancelEnding(wish))
   // At no cost: neither a failure nor a crash.
-  else waitAgain(draft, fire, { readyAt: draft.context.now }, end)
+  else waitAgain(draft, fire, { readyAt: draft.context.now + retryAfterMs }, end)
 }
