@@ -100,7 +100,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
         '',
       ),
       edit('policy/retirement.ts', 'return by.length > 0 ? KEEP : judgeAbsent', 'return judgeAbsent'),
-      edit('policy/retirement.ts', '  if (declarers.some(({ lost }) => !lost)) return WAIT\n', ''),
+      edit(
+        'policy/retirement.ts',
+        '  if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT\n',
+        '',
+      ),
     ],
     caughtBy: verdict('implicit: what a live process declares is never retired'),
   },

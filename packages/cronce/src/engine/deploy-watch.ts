@@ -18,6 +18,8 @@ export interface FleetWatch {
   lostIds(record: AppRecord): ReadonlySet<string>
   /** Deployments that have counted for the whole hold-down. */
   steadyIds(): ReadonlySet<string>
+  /** Deployments of the record without a live instance for the whole hold-down. Unlike lost ones, none of them is on probation and live. */
+  absentIds(record: AppRecord): ReadonlySet<string>
   /** Schedules that have been contested for all of `retireAfter`. */
   outwaited(): ReadonlySet<string>
   /** A name that this process wants belongs to this app. */
@@ -44,6 +46,7 @@ export function fleetWatch(core: Core): FleetWatch {
   const { clock, emit } = core.parts
   const mono = (): number => clock.mono()
   const outs = stateClock(mono)
+  const gone = stateClock(mono)
   const contests = stateClock(mono)
   const absences = stateClock(mono)
   const wanted = new Set<string>()
@@ -60,7 +63,7 @@ export function fleetWatch(core: Core): FleetWatch {
 
   const restart = (): void => {
     livesSince = mono()
-    for (const each of [outs, contests, absences]) each.restart()
+    for (const each of [outs, gone, contests, absences]) each.restart()
   }
 
   const observe = (): void => {
@@ -78,6 +81,8 @@ export function fleetWatch(core: Core): FleetWatch {
     const known = record?.deployments ?? []
     for (const each of known) outs.note(presenceOf(each), !counts(each) || !live.has(each.id))
     outs.keepOnly(new Set(known.map(presenceOf)))
+    for (const each of known) gone.note(stretchOf(each), !live.has(each.id))
+    gone.keepOnly(new Set(known.map(stretchOf)))
     const contested = record === null ? new Map<string, unknown>() : contestedSchedules(record, own())
     for (const schedule of contested.keys()) contests.note(schedule, true)
     contests.keepOnly(new Set(contested.keys()))
@@ -120,6 +125,7 @@ export function fleetWatch(core: Core): FleetWatch {
     JSON.stringify([
       [...outs.heldFor(holdDownMs, true)],
       [...outs.heldFor(holdDownMs, false)],
+      [...gone.heldFor(holdDownMs, true)],
       [...contests.heldFor(0, true)],
       [...contests.heldFor(retireAfterMs, true)],
       [...absences.heldFor(holdDownMs, true)],
@@ -137,8 +143,9 @@ export function fleetWatch(core: Core): FleetWatch {
       actedOn = sums()
     },
     liveIds,
-    lostIds: (next) => idsOf(next, outs.heldFor(holdDownMs, true)),
-    steadyIds: () => (record === null ? new Set() : idsOf(record, outs.heldFor(holdDownMs, false))),
+    lostIds: (next) => idsOf(next, presenceOf, outs.heldFor(holdDownMs, true)),
+    steadyIds: () => (record === null ? new Set() : idsOf(record, presenceOf, outs.heldFor(holdDownMs, false))),
+    absentIds: (next) => idsOf(next, stretchOf, gone.heldFor(holdDownMs, true)),
     outwaited: () => contests.heldFor(retireAfterMs, true),
     want: (name) => void wanted.add(name),
     absentApps: () => absences.heldFor(holdDownMs, true),
@@ -149,6 +156,7 @@ export function fleetWatch(core: Core): FleetWatch {
       const leftMs = holdDownMs - livedMs()
       const waits = [
         outs.untilNextMs(holdDownMs),
+        gone.untilNextMs(holdDownMs),
         contests.untilNextMs(retireAfterMs),
         absences.untilNextMs(holdDownMs),
       ]
@@ -163,8 +171,17 @@ function presenceOf({ id, readyAt, onProbation }: DeploymentRecord): string {
   return JSON.stringify([id, onProbation ? null : readyAt])
 }
 
-function idsOf(record: AppRecord, presences: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set(record.deployments.filter((each) => presences.has(presenceOf(each))).map(({ id }) => id))
+/** Another one after every return, so that an absence between two looks counts anew. */
+function stretchOf({ id, readyAt }: DeploymentRecord): string {
+  return JSON.stringify([id, readyAt])
+}
+
+function idsOf(
+  record: AppRecord,
+  keyOf: (deployment: DeploymentRecord) => string,
+  keys: ReadonlySet<string>,
+): ReadonlySet<string> {
+  return new Set(record.deployments.filter((each) => keys.has(keyOf(each))).map(({ id }) => id))
 }
 
 function aboutProcess({

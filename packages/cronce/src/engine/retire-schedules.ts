@@ -87,7 +87,7 @@ export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer 
     const { now, instances } = await callStore(core, 'retire (look)', () => store.listInstances({ app }))
     const seen: Observation = {
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
-      ...{ steady: watch.steadyIds(), outwaited: watch.outwaited() },
+      ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
     }
     return new Map(states.map((state) => [state.id, judgeRetirement(record, state, seen)]))
   }

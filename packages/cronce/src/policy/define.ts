@@ -228,7 +228,7 @@ function refuseRank(
   }
 }
 
-/** Who may bring a retired schedule back: anyone after an absence, else the deployment that retired it, and newer ones. */
+/** Who may bring a retired schedule back: any after an absence, else the deployment that retired it, newer ones, and those without an id. */
 function refuseReturn(
   { id, retirements }: ScheduleState,
   { app, deployment }: Standing,
@@ -238,6 +238,8 @@ function refuseReturn(
   if (higher !== null) return superseded(id, app.name, higher.id)
   const last = retirements?.at(-1)
   if (last === undefined || last.cause === 'absent' || last.deployment === deployment) return null
+  // What a live process without an id declares is never retired.
+  if (last.cause === 'dropped' && findDeployment(app, deployment)?.explicit === false) return null
   const retirer = findDeployment(app, last.deployment)
   if (number > (retirer?.number ?? last.number) || retirer === undefined || retirer.lost) return null
   const how = last.cause === 'renamed' ? 'renamed it' : 'does not declare it'

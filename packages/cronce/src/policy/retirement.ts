@@ -15,6 +15,8 @@ export interface Observation {
   readonly instances: readonly DeclaringInstance[]
   /** Deployments that the observer saw counting for a whole hold-down. */
   readonly steady: ReadonlySet<string>
+  /** Deployments that the observer saw without a live instance for a whole hold-down. */
+  readonly absent: ReadonlySet<string>
   /** Schedules that the observer saw contested for all of `retireAfter`. */
   readonly outwaited: ReadonlySet<string>
 }
@@ -75,10 +77,11 @@ function judgeDropped(
 function judgeAbsent(
   app: AppRecord,
   state: Pick<ScheduleState, 'id' | 'definition' | 'updatedAt'>,
-  { now, instances }: Observation,
+  { now, instances, absent }: Observation,
 ): Verdict {
   const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
-  if (declarers.some(({ lost }) => !lost)) return WAIT
+  // A lost one may be on probation, and may have been live a moment ago.
+  if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT
   const last = declarers.toSorted((a, b) => b.number - a.number)[0]
   const live = new Set(instances.map(({ deployment }) => deployment))
   const successor = app.deployments

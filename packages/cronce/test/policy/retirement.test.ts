@@ -35,8 +35,9 @@ function judge(record: AppRecord, number: number, seen: Partial<Observation>, so
     ...{ id: 'bill', definition: definition(), updatedAt: NOON - HOUR, retiredAt: null },
     source: { kind: 'code', app: source, number } as const,
   }
-  const all = { now: NOON, instances: [], steady: new Set<string>(), outwaited: new Set<string>(), ...seen }
-  const verdict = judgeRetirement(record, state, all)
+  const absent = new Set(record.deployments.filter(({ lost }) => lost).map(({ id }) => id))
+  const nothing = { steady: new Set<string>(), outwaited: new Set<string>() }
+  const verdict = judgeRetirement(record, state, { now: NOON, instances: [], absent, ...nothing, ...seen })
   return verdict.kind === 'retire' ? `${verdict.cause} by ${verdict.by.deployment}` : verdict.kind
 }
 
@@ -107,6 +108,8 @@ test('implicit: what no live process declares for the hold-down is retired if a 
   const instances = [process('b', 'mail', 'news')]
   assert.equal(judge(app(gone, successor), 1, { instances }), 'absent by b')
   assert.equal(judge(app({ ...gone, lost: false }, successor), 1, { instances }), 'wait')
+  // Lost because it is on probation, and live a moment ago.
+  assert.equal(judge(app({ ...gone, onProbation: true }, successor), 1, { instances, absent: new Set() }), 'wait')
 })
 
 test('implicit: without a successor it is retired after its misfire window, at least a day', () => {

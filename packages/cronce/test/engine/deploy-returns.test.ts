@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
+
+const NO_ID = { deployment: undefined }
+
+const jobs =
+  (...names: string[]): Declare =>
+  (app) => {
+    for (const name of names) app.job(name, '* * * * *', () => {})
+  }
+
+const stateOf = async (fleet: Fleet, name: string): Promise<string> => (await fleet.operator.schedules.get(name)).state
+
+test('a process of a release that once died early is gone for a whole hold-down before its jobs are retired', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('mail'), NO_ID)
+  const early = await fleet.add(jobs('bill', 'mail'), NO_ID)
+  await fleet.advance('10s')
+  early.crash()
+  await fleet.advance('5m')
+  assert.equal(await stateOf(fleet, 'bill'), 'retired')
+  const again = await fleet.add(jobs('bill', 'mail'), NO_ID)
+  await fleet.advance('20s')
+  assert.equal(await stateOf(fleet, 'bill'), 'active')
+  await fleet.world.until(again.app.stop())
+  await fleet.advance('50s')
+  assert.equal(await stateOf(fleet, 'bill'), 'active', 'the hold-down is not over')
+  await fleet.advance('30s')
+  assert.equal(await stateOf(fleet, 'bill'), 'retired')
+  fleet.end()
+})
+
+test('a live process without an id brings back what a release with an id retired, whatever their order', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(jobs('bill', 'mail'), NO_ID)
+  await fleet.advance('2m')
+  await fleet.world.until(first.app.stop())
+  const second = await fleet.add(jobs('bill', 'mail'), { deployment: 'v1' })
+  await fleet.advance('2m')
+  await fleet.world.until(second.app.stop())
+  await fleet.add(jobs('mail'), { deployment: 'v2' })
+  await fleet.advance('3m')
+  assert.equal(await stateOf(fleet, 'bill'), 'retired')
+  await fleet.add(jobs('bill', 'mail'), NO_ID)
+  await fleet.advance('30m')
+  assert.equal(await stateOf(fleet, 'bill'), 'active')
+  const ran = fleet.handled.filter(({ schedule, dueAt }) => schedule === 'bill' && dueAt > NEW_YEAR + 7 * 60_000)
+  assert.equal(ran.length, 30)
+  fleet.end()
+})
