@@ -271,8 +271,8 @@ insert into cronce._runs (namespace, schedule, token, due_at, nonce, job, instan
 values (${key}, '1', ${dueAt - 877}, '', 'report', 'i', ${dueAt + 5}, 'failed', ${text(ended)});
 insert into cronce._steps (namespace, schedule, due_at, nonce, step, state, token, result, begun_at)
 values (${key}, ${dueAt}, '', 'charge', 'done', '1', ${text(result)}, 1);
-insert into cronce._instances (namespace, id, state, drain, session, renewals, started_at, renewed_at, lease_ms, record)
-values ('${namespace}', 'i', 'live', false, true, 1, 0, 0, 15000, ${text(instance)});
+insert into cronce._instances (namespace, id, state, drain, session, renewals, beat, started_at, renewed_at, lease_ms, record)
+values ('${namespace}', 'i', 'live', false, true, 1, 1, 0, 0, 15000, ${text(instance)});
 insert into cronce._apps (namespace, name, version, record) values ('${namespace}', 'shop', 1, ${text(app)});`
 }
 

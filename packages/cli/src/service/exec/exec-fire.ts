@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
 import { execApp } from 'cronce/internal'
@@ -73,8 +74,8 @@ function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run
     store,
     namespace,
     app: execApp(plan.name),
-    // There are no versions of a line in a crontab: whoever starts is the latest.
-    deployment: 'exec',
+    // A line in a crontab that was changed is another version of it, so that its flags count.
+    deployment: `exec-${createHash('sha256').update(JSON.stringify(plan.policy)).digest('hex').slice(0, 12)}`,
     // One command at a time: they share the streams.
     concurrency: 1,
     lease: plan.lease,
