@@ -93,10 +93,10 @@ export class Crew {
     return this.#ended ?? Promise.resolve()
   }
 
-  /** Of a crew that is retired: hand back what still runs, and leave. */
-  async cut(): Promise<void> {
+  /** Of a crew that is retired: abort what still runs, hand back what has not ended after the grace period, and leave. */
+  async cut(graceMs: number): Promise<void> {
     try {
-      await asidesOf(this.#app)?.engine().stop({ drainMs: 0, graceMs: 1_000 })
+      await asidesOf(this.#app)?.engine().stop({ drainMs: 0, graceMs })
     } catch {
       // It had not started, or has ended.
     }

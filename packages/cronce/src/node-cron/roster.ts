@@ -14,6 +14,8 @@ import { within } from './within.ts'
 /** With more crews of a kind, all their tasks are put into one. */
 const MOST_CREWS = 4
 const LEAVE_MS = 5_000
+/** The end of the time that shutdown() gives, in which runs are aborted and may react to it. */
+const LONGEST_GRACE_MS = 1_000
 const clock = systemClock()
 
 /** All tasks of this process, and who runs them. */
@@ -94,10 +96,11 @@ export class Roster implements TaskHooks {
     const tasks = [...this.tasks.values()]
     for (const task of tasks) quietly(task, 'stopping', () => task.stop())
     const leaving = [...this.#leaving]
-    await within(clock.sleep, timeoutMs, Promise.all(leaving.map((crew) => crew.ended)), () => {})
+    const graceMs = Math.min(LONGEST_GRACE_MS, timeoutMs / 2)
+    await within(clock.sleep, timeoutMs - graceMs, Promise.all(leaving.map((crew) => crew.ended)), () => {})
     for (const task of tasks) quietly(task, 'destroying', () => task.destroy())
     // Another process goes on with what was not finished.
-    const cut = [...this.#leaving].map((crew) => crew.cut().then(() => crew.ended))
+    const cut = [...this.#leaving].map((crew) => crew.cut(graceMs).then(() => crew.ended))
     await within(clock.sleep, LEAVE_MS, Promise.all(cut), () => {})
     if (this.#crews.size === 0) this.#setup = null
   }

@@ -2,6 +2,7 @@ import { POLICY_NAMES } from '../client/read-policy.ts'
 import type { MisfireOptions, NewSchedule, PolicyOptions } from '../client/schedule-options.ts'
 import type { Task } from './task.ts'
 import type { TaskOptions } from './task-types.ts'
+import type { Timing } from './timing.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -9,6 +10,8 @@ const TOLERANCE_MS = 1_000
 /** node-cron looks at whole seconds. */
 const SECOND_MS = 999
 const MOST_AT_A_TIME = 1_000
+/** Slots among which the shortest interval of a task is looked for. */
+const SAMPLED_SLOTS = 100
 
 /** The schedule of a task. */
 export function scheduleOf(task: Task, job: string, isShared: boolean): NewSchedule {
@@ -19,16 +22,25 @@ export function scheduleOf(task: Task, job: string, isShared: boolean): NewSched
     cron: timing.spec,
     overlap: noOverlap === true ? 'skip' : { kind: 'allow', limit: MOST_AT_A_TIME },
     ...(Number(maxRandomDelay) >= 1 ? { jitter: { within: Number(maxRandomDelay), kind: 'random' } } : {}),
-    ...misfireOf(options, isShared),
+    ...misfireOf(task, isShared),
     ...policiesOf(options),
   }
 }
 
-/** What is late is caught up if the task is the fleet's, unless it says how late it may be; else as node-cron does. */
-function misfireOf({ missedExecutionTolerance }: TaskOptions, isShared: boolean): { misfire?: MisfireOptions } {
+/** Late slots are caught up if the task is the fleet's and has no tolerance of its own; else as node-cron does. */
+function misfireOf({ options, timing }: Task, isShared: boolean): { misfire?: MisfireOptions } {
+  const { missedExecutionTolerance } = options
   if (isShared && missedExecutionTolerance === undefined) return {}
-  const grace = (missedExecutionTolerance ?? TOLERANCE_MS) + SECOND_MS
+  const tolerance = (missedExecutionTolerance ?? TOLERANCE_MS) + SECOND_MS
+  // A slot is missed once the next one has come.
+  const grace = Math.min(tolerance, shortestInterval(timing) - 1)
   return { misfire: { late: 'skip', grace, window: Math.max(grace, isShared ? DAY_MS : MINUTE_MS) } }
+}
+
+/** From a fixed instant on, so that all processes come to the same definition. */
+function shortestInterval({ trigger }: Timing): number {
+  const slots = trigger.nextN(0, SAMPLED_SLOTS)
+  return Math.min(...slots.slice(1).map((slot, index) => slot - slots[index]!))
 }
 
 function policiesOf(options: TaskOptions): PolicyOptions {

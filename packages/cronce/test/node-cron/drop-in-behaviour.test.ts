@@ -292,8 +292,55 @@ describe('shutdown() of both', () => {
   }
 })
 
+it('shutdown(ms) aborts what still runs before the time is up, so that it takes no longer', LIMIT, async () => {
+  const order: string[] = []
+  const task = cron.schedule(EACH_SECOND, ({ run }) => onceAborted(run?.signal), {
+    noOverlap: true,
+    logger: recording(),
+  })
+  const onceAborted = async (signal: AbortSignal | undefined): Promise<void> => {
+    await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }))
+    order.push('aborted')
+  }
+  await until(() => task.isBusy(), 'it runs')
+  const timeIsUp = sleep(2_000).then(() => order.push('time is up'))
+  await Promise.all([timeIsUp, cron.shutdown(2_000)])
+  assert.deepEqual(order, ['aborted', 'time is up'])
+})
+
 describe('A slot that comes too late', () => {
   after(() => cron.shutdown())
+
+  it('is missed once the next one has come, whatever the tolerance', LIMIT, async () => {
+    const watched = Object.values(PACKAGES).flatMap((api) =>
+      [true, false].map((noOverlap) => {
+        const options = { missedExecutionTolerance: 60_000, noOverlap, logger: recording() }
+        const [dates, missed]: [number[], number[]] = [[], []]
+        const task = api.schedule(EACH_SECOND, ({ date }) => void dates.push(date.getTime()), options)
+        task.on('execution:missed', ({ date }) => void missed.push(date.getTime()))
+        return { task, dates, missed }
+      }),
+    )
+    await until(() => watched.every(({ dates }) => dates.length > 0), 'all ran')
+    const first = Math.ceil(Date.now() / 1_000) * 1_000
+    while (Date.now() < first + 3_100);
+    const outdated = [first, first + 1_000, first + 2_000]
+    await until(
+      () => watched.every(({ missed, dates }) => Math.max(...missed, ...dates) > first + 3_000),
+      'all went on',
+    )
+    for (const { task, dates, missed } of watched) {
+      void task.destroy()
+      assert.deepEqual(
+        missed.filter((date) => outdated.includes(date)),
+        outdated,
+      )
+      assert.deepEqual(
+        dates.filter((date) => outdated.includes(date)),
+        [],
+      )
+    }
+  })
 
   it('is told as missed, not run, and warned of if nobody listens', LIMIT, async () => {
     const watched = Object.values(PACKAGES).map((api) => {
