@@ -90,6 +90,7 @@ table _migrations (
 table _namespaces (
   namespace text collate "C" not null,
   floor bigint not null,
+  erased_in xid8,
   PRIMARY KEY (namespace)
 );
 

@@ -180,6 +180,7 @@ const NONE = 'select null::text as schedule, null::text as token, null::text as 
 export function selectEnds(schema: string, namespace: string, snapshot: string | null, limit: number): Select {
   const where = new Where(namespace)
   const found = snapshot === null ? NONE : unseenEnds(schema, where, snapshot, limit)
+  const erased = snapshot === null ? 'false' : unseenErasure(schema, where, snapshot)
   const sql = `
 with ${clockCte(schema)},
 found as materialized (${found}),
@@ -188,12 +189,21 @@ ends as (
     from found f
     left join ${schema}._run_notes n on n.namespace = $1::text and n.schedule = f.schedule and n.token = f.token
 )
-select ${MOMENT_JSON} || ',"snapshot":"' || pg_current_snapshot()::text || '","items":[' || coalesce((
+select ${MOMENT_JSON} || ',"snapshot":"' || pg_current_snapshot()::text || '","erased":' || ${erased} || ',"items":[' || coalesce((
          select string_agg(case when token = '' then '{"kind":"fire","fire":' || record || '}'
                                 else '{"kind":"run","run":' || record || ',"notes":' || coalesce(notes, 'null') || '}' end, ',')
            from ends), '') || ']}' as answer
   from clock`
   return { name: '', sql, values: where.values }
+}
+
+/** Whether records were erased that the snapshot may not have seen. */
+function unseenErasure(schema: string, where: Where, snapshot: string): string {
+  const then = `${where.value(snapshot)}::pg_snapshot`
+  return `exists (
+         select from ${schema}._namespaces n
+          where n.namespace = $1::text and n.erased_in < pg_snapshot_xmax(pg_current_snapshot())
+            and not pg_visible_in_snapshot(n.erased_in, ${then}))`
 }
 
 function unseenEnds(schema: string, where: Where, snapshot: string, limit: number): string {

@@ -58,7 +58,10 @@ function firstOf(schema: string, table: (typeof ERASED)[number]): string {
       )`
 }
 
-/** $1 namespace, $2 schedule, $3 limit. The answer: of how many fires there were records; or that the schedule exists. */
+/**
+ * $1 namespace, $2 schedule, $3 limit. The answer: of how many fires there were records; or that the schedule exists. `marked` is for
+ * readers of ends that have not seen all of them yet.
+ */
 export function eraseStatement(schema: string): Statement {
   return {
     name: 'erase',
@@ -75,6 +78,11 @@ doomed as materialized (
    limit $3::text::bigint
 ),
 ${deleteFiresCtes(schema, 'doomed')},
+marked as (
+  insert into ${schema}._namespaces as n (namespace, floor, erased_in)
+  select $1::text, 0, pg_current_xact_id() where exists (select from doomed)
+  on conflict (namespace) do update set erased_in = excluded.erased_in
+),
 opened as (
   delete from ${schema}._open o using doomed d
    where o.namespace = $1::text and o.schedule = d.schedule and o.due_at = d.due_at and o.nonce = d.nonce

@@ -53,6 +53,7 @@ const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
 
 interface EndsAnswer extends StoreMoment {
   readonly snapshot: string
+  readonly erased: boolean
   readonly items: readonly EndRow[]
 }
 
@@ -232,7 +233,7 @@ export function openStore<Tx>(
     const isKnown = epochThen === null || epochThen === answer.epoch
     const items = isKnown ? answer.items.slice(0, limit).map(endOf) : []
     const next = writeCursor([answer.epoch, answer.snapshot])
-    return { now: answer.now, items, next, complete: isKnown && answer.items.length <= limit }
+    return { now: answer.now, items, next, complete: isKnown && !answer.erased && answer.items.length <= limit }
   }
 
   const listInstances: Store['listInstances'] = async ({ ids, app, ended = ENDED_SHOWN } = {}) => {

@@ -15,6 +15,7 @@ import {
   JOB,
   missedRange,
   NOON,
+  removal,
   runOf,
   schedule,
   settlement,
@@ -139,6 +140,19 @@ export function endRules(rule: Rule): void {
     const cancelled = skipped('s', NOON, { round: 2, attempt: 1, ending: ending('cancelled-by-operator') })
     await applyAll(store, [change(after(opened), {}, { updates: [cancelled] })])
     assert.deepEqual((await endsSince(store, begun)).items, [{ kind: 'fire', fire: cancelled }])
+  })
+
+  rule('ends whose records were erased before they were read are missing, and the page says so', async ({ store }) => {
+    const state = await create(store, schedule('s'))
+    const begun = await position(store)
+    const ended = change(state, {}, { creates: [skipped('s', NOON)] })
+    await applyAll(store, [ended])
+    await applyAll(store, [removal(after(ended))])
+    while (!(await store.erase('s', LIMIT)));
+    const page = await endsSince(store, begun)
+    assert.deepEqual([page.items, page.complete], [[], false])
+    const rest = await endsSince(store, page.next)
+    assert.deepEqual([rest.items, rest.complete], [[], true], 'it says so once')
   })
 
   rule('what is refused ends nothing', async ({ store }) => {

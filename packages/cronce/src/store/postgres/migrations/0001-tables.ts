@@ -7,6 +7,7 @@
  * Names are compared byte by byte, whatever the language of the database.
  *
  * `ended_in` is the transaction that ended a run, or a fire that no run ended: what a snapshot did not see yet is found by it.
+ * `erased_in` is the latest transaction that erased records: a reader whose snapshot did not see it may have missed ends.
  *
  * Some indexes leave out what is never there, such as an empty outcome. It keeps them from being chosen for what another index is
  * meant for, by a planner that has seen the table empty: only whoever says that it does not want those rows can use them.
@@ -23,7 +24,8 @@ insert into ${schema}._meta default values;
 
 create table ${schema}._namespaces (
   namespace text collate "C" primary key,
-  floor bigint not null
+  floor bigint not null,
+  erased_in xid8
 );
 
 create table ${schema}._schedules (
