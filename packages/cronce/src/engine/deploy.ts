@@ -5,7 +5,7 @@ import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
 import type { Refusal } from '../policy/decision.ts'
-import { define, type Standing } from '../policy/define.ts'
+import { define, hasSameTiming, type Standing } from '../policy/define.ts'
 import {
   announceRetirements,
   counts,
@@ -16,7 +16,7 @@ import {
   recordRefusals,
   registerProcess,
 } from '../policy/deployment.ts'
-import { type RetireWish, retire } from '../policy/retire.ts'
+import { retire } from '../policy/retire.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
@@ -233,21 +233,29 @@ export function deployer(core: Core): Deployer {
 
   /** A job with `was` continues the schedule of its old name: that one is retired first, so no instant is planned under both. */
   const rename = async (record: AppRecord): Promise<Progress> => {
-    const wanted = new Map(declared.flatMap(({ id, was }) => (was === undefined ? [] : [[was, id] as const])))
+    const wanted = new Map(declared.flatMap((one) => (one.was === undefined ? [] : [[one.was, one] as const])))
     if (wanted.size === 0) return 'done'
     const { number, declares } = findDeployment(record, deployment)!
-    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...wanted.keys()]))
+    const names = [...wanted].flatMap(([was, { id }]) => [was, id])
+    const { schedules } = await callStore(core, 'rename (read)', () => store.load(names))
     const isRenamed = (state: ScheduleState): boolean =>
+      wanted.has(state.id) &&
       isOwn(state) &&
       state.retiredAt === null &&
       !declares.includes(state.id) &&
-      outrankedBy(record, deployment, wanted.get(state.id)!) === null
+      outrankedBy(record, deployment, wanted.get(state.id)!.id) === null
     const ids = schedules.filter(isRenamed).map(({ id }) => id)
     if (ids.length === 0) return 'done'
     const announced = announceRetirements(record, ids)
     if (!(await save(announced))) return 'outdated'
-    const by: RetireWish = { app, cause: 'renamed', deployment, number }
-    await change('rename', ids, (_, state, context) => (state === null ? null : retire(state, by, context)), announced)
+    const active = new Set(schedules.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id))
+    const decide: Decide = (was, state, context) => {
+      if (state === null) return null
+      const { id, definition } = wanted.get(was)!
+      const leavesDue = !active.has(id) && hasSameTiming(state.definition, definition)
+      return retire(state, { app, cause: 'renamed', deployment, number, leavesDue }, context)
+    }
+    await change('rename', ids, decide, announced)
     // The record has another version now.
     return 'outdated'
   }

@@ -1,7 +1,7 @@
 import type { AppRecord } from '../model/app.ts'
 import { ending } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
-import type { Definition, Instant, ScheduleState, Source } from '../model/schedule.ts'
+import type { Definition, Instant, Pause, ScheduleState, Source } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { findDeployment, outrankedBy } from './deployment.ts'
@@ -100,7 +100,8 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
   const draft = begin(state, context)
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   const isContinued = isContinuing(state, wanted)
-  if (isContinued && isMoved) settleRetired(draft)
+  if (isContinued && isMoved) settleRetired(draft, null)
+  else if (state.retiredAt !== null && !isContinued) settleRetired(draft, state.retiredAt + 1)
   if (!settleOldRule(draft, isMoved)) {
     return {
       refused: 'SCHEDULE_BEHIND',
@@ -121,7 +122,10 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
     const mark = markOf(draft.state)
     // What the old rule has gone past is on record, or was no instant.
     const from = planFrom(wanted, now + 1)
-    const plannedTo = isMoved ? (from > mark ? from - 1 : now) : Math.max(mark, now)
+    const renamed = renamedWhileRetired(state, wanted)
+    const plannedTo =
+      isMoved && renamed === null ? (from > mark ? from - 1 : now) : Math.max(mark, renamed?.mark ?? now)
+    if (renamed !== null) set(draft, { pause: draft.state.pause ?? renamed.pause })
     const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }
@@ -140,6 +144,15 @@ function isContinuing({ retiredAt, retirements }: ScheduleState, { source, stand
   return last.cause === 'absent' || (last.cause === 'dropped' && last.deployment === standing?.deployment)
 }
 
+/** What this schedule continues if the one of its old name was in use while this one was retired: a rename that was rolled back and made again. */
+function renamedWhileRetired(
+  { retiredAt }: ScheduleState,
+  { definition, was }: DefineWish,
+): { readonly mark: Instant; readonly pause: Pause | null } | null {
+  if (was === undefined || was.retiredAt === null || retiredAt === null || was.retiredAt < retiredAt) return null
+  return hasSameTiming(was.definition, definition) ? { mark: markOf(was), pause: was.pause } : null
+}
+
 function comeBack(draft: Draft, retiredAt: Instant): void {
   const { now } = draft.context
   const retirements = draft.state.retirements?.map((stretch) =>
@@ -149,10 +162,13 @@ function comeBack(draft: Draft, retiredAt: Instant): void {
   draft.events.push({ type: 'schedule.returned', ...aboutSchedule(draft), retiredAt })
 }
 
-/** Bounded: what is beyond a million instants is on record as the stretch of the retirement alone. */
-function settleRetired(draft: Draft): void {
+/**
+ * Record the instants before `end` (`null`: up to now) that were not planned. Bounded: what is beyond a million instants is on record as
+ * the stretch of the retirement alone.
+ */
+function settleRetired(draft: Draft, end: Instant | null): void {
   let hasMore = canRead(draft.state.definition)
-  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft)
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft, end)
 }
 
 function endWaiting(draft: Draft): void {
@@ -166,7 +182,7 @@ function settleOldRule(draft: Draft, isMoved: boolean): boolean {
   return isMoved && pause !== null ? settleUpToNow(draft, pause.missed) : planUpToNow(draft)
 }
 
-function hasSameTiming(a: Definition, b: Definition): boolean {
+export function hasSameTiming(a: Definition, b: Definition): boolean {
   const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end
   return isSame && a.limit === b.limit
 }

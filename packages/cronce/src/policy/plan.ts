@@ -77,9 +77,9 @@ export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | 
   return stretch.more
 }
 
-/** Record the instants of a retirement that ends with another timing. True: there are more than one step settles. */
-export function missRetired(draft: Draft): boolean {
-  const stretch = dueStretch(draft, 'due', null, null)
+/** Record the instants that a retirement left unplanned, up to `end` or now. True: there are more than one step settles. */
+export function missRetired(draft: Draft, end: Instant | null): boolean {
+  const stretch = dueStretch(draft, 'due', null, end)
   if (stretch.to === null) return false
   write(draft, stretch, () => ending('while-retired'))
   return stretch.more

@@ -9,6 +9,8 @@ import { frozenUntil } from './wake.ts'
 
 export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number'> {
   readonly app: string
+  /** A schedule of another name plans what is due, and what a pause has held back. */
+  readonly leavesDue?: boolean
 }
 
 /**
@@ -20,7 +22,7 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   if (source.kind !== 'code' || source.app !== by.app || state.retiredAt !== null) return null
   const draft = begin(state, context)
   // More instants than one step settles: the caller goes on.
-  if (!settleUpToNow(draft, 'skip')) return finish(draft)
+  if (by.leavesDue !== true && !settleUpToNow(draft, 'skip')) return finish(draft)
   const { cause, deployment, number } = by
   const retirement: Retirement = { from: context.now, to: null, cause, deployment, number }
   set(draft, {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
+
+const MINUTE = 60_000
+
+const bill: Declare = (app) => app.job('bill', '* * * * *', () => {})
+const invoice: Declare = (app) => app.job('invoice', { cron: '* * * * *', was: 'bill' }, () => {})
+
+/** By minute and name, what was run. */
+function ran(fleet: Fleet): string[] {
+  return fleet.handled.map(({ schedule, dueAt }) => `${(dueAt - NEW_YEAR) / MINUTE} ${schedule}`)
+}
+
+/** Stop one release, then start the other: an instant is due in between. */
+async function replace(fleet: Fleet, old: Member, declare: Declare, deployment: string): Promise<Member> {
+  await fleet.world.until(old.app.stop())
+  await fleet.advance('30s')
+  const next = await fleet.add(declare, { deployment })
+  await fleet.advance('1m')
+  return next
+}
+
+test('an instant that is due while no process runs is planned under the new name', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('50s')
+  await replace(fleet, old, invoice, 'v2')
+  assert.deepEqual(ran(fleet), ['0 bill', '1 invoice', '2 invoice'])
+  fleet.end()
+})
+
+test('what a pause has held back is decided when the new name is resumed', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('50s')
+  await fleet.operator.schedules.pause('bill', { missed: 'all' })
+  await replace(fleet, old, invoice, 'v2')
+  assert.deepEqual(ran(fleet), ['0 bill'])
+  await fleet.operator.schedules.resume('invoice')
+  await fleet.advance('10s')
+  assert.deepEqual(ran(fleet), ['0 bill', '1 invoice', '2 invoice'])
+  fleet.end()
+})
+
+test('a rename that is rolled back and made again loses no instant, and none runs under both names', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('3m50s')
+  const second = await replace(fleet, first, invoice, 'v2')
+  await fleet.advance('3m')
+  await fleet.world.until(second.app.stop())
+  const third = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('4m')
+  await replace(fleet, third, invoice, 'v2')
+  await fleet.advance('2m')
+  const minutes = ran(fleet).map((one) => Number(one.split(' ')[0]))
+  assert.deepEqual(
+    minutes,
+    Array.from({ length: minutes.length }, (_, minute) => minute),
+  )
+  assert.equal(minutes.at(-1), 15)
+  fleet.end()
+})
