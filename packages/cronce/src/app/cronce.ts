@@ -208,7 +208,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
 
   const stop = async (): Promise<void> => {
     // With `keepAlive: false` nothing else keeps the process alive until its runs are handed back.
-    const alive = setInterval(() => {}, LONG_MS)
+    const alive = resolved.keepAlive ? undefined : setInterval(() => {}, LONG_MS)
     try {
       await engine?.stop(stopOptions)
       engine = null

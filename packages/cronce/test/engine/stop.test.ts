@@ -171,3 +171,16 @@ async function endings(fleet: Fleet): Promise<unknown[]> {
 async function states(fleet: Fleet): Promise<string[]> {
   return (await fleet.operator.instances.list()).map(({ state }) => state).sort()
 }
+
+test('a process that crashes while it stops leaves no timer of the real clock behind', async () => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
+  const fleet = await createFleet()
+  const member = await fleet.add((app, { clock }) => app.job('bill', '* * * * *', () => clock.sleep(60_000)))
+  await fleet.advance('30s')
+  const before = timers()
+  void member.app.stop()
+  await fleet.advance('1s')
+  member.crash()
+  assert.equal(timers(), before)
+  fleet.end()
+})
