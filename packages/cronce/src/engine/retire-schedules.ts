@@ -1,4 +1,4 @@
-import type { AppRecord } from '../model/app.ts'
+import type { AppRecord, DeploymentRecord } from '../model/app.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { endOverdue } from '../policy/advance.ts'
 import { announceRetirements, counts, markTidied, newestExplicit } from '../policy/deployment.ts'
@@ -95,7 +95,11 @@ export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer 
   /** Note what needs no further pass. Another process that is faster does it again. */
   const tidied = async (record: AppRecord, verdicts: ReadonlyMap<string, Verdict>): Promise<AppRecord> => {
     const left = [...verdicts].filter(([, { kind }]) => kind === 'wait' || kind === 'contested').map(([id]) => id)
-    const cleared = record.deployments.filter(({ lost, declares }) => lost && !declares.some((id) => left.includes(id)))
+    // A lost one may be live, on probation: what it declares counts until it is gone.
+    const absent = watch.absentIds(record)
+    const isOver = ({ id, lost, declares }: DeploymentRecord): boolean =>
+      lost && absent.has(id) && !declares.some((schedule) => left.includes(schedule))
+    const cleared = record.deployments.filter(isOver)
     const newest = newestExplicit(record)
     const isTidy = newest !== null && counts(newest) && left.length === 0
     const next = markTidied(record, isTidy ? newest.number : record.tidiedFor, new Set(cleared.map(({ id }) => id)))

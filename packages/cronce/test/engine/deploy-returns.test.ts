@@ -31,6 +31,27 @@ test('a process of a release that once died early is gone for a whole hold-down 
   fleet.end()
 })
 
+test('the declarations of a process on probation count until it is gone, though an earlier release made them, too', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('mail'), NO_ID)
+  const first = await fleet.add(jobs('bill', 'mail', 'news'), { deployment: 'v1' })
+  await fleet.advance('2m')
+  await fleet.world.until(first.app.stop())
+  const early = await fleet.add(jobs('bill', 'mail'), NO_ID)
+  await fleet.advance('10s')
+  early.crash()
+  await fleet.advance('40s')
+  const again = await fleet.add(jobs('bill', 'mail'), NO_ID)
+  await fleet.advance('40s')
+  // It is declared dead after the hold-down of the first death.
+  again.crash()
+  await fleet.advance('65s')
+  assert.equal(await stateOf(fleet, 'bill'), 'active', 'the hold-down is not over')
+  await fleet.advance('1m')
+  assert.equal(await stateOf(fleet, 'bill'), 'retired')
+  fleet.end()
+})
+
 test('a live process without an id brings back what a release with an id retired, whatever their order', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(jobs('bill', 'mail'), NO_ID)
