@@ -72,6 +72,8 @@ async function runMany(): Promise<void> {
   const began = performance.now()
   const jobs = Number(values.jobs)
   const tally = emptyTally()
+  // First of all: a run that is cut off must be repeatable, too.
+  if (!values.json) console.log(`Seeds from ${FROM}; CRONCE_SEED=${FROM} repeats them.`)
   const progress = setInterval(() => process.stderr.write(`${line(tally, began)}\r`), 1_000)
   let lacking: string[] = []
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -111,7 +113,6 @@ function line({ seeds, fires, violations }: Tally, began: number): string {
 
 function printTally(tally: Tally, lacking: readonly string[]): void {
   const days = tally.simulatedMs / 86_400_000
-  console.log(`Seeds from ${FROM}; CRONCE_SEED=${FROM} repeats them.`)
   console.log(`${tally.seeds} seeds, ${tally.fires} fires, ${days.toFixed(1)} simulated days, ${tally.events} events`)
   console.log(`faults: ${list(tally.faults)}`)
   console.log(`met: ${list(tally.counters)}`)

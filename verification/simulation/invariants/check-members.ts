@@ -89,7 +89,7 @@ export function checkDeployment(
     readonly now: number
     readonly holdDownMs: number
     readonly presence: Presence
-    /** Deployments with an instance that neither left nor was declared dead. */
+    /** Deployments with a live instance that joined before any of the deployment that becomes active. */
     readonly live: ReadonlySet<string>
   },
   report: Report,

@@ -195,7 +195,10 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const after = data().apps.get(app.name)
       const isForced = who === 'operator'
       const present = [...data().instances.values()].filter(({ goneAt }) => goneAt === null)
-      const live = new Set(present.map(({ record }) => record.deployment))
+      const joined = present.map(({ record }) => record.deployment)
+      // In the order of joining: an instance that joins registers its deployment by those that it finds.
+      const first = joined.indexOf(app.active ?? '')
+      const live = new Set(first < 0 ? joined : joined.slice(0, first))
       const seen = { now: storeNow(), holdDownMs, presence, live }
       if (after !== before && !isForced) checkDeployment(before, app, seen, report)
       return answer
