@@ -129,12 +129,12 @@ class FeedReader<Tx> {
     const runs = await this.#newRuns()
     const ends = await this.#listEnds()
     const { now } = ends
-    const past = this.#history === null ? [] : await this.#pastEnds(this.#history, runs.items, ends)
+    const past = this.#history === null ? NO_PAST : await this.#pastEnds(this.#history, runs.items, ends)
     const isSilent = now - this.#lookedAt > LONGEST_SILENCE_MS
     const isOld = this.#history !== null && this.#history < now - KEPT_MS
     // Earlier starts than the earliest of a list that was cut were reported along with it, or never will be.
-    const isCut = runs.isCut && runs.items[0] !== undefined && !this.#started.has(runKey(runs.items[0]))
-    const ended = [...past, ...ends.items.map((end) => entryOf(end, now))].sort((one, other) => one.at - other.at)
+    const isCut = past.isCut || (runs.isCut && runs.items[0] !== undefined && !this.#started.has(runKey(runs.items[0])))
+    const ended = [...past.items, ...ends.items.map((end) => entryOf(end, now))].sort((one, other) => one.at - other.at)
     const entries: FeedEntry[] = [...this.#starts(runs.items, ended), ...ended]
     if (isCut || isSilent || isOld || !ends.complete) entries.push({ kind: 'gap', at: now })
     this.#position = ends.next
@@ -172,19 +172,21 @@ class FeedReader<Tx> {
     return { items: found.reverse(), isCut: after !== null }
   }
 
-  /** Ends on record since `from` that are not among those of the same look. */
-  async #pastEnds(from: number, runs: readonly RunView[], { items, now }: EndPage): Promise<EndEntry[]> {
+  /** Ends on record since `from` that are not among those of the same look. `isCut`: there may be more. */
+  async #pastEnds(from: number, runs: readonly RunView[], { items, now }: EndPage): Promise<PastEnds> {
+    let isCut = false
     const found: EndEntry[] = runs
       .filter(({ endedAt }) => endedAt !== null && endedAt >= from)
       .map((run) => ({ kind: 'run.ended', at: run.endedAt ?? now, run }) as const)
     for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned'] as const) {
       const query = { outcome, from: from - HOUR_MS, limit: PAGE, after: null }
-      const { items: fires } = await this.#ask('list fires', () => this.#store.listFires(query))
+      const { items: fires, next } = await this.#ask('list fires', () => this.#store.listFires(query))
+      isCut ||= next !== null
       const ended = fires.filter(({ attempt, endedAt }) => attempt === 0 && (endedAt ?? 0) >= from)
       found.push(...ended.map((fire) => entryOf({ kind: 'fire', fire }, now)))
     }
     const isNew = new Set(items.map((end) => endKey(entryOf(end, now))))
-    return found.filter((entry) => !isNew.has(endKey(entry)))
+    return { items: found.filter((entry) => !isNew.has(endKey(entry))), isCut }
   }
 
   async #ask<Answer>(operation: string, call: () => Promise<Answer>): Promise<Answer> {
@@ -206,6 +208,13 @@ class FeedReader<Tx> {
 type EndEntry =
   | { readonly kind: 'run.ended'; readonly at: number; readonly run: RunView }
   | { readonly kind: 'fire.ended'; readonly at: number; readonly fire: FireView }
+
+interface PastEnds {
+  readonly items: readonly EndEntry[]
+  readonly isCut: boolean
+}
+
+const NO_PAST: PastEnds = { items: [], isCut: false }
 
 function entryOf(end: EndPage['items'][number], now: number): EndEntry {
   if (end.kind === 'run') return { kind: 'run.ended', at: end.run.endedAt ?? now, run: viewRun(end.run) }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FeedEntry } from '../../src/index.ts'
 import { NOON } from '../../src/testing/conformance/samples.ts'
+import { testKit } from '../../src/testing.ts'
 import { count, endedTokens, FeedBench, SECOND } from './feed-bench.ts'
 
 test('400 runs a second for 20 s are each reported once, without a gap', async () => {
@@ -88,4 +90,25 @@ test('a fire that never ran is reported once, however many runs begin and end', 
     await bench.end(await bench.begin(3_000))
   })
   assert.deepEqual([count(told.flat(), 'fire.ended'), count(told.flat(), 'gap')], [1, 0])
+})
+
+test('more ends on record since `from` than one look reads are a gap', async () => {
+  const kit = testKit()
+  const app = kit.app()
+  app.job('busy', { every: '1s' }, async (run) => {
+    await new Promise((resolve) => run.signal.addEventListener('abort', resolve, { once: true }))
+  })
+  await app.start()
+  const from = kit.now()
+  await kit.advance('20m')
+  const abort = new AbortController()
+  const told: FeedEntry[] = []
+  const reading = (async () => {
+    for await (const entry of app.feed({ from, signal: abort.signal })) told.push(entry)
+  })()
+  await kit.advance('2s')
+  abort.abort()
+  await reading
+  assert.equal(count(told, 'gap'), 1)
+  await Promise.all([app.stop(), kit.advance('10m')])
 })
