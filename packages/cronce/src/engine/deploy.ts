@@ -76,6 +76,8 @@ export function deployer(core: Core): Deployer {
   let keptAt = Number.NEGATIVE_INFINITY
   /** What the declarations that are written depend on. */
   let declaredUnder = ''
+  /** The instance id that was last registered. */
+  let registeredAs = ''
   let refusals: readonly RefusedDeclaration[] = []
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
@@ -121,19 +123,34 @@ export function deployer(core: Core): Deployer {
     // Others change the record at the same time: the next round finds it done.
   }
 
+  /** Whether this instance has not registered yet, and no other live one of its deployment can have. */
+  const isFirst = (): boolean =>
+    registeredAs !== core.instance &&
+    !core.peers.some((peer) => peer.id !== core.instance && peer.deployment === deployment && isPresent(peer))
+
   /** Write this process, and what it sees of the others, into the app's record. `null`: another process was faster. */
   const register = async (): Promise<AppRecord | null> => {
     const { now, app: known } = await callStore(core, 'deploy (read)', () => store.loadApp(app))
     const isSteady = watch.livedMs() >= holdDownMs
-    const process = { id: deployment, explicit: core.settings.isExplicit, declares: names, isSteady }
+    const process = {
+      id: deployment,
+      explicit: core.settings.isExplicit,
+      declares: names,
+      isSteady,
+      isReturning: isFirst(),
+    }
     const live = new Set(watch.liveIds())
     let next = registerProcess(known, app, process, { now, live }) ?? known!
     if (next.deployments.some(({ id, goneAt }) => goneAt === null && !live.has(id))) next = await withGone(next)
     next = markLost(next, watch.lostIds(next)) ?? next
     watch.adopt(next)
-    if (next === known) return known
+    if (next === known) {
+      registeredAs = core.instance
+      return known
+    }
     const wanted = { ...next, version: (known?.version ?? 0) + 1, refused: next.refused.filter(isLive) }
     if (!(await save(wanted))) return null
+    registeredAs = core.instance
     if (wanted.active !== null && wanted.active !== known?.active) {
       const { number } = findDeployment(wanted, wanted.active)!
       emit({ type: 'deployment.activated', app, deployment: wanted.active, number })

@@ -12,6 +12,8 @@ export interface DeclaringProcess {
   readonly declares: readonly string[]
   /** It has been live for a whole hold-down, by its own monotonic clock: this ends probation. */
   readonly isSteady: boolean
+  /** It registers for the first time, and no other instance of its deployment is live: the id comes back, though no peer saw it gone. */
+  readonly isReturning?: boolean
 }
 
 /** Whether a deployment takes part in decisions right now. */
@@ -147,22 +149,24 @@ function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Insta
 function returned(
   app: AppRecord,
   known: DeploymentRecord,
-  { declares, isSteady, explicit }: DeclaringProcess,
+  { declares, isSteady, explicit, isReturning = false }: DeclaringProcess,
   now: Instant,
   live: ReadonlySet<string>,
 ): DeploymentRecord {
   const all = [...new Set([...known.declares, ...declares])].sort()
   const isBack = known.goneAt !== null
   const onProbation = known.onProbation && !isSteady
-  const isSame = !isBack && onProbation === known.onProbation && all.length === known.declares.length
+  // Without an id the same declarations have the same number. With one, they may have changed since it was gone.
+  const isRestarted = isReturning && explicit && known.number === highestNumber(app)
+  const isSame = !isBack && onProbation === known.onProbation && all.length === known.declares.length && !isRestarted
   if (isSame && explicit === known.explicit) return known
   // A rollback gets a new number; an old server that reboots while a newer deployment runs does not.
   const hasHigher = app.deployments.some(({ id, number }) => number > known.number && live.has(id))
-  const isRenumbered = isBack && known.lost && !known.onProbation && !hasHigher
+  const isRolledBack = isBack && known.lost && known.number < highestNumber(app) && !hasHigher
   return {
     ...known,
     ...{ explicit, declares: all, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
-    number: isRenumbered && known.number < highestNumber(app) ? highestNumber(app) + 1 : known.number,
+    number: !known.onProbation && (isRolledBack || isRestarted) ? highestNumber(app) + 1 : known.number,
     lost: onProbation ? known.lost : false,
     cleared: false,
   }
@@ -206,7 +210,7 @@ function highestNumber(app: AppRecord): number {
   return highestOf(app.deployments)?.number ?? 0
 }
 
-function highestOf(deployments: readonly DeploymentRecord[]): DeploymentRecord | null {
+export function highestOf(deployments: readonly DeploymentRecord[]): DeploymentRecord | null {
   return deployments.reduce<DeploymentRecord | null>(
     (best, next) => (best === null || next.number > best.number ? next : best),
     null,

@@ -2,7 +2,7 @@ import type { AppRecord, DeploymentRecord } from '../model/app.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
-import { counts, findDeployment, newestExplicit } from './deployment.ts'
+import { counts, findDeployment, highestOf, newestExplicit } from './deployment.ts'
 
 const DAY_MS = 86_400_000
 
@@ -47,7 +47,9 @@ export function judgeRetirement(
   const by = seen.instances.filter(({ jobs }) => jobs.includes(state.id))
   // Without an id, a live declaration is never overruled. A process that is not on record yet is about to register.
   if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP
-  const definer = app.deployments.find(({ number }) => number === source.number)
+  const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
+  // A deployment that came back has another number than the schedules that it has not declared since.
+  const definer = app.deployments.find(({ number }) => number === source.number) ?? highestOf(declarers)
   const newest = newestExplicit(app)
   if (newest !== null && definer?.explicit === true) return judgeDropped(app, state.id, newest, by, seen)
   return by.length > 0 ? KEEP : judgeAbsent(app, state, seen)
@@ -82,7 +84,7 @@ function judgeAbsent(
   const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
   // A lost one may be on probation, and may have been live a moment ago.
   if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT
-  const last = declarers.toSorted((a, b) => b.number - a.number)[0]
+  const last = highestOf(declarers)
   const live = new Set(instances.map(({ deployment }) => deployment))
   const successor = app.deployments
     .filter(({ id, declares }) => live.has(id) && declares.some((name) => last?.declares.includes(name)))

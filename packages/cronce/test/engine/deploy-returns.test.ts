@@ -70,3 +70,29 @@ test('a live process without an id brings back what a release with an id retired
   assert.equal(ran.length, 30)
   fleet.end()
 })
+
+test('an id that is used again after all its processes stopped may change definitions, and an older process may not', async () => {
+  const fleet = await createFleet()
+  const every =
+    (minutes: number): Declare =>
+    (app) =>
+      app.job('bill', `*/${minutes} * * * *`, () => {})
+  const ruleOf = async (): Promise<unknown> => (await fleet.operator.schedules.get('bill')).trigger
+  const cron = (minutes: number) => ({ kind: 'cron', expression: `*/${minutes} * * * *`, tz: 'UTC' })
+  const first = await fleet.add(every(2), { deployment: 'production' })
+  await fleet.advance('3m')
+  await fleet.world.until(first.app.stop())
+  const second = await fleet.add(every(3), { deployment: 'production' })
+  assert.deepEqual(await ruleOf(), cron(3))
+  // While one of them is live, the first definition stands.
+  await fleet.add(every(4), { deployment: 'production' })
+  assert.deepEqual(await ruleOf(), cron(3))
+  assert.deepEqual(
+    fleet.events('schedule.refused', fleet.members[2]).map(({ code }) => code),
+    ['SCHEDULE_DEFINED_TWICE'],
+  )
+  await fleet.world.until(second.app.stop())
+  await fleet.advance('3m')
+  assert.deepEqual(await ruleOf(), cron(3))
+  fleet.end()
+})
