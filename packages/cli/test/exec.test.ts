@@ -328,6 +328,8 @@ describe('cronce exec', { concurrency: 3 }, () => {
       ['exec', '--name', 'a', ...due, '--guarantee', 'exactly-once', ...command],
     ]
     for (const args of usage) assert.equal((await ask(args, env)).status, 2, args.join(' '))
+    const unnamed = await ask(['exec', 'nightly', '--cron', '0 3 * * *', '--', 'true'], env)
+    assert.match(unnamed.stderr, /"nightly" is not a flag[\s\S]*--name nightly/)
     assert.equal(existsSync(join(folder, 'ran')), false)
     const names = (await schedules.list()).items.map(({ name }) => name)
     assert.deepEqual(names, ['known', 'taken'], 'what was refused left no schedule behind')

@@ -61,7 +61,7 @@ function checkClock(checks: readonly StoreView[]): Finding {
   return finding(
     'clock',
     'warn',
-    `${words}. Fires go by the store's clock; times shown here are off.`,
+    `${words}. Fires, and the times that cronce shows, go by the store's clock.`,
     'Synchronise both machines by NTP.',
   )
 }

@@ -59,7 +59,12 @@ export function readDuration(path: string, value: unknown, { min, max }: Bounds)
   const ms = isZero ? 0 : isDuration ? parseDuration(value) : null
   if (ms !== null && ms >= min && ms <= max) return ms
   const range = `from ${min === 0 ? '0' : spell(min)} to ${spell(max)}`
-  throw invalid(path, value, `a duration ${range}, such as 5m, 1h30m, or whole milliseconds`, sampleDuration(min, max))
+  throw invalid(
+    path,
+    value,
+    `a duration ${range}, written as in 1h30m, or whole milliseconds`,
+    sampleDuration(min, max),
+  )
 }
 
 export function readChoice<const Choice extends string>(

@@ -76,7 +76,12 @@ const LONGEST_NAME = 190
 
 export function readPlan(args: Args, env: ExecEnvironment): ExecPlan {
   const [file, ...rest] = args.rest ?? []
-  if (file === undefined || args.positionals.length > rest.length + 1) {
+  const [stray] = args.positionals
+  if (file !== undefined && stray !== undefined && args.positionals.length > rest.length + 1) {
+    const hint = `Write the command behind two dashes, and the name as --name ${stray}.`
+    throw new UsageError(`${JSON.stringify(stray)} is not a flag, and stands before the two dashes.`, hint)
+  }
+  if (file === undefined) {
     throw new UsageError(
       'Which command?',
       'Write it behind two dashes: cronce exec --name backup --cron "0 3 * * *" -- pg_dump app',
