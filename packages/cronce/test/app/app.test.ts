@@ -374,7 +374,8 @@ test('deciding about many schedules does not hold the event loop: what is decide
     spentMs += 10
     return kit.clock.mono() + spentMs
   }
-  const clock = { wall: kit.clock.wall, sleep: kit.clock.sleep, pause: kit.clock.pause, mono, boot: mono }
+  const wall = (): number => kit.clock.wall() + spentMs
+  const clock = { wall, sleep: kit.clock.sleep, pause: kit.clock.pause, mono, boot: mono }
   const claims: number[] = []
   const source: StoreSource<MemoryTransaction> = {
     name: 'memory',
