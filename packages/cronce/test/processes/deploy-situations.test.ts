@@ -135,7 +135,9 @@ test('two services with one app name and ids: both are warned with host and pid,
   }
   await until('it is retired', async () => (await shop.stateOf('bill')) === 'retired')
   await until('the live process is told', () => billing.stderr().includes('SCHEDULE_RETIRED'))
-  const { refused } = await shop.client.deployments.get('shop')
+  const refusals = async () => (await shop.client.deployments.get('shop')).refused
+  await until('the refusal is on record', async () => (await refusals()).length > 0)
+  const refused = await refusals()
   assert.deepEqual(
     refused.map(({ schedule, pid }) => [schedule, pid]),
     [['bill', billing.pid]],
