@@ -149,7 +149,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'reboot-looks-like-rollback',
     rule: 'rule 42',
     breaks: 'An old server that reboots gets a new number although a newer deployment is live.',
-    edits: [edit('policy/deployment.ts', ' && !known.onProbation && !hasHigher', ' && !known.onProbation')],
+    edits: [
+      edit(
+        'policy/deployment.ts',
+        ' && known.number < highestNumber(app) && !hasHigher',
+        ' && known.number < highestNumber(app)',
+      ),
+    ],
     caughtBy: record('an old server that reboots while a newer deployment runs keeps its number'),
   },
   {

@@ -83,8 +83,8 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/settle.ts',
-        '  else waitAgain(draft, fire, { readyAt: draft.context.now }, end)\n',
-        '  else waitAgain(draft, fire, { readyAt: draft.context.now, crashes: fire.crashes + 1 }, end)\n',
+        '  else waitAgain(draft, fire, { readyAt: draft.context.now + retryAfterMs }, end)\n',
+        '  else waitAgain(draft, fire, { readyAt: draft.context.now + retryAfterMs, crashes: fire.crashes + 1 }, end)\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S11', 'C10'] },
