@@ -4,7 +4,7 @@ import { readBoolean, readDuration } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import type { Engine, Finished } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
-import { resultRefused } from '../engine/run-handle.ts'
+import { ResultRefused } from '../engine/run-handle.ts'
 import { CronceError } from '../errors.ts'
 import { ONCE_JOB } from '../model/aside-jobs.ts'
 import { bucketOf } from '../model/bucket.ts'
@@ -109,7 +109,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
     const known = steps.find(({ step, state }) => step === STEP && state === 'done')
     if (known === undefined) return null
     const problem = refusalIn(known.result)
-    if (problem !== null) throw resultRefused(JSON.stringify(key), problem)
+    if (problem !== null) throw new ResultRefused(nameOf(key), problem)
     return { value: copyJson(known.result) }
   }
 
@@ -193,16 +193,20 @@ function resultFrom(key: string, finished: Finished<Json>): Looked['result'] {
 
 /** As a step of the run, so that it is on record whether it was begun, and what it came to. */
 async function doOnce<Tx>(key: string, handle: RunHandle<Tx>, work: () => unknown, { rerun }: Options): Promise<Json> {
-  let isOurs = true
-  const marked = (): unknown => {
-    isOurs = false
-    return work()
+  let isWorking = false
+  const marked = async (): Promise<unknown> => {
+    isWorking = true
+    const value = await work()
+    isWorking = false
+    return value
   }
   try {
     return await handle.once(STEP, marked, { rerun })
   } catch (error) {
-    // What `work` throws is passed on as it is; nobody else who called once() knows of steps.
-    if (!isOurs || !(error instanceof CronceError) || error.code !== 'STEP_UNKNOWN') throw error
+    // What `work` throws is passed on as it is. The caller of once() knows keys, but no steps.
+    if (isWorking) throw error
+    if (error instanceof ResultRefused) throw new ResultRefused(nameOf(key), error.problem)
+    if (!(error instanceof CronceError) || error.code !== 'STEP_UNKNOWN') throw error
     throw new CronceError(
       'STEP_UNKNOWN',
       `Nobody knows whether ${JSON.stringify(key)} was done: its process died at it.`,
@@ -212,6 +216,10 @@ async function doOnce<Tx>(key: string, handle: RunHandle<Tx>, work: () => unknow
       },
     )
   }
+}
+
+function nameOf(key: string): string {
+  return `key ${JSON.stringify(key)}`
 }
 
 function busy(key: string): CronceError {

@@ -121,7 +121,7 @@ async function doStep(
 function keptResult(step: string, result: Json): Json {
   const problem = refusalIn(result)
   if (problem === null) return result
-  throw resultRefused(`step '${step}'`, problem)
+  throw new ResultRefused(`step '${step}'`, problem)
 }
 
 /** A store that forgot does not know that these were begun: should this process die at them, somebody must be told. */
@@ -184,9 +184,15 @@ function stepUnknown(step: string, token: string): CronceError {
   )
 }
 
-/** `what`: the step or the key, for people. */
-export function resultRefused(what: string, problem: string): CronceError {
-  return new CronceError('STEP_RESULT_INVALID', `The result of ${what} cannot be stored: ${problem}.`, {
-    hint: 'It is on record as done, without its result, and does not run again. Return a small value of plain JSON data: a date as date.toISOString(), a map as Object.fromEntries(map).',
-  })
+/** A step or a key of `app.once` returned a value that cannot be stored. */
+export class ResultRefused extends CronceError {
+  readonly problem: string
+
+  /** `what`: the step or the key, for people. */
+  constructor(what: string, problem: string) {
+    super('STEP_RESULT_INVALID', `The result of ${what} cannot be stored: ${problem}.`, {
+      hint: 'It is on record as done, without its result, and does not run again. Return a small value of plain JSON data: a date as date.toISOString(), a map as Object.fromEntries(map).',
+    })
+    this.problem = problem
+  }
 }

@@ -18,13 +18,30 @@ export function toExactJson(value: unknown, limit: number): JsonResult {
 /** What JSON changes first, in words. Properties that are undefined are left out, which readers do not notice. */
 function changeIn(value: unknown, path: string): string | null {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null
-  if (typeof value === 'number') return Number.isFinite(value) ? null : `${path} is ${value}`
+  if (typeof value === 'number') return changeInNumber(value, path)
   if (value === undefined) return `${path} is undefined`
   if (typeof value !== 'object') return `${path} is a ${typeof value}`
+  if (!Array.isArray(value) && !isPlain(value)) {
+    return `${path} is an instance of ${value.constructor?.name || 'a class'}`
+  }
+  const dropped = droppedKey(value)
+  if (dropped !== undefined) return `${path} has the key ${String(dropped)}`
   if (Array.isArray(value)) return firstOf(value.keys(), (index) => changeIn(value[index], `${path}[${index}]`))
-  if (!isPlain(value)) return `${path} is an instance of ${value.constructor?.name || 'a class'}`
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
   return firstOf(fields, ([key, field]) => changeIn(field, `${path}.${key}`))
+}
+
+function changeInNumber(value: number, path: string): string | null {
+  if (Object.is(value, -0)) return `${path} is -0`
+  return Number.isFinite(value) ? null : `${path} is ${value}`
+}
+
+/** A property that JSON leaves out without a word: one with a symbol as key, or one that an array has besides its items. */
+function droppedKey(value: object): string | symbol | undefined {
+  const isEnumerable = (key: string | symbol): boolean => Object.prototype.propertyIsEnumerable.call(value, key)
+  const symbol = Object.getOwnPropertySymbols(value).find(isEnumerable)
+  if (symbol !== undefined || !Array.isArray(value)) return symbol
+  return Object.keys(value).find((key) => String(Number(key) >>> 0) !== key)
 }
 
 /** Of any realm: its prototype is the root of a chain. */

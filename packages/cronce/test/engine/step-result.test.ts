@@ -42,6 +42,10 @@ const CHANGED: Readonly<Record<string, readonly [value: unknown, message: RegExp
   'a method': [{ id: 1, refund() {} }, /the result\.refund is a function\./],
   'a function': [() => 1, /a function is no JSON/],
   'a bigint': [{ cents: 5n }, /BigInt/],
+  'minus zero': [{ change: -0 }, /the result\.change is -0\./],
+  'an object with a symbol as key': [{ line: { [Symbol('id')]: 1 } }, /the result\.line has the key Symbol\(id\)\./],
+  'an array with a symbol as key': [Object.assign([1], { [Symbol('id')]: 1 }), /the result has the key Symbol\(id\)\./],
+  'an array with a property besides its items': [['a1'.match(/a(.)/)], /the result\[0\] has the key index\./],
 }
 
 /** What a step and a key come to in the run that does them, and in a later one. */
@@ -97,6 +101,8 @@ describe('the result of a step or key', () => {
         assert.match(error.hint, /plain JSON data: a date as date\.toISOString\(\)/)
       }
       assert.deepEqual(told[0], told[1], 'of the step')
+      assert.deepEqual(told[2], told[3], 'of the key')
+      assert.match((told[2] as { message: string }).message, /^The result of key "order-7" cannot be stored: /)
     })
   }
 })
