@@ -1,7 +1,7 @@
 /** `npm test`: every check there is, in the order in which a failure is cheapest to find. */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 const { CRONCE_LONG } = process.env
 /** Take long, and what they show is shown in part by others each time; `npm run test:long` has all of them. */
@@ -18,7 +18,8 @@ const LONG = [
 ]
 const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts'])
   .filter((file) => CRONCE_LONG === '1' || !LONG.includes(file))
-  .sort()
+  // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
+  .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
 const TEST = ['--import', import.meta.resolve('./untracked-promises.ts'), '--test']
 /** Not beside chaos, which wants the machine for itself. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
@@ -35,8 +36,8 @@ const STAGES: readonly (readonly Step[])[] = [
     ['build', 'tsc', '-b'],
   ],
   [['types', 'tsc', '-p', 'tsconfig.checks.json']],
-  // Three at a time on two cores: most of them wait for processes and servers of their own.
-  [['unit tests', 'node', ...TEST, '--test-concurrency=3', ...UNIT_TESTS]],
+  // More at a time than there are cores: many of them only wait for processes and servers of their own.
+  [['unit tests', 'node', ...TEST, '--test-concurrency=5', ...UNIT_TESTS]],
   [['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8', '--least', '20']],
   [['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS]],
   [['chaos', 'node', ...TEST, '--test-concurrency=2', 'verification/chaos/**/*.test.ts']],

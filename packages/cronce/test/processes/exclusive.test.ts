@@ -16,7 +16,7 @@ const { CRONCE_LONG } = process.env
 
 const SHORT: readonly ContestOptions[] = [
   {
-    ...{ store: 'sqlite', processes: 8, increments: 100, keys: 8, killedDoers: 1, leaseMs: LEASE_MS },
+    ...{ store: 'sqlite', processes: 5, increments: 40, keys: 8, killedDoers: 1, leaseMs: LEASE_MS },
     faults: ['pause-holder', 'kill-leader'],
   },
 ]
