@@ -75,6 +75,17 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'tests', file: DELIVER, names: ['what is delivered a little early waits for its time'] },
   },
   {
+    name: 'delivered-beyond-the-limit',
+    rule: 'P7',
+    breaks: 'A delivery runs one fire more than the limit if the instants of an expired pause have used it up.',
+    edits: [edit('policy/deliver.ts', 'refuseEnded(draft.state, dueAt)', 'refuseEnded(state, dueAt)')],
+    caughtBy: {
+      judge: 'tests',
+      file: DELIVER,
+      names: ['a delivery does not exceed the limit that the instants of an expired pause have used up'],
+    },
+  },
+  {
     name: 'delivered-too-late',
     rule: 'rule 3',
     breaks: 'An instant whose record may be gone is run again by a late delivery.',

@@ -31,10 +31,13 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   const refusal = refuse(state, dueAt, context.now)
   if (refusal !== null) return refusal
   const draft = begin(state, context)
-  // A pause that is over may not have been looked at since.
+  // An expired pause may not have been settled yet.
   for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
-  // One of the instants of that pause: its choice has settled it just now.
+  // The instant fell into that pause, whose `missed` choice has just settled it.
   if (draft.records.some(({ record }) => record.nonce === '' && covers(record, dueAt))) return finish(draft)
+  // Only now: the instants of the pause may have used up the limit.
+  const ended = refuseEnded(draft.state, dueAt)
+  if (ended !== null) return ended
   const { nextAt, definition, skipped } = draft.state
   const isSkipped = skipped?.includes(dueAt) === true
   if (nextAt !== null && dueAt >= nextAt && !isSkipped)
@@ -47,6 +50,14 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   const end = isSkipped ? ending('skipped-by-operator') : openDelivered(draft, fire)
   if (end !== null) endUnrun(draft, recordOf(draft, fire), end)
   return finish(draft)
+}
+
+/** The schedule has planned all its fires, and the instant lies behind the last one. */
+function refuseEnded(state: ScheduleState, dueAt: Instant): Refusal | null {
+  const isOver = state.definition.trigger !== null && state.nextAt === null && dueAt > markOf(state)
+  if (!isOver) return null
+  const message = `The schedule ${state.id} has ended, and ${new Date(dueAt).toISOString()} is not one of its fires.`
+  return { refused: 'INSTANT_UNKNOWN', message, hint: 'Look at its limit and its end.' }
 }
 
 /** Misfire and overlap judge it now, and misfire never again. During a pause it is skipped: it will not be delivered a second time. */
@@ -71,11 +82,6 @@ function refuse(state: ScheduleState, dueAt: Instant, now: Instant): Refusal | n
   if (dueAt > now + AHEAD_MS) {
     const message = `${due} is more than a minute ahead of the store's clock.`
     return { refused: 'FIRE_EARLY', message, hint: 'Deliver it when it is due.' }
-  }
-  const isOver = definition.trigger !== null && state.nextAt === null && dueAt > markOf(state)
-  if (isOver) {
-    const message = `The schedule ${id} has ended, and ${due} is not one of its fires.`
-    return { refused: 'INSTANT_UNKNOWN', message, hint: 'Look at its limit and its end.' }
   }
   const { windowMs } = policyOf(definition.policy).misfire
   // An earlier schedule of this name may have kept its records for a shorter time; but for a day they all do.

@@ -158,6 +158,17 @@ test('a schedule that has had all its fires is delivered no more', async () => {
   assert.equal((await client.fires.list()).items.length, 2)
 })
 
+test('a delivery does not exceed the limit that the instants of an expired pause have used up', async () => {
+  const { client, clock } = await openClient()
+  await client.schedules.create('acme', { job: 'billing', every: '1m', limit: 2, overlap: 'allow' })
+  await client.schedules.pause('acme', { until: NOON + 30 * MINUTE, missed: 'skip' })
+  clock.now = NOON + 30 * MINUTE + 1_000
+  await assert.rejects(client.schedules.deliver('acme', { dueAt: NOON + 10 * MINUTE }), { code: 'INSTANT_UNKNOWN' })
+  const { fire, created } = await client.schedules.deliver('acme', { dueAt: NOON + MINUTE })
+  assert.deepEqual([fire?.reason, created], ['paused', true])
+  assert.equal((await client.fires.list({ schedule: 'acme' })).items.length, 2)
+})
+
 test('what an earlier schedule of the name ran, and is off the record by now, is not delivered to its successor', async () => {
   const { client, clock, work } = await openClient()
   await client.schedules.create('acme', { job: 'billing', misfire: { window: '1h' }, retention: '1h' })

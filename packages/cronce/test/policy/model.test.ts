@@ -376,22 +376,30 @@ class Player {
   }
 }
 
-const seen = new Map<string, number>()
+/** Plays the commands of a seed to the end, and returns what they reached. */
+function playSeed(seed: number): ReadonlySet<string> {
+  let player: Player | undefined
+  try {
+    player = new Player(seed)
+    for (let turn = 0; turn < 80; turn++) player.play()
+    player.end()
+    return player.world.seen
+  } catch (error) {
+    const { log = [], world } = player ?? {}
+    const tail = log.slice(-12).join('\n')
+    throw new Error(`CRONCE_SEED=${seed}\n${tail}\n${JSON.stringify(world?.state)}`, { cause: error })
+  }
+}
+
+/** Seeds that once failed. 213 and 454: a delivery after an expired pause exceeded the limit. */
+for (const seed of [213, 454]) test(`seed ${seed}, which failed once, passes`, () => void playSeed(seed))
+
+const seen = new Set<string>()
 
 test('random commands, judged by a naive reading of the policies', () => {
   const first = Number(CRONCE_SEED)
   for (let seed = first; seed < first + Math.ceil(60 * caseScale(0.5)); seed++) {
-    let player: Player | undefined
-    try {
-      player = new Player(seed)
-      for (let turn = 0; turn < 80; turn++) player.play()
-      player.end()
-    } catch (error) {
-      const { log = [], world } = player ?? {}
-      const tail = log.slice(-12).join('\n')
-      throw new Error(`CRONCE_SEED=${seed}\n${tail}\n${JSON.stringify(world?.state)}`, { cause: error })
-    }
-    for (const what of player.world.seen) seen.set(what, (seen.get(what) ?? 0) + 1)
+    for (const what of playSeed(seed)) seen.add(what)
   }
 })
 
