@@ -260,7 +260,9 @@ export function deployer(core: Core): Deployer {
       isOwn(state) &&
       state.retiredAt === null &&
       !declares.includes(state.id) &&
-      outrankedBy(record, deployment, wanted.get(state.id)!.id) === null
+      // A newer deployment that declares either name decides about both.
+      outrankedBy(record, deployment, wanted.get(state.id)!.id) === null &&
+      outrankedBy(record, deployment, state.id) === null
     const ids = schedules.filter(isRenamed).map(({ id }) => id)
     if (ids.length === 0) return 'done'
     const announced = announceRetirements(record, ids)

@@ -99,7 +99,8 @@ function planFrom({ definition: { trigger }, source }: DefineWish, from: Instant
 function change(state: ScheduleState, wanted: DefineWish, context: Context): Decision | Refusal {
   const draft = begin(state, context)
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
-  const isContinued = isContinuing(state, wanted)
+  const renamed = renamedWhileRetired(state, wanted)
+  const isContinued = renamed === null && isContinuing(state, wanted)
   if (isContinued && isMoved) settleRetired(draft, null)
   else if (state.retiredAt !== null && !isContinued) settleRetired(draft, state.retiredAt + 1)
   if (!settleOldRule(draft, isMoved)) {
@@ -122,7 +123,6 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
     const mark = markOf(draft.state)
     // What the old rule has gone past is on record, or was no instant.
     const from = planFrom(wanted, now + 1)
-    const renamed = renamedWhileRetired(state, wanted)
     const plannedTo =
       isMoved && renamed === null ? (from > mark ? from - 1 : now) : Math.max(mark, renamed?.mark ?? now)
     if (renamed !== null) set(draft, { pause: draft.state.pause ?? renamed.pause })
