@@ -21,7 +21,7 @@ const HEAD = `# The command line
 | --- | --- |
 | store | \`--store URL\`, or \`--store env:NAME\`, or \`--store @FILE\`; else \`CRONCE_STORE\`, else the configuration, else \`DATABASE_URL\`. \`--namespace\` or \`CRONCE_NAMESPACE\` |
 | configuration | \`cronce.config.{ts,mts,js,mjs,json}\`, the nearest one from here upwards, or \`--config FILE\`: \`{ store, namespace, app, deployment, concurrency, lease, drain, jobs, listen, … }\`. Flags beat the environment, that beats the configuration |
-| output | data goes to stdout, everything else to stderr. \`-o table\\|wide\\|json\\|jsonl\\|name\`; \`--json\` is one object, \`{ "version": 1, … }\`, whose shape changes with that number only. Instants in it are epoch milliseconds where their names end in \`At\`, durations where they end in \`Ms\` |
+| output | data goes to stdout, everything else to stderr. \`-o table\\|wide\\|json\\|jsonl\\|name\`; \`--json\` is one object (\`logs\` and \`tail\` have \`--jsonl\` instead; \`dev\`, \`exec\` and \`completion\` print no data), \`{ "version": 1, … }\`, whose shape changes with that number only. Instants in it are epoch milliseconds where their names end in \`At\`, durations where they end in \`Ms\` |
 | errors | one sentence and a hint; with \`--json\` an object on stderr, \`{ "error": { "code", "message", "hint" } }\`. The codes are in [api.md](api.md#errors) |
 | times | \`now-2h\`, \`-2h\`, \`+30m\`, \`today\`, \`tomorrow 09:00\`, \`2027-03-28\`, \`2027-03-28T01:30\` (read in \`--tz\`), with \`Z\` or an offset, epoch milliseconds. Printed with their zone |
 | changes | \`--dry-run\` says what would change; what is dangerous wants a yes, and off a terminal \`--yes\`. Each takes \`--note\` and \`--author\`, and says in its help where that is kept, if it is |

@@ -5,9 +5,11 @@ import { CronceError } from 'cronce/cron'
 import type { Args, Flags } from './args.ts'
 import { CONFIG_FLAGS, type LoadedConfig, loadConfig } from './config.ts'
 import type { Io } from './io.ts'
+import { readLimit } from './paging.ts'
 import { isPasswordCut, redactSecrets, redactUrl, secretsOf } from './redact.ts'
 import { demandFile } from './steer/sqlite-file.ts'
 import { sanitize } from './terminal.ts'
+import { timeFlag, zoneOf } from './time-words.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What every command that opens a store takes. */
@@ -105,6 +107,7 @@ export async function openSetting(
  * everything on record was dated by the store's clock, and the operator's clock may be wrong.
  */
 export async function withClient<T>(args: Args, io: Io, work: (client: Connection, io: Io) => Promise<T>): Promise<T> {
+  judgeFlags(args, io)
   const setting = await findStore(args, io)
   const client = await openSetting(setting, io)
   try {
@@ -112,6 +115,16 @@ export async function withClient<T>(args: Args, io: Io, work: (client: Connectio
   } finally {
     await client.close()
   }
+}
+
+/**
+ * Refuse a mistyped flag before anything is asked of a store. The times are read again with the store's clock: whether a text
+ * is a time does not depend on the clock.
+ */
+function judgeFlags(args: Args, { now }: Io): void {
+  readLimit(args)
+  const tz = zoneOf(args)
+  for (const flag of ['from', 'to', 'until', 'due']) timeFlag(args, flag, { tz, now })
 }
 
 /** The same terminal and environment, at another time. `signal` stays a getter: reading it takes over the signals. */

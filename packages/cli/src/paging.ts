@@ -12,15 +12,22 @@ export const PAGE_FLAGS = {
 
 const DEFAULT_LIMIT = 50
 
+/** `null`: all of them. */
+export function readLimit(args: Args): number | null {
+  const limit = wholeNumber(args, 'limit', { min: 1, max: 1_000, otherwise: undefined })
+  if (!args.has('all')) return limit ?? DEFAULT_LIMIT
+  if (limit !== undefined) throw new UsageError('--all and --limit contradict each other.', 'Leave out one.')
+  return null
+}
+
 /** One page, or with `--all` everything. Everything is held in memory, as a table must be. */
 export async function readPage<Item>(
   args: Args,
   list: (page: { limit: number; after: string | undefined }) => Promise<Page<Item>>,
 ): Promise<{ readonly items: readonly Item[]; readonly next: string | null }> {
-  const limit = wholeNumber(args, 'limit', { min: 1, max: 1_000, otherwise: undefined })
+  const limit = readLimit(args)
   let after = args.text('after')
-  if (!args.has('all')) return list({ limit: limit ?? DEFAULT_LIMIT, after })
-  if (limit !== undefined) throw new UsageError('--all and --limit contradict each other.', 'Leave out one.')
+  if (limit !== null) return list({ limit, after })
   const items: Item[] = []
   for (;;) {
     const page = await list({ limit: 1_000, after })

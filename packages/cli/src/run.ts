@@ -82,5 +82,25 @@ function commandNamed(name: string): Entry {
   }
   const visible = COMMANDS.filter(({ hidden }) => !hidden)
   const names = [...visible.flatMap(({ name: known, aliases = [] }) => [known, ...aliases]), 'help']
-  throw new UsageError(`Unknown command "${name}".${suggestion(name, names)}`, 'See cronce --help for the commands.')
+  const other = OTHER_WORDS.get(name)
+  const meant = other === undefined ? suggestion(name, names) : ` Did you mean ${other}?`
+  throw new UsageError(`Unknown command "${name}".${meant}`, 'See cronce --help for the commands.')
 }
+
+/** What other programs call it. */
+const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+  ['ls', 'list'],
+  ['status', 'list'],
+  ['jobs', 'list'],
+  ['schedules', 'list'],
+  ['get', 'describe'],
+  ['history', 'fires'],
+  ['verify', 'fires --verify'],
+  ['ps', 'instances'],
+  ['workers', 'instances'],
+  ['stop', 'drain'],
+  ['serve', 'start'],
+  ['unpause', 'resume'],
+  ['rm', 'remove'],
+  ['delete', 'remove'],
+])

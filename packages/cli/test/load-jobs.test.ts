@@ -82,6 +82,7 @@ test('what is wrong with a job is told with its file and its name', async (conte
   const folder = scratch(context)
   const wrong = {
     'unknown.json': ['{ "a": { "corn": "0 3 * * *", "command": ["true"] } }', 'OPTION_UNKNOWN', /Did you mean cron\?/],
+    'target.json': ['{ "a": { "cron": "0 3 * * *", "comand": ["true"] } }', 'OPTION_UNKNOWN', /Did you mean command\?/],
     'cron.json': ['{ "a": { "cron": "61 * * * *", "command": ["true"] } }', null, /61/],
     'none.json': ['{ "a": { "cron": "0 3 * * *" } }', 'HANDLER_MISSING', /Job "a" in .*none\.json: /],
     'file.json': ['{ "a": { "cron": "0 3 * * *", "file": "nope.js" } }', 'FILE_MISSING', /nope\.js/],

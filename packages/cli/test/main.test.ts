@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { COMMANDS } from '../src/commands/index.ts'
 import { onStreamError } from '../src/stream-errors.ts'
 import { call, cronce, MAIN, start } from './cronce.ts'
 
@@ -111,6 +112,53 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.match(from!, /Unknown flag -F\. Did you mean --from\?/)
     for (const letter of letters)
       assert.match(letter, /^error: Unknown flag --?n\.\nhint: This command takes (--[a-z-]+, )+--[a-z-]+\.\n$/)
+  })
+
+  test('suggests the command that does what is asked for under another name', async () => {
+    const meant = {
+      ls: 'list',
+      status: 'list',
+      history: 'fires',
+      verify: 'fires --verify',
+      stop: 'drain',
+      rm: 'remove',
+    }
+    for (const [typed, name] of Object.entries(meant)) {
+      const { status, stderr } = await call(typed)
+      assert.equal(status, 2)
+      assert.equal(stderr.split('\n')[0], `error: Unknown command "${typed}". Did you mean ${name}?`)
+    }
+  })
+
+  test('judges the flags before it asks for a store', async () => {
+    const wrong = [
+      ['fires', '--limit', 'x'],
+      ['list', '--limit', '0'],
+      ['runs', '--all', '--limit', '5'],
+      ['fires', '--from', 'someday'],
+      ['fires', '--verify', '--to', 'someday'],
+      ['runs', '--to', 'someday'],
+      ['tail', '--from', 'someday'],
+      ['pause', 'a', '--until', 'someday'],
+      ['skip-next', 'a', '--due', 'someday'],
+      ['backfill', 'a', '--from', 'someday'],
+      ['forecast', '--from', 'someday'],
+    ]
+    const expected = /^error: (--limit cannot be|--all and --limit contradict|--[a-z]+ "someday" is not a time)/
+    for (const args of wrong) {
+      const { status, stderr } = await call(...args)
+      assert.equal(status, 2)
+      assert.match(stderr, expected, args.join(' '))
+    }
+  })
+
+  test('has --json or --jsonl for every command that prints data', async () => {
+    const without: string[] = []
+    for (const { name, hidden, load } of COMMANDS) {
+      const { flags } = await load()
+      if (!hidden && !('json' in flags) && !('jsonl' in flags)) without.push(name)
+    }
+    assert.deepEqual(without, ['dev', 'exec', 'completion'], 'as README.md and docs/cli.md say')
   })
 
   test('refuses a --from that is no time', async () => {

@@ -76,6 +76,16 @@ describe('cronce start', { concurrency: 3 }, () => {
     )
   })
 
+  test('a file that exports no jobs is started with a warning', async (context) => {
+    const folder = scratch(context)
+    writeFileSync(join(folder, 'jobs.mjs'), 'export default {}')
+    const service = running(['start', 'jobs.mjs', '--store', 'memory:'], { cwd: folder })
+    context.after(() => service.end('SIGKILL'))
+    await service.until(/runs the jobs/)
+    assert.match(service.stderr(), /warning: .*jobs\.mjs declares no jobs, so this instance runs nothing\./)
+    assert.equal(await service.end('SIGTERM'), 0)
+  })
+
   test('SIGINT ends with 130; a second signal does not wait for anything', async (context) => {
     const folder = scratch(context)
     writeFileSync(join(folder, 'jobs.ts'), SLOW)

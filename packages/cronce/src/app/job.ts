@@ -1,6 +1,6 @@
-import { readDefinition } from '../client/read-definition.ts'
+import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
-import { optionConflict } from '../client/read-option.ts'
+import { isRecord, optionConflict, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
 import type { PolicyOptions, RetryOptions, ScheduleOptions } from '../client/schedule-options.ts'
 import {
@@ -16,7 +16,7 @@ import type { Job, RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import { copyJson, type Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'
-import { readTarget, type TargetHandler } from '../target/target.ts'
+import { readTarget, TARGET_NAMES, type TargetHandler } from '../target/target.ts'
 import { createRun, type Run } from './run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
@@ -59,7 +59,7 @@ export interface DeclaredJob<Tx> {
 
 export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
   const id = readOwnName('job', name)
-  const given = (typeof options === 'string' ? { cron: options } : (options ?? {})) as Readonly<Record<string, unknown>>
+  const given = readOptions(id, options)
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
   const { schema, retry, was, ...rest } = target.rest as JobOptions<StandardSchema>
@@ -91,6 +91,25 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
     isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
   }
+}
+
+/** `job` is known here, and refused with an explanation of its own. */
+const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', ...TARGET_NAMES]
+
+/** Refuses unknown options first: a misspelled `command` would only be reported as a missing handler. */
+function readOptions(job: string, options: unknown): Readonly<Record<string, unknown>> {
+  const given: unknown = typeof options === 'string' ? { cron: options } : (options ?? {})
+  if (isRecord(given)) {
+    readFields('', given, JOB_NAMES, "{ cron: '0 3 * * *' }")
+    return given
+  }
+  throw new CronceError(
+    'OPTION_INVALID',
+    `The options of job ${JSON.stringify(job)} can't be ${show(given)}: expected an expression or an object.`,
+    {
+      hint: "Write '0 3 * * *' or { cron: '0 3 * * *' }. More schedules for the job are made with app.schedules.create.",
+    },
+  )
 }
 
 function readWas(id: string, was: unknown): string | undefined {

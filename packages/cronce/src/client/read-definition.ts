@@ -13,7 +13,7 @@ export interface ReadDefinition {
   readonly warnings: readonly string[]
 }
 
-const SCHEDULE_NAMES = [
+export const SCHEDULE_NAMES = [
   'job',
   'input',
   'start',

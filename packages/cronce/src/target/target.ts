@@ -28,7 +28,7 @@ const KINDS = [
 ] as const
 
 /** The names of all options that are about targets. */
-const NAMES: readonly string[] = KINDS.flatMap(({ names }): readonly string[] => names)
+export const TARGET_NAMES: readonly string[] = KINDS.flatMap(({ names }): readonly string[] => names)
 
 /** What call-backs about the runs of this handler are signed with; `undefined`: nobody calls back. */
 export function callbackSecretOf(handler: unknown): readonly string[] | undefined {
@@ -40,9 +40,9 @@ export function readTarget(
   job: string,
   options: Readonly<Record<string, unknown>>,
 ): { readonly handler: TargetHandler | null; readonly rest: Readonly<Record<string, unknown>> } {
-  const isOfTarget = ([name, value]: [string, unknown]): boolean => NAMES.includes(name) && value !== undefined
+  const isOfTarget = ([name, value]: [string, unknown]): boolean => TARGET_NAMES.includes(name) && value !== undefined
   const given = Object.fromEntries(Object.entries(options).filter(isOfTarget))
-  const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !NAMES.includes(name)))
+  const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !TARGET_NAMES.includes(name)))
   const named = KINDS.filter(({ kind }) => kind in given)
   const [chosen, other] = named
   if (other !== undefined) {
