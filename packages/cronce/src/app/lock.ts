@@ -43,7 +43,10 @@ export type Tried<Value> =
   | { readonly acquired: false; readonly holder: { readonly instance: string; readonly since: number } | null }
 
 export interface Locks {
-  /** LOCK_BUSY if somebody else has it for longer than `wait`; LOCK_LOST if it was lost before the section ended. */
+  /**
+   * LOCK_BUSY if somebody else has it for longer than `wait`; LOCK_LOST if it was lost before the section ended. LOCK_NESTED
+   * if the section that holds it asks for it again.
+   */
   lock<Value>(name: string, work: (lock: Lock) => Value | Promise<Value>): Promise<Value>
   lock<Value>(name: string, options: LockOptions, work: (lock: Lock) => Value | Promise<Value>): Promise<Value>
   /** Without waiting. */
@@ -91,6 +94,7 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
       const { waitMs, signal } = readOptions(second === undefined ? {} : first)
       const until = parts.mono() + waitMs
       const engine = parts.engine()
+      if (isWithin(line, id)) throw nested(id)
       const turn = line.join(id)
       try {
         // Whose time is up has its one try all the same: then it can say who has the lock.
@@ -108,7 +112,7 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
           )
           if (tried.acquired) return tried.value
           const leftMs = until - parts.mono()
-          if (leftMs <= 0) throw isWithin(line, id) ? nested(id) : busy(id, tried.holder)
+          if (leftMs <= 0) throw busy(id, tried.holder)
           await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
         }
       } finally {
@@ -159,10 +163,9 @@ function silent(name: string): CronceError {
   )
 }
 
-/** Only known when the time is up: a section may begin another one that waits for its end, if it does not wait for that. */
 function nested(name: string): CronceError {
-  return new CronceError('LOCK_BUSY', `The lock ${JSON.stringify(name)} is held by the section that waits for it.`, {
-    hint: 'Locks are not re-entrant: call the inner function directly, or begin it without awaiting it.',
+  return new CronceError('LOCK_NESTED', `The lock ${JSON.stringify(name)} is held by the section that asks for it.`, {
+    hint: 'Locks are not re-entrant: call the inner function directly, or take the lock after the section.',
   })
 }
 

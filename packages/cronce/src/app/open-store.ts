@@ -5,9 +5,11 @@ import { redis } from '../store/redis/redis.ts'
 import { sqliteFromUrl } from '../store/sqlite/sqlite.ts'
 import type { StoreSource } from '../store/store.ts'
 import { kindOf } from '../words.ts'
+import { demandNode } from './node-version.ts'
 
 /** A store by its URL, or as it was made. `undefined` is an error: a forgotten variable must not mean another database. */
 export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): StoreSource<Tx> {
+  demandNode(process.versions.node)
   if (typeof store === 'object' && store !== null && typeof store.open === 'function') return store
   if (store === undefined || store === null || store === '') {
     throw new CronceError('STORE_MISSING', 'There is no store.', {

@@ -92,21 +92,44 @@ test('steps side by side, and steps of one name in two runs, are not within each
 })
 
 describe('a lock within itself', LIMIT, () => {
-  test('says so when its time is up', async () => {
-    const { app } = await startedApp()
+  test('is refused at once, and the lock can be taken again', async () => {
+    const { kit, app } = await startedApp()
+    const before = kit.now()
 
-    const nested = app.lock('ledger', () => app.lock('ledger', { wait: 0 }, () => 'inner'))
+    for (const wait of [0, '1d'] as const) {
+      const nested = app.lock('ledger', () => app.lock('ledger', { wait }, () => 'inner'))
+      await assert.rejects(nested, { code: 'LOCK_NESTED', message: /held by the section that asks for it/ })
+    }
 
-    await assert.rejects(nested, { code: 'LOCK_BUSY', message: /held by the section that waits for it/ })
+    assert.equal(kit.now(), before)
+    assert.equal(await app.lock('ledger', () => 'outer'), 'outer')
     await app.stop()
   })
 
-  test('that its section does not wait for gets its turn', async () => {
+  test('is refused however deep it is, and also if the outer section was begun by tryLock', async () => {
+    const { app } = await startedApp()
+
+    const deep = app.tryLock('ledger', () => app.lock('other', () => app.once('a', () => app.lock('ledger', () => 1))))
+
+    await assert.rejects(deep, { code: 'LOCK_NESTED' })
+    await app.stop()
+  })
+
+  test('is not acquired by tryLock', async () => {
+    const { app } = await startedApp()
+
+    const { acquired } = await app.lock('ledger', () => app.tryLock('ledger', () => 'inner'))
+
+    assert.equal(acquired, false)
+    await app.stop()
+  })
+
+  test('that begins after the section has ended gets its turn', async () => {
     const { app } = await startedApp()
     let next: Promise<string> | undefined
 
     await app.lock('ledger', () => {
-      next = app.lock('ledger', () => 'next')
+      next = sleep(50).then(() => app.lock('ledger', () => 'next'))
     })
 
     assert.equal(await next, 'next')
