@@ -12,6 +12,7 @@ import {
   findDeployment,
   markGone,
   markLost,
+  newestExplicit,
   outrankedBy,
   recordRefusals,
   registerProcess,
@@ -252,7 +253,9 @@ export function deployer(core: Core): Deployer {
   const rename = async (record: AppRecord): Promise<Progress> => {
     const wanted = new Map(declared.flatMap((one) => (one.was === undefined ? [] : [[one.was, one] as const])))
     if (wanted.size === 0) return 'done'
-    const { number, declares } = findDeployment(record, deployment)!
+    const { number, declares, explicit } = findDeployment(record, deployment)!
+    // With ids, the newest deployment alone decides what is retired.
+    if (explicit && newestExplicit(record)?.id !== deployment) return 'done'
     const names = [...wanted].flatMap(([was, { id }]) => [was, id])
     const { schedules } = await callStore(core, 'rename (read)', () => store.load(names))
     const isRenamed = (state: ScheduleState): boolean =>
@@ -272,7 +275,7 @@ export function deployer(core: Core): Deployer {
       if (state === null) return null
       const { id, definition } = wanted.get(was)!
       const leavesDue = !active.has(id) && hasSameTiming(state.definition, definition)
-      return retire(state, { app, cause: 'renamed', deployment, number, leavesDue }, context)
+      return retire(state, { app, cause: 'renamed', deployment, number, renamedTo: id, leavesDue }, context)
     }
     await change('rename', ids, decide, announced)
     // The record has another version now.

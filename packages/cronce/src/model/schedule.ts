@@ -84,6 +84,8 @@ export interface Retirement {
   /** The deployment that retired it, or whose declarations stand in for it. */
   readonly deployment: string
   readonly number: number
+  /** `renamed`: the name under which it goes on. */
+  readonly renamedTo?: string
 }
 
 export interface Last {

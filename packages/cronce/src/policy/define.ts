@@ -1,10 +1,10 @@
-import type { AppRecord } from '../model/app.ts'
+import type { AppRecord, DeploymentRecord } from '../model/app.ts'
 import { ending } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
-import type { Definition, Instant, Pause, ScheduleState, Source } from '../model/schedule.ts'
+import type { Definition, Instant, Pause, Retirement, ScheduleState, Source } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
-import { findDeployment, outrankedBy } from './deployment.ts'
+import { findDeployment, newestExplicit, outrankedBy, rankOf } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
 import { isEqual } from './equal.ts'
 import { endFire } from './fires.ts'
@@ -244,7 +244,10 @@ function refuseRank(
   }
 }
 
-/** Who may bring a retired schedule back: any after an absence, else the deployment that retired it, newer ones, and those without an id. */
+/**
+ * Who may bring a retired schedule back. After an absence, any deployment. After another retirement, the deployment that retired it, the
+ * newest one, and one without an id.
+ */
 function refuseReturn(
   { id, retirements }: ScheduleState,
   { app, deployment }: Standing,
@@ -254,14 +257,23 @@ function refuseReturn(
   if (higher !== null) return superseded(id, app.name, higher.id)
   const last = retirements?.at(-1)
   if (last === undefined || last.cause === 'absent' || last.deployment === deployment) return null
+  const own = findDeployment(app, deployment)
   // What a live process without an id declares is never retired.
-  if (last.cause === 'dropped' && findDeployment(app, deployment)?.explicit === false) return null
+  if (last.cause === 'dropped' && own?.explicit === false) return null
   const retirer = findDeployment(app, last.deployment)
-  if (number > (retirer?.number ?? last.number) || retirer === undefined || retirer.lost) return null
-  const how = last.cause === 'renamed' ? 'renamed it' : 'does not declare it'
+  if (retirer !== undefined && !retirer.lost && number <= retirer.number) return retired(id, app, retirer, last.cause)
+  const heir = last.renamedTo === undefined ? null : outrankedBy(app, deployment, last.renamedTo)
+  if (heir !== null) return retired(id, app, heir, 'renamed')
+  const newest = own?.explicit === false ? null : newestExplicit(app)
+  const isDecided = newest !== null && newest.id !== deployment && newest.number > rankOf(own)
+  return isDecided ? retired(id, app, newest, 'dropped') : null
+}
+
+function retired(id: string, app: AppRecord, by: DeploymentRecord, cause: Retirement['cause']): Refusal {
+  const how = cause === 'renamed' ? 'renamed it' : 'does not declare it'
   return {
     refused: 'SCHEDULE_RETIRED',
-    message: `The schedule ${id} is retired: the newer deployment ${last.deployment} of the app ${app.name} ${how}.`,
+    message: `The schedule ${id} is retired: the newer deployment ${by.id} of the app ${app.name} ${how}.`,
     hint: `If this process is another program, name it: cronce({ app: 'worker' }).`,
   }
 }

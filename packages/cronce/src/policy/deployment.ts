@@ -124,12 +124,16 @@ export function recordRefusals(
  * On probation, any other one.
  */
 export function outrankedBy(app: AppRecord, me: string, schedule: string): DeploymentRecord | null {
-  const own = findDeployment(app, me)
-  const rank = own === undefined || own.onProbation ? Number.NEGATIVE_INFINITY : own.number
+  const rank = rankOf(findDeployment(app, me))
   const higher = app.deployments.filter(
     ({ id, lost, number, declares }) => id !== me && !lost && number > rank && declares.includes(schedule),
   )
   return highestOf(higher)
+}
+
+/** On probation a deployment ranks below all others. */
+export function rankOf(deployment: DeploymentRecord | undefined): number {
+  return deployment === undefined || deployment.onProbation ? Number.NEGATIVE_INFINITY : deployment.number
 }
 
 /** The highest-numbered explicit deployment that is not lost. */

@@ -7,7 +7,7 @@ import { aboutSchedule, isRunning } from './records.ts'
 import { settleUpToNow } from './up-to-now.ts'
 import { frozenUntil } from './wake.ts'
 
-export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number'> {
+export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
   readonly app: string
   /** A schedule of another name plans what is due, and what a pause has held back. */
   readonly leavesDue?: boolean
@@ -23,8 +23,9 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   const draft = begin(state, context)
   // More instants than one step settles: the caller goes on.
   if (by.leavesDue !== true && !settleUpToNow(draft, 'skip')) return finish(draft)
-  const { cause, deployment, number } = by
-  const retirement: Retirement = { from: context.now, to: null, cause, deployment, number }
+  const { cause, deployment, number, renamedTo } = by
+  const stretch: Retirement = { from: context.now, to: null, cause, deployment, number }
+  const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
   set(draft, {
     retiredAt: context.now,
     retirements: [...(state.retirements ?? []), retirement].slice(-MAX_RETIREMENTS),

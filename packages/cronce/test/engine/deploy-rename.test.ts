@@ -95,3 +95,39 @@ test('without ids, a rename that is rolled back for long and made again runs no 
   assert.equal(new Set(minutes).size, minutes.length)
   fleet.end()
 })
+
+test('a release that is not the newest renames nothing', async () => {
+  const fleet = await createFleet()
+  await fleet.add(bill, { deployment: 'v1' })
+  const second = await fleet.add(invoice, { deployment: 'v2' })
+  await fleet.advance('2m')
+  await fleet.world.until(second.app.stop())
+  await fleet.advance('2m')
+  await fleet.add((app) => app.job('other', '* * * * *', () => {}), { deployment: 'v3' })
+  await fleet.advance('10s')
+  await fleet.add(invoice, { deployment: 'v2' })
+  await fleet.advance('5m')
+  // The process of v1 is warned that it will be retired; it is not retired before its time.
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'active')
+  fleet.end()
+})
+
+test('without ids, a process from before a rename does not bring the old name back while a later release has the new one', async () => {
+  const fleet = await createFleet()
+  const without = { deployment: undefined }
+  await fleet.add(bill, without)
+  await fleet.advance('50s')
+  const second = await fleet.add(invoice, without)
+  await fleet.advance('1m')
+  const later: Declare = (app, member) => [invoice(app, member), app.job('other', '* * * * *', () => {})]
+  await fleet.add(later, without)
+  await fleet.world.until(second.app.stop())
+  await fleet.advance('5m')
+  const own = fleet.handled.filter(({ schedule }) => schedule !== 'other')
+  assert.deepEqual(
+    own.map(({ schedule }) => schedule),
+    ['bill', ...Array.from({ length: 6 }, () => 'invoice')],
+  )
+  assert.deepEqual(fleet.events('schedule.returned'), [])
+  fleet.end()
+})

@@ -331,3 +331,41 @@ test('input that an older deployment finds invalid is handed back at no cost whi
   assert.ok(fleet.handled.some(({ member, schedule }) => member === next && schedule === 'bill'))
   fleet.end()
 })
+
+test('an old server that reboots brings back no job, though the release that dropped it is gone', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(jobs('a', 'x'), { deployment: 'v1' })
+  await fleet.advance('1m')
+  const second = await fleet.add(jobs('a'), { deployment: 'v2' })
+  await fleet.world.until(old.app.stop())
+  await fleet.advance('5m')
+  await fleet.add(jobs('a'), { deployment: 'v3' })
+  await fleet.world.until(second.app.stop())
+  await fleet.advance('5m')
+  const before = fleet.handled.length
+  const rebooted = await fleet.add(jobs('a', 'x'), { deployment: 'v1' })
+  await fleet.advance('5m')
+  assert.deepEqual(new Set(fleet.handled.slice(before).map(({ schedule }) => schedule)), new Set(['a']))
+  assert.deepEqual(
+    fleet.events('schedule.refused', rebooted).map(({ schedule, code }) => [schedule, code]),
+    [['x', 'SCHEDULE_RETIRED']],
+  )
+  fleet.end()
+})
+
+test('a release that crashed early brings back no job before it has been up for the hold-down', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('a'), { deployment: 'v1' })
+  await fleet.advance('1m30s')
+  const second = await fleet.add(jobs('a', 'x'), { deployment: 'v2' })
+  await fleet.advance('30s')
+  second.crash()
+  await fleet.advance('5m30s')
+  const before = fleet.handled.length
+  await fleet.add(jobs('a', 'x'), { deployment: 'v2' })
+  await fleet.advance('40s')
+  assert.ok(!fleet.handled.slice(before).some(({ schedule }) => schedule === 'x'))
+  await fleet.advance('2m')
+  assert.ok(fleet.handled.slice(before).some(({ schedule }) => schedule === 'x'))
+  fleet.end()
+})

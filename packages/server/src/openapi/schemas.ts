@@ -12,6 +12,7 @@ import {
   NUMBER,
   object,
   orNull,
+  partial,
   ref,
   type Schema,
   TEXT,
@@ -219,10 +220,14 @@ function scheduleFields(): Readonly<Record<string, Schema>> {
     updatedAt: AT,
     retiredAt: orNull(AT),
     retirements: array(
-      object({
-        ...{ from: AT, to: orNull(AT), cause: choice('dropped', 'absent', 'renamed') },
-        ...{ deployment: TEXT, number: INTEGER },
-      }),
+      partial(
+        {
+          ...{ from: AT, to: orNull(AT), cause: choice('dropped', 'absent', 'renamed') },
+          ...{ deployment: TEXT, number: INTEGER },
+          renamedTo: about(TEXT, 'The name under which it goes on.'),
+        },
+        ['from', 'to', 'cause', 'deployment', 'number'],
+      ),
     ),
     pause: orNull(object({ at: AT, untilAt: orNull(AT), note: orNull(TEXT), author: orNull(TEXT), missed: MISSED })),
     nextAt: orNull(AT),
