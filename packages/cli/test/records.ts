@@ -5,7 +5,7 @@ export interface Records {
   /** The token of the run of `manual`. */
   readonly token: string
   readonly instance: string
-  /** From then on nobody comes to anything: what is due later is on no record. */
+  /** Every instant before it is on record; a slow machine may not have come to later ones. */
   readonly stoppedAt: number
 }
 
@@ -34,7 +34,9 @@ export async function makeRecords(store: string): Promise<Records> {
     )
     await app.schedules.pause('paused', { note: 'because\u001b[31m', author: 'bob' })
     const { items } = await app.runs.list({ fire })
-    return { token: items[0]!.token, instance, stoppedAt: Date.now() }
+    const { items: active } = await app.schedules.list({ state: 'active' })
+    const stoppedAt = Math.min(Date.now(), ...active.flatMap(({ nextAt }) => nextAt ?? []))
+    return { token: items[0]!.token, instance, stoppedAt }
   } finally {
     await app.stop()
   }
