@@ -22,6 +22,7 @@ import { type Changed, changeSchedules, type Decide } from './change-schedules.t
 import type { Core } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
+import type { Declared } from './parts.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
 
@@ -79,6 +80,8 @@ export function deployer(core: Core): Deployer {
   let declaredUnder = ''
   /** The instance id that was last registered. */
   let registeredAs = ''
+  /** By their old names, the schedules that go on under another one. */
+  let continued: ReadonlyMap<string, Declared> = new Map()
   let refusals: readonly RefusedDeclaration[] = []
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
@@ -197,16 +200,15 @@ export function deployer(core: Core): Deployer {
     const { number } = findDeployment(record, deployment)!
     const source = { kind: 'code' as const, app, number }
     const standing: Standing = { app: record, deployment, absentApps: watch.absentApps() }
+    const old = await renamedStates()
     const refused: RefusedDeclaration[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
-      const old = await renamedStates([...wanted.values()].flatMap(({ was }) => was ?? []))
       const found = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
-        const { definition, was } = wanted.get(id)!
-        const wish = { definition, source, standing, was: was === undefined ? undefined : old.get(was) }
+        const wish = { definition: wanted.get(id)!.definition, source, standing, was: old.get(id) }
         const decision = define(state, id, wish, context)
         if (decision === null || !('refused' in decision)) return decision
         if (decision.refused === 'SCHEDULE_NAME_TAKEN' && state?.source.kind === 'code') watch.want(state.source.app)
@@ -249,13 +251,13 @@ export function deployer(core: Core): Deployer {
     return (await save(next)) ? next : null
   }
 
-  /** A job with `was` continues the schedule of its old name: that one is retired first, so no instant is planned under both. */
+  /** A schedule that goes on under another name is retired first, so no instant is planned under both. */
   const rename = async (record: AppRecord): Promise<Progress> => {
-    const wanted = new Map(declared.flatMap((one) => (one.was === undefined ? [] : [[one.was, one] as const])))
-    if (wanted.size === 0) return 'done'
     const { number, declares, explicit } = findDeployment(record, deployment)!
     // With ids, the newest deployment alone decides what is retired.
-    if (explicit && newestExplicit(record)?.id !== deployment) return 'done'
+    const wanted = explicit && newestExplicit(record)?.id !== deployment ? new Map() : await findContinued()
+    continued = wanted
+    if (wanted.size === 0) return 'done'
     const names = [...wanted].flatMap(([was, { id }]) => [was, id])
     const { schedules } = await callStore(core, 'rename (read)', () => store.load(names))
     const isRenamed = (state: ScheduleState): boolean =>
@@ -284,14 +286,35 @@ export function deployer(core: Core): Deployer {
 
   const isOwn = ({ source }: ScheduleState): boolean => source.kind === 'code' && source.app === app
 
-  /** Schedules that were renamed and not declared since. */
-  const renamedStates = async (ids: readonly string[]): Promise<ReadonlyMap<string, ScheduleState>> => {
-    if (ids.length === 0) return new Map()
-    const { schedules } = await callStore(core, 'rename (read)', () => store.load(ids))
-    const isRenamed = (state: ScheduleState): boolean =>
-      isOwn(state) && state.retiredAt !== null && state.retirements?.at(-1)?.cause === 'renamed'
-    return new Map(schedules.filter(isRenamed).map((state) => [state.id, state]))
+  /** By their old names: jobs with `was`, and jobs that a release renamed which was rolled back since. */
+  const findContinued = async (): Promise<ReadonlyMap<string, Declared>> => {
+    const found = new Map<string, Declared>()
+    for (let start = 0; start < declared.length; start += BATCH) {
+      const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
+      const { schedules } = await callStore(core, 'rename (read)', () => store.load([...wanted.keys()]))
+      for (const state of schedules) {
+        const renamedTo = renamedToOf(state)
+        if (renamedTo !== null) found.set(renamedTo, wanted.get(state.id)!)
+      }
+      for (const one of wanted.values()) if (one.was !== undefined) found.set(one.was, one)
+    }
+    return found
   }
+
+  /** By the name under which they go on. */
+  const renamedStates = async (): Promise<ReadonlyMap<string, ScheduleState>> => {
+    if (continued.size === 0) return new Map()
+    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...continued.keys()]))
+    const found = new Map<string, ScheduleState>()
+    for (const state of schedules.toSorted((one, other) => (one.retiredAt ?? 0) - (other.retiredAt ?? 0))) {
+      const renamedTo = renamedToOf(state)
+      if (renamedTo !== null) found.set(renamedTo, state)
+    }
+    return found
+  }
+
+  const renamedToOf = (state: ScheduleState): string | null =>
+    isOwn(state) && state.retiredAt !== null ? (state.retirements?.at(-1)?.renamedTo ?? null) : null
 
   /**
    * Write decisions that depend on the app's record. An instant that is on record already is passed over first, as an instance does that

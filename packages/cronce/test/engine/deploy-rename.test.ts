@@ -131,3 +131,35 @@ test('without ids, a process from before a rename does not bring the old name ba
   assert.deepEqual(fleet.events('schedule.returned'), [])
   fleet.end()
 })
+
+test('a rename that is rolled back and made again within the hold-down runs no instant under both names', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('3m50s')
+  await fleet.world.until(first.app.stop())
+  const second = await fleet.add(invoice, { deployment: 'v2' })
+  await fleet.advance('1m30s')
+  await fleet.world.until(second.app.stop())
+  const third = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('50s')
+  await fleet.world.until(third.app.stop())
+  await fleet.add(invoice, { deployment: 'v2' })
+  await fleet.advance('2m')
+  assert.deepEqual(ran(fleet), [
+    ...['0 bill', '1 bill', '2 bill', '3 bill', '4 invoice', '5 invoice'],
+    ...['6 bill', '7 invoice', '8 invoice'],
+  ])
+  fleet.end()
+})
+
+test('a job that skips a name of its history begins from now, and repeats nothing', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('50s')
+  const second = await replace(fleet, first, invoice, 'v2')
+  await fleet.world.until(second.app.stop())
+  await fleet.add((app) => app.job('charge', { cron: '* * * * *', was: 'bill' }, () => {}), { deployment: 'v3' })
+  await fleet.advance('1m')
+  assert.deepEqual(ran(fleet), ['0 bill', '1 invoice', '2 invoice', '3 charge'])
+  fleet.end()
+})
