@@ -29,6 +29,17 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['C7'] },
   },
   {
+    name: 'replace-ends-what-was-asked-for',
+    rule: 'rule 43',
+    breaks: 'A fire that replaces others also ends the waiting fires that a person asked for.',
+    edits: [edit('policy/on-time.ts', ': isUnasked(other) && (step.isAsked', ': (step.isAsked')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/overlap.test.ts',
+      names: ['replace: what a person asked for and still waits is not ended by a later fire'],
+    },
+  },
+  {
     name: 'late-keeps-its-place',
     rule: 'P7, rule 43',
     breaks: 'A late fire that waits keeps new instants from being opened.',

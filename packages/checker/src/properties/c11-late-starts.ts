@@ -1,7 +1,9 @@
 import { type Case, type Subject, standingOf } from '../case.ts'
+import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import type { LedgerRun, Spec } from '../history.ts'
 import { claimText, fireText, type Report } from '../report.ts'
+import type { Times } from '../store-clock.ts'
 import { firstReadyAt, isClaimedBefore, isPromisedTurn, lastTurnEnd } from './waiting.ts'
 
 /**
@@ -58,14 +60,27 @@ const TESTS: Readonly<Record<string, Test>> = {
       attempt === 1 && (subject.active.some(from, to, (other) => other !== story) || story.dueAt <= subject.prunedTo)
     )
   },
-  'caught-up': (_judged, _subject, { record }, { readyAt, attempt, round }, graces) => {
+  'caught-up': (judged, subject, { record }, run, graces) => {
+    const { readyAt, attempt, round } = run
     if (attempt > 1 || round > 1) return false
+    if (wasRetired(judged, subject, run)) return true
     return record === null || record.round > 1 || record.plannedAt - readyAt > Math.min(...graces)
   },
   room: (_judged, _subject, { record }, { readyAt, attempt, round }, graces) => {
     if (attempt > 1 || round > 1) return false
     return record === null || record.round > 1 || record.plannedAt - readyAt <= Math.max(...graces)
   },
+}
+
+/** Whether the schedule may have been retired while the fire waited. */
+function wasRetired({ clock }: Case, { operations }: Subject, { readyAt, startedAt }: ToldRun): boolean {
+  const [first, last] = [clock.timesOf(readyAt).from, clock.timesOf(startedAt).to]
+  return operations.some((retire) => {
+    if (retire.verb !== 'retire' || timesOf(retire).from > last) return false
+    const { to } = timesOf(retire)
+    const hadReturned = ({ from, to: by }: Times): boolean => from > to && by < first
+    return !operations.some((operation) => operation.verb === 'define' && hadReturned(timesOf(operation)))
+  })
 }
 
 function mayBePaused(judged: Case, subject: Subject, { dueAt }: Story, { startedAt }: ToldRun): boolean {

@@ -44,6 +44,17 @@ test('C10: caught up is what was planned late, and room what was not', () => {
   wrong('C10', planned(20_000, 'room'))
 })
 
+test('C10: caught up is also what waited while its schedule was retired', () => {
+  const retired = (at: number) =>
+    late(40_000, 'caught-up')
+      .amend(T, { plannedAt: EPOCH + T })
+      .ask(at, { verb: 'retire' })
+      .define(at + 20_000)
+      .read(END)
+  clean(retired(T + 5_000))
+  wrong('C10', retired(MINUTE + 5_000))
+})
+
 test('C10: a turn needs another fire that was active', () => {
   const behind = (endMs: number) => {
     const history = minutes(without(3, 4), new Builder().node('n1', 0).define(10, QUEUE))

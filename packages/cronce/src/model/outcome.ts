@@ -66,7 +66,7 @@ export type Reason = (typeof REASONS)[Outcome][number]
 
 /** Why a run started later than the grace after it was ready. */
 export const START_CAUSES = [
-  /** It was found late when it was planned, and the misfire policy ran it all the same. */
+  /** It was late when it was planned, or when its schedule came back from a retirement, and the misfire policy ran it all the same. */
   'caught-up',
   /** Other fires of its schedule were active. */
   'turn',

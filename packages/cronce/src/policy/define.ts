@@ -7,12 +7,13 @@ import type { Context, Decision, Refusal } from './decision.ts'
 import { findDeployment, newestExplicit, outrankedBy, rankOf } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
 import { isEqual } from './equal.ts'
-import { endFire } from './fires.ts'
+import { endFire, noteWaits } from './fires.ts'
 import { missRetired } from './plan.ts'
 import { aboutSchedule, isRunning } from './records.ts'
 import { shortestKeepMs } from './retention.ts'
 import { canRead, markOf, nextOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 import { planUpToNow, settleUpToNow } from './up-to-now.ts'
+import { waitAfterReturn } from './waiting.ts'
 
 export interface DefineWish {
   readonly definition: Definition
@@ -159,6 +160,7 @@ function comeBack(draft: Draft, retiredAt: Instant): void {
     stretch.to === null ? { ...stretch, to: now } : stretch,
   )
   set(draft, retirements === undefined ? { retiredAt: null } : { retiredAt: null, retirements })
+  noteWaits(draft, (fire) => waitAfterReturn(fire, now))
   draft.events.push({ type: 'schedule.returned', ...aboutSchedule(draft), retiredAt })
 }
 

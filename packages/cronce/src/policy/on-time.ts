@@ -69,17 +69,23 @@ export function verdictOn(draft: Draft, step: Step, fire: OpenFire): OverlapVerd
 }
 
 /**
- * Ask active fires to end, and end those that wait: the new fire takes their place. What was asked for and waits stays; what is
- * late is left to the misfire policy.
+ * Ask active fires to end, and end those that wait: the new fire takes their place. What was asked for and has not been claimed
+ * since stays; what is late is left to the misfire policy.
  */
 function replaceOthers(draft: Draft, step: Step, by: OpenFire): void {
   const among = openFiresOf(draft.open, draft.state.definition.policy)
   const detail = `replaced by the fire due ${text(by.dueAt)}`
   for (const other of draft.open.filter(({ kind }) => kind !== 'backfill')) {
+    const isOnTime = !isLate(other, among, draft.context.now)
+    const isEnded = isActive(other) ? !isNewRound(other) : isUnasked(other) && (step.isAsked || isOnTime)
     if (isRunning(other)) cancelRun(draft, other, { reason: 'replaced', detail })
-    else if (isActive(other) || (isUnasked(other) && (step.isAsked || !isLate(other, among, draft.context.now))))
-      endFire(draft, other, ending('replaced', detail))
+    else if (isEnded) endFire(draft, other, ending('replaced', detail))
   }
+}
+
+/** Whether an operator's retry has opened another round, and no run of it has ended yet. */
+function isNewRound({ round, failures, crashes }: OpenFire): boolean {
+  return round > 1 && failures === 0 && crashes === 0
 }
 
 /** Of fires that count for overlap, and there is one. */

@@ -103,8 +103,8 @@ function judgeOne(
   if (misfire.late === 'latest' && hasNewer) return ending('superseded')
   if (misfire.late === 'all' && kept >= misfire.limit) return ending('too-late')
   if (wait?.late) return wait
-  // What it waited for before `since` does not make it late.
-  const known = wait !== undefined && wait.since === undefined ? wait.cause : null
+  // What it waited for before `since` does not make it late. A retirement always ends after that.
+  const known = wait?.since === undefined || wait.cause === 'caught-up' ? wait?.cause : undefined
   return { ...wait, cause: known ?? (isBlocked(among, choices) ? 'turn' : 'room'), late: true }
 }
 
@@ -122,4 +122,11 @@ export function waitAfterPause(fire: OpenFire, endedAt: Instant): Wait | undefin
   const { wait } = fire
   if (isActive(fire) || !isUnasked(fire)) return wait
   return { ...wait, cause: 'pause', since: Math.max(endedAt, wait?.since ?? endedAt) }
+}
+
+/** How a fire waits after its schedule has come back from a retirement. */
+export function waitAfterReturn(fire: OpenFire, now: Instant): Wait | undefined {
+  const { wait } = fire
+  if (isActive(fire) || !isUnasked(fire) || wait?.late || fire.readyAt > now) return wait
+  return { ...wait, cause: 'caught-up' }
 }

@@ -260,6 +260,28 @@ test('retire: only by its own app, and once', () => {
   assert.equal(retire(keeper.it, { app: 'shop', ...DROPPED, number: 10 }, keeper.context), null)
 })
 
+test('a fire that waited through a retirement starts as caught up', () => {
+  const ABSENT = { cause: 'absent', deployment: 'v1', number: 3 } as const
+  for (const isBehindAnother of [false, true]) {
+    const keeper = given({ policy: { overlap: { kind: 'queue', limit: 1 } } }, CODE)
+    if (isBehindAnother) {
+      keeper.now = NOON + MINUTE
+      keeper.advance()
+    }
+    keeper.now = NOON + 2 * MINUTE
+    keeper.advance({ room: 0 })
+    keeper.take(retire(keeper.it, { app: 'shop', ...ABSENT }, keeper.context))
+    keeper.now += 20 * SECOND
+    if (isBehindAnother) keeper.settle(keeper.it.open[0]!.run!.token, 'completed')
+    keeper.now += 20 * SECOND
+    keeper.define({ policy: { overlap: { kind: 'queue', limit: 1 } } }, CODE)
+    // No instance has room at first: that it is late by then is due to the retirement all the same.
+    keeper.advance({ room: 0 })
+    const [started] = keeper.advance()
+    assert.deepEqual([started?.record.dueAt, started?.record.cause], [NOON + 2 * MINUTE, 'caught-up'])
+  }
+})
+
 test('a retired schedule that is declared again goes on from now, and may change hands', () => {
   const keeper = given({}, CODE)
   keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 3 }, keeper.context))

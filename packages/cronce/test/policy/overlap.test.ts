@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { OverlapPolicy } from '../../src/model/policy.ts'
 import { DEFAULT_POLICY } from '../../src/model/policy.ts'
+import { retryFire } from '../../src/policy/retry-fire.ts'
 import { triggerNow } from '../../src/policy/trigger-now.ts'
 import { given, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
 
@@ -104,6 +105,32 @@ test('replace: what waits is replaced as well, and what was finished in spite of
     '12:02 open',
     '12:03 cancelled replaced',
     '12:03:55 open',
+  ])
+})
+
+test('replace: what a person asked for and still waits is not ended by a later fire', () => {
+  const keeper = given(overlap('replace'))
+  keeper.now = NOON + MINUTE
+  keeper.settle(keeper.advance()[0]!, 'error')
+  runningUntil(keeper, 2)
+  keeper.now += 52 * SECOND
+  // The run of 12:02 is asked to end, and does not react: the trigger and the retry wait, and so does the fire of 12:03.
+  keeper.take(triggerNow(keeper.it, { nonce: 'n', input: undefined, overlap: 'honour' }, keeper.context))
+  keeper.take(retryFire(keeper.it, keeper.list()[0]!, { force: false, dueAt: NOON + MINUTE }, keeper.context))
+  keeper.now = NOON + 3 * MINUTE
+  keeper.advance()
+  const waiting = ['12:01 open round 2', '12:02 open', '12:02:52 open', '12:03 open']
+  assert.deepEqual(story(keeper), waiting)
+
+  keeper.settle(keeper.it.open.find(({ run }) => run !== null)!.run!.token, 'error')
+  for (let started = keeper.advance(); started.length > 0; started = keeper.advance()) {
+    keeper.settle(started[0]!, 'completed')
+  }
+  assert.deepEqual(story(keeper), [
+    '12:01 succeeded completed round 2',
+    '12:02 cancelled replaced',
+    '12:02:52 succeeded completed',
+    '12:03 succeeded completed',
   ])
 })
 
