@@ -1,7 +1,6 @@
 import { CronceError } from '../errors.ts'
 import { memory } from '../store/memory/memory.ts'
-import { postgres } from '../store/postgres/postgres.ts'
-import { redis } from '../store/redis/redis.ts'
+import { nameOfUrl } from '../store/name-of-url.ts'
 import { sqliteFromUrl } from '../store/sqlite/sqlite.ts'
 import type { StoreSource } from '../store/store.ts'
 import { kindOf } from '../words.ts'
@@ -27,11 +26,26 @@ export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): St
 function byUrl(url: string): StoreSource {
   if (url === 'memory:') return memory()
   if (url.startsWith('sqlite:')) return sqliteFromUrl(url)
-  if (/^postgres(ql)?:/.test(url)) return postgres(url) as StoreSource
-  if (/^(rediss?(-cluster)?|redis\+unix):/.test(url)) return redis(url) as StoreSource
+  if (/^postgres(ql)?:/.test(url)) {
+    return onOpen(nameOfUrl(url) ?? 'postgres', async () => {
+      const { postgres } = await import('../store/postgres/postgres.ts')
+      return postgres(url) as StoreSource
+    })
+  }
+  if (/^(rediss?(-cluster)?|redis\+unix):/.test(url)) {
+    return onOpen(nameOfUrl(url) ?? 'redis', async () => {
+      const { redis } = await import('../store/redis/redis.ts')
+      return redis(url) as StoreSource
+    })
+  }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // Nothing of the rest: it may hold a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme === undefined ? 'this text' : scheme}`, {
     hint: "Stores are 'postgres://…', 'redis://…', 'sqlite:FILE' and 'memory:'.",
   })
+}
+
+/** The modules of a server's store are loaded when it is opened: an app that uses another store never loads them. */
+function onOpen(name: string, load: () => Promise<StoreSource>): StoreSource {
+  return { name, open: async (options) => (await load()).open(options) }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { nameOfUrl } from '../name-of-url.ts'
 import { StoreError } from '../store-error.ts'
 import type { Database, Session, Statement } from './database.ts'
 import { type Connect, deadlineIn, type Row, within } from './drivers/connection.ts'
@@ -65,7 +66,7 @@ function driverFor(target: Target, options: ConnectOptions): Driver {
   const { connections = DEFAULT_CONNECTIONS, prepare, directUrl } = options
   const direct = directUrl === undefined ? null : lazily(directUrl)
   if (typeof target === 'string') {
-    const name = nameOf(target)
+    const name = nameOfUrl(target) ?? 'the database'
     const connect = lazily(target)
     return laneDriver({
       name,
@@ -114,12 +115,6 @@ function connectLikeSql(sql: Sql): Connect {
     if (postgres === null) throw new Error('the package postgres was not found')
     return connectPostgresJs(postgres, sql, timeoutMs)
   }
-}
-
-/** Without the user's name and password, and without options, which may be secrets too. */
-export function nameOf(url: string): string {
-  const match = /^(postgres(?:ql)?:\/\/)(?:[^?#]*@)?([^?#]*)/.exec(url)
-  return match === null ? 'the database' : `${match[1]}${match[2]}`
 }
 
 class DriverDatabase implements Database {

@@ -1,10 +1,11 @@
 import { CronceError } from '../../errors.ts'
+import { nameOfUrl } from '../name-of-url.ts'
 import type { StoreSource } from '../store.ts'
 import type { Database } from './database.ts'
 import { settleIdentity } from './identity.ts'
 import { openerOf, type TransactionOf, type TransactionOpener } from './library.ts'
 import { migrateUp, requireMigrated } from './migrate.ts'
-import { nameOf, openDatabase, type Target } from './open.ts'
+import { openDatabase, type Target } from './open.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
 import { checkSettings } from './settings.ts'
 import { openStore } from './store.ts'
@@ -64,7 +65,7 @@ export function postgres<Tx>(target: Target, options: PostgresOptions = {}): Sto
   const { schema = DEFAULT_SCHEMA, migrate = 'never', adopt = false, ...connecting } = options
   quoteSchema(schema)
   return {
-    name: typeof target === 'string' ? nameOf(target) : 'postgres',
+    name: (typeof target === 'string' ? nameOfUrl(target) : null) ?? 'postgres',
     async open(given) {
       const { warn } = given
       const database = openDatabase(target, { ...connecting, warn }) as Database<Tx>

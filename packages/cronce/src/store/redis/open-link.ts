@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nameOfUrl } from '../name-of-url.ts'
 import { StoreError } from '../store-error.ts'
 import { parseAddress } from './clients/address.ts'
 import type { Connector } from './clients/connection.ts'
@@ -39,8 +40,7 @@ export function openLink(target: Target, options: LinkOptions): Link {
 /** For messages: where it is, without user, password and options, which may be secrets too. */
 export function nameOf(target: Target): string {
   if (typeof target !== 'string') return nameLike(target)
-  const match = /^([a-z+-]+:\/\/)(?:[^?#]*@)?([^?#]*)/.exec(target)
-  return match === null ? 'redis' : `${match[1]}${match[2]}`
+  return nameOfUrl(target) ?? 'redis'
 }
 
 class ClientLink implements Link {

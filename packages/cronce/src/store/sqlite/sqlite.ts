@@ -4,8 +4,7 @@ import { CronceError } from '../../errors.ts'
 import type { StoreSource } from '../store.ts'
 import { PRIVATE } from './file-mode.ts'
 import { type Host, systemHost } from './host.ts'
-import { type FileOptions, openFile } from './open.ts'
-import { openStore } from './store.ts'
+import type { FileOptions } from './open.ts'
 
 export interface SqliteOptions {
   /** Made if it does not exist; its folder must. */
@@ -34,6 +33,8 @@ export function sqliteOn(options: string | SqliteOptions, host: Host): StoreSour
   return {
     name: `sqlite:${where.file}`,
     async open(given) {
+      // On opening only: an app that uses another store never loads these modules.
+      const [{ openFile }, { openStore }] = await Promise.all([import('./open.ts'), import('./store.ts')])
       const all = { ...given, adopt: given.adopt || adopt }
       return openStore(await openFile(where, host, all), host, all)
     },
