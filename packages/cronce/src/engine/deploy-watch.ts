@@ -20,7 +20,7 @@ export interface FleetWatch {
   steadyIds(): ReadonlySet<string>
   /** Deployments of the record without a live instance for the whole hold-down. Unlike lost ones, none of them is on probation and live. */
   absentIds(record: AppRecord): ReadonlySet<string>
-  /** Schedules that have been contested for all of `retireAfter`. */
+  /** Schedules that the newest deployment has contested for all of `retireAfter`. */
   outwaited(): ReadonlySet<string>
   /** A name that this process wants belongs to this app. */
   want(app: string): void
@@ -83,11 +83,18 @@ export function fleetWatch(core: Core): FleetWatch {
     outs.keepOnly(new Set(known.map(presenceOf)))
     for (const each of known) gone.note(stretchOf(each), !live.has(each.id))
     gone.keepOnly(new Set(known.map(stretchOf)))
-    const contested = record === null ? new Map<string, unknown>() : contestedSchedules(record, own())
-    for (const schedule of contested.keys()) contests.note(schedule, true)
-    contests.keepOnly(new Set(contested.keys()))
+    const contested = new Set(contestedKeys())
+    for (const key of contested) contests.note(key, true)
+    contests.keepOnly(contested)
     const apps = new Set(core.peers.filter(({ jobs }) => jobs.length > 0).map((peer) => peer.app))
     for (const each of wanted) absences.note(each, !apps.has(each))
+  }
+
+  /** Every release waits for itself: the processes that declare the schedule are warned about each. */
+  const contestedKeys = (): readonly string[] => {
+    const newest = record === null ? null : newestExplicit(record)
+    if (record === null || newest === null) return []
+    return [...contestedSchedules(record, own()).keys()].map((schedule) => contestKey(newest.id, schedule))
   }
 
   const tell = (known: AppRecord): void => {
@@ -95,7 +102,7 @@ export function fleetWatch(core: Core): FleetWatch {
     for (const [schedule, by] of contestedSchedules(known, own())) {
       const isMine = by.some(({ id }) => id === core.instance)
       if (newest === null || !(isMine || (newest.id === deployment && isEldestOf(deployment)))) continue
-      tellOnce(`contested ${schedule}`, () =>
+      tellOnce(`contested ${contestKey(newest.id, schedule)}`, () =>
         emit({
           ...{ type: 'schedule.contested', schedule, job: schedule, app, newest: newest.id },
           ...{ retireInMs: retireAfterMs, declaredBy: by.map(aboutProcess) },
@@ -146,7 +153,7 @@ export function fleetWatch(core: Core): FleetWatch {
     lostIds: (next) => idsOf(next, presenceOf, outs.heldFor(holdDownMs, true)),
     steadyIds: () => (record === null ? new Set() : idsOf(record, presenceOf, outs.heldFor(holdDownMs, false))),
     absentIds: (next) => idsOf(next, stretchOf, gone.heldFor(holdDownMs, true)),
-    outwaited: () => contests.heldFor(retireAfterMs, true),
+    outwaited: () => new Set([...contests.heldFor(retireAfterMs, true)].map(contestedIn)),
     want: (name) => void wanted.add(name),
     absentApps: () => absences.heldFor(holdDownMs, true),
     livedMs,
@@ -174,6 +181,15 @@ function presenceOf({ id, readyAt, onProbation }: DeploymentRecord): string {
 /** Another one after every return, so that an absence between two looks counts anew. */
 function stretchOf({ id, readyAt }: DeploymentRecord): string {
   return JSON.stringify([id, readyAt])
+}
+
+function contestKey(newest: string, schedule: string): string {
+  return JSON.stringify([newest, schedule])
+}
+
+function contestedIn(key: string): string {
+  const [, schedule] = JSON.parse(key) as [newest: string, schedule: string]
+  return schedule
 }
 
 function idsOf(

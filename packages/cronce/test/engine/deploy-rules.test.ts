@@ -137,6 +137,24 @@ test('with ids, what a live older process declares is retired after retireAfter,
   fleet.end()
 })
 
+test('with ids, a third release waits for all of retireAfter itself, and warns again', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(jobs('bill'), { deployment: 'billing-1' })
+  await fleet.advance('30s')
+  await fleet.add(jobs('page'), { deployment: 'web-7' })
+  await fleet.advance('9m')
+  await fleet.add(jobs('page'), { deployment: 'web-8' })
+  await fleet.advance('9m')
+  assert.equal(await stateOf(fleet, 'bill'), 'active')
+  assert.deepEqual(
+    fleet.events('schedule.contested', old).map(({ newest }) => newest),
+    ['web-7', 'web-8'],
+  )
+  await fleet.advance('3m')
+  assert.equal(await stateOf(fleet, 'bill'), 'retired')
+  fleet.end()
+})
+
 test('with ids, what is declared after all by the deployment that dropped it continues without losing instants', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(jobs('bill', 'page'), { deployment: 'v1' })

@@ -235,6 +235,16 @@ test('retire: what waits is frozen and ends after the misfire window, what runs 
   assert.equal(keeper.it.wakeAt, null)
 })
 
+test('retire: what a pause has held back is skipped, and the pause stays', () => {
+  const keeper = given({}, CODE)
+  const held = { until: null, note: null, author: null, missed: 'all' } as const
+  keeper.take(pause(keeper.it, held, keeper.context))
+  keeper.now = NOON + 2 * MINUTE
+  keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 4 }, keeper.context))
+  assert.deepEqual(story(keeper), ['12:01 skipped paused', '12:02 skipped paused'])
+  assert.notEqual(keeper.it.pause, null)
+})
+
 test('retire: what is to be run again is frozen, too, however its run ended', () => {
   const policy = { retry: { ...DEFAULT_POLICY.retry, attempts: 5 } }
   for (const how of ['fail', 'crash', 'hand back'] as const) {
