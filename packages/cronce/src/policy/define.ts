@@ -256,12 +256,12 @@ function refuseReturn(
   number: number,
 ): Refusal | null {
   const higher = outrankedBy(app, deployment, id)
-  if (higher !== null) return superseded(id, app.name, higher.id)
-  const last = retirements?.at(-1)
-  if (last === undefined || last.cause === 'absent' || last.deployment === deployment) return null
   const own = findDeployment(app, deployment)
-  // What a live process without an id declares is never retired.
-  if (last.cause === 'dropped' && own?.explicit === false) return null
+  const last = retirements?.at(-1)
+  // What a live process without an id declares is never retired, also if one with an id declares it, too.
+  if (last?.cause === 'dropped' && own?.explicit === false && higher?.explicit !== false) return null
+  if (higher !== null) return superseded(id, app.name, higher.id)
+  if (last === undefined || last.cause === 'absent' || last.deployment === deployment) return null
   const retirer = findDeployment(app, last.deployment)
   if (retirer !== undefined && !retirer.lost && number <= retirer.number) return retired(id, app, retirer, last.cause)
   const heir = last.renamedTo === undefined ? null : outrankedBy(app, deployment, last.renamedTo)

@@ -387,3 +387,17 @@ test('a release that crashed early brings back no job before it has been up for 
   assert.ok(fleet.handled.slice(before).some(({ schedule }) => schedule === 'x'))
   fleet.end()
 })
+
+test('a process without an id brings back what the newest release dropped, also if an older release declares it', async () => {
+  const fleet = await createFleet()
+  const without = await fleet.add(jobs('a', 'x'), NO_ID)
+  await fleet.add(jobs('a', 'x'), { deployment: 'v1' })
+  await fleet.add(jobs('a'), { deployment: 'v2' })
+  without.pause()
+  await fleet.advance('20m')
+  assert.equal(await stateOf(fleet, 'x'), 'retired')
+  without.resume()
+  await fleet.advance('2m')
+  assert.equal(await stateOf(fleet, 'x'), 'active')
+  fleet.end()
+})
