@@ -16,11 +16,21 @@ const LONG = [
   'packages/cronce/test/store/redis-link-cluster.test.ts',
   'scripts/servers/nothing-left.test.ts',
 ]
+const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)
+/** Wait for nothing: no process, no server, no real time. One process runs all of them, so that each source is loaded once. */
+const WITHOUT_WAITING = globSync([
+  'packages/checker/test/**/*.test.ts',
+  'packages/cronce/test/*.test.ts',
+  'packages/cronce/test/{client,engine,policy,signature,testing,trigger}/**/*.test.ts',
+])
+  .filter(isWanted)
+  .sort()
 const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts'])
-  .filter((file) => CRONCE_LONG === '1' || !LONG.includes(file))
+  .filter((file) => isWanted(file) && !WITHOUT_WAITING.includes(file))
   // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
-const TEST = ['--import', import.meta.resolve('./untracked-promises.ts'), '--test']
+const IMPORT = ['--import', import.meta.resolve('./untracked-promises.ts')]
+const TEST = [...IMPORT, '--test']
 /** Not beside chaos, which wants the machine for itself. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,
@@ -36,8 +46,11 @@ const STAGES: readonly (readonly Step[])[] = [
     ['build', 'tsc', '-b'],
   ],
   [['types', 'tsc', '-p', 'tsconfig.checks.json']],
-  // More at a time than there are cores: many of them only wait for processes and servers of their own.
-  [['unit tests', 'node', ...TEST, '--test-concurrency=5', ...UNIT_TESTS]],
+  [
+    ['unit tests without waiting', 'node', ...IMPORT, 'scripts/test-together.ts', ...WITHOUT_WAITING],
+    // More at a time than there are cores: many of them only wait for processes and servers of their own.
+    ['unit tests', 'node', ...TEST, '--test-concurrency=4', ...UNIT_TESTS],
+  ],
   [['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8', '--least', '20']],
   [['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS]],
   [['chaos', 'node', ...TEST, '--test-concurrency=2', 'verification/chaos/**/*.test.ts']],
