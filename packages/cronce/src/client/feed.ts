@@ -24,7 +24,8 @@ export type FeedEntry =
 export interface FeedOptions {
   /**
    * Begin with what is on record since then: runs that started, ends of runs that started at most an hour before, and ends of fires
-   * that were due at most an hour before. @default now
+   * that were due at most an hour before. If the last run of a fire started earlier, a failed, cancelled or abandoned fire is an end
+   * of its own. @default now
    */
   readonly from?: When | undefined
   readonly signal?: AbortSignal | undefined
@@ -178,12 +179,14 @@ class FeedReader<Tx> {
     const found: EndEntry[] = runs
       .filter(({ endedAt }) => endedAt !== null && endedAt >= from)
       .map((run) => ({ kind: 'run.ended', at: run.endedAt ?? now, run }) as const)
-    for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned'] as const) {
+    const byRun = new Set(runs.map(reasonKey))
+    for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned', 'failed'] as const) {
       const query = { outcome, from: from - HOUR_MS, limit: PAGE, after: null }
       const { items: fires, next } = await this.#ask('list fires', () => this.#store.listFires(query))
       isCut ||= next !== null
-      const ended = fires.filter(({ attempt, endedAt }) => attempt === 0 && (endedAt ?? 0) >= from)
-      found.push(...ended.map((fire) => entryOf({ kind: 'fire', fire }, now)))
+      const ended = fires.filter(({ endedAt }) => (endedAt ?? 0) >= from).map(viewFire)
+      const own = ended.filter((fire) => fire.attempt === 0 || !byRun.has(reasonKey(fire)))
+      found.push(...own.map((fire) => ({ kind: 'fire.ended', at: fire.endedAt ?? now, fire }) as const))
     }
     const isNew = new Set(items.map((end) => endKey(entryOf(end, now))))
     return { items: found.filter((entry) => !isNew.has(endKey(entry))), isCut }
@@ -223,6 +226,11 @@ function entryOf(end: EndPage['items'][number], now: number): EndEntry {
 
 function runKey({ schedule, token }: RunView): string {
   return `${schedule}\n${token}`
+}
+
+/** A fire whose key is not that of one of its runs ended otherwise than by a run. */
+function reasonKey({ schedule, dueAt, nonce, reason }: RunView | FireView): string {
+  return `${schedule}\n${dueAt}\n${nonce}\n${reason}`
 }
 
 function endKey(entry: EndEntry): string {

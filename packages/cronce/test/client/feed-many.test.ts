@@ -112,3 +112,38 @@ test('more ends on record since `from` than one look reads are a gap', async () 
   assert.equal(count(told, 'gap'), 1)
   await Promise.all([app.stop(), kit.advance('10m')])
 })
+
+test('the past of a feed contains fires that ended while they waited for a retry, and no end twice', async () => {
+  const kit = testKit()
+  const app = kit.app()
+  const fail = (): never => {
+    throw new Error('no')
+  }
+  app.job('waits', { retry: { attempts: 1, backoff: { base: '10m', jitter: 0 } } }, fail)
+  app.job('fails', {}, fail)
+  app.job('works', {}, () => 1)
+  await app.start()
+  const from = kit.now()
+  for (const name of ['waits', 'fails', 'works']) await app.schedules.trigger(name)
+  await kit.advance('1m')
+  const [waiting] = (await app.fires.list({ schedule: 'waits' })).items
+  await app.fires.cancel(waiting!)
+  const abort = new AbortController()
+  const told: string[] = []
+  const reading = (async () => {
+    for await (const entry of app.feed({ from, signal: abort.signal })) {
+      if (entry.kind === 'run.ended') told.push(`${entry.kind} ${entry.run.schedule} ${entry.run.reason}`)
+      if (entry.kind === 'fire.ended') told.push(`${entry.kind} ${entry.fire.schedule} ${entry.fire.reason}`)
+    }
+  })()
+  await kit.advance('2s')
+  abort.abort()
+  await reading
+  assert.deepEqual(told.sort(), [
+    'fire.ended waits cancelled-by-operator',
+    'run.ended fails error',
+    'run.ended waits error',
+    'run.ended works completed',
+  ])
+  await app.stop()
+})
