@@ -162,6 +162,17 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
       return answer
     },
+    annotate(notes) {
+      const answer = store.annotate(notes)
+      // The caller follows the answer itself. One more promise in between would change the order of what happens at one moment.
+      void answer.then(
+        ({ stale }) => {
+          if (stale.length > 0) watcher.count('annotate stale')
+        },
+        () => {},
+      )
+      return answer
+    },
     async step(command) {
       settlePending()
       const key = stepKeyText(fireKeyText(command.fire), command.step)
