@@ -45,6 +45,8 @@ export interface Core<Tx = unknown> {
   chores: Chores
   /** Numbers of the deployments of this app that count, by id: the highest one that has a job claims its fires first. */
   deploymentNumbers: ReadonlyMap<string, number>
+  /** Old names of jobs that this process has under another one: it runs what still waits under the old name. */
+  renamedJobs: ReadonlyMap<string, string>
   /** Claims that were sent and not answered yet, by request. */
   readonly claiming: Set<string>
   readonly undecided: Undecided
@@ -101,6 +103,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     peers: [],
     chores: { appVersion: 0, orphans: [], prunable: false },
     deploymentNumbers: new Map(),
+    renamedJobs: new Map(),
     claiming: new Set(),
     undecided: undecided(parts),
     fullUntil: new Map(),

@@ -80,8 +80,8 @@ export function deployer(core: Core): Deployer {
   let declaredUnder = ''
   /** The instance id that was last registered. */
   let registeredAs = ''
-  /** By their old names, the schedules that go on under another one. */
-  let continued: ReadonlyMap<string, Declared> = new Map()
+  /** Names that the declared jobs had, as far as they are known. */
+  let oldNames: ReadonlySet<string> = new Set()
   let refusals: readonly RefusedDeclaration[] = []
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
@@ -200,7 +200,9 @@ export function deployer(core: Core): Deployer {
     const { number } = findDeployment(record, deployment)!
     const source = { kind: 'code' as const, app, number }
     const standing: Standing = { app: record, deployment, absentApps: watch.absentApps() }
-    const old = await renamedStates()
+    const renamed = await renamedStates()
+    core.renamedJobs = new Map(renamed.map(({ renamedTo, state }) => [state.id, renamedTo]))
+    const old = new Map(renamed.map(({ renamedTo, state }) => [renamedTo, state]))
     const refused: RefusedDeclaration[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
@@ -255,8 +257,8 @@ export function deployer(core: Core): Deployer {
   const rename = async (record: AppRecord): Promise<Progress> => {
     const { number, declares, explicit } = findDeployment(record, deployment)!
     // With ids, the newest deployment alone decides what is retired.
-    const wanted = explicit && newestExplicit(record)?.id !== deployment ? new Map() : await findContinued()
-    continued = wanted
+    const isDeciding = !explicit || newestExplicit(record)?.id === deployment
+    const wanted = isDeciding ? await findContinued() : new Map<string, Declared>()
     if (wanted.size === 0) return 'done'
     const names = [...wanted].flatMap(([was, { id }]) => [was, id])
     const { schedules } = await callStore(core, 'rename (read)', () => store.load(names))
@@ -289,32 +291,32 @@ export function deployer(core: Core): Deployer {
   /** By their old names: jobs with `was`, and jobs that a release renamed which was rolled back since. */
   const findContinued = async (): Promise<ReadonlyMap<string, Declared>> => {
     const found = new Map<string, Declared>()
+    const names = new Set<string>()
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
       const { schedules } = await callStore(core, 'rename (read)', () => store.load([...wanted.keys()]))
       for (const state of schedules) {
-        const renamedTo = renamedToOf(state)
-        if (renamedTo !== null) found.set(renamedTo, wanted.get(state.id)!)
+        const renamedTo = state.retirements?.at(-1)?.renamedTo
+        if (renamedTo === undefined || !isOwn(state)) continue
+        names.add(renamedTo)
+        if (state.retiredAt !== null) found.set(renamedTo, wanted.get(state.id)!)
       }
       for (const one of wanted.values()) if (one.was !== undefined) found.set(one.was, one)
     }
+    oldNames = new Set([...names, ...found.keys()])
     return found
   }
 
-  /** By the name under which they go on. */
-  const renamedStates = async (): Promise<ReadonlyMap<string, ScheduleState>> => {
-    if (continued.size === 0) return new Map()
-    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...continued.keys()]))
-    const found = new Map<string, ScheduleState>()
-    for (const state of schedules.toSorted((one, other) => (one.retiredAt ?? 0) - (other.retiredAt ?? 0))) {
-      const renamedTo = renamedToOf(state)
-      if (renamedTo !== null) found.set(renamedTo, state)
-    }
-    return found
+  /** Schedules that go on under a name that this process declares, the one renamed last at the end. */
+  const renamedStates = async (): Promise<readonly { readonly renamedTo: string; readonly state: ScheduleState }[]> => {
+    if (oldNames.size === 0) return []
+    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...oldNames]))
+    const found = schedules.flatMap((state) => {
+      const renamedTo = state.retirements?.at(-1)?.renamedTo ?? ''
+      return isOwn(state) && state.retiredAt !== null && names.includes(renamedTo) ? { renamedTo, state } : []
+    })
+    return found.sort((one, other) => (one.state.retiredAt ?? 0) - (other.state.retiredAt ?? 0))
   }
-
-  const renamedToOf = (state: ScheduleState): string | null =>
-    isOwn(state) && state.retiredAt !== null ? (state.retirements?.at(-1)?.renamedTo ?? null) : null
 
   /**
    * Write decisions that depend on the app's record. An instant that is on record already is passed over first, as an instance does that

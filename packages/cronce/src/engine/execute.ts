@@ -51,7 +51,8 @@ export async function execute<Tx>(
   let settled: Settled = 'lost'
   try {
     await core.parts.sync('run:starting')
-    const job = aside?.job ?? core.parts.jobs.get(started.record.job)
+    const name = started.record.job
+    const job = aside?.job ?? core.parts.jobs.get(core.renamedJobs.get(name) ?? name)
     // Right before it starts: the claim's answer may have taken longer than the lease.
     const isHeld = await leaseHolds(core)
     if (job === undefined || core.stopping || !isHeld || core.instance !== run.instance) {

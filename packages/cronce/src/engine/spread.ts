@@ -35,15 +35,18 @@ type Dealt = readonly { readonly job: string; readonly buckets: string }[]
 export function dealer(core: Core): () => Dealt {
   let peers: Core['peers'] | null = null
   let numbers: Core['deploymentNumbers'] | null = null
+  let renamed: Core['renamedJobs'] | null = null
   let key = ''
   let dealt: Dealt = []
   return () => {
-    if (peers !== core.peers || numbers !== core.deploymentNumbers) {
+    if (peers !== core.peers || numbers !== core.deploymentNumbers || renamed !== core.renamedJobs) {
       peers = core.peers
+      renamed = core.renamedJobs
       numbers = core.deploymentNumbers
       const able = peers.filter(takesNew)
       // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
-      const dealtFor = [core.instance, ...able.map((peer) => `${peer.id} ${rankOf(core, peer)}`)].join()
+      const ranks = able.map((peer) => `${peer.id} ${rankOf(core, peer)}`)
+      const dealtFor = [core.instance, ...ranks, ...renamed.keys()].join()
       if (dealtFor !== key) {
         dealt = deal(core, able)
         core.agenda.deal(dealt)
@@ -74,7 +77,7 @@ export function isOutranked(core: Core, job: string): boolean {
 /** Of those that have a job, the instances of the highest-numbered deployment claim first; others wait for their patience. */
 function deal(core: Core, able: Core['peers']): Dealt {
   const withJob = new Map<string, { readonly id: string; readonly rank: number }[]>(
-    [...core.parts.jobs.keys()].map((job) => [job, []]),
+    [...core.parts.jobs.keys(), ...core.renamedJobs.keys()].map((job) => [job, []]),
   )
   for (const peer of able) {
     const entry = { id: peer.id, rank: rankOf(core, peer) }

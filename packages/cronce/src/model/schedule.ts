@@ -42,7 +42,7 @@ export interface ScheduleState {
   readonly createdAt: Instant
   readonly updatedAt: Instant
   readonly pause: Pause | null
-  /** Its job left the code of the app that declared it: nothing is planned or started, and waiting fires are frozen. */
+  /** Its job left the code of the app that declared it: nothing is planned. Waiting fires are frozen, unless it was renamed. */
   readonly retiredAt: Instant | null
   /** The stretches in which it was retired, the latest last, at most `MAX_RETIREMENTS`. The current one has no end. */
   readonly retirements?: readonly Retirement[]

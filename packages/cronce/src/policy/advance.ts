@@ -12,6 +12,7 @@ import { endFrozen } from './retire.ts'
 import { nextUnskipped, seriesOf } from './series.ts'
 import { failParked } from './settle.ts'
 import { startFires } from './start.ts'
+import { isEnded } from './wake.ts'
 
 /**
  * Everything that is due now, in one step: end what was revoked, plan, go on with backfills, and start what may start if
@@ -45,17 +46,17 @@ export function endOverdue(state: ScheduleState, context: Context): Decision | n
 }
 
 function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
-  if (draft.state.retiredAt !== null) {
-    endFrozen(draft)
-    return
-  }
   const known = existing.length === 0 ? null : ledgerOf(existing)
+  const isRetired = draft.state.retiredAt !== null
+  endFrozen(draft)
+  if (isEnded(draft.state)) return
   if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
-  if (draft.state.pause === null) plan(draft, 'ready', known)
-  passOverAhead(draft, existing)
+  if (draft.state.pause === null && !isRetired) plan(draft, 'ready', known)
+  if (!isRetired) passOverAhead(draft, existing)
   if (draft.state.pause !== null) return
   missWaiting(draft)
   giveUpWaiting(draft)
+  if (isRetired) return
   if (draft.state.backfills.length > 0) materialise(draft, known ?? ledgerOf([]), existing)
 }
 

@@ -14,6 +14,7 @@ import { shortestKeepMs } from './retention.ts'
 import { canRead, markOf, nextOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 import { planUpToNow, settleUpToNow } from './up-to-now.ts'
 import { waitAfterReturn } from './waiting.ts'
+import { isEnded } from './wake.ts'
 
 export interface DefineWish {
   readonly definition: Definition
@@ -111,7 +112,7 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
       hint: 'Let an instance catch up, then try again.',
     }
   }
-  if (state.retiredAt !== null && !isContinued) endWaiting(draft)
+  if (isEnded(state) && !isContinued) endWaiting(draft)
   keepOwn(draft, state.definition, wanted.definition)
   const { now, zoneData } = context
   const { definition, source } = wanted

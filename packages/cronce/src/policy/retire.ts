@@ -14,8 +14,8 @@ export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'n
 }
 
 /**
- * Stop a schedule whose job left the code: nothing more is planned or started, what runs goes on, what waits is frozen, so that a
- * mistake can be undone. `null`: it belongs to another app or a client, or is retired already.
+ * Stop a schedule whose job left the code: nothing more is planned, what runs goes on, what waits is frozen, so that a mistake can be
+ * undone; under `renamedTo`, what waits still runs. `null`: it belongs to another app or a client, or is retired already.
  */
 export function retire(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
   const { source } = state

@@ -22,7 +22,12 @@ export function isOutOfPatience(fire: OpenFire, now: Instant): boolean {
 
 /** Whether a pause or the end of its job keeps a fire from starting. */
 export function isFrozen(state: ScheduleState, fire: OpenFire): boolean {
-  return state.retiredAt !== null || (state.pause !== null && fire.kind !== 'manual')
+  return isEnded(state) || (state.pause !== null && fire.kind !== 'manual')
+}
+
+/** Retired, and not renamed: under a new name the job goes on, so what waits under the old one still runs. */
+export function isEnded({ retiredAt, retirements }: ScheduleState): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined
 }
 
 /** When somebody must look at the schedule again, if nothing happens to it; `null`: never. */
@@ -44,7 +49,7 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
     for (const { run, own } of state.open) {
       if (run === null) add(frozenUntil(state.retiredAt, own?.policy ?? state.definition.policy))
     }
-    return finite(earliest)
+    if (isEnded(state)) return finite(earliest)
   }
   if (state.pause !== null) {
     if (state.pause.until !== null) add(state.pause.until)
@@ -53,6 +58,7 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
   // Given up in time, also behind one that runs on and on: others wait behind it.
   for (const { run, giveUp } of state.open) if (run === null && giveUp !== undefined) add(giveUp.at + 1)
   for (const at of lateTimes(state)) add(at)
+  if (state.retiredAt !== null) return finite(earliest)
   if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
   if (canMaterialise(state) || isSpent(state)) add(now)
   return finite(earliest)

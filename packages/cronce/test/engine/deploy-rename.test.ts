@@ -163,3 +163,70 @@ test('a job that skips a name of its history begins from now, and repeats nothin
   assert.deepEqual(ran(fleet), ['0 bill', '1 invoice', '2 invoice', '3 charge'])
   fleet.end()
 })
+
+test('what waits under the old name still runs under it, with its attempts and its idempotency key', async () => {
+  const fleet = await createFleet()
+  const seen: string[] = []
+  const job = (name: string, was?: string): Declare => {
+    const retry = { attempts: 3, backoff: { base: '30s', jitter: 0 } }
+    return (app) =>
+      app.job(
+        name,
+        { cron: '* * * * *', overlap: 'queue-all', retry, ...(was === undefined ? {} : { was }) },
+        (run) => {
+          const minute = (run.fire.dueAt - NEW_YEAR) / MINUTE
+          seen.push(`${minute} ${run.fire.schedule} ${run.attempt} by ${name} ${run.idempotencyKey()}`)
+          if (minute < 2 && run.attempt < 4) throw new Error('not yet')
+        },
+      )
+  }
+  const old = await fleet.add(job('bill'), { deployment: 'v1' })
+  await fleet.advance('1m10s')
+  // Minute 0 waits for its next attempt, minute 1 for its turn.
+  await fleet.world.until(old.app.stop())
+  await fleet.add(job('invoice', 'bill'), { deployment: 'v2' })
+  await fleet.advance('10m')
+  const ends = await fleet.operator.fires.list({ schedule: 'bill', order: 'earliest' })
+  assert.deepEqual(
+    ends.items.map(({ state, attempt }) => [state, attempt]),
+    [
+      ['succeeded', 4],
+      ['succeeded', 4],
+    ],
+  )
+  const keys = seen.filter((one) => one.startsWith('0 bill')).map((one) => one.split(' ').at(-1))
+  assert.equal(new Set(keys).size, 1)
+  assert.ok(seen.some((one) => one.startsWith('1 bill 1 by invoice')))
+  assert.deepEqual(
+    fleet.events('run.ended').filter(({ schedule, dueAt }) => schedule === 'invoice' && dueAt < NEW_YEAR + 2 * MINUTE),
+    [],
+  )
+  fleet.end()
+})
+
+test('a rollback of the rename runs what waits under the new name, and nothing ends as retired', async () => {
+  const fleet = await createFleet()
+  let fails = true
+  const retry = { attempts: 100, backoff: { base: '30s', factor: 1, jitter: 0 } }
+  const handle = (): void => {
+    if (fails) throw new Error('not yet')
+  }
+  const one: Declare = (app) => app.job('bill', { cron: '*/10 * * * *', retry }, handle)
+  const two: Declare = (app) => app.job('invoice', { cron: '*/10 * * * *', retry, was: 'bill' }, handle)
+  const first = await fleet.add(one, { deployment: 'v1' })
+  await fleet.advance('5s')
+  const second = await replace(fleet, first, two, 'v2')
+  await fleet.advance('10m')
+  await replace(fleet, second, one, 'v1')
+  fails = false
+  await fleet.advance('2m')
+  const { items } = await fleet.operator.fires.list({ order: 'earliest' })
+  assert.deepEqual(
+    items.map(({ schedule, state }) => [schedule, state]),
+    [
+      ['bill', 'succeeded'],
+      ['invoice', 'succeeded'],
+    ],
+  )
+  fleet.end()
+})
