@@ -114,19 +114,27 @@ export function checkDeployment(
 /** Longer than a retirement can be on its way: a process of an older explicit release that joined since may have been missed. */
 const MISSED_MS = 120_000
 
+/** The default of `retireAfter`, which no simulated process changes. */
+const RETIRE_AFTER_MS = 600_000
+
 /**
  * A schedule is not retired while a live process declares it. Exempt: an operator's choice, a rename, and explicit releases whose process
- * joined while the retirement was on its way. What waits for `retireAfter` takes longer than a simulation.
+ * joined while the retirement was on its way, or that a newer release has outwaited.
  */
 export function checkRetirement({ before, after, now }: Step, data: NamespaceData, report: Report): void {
   if (before === undefined || after === undefined || before.retiredAt !== null || after.retiredAt === null) return
-  const cause = after.retirements?.at(-1)?.cause
+  const { cause, deployment: by } = after.retirements?.at(-1) ?? {}
   if (after.source.kind !== 'code' || cause === 'renamed') return
   const { app } = after.source
-  if (data.apps.get(app)?.activated != null) return
+  const known = data.apps.get(app)
+  if (known?.activated != null) return
+  const readyAt = known?.deployments.find(({ id }) => id === by)?.readyAt ?? now
+  const hasWaited = now - readyAt >= RETIRE_AFTER_MS / FASTEST
   for (const { record, goneAt } of data.instances.values()) {
     const isDeclaring = goneAt === null && record.app === app && record.jobs.includes(after.id)
-    if (!isDeclaring || (cause === 'dropped' && now - record.startedAt < MISSED_MS)) continue
+    const isExplicit = known?.deployments.some(({ id, explicit }) => id === record.deployment && explicit) === true
+    const isOverruled = now - record.startedAt < MISSED_MS || (hasWaited && isExplicit)
+    if (!isDeclaring || (cause === 'dropped' && isOverruled)) continue
     report('S9 live job', `${after.id} was retired (${cause}), and ${record.id} is live and declares it`)
   }
 }
