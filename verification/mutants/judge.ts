@@ -30,8 +30,8 @@ export interface Found {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const HOOK = new URL('load-mutant.ts', import.meta.url).href
 const REPORTER = new URL('failed-tests.ts', import.meta.url).href
-/** A mutant may go on for ever. */
-const PATIENCE_MS = 600_000
+/** A mutant may never end. Longer than many seeds take on a busy machine: running out of time would count as a crash. */
+const PATIENCE_MS = 3_600_000
 /** What is said of a process that ended otherwise than by finding something or nothing. */
 const CRASH = 'crash'
 
