@@ -10,7 +10,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/crash.test.ts',
-      names: ['after a crash during a run, the fire is run again as attempt 2, with a higher token'],
+      names: ['a job that takes its instances down is given up after three runs'],
     },
   },
   {
