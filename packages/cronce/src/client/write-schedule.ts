@@ -29,7 +29,7 @@ export async function writeSchedule<Tx>(
   options: NewSchedule,
   inTransaction: InTransaction<Tx>,
 ): Promise<WrittenSchedule> {
-  const { definition, warnings } = await readSchedule(parts, name, options)
+  const { definition, warnings } = await readSchedule(parts, name, options, inTransaction)
   const unknown = await warnOfJob(parts, definition.job, inTransaction)
   const changed = await changeAny(
     parts,
@@ -68,6 +68,7 @@ export async function readSchedule<Tx>(
   { store, defaultsOf, inputSchemaOf }: ClientParts<Tx>,
   name: string,
   options: NewSchedule,
+  inTransaction: InTransaction<Tx> = {},
 ): Promise<ReadDefinition> {
   if (isRecord(options) && options.job === undefined) {
     throw invalid('job', undefined, 'the name of the job that the schedule is for', "'billing'")
@@ -75,7 +76,7 @@ export async function readSchedule<Tx>(
   const job: unknown = (options as NewSchedule | null | undefined)?.job
   const read = readDefinition(name, options, typeof job === 'string' ? defaultsOf?.(job) : undefined)
   const { definition } = read
-  if (definition.policy.guarantee === 'exactly-once') await demandTransactions(store)
+  if (definition.policy.guarantee === 'exactly-once') await demandTransactions(store, inTransaction)
   const schema = inputSchemaOf?.(definition.job)
   // A manual schedule may leave the input to whoever triggers it.
   const isNeeded = definition.trigger !== null || definition.input !== null
@@ -83,9 +84,9 @@ export async function readSchedule<Tx>(
   return read
 }
 
-async function demandTransactions<Tx>(store: Store<Tx>): Promise<void> {
+async function demandTransactions<Tx>(store: Store<Tx>, inTransaction: InTransaction<Tx>): Promise<void> {
   // It may be the first that is asked of the store, which is opened by being asked.
-  await readStore('open it', () => store.load([]))
+  await readStore('open it', () => store.load([], inTransaction))
   if (store.info.transactions) return
   throw cannotTransact(`${store.info.name} has no transactions, which exactly-once needs.`)
 }

@@ -23,11 +23,11 @@ after(async () => {
 })
 
 /** In a transaction on the only connection of the pool. */
-async function inTransaction<Value>(work: () => Promise<Value>): Promise<Value> {
+async function inTransaction<Value>(work: (tx: pg.PoolClient) => Promise<Value>): Promise<Value> {
   const client = await pool.connect()
   try {
     await client.query('begin')
-    return await work()
+    return await work(client)
   } finally {
     await client.query('rollback')
     client.release()
@@ -67,4 +67,12 @@ test('a lock gives up when its signal is aborted while the store does not answer
   })
 
   await assert.rejects(waiting, reason)
+})
+
+test('a schedule of an exactly-once job is made in a transaction on the only connection', LIMIT, async () => {
+  const wanted = { job: 'pay', every: '1h', guarantee: 'exactly-once' } as const
+
+  const made = await inTransaction((tx) => app.schedules.create('pay:ada', wanted, { tx }))
+
+  assert.equal(made.policy.guarantee, 'exactly-once')
 })
