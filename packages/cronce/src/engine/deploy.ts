@@ -10,6 +10,7 @@ import {
   announceRetirements,
   counts,
   findDeployment,
+  longGone,
   markGone,
   markLost,
   newestExplicit,
@@ -146,7 +147,7 @@ export function deployer(core: Core): Deployer {
     const live = new Set(watch.liveIds())
     let next = registerProcess(known, app, process, { now, live }) ?? known!
     if (next.deployments.some(({ id, goneAt }) => goneAt === null && !live.has(id))) next = await withGone(next)
-    next = markLost(next, watch.lostIds(next)) ?? next
+    next = markLost(next, new Set([...watch.lostIds(next), ...longGone(next, now)])) ?? next
     watch.adopt(next)
     if (next === known) {
       registeredAs = core.instance

@@ -4,6 +4,7 @@ import type { Instant } from '../model/schedule.ts'
 const MAX_DEPLOYMENTS = 20
 const MAX_RETIRED = 1_000
 const MAX_REFUSED = 50
+const LONG_GONE_MS = 3_600_000
 
 /** What a process declares, and as which deployment. */
 export interface DeclaringProcess {
@@ -73,6 +74,11 @@ export function markLost(app: AppRecord, ids: ReadonlySet<string>): AppRecord | 
   if (!app.deployments.some(isLost)) return null
   const deployments = app.deployments.map((known) => (isLost(known) ? { ...known, lost: true, cleared: false } : known))
   return withActive({ ...app, version: app.version + 1, deployments, tidiedFor: null })
+}
+
+/** Deployments that have been gone for so long, by the store's clock, that it needs no observer: processes that only call `runDue` observe nothing. */
+export function longGone({ deployments }: AppRecord, now: Instant): readonly string[] {
+  return deployments.filter(({ goneAt }) => goneAt !== null && now - goneAt >= LONG_GONE_MS).map(({ id }) => id)
 }
 
 /** An operator decides which deployment counts, until an id appears for the first time. `null`: it is unknown or has no live instance. */

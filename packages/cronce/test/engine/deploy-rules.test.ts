@@ -401,3 +401,32 @@ test('a process without an id brings back what the newest release dropped, also 
   assert.equal(await stateOf(fleet, 'x'), 'active')
   fleet.end()
 })
+
+test('a rollback of functions that only call runDue takes effect after an hour, with and without ids', async () => {
+  for (const [before, after] of [
+    [{ deployment: 'v1' }, { deployment: 'v2' }],
+    [NO_ID, NO_ID],
+  ] as const) {
+    const fleet = await createFleet()
+    const call = async (every: string, options: typeof before | typeof after, times: number): Promise<void> => {
+      for (let time = 0; time < times; time++) {
+        const { app } = fleet.make((app) => app.job('bill', { every }, () => {}), options)
+        await fleet.world.until(app.runDue())
+        await fleet.world.until(app.stop())
+        await fleet.advance('5m')
+      }
+    }
+    const interval = async (): Promise<unknown> => {
+      const { trigger } = await fleet.operator.schedules.get('bill')
+      return trigger?.kind === 'every' ? trigger.everyMs / MINUTE : null
+    }
+    await call('5m', before, 3)
+    await call('10m', after, 3)
+    assert.equal(await interval(), 10)
+    await call('5m', before, 3)
+    assert.equal(await interval(), 10)
+    await call('5m', before, 12)
+    assert.equal(await interval(), 5)
+    fleet.end()
+  }
+})
