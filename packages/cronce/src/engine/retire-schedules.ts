@@ -28,7 +28,7 @@ const TURNS = 5
 const FROZEN_MS = 3_600_000
 
 export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer {
-  const { app, holdDownMs, leaseMs } = core.settings
+  const { app, deployment, holdDownMs, leaseMs } = core.settings
   const { store, clock } = core.parts
   /** Since when (monotonic) a pass is needed. */
   let neededSince: number | null = null
@@ -37,7 +37,8 @@ export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer 
   /** Only an instance that has lived for the hold-down retires; an operator's choice is followed at once. */
   const isNeeded = (record: AppRecord): boolean => {
     const newest = newestExplicit(record)
-    if (newest !== null && record.activated === newest.id && record.tidiedFor !== newest.number) return true
+    const isChosen = newest !== null && record.activated === newest.id && newest.id === deployment
+    if (isChosen && record.tidiedFor !== newest.number) return true
     if (watch.livedMs() < holdDownMs) return false
     if (record.deployments.some(({ lost, cleared }) => lost && !cleared)) return true
     return newest !== null && watch.steadyIds().has(newest.id) && record.tidiedFor !== newest.number
@@ -89,7 +90,9 @@ export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer 
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
       ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
     }
-    return new Map(states.map((state) => [state.id, judgeRetirement(record, state, seen)]))
+    // The instances of the deployment that an operator chose follow at once: they know what goes on under another name.
+    const judged = record.activated === deployment ? record : { ...record, activated: null }
+    return new Map(states.map((state) => [state.id, judgeRetirement(judged, state, seen)]))
   }
 
   /** Note what needs no further pass. Another process that is faster does it again. */

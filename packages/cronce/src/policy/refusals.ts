@@ -3,10 +3,12 @@ import { MAX_OPEN } from './bounds.ts'
 import type { Refusal } from './decision.ts'
 
 export function refuseRetired(state: ScheduleState): Refusal {
+  const renamedTo = state.retirements?.at(-1)?.renamedTo
+  const why = renamedTo === undefined ? 'its job left the code' : `its job has been renamed to ${renamedTo}`
   return {
     refused: 'SCHEDULE_RETIRED',
-    message: `The schedule ${state.id} is retired: its job left the code.`,
-    hint: 'Deploy code that declares the job.',
+    message: `The schedule ${state.id} is retired: ${why}.`,
+    hint: renamedTo === undefined ? 'Deploy code that declares the job.' : `Use the schedule ${renamedTo}.`,
   }
 }
 

@@ -230,3 +230,37 @@ test('a rollback of the rename runs what waits under the new name, and nothing e
   )
   fleet.end()
 })
+
+test('an operator switches between the releases before and after a rename: no instant is lost or run twice', async () => {
+  const fleet = await createFleet()
+  const one: Declare = (app) => app.job('bill', { every: '1s' }, () => {})
+  const two: Declare = (app) => app.job('invoice', { every: '1s', was: 'bill' }, () => {})
+  await fleet.add(one, { deployment: 'v1' })
+  await fleet.advance(125_500)
+  await fleet.add(two, { deployment: 'v2' })
+  await fleet.advance(112_500)
+  for (const deployment of ['v1', 'v2', 'v1', 'v2']) {
+    await fleet.operator.deployments.activate('shop', deployment)
+    await fleet.advance('2m')
+  }
+  const seconds = fleet.handled.map(({ dueAt }) => (dueAt - NEW_YEAR) / 1_000).sort((one, other) => one - other)
+  assert.deepEqual(
+    seconds,
+    Array.from({ length: seconds.length }, (_, index) => index),
+  )
+  assert.equal(seconds.at(-1), 718)
+  fleet.end()
+})
+
+test('what is refused about the old name says which name it has now', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('50s')
+  await replace(fleet, first, invoice, 'v2')
+  await assert.rejects(fleet.operator.schedules.trigger('bill'), {
+    code: 'SCHEDULE_RETIRED',
+    message: 'The schedule bill is retired: its job has been renamed to invoice.',
+    hint: 'Use the schedule invoice.',
+  })
+  fleet.end()
+})
