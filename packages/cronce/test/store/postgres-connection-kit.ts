@@ -10,10 +10,13 @@ import { afterwards } from './sqlite-kit.ts'
 /** Answers what it was asked. */
 export const ECHO = { name: 'echo', sql: 'select $1::text as answer' }
 
+/** A deadline that only a call that never returns exceeds. Tests about deadlines have their own. */
+const LIVENESS_MS = 60_000
+
 /** A database that is closed with the test. Warnings fail it, unless it takes them itself. */
 export function openFor(context: TestContext, target: Target, options: Partial<ConnectOptions> = {}): Database {
   const warn = (code: string, message: string): void => assert.fail(`${code}: ${message}`)
-  const database = openDatabase(target, { warn, ...options })
+  const database = openDatabase(target, { warn, timeoutMs: LIVENESS_MS, ...options })
   afterwards(context, () => database.close())
   return database
 }

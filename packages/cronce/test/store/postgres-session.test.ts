@@ -73,7 +73,7 @@ describe('a session', () => {
     const worker = startWorker(context, { task: 'hold', url: server.url, lock: '2' })
     assert.equal(await worker.said(), true)
     assert.deepEqual(await watcher.freed([2n], 0), [], 'it is held')
-    const freed = watcher.freed([2n], 10_000)
+    const freed = watcher.freed([2n], 60_000)
     worker.process.kill('SIGKILL')
     assert.deepEqual(await freed, [2n])
     assert.deepEqual(await watcher.freed([2n], 0), [2n], 'it still is when asked again')
@@ -84,7 +84,7 @@ describe('a session', () => {
     const locks = [20n, 21n, 22n]
     for (const lock of locks) await holder.hold(lock)
     assert.deepEqual(await watcher.freed(locks, 0), [])
-    const freed = watcher.freed(locks, 10_000)
+    const freed = watcher.freed(locks, 60_000)
     await holder.release(21n)
     assert.deepEqual(await freed, [21n])
   })

@@ -132,15 +132,17 @@ describe('what the server says', { concurrency: 4 }, () => {
   })
 
   test('a server that still reads its data is waited for', async (context) => {
-    const slowly = { 'key-load-delay': '2000', 'loading-process-events-interval-bytes': '1024', rdbcompression: 'no' }
+    const slowly = { 'key-load-delay': '6000', 'loading-process-events-interval-bytes': '1024', rdbcompression: 'no' }
     const server = await serverFor(context, { settings: slowly })
     const fill = "for i = 1, 1000 do redis.call('SET', i, string.rep('x', 200)) end"
     await redisCommand(server, 'EVAL', fill, '0')
     await redisCommand(server, 'SAVE')
     const patient = linkEach(context, server.url)
-    const hasty = linkEach(context, server.url, { timeoutMs: 1_500 })
+    const hasty = linkEach(context, server.url, { timeoutMs: 2_500 })
     await server.kill()
     const restarted = server.restart()
+    const pong = () => redisText(server, 'PING').catch((error: Error) => error.message)
+    await eventually('it loads', async () => (await pong()).includes('LOADING'))
     await Promise.all([
       withEach(patient, async ({ link, key }) => assert.equal(await link.run(ECHO, key, ['there']), 'there')),
       withEach(hasty, async ({ link, key }) => {

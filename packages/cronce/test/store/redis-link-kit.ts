@@ -71,9 +71,12 @@ export async function serverFor(context: TestContext, options: RedisOptions = {}
   return server
 }
 
+/** A deadline that only a call that never returns exceeds. Tests about deadlines have their own. */
+const LIVENESS_MS = 60_000
+
 /** A link that is closed with the test. Warnings fail it. */
 export function linkFor(context: TestContext, target: Target, options: Partial<LinkOptions> = {}): Link {
-  const link = openLink(target, options)
+  const link = openLink(target, { timeoutMs: LIVENESS_MS, ...options })
   afterwards(context, () => link.close())
   return link
 }
