@@ -19,6 +19,20 @@ function levels({ stdout }: Result): string[] {
   return ours.map(({ check, level }) => `${check} ${level}`)
 }
 
+function doctor(store: string): Promise<Result> {
+  return ask(['doctor', '--json'], { CRONCE_STORE: store }, { now: Date.now() })
+}
+
+const MOST_TRIES = 12
+
+/** Of a server that is up. On a busy machine it may take longer to connect than the deadline of a call, five seconds: ask again. */
+async function doctorOf(server: string): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    const said = await doctor(server)
+    if (!levels(said).includes('store fail') || tries === MOST_TRIES) return said
+  }
+}
+
 describe('cronce doctor', { concurrency: 4 }, () => {
   test('a healthy store on SQLite, by the program itself; then a schedule that nobody can run', async (context) => {
     const folder = scratch()
@@ -85,9 +99,7 @@ console.log(app.instance)`
 
   test('PostgreSQL: tables, rights, settings, a pooler, and a server that is gone', async () => {
     await using server = await startPostgres({ settings: { fsync: 'off' } })
-    const doctor = (url: string, ...args: string[]) =>
-      ask(['doctor', '--json', ...args], { CRONCE_STORE: url }, { now: Date.now() })
-    const bare = await doctor(server.url)
+    const bare = await doctorOf(server.url)
     assert.deepEqual([bare.status, levels(bare)], [1, ['schema fail']])
     assert.match(bare.stdout, /cronce migrate up/)
     const migrating = migrator(server.url)
@@ -104,7 +116,11 @@ console.log(app.instance)`
     const reader = new URL(server.url)
     reader.username = 'reader'
     reader.password = 'reader-secret'
-    const [unsafe, forbidden, pooled] = await Promise.all([doctor(server.url), doctor(reader.href), doctor(pooler.url)])
+    const [unsafe, forbidden, pooled] = await Promise.all([
+      doctorOf(server.url),
+      doctorOf(reader.href),
+      doctorOf(pooler.url),
+    ])
     assert.deepEqual([unsafe.status, levels(unsafe)], [0, ['settings warn', 'instances note']])
     assert.match(unsafe.stdout, /fsync is off\..*STORE_SETTING_UNSAFE/)
     assert.match(
@@ -127,7 +143,7 @@ console.log(app.instance)`
     await using server = await startRedis({ appendonly: false })
     await redisCommand(server, 'CONFIG', 'SET', 'maxmemory', '1gb')
     await redisCommand(server, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-    const lossy = await ask(['doctor', '--json'], { CRONCE_STORE: server.url }, { now: Date.now() })
+    const lossy = await doctorOf(server.url)
     assert.deepEqual([lossy.status, levels(lossy)], [0, ['settings warn', 'settings warn', 'instances note']])
     assert.match(lossy.stdout, /STORE_EVICTS[\s\S]*STORE_NOT_DURABLE/)
     await redisCommand(server, 'CONFIG', 'SET', 'requirepass', 'right-secret')
