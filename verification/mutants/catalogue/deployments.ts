@@ -10,6 +10,11 @@ const rules = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/engine/deploy-rules.test.ts',
   names,
 })
+const renames = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-rename.test.ts',
+  names,
+})
 const record = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/policy/deployment.test.ts',
@@ -248,5 +253,35 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: rules(
       'a rename that was interrupted between its two writes is finished by the next process, and no instant is lost',
     ),
+  },
+  {
+    name: 'old-release-brings-back',
+    rule: 'P8, rule 42',
+    breaks: 'A release that is not the newest brings a dropped job back once the release that dropped it is gone.',
+    edits: [edit('policy/define.ts', "return isDecided ? retired(id, app, newest, 'dropped') : null", 'return null')],
+    caughtBy: rules(
+      'an old server that reboots brings back no job, though the release that dropped it is gone',
+      'a release that crashed early brings back no job before it has been up for the hold-down',
+    ),
+  },
+  {
+    name: 'old-release-renames',
+    rule: 'P8, rule 42',
+    breaks: 'An older release renames a job again that the newest one has renamed back.',
+    edits: [edit('engine/deploy.ts', 'outrankedBy(record, deployment, state.id) === null', "state.id !== ''")],
+    caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),
+  },
+  {
+    name: 'rename-freezes',
+    rule: 'P5, rule 42',
+    breaks: 'What waits under the old name of a renamed job never runs.',
+    edits: [
+      edit(
+        'policy/wake.ts',
+        'return retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined',
+        'return retiredAt !== null && retirements !== null',
+      ),
+    ],
+    caughtBy: renames('what waits under the old name still runs under it, with its attempts and its idempotency key'),
   },
 ]

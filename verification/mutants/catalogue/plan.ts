@@ -126,8 +126,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/wake.ts',
-        "return state.retiredAt !== null || (state.pause !== null && fire.kind !== 'manual')",
-        "return state.retiredAt !== null || (state.pause !== null && fire.kind === 'backfill')",
+        "return isEnded(state) || (state.pause !== null && fire.kind !== 'manual')",
+        "return isEnded(state) || (state.pause !== null && fire.kind === 'backfill')",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S8', 'C13'] },

@@ -46,18 +46,28 @@ export function endOverdue(state: ScheduleState, context: Context): Decision | n
 }
 
 function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
+  if (draft.state.retiredAt !== null) {
+    settleRetired(draft)
+    return
+  }
   const known = existing.length === 0 ? null : ledgerOf(existing)
-  const isRetired = draft.state.retiredAt !== null
-  endFrozen(draft)
-  if (isEnded(draft.state)) return
   if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
-  if (draft.state.pause === null && !isRetired) plan(draft, 'ready', known)
-  if (!isRetired) passOverAhead(draft, existing)
+  if (draft.state.pause === null) plan(draft, 'ready', known)
+  passOverAhead(draft, existing)
   if (draft.state.pause !== null) return
   missWaiting(draft)
   giveUpWaiting(draft)
-  if (isRetired) return
   if (draft.state.backfills.length > 0) materialise(draft, known ?? ledgerOf([]), existing)
+}
+
+/** A retired schedule plans nothing. If its job was renamed, what waits is judged as before, and runs. */
+function settleRetired(draft: Draft): void {
+  endFrozen(draft)
+  if (isEnded(draft.state)) return
+  if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, null)
+  if (draft.state.pause !== null) return
+  missWaiting(draft)
+  giveUpWaiting(draft)
 }
 
 /** What is on record and not planned yet is remembered: a resume, or whoever skips it, would find it in the way for ever. */
