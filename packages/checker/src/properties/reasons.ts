@@ -153,10 +153,27 @@ function isLetGo({ judged, subject, record, specs, ended }: Question, choice: Sp
   })
 }
 
-/** A newer fire that is open stands in for it. */
-function isSuperseded({ judged, subject, record }: Question): boolean {
+/** A newer fire stands in for it: one that is open, or one that a later step of planning decides about. */
+function isSuperseded(question: Question): boolean {
+  const { judged, subject, record } = question
   if (judged.clock.wasSetBack) return true
-  return mayHaveNewerOpen(subject, record.untilAt ?? record.dueAt, record.endedAt!)
+  return mayHaveNewerOpen(subject, record.untilAt ?? record.dueAt, record.endedAt!) || isDecidedLater(question)
+}
+
+/**
+ * Whether a newer instant that was late, too, was planned in a later step: a step plans a bounded number of instants. Overlap does
+ * not end such an instant.
+ */
+function isDecidedLater({ subject, record, specs }: Question): boolean {
+  const last = record.untilAt ?? record.dueAt
+  const grace = Math.min(...specs.map(({ misfire }) => misfire.graceMs))
+  const isNewer = ({ nonce, dueAt, plannedAt, reason }: LedgerFire): boolean => {
+    const isLate = dueAt > last && record.endedAt! - dueAt > grace && plannedAt > record.endedAt!
+    return nonce === '' && isLate && reason !== 'overlap' && reason !== 'queue-full'
+  }
+  if (record.plannedAt !== record.endedAt) return false
+  if (subject.ranges.some(isNewer)) return true
+  return [...subject.stories.values()].some((story) => story.record !== null && isNewer(story.record))
 }
 
 /** Noticed later than the grace after it was ready, and let go by a policy that does so. */

@@ -154,3 +154,25 @@ test('C10: superseded needs a newer fire that is open, not one that was skipped'
   wrong('C10', superseded(true))
   wrong('C7', superseded(false))
 })
+
+test('C10: superseded may also point to a late instant that a later step of planning decides about', () => {
+  const stepped = (latenessMs: number, isSkipped = false) => {
+    const first = U + latenessMs
+    const history = minutes(
+      without(4, 5),
+      new Builder()
+        .node('n1', 0)
+        .define(10)
+        .fault('store-down', T, V - 1_000),
+    )
+    const [ended, plannedAt] = [EPOCH + first, EPOCH + first + 5]
+    history.record(T, { outcome: 'missed', reason: 'superseded', plannedAt: ended, endedAt: ended })
+    if (isSkipped) history.record(U, { plannedAt, endedAt: plannedAt, outcome: 'skipped', reason: 'overlap' })
+    else history.run(U, [first + 5, first + 500], { readyAt: EPOCH + U, cause: 'caught-up' })
+    return history.amend(U, { plannedAt }).read(END)
+  }
+  clean(stepped(10_001))
+  // On time in the step that superseded the other: that step did not know whether overlap would end it.
+  wrong('C10', stepped(10_000))
+  wrong('C10', stepped(10_001, true))
+})
