@@ -83,8 +83,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan.ts',
-        'const lateness = stretch.instants.map(({ readyAt }) => now - readyAt)',
-        'const lateness = stretch.instants.map(({ dueAt }) => now - dueAt)',
+        'const lateness = found.instants.map(({ readyAt }) => now - readyAt)',
+        'const lateness = found.instants.map(({ dueAt }) => now - dueAt)',
       ),
     ],
     caughtBy: {
@@ -152,7 +152,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan.ts',
-        'const newer = stretch.more || opensNewer(draft, step, stretch.instants.slice(late.length))',
+        'const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))',
         'const newer = opensNewer(draft, step, stretch.instants.slice(late.length))',
       ),
     ],
@@ -160,6 +160,20 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: 'packages/cronce/test/policy/plan.test.ts',
       names: ['a very long stretch is settled in steps, of which only the last knows the latest'],
+    },
+  },
+  {
+    name: 'a-step-supersedes-for-nothing',
+    rule: 'rule 28',
+    breaks: 'A step ends its latest late instant as superseded, although overlap may end all that follow.',
+    edits: [edit('policy/plan.ts', 'const stretch = leavesLate ? leaveLatest(found) : found', 'const stretch = found')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/plan.test.ts',
+      names: [
+        'the latest late instant runs after a very long stretch if overlap ends all instants that are on time',
+        'the latest late instant runs after a very long stretch if all instants after it are on record',
+      ],
     },
   },
   {

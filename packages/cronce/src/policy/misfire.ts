@@ -3,7 +3,7 @@ import type { MissedChoice } from '../model/schedule.ts'
 
 /** What else is known about a stretch of instants, besides the instants. */
 export interface Beyond {
-  /** A newer instant is on time, or yet to be looked at. */
+  /** A newer instant stands in for these, now or in a later step. */
   readonly newer: boolean
   /** How many due instants follow in later steps, as far as that matters. */
   readonly ahead: number

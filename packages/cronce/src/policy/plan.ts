@@ -34,15 +34,17 @@ interface Stretch {
 
 /** Settle the instants whose time has come: run, skip or miss each. True: more are due than one step settles. */
 export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean {
-  const stretch = dueStretch(draft, reach, ledger, null)
-  if (stretch.to === null) return false
+  const found = dueStretch(draft, reach, ledger, null)
+  if (found.to === null) return false
   const { misfire = DEFAULT_POLICY.misfire } = draft.state.definition.policy
   const { now } = draft.context
-  const lateness = stretch.instants.map(({ readyAt }) => now - readyAt)
-  const lateCount = lateness.findIndex((ms) => isOnTime(misfire, ms))
-  const late = lateCount < 0 ? lateness : lateness.slice(0, lateCount)
+  const lateness = found.instants.map(({ readyAt }) => now - readyAt)
+  const onTimeFrom = lateness.findIndex((ms) => isOnTime(misfire, ms))
+  const leavesLate = found.more && onTimeFrom < 0
+  const stretch = leavesLate ? leaveLatest(found) : found
+  const late = lateness.slice(0, onTimeFrom < 0 ? stretch.instants.length : onTimeFrom)
   const step = stepOf(draft)
-  const newer = stretch.more || opensNewer(draft, step, stretch.instants.slice(late.length))
+  const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))
   const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, misfire.limit) : 0
   const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
   write(draft, stretch, (instant, index) => {
@@ -52,6 +54,18 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean
     return openLate(draft, instant, { cause: 'caught-up', late: true })
   })
   return stretch.more
+}
+
+/**
+ * Leave the latest instant to the next step. That step decides whether it runs or a newer one stands in for it and for those of
+ * this step. All that follow could be on record, or be on time and end by overlap.
+ */
+function leaveLatest(stretch: Stretch): Stretch {
+  const { instants } = stretch
+  // A step must get on.
+  if (instants.length < 2) return stretch
+  const { dueAt } = instants.at(-1)!
+  return { ...stretch, instants: instants.slice(0, -1), to: dueAt - 1, nextAt: dueAt }
 }
 
 /** Whether one of the instants that are on time will be open and ready: then it stands in for the late ones. */

@@ -48,7 +48,10 @@ export function judgeEndings(world: World, before: ScheduleState, { change }: De
         const { state } = change
         const isNewer = ({ dueAt, readyAt, kind }: OpenFire): boolean =>
           kind === 'scheduled' && dueAt > last && readyAt <= now
-        const isOpen = state?.open.some(isNewer) || (state?.nextAt != null && state.nextAt <= now)
+        // Planned in steps: the next step begins with a late instant, and opens that one or a newer one.
+        const isNextLate = state?.nextAt != null && now - state.nextAt > policy.misfire.graceMs
+        const isLeft = fire === undefined && isNextLate && !state.skipped?.includes(state.nextAt!)
+        const isOpen = state?.open.some(isNewer) || isLeft
         // What the rest of a command ends was open when this was decided.
         const isGone = state === null || state.retiredAt !== null || before.pause !== null
         assert.ok(isOpen || isGone, say)
@@ -79,6 +82,9 @@ export function judgeEndings(world: World, before: ScheduleState, { change }: De
   }
 }
 
+/** Instants that one step plans at most. */
+export const MOST_PLANNED = 10_000
+
 type Verdict = 'open' | 'late' | 'superseded' | 'too-late' | 'overlap' | 'queue-full'
 
 /** What must become of each instant that one look finds due, read off the policies; for what a look can tell alone. */
@@ -91,15 +97,17 @@ export function judgePlan(world: World, before: ScheduleState, { change }: Decis
   // What an earlier schedule of the name skipped, and somebody wants run after all: the store says that it is on record.
   if (before.open.some(({ dueAt, nonce }) => nonce === '' && dueAt >= before.nextAt!)) return
   const left = (before.definition.limit ?? Infinity) - before.fired
-  const due = ownInstants(before.definition, before.nextAt - 1, now).slice(0, left)
-  if (due.length === 0 || due.length > 10_000 || before.open.length + due.length > 1_000) return
-  const wanted = verdicts(world, policy, before, due, now)
+  const allDue = ownInstants(before.definition, before.nextAt - 1, now).slice(0, left)
+  const due = allDue.slice(0, plannedCount(policy, allDue, now))
+  const wanted = verdicts(world, policy, before, allDue, now)
+  const opened = wanted.filter((verdict) => verdict === 'open').length
+  if (due.length === 0 || before.open.length + opened >= 1_000) return
   const found = new Map<Instant, string>()
   for (const record of change.creates.filter(({ kind, round }) => kind === 'scheduled' && round === 1)) {
     const last = record.range?.untilAt ?? record.dueAt
     for (const at of due) if (at >= record.dueAt && at <= last) found.set(at, nameOf(record))
   }
-  world.seen.add('judged')
+  world.seen.add(due.length < allDue.length ? 'judged in steps' : 'judged')
   assert.deepEqual(
     due.map((at) => [at, found.get(at)]),
     due.map((at, index) => [at, wanted[index]]),
@@ -111,22 +119,31 @@ function nameOf({ ending }: FireRecord): string {
   return ending === null || ending.reason === 'replaced' ? 'open' : ending.reason
 }
 
+/** How many instants one step plans: it leaves a late one to the next step, which knows what is newer. */
+function plannedCount({ misfire }: Policy, allDue: readonly Instant[], now: Instant): number {
+  if (allDue.length <= MOST_PLANNED) return allDue.length
+  const isAllLate = now - allDue[MOST_PLANNED - 1]! > misfire.graceMs
+  return isAllLate ? MOST_PLANNED - 1 : MOST_PLANNED
+}
+
 function verdicts(
   world: World,
   policy: Policy,
   before: ScheduleState,
-  due: readonly Instant[],
+  allDue: readonly Instant[],
   now: Instant,
 ): Verdict[] {
   const { misfire } = policy
+  const due = allDue.slice(0, plannedCount(policy, allDue, now))
+  const left = allDue.slice(due.length)
   const lateCount = due.filter((at) => now - at > misfire.graceMs).length
   const onTime = due.slice(lateCount).map((_, index) => overlapVerdict(world, policy, before, index))
-  const hasNewer = onTime.includes('open')
+  const hasNewer = onTime.includes('open') || left.some((at) => now - at > misfire.graceMs)
   const late = due.slice(0, lateCount).map((at, index): Verdict => {
     if (now - at > misfire.windowMs) return 'too-late'
     if (misfire.late === 'skip') return 'late'
     if (misfire.late === 'latest') return hasNewer || index < lateCount - 1 ? 'superseded' : 'open'
-    return index < lateCount - misfire.limit ? 'too-late' : 'open'
+    return index < lateCount - Math.max(0, misfire.limit - left.length) ? 'too-late' : 'open'
   })
   return [...late, ...onTime.map((verdict, index) => overlapAfter(policy, before, late, onTime, verdict, index))]
 }

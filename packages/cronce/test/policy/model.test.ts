@@ -19,6 +19,7 @@ import { skipNext } from '../../src/policy/skip-next.ts'
 import { triggerNow } from '../../src/policy/trigger-now.ts'
 import { caseScale } from '../case-count.ts'
 import { seededRandom } from '../oracle/generate-case.ts'
+import { MOST_PLANNED } from './judge.ts'
 import { DROPPED } from './keeper.ts'
 import { freeze, instantsIn, World } from './model.ts'
 
@@ -351,6 +352,25 @@ class Player {
     world.command((now, context) => requestBackfill(now, { ...range, id: 'b', author: null, force: true }, context))
   }
 
+  /** Outages of so many seconds that the first step plans all late instants, or all but one. */
+  longOutages(): void {
+    const { world } = this
+    if (world.state === null) return
+    const trigger = { kind: 'every', everyMs: SECOND, anchor: 0 } as const
+    this.#redefine(world.state, freeze({ ...this.#draw(), trigger, start: null, end: null, limit: null }))
+    for (let times = 0; times < 3 && world.state !== null; times++) {
+      world.now = Math.max(world.now, world.state.nextAt ?? 0)
+      this.#advance()
+      if (!this.#secondly() || world.state?.nextAt == null) return
+      const { graceMs } = policyOf(this.#definition.policy).misfire
+      world.now = Math.max(world.now, world.state.nextAt + MOST_PLANNED * SECOND + graceMs + this.#below(2))
+      this.log.push(`${new Date(world.now).toISOString()} long outage`)
+      world.advance(null)
+      this.#advance()
+      if (world.state !== null) this.#settle(world.state)
+    }
+  }
+
   /** Let everything come to its end: nothing may be stuck. */
   end(): void {
     const { world } = this
@@ -382,6 +402,7 @@ function playSeed(seed: number): ReadonlySet<string> {
   try {
     player = new Player(seed)
     for (let turn = 0; turn < 80; turn++) player.play()
+    player.longOutages()
     player.end()
     return player.world.seen
   } catch (error) {
@@ -407,7 +428,7 @@ test('what the random commands reached is worth the name', () => {
   const wanted = [
     ...['completed', 'error', 'timeout', 'retry-too-late', 'overlap', 'queue-full', 'paused', 'skipped-by-operator'],
     ...['late', 'superseded', 'too-late', 'crashed', 'crash-budget', 'recovery-too-late', 'cancelled-by-operator'],
-    ...['replaced', 'retired', 'removed', 'judged', 'dropped', 'trim', 'passed over'],
+    ...['replaced', 'retired', 'removed', 'judged', 'judged in steps', 'dropped', 'trim', 'passed over'],
     ...['late start', 'caught-up', 'turn', 'room', 'pause', 'asked', 'recovered'],
   ]
   assert.deepEqual(

@@ -131,6 +131,36 @@ test('a very long stretch is settled in steps, of which only the last knows the 
   )
 })
 
+test('the latest late instant runs after a very long stretch if overlap ends all instants that are on time', () => {
+  const keeper = given({ trigger: { kind: 'every', everyMs: SECOND, anchor: 0 } })
+  keeper.now = NOON + SECOND
+  keeper.advance()
+  const latest = NOON + 10_001 * SECOND
+  keeper.now = latest + 10 * SECOND + 1
+  keeper.advance()
+  keeper.advance()
+  assert.deepEqual(
+    keeper.it.open.map(({ dueAt, run }) => [dueAt, run !== null]),
+    [
+      [NOON + SECOND, true],
+      [latest, false],
+    ],
+  )
+})
+
+test('the latest late instant runs after a very long stretch if all instants after it are on record', () => {
+  const keeper = given({ trigger: { kind: 'every', everyMs: SECOND, anchor: 0 }, policy: misfire({ graceMs: 0 }) })
+  const latest = NOON + 10_000 * SECOND
+  keeper.state = { ...keeper.it, skipped: [latest + SECOND] }
+  keeper.now = latest + SECOND + 1
+  keeper.advance()
+  keeper.advance()
+  assert.deepEqual(
+    keeper.it.open.map(({ dueAt }) => dueAt),
+    [latest],
+  )
+})
+
 test('the latest of all late instants are found across the steps', () => {
   const keeper = given({
     trigger: { kind: 'every', everyMs: SECOND, anchor: 0 },
