@@ -258,7 +258,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-release-brings-back',
     rule: 'P8, rule 42',
     breaks: 'A release that is not the newest brings a dropped job back once the release that dropped it is gone.',
-    edits: [edit('policy/define.ts', "return isDecided ? retired(id, app, newest, 'dropped') : null", 'return null')],
+    edits: [edit('policy/define.ts', 'newest.number > rankOf(own)', 'newest.number < rankOf(undefined)')],
     caughtBy: rules(
       'an old server that reboots brings back no job, though the release that dropped it is gone',
       'a release that crashed early brings back no job before it has been up for the hold-down',

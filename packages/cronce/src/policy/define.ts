@@ -248,8 +248,8 @@ function refuseRank(
 }
 
 /**
- * Who may bring a retired schedule back. After an absence, any deployment. After another retirement, the deployment that retired it, the
- * newest one, and one without an id.
+ * Who may bring a retired schedule back: the deployment that retired it, the newest one, and one without an id. After an absence, any
+ * that the newest one with an id does not overrule.
  */
 function refuseReturn(
   { id, retirements }: ScheduleState,
@@ -262,13 +262,14 @@ function refuseReturn(
   // What a live process without an id declares is never retired, also if one with an id declares it, too.
   if (last?.cause === 'dropped' && own?.explicit === false && higher?.explicit !== false) return null
   if (higher !== null) return superseded(id, app.name, higher.id)
-  if (last === undefined || last.cause === 'absent' || last.deployment === deployment) return null
+  if (last === undefined || last.deployment === deployment) return null
+  const newest = own?.explicit === false ? null : newestExplicit(app)
+  const isDecided = newest !== null && newest.id !== deployment && newest.number > rankOf(own)
+  if (last.cause === 'absent') return isDecided ? retired(id, app, newest, 'dropped') : null
   const retirer = findDeployment(app, last.deployment)
   if (retirer !== undefined && !retirer.lost && number <= retirer.number) return retired(id, app, retirer, last.cause)
   const heir = last.renamedTo === undefined ? null : outrankedBy(app, deployment, last.renamedTo)
   if (heir !== null) return retired(id, app, heir, 'renamed')
-  const newest = own?.explicit === false ? null : newestExplicit(app)
-  const isDecided = newest !== null && newest.id !== deployment && newest.number > rankOf(own)
   return isDecided ? retired(id, app, newest, 'dropped') : null
 }
 

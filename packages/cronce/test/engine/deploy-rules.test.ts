@@ -430,3 +430,20 @@ test('a rollback of functions that only call runDue takes effect after an hour, 
     fleet.end()
   }
 })
+
+test('an old release brings back no job that was retired by absence and that the newest release does not declare', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(jobs('a', 'x'), { deployment: 'v1' })
+  await fleet.advance('1m')
+  const without = await fleet.add(jobs('a'), NO_ID)
+  await fleet.world.until(old.app.stop())
+  await fleet.advance('5m')
+  assert.deepEqual((await fleet.operator.schedules.get('x')).retirements.at(-1)?.cause, 'absent')
+  await fleet.add(jobs('a'), { deployment: 'v2' })
+  await fleet.world.until(without.app.stop())
+  await fleet.advance('2m')
+  await fleet.add(jobs('a', 'x'), { deployment: 'v1' })
+  await fleet.advance('2m')
+  assert.equal(await stateOf(fleet, 'x'), 'retired')
+  fleet.end()
+})
