@@ -149,7 +149,11 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     rule: 'rule 5',
     breaks: 'When one instant is taken out of a range, what came after it goes off the record.',
     edits: [edit('policy/rounds.ts', '    putRecord(draft, tail, true)\n', '')],
-    caughtBy: { judge: 'simulation', names: ['C1', 'C10'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/backfill.test.ts',
+      names: ['one instant is taken out of a range of missed ones, and no other'],
+    },
   },
   {
     name: 'attempts-begin-anew',
