@@ -73,7 +73,11 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'rule 6',
     breaks: 'What an instance holds without knowing is held for ever.',
     edits: [edit('engine/reconcile.ts', '      void settler.add(schedule, { token,', '      void ({ schedule, token,')],
-    caughtBy: { judge: 'simulation', names: ['C12', 'C1'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/lost-answers.test.ts',
+      names: ['a claim that lands when nobody expects it any more is found by the beats and handed back'],
+    },
   },
   {
     name: 'reconcile-at-once',
