@@ -147,7 +147,11 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 44',
     breaks: 'Trust in a lease ends by the wall clock, so setting it forward loses every run of the host.',
     edits: [edit('engine/lease.ts', 'const now = clock[expiresBy]', 'const now = clock.wall')],
-    caughtBy: { judge: 'simulation', names: ['C2', 'C10'] },
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/clock-step.test.ts',
+      names: ['by 20000 ms on the host ends no run: each fire runs once'],
+    },
   },
   {
     name: 'jump-unnoticed',
