@@ -8,7 +8,7 @@ const EXPECTED = 14
 
 /**
  * What must have happened at least once: a run in which it did not proves nothing about it, and is invalid, not passed. Each has the
- * percentage of seeds that meet it (less than was measured over some hundred seeds) and the counters that show it. It is demanded
+ * percentage of seeds that meet it (an estimate, below the share among 64 seeds) and the counters that show it. It is demanded
  * of so many seeds that none of them meets it by chance less than once in a million runs.
  */
 const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: string[]])[] = [
