@@ -30,7 +30,9 @@ export interface FleetWatch {
   livedMs(): number
   /** How many instances of the app look after it before this one. */
   rank(): number
-  /** A wait was over at the last observation that was not over at the one that `keep` acted on. */
+  /** What is seen now is about to be acted on. */
+  act(): void
+  /** A wait is over that was not over at the last `act`. */
   hasChanged(): boolean
   untilNextMs(): number
   restart(): void
@@ -147,7 +149,6 @@ export function fleetWatch(core: Core): FleetWatch {
       record = next
       note()
       tell(next)
-      actedOn = sums()
     },
     liveIds,
     lostIds: (next) => idsOf(next, presenceOf, outs.heldFor(holdDownMs, true)),
@@ -158,6 +159,9 @@ export function fleetWatch(core: Core): FleetWatch {
     absentApps: () => absences.heldFor(holdDownMs, true),
     livedMs,
     rank,
+    act() {
+      actedOn = sums()
+    },
     hasChanged: () => sums() !== actedOn,
     untilNextMs() {
       const leftMs = holdDownMs - livedMs()

@@ -109,6 +109,8 @@ export function deployer(core: Core): Deployer {
     keptAt = clock.mono()
     for (let tries = 0; tries < TRIES; tries++) {
       const seen = liveKey()
+      // Before the first answer of the store: a wait that ends after this needs another `keep`.
+      watch.act()
       const record = await register()
       if (record === null) continue
       const declaring = await declareUnder(record)
