@@ -17,16 +17,17 @@ const LONG = [
   'scripts/servers/nothing-left.test.ts',
 ]
 const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)
-/** Wait for nothing: no process, no server, no real time. One process runs all of them, so that each source is loaded once. */
-const WITHOUT_WAITING = globSync([
-  'packages/checker/test/**/*.test.ts',
-  'packages/cronce/test/*.test.ts',
-  'packages/cronce/test/{client,engine,policy,signature,testing,trigger}/**/*.test.ts',
-])
-  .filter(isWanted)
-  .sort()
+/**
+ * Wait for nothing: no process, no server, no real time. One process runs all of a group, so that each source is loaded once.
+ * Several groups, because beside other work one process gets little of the machine.
+ */
+const WITHOUT_WAITING = [
+  ['packages/cronce/test/engine/**/*.test.ts'],
+  ['packages/cronce/test/{client,policy,testing}/**/*.test.ts', 'packages/cronce/test/*.test.ts'],
+  ['packages/cronce/test/{signature,trigger}/**/*.test.ts', 'packages/checker/test/**/*.test.ts'],
+].map((patterns) => globSync(patterns).filter(isWanted).sort())
 const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts'])
-  .filter((file) => isWanted(file) && !WITHOUT_WAITING.includes(file))
+  .filter((file) => isWanted(file) && !WITHOUT_WAITING.flat().includes(file))
   // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
 const IMPORT = ['--import', import.meta.resolve('./untracked-promises.ts')]
@@ -47,7 +48,9 @@ const STAGES: readonly (readonly Step[])[] = [
   ],
   [['types', 'tsc', '-p', 'tsconfig.checks.json']],
   [
-    ['unit tests without waiting', 'node', ...IMPORT, 'scripts/test-together.ts', ...WITHOUT_WAITING],
+    ...WITHOUT_WAITING.map(
+      (files): Step => ['unit tests without waiting', 'node', ...IMPORT, 'scripts/test-together.ts', ...files],
+    ),
     // More at a time than there are cores: many of them only wait for processes and servers of their own.
     ['unit tests', 'node', ...TEST, '--test-concurrency=4', ...UNIT_TESTS],
   ],
