@@ -31,7 +31,8 @@ const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.
   // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
 const IMPORT = ['--import', import.meta.resolve('./untracked-promises.ts')]
-const TEST = [...IMPORT, '--test']
+/** A test that hangs is named instead of waited for. No test takes this long, however busy the machine. */
+const TEST = [...IMPORT, '--test', '--test-timeout=600000']
 /** Not beside chaos, which wants the machine for itself. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,
