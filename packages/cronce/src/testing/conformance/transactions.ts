@@ -266,9 +266,9 @@ export function transactionRules(rule: Rule): void {
         }
         const answer = await store.transact(writing(bench, run, 'text', { work }))
         await stopping?.catch(() => {})
-        // A store may also let the transaction go first, and keep the others waiting.
-        assert.equal(answer.kind, isStopped ? 'stale' : 'committed')
-        assert.deepEqual(await written(bench), isStopped ? [] : [`${namespace} late`])
+        // A store may also let the transaction go first, and keep the others waiting. Or the others are merely slow.
+        if (isStopped) assert.equal(answer.kind, 'stale')
+        assert.deepEqual(await written(bench), answer.kind === 'stale' ? [] : [`${namespace} late`])
       },
       'waiting-transactions',
     )
