@@ -268,8 +268,33 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-release-renames',
     rule: 'P8, rule 42',
     breaks: 'An older release renames a job again that the newest one has renamed back.',
-    edits: [edit('engine/deploy.ts', 'outrankedBy(record, deployment, state.id) === null', "state.id !== ''")],
+    edits: [edit('engine/deploy.ts', '[one.id, state.id].every', '[one.id].every')],
     caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),
+  },
+  {
+    name: 'other-names-ignored',
+    rule: 'P1, rule 42',
+    breaks: 'An older process brings its name of a job back while a newer release has the job under another name.',
+    edits: [edit('policy/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", '')],
+    caughtBy: renames('without ids, a process from before two renames does not bring the first name back'),
+  },
+  {
+    name: 'old-name-runs-other-job',
+    rule: 'rule 42',
+    breaks: 'A new job that has the old name of a renamed one is run by the handler of the renamed one.',
+    edits: [edit('engine/claim.ts', "source.kind === 'client' || retiredAt !== null", "source.kind !== 'x'")],
+    caughtBy: renames(
+      'a new job that has the old name of a renamed one runs its own handler, also beside older processes',
+    ),
+  },
+  {
+    name: 'wait-forgotten',
+    rule: 'rule 42',
+    breaks: 'A wait that ends while a process writes to the store goes unnoticed for an hour.',
+    edits: [edit('engine/deploy-watch.ts', '      tell(next)\n', '      tell(next)\n      actedOn = sums()\n')],
+    caughtBy: rules(
+      'after a release that crashed, the release before defines again, also if another one left at the same time',
+    ),
   },
   {
     name: 'rename-freezes',

@@ -164,7 +164,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     for (const state of due.schedules) {
       // What is decided is claimed; the rest is still due at the next look.
       if (left === 0 || (decisions.length > 0 && core.parts.clock.mono() - begunAt > DECIDING_MS)) break
-      if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
+      if (!hasJobOf(core, state) || !mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const claimant = { instance: core.instance, request, room: left, idle }
       const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
       const decision = core.undecided.try(
@@ -260,6 +260,11 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       }
     },
   }
+}
+
+/** Whether this process has the job. One that was renamed goes on under its old name only while that is retired: then the name is free. */
+function hasJobOf({ parts }: Core, { definition, source, retiredAt }: ScheduleState): boolean {
+  return parts.jobs.has(definition.job) || source.kind === 'client' || retiredAt !== null
 }
 
 /** How many runs may begin here. */

@@ -81,8 +81,8 @@ export function deployer(core: Core): Deployer {
   let declaredUnder = ''
   /** The instance id that was last registered. */
   let registeredAs = ''
-  /** Names that the declared jobs had, as far as they are known. */
-  let oldNames: ReadonlySet<string> = new Set()
+  /** By other names that declared jobs have in other releases: those with `was`, and those that a release renamed. */
+  let otherNames: ReadonlyMap<string, Declared> = new Map()
   let refusals: readonly RefusedDeclaration[] = []
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
@@ -213,7 +213,8 @@ export function deployer(core: Core): Deployer {
       const found = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
-        const wish = { definition: wanted.get(id)!.definition, source, standing, was: old.get(id) }
+        const names = [...otherNames].flatMap(([name, one]) => (one.id === id ? name : []))
+        const wish = { definition: wanted.get(id)!.definition, source, standing, was: old.get(id), otherNames: names }
         const decision = define(state, id, wish, context)
         if (decision === null || !('refused' in decision)) return decision
         if (decision.refused === 'SCHEDULE_NAME_TAKEN' && state?.source.kind === 'code') watch.want(state.source.app)
@@ -261,23 +262,24 @@ export function deployer(core: Core): Deployer {
     const { number, declares, explicit } = findDeployment(record, deployment)!
     // With ids, the newest deployment alone decides what is retired.
     const isDeciding = !explicit || newestExplicit(record)?.id === deployment
-    const wanted = isDeciding ? await findContinued() : new Map<string, Declared>()
-    if (wanted.size === 0) return 'done'
+    const wanted = await findOtherNames()
+    otherNames = wanted
+    if (!isDeciding || wanted.size === 0) return 'done'
     const names = [...wanted].flatMap(([was, { id }]) => [was, id])
     const { schedules } = await callStore(core, 'rename (read)', () => store.load(names))
-    const isRenamed = (state: ScheduleState): boolean =>
-      wanted.has(state.id) &&
-      isOwn(state) &&
-      state.retiredAt === null &&
-      !declares.includes(state.id) &&
+    const active = new Set(schedules.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id))
+    const isRenamed = (state: ScheduleState): boolean => {
+      const one = wanted.get(state.id)
+      if (one === undefined || !isOwn(state) || !active.has(state.id) || declares.includes(state.id)) return false
+      // Renamed back only from where it goes on now.
+      if (one.was !== state.id && active.has(one.id)) return false
       // A newer deployment that declares either name decides about both.
-      outrankedBy(record, deployment, wanted.get(state.id)!.id) === null &&
-      outrankedBy(record, deployment, state.id) === null
+      return [one.id, state.id].every((name) => outrankedBy(record, deployment, name) === null)
+    }
     const ids = schedules.filter(isRenamed).map(({ id }) => id)
     if (ids.length === 0) return 'done'
     const announced = announceRetirements(record, ids)
     if (!(await save(announced))) return 'outdated'
-    const active = new Set(schedules.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id))
     const decide: Decide = (was, state, context) => {
       if (state === null) return null
       const { id, definition } = wanted.get(was)!
@@ -291,29 +293,31 @@ export function deployer(core: Core): Deployer {
 
   const isOwn = ({ source }: ScheduleState): boolean => source.kind === 'code' && source.app === app
 
-  /** By their old names: jobs with `was`, and jobs that a release renamed which was rolled back since. */
-  const findContinued = async (): Promise<ReadonlyMap<string, Declared>> => {
-    const found = new Map<string, Declared>()
-    const names = new Set<string>()
-    for (let start = 0; start < declared.length; start += BATCH) {
-      const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
-      const { schedules } = await callStore(core, 'rename (read)', () => store.load([...wanted.keys()]))
-      for (const state of schedules) {
-        const renamedTo = state.retirements?.at(-1)?.renamedTo
-        if (renamedTo === undefined || !isOwn(state)) continue
-        names.add(renamedTo)
-        if (state.retiredAt !== null) found.set(renamedTo, wanted.get(state.id)!)
+  /** A job may have been renamed several times, also back: the nearest name comes first. */
+  const findOtherNames = async (): Promise<ReadonlyMap<string, Declared>> => {
+    const found = new Map(declared.flatMap((one) => (one.was === undefined ? [] : [[one.was, one] as const])))
+    for (let named = new Map(declared.map((one) => [one.id, one])); named.size > 0; ) {
+      const next = new Map<string, Declared>()
+      const ids = [...named.keys()]
+      for (let start = 0; start < ids.length; start += BATCH) {
+        const batch = ids.slice(start, start + BATCH)
+        const { schedules } = await callStore(core, 'rename (read)', () => store.load(batch))
+        for (const state of schedules) {
+          const renamedTo = state.retirements?.at(-1)?.renamedTo
+          if (renamedTo === undefined || !isOwn(state) || found.has(renamedTo)) continue
+          next.set(renamedTo, named.get(state.id)!)
+          found.set(renamedTo, named.get(state.id)!)
+        }
       }
-      for (const one of wanted.values()) if (one.was !== undefined) found.set(one.was, one)
+      named = next
     }
-    oldNames = new Set([...names, ...found.keys()])
     return found
   }
 
   /** Schedules that go on under a name that this process declares, the one renamed last at the end. */
   const renamedStates = async (): Promise<readonly { readonly renamedTo: string; readonly state: ScheduleState }[]> => {
-    if (oldNames.size === 0) return []
-    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...oldNames]))
+    if (otherNames.size === 0) return []
+    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...otherNames.keys()]))
     const found = schedules.flatMap((state) => {
       const renamedTo = state.retirements?.at(-1)?.renamedTo ?? ''
       return isOwn(state) && state.retiredAt !== null && names.includes(renamedTo) ? { renamedTo, state } : []

@@ -4,7 +4,7 @@ import { policyOf } from '../model/policy.ts'
 import type { Definition, Instant, Pause, Retirement, ScheduleState, Source } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
-import { findDeployment, newestExplicit, outrankedBy, rankOf } from './deployment.ts'
+import { findDeployment, highestOf, newestExplicit, outrankedBy, rankOf } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
 import { isEqual } from './equal.ts'
 import { endFire, noteWaits } from './fires.ts'
@@ -23,6 +23,8 @@ export interface DefineWish {
   readonly standing?: Standing | undefined
   /** A schedule that this one continues under a new name, as it was when it was retired for that. */
   readonly was?: ScheduleState | undefined
+  /** Names that the job has in other releases: those it had before, and those it was renamed to. */
+  readonly otherNames?: readonly string[] | undefined
 }
 
 /** What a deployment may define depends on the record of its app. */
@@ -41,7 +43,11 @@ export function define(
   context: Context,
 ): Decision | Refusal | null {
   const isPast = isOver(id, wanted, context.now)
-  if (state === null) return isPast ? refusePast(id) : create(id, wanted, context)
+  if (state === null) {
+    const by = namedOtherwiseBy(wanted)
+    if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
+    return isPast ? refusePast(id) : create(id, wanted, context)
+  }
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
@@ -226,7 +232,16 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
   if (standing === undefined) return wanted.source.number >= source.number ? null : superseded(id, source.app)
   return retiredAt === null
     ? refuseRank(state, wanted, standing, wanted.source.number)
-    : refuseReturn(state, standing, wanted.source.number)
+    : refuseReturn(state, wanted, standing, wanted.source.number)
+}
+
+/** The newer deployment that has the job under another name: it decides about both. */
+function namedOtherwiseBy({ standing, otherNames = [] }: DefineWish): DeploymentRecord | null {
+  if (standing === undefined) return null
+  const { app, deployment } = standing
+  const own = findDeployment(app, deployment)?.declares ?? []
+  const names = otherNames.filter((name) => !own.includes(name))
+  return highestOf(names.flatMap((name) => outrankedBy(app, deployment, name) ?? []))
 }
 
 /** Of one number the first definition stands; a lower one counts when every higher-numbered deployment that declares it is lost. */
@@ -248,11 +263,12 @@ function refuseRank(
 }
 
 /**
- * Who may bring a retired schedule back: the deployment that retired it, the newest one, and one without an id. After an absence, any
- * that the newest one with an id does not overrule.
+ * Who may bring a retired schedule back, unless a newer deployment has its job under another name: the deployment that retired it,
+ * the newest one, and one without an id. After an absence, any that the newest one with an id does not overrule.
  */
 function refuseReturn(
   { id, retirements }: ScheduleState,
+  wanted: DefineWish,
   { app, deployment }: Standing,
   number: number,
 ): Refusal | null {
@@ -262,14 +278,14 @@ function refuseReturn(
   // What a live process without an id declares is never retired, also if one with an id declares it, too.
   if (last?.cause === 'dropped' && own?.explicit === false && higher?.explicit !== false) return null
   if (higher !== null) return superseded(id, app.name, higher.id)
+  const heir = namedOtherwiseBy(wanted)
+  if (heir !== null) return retired(id, app, heir, 'renamed')
   if (last === undefined || last.deployment === deployment) return null
   const newest = own?.explicit === false ? null : newestExplicit(app)
   const isDecided = newest !== null && newest.id !== deployment && newest.number > rankOf(own)
   if (last.cause === 'absent') return isDecided ? retired(id, app, newest, 'dropped') : null
   const retirer = findDeployment(app, last.deployment)
   if (retirer !== undefined && !retirer.lost && number <= retirer.number) return retired(id, app, retirer, last.cause)
-  const heir = last.renamedTo === undefined ? null : outrankedBy(app, deployment, last.renamedTo)
-  if (heir !== null) return retired(id, app, heir, 'renamed')
   return isDecided ? retired(id, app, newest, 'dropped') : null
 }
 

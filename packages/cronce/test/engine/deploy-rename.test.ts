@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Run } from '../../src/app/run.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000
@@ -267,5 +268,99 @@ test('what is refused about the old name says which name it has now', async () =
     message: 'The schedule bill is retired: its job has been renamed to invoice.',
     hint: 'Use the schedule invoice.',
   })
+  fleet.end()
+})
+
+test('a new job that has the old name of a renamed one runs its own handler, also beside older processes', async () => {
+  for (const ids of [
+    ['v1', 'v2', 'v3'],
+    [undefined, undefined, undefined],
+  ]) {
+    const fleet = await createFleet()
+    const called: string[] = []
+    const note =
+      (handler: string) =>
+      (run: Run): void =>
+        void called.push(`${handler} for ${run.fire.schedule}`)
+    const renamed: Declare = (app) => app.job('invoice', { cron: '* * * * *', was: 'bill' }, note('invoice'))
+    const first = await fleet.add(bill, { deployment: ids[0] })
+    await fleet.advance('1m50s')
+    await replace(fleet, first, renamed, ids[1])
+    // The older process reads the names again before the newer one declares its jobs.
+    const both: Declare = (app, member) => {
+      renamed(app, member)
+      app.job('bill', '* * * * *', note('bill'))
+      member.at('declare:sent', () => fleet.world.after(15_000))
+    }
+    const third = await fleet.add(both, { deployment: ids[2] })
+    await fleet.advance('5m')
+    third.crash()
+    await fleet.advance('1m')
+    assert.deepEqual([...new Set(called)].sort(), ['bill for bill', 'invoice for invoice'])
+    fleet.end()
+  }
+})
+
+test('without ids, a process from before two renames does not bring the first name back', async () => {
+  const fleet = await createFleet()
+  const without = { deployment: undefined }
+  const receipt: Declare = (app) => app.job('receipt', { cron: '* * * * *', was: 'invoice' }, () => {})
+  await fleet.add(bill, without)
+  await fleet.advance('1m50s')
+  const second = await fleet.add(invoice, without)
+  await fleet.advance('2m')
+  await fleet.add(receipt, without)
+  await fleet.advance('2m')
+  await fleet.world.until(second.app.stop())
+  await fleet.advance('4m')
+  const names = ran(fleet).map((one) => one.split(' ')[1])
+  assert.deepEqual(names.slice(0, 4), ['bill', 'bill', 'invoice', 'invoice'])
+  assert.deepEqual([...new Set(names.slice(4))], ['receipt'])
+  assert.equal(names.length, 10)
+  fleet.end()
+})
+
+test('a rollback over two renames goes on where the last name stopped', async () => {
+  const fleet = await createFleet()
+  const receipt: Declare = (app) => app.job('receipt', { cron: '* * * * *', was: 'invoice' }, () => {})
+  const first = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('1m50s')
+  const second = await replace(fleet, first, invoice, 'v2')
+  await fleet.advance('2m')
+  const third = await replace(fleet, second, receipt, 'v3')
+  await fleet.advance('2m')
+  await replace(fleet, third, bill, 'v1')
+  await fleet.advance('2m')
+  const minutes = ran(fleet).map((one) => Number(one.split(' ')[0]))
+  assert.deepEqual(
+    minutes,
+    Array.from({ length: minutes.length }, (_, minute) => minute),
+  )
+  assert.equal(ran(fleet).at(-1), '12 bill')
+  fleet.end()
+})
+
+test('without ids, an older process does not bring back its name for a job that a newer release has under the old one', async () => {
+  const fleet = await createFleet()
+  const without = { deployment: undefined }
+  const other: Declare = (app) => app.job('other', '* * * * *', () => {})
+  const both =
+    (...all: Declare[]): Declare =>
+    (app, member) =>
+      all.map((declare) => declare(app, member))
+  const first = await fleet.add(both(bill, other), without)
+  await fleet.advance('1m50s')
+  const second = await replace(fleet, first, both(invoice, other), undefined)
+  await fleet.add(other, without)
+  await fleet.world.until(second.app.stop())
+  // The new name is retired by absence.
+  await fleet.advance('3m')
+  const more: Declare = (app) => app.job('more', '* * * * *', () => {})
+  await fleet.add(both(bill, other, more), without)
+  await fleet.advance('2m')
+  await fleet.add(both(invoice, other), without)
+  await fleet.advance('3m')
+  const own = fleet.handled.filter(({ schedule }) => schedule === 'bill' || schedule === 'invoice')
+  assert.equal(new Set(own.map(({ dueAt }) => dueAt)).size, own.length)
   fleet.end()
 })
