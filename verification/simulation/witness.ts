@@ -29,7 +29,8 @@ export function witness(
       recorder.done(change.id, { verb: 'retire' }, decidedMs)
       return
     }
-    const isBack = before !== undefined && before.retiredAt !== null
+    // The fires of a retired schedule end while it stays retired: an instance that declares it may write that.
+    const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
     if (isBack) count('returned')
     if (isBack || after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
