@@ -296,7 +296,7 @@ export function deployer(core: Core): Deployer {
   /** A job may have been renamed several times, also back: the nearest name comes first. */
   const findOtherNames = async (): Promise<ReadonlyMap<string, Declared>> => {
     const found = new Map(declared.flatMap((one) => (one.was === undefined ? [] : [[one.was, one] as const])))
-    for (let named = new Map(declared.map((one) => [one.id, one])); named.size > 0; ) {
+    for (let named = new Map([...found, ...declared.map((one) => [one.id, one] as const)]); named.size > 0; ) {
       const next = new Map<string, Declared>()
       const ids = [...named.keys()]
       for (let start = 0; start < ids.length; start += BATCH) {

@@ -364,3 +364,28 @@ test('without ids, an older process does not bring back its name for a job that 
   assert.equal(new Set(own.map(({ dueAt }) => dueAt)).size, own.length)
   fleet.end()
 })
+
+test('a rename of a name whose own rename was rolled back continues where the job goes on now', async () => {
+  const fleet = await createFleet()
+  const receipt: Declare = (app) => app.job('receipt', { cron: '* * * * *', was: 'invoice' }, () => {})
+  const first = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('1m50s')
+  const second = await replace(fleet, first, invoice, 'v2')
+  await fleet.advance('2m')
+  await replace(fleet, second, bill, 'v1')
+  await fleet.advance('2m')
+  await fleet.add(receipt, { deployment: 'v3' })
+  await fleet.advance('3m')
+  const minutes = ran(fleet).map((one) => Number(one.split(' ')[0]))
+  assert.deepEqual(
+    minutes,
+    Array.from({ length: minutes.length }, (_, minute) => minute),
+  )
+  assert.deepEqual(
+    ran(fleet)
+      .slice(-3)
+      .map((one) => one.split(' ')[1]),
+    ['receipt', 'receipt', 'receipt'],
+  )
+  fleet.end()
+})
