@@ -133,7 +133,8 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
     const from = planFrom(wanted, now + 1)
     const plannedTo =
       isMoved && renamed === null ? (from > mark ? from - 1 : now) : Math.max(mark, renamed?.mark ?? now)
-    if (renamed !== null) set(draft, { pause: draft.state.pause ?? renamed.pause })
+    // What it continues may have been resumed since.
+    if (renamed !== null) set(draft, { pause: renamed.pause })
     const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }

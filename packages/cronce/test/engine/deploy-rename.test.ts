@@ -389,3 +389,16 @@ test('a rename of a name whose own rename was rolled back continues where the jo
   )
   fleet.end()
 })
+
+test('a pause that was ended after a rollback of the rename is not there again after the next rename', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(bill, { deployment: 'v1' })
+  await fleet.advance('50s')
+  await fleet.operator.schedules.pause('bill')
+  const second = await replace(fleet, first, invoice, 'v2')
+  const third = await replace(fleet, second, bill, 'v1')
+  await fleet.operator.schedules.resume('bill')
+  await replace(fleet, third, invoice, 'v2')
+  assert.equal((await fleet.operator.schedules.get('invoice')).state, 'active')
+  fleet.end()
+})
