@@ -27,7 +27,7 @@ test('200 fires insert one row each into the table of the user, however often pr
   const policy = {
     guarantee: 'exactly-once',
     overlap: 'queue-all',
-    misfire: 'all',
+    misfire: { late: 'all', limit: 1_000 },
     retry: { crashes: 100 },
   } as const
   await fleet.client.schedules.createMany(

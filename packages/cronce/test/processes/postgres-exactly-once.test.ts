@@ -27,7 +27,12 @@ test(`${SCHEDULES * FIRES} fires insert one row each: under kill -9, pauses beyo
   await Promise.all(members.map(({ started }) => started))
   // A transaction that lost its server is an error of the handler, which is tried again; that of a process that died is a crash.
   const retry = { attempts: 50, crashes: 100, backoff: { base: 50, cap: 200 } }
-  const policy = { guarantee: 'exactly-once', overlap: 'queue-all', misfire: 'all', retry } as const
+  const policy = {
+    guarantee: 'exactly-once',
+    overlap: 'queue-all',
+    misfire: { late: 'all', limit: 1_000 },
+    retry,
+  } as const
   await fleet.client.schedules.createMany(
     Array.from({ length: SCHEDULES }, (_, number) => [
       `insert-${number}`,

@@ -10,6 +10,8 @@ import { collect, until } from './fleet.ts'
 import { createDatabase, openPool } from './postgres-fleet.ts'
 
 const EVERY_MS = 200
+/** On a busy machine the server may be away for longer than a hundred fires. */
+const MISFIRE = { late: 'all', limit: 1_000 } as const
 const MAX_CONNECTIONS = 20
 
 let server: Server
@@ -52,7 +54,7 @@ async function startBench(
   })
   const failures: string[] = []
   app.on('store.failed', ({ error }: EventOf<'store.failed'>) => failures.push(error.code ?? error.message))
-  const policy = { guarantee: 'exactly-once', overlap: 'queue-all', misfire: 'all', retry: { attempts: 20 } } as const
+  const policy = { guarantee: 'exactly-once', overlap: 'queue-all', misfire: MISFIRE, retry: { attempts: 20 } } as const
   app.job('pay', { every: EVERY_MS, ...policy }, async (run) => {
     const { schedule, dueAt } = run.fire
     await run.transaction((tx) => tx.query('insert into effects values ($1, $2)', [schedule, dueAt]))

@@ -44,7 +44,12 @@ test('a promoted standby that lacks acknowledged commits: told, fires of the gap
     const note = ({ fire, token }: { fire: { schedule: string; dueAt: number }; token: bigint | string }) =>
       calls.push({ schedule: fire.schedule, dueAt: fire.dueAt, token: BigInt(token) })
     // A transaction that is open while the server dies fails its run with STORE_LOST: only a retry pays that fire.
-    const policy = { guarantee: 'exactly-once', overlap: 'queue-all', misfire: 'all', retry: 10 } as const
+    const policy = {
+      guarantee: 'exactly-once',
+      overlap: 'queue-all',
+      misfire: { late: 'all', limit: 1_000 },
+      retry: 10,
+    } as const
     app.job('pay', { every: '500ms', ...policy }, async (run) => {
       note(run)
       const { schedule, dueAt } = run.fire

@@ -13,7 +13,10 @@ test('four processes on one file run every second of 60 schedules once', async (
   await Promise.all(members.map(({ started }) => started))
   const names = Array.from({ length: SCHEDULES }, (_, number) => `beat-${number}`)
   await fleet.client.schedules.createMany(
-    names.map((name) => [name, { job: 'beat', every: '1s', limit: SECONDS, overlap: 'queue-all', misfire: 'all' }]),
+    names.map((name) => [
+      name,
+      { job: 'beat', every: '1s', limit: SECONDS, overlap: 'queue-all', misfire: { late: 'all', limit: 1_000 } },
+    ]),
   )
 
   const schedules = await until('all have fired', async () => {
