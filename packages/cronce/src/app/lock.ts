@@ -44,7 +44,7 @@ export type Tried<Value> =
 
 export interface Locks {
   /**
-   * LOCK_BUSY if somebody else has it for longer than `wait`; LOCK_LOST if it was lost before the section ended. LOCK_NESTED
+   * LOCK_BUSY if another holder keeps it for longer than `wait`; LOCK_LOST if it was lost before the section ended. LOCK_NESTED
    * if the section that holds it asks for it again.
    */
   lock<Value>(name: string, work: (lock: Lock) => Value | Promise<Value>): Promise<Value>

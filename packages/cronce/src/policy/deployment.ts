@@ -76,7 +76,7 @@ export function markLost(app: AppRecord, ids: ReadonlySet<string>): AppRecord | 
   return withActive({ ...app, version: app.version + 1, deployments, tidiedFor: null })
 }
 
-/** Deployments that have been gone for so long, by the store's clock, that it needs no observer: processes that only call `runDue` observe nothing. */
+/** Deployments gone for an hour by the store's clock. No observer is needed: processes that only call `runDue` observe nothing. */
 export function longGone({ deployments }: AppRecord, now: Instant): readonly string[] {
   return deployments.filter(({ goneAt }) => goneAt !== null && now - goneAt >= LONG_GONE_MS).map(({ id }) => id)
 }

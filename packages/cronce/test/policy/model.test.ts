@@ -352,7 +352,7 @@ class Player {
     world.command((now, context) => requestBackfill(now, { ...range, id: 'b', author: null, force: true }, context))
   }
 
-  /** Outages of so many seconds that the first step plans all late instants, or all but one. */
+  /** Outages, in seconds, after which the first step plans all late instants, or all but one. */
   longOutages(): void {
     const { world } = this
     if (world.state === null) return

@@ -136,7 +136,7 @@ describe('a deploy with real processes', { concurrency: 4 }, () => {
       assert.match(member.stderr(), /cronce\(\{ app: 'worker' \}\)/)
     }
     await until('it is retired', async () => (await shop.stateOf('bill')) === 'retired')
-    await until('the live process is told', () => billing.stderr().includes('SCHEDULE_RETIRED'))
+    await until('the live process reports it', () => billing.stderr().includes('SCHEDULE_RETIRED'))
     const refusals = async () => (await shop.client.deployments.get('shop')).refused
     await until('the refusal is on record', async () => (await refusals()).length > 0)
     const refused = await refusals()
