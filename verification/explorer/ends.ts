@@ -40,12 +40,8 @@ async function firstNew(fleet: Fleet, state: State, seen: Set<string>): Promise<
 /** All instants of the schedule have ended, or it is paused or gone. */
 function isDone({ options }: Fleet, { store, now, workers, operator }: State): boolean {
   if (operator.script.length > 0 || workers.some(({ run }) => run !== null)) return false
-  const { schedules, fires } = store.space
-  const [schedule] = schedules.values()
-  const open = [...fires.values()].filter(({ ending }) => ending === null)
-  if (schedule === undefined) return open.length === 0
-  if (schedule.pause !== null) return true
-  return (
-    open.length === 0 && (schedule.nextAt === null || schedule.nextAt > Math.max(now, ...options.instants) * TICK_MS)
-  )
+  const [schedule] = store.space.schedules.values()
+  if (schedule === undefined || schedule.pause !== null) return true
+  const { open, nextAt } = schedule
+  return open.length === 0 && (nextAt === null || nextAt > Math.max(now, ...options.instants) * TICK_MS)
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Change } from '../../packages/cronce/src/model/change.ts'
+import type { HistoryRecord } from '../../packages/cronce/src/model/record.ts'
 import type { Definition, OpenFire, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import type { FleetOptions } from './fleet.ts'
 import { isBusy, isIdle } from './reduce.ts'
@@ -161,8 +162,8 @@ function messageText(state: State, message: Message, isExact: boolean): string {
 function changeText({ store, now }: State, change: Change, isExact: boolean): string {
   const isFresh = (store.space.schedules.get(change.id)?.version ?? 0) === change.version
   if (!isFresh && !isExact) return 'old'
-  const made = change.creates.map(({ dueAt, ending }) => `${dueAt}${ending?.reason}`)
-  const ended = change.runs.map(({ token, ending }) => `${token}${ending?.reason}`)
+  const made = change.creates.map(({ dueAt }) => dueAt)
+  const ended = change.history.map(lineText)
   const state = change.state === null ? 'removed' : scheduleText(change.state, now)
   return `${isExact ? change.version : ''}${state}${made}${ended}`
 }
@@ -173,18 +174,21 @@ const stores = new WeakMap<Snapshot, { readonly now: number; readonly text: stri
 function storeText(store: Snapshot, now: number, isExact: boolean): string {
   const known = stores.get(store)
   if (known?.now === now) return known.text
-  const { schedules, fires, runs, steps, floor } = store.space
+  const { schedules, history, steps, floor } = store.space
   const parts: string[] = [`${store.epoch} ${floor}`]
   for (const schedule of schedules.values()) {
     parts.push(`${isExact ? schedule.version : ''} ${scheduleText(schedule, now)}`)
   }
-  for (const { dueAt, ending } of fires.values()) parts.push(`${dueAt}${ending?.reason}`)
-  for (const { token, instance, ending } of runs.values()) parts.push(`${token}${ending?.reason ?? instance}`)
+  for (const line of history.values()) parts.push(lineText(line))
   for (const { token, state } of steps.values()) parts.push(`${token}${state}`)
   for (const [key, value] of store.effects) parts.push(`${key}${value}`)
   const text = parts.sort().join(';')
   stores.set(store, { now, text })
   return text
+}
+
+function lineText({ dueAt, run, ending, isFinal }: HistoryRecord): string {
+  return `${dueAt} ${run?.token} ${ending.reason} ${isFinal}`
 }
 
 function scheduleText({ definition, revision, pause, nextAt, tokens, open }: ScheduleState, now: number): string {

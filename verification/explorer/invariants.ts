@@ -3,6 +3,7 @@ import type { RunRecord } from '../../packages/cronce/src/model/record.ts'
 import { isNewerToken } from '../../packages/cronce/src/model/token.ts'
 import type { FleetOptions } from './fleet.ts'
 import { redefined } from './operator.ts'
+import { recordsOf } from './records.ts'
 import { idOf, isTrusted, type LocalRun, nameOf, type State, TICK_MS } from './state.ts'
 
 /** By the names of the verification plan. S12 is about stores that lose what they acknowledged; S14 is for the simulation. */
@@ -80,28 +81,24 @@ const transactionsAreTold: Check = (_, __, { store, witness }) => {
     if (!isThere && words === 'committed') return `S6: ${token} was told that it was committed, and is not there`
   }
   for (const token of store.effects.values()) {
-    const run = [...store.space.runs.values()].find((other) => other.token === token)
+    const run = [...recordsOf(store.space).runs.values()].find((other) => other.token === token)
     if (run?.ending?.outcome !== 'succeeded') return `S6: ${token} has left its rows, and has not ended its fire`
   }
   return null
 }
 
 const acknowledgedIsThere: Check = (_, __, { store, witness }) => {
-  const ended = [...store.space.runs.values()].filter(({ ending }) => ending !== null).map(({ token }) => token)
+  const { runs } = recordsOf(store.space)
+  const ended = [...runs.values()].filter(({ ending }) => ending !== null).map(({ token }) => token)
   const lost = witness.settled.find((token) => !ended.includes(token))
   return lost === undefined ? null : `S12: the settlement of ${lost} was acknowledged, and is not there`
 }
 
 const conservation: Check = ({ instants }, _, { store, now }) => {
-  const { schedules, fires, runs } = store.space
+  const { schedules, history } = store.space
+  const lines = [...history.values()]
   const open = [...schedules.values()].flatMap((schedule) => schedule.open)
-  const openRuns = open.flatMap(({ run }) => (run === null ? [] : [run.token]))
-  const recorded = [...fires.values()].filter(({ ending }) => ending === null).map(({ dueAt }) => dueAt)
-  const recordedRuns = [...runs.values()].filter(({ ending }) => ending === null).map(({ token }) => token)
-  if (`${recorded.sort()}` !== `${open.map(({ dueAt }) => dueAt).sort()}`)
-    return 'S13: open fires are not those on record'
-  if (`${recordedRuns.sort()}` !== `${openRuns.sort()}`) return 'S13: open runs are not those on record'
-  const known = [...fires.values()].map(({ dueAt }) => dueAt / TICK_MS)
+  const known = [...open, ...lines].map(({ dueAt }) => dueAt / TICK_MS)
   const phantom = known.find((at) => !instants.includes(at) || at > now)
   if (phantom !== undefined) return `S8: an instant at ${phantom} is on record`
   for (const { nextAt, createdAt } of schedules.values()) {
@@ -110,6 +107,16 @@ const conservation: Check = ({ instants }, _, { store, now }) => {
     if (lost !== undefined) return `S13: the instant at ${lost} was passed, and is not on record`
   }
   return null
+}
+
+/** What is open has no line that ends it, and what has ended has one. */
+const once: Check = (_, __, { store }) => {
+  const lines = [...store.space.history.values()]
+  const open = [...store.space.schedules.values()].flatMap((schedule) => schedule.open)
+  const fires = [...open, ...lines.filter(({ isFinal }) => isFinal)].map(({ dueAt }) => dueAt)
+  if (new Set(fires).size < fires.length) return 'S5: a fire is open and has ended, or ended twice'
+  const runs = [...open, ...lines].flatMap(({ run }) => (run === null ? [] : [run.token]))
+  return new Set(runs).size < runs.length ? 'S5: a run is open and has ended, or ended twice' : null
 }
 
 const acknowledgedStands: Check = ({ definition }, _, { store, operator, messages }) => {
@@ -130,9 +137,10 @@ const acknowledgedStands: Check = ({ definition }, _, { store, operator, message
 }
 
 const grants: Check = (_, before, after) => {
-  const { runs, instances } = after.store.space
+  const { instances } = after.store.space
+  const { runs } = recordsOf(after.store.space)
   for (const [key, run] of runs) {
-    const known = before.store.space.runs.get(key)
+    const known = recordsOf(before.store.space).runs.get(key)
     if (known !== undefined && (known.ending === null || run.ending !== null)) continue
     const name = nameOf(run.instance)
     if (instances.get(run.instance)?.goneAt !== null) return `S1: ${name} is not live, and was granted ${run.token}`
@@ -152,22 +160,24 @@ const grants: Check = (_, before, after) => {
 }
 
 const endings: Check = ({ definition }, before, after) => {
-  const { fires, runs, instances } = after.store.space
-  for (const [key, fire] of before.store.space.fires) {
+  const { instances } = after.store.space
+  const { fires, runs } = recordsOf(after.store.space)
+  const known = recordsOf(before.store.space)
+  for (const [key, fire] of known.fires) {
     const now = fires.get(key)
     if (now === undefined) return `S13: the fire due ${fire.dueAt} is off the record`
     if (fire.ending !== null && now !== fire) return `S5: the fire due ${fire.dueAt} had ended, and was changed`
     if (now.attempt < fire.attempt) return `S15: the fire due ${fire.dueAt} has fewer attempts than before`
   }
-  for (const [key, run] of before.store.space.runs) {
+  for (const [key, run] of known.runs) {
     const now = runs.get(key)
     if (now === undefined || (run.ending !== null && now !== run)) return `S15: the record of ${run.token} was changed`
     if (run.ending !== null || now.ending === null) continue
     const wrong = isEndedRightly(before, now)
     if (wrong !== null) return wrong
   }
-  for (const [id, known] of before.store.space.instances) {
-    if (known.goneAt !== null && instances.get(id) !== known) return `S4: ${nameOf(id)} was dead, and was changed`
+  for (const [id, instance] of before.store.space.instances) {
+    if (instance.goneAt !== null && instances.get(id) !== instance) return `S4: ${nameOf(id)} was dead, and was changed`
   }
   const crashed = [...runs.values()].filter(({ ending }) => ending?.reason === 'crashed').length
   const most = (policyOf(definition.policy).retry.crashes + 1) * fires.size
@@ -201,4 +211,4 @@ const steps: Check = (_, before, after) => {
 
 const BY_STATE: readonly Check[] = [oneHolder, calledUnderTrust, stepOnce, transactionsAreTold, acknowledgedStands]
 const ANYWHERE: readonly Check[] = [...BY_STATE, acknowledgedIsThere, conservation]
-const AFTER_WRITES: readonly Check[] = [...ANYWHERE, grants, endings, steps]
+const AFTER_WRITES: readonly Check[] = [...ANYWHERE, grants, endings, once, steps]

@@ -3,6 +3,7 @@ import { STALE } from '../../packages/cronce/src/policy/decision.ts'
 import type { Beat, BeatAnswer, HeldRun } from '../../packages/cronce/src/store/store.ts'
 import { isClaiming } from './claiming.ts'
 import { contextOf, type Fleet, type Moves } from './fleet.ts'
+import { openRunsOf } from './records.ts'
 import { isBusy, isIdle } from './reduce.ts'
 import { returned, settlementOf } from './running.ts'
 import {
@@ -154,8 +155,8 @@ export async function watchMoves(fleet: Fleet, state: State, index: number): Pro
 }
 
 function holders({ protocol }: Fleet, { store, now }: State): { readonly id: string; readonly isOver: boolean }[] {
-  const { instances, runs } = store.space
-  const open = new Set([...runs.values()].filter(({ ending }) => ending === null).map(({ instance }) => instance))
+  const { instances } = store.space
+  const open = new Set(openRunsOf(store.space).map(({ run }) => run.instance))
   return [...open]
     .map((id) => ({ id, known: instances.get(id) }))
     .filter(({ known }) => {

@@ -3,6 +3,7 @@ import type { Transacted } from '../../packages/cronce/src/store/store.ts'
 import { follow } from './claiming.ts'
 import { type Fleet, type Moves, mayFail } from './fleet.ts'
 import { hearCommand } from './operator.ts'
+import { recordsOf } from './records.ts'
 import { hearBegun, hearEnded, told } from './running.ts'
 import {
   fault,
@@ -136,7 +137,7 @@ function hearChange(
 function granted(state: State, store: Snapshot): State {
   if (store === state.store) return state
   let highest = state.witness.highest
-  for (const { token } of store.space.runs.values()) if (BigInt(token) > BigInt(highest)) highest = token
+  for (const { token } of recordsOf(store.space).runs.values()) if (BigInt(token) > BigInt(highest)) highest = token
   const seen: Witness = highest === state.witness.highest ? state.witness : { ...state.witness, highest }
   return { ...state, store, witness: seen }
 }

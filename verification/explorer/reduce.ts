@@ -6,6 +6,7 @@
 import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Fleet, Moves } from './fleet.ts'
 import { deliver, isUnderWay } from './network.ts'
+import { openRunsOf } from './records.ts'
 import { idOf, type Message, nameOf, type Snapshot, type State, without, witness } from './state.ts'
 
 /**
@@ -19,7 +20,7 @@ export function isIdle(state: State, index: number): boolean {
 
 /** The store thinks that it holds a run, or something that it sent may still make it so, or matters to its run. */
 export function isBusy({ store, messages }: State, id: string): boolean {
-  for (const { instance, ending } of store.space.runs.values()) if (ending === null && instance === id) return true
+  if (openRunsOf(store.space).some(({ run }) => run.instance === id)) return true
   return messages.some((message) => message.instance === id && message.kind !== 'burial' && message.kind !== 'recovery')
 }
 
@@ -55,7 +56,7 @@ async function tryPast(fleet: Fleet, state: State, message: Message, isHeard: bo
 
 /** But for leases, which nobody is refused who lives. */
 function isSame(one: Snapshot, other: Snapshot): boolean {
-  const keys = ['schedules', 'fires', 'runs', 'steps'] as const
+  const keys = ['schedules', 'history', 'steps'] as const
   const isGone = ({ space }: Snapshot): string => [...space.instances.values()].map(({ goneAt }) => goneAt).join()
   const isAll = keys.every((key) => [...other.space[key]].every(([id, value]) => one.space[key].get(id) === value))
   return (
@@ -65,12 +66,10 @@ function isSame(one: Snapshot, other: Snapshot): boolean {
 
 /** Decided on what is no longer so, and never will be again. */
 function isPast({ store }: State, message: Message): boolean {
-  const { schedules, runs, steps, instances } = store.space
+  const { schedules, steps, instances } = store.space
   const isOld = (change: Change): boolean => (schedules.get(change.id)?.version ?? 0) !== change.version
   const isLive = (token: string): boolean =>
-    [...runs.values()].some((run) => {
-      return run.token === token && run.ending === null && instances.get(run.instance)?.goneAt === null
-    })
+    openRunsOf(store.space).some(({ run }) => run.token === token && instances.get(run.instance)?.goneAt === null)
   switch (message.kind) {
     case 'claim':
       return isOld(message.decision.change) || instances.get(message.instance)?.goneAt !== null

@@ -152,6 +152,6 @@ function unchanged(state: ScheduleState, epoch: number): Change {
       state: { ...state, version: state.version + 1 },
       notBefore: null,
     },
-    ...{ creates: [], updates: [], runs: [], limits: [], trim: null },
+    ...{ creates: [], reopens: [], history: [], rewrites: [], limits: [], trim: null },
   }
 }

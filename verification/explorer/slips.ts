@@ -143,7 +143,7 @@ export const SLIPS: readonly Slip[] = [
     broken: disguised((store) => ({
       apply: (changes, options) =>
         store.apply(
-          changes.map((change) => ({ ...change, creates: [], updates: [...change.creates, ...change.updates] })),
+          changes.map((change) => ({ ...change, creates: [] })),
           options,
         ),
     })),
@@ -154,7 +154,7 @@ export const SLIPS: readonly Slip[] = [
     broken: {
       advance(state, ...rest) {
         const decision = OURS.advance(state, ...rest)
-        return changed(decision, { creates: decision?.change.creates.filter(({ ending }) => ending === null) ?? [] })
+        return changed(decision, { history: decision?.change.history.filter(({ run }) => run !== null) ?? [] })
       },
     },
   },

@@ -55,11 +55,10 @@ export async function storeAt(disguise: (store: MemoryStore, source: MemorySourc
 }
 
 function copySpace(space: NamespaceData): NamespaceData {
-  const { schedules, fires, runs, notes, steps, instances, apps, floor } = space
+  const { schedules, history, notes, steps, instances, apps, floor } = space
   return {
     schedules: new Map(schedules),
-    fires: new Map(fires),
-    runs: new Map(runs),
+    history: new Map(history),
     notes,
     steps: new Map(steps),
     instances: new Map(instances),
@@ -72,8 +71,7 @@ function isSame(one: NamespaceData, other: NamespaceData): boolean {
   return (
     one.floor === other.floor &&
     isSameMap(one.schedules, other.schedules) &&
-    isSameMap(one.fires, other.fires) &&
-    isSameMap(one.runs, other.runs) &&
+    isSameMap(one.history, other.history) &&
     isSameMap(one.steps, other.steps) &&
     isSameMap(one.instances, other.instances)
   )

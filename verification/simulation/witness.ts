@@ -49,14 +49,16 @@ export function witness(
     changed(step) {
       declared(step)
       for (const { before } of step.fires) if (before === undefined) count('fire')
-      for (const { before, wanted } of step.runs) {
-        if (before !== undefined) continue
-        attempts.set(`${wanted.token} ${wanted.schedule}`, wanted.attempt)
-        countGrant(step, wanted, count)
+      for (const { before, after: run } of step.runs) {
+        if (before !== undefined || run === undefined) continue
+        attempts.set(`${run.token} ${run.schedule}`, run.attempt)
+        countGrant(step, run, count)
       }
     },
     committed(step) {
-      const run = step.runs.find(({ wanted }) => wanted.ending?.outcome === 'succeeded')?.wanted
+      const run = step.runs.find(
+        (one) => one.before?.ending === null && one.after?.ending?.outcome === 'succeeded',
+      )?.after
       if (run !== undefined) recorder.effect(seenOf(run), step.who, 'transaction', 'row', true)
     },
     stepped(who, command, answer) {

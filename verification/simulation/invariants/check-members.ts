@@ -1,9 +1,8 @@
 import type { AppRecord } from '../../../packages/cronce/src/model/app.ts'
 import type { StepRecord } from '../../../packages/cronce/src/model/record.ts'
 import type { NamespaceData, StoredInstance } from '../../../packages/cronce/src/store/memory/data.ts'
-import { runKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
 import type { BeatAnswer, StepAnswer, StepCommand } from '../../../packages/cronce/src/store/store.ts'
-import type { Step } from './mirror.ts'
+import { openIn, type Step } from './mirror.ts'
 import type { Report } from './report.ts'
 
 /** Clocks of processes run at most so much faster than the world's. */
@@ -63,9 +62,9 @@ export function checkStep(
   }
   if (before?.state === 'done') report('S6 once', `${about} was done, and was written again`)
   if (command.kind === 'resolve') return
-  const run = data.runs.get(runKeyText(command.fire.schedule, command.token))
   if (command.kind === 'begin') {
-    const isLive = run?.ending === null && data.instances.get(run.instance)?.goneAt === null
+    const run = openIn(data.schedules.get(command.fire.schedule), command.fire)?.run
+    const isLive = run?.token === command.token && data.instances.get(run.instance)?.goneAt === null
     if (!isLive) report('S3 fence', `${about} was begun by run ${command.token}, which is not live`)
     if (before?.state === 'begun' && before.token !== command.token && !command.rerun) {
       report('S6 once', `${about} was begun by run ${before.token}, and again by ${command.token}`)

@@ -1,61 +1,113 @@
 import { keepAtLeastMs, policyOf } from '../../../packages/cronce/src/model/policy.ts'
-import type { FireRecord } from '../../../packages/cronce/src/model/record.ts'
-import type { ScheduleState } from '../../../packages/cronce/src/model/schedule.ts'
-import { fireKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
+import type { FireKey, HistoryRecord, Range } from '../../../packages/cronce/src/model/record.ts'
+import type { OpenFire, ScheduleState } from '../../../packages/cronce/src/model/schedule.ts'
+import { fireKeyText, lineKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
 import { instantsIn, isInstant } from './instants.ts'
-import type { Mirror, Step, Touched } from './mirror.ts'
+import { type Mirror, openIn, type Step, type TouchedFire } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
 
 /** What is on record: every instant once, nothing else, and what has ended stays so. */
 export function checkRecords(step: Step, mirror: Mirror, report: Report): void {
   for (const fire of step.fires) {
-    if (fire.after !== fire.wanted) report('S12 durability', `${label(fire.wanted)} was written, and is not on record`)
-    if (fire.before === undefined) checkCreated(step, fire.wanted, mirror, report)
-    else checkChanged(fire, fire.before, report)
+    const isNew = step.change.creates.some((key) => fireKeyText(key) === fire.key)
+    if (isNew) checkCreated(step, fire, mirror, report)
+    else checkChanged(fire, report)
+    checkFinal(step, fire, report)
   }
+  checkLines(step, report)
   checkVersion(step, report)
-  if (step.after === undefined) checkRemoved(step, mirror, report)
-  else checkOpen(step, step.after, mirror, report)
+  checkOpen(step, report)
   if (step.before !== undefined && step.after !== undefined) checkMark(step.before, step.after, step, mirror, report)
 }
 
-function checkCreated({ before, now, change }: Step, fire: FireRecord, mirror: Mirror, report: Report): void {
+function checkCreated(
+  step: Step,
+  { key, fire, after, linesBefore }: TouchedFire,
+  mirror: Mirror,
+  report: Report,
+): void {
+  const { before, now, change } = step
+  if (linesBefore.length > 0 || openIn(before, fire) !== undefined) {
+    report('S8 identity', `${label(fire)} is on record already, and was made again`)
+  }
   if (fire.nonce !== '') {
     const known = mirror.nonces.get(fire.schedule)?.get(fire.nonce)
     if (known !== undefined) report('S8 identity', `${label(fire)} is on record as ${known} already`)
     return
   }
+  if (after === undefined) {
+    report('S12 durability', `${label(fire)} was made, and is not on record as ${key}`)
+    return
+  }
   // Part of a range that is being split.
   if (coveredBy(mirror, fire) !== undefined) return
   const { definition } = before ?? change.state!
-  const { dueAt, range } = fire
+  const { dueAt, range } = after
   const last = range?.untilAt ?? dueAt
   const count = range === null ? 1 : instantsIn(definition, dueAt, last + 1).length
   if (!isInstant(definition, dueAt) || !isInstant(definition, last)) {
-    report('S8 identity', `${label(fire)} is no instant of its schedule`)
+    report('S8 identity', `${label(after)} is no instant of its schedule`)
   } else if (count !== (range?.count ?? 1))
-    report('S8 identity', `${label(fire)} stands for ${range?.count} of ${count}`)
-  const isPlanned = fire.kind === 'scheduled' && fire.round === 1 && range === null
-  if (isPlanned && fire.readyAt > dueAt && instantsIn(definition, dueAt + 1, fire.readyAt + 1).length > 0) {
-    report('S8 identity', `${label(fire)} is ready at ${instantText(fire.readyAt)}, after the next one is due`)
+    report('S8 identity', `${label(after)} stands for ${range?.count} of ${count}`)
+  const isPlanned = after.kind === 'scheduled' && after.round === 1 && range === null
+  if (isPlanned && after.readyAt > dueAt && instantsIn(definition, dueAt + 1, after.readyAt + 1).length > 0) {
+    report('S8 identity', `${label(after)} is ready at ${instantText(after.readyAt)}, after the next one is due`)
   }
   // What is filled in had come before the clock was set back; it starts when it comes again.
-  if (last > now && fire.kind !== 'backfill' && fire.ending?.reason !== 'skipped-by-operator') {
-    report('S7 not early', `${label(fire)} is on record at ${instantText(now)} already`)
+  if (last > now && after.kind !== 'backfill' && after.ending?.reason !== 'skipped-by-operator') {
+    report('S7 not early', `${label(after)} is on record at ${instantText(now)} already`)
   }
 }
 
-function checkChanged({ wanted }: Touched<FireRecord>, before: FireRecord, report: Report): void {
-  if (before.ending === null || before === wanted) return
-  const isSplit = before.range !== null && wanted.ending?.reason === before.ending.reason
-  const isRound = wanted.round === before.round + 1 && wanted.ending === null
+/** What has ended changes only by another round, or by the split of a range. */
+function checkChanged({ fire, before, after, linesAfter }: TouchedFire, report: Report): void {
+  if (before === undefined || before.ending === null) return
+  // All of it went with a trim.
+  if (after === undefined && linesAfter.length === 0) return
+  const isSplit = before.range !== null && after?.ending?.reason === before.ending.reason
+  const isSame = before.range === null && after?.number === before.number
   // Opened and ended in one step: by whoever removes it.
-  const isBoth = wanted.round === before.round + 1
-  if (!isSplit && !isRound && !isBoth) {
+  const isRound = after?.round === before.round + 1
+  if (!isSplit && !isSame && !isRound) {
     report(
       'S5 single settle',
-      `${label(wanted)} had ended (${before.ending.reason}), and is now ${wanted.ending?.reason}`,
+      `${label(fire)} had ended (${before.ending.reason}), and is now ${after?.ending?.reason}`,
     )
+  }
+}
+
+/** A fire has one line that ends it, and none while it is open. */
+function checkFinal({ after: state }: Step, { fire, linesAfter }: TouchedFire, report: Report): void {
+  const isOpen = openIn(state, fire) !== undefined
+  const final = linesAfter.filter(({ isFinal }) => isFinal)
+  if (final.length > (isOpen ? 0 : 1)) {
+    const numbers = final.map(({ number }) => number).join()
+    report('S5 single settle', `${label(fire)} is ${isOpen ? 'open' : 'over'}, and ended with lines ${numbers}`)
+  }
+}
+
+/** The history is appended to, without gaps; only a range is written again. */
+function checkLines({ change, before, after, fires }: Step, report: Report): void {
+  const written = new Set(fires.flatMap(({ linesAfter }) => linesAfter))
+  const isTrimmed = (line: HistoryRecord): boolean => change.trim !== null && line.number < change.trim.belowNumber
+  for (const line of [...change.history, ...change.rewrites]) {
+    if (!written.has(line) && !isTrimmed(line)) {
+      report('S12 durability', `line ${line.number} (${label(line)}) was written, and is not on record`)
+    }
+  }
+  const known = new Map(fires.flatMap(({ linesBefore }) => linesBefore).map((line) => [line.number, line]))
+  for (const [index, line] of change.history.entries()) {
+    if (line.number !== (before?.ended ?? 0) + index + 1 || known.has(line.number)) {
+      report('S5 single settle', `line ${line.number} (${label(line)}) follows ${before?.ended} lines`)
+    }
+  }
+  for (const line of change.rewrites) {
+    if (known.get(line.number)?.range == null) {
+      report('S5 single settle', `line ${line.number} (${label(line)}) was written again, and is no range`)
+    }
+  }
+  if (before !== undefined && after !== undefined && after.ended !== before.ended + change.history.length) {
+    report('S5 single settle', `${change.id} has ${after.ended} lines after ${before.ended}`)
   }
 }
 
@@ -74,37 +126,36 @@ function checkVersion({ before, after, change, who }: Step, report: Report): voi
   if (before !== undefined && after.tokens < before.tokens) report('S2 token', `${change.id} counts tokens backwards`)
 }
 
-function checkRemoved({ change }: Step, mirror: Mirror, report: Report): void {
-  const ended = change.updates.filter(({ ending }) => ending !== null).length
-  const open = mirror.openFires.get(change.id) ?? 0
-  const opened = change.creates.filter(({ ending }) => ending === null).length
-  if (open + opened > ended) report('S13 conservation', `${change.id} was removed with ${open} open, ${ended} ended`)
+/** Every fire that is open was made or opened again, within its budgets; and one that is open no more has ended. */
+function checkOpen({ before, after, change, fires }: Step, report: Report): void {
+  const keys = after?.open.map((fire) => fireKeyText({ ...fire, schedule: change.id })) ?? []
+  if (new Set(keys).size !== keys.length) report('S13 conservation', `${change.id} has a fire open twice`)
+  const isMade = (key: string): boolean => change.creates.some((fire) => fireKeyText(fire) === key)
+  for (const { key, fire, before: was, after: is, linesBefore, linesAfter } of fires) {
+    const [earlier, open] = [openIn(before, fire), openIn(after, fire)]
+    if (open !== undefined && earlier === undefined && !isMade(key) && was?.ending == null) {
+      report('S13 conservation', `${label(fire)} is open, and was neither made nor opened again`)
+    }
+    if (open === undefined && earlier !== undefined && is === undefined) {
+      report('S13 conservation', `${label(fire)} was open, and is gone without an end`)
+    }
+    const isAdded = linesAfter.length > linesBefore.length
+    if (isAdded && earlier === undefined && !isMade(key) && was?.ending == null) {
+      report('S13 conservation', `${label(fire)} has another line, and was not open`)
+    }
+    if (open !== undefined && earlier !== undefined && open.round !== earlier.round) {
+      report('S5 single settle', `${label(fire)} went from round ${earlier.round} to ${open.round} while it was open`)
+    }
+    if (after !== undefined && open !== undefined) checkBudget(after, open, report)
+  }
 }
 
-/** The open fires of the state are the open records, with the same numbers, and within their budgets. */
-function checkOpen(step: Step, after: ScheduleState, mirror: Mirror, report: Report): void {
-  const fires = mirror.data().fires
-  const known = new Set(step.before?.open)
-  for (const fire of after.open) {
-    if (known.has(fire) && step.before?.definition === after.definition) continue
-    const record = fires.get(fireKeyText({ schedule: after.id, dueAt: fire.dueAt, nonce: fire.nonce }))
-    const isAlike = record?.ending === null && record.round === fire.round && record.attempt === fire.attempt
-    if (!isAlike)
-      report('S13 conservation', `${after.id} ${instantText(fire.dueAt)} is open, and not on record as that`)
-    const { retry, guarantee } = policyOf(fire.own?.policy ?? after.definition.policy)
-    const isOnce = guarantee === 'at-most-once'
-    if (fire.failures > (isOnce ? 0 : retry.attempts) || fire.crashes > (isOnce ? 0 : retry.crashes)) {
-      const spent = `${fire.failures} failures, ${fire.crashes} crashes`
-      report('S11 attempts', `${after.id} ${instantText(fire.dueAt)} is to be run again after ${spent}`)
-    }
-  }
-  let open = mirror.openFires.get(after.id) ?? 0
-  for (const { before, after: record } of step.fires) {
-    open += Number(record?.ending === null) - Number(before?.ending === null)
-  }
-  if (open !== after.open.length) {
-    report('S13 conservation', `${after.id} has ${after.open.length} open fires, and ${open} open records`)
-  }
+function checkBudget(state: ScheduleState, fire: OpenFire, report: Report): void {
+  const { retry, guarantee } = policyOf(fire.own?.policy ?? state.definition.policy)
+  const isOnce = guarantee === 'at-most-once'
+  if (fire.failures <= (isOnce ? 0 : retry.attempts) && fire.crashes <= (isOnce ? 0 : retry.crashes)) return
+  const spent = `${fire.failures} failures, ${fire.crashes} crashes`
+  report('S11 attempts', `${state.id} ${instantText(fire.dueAt)} is to be run again after ${spent}`)
 }
 
 /** The mark moves only past instants that are on record. */
@@ -127,38 +178,45 @@ function checkMark(before: ScheduleState, after: ScheduleState, step: Step, mirr
   }
 }
 
-function isOnRecord(mirror: Mirror, { change, fires }: Step, dueAt: number): boolean {
-  if (mirror.data().fires.has(fireKeyText({ schedule: change.id, dueAt, nonce: '' }))) return true
-  const covers = (fire: FireRecord): boolean =>
-    fire.range !== null && fire.dueAt <= dueAt && dueAt <= fire.range.untilAt
-  return fires.some(({ wanted }) => covers(wanted)) || [...(mirror.ranges.get(change.id)?.values() ?? [])].some(covers)
+function isOnRecord(mirror: Mirror, { change, after, fires }: Step, dueAt: number): boolean {
+  const key = fireKeyText({ schedule: change.id, dueAt, nonce: '' })
+  if (openIn(after, { dueAt, nonce: '' }) !== undefined || mirror.lines.has(key)) return true
+  const covers = (line: HistoryRecord): boolean => line.dueAt <= dueAt && dueAt <= (line.range?.untilAt ?? line.dueAt)
+  const isWritten = fires.some(({ fire, linesAfter }) => fire.nonce === '' && linesAfter.some(covers))
+  return isWritten || [...(mirror.ranges.get(change.id)?.values() ?? [])].some(covers)
 }
 
-function coveredBy(mirror: Mirror, { schedule, dueAt }: FireRecord): FireRecord | undefined {
-  for (const range of mirror.ranges.get(schedule)?.values() ?? []) {
-    if (range.dueAt < dueAt && dueAt <= range.range!.untilAt) return range
+function coveredBy(mirror: Mirror, { schedule, dueAt }: FireKey): HistoryRecord | undefined {
+  for (const line of mirror.ranges.get(schedule)?.values() ?? []) {
+    if (line.dueAt < dueAt && dueAt <= line.range!.untilAt) return line
   }
   return undefined
 }
 
-/** Records go when their time is up, and not before. Called when there are fewer than there should be. */
+/** Fires go when their time is up, and not before, with all their lines. Called when there are fewer lines than there should be. */
 export function checkGone(mirror: Mirror, now: number, report: Report, count: (what: string) => void): void {
-  const { fires, schedules } = mirror.data()
-  for (const [key, fire] of mirror.fires) {
-    if (fires.has(key)) continue
-    mirror.fires.delete(key)
+  const { history, schedules } = mirror.data()
+  for (const [key, lines] of mirror.lines) {
+    const all = [...lines.values()]
+    const gone = all.filter((line) => !history.has(lineKeyText(line.schedule, line.number)))
+    if (gone.length === 0) continue
+    const final = all.find(({ isFinal }) => isFinal)
+    const fire = final ?? all[0]!
+    mirror.lines.delete(key)
+    mirror.lineCount -= lines.size
     mirror.ranges.get(fire.schedule)?.delete(key)
     mirror.nonces.get(fire.schedule)?.delete(fire.nonce)
     count('pruned record')
+    if (gone.length < all.length) report('S12 durability', `${label(fire)} lost ${gone.length} of ${all.length} lines`)
     const policy = schedules.get(fire.schedule)?.definition.policy
     const leastMs = policy === undefined ? 0 : keepAtLeastMs(policyOf(policy))
-    const isDue = fire.expiresAt !== null && fire.expiresAt <= now
-    const isOld = fire.endedAt !== null && fire.endedAt < now - leastMs
-    if (fire.ending === null || !(isDue || isOld)) report('S12 durability', `${label(fire)} is gone before its time`)
+    const isDue = final !== undefined && (final.expiresAt <= now || final.endedAt < now - leastMs)
+    const isOpen = openIn(schedules.get(fire.schedule), fire) !== undefined
+    if (isOpen || !isDue) report('S12 durability', `${label(fire)} is gone before its time`)
   }
 }
 
-function label({ schedule, dueAt, nonce, range }: FireRecord): string {
+function label({ schedule, dueAt, nonce, range = null }: FireKey & { readonly range?: Range | null }): string {
   const until = range === null ? '' : ` to ${instantText(range.untilAt)}`
   return `${schedule} ${instantText(dueAt)}${until}${nonce === '' ? '' : ` ${nonce}`}`
 }

@@ -71,15 +71,15 @@ function endsOf({ fires, runs }: Step): string[] {
     const isNew = before === undefined || before.ending === null || before.round !== after.round
     return isNew && !ended.some((run) => isEndOf(run, after))
   })
-  return [...ended.map(({ wanted }) => runKey(wanted)), ...own.map(({ wanted }) => fireKey(wanted))]
+  return [...ended.map(({ after }) => runKey(after!)), ...own.map(({ after }) => fireKey(after!))]
 }
 
 function hasEnded({ before, after }: Touched<RunRecord>): boolean {
   return after !== undefined && after.ending !== null && (before === undefined || before.ending === null)
 }
 
-function isEndOf({ wanted: run }: Touched<RunRecord>, fire: FireRecord): boolean {
-  return run.dueAt === fire.dueAt && run.nonce === fire.nonce && run.ending?.reason === fire.ending?.reason
+function isEndOf({ after: run }: Touched<RunRecord>, fire: FireRecord): boolean {
+  return run?.dueAt === fire.dueAt && run.nonce === fire.nonce && run.ending?.reason === fire.ending?.reason
 }
 
 function runKey({ schedule, token }: Pick<RunRecord, 'schedule' | 'token'>): string {

@@ -1,5 +1,10 @@
 import type { Change } from '../../../packages/cronce/src/model/change.ts'
-import { fireKeyText, type NamespaceData, stepKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
+import {
+  fireKeyText,
+  lineKeyText,
+  type NamespaceData,
+  stepKeyText,
+} from '../../../packages/cronce/src/store/memory/data.ts'
 import type { MemorySource } from '../../../packages/cronce/src/store/memory/memory.ts'
 import type { MemoryTransaction } from '../../../packages/cronce/src/store/memory/transaction.ts'
 import type { ApplyOptions, StepAnswer, StepCommand, Store } from '../../../packages/cronce/src/store/store.ts'
@@ -15,7 +20,16 @@ import {
 } from './check-members.ts'
 import { checkGone, checkRecords } from './check-records.ts'
 import { checkRuns } from './check-runs.ts'
-import { type Captured, capture, createMirror, follow, type Mirror, type Step, touched } from './mirror.ts'
+import {
+  type Captured,
+  capture,
+  createMirror,
+  follow,
+  type Mirror,
+  type Step,
+  touchedFires,
+  touchedRuns,
+} from './mirror.ts'
 import type { Report } from './report.ts'
 
 type Tx = MemoryTransaction
@@ -73,19 +87,19 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
   }
   /** After all that was written at once is followed. */
   const noteGone = (): void => {
-    if (data().fires.size !== mirror.fires.size) checkGone(mirror, storeNow(), report, watcher.count)
+    if (data().history.size !== mirror.lineCount) checkGone(mirror, storeNow(), report, watcher.count)
   }
   const stepOf = (who: string, change: Change, before: Captured, after: Captured, claimant: string | null): Step => ({
     ...{ who, now: storeNow(), change, claimant, before: before.state, after: after.state },
-    fires: touched(before.fires, after.fires),
-    runs: touched(before.runs, after.runs),
+    fires: touchedFires(before, after),
+    runs: touchedRuns(before, after),
   })
   /** Transactions that were decided: they are in the store by now, or never will be. */
   const settlePending = (): void => {
     const decided = pending
     pending = []
     for (const { who, change, before, effects } of decided) {
-      const after = capture(data(), change)
+      const after = capture(mirror, change, before)
       if (after.state === before.state) {
         if (source.data.effects.size !== effects) report('S6 transaction', `${change.id}: effects without a settlement`)
         continue
@@ -101,9 +115,9 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
     return async (changes: readonly Change[], options?: ApplyOptions<Tx>) => {
       settlePending()
       const isOver = options?.claimant !== undefined && data().instances.get(options.claimant.instance)?.goneAt !== null
-      const before = changes.map((change) => capture(data(), change))
+      const before = changes.map((change) => capture(mirror, change))
       const answer = store.apply(changes, options)
-      const after = changes.map((change) => capture(data(), change))
+      const after = changes.map((change, index) => capture(mirror, change, before[index]))
       const claimant = options?.claimant?.instance ?? null
       const steps = changes.map((change, index) => stepOf(who, change, before[index]!, after[index]!, claimant))
       // In the order in which they were written, and before anybody else writes.
@@ -192,7 +206,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
           settlePending()
           const change = transaction.settle(state, now, value)
           const effects = source.data.effects.size
-          if (change !== null) pending.push({ who, change, before: capture(data(), change), effects: effects - 1 })
+          if (change !== null) pending.push({ who, change, before: capture(mirror, change), effects: effects - 1 })
           return change
         },
       })
@@ -232,8 +246,11 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
     mirror,
     finish() {
       settlePending()
-      for (const [key, fire] of mirror.fires) {
-        if (data().fires.get(key) !== fire) return report('S12 durability', `the record ${key} changed behind our back`)
+      for (const lines of mirror.lines.values()) {
+        for (const line of lines.values()) {
+          const key = lineKeyText(line.schedule, line.number)
+          if (data().history.get(key) !== line) return report('S12 durability', `line ${key} changed behind our back`)
+        }
       }
     },
   }

@@ -1,5 +1,6 @@
 import type { FireRecord } from '../model/record.ts'
 import { deliver } from '../policy/deliver.ts'
+import { fireIn } from '../policy/fire-in.ts'
 import { covers } from '../policy/ledger.ts'
 import { changeSchedule } from './change-schedule.ts'
 import { findFire } from './find-fire.ts'
@@ -44,7 +45,7 @@ export async function deliverFire<Tx>(
   if (changed.kind === 'exists') return answer(changed.fire, false)
   if (changed.kind === 'unchanged')
     return known === null ? { fire: null, created: false, readyAt } : answer(known, false)
-  const fire = changed.decision.change.creates.find((record) => record.nonce === '' && covers(record, dueAt))
+  const fire = fireIn(changed.decision.change, (one) => one.nonce === '' && covers(one, dueAt))
   return answer(fire!, true)
 }
 

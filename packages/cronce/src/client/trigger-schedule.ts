@@ -2,6 +2,7 @@ import type { Json } from '../model/json.ts'
 import { LIMITS } from '../model/limits.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
+import { fireIn } from '../policy/fire-in.ts'
 import { findTriggered, triggerNow } from '../policy/trigger-now.ts'
 import { readStore } from './ask-store.ts'
 import { changeSchedule, refusalError } from './change-schedule.ts'
@@ -70,8 +71,8 @@ export async function triggerSchedule<Tx>(
   )
   if (changed.kind === 'exists') return { fire: viewFire(changed.fire), created: false }
   if (changed.kind === 'unchanged') return { fire: viewFire(known!), created: false }
-  const { creates } = changed.decision.change
-  return { fire: viewFire(creates.find(({ nonce }) => nonce === command.nonce)!), created: true }
+  const fire = fireIn(changed.decision.change, ({ nonce }) => nonce === command.nonce)
+  return { fire: viewFire(fire!), created: true }
 }
 
 async function demandFittingInput<Tx>(

@@ -335,7 +335,7 @@ export async function sendClaim(
   const claimant = { instance: core.instance, leaseMs }
   const changes = decisions.map(({ change }) => change)
   // Whoever runs what is to be replaced would hear of it with its next beat; the new fire waits for that.
-  const wake = changes.some(({ runs }) => runs.some(({ cancel, ending }) => cancel !== null && ending === null))
+  const wake = changes.some(({ state }) => state?.open.some(({ run }) => run !== null && run.cancel !== null))
   const sent = core.lease.times()
   await core.parts.sync('claim:sent')
   try {

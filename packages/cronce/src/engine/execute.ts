@@ -44,7 +44,8 @@ export async function execute<Tx>(
   aside: Aside<Tx> | null = null,
 ): Promise<Settled> {
   const run = new ExecutedRun(core.parts.clock, started, aside?.kind ?? null)
-  const { schedule, token, slots } = started.record
+  const { schedule, token } = started.record
+  const { slots = [] } = started.fire.run
   core.runs.add(run)
   // What the store has acknowledged is known, and so is when it is due again; else somebody must look.
   let isKnown = false

@@ -1,5 +1,4 @@
 import { NOBODY, type OpenFire, type ScheduleState } from '../model/schedule.ts'
-import { newFire } from '../policy/fires.ts'
 import type { KnownFire } from '../policy/restore.ts'
 import type { Core } from './core.ts'
 import { fireText, type Remembered } from './recent.ts'
@@ -20,8 +19,7 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
   }
   for (const run of core.runs.all()) {
     const known = fires.get(fireText(run.started.record))
-    const isKnown = known?.runs.some(({ token }) => token === run.started.record.token) === true
-    if (!isKnown) add(fires, runningHere(core, run))
+    if (known?.token !== run.started.record.token) add(fires, runningHere(core, run))
   }
   for (const { state, fire } of latest.values()) {
     for (const open of state?.open ?? []) {
@@ -84,20 +82,13 @@ function runningHere(core: Core, { started }: LocalRun): KnownFire {
   return {
     fire: { schedule, dueAt, nonce },
     token,
-    open: seen ?? openOf(started),
-    record: null,
-    runs: [record],
+    open: seen ?? started.fire,
+    history: [],
     isElsewhere: false,
   }
 }
 
 function runningElsewhere(schedule: string, open: OpenFire, token: string): KnownFire {
   const { dueAt, nonce } = open
-  return { fire: { schedule, dueAt, nonce }, token, open, record: null, runs: [], isElsewhere: true }
-}
-
-function openOf({ record, kind }: LocalRun['started']): OpenFire {
-  const { dueAt, readyAt, nonce, round, attempt, token, instance, request, startedAt } = record
-  const run = { token, instance, request, startedAt, cancel: null }
-  return { ...newFire({ dueAt, readyAt, plannedAt: startedAt, kind }), nonce, round, attempt, run }
+  return { fire: { schedule, dueAt, nonce }, token, open, history: [], isElsewhere: true }
 }

@@ -9,8 +9,8 @@ import { isSuspect } from '../policy/wake.ts'
  */
 export function isPutOff(state: ScheduleState, { change, started }: Decision): boolean {
   if (started.length > 0 || change.state === null || !state.open.some(isSuspect)) return false
-  const { creates, updates, runs } = change
-  if (creates.length + updates.length + runs.length > 0) return false
+  const { creates, history } = change
+  if (creates.length + history.length > 0) return false
   return timeless(state) === timeless(change.state)
 }
 

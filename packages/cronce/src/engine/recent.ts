@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { Change } from '../model/change.ts'
-import type { FireKey, RunRecord } from '../model/record.ts'
-import type { ScheduleState } from '../model/schedule.ts'
+import type { FireKey } from '../model/record.ts'
+import { NOBODY, type OpenFire, type ScheduleState } from '../model/schedule.ts'
 import { isNewerToken } from '../model/token.ts'
-import type { Decision } from '../policy/decision.ts'
+import type { Decision, StartedRun } from '../policy/decision.ts'
 import type { KnownFire } from '../policy/restore.ts'
 
 /**
@@ -35,7 +35,14 @@ const KEPT_MS = 60_000
 /** Of changes: a fire is mostly two of them. */
 const MOST = 4_000
 
-type Written = { readonly change: Change; readonly at: number } | { readonly forgotten: FireKey; readonly at: number }
+interface WrittenChange {
+  readonly change: Change
+  /** Runs that began with it. */
+  readonly started: readonly StartedRun[]
+  readonly at: number
+}
+
+type Written = WrittenChange | { readonly forgotten: FireKey; readonly at: number }
 
 export function recent(clock: Clock, losesWrites: boolean): Recent {
   /** What was written, the oldest first. What it says of each fire is worked out when somebody asks, which is hardly ever. */
@@ -58,13 +65,13 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
   }
 
   return {
-    applied({ change }) {
-      if (losesWrites && change.runs.length > 0) add({ change, at: clock.mono() })
+    applied({ change, started }) {
+      if (losesWrites && isAboutRuns(change, started)) add({ change, started, at: clock.mono() })
     },
     all() {
       const fires = new Map<string, Remembered>()
       for (const one of written.slice(oldest)) {
-        if ('change' in one) for (const run of one.change.runs) remember(fires, run, one)
+        if ('change' in one) remember(fires, one)
         else fires.delete(fireText(one.forgotten))
       }
       return [...fires.values()]
@@ -77,35 +84,46 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
   }
 }
 
+function isAboutRuns({ state, history }: Change, started: readonly StartedRun[]): boolean {
+  return started.length > 0 || history.some(({ run }) => run !== null) || state?.open.some(isParked) === true
+}
+
+function isParked({ run }: OpenFire): boolean {
+  return run?.instance === NOBODY
+}
+
 /** By fire, in the order of their last change. */
-function remember(
-  fires: Map<string, Remembered>,
-  run: RunRecord,
-  { change, at }: { readonly change: Change; readonly at: number },
-): void {
-  const { schedule, dueAt, nonce } = run
-  const key = fireText(run)
-  const known = fires.get(key)
-  // Answers may overtake each other.
-  if (known !== undefined && isNewerToken(known.token, run.token)) return
-  // One that was open when another began was overtaken: how it ended is known to others.
-  const runs = (known?.runs ?? []).filter(({ token, ending }) => token !== run.token && ending !== null)
-  const isSame = (fire: { dueAt: number; nonce: string }): boolean => fire.dueAt === dueAt && fire.nonce === nonce
-  const record = change.updates.find(isSame) ?? change.creates.find(isSame)
-  // Only the run is put right: the fire had gone on without it.
-  if (record === undefined) return
-  fires.delete(key)
-  fires.set(key, {
-    fire: { schedule, dueAt, nonce },
-    token: run.token,
-    open: change.state?.open.find(isSame) ?? null,
-    record,
-    runs: [...runs, run],
-    isElsewhere: false,
-    state: change.state,
-    epoch: change.epoch,
-    at,
-  })
+function remember(fires: Map<string, Remembered>, { change, started, at }: WrittenChange): void {
+  const schedule = change.id
+  const touched = [
+    ...change.history.filter(({ run }) => run !== null),
+    ...started.map(({ fire }) => fire),
+    ...(change.state?.open.filter(isParked) ?? []),
+  ]
+  const keys = new Map(touched.map(({ dueAt, nonce }) => [fireText({ schedule, dueAt, nonce }), { dueAt, nonce }]))
+  for (const [key, { dueAt, nonce }] of keys) {
+    const known = fires.get(key)
+    const isSame = (fire: Pick<FireKey, 'dueAt' | 'nonce'>): boolean => fire.dueAt === dueAt && fire.nonce === nonce
+    const open = change.state?.open.find(isSame) ?? null
+    const lines = change.history.filter(isSame)
+    const isOwn = open !== null && (isParked(open) || started.some(({ fire }) => isSame(fire)))
+    const tokens = [...lines.map(({ run }) => run?.token), isOwn ? open.run?.token : undefined]
+    const token = tokens.filter((one) => one !== undefined).reduce((a, b) => (isNewerToken(a, b) ? a : b))
+    // Answers may overtake each other.
+    if (known !== undefined && isNewerToken(known.token, token)) continue
+    // Only the run is put right: the fire had gone on without it.
+    const isOvertaken = open === null ? !lines.some(({ isFinal }) => isFinal) : isOlder(token, open)
+    if (isOvertaken) continue
+    fires.delete(key)
+    fires.set(key, {
+      ...{ fire: { schedule, dueAt, nonce }, token, open, history: [...(known?.history ?? []), ...lines] },
+      ...{ isElsewhere: false, state: change.state, epoch: change.epoch, at },
+    })
+  }
+}
+
+function isOlder(token: string, { run }: OpenFire): boolean {
+  return run !== null && isNewerToken(run.token, token)
 }
 
 export function fireText({ schedule, dueAt, nonce }: FireKey): string {

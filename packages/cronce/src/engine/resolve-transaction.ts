@@ -51,8 +51,9 @@ function unchanged(state: ScheduleState, epoch: number): Change {
     state: { ...state, version: state.version + 1 },
     notBefore: null,
     creates: [],
-    updates: [],
-    runs: [],
+    reopens: [],
+    history: [],
+    rewrites: [],
     limits: [],
     trim: null,
   }

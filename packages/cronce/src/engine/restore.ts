@@ -190,7 +190,7 @@ async function missingOf(
 ): Promise<{ readonly known: KnownFire; readonly stored: StoredFire }[]> {
   const missing: { readonly known: KnownFire; readonly stored: StoredFire }[] = []
   for (const fire of known) {
-    const isRunning = fire.open?.run != null && fire.runs.length <= 1
+    const isRunning = fire.open?.run != null && fire.history.length === 0
     if (isRunning && state?.open.some(({ run }) => run?.token === fire.token)) continue
     if (isIntact(fire, await findRuns(core, fire))) continue
     missing.push({ known: fire, stored: await storedOf(core, fire) })
@@ -198,9 +198,10 @@ async function missingOf(
   return missing
 }
 
-async function findRuns(core: Core, { fire, token, runs }: KnownFire): Promise<readonly RunRecord[]> {
+async function findRuns(core: Core, { fire, token, open, history }: KnownFire): Promise<readonly RunRecord[]> {
   const { schedule } = fire
-  const query = runs.length <= 1 ? { schedule, token, after: null, limit: 1 } : { fire, after: null, limit: RUNS }
+  const count = history.length + (open?.run == null ? 0 : 1)
+  const query = count <= 1 ? { schedule, token, after: null, limit: 1 } : { fire, after: null, limit: RUNS }
   return (await callStore(core, 'restore (run)', () => core.parts.store.listRuns(query))).items
 }
 

@@ -150,8 +150,7 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
 async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const { schedule, sent } = item
   const { token } = item.settlement
-  const wanted = sent?.change.runs.find((run) => run.token === token)
-  if (sent === null || wanted === undefined) return false
+  if (sent === null) return false
   const ask = () => core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
   const { items } = await callStore(core, 'settle (look)', ask)
   const found = items[0]
@@ -161,7 +160,9 @@ async function wasSettled(core: Core, item: Item): Promise<boolean> {
     core.applied(sent)
     return true
   }
-  if (found?.ending?.reason !== wanted.ending?.reason || found?.endedAt !== wanted.endedAt) return false
+  const wanted = sent.change.history.find(({ run }) => run?.token === token)
+  if (wanted === undefined || found?.ending?.reason !== wanted.ending.reason || found.endedAt !== wanted.endedAt)
+    return false
   item.sent = null
   core.applied(sent)
   return true

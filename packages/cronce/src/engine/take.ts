@@ -94,9 +94,9 @@ async function claimOne(core: Core, decision: Decision, request: string): Promis
   }
 }
 
-function skippedBy({ change: { creates, updates } }: Decision): Taken {
-  const [skipped] = [...creates, ...updates].filter(({ ending }) => ending?.outcome === 'skipped')
-  return { kind: 'skipped', reason: skipped!.ending!.reason }
+function skippedBy({ change: { history } }: Decision): Taken {
+  const skipped = history.find(({ ending }) => ending.outcome === 'skipped')
+  return { kind: 'skipped', reason: skipped!.ending.reason }
 }
 
 function refusedBy({ refused, message, hint }: Refusal): Taken {

@@ -1,4 +1,4 @@
-import type { FireRecord, RunRecord } from './record.ts'
+import type { FireKey, HistoryRecord } from './record.ts'
 import type { Instant, ScheduleState } from './schedule.ts'
 
 /**
@@ -16,13 +16,18 @@ export interface Change {
   readonly state: ScheduleState | null
   /** The store's clock must have reached this. `null`: no matter. */
   readonly notBefore: Instant | null
-  /** Fires that must not be on record yet: not their key, and not their nonce in this schedule unless it is empty. */
-  readonly creates: readonly FireRecord[]
-  /** Fires that are on record, as they are now. */
-  readonly updates: readonly FireRecord[]
-  /** Runs that begin, change or end, as they are now. After it, no fire has more than one that is open. */
-  readonly runs: readonly RunRecord[]
-  /** Limits that the runs beginning here count against: after them, no slot may hold more open runs than its limit. */
+  /** Fires that must be new: neither open nor on record, not their key, and not their nonce in this schedule unless it is empty. */
+  readonly creates: readonly FireKey[]
+  /** Ended fires that are open again: their final records are final no more. */
+  readonly reopens: readonly FireKey[]
+  /**
+   * Lines that are appended to the history, numbered upward from `state.ended` before the change. None if the change creates the
+   * schedule: only the store knows where its numbers start.
+   */
+  readonly history: readonly HistoryRecord[]
+  /** Lines that take the place of those with their numbers: a range that shrinks, and a run whose end was lost and is known again. */
+  readonly rewrites: readonly HistoryRecord[]
+  /** Limits that the runs beginning here count against: after them, no slot may be held by more open runs (`OpenRun.slots`) than its limit. */
   readonly limits: readonly { readonly slot: string; readonly limit: number }[]
   /** Up to 200 records numbered below this, due and ended before that, may go: what is skipped ahead of time ends first. */
   readonly trim: { readonly belowNumber: number; readonly endedBefore: Instant } | null

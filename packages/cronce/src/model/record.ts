@@ -34,8 +34,53 @@ export interface FireRecord extends FireKey {
   /** Set once it has ended: the number of the record in its schedule, and when it may go. */
   readonly number: number | null
   readonly expiresAt: Instant | null
-  /** Instants from `dueAt` to `range.untilAt`, both included, that ended alike. */
-  readonly range: { readonly untilAt: Instant; readonly count: number; readonly trigger: TriggerData } | null
+  readonly range: Range | null
+}
+
+/**
+ * One line of a schedule's history: how a run ended, or how a fire or a range of instants ended without a run. Written once; see
+ * `Change` for the two exceptions. Fires and runs are views of it and of what is open: see `model/views.ts`.
+ */
+export interface HistoryRecord extends FireKey {
+  /** Its place in the history of the schedule: 1, 2, 3, … */
+  readonly number: number
+  /** The fire ended with it. Cleared when another round of the fire opens. */
+  readonly isFinal: boolean
+  readonly job: string
+  readonly tenant: string | null
+  readonly kind: FireKind
+  readonly round: number
+  readonly plannedAt: Instant
+  readonly readyAt: Instant
+  /** Runs of the fire so far, this one included. */
+  readonly attempt: number
+  readonly input: Json
+  readonly givenNull?: true
+  readonly asked?: Asked
+  /** `null`: the fire ended without a run, or for another reason than its last one. */
+  readonly run: EndedRun | null
+  readonly ending: Ending
+  readonly endedAt: Instant
+  /** When the fire's records may be deleted. Counts on the final record only. */
+  readonly expiresAt: Instant
+  readonly range: Range | null
+}
+
+export interface EndedRun {
+  readonly token: string
+  readonly instance: string
+  readonly startedAt: Instant
+  readonly cause?: StartCause
+  readonly cancel: CancelRequest | null
+  readonly error: ErrorRecord | null
+  readonly result: Json
+}
+
+/** Instants from `dueAt` of the record to `untilAt`, both included, that ended alike. */
+export interface Range {
+  readonly untilAt: Instant
+  readonly count: number
+  readonly trigger: TriggerData
 }
 
 /** One try at a fire. `(schedule, token)` is its identity. */
@@ -45,16 +90,14 @@ export interface RunRecord extends FireKey {
   readonly round: number
   readonly attempt: number
   readonly instance: string
-  readonly request: string
   readonly startedAt: Instant
   /** When it could have started: lateness is the difference. */
   readonly readyAt: Instant
   /** Why it started late, where it started later than the grace. */
   readonly cause?: StartCause
-  /** Names of the fleet-wide limits that it counts against while it is open. */
-  readonly slots: readonly string[]
   readonly cancel: CancelRequest | null
-  /** `null` while it is open. */
+  /** Of its line in the history; `null` while it is open, as are the next two. */
+  readonly number: number | null
   readonly ending: Ending | null
   readonly endedAt: Instant | null
   readonly error: ErrorRecord | null

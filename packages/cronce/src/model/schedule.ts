@@ -60,7 +60,7 @@ export interface ScheduleState {
   readonly tokens: number
   /** Fires counted against the limit. */
   readonly fired: number
-  /** Ended fires so far: the number of the next record. */
+  /** Lines of its history so far: the number of the last one. */
   readonly ended: number
   /** Records of instants before this may be gone. */
   readonly trimmedBefore: Instant | null
@@ -138,6 +138,15 @@ export interface OpenFire {
   readonly tenant?: string | null
 }
 
+/** An open fire with a run. */
+export interface RunningFire extends OpenFire {
+  readonly run: OpenRun
+}
+
+export function isRunning(fire: OpenFire): fire is RunningFire {
+  return fire.run !== null
+}
+
 /** What a fire that was never claimed waits for, as far as the misfire policy needs to know. */
 export interface Wait {
   /** Recorded with the run if that starts late. `asked`: misfire does not judge the fire. */
@@ -164,6 +173,8 @@ export interface OpenRun {
   readonly cause?: StartCause
   /** Somebody wants it to end. From `revokeAt` on anybody may end it. */
   readonly cancel: CancelRequest | null
+  /** Names of the fleet-wide limits that it counts against, where there are any. */
+  readonly slots?: readonly string[]
   /** It was begun here and goes on elsewhere: somebody with its token says how it ended, or it fails then. */
   readonly parkedUntil?: Instant
 }

@@ -1,6 +1,5 @@
 import { storeSource } from '../app/open-store.ts'
 import type { Change } from '../model/change.ts'
-import type { FireRecord } from '../model/record.ts'
 import type { Store, StoreSource } from '../store/store.ts'
 
 const KEPT_MS = 60_000
@@ -22,10 +21,5 @@ export function ownSource(): StoreSource {
 }
 
 function shortened(change: Change): Change {
-  return { ...change, creates: change.creates.map(soonGone), updates: change.updates.map(soonGone) }
-}
-
-function soonGone(record: FireRecord): FireRecord {
-  const { endedAt, expiresAt } = record
-  return endedAt === null || expiresAt === null ? record : { ...record, expiresAt: endedAt + KEPT_MS }
+  return { ...change, history: change.history.map((line) => ({ ...line, expiresAt: line.endedAt + KEPT_MS })) }
 }

@@ -42,7 +42,7 @@ export function endOverdue(state: ScheduleState, context: Context): Decision | n
   const draft = begin(state, context)
   revoke(draft)
   endFrozen(draft)
-  return draft.runs.size === 0 && draft.records.length === 0 ? null : finishIfChanged(draft)
+  return draft.history.length === 0 ? null : finishIfChanged(draft)
 }
 
 function settleDue(draft: Draft, existing: readonly FireRecord[]): void {

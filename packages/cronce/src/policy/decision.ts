@@ -3,7 +3,7 @@ import type { CronceEvent } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
 import type { Policy } from '../model/policy.ts'
 import type { RunRecord } from '../model/record.ts'
-import type { FireKind, Instant, Last } from '../model/schedule.ts'
+import type { FireKind, Instant, Last, RunningFire } from '../model/schedule.ts'
 
 /** What a decision may know besides the schedule: all of it handed in. */
 export interface Context {
@@ -41,6 +41,8 @@ export interface Decision {
 /** All that an instance needs to execute a run. */
 export interface StartedRun {
   readonly record: RunRecord
+  /** The fire as it is open in the state. */
+  readonly fire: RunningFire
   readonly kind: FireKind
   readonly input: Json
   readonly policy: Policy

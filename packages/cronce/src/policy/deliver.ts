@@ -34,7 +34,7 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   // An expired pause may not have been settled yet.
   for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
   // The instant fell into that pause, whose `missed` choice has just settled it.
-  if (draft.records.some(({ record }) => record.nonce === '' && covers(record, dueAt))) return finish(draft)
+  if (isSettledIn(draft, dueAt)) return finish(draft)
   // Only now: the instants of the pause may have used up the limit.
   const ended = refuseEnded(draft.state, dueAt)
   if (ended !== null) return ended
@@ -50,6 +50,11 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   const end = isSkipped ? ending('skipped-by-operator') : openDelivered(draft, fire)
   if (end !== null) endUnrun(draft, recordOf(draft, fire), end)
   return finish(draft)
+}
+
+function isSettledIn(draft: Draft, dueAt: Instant): boolean {
+  const isOpen = draft.open.some((fire) => fire.nonce === '' && fire.dueAt === dueAt)
+  return isOpen || draft.history.some((line) => line.nonce === '' && covers(line, dueAt))
 }
 
 /** The schedule has planned all its fires, and the instant lies behind the last one. */

@@ -1,7 +1,7 @@
 import type { Change } from '../model/change.ts'
 import type { CronceEvent } from '../model/event.ts'
 import { keepAtLeastMs, type Policy, type PolicyChoices, policyOf } from '../model/policy.ts'
-import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
+import type { FireKey, HistoryRecord } from '../model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { isFinished, isSpent } from './bounds.ts'
 import type { Context, Decision, StartedRun } from './decision.ts'
@@ -15,9 +15,10 @@ export interface Draft {
   /** As it will be, but for `open`, `version` and `wakeAt`. */
   state: ScheduleState
   open: OpenFire[]
-  /** Mostly one, and no limit: they are looked through. */
-  readonly records: { record: FireRecord; readonly isNew: boolean }[]
-  readonly runs: Map<string, RunRecord>
+  readonly creates: FireKey[]
+  readonly reopens: FireKey[]
+  readonly history: HistoryRecord[]
+  readonly rewrites: HistoryRecord[]
   readonly limits: { readonly slot: string; limit: number }[]
   readonly started: StartedRun[]
   readonly events: CronceEvent[]
@@ -33,8 +34,10 @@ export function begin(state: ScheduleState, context: Context): Draft {
     context,
     state,
     open: [...state.open],
-    records: [],
-    runs: new Map(),
+    creates: [],
+    reopens: [],
+    history: [],
+    rewrites: [],
     limits: [],
     started: [],
     events: [],
@@ -67,13 +70,22 @@ export function choicesOfFire(draft: Draft, fire: OpenFire): PolicyChoices {
   return fire.own?.policy ?? draft.state.definition.policy
 }
 
-export function putRecord(draft: Draft, record: FireRecord, isNew: boolean): void {
-  // From the end: what changes again was mostly written last.
-  const known = draft.records.findLast(
-    (other) => other.record.dueAt === record.dueAt && other.record.nonce === record.nonce,
-  )
-  if (known === undefined) draft.records.push({ record, isNew })
-  else known.record = record
+/** Append a line to the history, with the next number. */
+export function append(draft: Draft, line: Omit<HistoryRecord, 'number'>): void {
+  const number = draft.state.ended + 1
+  set(draft, { ended: number })
+  draft.history.push({ ...line, number })
+}
+
+/** Put a line in the place of the one with its number, which may have been appended by this very draft. */
+export function rewrite(draft: Draft, line: HistoryRecord): void {
+  for (const lines of [draft.history, draft.rewrites]) {
+    const place = lines.findIndex(({ number }) => number === line.number)
+    if (place < 0) continue
+    lines[place] = line
+    return
+  }
+  draft.rewrites.push(line)
 }
 
 export function keyOf({ dueAt, nonce }: Pick<FireKey, 'dueAt' | 'nonce'>): string {
@@ -83,8 +95,7 @@ export function keyOf({ dueAt, nonce }: Pick<FireKey, 'dueAt' | 'nonce'>): strin
 /** The decision, or `null` if it would change nothing. */
 export function finishIfChanged(draft: Draft): Decision | null {
   const { before, state } = draft
-  const isTouched = state !== before || draft.records.length > 0 || draft.runs.size > 0
-  if (isTouched || isSpent(before) || wakeAtOf(before, draft.context.now) !== before.wakeAt) return finish(draft)
+  if (state !== before || isSpent(before) || wakeAtOf(before, draft.context.now) !== before.wakeAt) return finish(draft)
   return null
 }
 
@@ -110,9 +121,6 @@ export function finishWithout(draft: Draft): Decision {
 }
 
 function decisionOf(draft: Draft, state: ScheduleState | null, trim: Change['trim']): Decision {
-  const creates: FireRecord[] = []
-  const updates: FireRecord[] = []
-  for (const { record, isNew } of draft.records) (isNew ? creates : updates).push(record)
   return {
     change: {
       id: draft.before.id,
@@ -120,9 +128,10 @@ function decisionOf(draft: Draft, state: ScheduleState | null, trim: Change['tri
       epoch: draft.context.epoch,
       state,
       notBefore: draft.notBefore,
-      creates,
-      updates,
-      runs: [...draft.runs.values()],
+      creates: draft.creates,
+      reopens: draft.reopens,
+      history: draft.history,
+      rewrites: draft.rewrites,
       limits: draft.limits,
       trim,
     },

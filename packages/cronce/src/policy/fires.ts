@@ -1,9 +1,9 @@
 import { copyJson, type Json } from '../model/json.ts'
 import { type Ending, ending, type Outcome } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
-import type { ErrorRecord, FireRecord } from '../model/record.ts'
+import type { ErrorRecord, FireRecord, HistoryRecord } from '../model/record.ts'
 import type { Asked, CancelRequest, Instant, Last, OpenFire, Pause, Wait } from '../model/schedule.ts'
-import { type Draft, keyOf, policyOfFire, putRecord, set } from './draft.ts'
+import { append, type Draft, keyOf, policyOfFire, set } from './draft.ts'
 import { aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
 import { keepMs } from './retention.ts'
 import { isActive } from './turn.ts'
@@ -37,12 +37,14 @@ export function askedBy(asked: Asked | undefined): { readonly asked?: Asked } {
   return { asked: { author: asked.author, note: asked.note } }
 }
 
-/** A fire is open once, whatever mistake elsewhere opens it again; whether its record is there already, the store says. */
+/** A fire is open once, whatever mistake elsewhere opens it again. `isNew`: it must not be on record; only the store can tell. */
 export function openFire(draft: Draft, fire: OpenFire, isNew = true): void {
   if (placeOf(draft, fire) < 0) draft.open.push(fire)
-  putRecord(draft, recordOf(draft, fire), isNew)
   const { id: schedule, definition } = draft.state
-  draft.events.push({ type: 'fire.planned', schedule, job: definition.job, dueAt: fire.dueAt, nonce: fire.nonce })
+  const { dueAt, nonce } = fire
+  if (isNew) draft.creates.push({ schedule, dueAt, nonce })
+  set(draft, {})
+  draft.events.push({ type: 'fire.planned', schedule, job: definition.job, dueAt, nonce })
 }
 
 /** By its identity: whoever goes through a list made earlier may hold a copy that has been replaced since. */
@@ -58,14 +60,14 @@ function demandPlace(draft: Draft, fire: OpenFire): number {
 
 export function changeFire(draft: Draft, fire: OpenFire, changed: OpenFire): void {
   draft.open[demandPlace(draft, fire)] = changed
-  putRecord(draft, recordOf(draft, changed), false)
+  set(draft, {})
 }
 
 /** The fire is over: on record, counted, and told. */
 export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
   endTurn(draft, fire)
   draft.open.splice(demandPlace(draft, fire), 1)
-  putRecord(draft, ended(draft, recordOf(draft, fire), end), false)
+  if (!endWithRun(draft, fire, end)) append(draft, ended(draft, recordOf(draft, fire), end))
   set(draft, { last: lastAfter(draft.state.last, fire, end.outcome, draft.context.now) })
   const { id: schedule, definition } = draft.state
   draft.events.push({
@@ -82,6 +84,15 @@ export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
   countFailure(draft, end.outcome)
 }
 
+/** Whether the run whose end was just appended ended for the same reason: then its line is the fire's, too. */
+function endWithRun(draft: Draft, fire: OpenFire, end: Ending): boolean {
+  const place = draft.history.findLastIndex(({ run }) => run !== null && run.token === fire.run?.token)
+  const line = draft.history[place]
+  if (line === undefined || line.ending.reason !== end.reason || line.ending.detail !== end.detail) return false
+  draft.history[place] = { ...line, isFinal: true }
+  return true
+}
+
 /** What waits for an active fire is not late for that. */
 function endTurn(draft: Draft, fire: OpenFire): void {
   if (!isActive(fire) || draft.open.length < 2) return
@@ -91,8 +102,9 @@ function endTurn(draft: Draft, fire: OpenFire): void {
 
 /** An instant, or a range of them, that ends without having been run. */
 export function endUnrun(draft: Draft, record: FireRecord, end: Ending): void {
-  putRecord(draft, ended(draft, record, end), true)
   const { schedule, job, dueAt, nonce, range } = record
+  draft.creates.push({ schedule, dueAt, nonce })
+  append(draft, ended(draft, record, end))
   draft.events.push({
     type: end.outcome === 'missed' ? 'fire.missed' : 'fire.skipped',
     ...{ schedule, job, dueAt, nonce },
@@ -112,8 +124,10 @@ export function endRun(
 ): void {
   const { now } = draft.context
   const { error, result } = left
-  const record = runRecordOf(draft, fire, { ending: end, endedAt: now, error, result })
-  draft.runs.set(record.token, record)
+  const record = runRecordOf(draft, fire)
+  const { token, instance, startedAt, cause, cancel } = fire.run
+  const run = { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result }
+  append(draft, { ...ended(draft, recordOf(draft, fire), end), isFinal: false, run })
   draft.events.push({
     type: 'run.ended',
     schedule: record.schedule,
@@ -145,7 +159,6 @@ export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelReque
   const cancel = { at: now, reason: why.reason, detail: why.detail, revokeAt }
   const changed = { ...fire, run: { ...fire.run, cancel } }
   changeFire(draft, fire, changed)
-  draft.runs.set(fire.run.token, runRecordOf(draft, changed))
 }
 
 /** How a run ends, and its fire with it, when nobody waits for it any longer. */
@@ -176,15 +189,13 @@ export function pauseFires(draft: Draft, pause: Pause): void {
   draft.events.push({ type: 'schedule.paused', ...aboutSchedule(draft), note, author, until })
 }
 
-function ended(draft: Draft, record: FireRecord, end: Ending): FireRecord {
+function ended(draft: Draft, record: FireRecord, end: Ending): Omit<HistoryRecord, 'number'> {
   const { now } = draft.context
-  const number = draft.state.ended + 1
-  set(draft, { ended: number })
   // Retention is the schedule's, not the fire's: what may be backfilled is judged by the schedule's.
   const keptMs = keepMs(policyOf(draft.state.definition.policy), end.outcome)
   // An instant that is skipped ahead of time is kept from when it would have been.
   const expiresAt = Math.max(now, record.range?.untilAt ?? record.dueAt) + keptMs
-  return { ...record, ending: end, endedAt: now, number, expiresAt }
+  return { ...record, ending: end, endedAt: now, expiresAt, isFinal: true, run: null }
 }
 
 /** Never back: a backfill of last year must not make an incremental job start over. */

@@ -30,7 +30,7 @@ export function ledgerOf(existing: readonly FireRecord[]): Ledger {
 }
 
 /** Whether an instant is the record's, or one of its range's: not every instant between two of a range is. */
-export function covers(record: FireRecord, dueAt: Instant): boolean {
+export function covers(record: Pick<FireRecord, 'dueAt' | 'range'>, dueAt: Instant): boolean {
   if (record.range === null) return record.dueAt === dueAt
   if (dueAt < record.dueAt || dueAt > record.range.untilAt) return false
   return trigger(record.range.trigger).matches(dueAt)

@@ -1,6 +1,7 @@
 import type { FireRecord } from '../model/record.ts'
 import type { Asked, FireKind, Instant, OpenFire } from '../model/schedule.ts'
-import { type Draft, putRecord, set } from './draft.ts'
+import { lineOf } from '../model/views.ts'
+import { append, type Draft, rewrite } from './draft.ts'
 import { askedBy, newFire, openFire } from './fires.ts'
 import { splitRange } from './ledger.ts'
 
@@ -16,21 +17,22 @@ export interface RoundWish {
  * split around it. Answers what is left of the range.
  */
 export function openRound(draft: Draft, record: FireRecord, wanted: RoundWish): readonly FireRecord[] {
+  const { schedule, dueAt, nonce, range } = record
   const { before, after } = splitRange(record, wanted.dueAt)
   const left: FireRecord[] = []
-  if (before !== null) {
-    left.push(before)
-    putRecord(draft, before, false)
-  }
+  // What this draft has split off itself is not in the store yet: `reopens` would not find it.
+  const isOwn = [...draft.history, ...draft.rewrites].some(({ number }) => number === record.number)
+  if (range === null && !isOwn) draft.reopens.push({ schedule, dueAt, nonce })
+  else rewrite(draft, before === null ? { ...lineOf(record), range: null, isFinal: false } : lineOf(before))
+  if (before !== null) left.push(before)
   if (after !== null) {
-    // A record of its own, so with a number of its own; it goes when the range it was part of would have gone.
-    const tail = { ...after, number: draft.state.ended + 1 }
-    left.push(tail)
-    set(draft, { ended: tail.number })
-    putRecord(draft, tail, true)
+    // A line of its own; it goes when the range it was part of would have gone.
+    draft.creates.push({ schedule, dueAt: after.dueAt, nonce })
+    append(draft, lineOf(after))
+    left.push({ ...after, number: draft.state.ended })
   }
   // The key of the range is that of its first instant: if that is the one wanted, its key is on record.
-  openFire(draft, roundOf(draft, record, wanted), wanted.dueAt !== record.dueAt)
+  openFire(draft, roundOf(draft, record, wanted), wanted.dueAt !== dueAt)
   return left
 }
 

@@ -5,7 +5,7 @@ import { type Instant, NOBODY, type ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE, type Stale } from './decision.ts'
 import { begin, type Draft, finish, policyOfFire } from './draft.ts'
 import { cancelEnding, changeFire, endFire, endRun, findRunning, freezeFire } from './fires.ts'
-import { aboutRun, type RunningFire, runRecordOf } from './records.ts'
+import { aboutRun, type RunningFire } from './records.ts'
 import { backoffMs, deadlineOf } from './retry.ts'
 
 /** What a run came to. */
@@ -55,7 +55,6 @@ function park(draft: Draft, fire: RunningFire, parkMs: number): void {
   const until = draft.context.now + parkMs
   const changed = { ...fire, run: { ...fire.run, instance: NOBODY, parkedUntil: until } }
   changeFire(draft, fire, changed)
-  draft.runs.set(fire.run.token, runRecordOf(draft, changed))
   draft.events.push({ type: 'run.parked', ...aboutRun(draft, fire), until })
 }
 

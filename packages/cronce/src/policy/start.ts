@@ -1,6 +1,6 @@
 import type { StartCause } from '../model/outcome.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
-import type { OpenFire } from '../model/schedule.ts'
+import type { OpenFire, OpenRun } from '../model/schedule.ts'
 import { makeToken } from '../model/token.ts'
 import type { Claimant } from './decision.ts'
 import { choicesOfFire, type Draft, demandTime, policyOfFire, set } from './draft.ts'
@@ -40,16 +40,19 @@ function startFire(draft: Draft, fire: OpenFire, { instance, request }: Pick<Cla
   const { now, epoch } = draft.context
   const tokens = draft.state.tokens + 1
   set(draft, { tokens })
-  const claim = { token: makeToken(epoch, tokens), instance, request, startedAt: now, cancel: null }
+  const slots = slotsOf(draft.state.definition.job, choicesOfFire(draft, fire))
   const cause = causeOf(draft, fire)
-  const run = cause === undefined ? claim : { ...claim, cause }
+  const run: OpenRun = {
+    ...{ token: makeToken(epoch, tokens), instance, request, startedAt: now, cancel: null },
+    ...(cause === undefined ? {} : { cause }),
+    ...(slots.length === 0 ? {} : { slots: slots.map(({ slot }) => slot) }),
+  }
   const { wait: _, ...rest } = fire
   const changed = { ...rest, attempt: fire.attempt + 1, run }
   changeFire(draft, fire, changed)
   const record = runRecordOf(draft, changed)
   const policy = policyOfFire(draft, changed)
-  draft.runs.set(run.token, record)
-  for (const { slot, limit } of slotsOf(record.job, policy)) {
+  for (const { slot, limit } of slots) {
     const known = draft.limits.find((other) => other.slot === slot)
     if (known === undefined) draft.limits.push({ slot, limit })
     else known.limit = Math.min(known.limit, limit)
@@ -57,6 +60,7 @@ function startFire(draft: Draft, fire: OpenFire, { instance, request }: Pick<Cla
   demandTime(draft, fire.readyAt)
   draft.started.push({
     record,
+    fire: changed,
     kind: fire.kind,
     input: fire.own === null ? draft.state.definition.input : fire.own.input,
     policy,

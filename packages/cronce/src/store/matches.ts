@@ -2,6 +2,7 @@ import type { Change } from '../model/change.ts'
 import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { stateOf } from '../model/state-of.ts'
+import { viewEndedFire, viewOpenFire } from '../model/views.ts'
 import type { End, FireQuery, RunQuery, ScheduleQuery } from './store.ts'
 
 // Whether a record is one that was asked for, where the store itself does not tell.
@@ -49,14 +50,15 @@ function isSameFire(one: FireKey, other: FireKey): boolean {
   return one.dueAt === other.dueAt && one.nonce === other.nonce && one.schedule === other.schedule
 }
 
-/** Two of the fires to be created are one: the change contradicts itself, and the store need not be asked. */
-export function findTwin({ creates }: Change): FireRecord | null {
+/** Two of the fires that a change creates are one: the change contradicts itself, and the store need not be asked. */
+export function findTwin(change: Change): FireRecord | null {
+  const { creates } = change
   if (creates.length < 2) return null
-  const seen = new Map<string, FireRecord>()
+  const seen = new Map<string, FireKey>()
   for (const fire of creates) {
     const key = twinKey(fire)
     const twin = seen.get(key)
-    if (twin !== undefined) return twin
+    if (twin !== undefined) return viewCreated(change, twin)
     seen.set(key, fire)
   }
   return null
@@ -64,4 +66,13 @@ export function findTwin({ creates }: Change): FireRecord | null {
 
 function twinKey({ schedule, dueAt, nonce }: FireKey): string {
   return JSON.stringify(nonce === '' ? [schedule, dueAt] : [schedule, nonce])
+}
+
+/** A fire as it would be listed if the change that creates it were written. */
+function viewCreated({ state, history }: Change, fire: FireKey): FireRecord {
+  const open = state?.open.find(({ dueAt, nonce }) => dueAt === fire.dueAt && nonce === fire.nonce)
+  if (state !== null && open !== undefined) return viewOpenFire(state, open)
+  const line = history.findLast((one) => isSameFire(one, fire))
+  if (line !== undefined) return viewEndedFire(line)
+  throw new Error(`The change creates the fire of ${fire.schedule} due ${fire.dueAt}, but neither opens nor ends it.`)
 }

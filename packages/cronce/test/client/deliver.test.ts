@@ -68,10 +68,14 @@ test('what an operator skipped ahead is not run by a delivery, even if its recor
   clock.now = dueAt
   const decision = deliver(await state('acme'), dueAt, context())
   assert.ok('change' in decision)
-  const { creates, state: after } = decision.change
+  const { creates, history, state: after } = decision.change
   assert.deepEqual(
-    creates.map(({ ending }) => ending?.reason),
-    ['skipped-by-operator'],
+    creates.map((key) => key.dueAt),
+    [dueAt],
+  )
+  assert.deepEqual(
+    history.map(({ ending, isFinal }) => [ending.reason, isFinal]),
+    [['skipped-by-operator', true]],
   )
   assert.deepEqual(after?.open, [])
 })

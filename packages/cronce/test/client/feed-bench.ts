@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { type FeedEntry, type FeedOptions, feed } from '../../src/client/feed.ts'
 import type { ClientParts } from '../../src/client/parts.ts'
+import type { Change } from '../../src/model/change.ts'
 import { ending, type Reason } from '../../src/model/outcome.ts'
-import type { FireRecord, RunRecord } from '../../src/model/record.ts'
-import type { ScheduleState } from '../../src/model/schedule.ts'
+import type { HistoryRecord } from '../../src/model/record.ts'
+import type { OpenRun, ScheduleState } from '../../src/model/schedule.ts'
 import { makeToken } from '../../src/model/token.ts'
 import { type MemorySource, memory } from '../../src/store/memory/memory.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -12,11 +13,15 @@ import {
   creation,
   DAY_MS,
   decideIn,
-  endedFire,
-  fire,
+  endedLine,
   NOON,
   schedule,
+  waiting,
+  withFires,
 } from '../../src/testing/conformance/samples.ts'
+
+/** Open fires of one schedule: see `LIMITS.openFires`. */
+const FIRES_EACH = 500
 
 export const SECOND = 1_000
 
@@ -30,14 +35,14 @@ export class FeedBench {
   beforeCall: (name: string) => void = () => {}
   readonly source: MemorySource
   readonly #store: Store
-  readonly #runs = new Map<string, RunRecord>()
-  #state: ScheduleState
+  readonly #states = new Map<string, ScheduleState>()
+  /** Runs so far. */
+  #begun = 0
 
-  private constructor(clock: FeedBench['clock'], source: MemorySource, store: Store, state: ScheduleState) {
+  private constructor(clock: FeedBench['clock'], source: MemorySource, store: Store) {
     this.clock = clock
     this.source = source
     this.#store = store
-    this.#state = state
   }
 
   static async open(): Promise<FeedBench> {
@@ -45,46 +50,57 @@ export class FeedBench {
     const source = memory({ clock })
     const store = await source.open({ namespace: 'default', adopt: false, production: false, warn: () => {} })
     decideIn(store.info.epoch)
-    await store.apply([creation(schedule('s'))])
-    const { schedules } = await store.load(['s'])
-    return new FeedBench(clock, source, store, schedules[0]!)
+    const bench = new FeedBench(clock, source, store)
+    await bench.#apply([creation(schedule('s'))])
+    return bench
   }
 
   get now(): number {
     return this.clock.now
   }
 
-  /** Claim `count` fires. `startedAt`: when that was decided; it is committed now. */
+  /** Claim `count` fires, of as many schedules as it takes. `startedAt`: when that was decided; it is committed now. */
   async begin(count: number, startedAt = this.now): Promise<readonly string[]> {
-    const begun = Array.from({ length: count }, (_, index): RunRecord => {
-      const number = this.#runs.size + index + 1
-      const key = { schedule: 's', dueAt: NOON + number, nonce: '' }
-      const made = { job: 'report', round: 1, attempt: 1, instance: 'i', request: 'r', startedAt, readyAt: key.dueAt }
-      const open = { slots: [], cancel: null, ending: null, endedAt: null, error: null, result: null }
-      return { ...key, ...made, ...open, token: makeToken(1, number) }
+    const runs = Array.from({ length: count }, (_, index): OpenRun => {
+      const token = makeToken(1, this.#begun + index + 1)
+      return { token, instance: 'i', request: 'r', startedAt, cancel: null }
     })
-    for (const run of begun) this.#runs.set(run.token, run)
-    await this.#apply({ creates: begun.map((run) => fire('s', run.dueAt, { attempt: 1 })), runs: begun })
-    return begun.map(({ token }) => token)
+    const changes: Change[] = []
+    for (let from = 0; from < count; from += FIRES_EACH) {
+      const fires = runs.slice(from, from + FIRES_EACH).map((run, index) => {
+        return waiting(NOON + this.#begun + from + index + 1, { attempt: 1, run })
+      })
+      changes.push(withFires(creation(schedule(`s${this.#begun + from}`)), fires))
+    }
+    this.#begun += count
+    await this.#apply(changes)
+    return runs.map(({ token }) => token)
   }
 
   /** `endedAt`: when that was decided; it is committed now. */
   async end(tokens: readonly string[], endedAt = this.now): Promise<void> {
-    const ended = tokens.map(
-      (token): RunRecord => ({ ...this.#runs.get(token)!, ending: ending('completed'), endedAt }),
-    )
-    const updates = ended.map((run, index) =>
-      endedFire('s', run.dueAt, { attempt: 1, endedAt, number: index + 1, expiresAt: endedAt + DAY_MS }),
-    )
-    await this.#apply({ updates, runs: ended })
+    const wanted = new Set(tokens)
+    const changes = [...this.#states.values()].flatMap((state) => {
+      const ended = state.open.filter(({ run }) => run !== null && wanted.has(run.token))
+      if (ended.length === 0) return []
+      const history = ended.map((fire, index) => {
+        const { token, instance, startedAt, cancel } = fire.run!
+        const run = { token, instance, startedAt, cancel, error: null, result: null }
+        const number = state.ended + index + 1
+        return endedLine(state.id, fire.dueAt, { attempt: 1, run, endedAt, number, expiresAt: endedAt + DAY_MS })
+      })
+      const open = state.open.filter((fire) => !ended.includes(fire))
+      return [change(state, { open, ended: state.ended + history.length }, { history })]
+    })
+    await this.#apply(changes)
   }
 
   /** A fire that ends without a run. */
-  async skip(dueAt: number, over: Partial<FireRecord> = {}, reason: Reason = 'overlap'): Promise<void> {
-    const kept = { number: 1, expiresAt: this.now + DAY_MS }
-    await this.#apply({
-      creates: [endedFire('s', dueAt, { ending: ending(reason), endedAt: this.now, ...over, ...kept })],
-    })
+  async skip(dueAt: number, over: Partial<HistoryRecord> = {}, reason: Reason = 'overlap'): Promise<void> {
+    const state = this.#states.get('s')!
+    const kept = { number: state.ended + 1, expiresAt: this.now + DAY_MS }
+    const line = endedLine('s', dueAt, { ending: ending(reason), endedAt: this.now, ...over, ...kept })
+    await this.#apply([withFires(change(state), [line])])
   }
 
   /** Delete what has expired, with its runs. */
@@ -114,11 +130,10 @@ export class FeedBench {
     return told
   }
 
-  async #apply(more: Parameters<typeof change>[2]): Promise<void> {
-    const made = change(this.#state, {}, more)
-    const { results } = await this.#store.apply([made])
-    assert.deepEqual(results, [{ kind: 'applied' }])
-    this.#state = made.state!
+  async #apply(changes: readonly Change[]): Promise<void> {
+    const { results } = await this.#store.apply(changes)
+    assert.ok(results.every(({ kind }) => kind === 'applied'))
+    for (const { id, state } of changes) this.#states.set(id, state!)
   }
 
   #counted(): Store {

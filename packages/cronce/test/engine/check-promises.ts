@@ -3,8 +3,9 @@ import { policyOf } from '../../src/model/policy.ts'
 import type { FireRecord, RunRecord } from '../../src/model/record.ts'
 import type { ScheduleState } from '../../src/model/schedule.ts'
 import { isNewerToken } from '../../src/model/token.ts'
-import { type MemoryData, type NamespaceData, runKeyText } from '../../src/store/memory/data.ts'
+import { type MemoryData, runKeyText } from '../../src/store/memory/data.ts'
 import { trigger } from '../../src/trigger/from-data.ts'
+import { type RecordsIn, recordsIn } from './records-in.ts'
 
 interface Checked {
   readonly source: { readonly data: MemoryData }
@@ -22,7 +23,8 @@ interface Checked {
  * called. Retention is longer than any of these tests, so everything that happened is still there.
  */
 export function checkPromises({ source, handled }: Checked): void {
-  for (const namespace of source.data.namespaces.values()) {
+  for (const data of source.data.namespaces.values()) {
+    const namespace = recordsIn(data)
     const runs = runsByFire(namespace)
     for (const state of namespace.schedules.values()) {
       everyInstantIsOnRecordOnce(state, namespace)
@@ -32,11 +34,11 @@ export function checkPromises({ source, handled }: Checked): void {
     tokensGrow([...namespace.runs.values()])
   }
   const namespace = source.data.namespaces.get('default')
-  if (namespace !== undefined) handlersStartedByTheBook(namespace, handled)
+  if (namespace !== undefined) handlersStartedByTheBook(recordsIn(namespace), handled)
 }
 
 /** P5, and P1: no instant before the high-water mark is missing or there twice. */
-function everyInstantIsOnRecordOnce(state: ScheduleState, { fires }: NamespaceData): void {
+function everyInstantIsOnRecordOnce(state: ScheduleState, { fires }: RecordsIn): void {
   const { definition, nextAt } = state
   if (definition.trigger === null || state.revision !== 1 || state.retiredAt !== null) return
   const timeline = trigger(definition.trigger)
@@ -59,7 +61,7 @@ function everyInstantIsOnRecordOnce(state: ScheduleState, { fires }: NamespaceDa
   for (const [at, count] of covered) assert.equal(count, 1, `${state.id} due ${iso(at)} is on record ${count} times`)
 }
 
-function openFiresAreOpenRecords(state: ScheduleState, { fires, runs }: NamespaceData): void {
+function openFiresAreOpenRecords(state: ScheduleState, { fires, runs }: RecordsIn): void {
   const open = new Set(state.open.map((fire) => fireText({ ...fire, schedule: state.id })))
   for (const fire of fires.values()) {
     if (fire.schedule === state.id) assert.equal(fire.ending === null, open.has(fireText(fire)), fireText(fire))
@@ -71,7 +73,7 @@ function openFiresAreOpenRecords(state: ScheduleState, { fires, runs }: Namespac
 }
 
 /** P2, P4 and P6, by the store's clock. */
-function fireIsSound(fire: FireRecord, runs: readonly RunRecord[], namespace: NamespaceData): void {
+function fireIsSound(fire: FireRecord, runs: readonly RunRecord[], namespace: RecordsIn): void {
   const name = fireText(fire)
   const byToken = runs.toSorted((one, other) => (isNewerToken(one.token, other.token) ? 1 : -1))
   for (const [index, run] of byToken.entries()) {
@@ -107,7 +109,7 @@ function tokensGrow(runs: readonly RunRecord[]): void {
 }
 
 /** What really was called, and not only what was written down. */
-function handlersStartedByTheBook({ runs, schedules }: NamespaceData, handled: Checked['handled']): void {
+function handlersStartedByTheBook({ runs, schedules }: RecordsIn, handled: Checked['handled']): void {
   const seen = new Set<string>()
   const once = new Set<string>()
   for (const { schedule, token, dueAt, nonce, startedAt } of handled) {
@@ -125,7 +127,7 @@ function handlersStartedByTheBook({ runs, schedules }: NamespaceData, handled: C
   }
 }
 
-function runsByFire({ runs }: NamespaceData): Map<string, RunRecord[]> {
+function runsByFire({ runs }: RecordsIn): Map<string, RunRecord[]> {
   const byFire = new Map<string, RunRecord[]>()
   for (const run of runs.values()) byFire.set(fireText(run), [...(byFire.get(fireText(run)) ?? []), run])
   return byFire

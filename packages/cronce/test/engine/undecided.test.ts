@@ -13,7 +13,7 @@ async function putElsewhere({ source }: Fleet, ...ids: readonly string[]): Promi
     const trigger = { ...known.definition.trigger, tz: NOWHERE } as Definition['trigger']
     const definition = { ...known.definition, trigger }
     const state = { ...known, version: known.version + 1, revision: known.revision + 1, definition }
-    const nothing = { notBefore: null, creates: [], updates: [], runs: [], limits: [], trim: null }
+    const nothing = { notBefore: null, creates: [], reopens: [], history: [], rewrites: [], limits: [], trim: null }
     return { id: known.id, version: known.version, epoch, state, ...nothing }
   })
   const { results } = await store.apply(changes)

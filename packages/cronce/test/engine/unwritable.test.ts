@@ -27,8 +27,8 @@ function refuses(only: Member, isAbout: (change: Change) => boolean, error: () =
 }
 
 const overflow = (): Error => new RangeError('Maximum call stack size exceeded')
-const mentions = (change: Change): boolean => JSON.stringify(change.runs).includes('POISON')
-const ends = ({ runs }: Change): boolean => runs.some((run) => run.schedule === 'poison' && run.ending !== null)
+const mentions = (change: Change): boolean => JSON.stringify(change.history).includes('POISON')
+const ends = ({ history }: Change): boolean => history.some(({ schedule }) => schedule === 'poison')
 
 async function bystandersOf(fleet: Fleet): Promise<unknown[]> {
   const found: unknown[] = []
@@ -100,7 +100,7 @@ for (const [code, together] of [
 ] as const) {
   test(`a store that fails (${code}), for however long, costs no result`, async () => {
     const { fleet, only } = await fleetWith(() => 'POISON')
-    const isEnd = ({ runs }: Change): boolean => runs.some(({ ending }) => ending !== null)
+    const isEnd = ({ history }: Change): boolean => history.length > 0
     const isBack = refuses(only, isEnd, () => Object.assign(new Error('Not now.'), { code }))
     await fleet.advance('10m')
     isBack()
@@ -130,7 +130,7 @@ for (const error of [
       const fleet = await createFleet()
       const only = await fleet.add((app) => app.job('alone', '1 0 * * *', () => ({ invoice: 42 })))
       let left = times
-      const isEnd = ({ runs }: Change): boolean => left > 0 && runs.some(({ ending }) => ending !== null) && left-- > 0
+      const isEnd = ({ history }: Change): boolean => left > 0 && history.length > 0 && left-- > 0
       refuses(only, isEnd, () => error)
       await fleet.advance('2m')
       const { items } = await fleet.operator.runs.list({ schedule: 'alone' })

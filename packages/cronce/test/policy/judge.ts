@@ -4,12 +4,14 @@ import type { FireRecord } from '../../src/model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../../src/model/schedule.ts'
 import type { Decision } from '../../src/policy/decision.ts'
 import { isActive, keyOf, ownInstants, type World } from './model.ts'
+import { recordsOf } from './records-of.ts'
 
 /** Whether what ended in a decision could end so: each reason must be true. */
 export function judgeEndings(world: World, before: ScheduleState, { change }: Decision): void {
   const { now } = world
   const wasOpen = new Map(before.open.map((fire) => [keyOf(fire), fire]))
-  for (const record of [...change.creates, ...change.updates]) {
+  const { creates, updates } = recordsOf(change)
+  for (const record of [...creates, ...updates]) {
     const { ending, range } = record
     if (ending === null || record.endedAt !== now) continue
     // Left over from a range that was split: it ended before.
@@ -103,7 +105,7 @@ export function judgePlan(world: World, before: ScheduleState, { change }: Decis
   const opened = wanted.filter((verdict) => verdict === 'open').length
   if (due.length === 0 || before.open.length + opened >= 1_000) return
   const found = new Map<Instant, string>()
-  for (const record of change.creates.filter(({ kind, round }) => kind === 'scheduled' && round === 1)) {
+  for (const record of recordsOf(change).creates.filter(({ kind, round }) => kind === 'scheduled' && round === 1)) {
     const last = record.range?.untilAt ?? record.dueAt
     for (const at of due) if (at >= record.dueAt && at <= last) found.set(at, nameOf(record))
   }

@@ -10,6 +10,7 @@ import type { Context, Decision, Refusal, Stale, StartedRun } from '../../src/po
 import { define } from '../../src/policy/define.ts'
 import { recover } from '../../src/policy/recover.ts'
 import { settle } from '../../src/policy/settle.ts'
+import { recordsOf } from './records-of.ts'
 
 /** A Tuesday noon: a whole minute, hour and day away from nothing odd. */
 export const NOON = Date.parse('2027-06-01T12:00:00Z')
@@ -141,12 +142,13 @@ export class Keeper {
     assert.equal(change.id, this.id)
     assert.equal(change.version, this.state?.version ?? 0, 'decided on the current version')
     assert.ok(change.notBefore === null || change.notBefore <= this.now, 'nothing is written before its time')
-    for (const fire of change.creates) this.#demandNew(fire)
-    for (const fire of change.updates) this.#demandFollows(fire)
-    for (const run of change.runs) this.#demandRun(run)
+    const { creates, updates, runs } = recordsOf(change)
+    for (const fire of creates) this.#demandNew(fire)
+    for (const fire of updates) this.#demandFollows(fire)
+    for (const run of runs) this.#demandRun(run)
     if (this.state !== null) this.#demandStarts(this.state, decision)
-    for (const fire of [...change.creates, ...change.updates]) this.#put(fire)
-    for (const run of change.runs) this.runs.set(run.token, freeze(run))
+    for (const fire of [...creates, ...updates]) this.#put(fire)
+    for (const run of runs) this.runs.set(run.token, freeze(run))
     if (change.state !== null) this.#demandState(change.state)
     this.state = change.state === null ? null : freeze(change.state)
     this.decisions.push(decision)
@@ -186,7 +188,7 @@ export class Keeper {
     const known = this.runs.get(run.token)
     if (known !== undefined) {
       assert.equal(known.ending, null, 'a run ends once')
-      const { ending: _, endedAt: __, error: ___, result: ____, cancel: _____, ...rest } = known
+      const { number: ______, ending: _, endedAt: __, error: ___, result: ____, cancel: _____, ...rest } = known
       assert.deepEqual({ ...run, ...rest }, run, 'a run keeps what it was begun with')
       return
     }

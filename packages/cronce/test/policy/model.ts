@@ -8,6 +8,7 @@ import { nextBackfillStretch } from '../../src/policy/backfill.ts'
 import type { Context, Decision, Refusal, Stale } from '../../src/policy/decision.ts'
 import type { TriggerData } from '../../src/trigger/trigger.ts'
 import { judgeEndings, judgeLateStarts, judgePlan } from './judge.ts'
+import { recordsOf } from './records-of.ts'
 import { Waits } from './waits.ts'
 
 const DAY = 86_400_000
@@ -178,20 +179,21 @@ export class World {
     const { now, state: before } = this
     assert.equal(change.version, before?.version ?? 0)
     assert.ok(change.notBefore === null || change.notBefore <= now, 'not before its time')
-    for (const fire of change.creates) {
+    const { creates, updates, runs } = recordsOf(change)
+    for (const fire of creates) {
       const known = this.fires.get(keyOf(fire))
       if (known !== undefined) throw new OnRecord(known)
       const isOld = fire.nonce === '' && fire.round === 1 && this.everBegun.has(keyOf(fire))
       assert.ok(!isOld, 'what has run is not made again, though its record be gone')
     }
-    for (const fire of change.updates) this.#judgeUpdate(fire)
-    for (const fire of [...change.creates, ...change.updates]) this.#judgeRecord(fire, before ?? change.state!)
+    for (const fire of updates) this.#judgeUpdate(fire)
+    for (const fire of [...creates, ...updates]) this.#judgeRecord(fire, before ?? change.state!)
     if (before !== null) judgeEndings(this, before, decision)
     if (before !== null) this.#judgeStarts(before, decision, room)
     if (before !== null) judgeLateStarts(this, before, decision)
     if (before !== null) this.waits.follow(before, decision, now)
-    for (const run of change.runs) this.#putRun(run)
-    for (const fire of [...change.creates, ...change.updates]) {
+    for (const run of runs) this.#putRun(run)
+    for (const fire of [...creates, ...updates]) {
       this.fires.set(keyOf(fire), fire)
       if (fire.ending === null) this.#open.add(keyOf(fire))
       else this.#open.delete(keyOf(fire))
@@ -298,8 +300,8 @@ export class World {
       this.#token = BigInt(run.token)
     } else {
       assert.equal(known.ending, null, 'a run ends once')
-      const { cancel, ending, endedAt, error, result } = run
-      assert.deepEqual({ ...known, cancel, ending, endedAt, error, result }, run)
+      const { cancel, number, ending, endedAt, error, result } = run
+      assert.deepEqual({ ...known, cancel, number, ending, endedAt, error, result }, run)
     }
     this.runs.set(run.token, run)
     if (run.ending === null) this.#running.add(run.token)

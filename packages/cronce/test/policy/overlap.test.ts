@@ -183,7 +183,7 @@ test('limits of job and group are claimed with the run, and named in it', () => 
   const keeper = given({ policy: { limits } })
   keeper.now = NOON + MINUTE
   const [run] = keeper.advance()
-  assert.deepEqual(run?.record.slots, ['job:report', 'group:mail'])
+  assert.deepEqual(run?.fire.run.slots, ['job:report', 'group:mail'])
   assert.deepEqual(keeper.decisions.at(-1)?.change.limits, [
     { slot: 'job:report', limit: 3 },
     { slot: 'group:mail', limit: 2 },

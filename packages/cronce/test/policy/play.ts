@@ -19,6 +19,7 @@ import { wakeAtOf } from '../../src/policy/wake.ts'
 import { trigger } from '../../src/trigger/from-data.ts'
 import { seededRandom } from '../oracle/generate-case.ts'
 import { CLIENT, DAY, DROPPED, definition, HOUR, Keeper, MINUTE, NOON, OnRecord, SECOND } from './keeper.ts'
+import { recordsOf } from './records-of.ts'
 
 const KINDS = [
   ...['advance', 'advance', 'advance', 'plan', 'busy', 'settle', 'settle', 'settle', 'settle', 'recover', 'recover'],
@@ -366,22 +367,23 @@ export class Play {
   #note(decision: Decision): void {
     const { change, events } = decision
     const { reached } = this
-    for (const { ending, range } of [...change.creates, ...change.updates]) {
+    const { creates, updates, runs } = recordsOf(change)
+    for (const { ending, range } of [...creates, ...updates]) {
       if (ending !== null) reached.add(`${ending.outcome} ${ending.reason}`)
       if (range !== null) reached.add('range')
     }
-    for (const { ending, cancel } of change.runs) {
+    for (const { ending, cancel } of runs) {
       if (ending !== null) reached.add(`${ending.outcome} ${ending.reason}`)
       if (cancel !== null && ending !== null && cancel.revokeAt <= this.keeper.now) reached.add('revoked')
     }
-    if (change.updates.some(({ kind, round, attempt }) => kind === 'backfill' && round > 1 && attempt === 0)) {
+    if (updates.some(({ kind, round, attempt }) => kind === 'backfill' && round > 1 && attempt === 0)) {
       reached.add('round of a backfill')
     }
-    if (change.creates.some(({ kind, round }) => kind === 'backfill' && round === 1)) {
+    if (creates.some(({ kind, round }) => kind === 'backfill' && round === 1)) {
       reached.add('backfill of nothing on record')
     }
-    if (change.creates.some(({ round, kind }) => round > 1 && kind !== 'manual')) reached.add('split range')
-    if (change.creates.some(({ range }) => range?.count === 10_000)) reached.add('chunk')
+    if (creates.some(({ round, kind }) => round > 1 && kind !== 'manual')) reached.add('split range')
+    if (creates.some(({ range }) => range?.count === 10_000)) reached.add('chunk')
     if (change.trim !== null) reached.add('trim')
     if (change.state === null) reached.add('removed')
     for (const { type } of events) if (type === 'schedule.changed') reached.add('redefined')

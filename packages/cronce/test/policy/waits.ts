@@ -1,6 +1,7 @@
 import { policyOf } from '../../src/model/policy.ts'
 import type { Instant, OpenFire, ScheduleState } from '../../src/model/schedule.ts'
 import type { Decision } from '../../src/policy/decision.ts'
+import { recordsOf } from './records-of.ts'
 
 const isActive = (fire: OpenFire): boolean => fire.run !== null || fire.attempt > 0
 const keyOf = ({ dueAt, nonce }: { dueAt: Instant; nonce: string }): string => `${dueAt} ${nonce}`
@@ -45,7 +46,7 @@ export class Waits {
     if (this.delivered !== null) this.#asked.add(keyOf({ dueAt: this.delivered, nonce: '' }))
     if (pause === null) return
     const isOver = pause.until !== null && pause.until <= now
-    for (const { dueAt, nonce, ending } of change.creates) {
+    for (const { dueAt, nonce, ending } of recordsOf(change).creates) {
       if (nonce === '' && ending === null && (!isOver || dueAt < pause.until!)) this.#asked.add(keyOf({ dueAt, nonce }))
     }
     if (change.state?.pause === null) {

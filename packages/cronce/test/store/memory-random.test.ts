@@ -3,24 +3,30 @@ import test from 'node:test'
 import { copyData, hashData, type MemoryData, memory, type NamespaceData } from '../../src/memory.ts'
 import { bucketOf } from '../../src/model/bucket.ts'
 import type { Change } from '../../src/model/change.ts'
-import type { FireRecord, RunRecord } from '../../src/model/record.ts'
-import type { ScheduleState } from '../../src/model/schedule.ts'
+import { ending } from '../../src/model/outcome.ts'
+import type { FireKey, FireRecord, HistoryRecord, RunRecord } from '../../src/model/record.ts'
+import { isRunning, type OpenFire, type ScheduleState } from '../../src/model/schedule.ts'
+import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../src/model/views.ts'
+import { runKeyText } from '../../src/store/memory/data.ts'
 import { ascend, descend, find, insert, remove, sorted } from '../../src/store/memory/sorted.ts'
 import type { Applied, Due, DueQuery, FireQuery, RunQuery, ScheduleQuery, Store } from '../../src/store/store.ts'
 import {
   beat,
   change,
   claim,
+  claimAgain,
   creation,
   definition,
-  endedFire,
-  fire,
+  endedLine,
   keyOf,
   missedRange,
   NOON,
   removal,
+  reopening,
   schedule,
   settlement,
+  waiting,
+  withFires,
 } from '../../src/testing/conformance/samples.ts'
 
 // Whatever was done, and however it was taken back: the derived indexes answer as a plain look through the data would, and
@@ -33,6 +39,7 @@ const INSTANCES = ['i', 'j', 'k']
 const JOBS = ['mail', 'report']
 const SLOTS = [[], ['job:mail'], ['job:mail', 'group:g']]
 const NAMESPACE = 'default'
+const UNTOLD = { progress: null, log: [], logCut: false }
 
 type Random = (below: number) => number
 
@@ -61,46 +68,74 @@ function anyChange(random: Random, data: NamespaceData, id: string): Change {
   const wakeAt = random(4) === 0 ? null : NOON + random(60)
   if (state === undefined) return creation(schedule(id, { wakeAt, definition: definition({ job }) }))
   const dueAt = NOON + random(40)
-  const runs = [...data.runs.values()].filter((run) => run.schedule === id && run.ending === null)
-  const fires = [...data.fires.values()].filter((record) => record.schedule === id)
-  const ended = fires.filter((record) => record.ending !== null)
+  const lines = [...data.history.values()].filter((line) => line.schedule === id)
+  const isOpen = (line: HistoryRecord) => state.open.some((open) => isSame(open, line))
+  const ended = lines.filter((line) => line.isFinal && !isOpen(line))
+  const runs = state.open.filter(isRunning).map((open) => viewOpenRun(state, open))
+  const idle = state.open.filter((open) => open.run === null)
   const number = state.ended + 1
-  switch (random(9)) {
+  switch (random(13)) {
     case 0:
       return change(state, { wakeAt, revision: state.revision + 1, definition: definition({ job }) })
     case 1:
-      return runs.length > 0 ? settlement(state, oneOf(random, runs)) : removal(state)
     case 2: {
+      if (runs.length === 0) return random(3) === 0 ? removal(state) : change(state, { wakeAt })
+      const fireEnds = oneOf(random, [undefined, null, ending('crash-budget')])
+      const how = ending(oneOf(random, ['completed', 'error']))
+      const expiresAt = NOON + random(100)
+      return settlement(state, oneOf(random, runs), { how, expiresAt, ...(fireEnds === undefined ? {} : { fireEnds }) })
+    }
+    case 3: {
       const over = { nonce: oneOf(random, ['', 'n', 'm']), number, expiresAt: NOON + random(100), endedAt: NOON }
-      return change(state, { ended: number }, { creates: [endedFire(id, dueAt, over)] })
+      return withFires(change(state), [endedLine(id, dueAt, over)])
     }
-    case 3:
-      return change(state, { ended: number }, { creates: [missedRange(id, dueAt, 1 + random(3), number)] })
-    case 4: {
-      if (ended.length === 0) return change(state, { wakeAt })
-      const reopened = {
-        ...oneOf(random, ended),
-        ending: null,
-        endedAt: null,
-        number: null,
-        expiresAt: null,
-        range: null,
-      }
-      return change(state, {}, { updates: [reopened] })
-    }
+    case 4:
+      return withFires(change(state), [missedRange(id, dueAt, 1 + random(3), number)])
     case 5: {
-      const ranges = fires.filter((record) => record.range !== null)
-      return change(state, {}, { updates: ranges.slice(0, 1).map(({ dueAt }) => fire(id, dueAt, { job })) })
+      if (ended.length === 0) return change(state, { wakeAt })
+      const line = oneOf(random, ended)
+      if (line.range === null) return reopening(state, line)
+      const open = [...state.open, waiting(line.dueAt, { round: 2 })]
+      return change(state, { open }, { rewrites: [{ ...line, range: null, isFinal: false }] })
     }
-    case 6:
+    case 6: {
+      const range = ended.find((line) => line.range !== null)
+      return change(state, {}, { rewrites: range ? [{ ...missedRange(id, range.dueAt, 1, range.number), job }] : [] })
+    }
+    case 7: {
+      const rewrites = lines.filter(({ run }) => run !== null).slice(0, 2)
+      return change(state, {}, { rewrites: rewrites.map((line) => ({ ...line, job, ending: ending('timeout') })) })
+    }
+    case 8:
       return change(state, {}, { trim: { belowNumber: random(number + 1), endedBefore: NOON + random(60) } })
+    case 9: {
+      if (idle.length === 0) return change(state, { wakeAt })
+      const fire = oneOf(random, idle)
+      const line = endedLine(id, fire.dueAt, { ...viewFire(state, fire), number, expiresAt: NOON + random(100) })
+      const open = state.open.filter((one) => one !== fire)
+      return change(state, { ended: number, open }, { history: [line], reopens: random(2) === 0 ? [keyOf(line)] : [] })
+    }
     default: {
       const slots = oneOf(random, SLOTS)
-      const chosen = { instance: oneOf(random, INSTANCES), dueAt, nonce: oneOf(random, ['', 'n', 'o']), slots }
-      const claimed = claim(state, { ...chosen, startedAt: NOON + random(40), limit: 1 + random(3) })
+      const chosen = { instance: oneOf(random, INSTANCES), slots, startedAt: NOON + random(40), limit: 1 + random(3) }
+      const fire = oneOf(random, idle)
+      const claimed =
+        random(2) === 0 && fire !== undefined
+          ? claimAgain(state, { ...chosen, dueAt: fire.dueAt, nonce: fire.nonce })
+          : claim(state, { ...chosen, dueAt, nonce: oneOf(random, ['', 'n', 'o']) })
       return { ...claimed, state: { ...claimed.state!, wakeAt } }
     }
   }
+}
+
+/** What a line has in common with the open fire that it ends. */
+function viewFire(state: ScheduleState, fire: OpenFire): Partial<HistoryRecord> {
+  const { nonce, kind, round, attempt, plannedAt, readyAt } = fire
+  return { nonce, kind, round, attempt, plannedAt, readyAt, job: state.definition.job }
+}
+
+function isSame(one: Pick<FireKey, 'dueAt' | 'nonce'>, other: Pick<FireKey, 'dueAt' | 'nonce'>): boolean {
+  return one.dueAt === other.dueAt && one.nonce === other.nonce
 }
 
 async function anyStep(
@@ -111,7 +146,8 @@ async function anyStep(
 ): Promise<void> {
   const data = dataOf(source.data)
   const instance = oneOf(random, INSTANCES)
-  const run = [...data.runs.values()].at(random(Math.max(1, data.runs.size)))
+  const runs = allRuns(data)
+  const run = runs.at(random(Math.max(1, runs.length)))
   const changes = () => [oneOf(random, SCHEDULES), oneOf(random, SCHEDULES)].map((id) => anyChange(random, data, id))
   switch (random(12)) {
     case 0:
@@ -179,7 +215,7 @@ test(`indexes answer as a look through the data would (seed ${CRONCE_SEED})`, as
     assert.equal(hashData(copied), hashData(source.data), 'both forget the same')
     for (const [name, map] of Object.entries(dataOf(source.data))) if (map.size > 0) seen.add(name)
   }
-  const interesting = ['applied', 'conflict', 'exists', 'full', 'not-live', 'fires', 'runs', 'steps', 'notes']
+  const interesting = ['applied', 'conflict', 'exists', 'full', 'not-live', 'history', 'steps', 'notes']
   assert.deepEqual(
     interesting.filter((name) => !seen.has(name)),
     [],
@@ -239,12 +275,12 @@ async function compareAll(random: Random, now: number, data: NamespaceData, stor
   const maybe = <Value>(value: Value): Value | undefined => (random(3) === 0 ? value : undefined)
   for (let query = 0; query < 30; query++) {
     const about = { schedule: maybe(oneOf(random, SCHEDULES)), job: maybe(oneOf(random, JOBS)) }
-    const outcome = maybe(oneOf(random, ['open', 'succeeded', 'missed'] as const))
+    const outcome = maybe(oneOf(random, ['open', 'succeeded', 'missed', 'failed', 'abandoned'] as const))
     const stretch = { from: maybe(NOON + random(60)), to: maybe(NOON + random(60)) }
     const nonce = maybe(oneOf(random, ['', 'n']))
     const order = maybe(oneOf(random, ['latest', 'earliest'] as const))
     const fires = { ...about, ...stretch, outcome, nonce, order }
-    const [run] = [...data.runs.values()].filter(() => random(4) === 0)
+    const [run] = allRuns(data).filter(() => random(4) === 0)
     const runs = { ...about, ...stretch, outcome, instance: maybe(oneOf(random, INSTANCES)) }
     const named = { ...runs, token: maybe(run?.token), fire: run && maybe(keyOf(run)) }
     const schedules = { job: about.job, prefix: maybe(oneOf(random, SCHEDULES)) }
@@ -284,7 +320,7 @@ function compare(one: readonly (string | number)[], other: readonly (string | nu
 function plainFires(data: NamespaceData, query: Omit<FireQuery, 'after' | 'limit'>): FireRecord[] {
   const { schedule, job, outcome, nonce, from = -Infinity, to = Infinity, order } = query
   const place = (record: FireRecord) => [record.dueAt, record.schedule, record.nonce]
-  return [...data.fires.values()]
+  return allFires(data)
     .filter((record) => schedule === undefined || record.schedule === schedule)
     .filter((record) => job === undefined || record.job === job)
     .filter((record) => outcome === undefined || (record.ending?.outcome ?? 'open') === outcome)
@@ -296,16 +332,35 @@ function plainFires(data: NamespaceData, query: Omit<FireQuery, 'after' | 'limit
 function plainRuns(data: NamespaceData, query: Omit<RunQuery, 'after' | 'limit'>): RunRecord[] {
   const { schedule, job, instance, outcome, fire: key, token, from = -Infinity, to = Infinity } = query
   const place = (run: RunRecord) => [run.startedAt, run.schedule, run.token]
-  return [...data.runs.entries()]
-    .filter(([, run]) => schedule === undefined || run.schedule === schedule)
-    .filter(([, run]) => job === undefined || run.job === job)
-    .filter(([, run]) => instance === undefined || run.instance === instance)
-    .filter(([, run]) => outcome === undefined || (run.ending?.outcome ?? 'open') === outcome)
-    .filter(([, run]) => key === undefined || JSON.stringify(keyOf(run)) === JSON.stringify(key))
-    .filter(([, run]) => token === undefined || run.token === token)
-    .filter(([, run]) => run.startedAt >= from && run.startedAt < to)
-    .map(([text, run]) => ({ ...run, ...(data.notes.get(text) ?? { progress: null, log: [], logCut: false }) }))
+  return allRuns(data)
+    .filter((run) => schedule === undefined || run.schedule === schedule)
+    .filter((run) => job === undefined || run.job === job)
+    .filter((run) => instance === undefined || run.instance === instance)
+    .filter((run) => outcome === undefined || (run.ending?.outcome ?? 'open') === outcome)
+    .filter((run) => key === undefined || JSON.stringify(keyOf(run)) === JSON.stringify(key))
+    .filter((run) => token === undefined || run.token === token)
+    .filter((run) => run.startedAt >= from && run.startedAt < to)
+    .map((run) => ({ ...run, ...(data.notes.get(runKeyText(run.schedule, run.token)) ?? UNTOLD) }))
     .sort((one, other) => -compare(place(one), place(other)))
+}
+
+/** Open ones from the states; of the others, the last of their final lines. */
+function allFires({ schedules, history }: NamespaceData): FireRecord[] {
+  const open = [...schedules.values()].flatMap((state) => state.open.map((fire) => viewOpenFire(state, fire)))
+  const found = new Map(open.map((fire) => [JSON.stringify(keyOf(fire)), fire]))
+  const lines = [...history.values()].filter(({ isFinal }) => isFinal).sort((one, other) => other.number - one.number)
+  for (const line of lines) {
+    const key = JSON.stringify(keyOf(line))
+    if (!found.has(key)) found.set(key, viewEndedFire(line))
+  }
+  return [...found.values()]
+}
+
+function allRuns({ schedules, history }: NamespaceData): RunRecord[] {
+  const open = [...schedules.values()].flatMap((state) =>
+    state.open.filter(isRunning).map((fire) => viewOpenRun(state, fire)),
+  )
+  return [...open, ...[...history.values()].map(viewEndedRun).filter((run) => run !== null)]
 }
 
 function plainSchedules(data: NamespaceData, query: Omit<ScheduleQuery, 'after' | 'limit'>): ScheduleState[] {

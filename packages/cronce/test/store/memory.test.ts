@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { copyData, hashData, type MemorySource, memory } from '../../src/memory.ts'
 import type { Change } from '../../src/model/change.ts'
+import { ending } from '../../src/model/outcome.ts'
 import type { ScheduleState } from '../../src/model/schedule.ts'
 import type { OpenOptions, Store } from '../../src/store/store.ts'
 import {
@@ -11,8 +12,7 @@ import {
   claim,
   creation,
   DAY_MS,
-  endedFire,
-  fire,
+  endedLine,
   HOUR_MS,
   JOB,
   keyOf,
@@ -21,6 +21,8 @@ import {
   runOf,
   schedule,
   settlement,
+  waiting,
+  withFires,
 } from '../../src/testing/conformance/samples.ts'
 
 const OPTIONS: OpenOptions = { namespace: 'default', adopt: false, production: false, warn: () => {} }
@@ -158,14 +160,18 @@ test('a change that is refused leaves no trace', async () => {
   const fresh = schedule('fresh')
   await store.apply([creation(fresh)])
   const hash = hashData(source.data)
-  const more = { creates: [fire('fresh', NOON)], trim: { belowNumber: 9, endedBefore: NOON } }
+  const line = endedLine('fresh', NOON + 2, { number: 1, expiresAt: NOON + DAY_MS })
+  const trim = { belowNumber: 9, endedBefore: NOON }
+  const more = withFires(change(fresh, {}, { trim, rewrites: [line], reopens: [keyOf(line)] }), [waiting(NOON), line])
   const full = claim(fresh, { instance: 'i', slots: ['job:report'] })
   const refused: [string, Change, string?][] = [
-    ['not-live', change(fresh, {}, more), 'dead'],
-    ['conflict', { ...change(fresh, {}, more), version: 7 }],
-    ['early', change(fresh, {}, { ...more, notBefore: NOON + 1 })],
-    ['exists', change(state, {}, { ...more, creates: [fire('s', NOON + 1), fire('s', NOON)] })],
-    ['full', { ...full, creates: [fire('fresh', NOON)] }],
+    ['not-live', more, 'dead'],
+    ['conflict', { ...more, version: 7 }],
+    ['conflict', { ...more, epoch: 7 }],
+    ['early', { ...more, notBefore: NOON + 1 }],
+    ['exists', withFires(change({ ...state, open: [] }, {}, { trim }), [waiting(NOON + 1), waiting(NOON)])],
+    ['exists', withFires(more, [waiting(NOON)])],
+    ['full', withFires(full, [line])],
   ]
   for (const [kind, given, instance] of refused) {
     assert.equal(await kindOf(store, given, instance), kind)
@@ -182,7 +188,8 @@ test('of several reasons to refuse, the first in the order of the contract is to
   assert.equal(await kindOf(store, all, 'i'), 'conflict')
   assert.equal(await kindOf(store, { ...all, version: again.version }, 'i'), 'early')
   assert.equal(await kindOf(store, again, 'i'), 'exists')
-  assert.equal(await kindOf(store, { ...again, creates: [fire('s', NOON + 1)] }, 'i'), 'full')
+  const other = claim(state, { instance: 'i', slots: ['job:report'], dueAt: NOON + 1 })
+  assert.equal(await kindOf(store, other, 'i'), 'full')
 })
 
 test('a claim renews the lease also when all of it is refused', async () => {
@@ -200,21 +207,36 @@ test('the version is one higher, whatever the caller wrote into the state', asyn
   assert.equal((await store.load(['s'])).schedules[0]?.version, 1)
 })
 
-test('new schedules count tokens from the highest counter of any that was removed, of their namespace', async () => {
+test('new schedules count from the highest counter of any that was removed, of their namespace', async () => {
   const { source, store } = await openAt()
   const other = await source.open({ ...OPTIONS, namespace: 'other' })
-  for (const [name, tokens] of [
-    ['a', 7],
-    ['b', 5],
+  for (const [name, over] of [
+    ['a', { tokens: 7 }],
+    ['b', { tokens: 5 }],
   ] as const) {
-    await store.apply([creation(schedule(name, { tokens }))])
+    await store.apply([creation(schedule(name, over))])
   }
   await store.apply([removal(schedule('a')), removal(schedule('b'))])
-  const made = async (at: Store, tokens: number) => {
-    await at.apply([creation(schedule(`with ${tokens}`, { tokens }))])
-    return (await at.load([`with ${tokens}`])).schedules[0]?.tokens
+  const made = async (at: Store, count: number) => {
+    await at.apply([creation(schedule(`with ${count}`, { tokens: count, ended: count }))])
+    const [state] = (await at.load([`with ${count}`])).schedules
+    return [state?.tokens, state?.ended, state?.version]
   }
-  assert.deepEqual([await made(store, 0), await made(store, 9), await made(other, 1)], [7, 9, 1])
+  const counted = [await made(store, 0), await made(store, 9), await made(other, 1)]
+  assert.deepEqual(counted, [
+    [7, 0, 8],
+    [9, 9, 8],
+    [1, 1, 1],
+  ])
+})
+
+test('the last lines of a schedule, written with its removal, count for the numbers of its successor', async () => {
+  const { store } = await openAt()
+  await store.apply([creation(schedule('s'))])
+  const lines = [3, 9, 6].map((number) => endedLine('s', NOON + number, { number, expiresAt: NOON + DAY_MS }))
+  assert.equal(await kindOf(store, withFires(removal(schedule('s')), lines)), 'applied')
+  await store.apply([creation(schedule('s'))])
+  assert.equal((await store.load(['s'])).schedules[0]?.ended, 9)
 })
 
 test('the clock that is handed in is the clock of the store, cut to whole milliseconds', async () => {
@@ -444,13 +466,13 @@ test('records of a schedule that exists are not erased', async () => {
 
 test('a trim takes the lowest numbers first and 200 at most, even if the clock was once set back', async () => {
   const { store } = await openAt()
-  const creates = Array.from({ length: 300 }, (_, index) => {
+  const lines = Array.from({ length: 300 }, (_, index) => {
     // Number 1 ended, as it seemed then, a day later than all the others.
     const endedAt = index === 0 ? NOON + DAY_MS : NOON + index
-    return endedFire('s', NOON - index, { number: index + 1, expiresAt: NOON + 9 * DAY_MS, endedAt })
+    return endedLine('s', NOON - index, { number: index + 1, expiresAt: NOON + 9 * DAY_MS, endedAt })
   })
-  const made = creation(schedule('s'), { creates })
-  await store.apply([made])
+  const made = withFires(change(schedule('s')), lines)
+  await store.apply([creation(schedule('s')), made])
   await store.apply([change(after(made), {}, { trim: { belowNumber: 290, endedBefore: NOON + HOUR_MS } })])
   const { items } = await store.listFires({ after: null, limit: 500, order: 'latest' })
   assert.deepEqual(
@@ -483,16 +505,20 @@ test('a trim that is rolled back brings back the fire with its runs, notes and s
   assert.equal(hashData(source.data), hash)
   assert.equal((await store.listSteps(keyOf(run))).length, 1)
   await store.apply([change(after(settled), {}, { trim })])
-  const { fires, runs, notes, steps } = source.data.namespaces.get('default')!
-  assert.deepEqual([fires.size, runs.size, notes.size, steps.size], [0, 0, 0, 0])
+  const { history, notes, steps } = source.data.namespaces.get('default')!
+  assert.deepEqual([history.size, notes.size, steps.size], [0, 0, 0])
 })
 
-test('runs whose fire was never recorded are erased like the others', async () => {
+test('lines of a fire that never ended are erased like the others', async () => {
   const { source, store } = await openAt()
-  const begun = claim(schedule('s'), { instance: 'i' })
-  await store.apply([creation(schedule('s')), { ...begun, creates: [] }, removal(after(begun))])
+  const { state, run } = await openRun(store)
+  await store.annotate([{ schedule: 's', token: run.token, progress: null, log: [], logCut: true }])
+  const failed = settlement(state, run, { how: ending('error'), fireEnds: null })
+  await store.apply([failed, removal(after(failed))])
+  assert.deepEqual((await store.listFires({ after: null, limit: 9 })).items, [])
   assert.equal(await store.erase('s', 1), true)
-  assert.equal(source.data.namespaces.get('default')!.runs.size, 0)
+  const { history, notes } = source.data.namespaces.get('default')!
+  assert.deepEqual([history.size, notes.size], [0, 0])
 })
 
 test('the transaction of a run is over when it is committed', async () => {

@@ -7,7 +7,7 @@ import { memory } from '../../src/memory.ts'
 import { ending } from '../../src/model/outcome.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { ENDS_KEPT, type Store, type StoreSource } from '../../src/store/store.ts'
-import { change, creation, decideIn, endedFire, NOON, schedule } from '../../src/testing/conformance/samples.ts'
+import { change, creation, decideIn, endedLine, NOON, schedule } from '../../src/testing/conformance/samples.ts'
 
 /** Log `count` ends, and answer whether all of them are listed from the position before them. */
 async function isCompleteAfter(store: Store, count: number): Promise<boolean> {
@@ -16,11 +16,12 @@ async function isCompleteAfter(store: Store, count: number): Promise<boolean> {
   const { next } = await store.listEnds({ after: null, limit: 1 })
   let state = (await store.load(['s'])).schedules[0]!
   for (let first = 0; first < count; first += 500) {
-    const creates = Array.from({ length: Math.min(500, count - first) }, (_, index) => {
+    const history = Array.from({ length: Math.min(500, count - first) }, (_, index) => {
       const dueAt = NOON + first + index
-      return endedFire('s', dueAt, { number: first + index + 1, expiresAt: dueAt + 1, ending: ending('overlap') })
+      return endedLine('s', dueAt, { number: first + index + 1, expiresAt: dueAt + 1, ending: ending('overlap') })
     })
-    const made = change(state, {}, { creates })
+    const creates = history.map(({ schedule, dueAt, nonce }) => ({ schedule, dueAt, nonce }))
+    const made = change(state, { ended: state.ended + history.length }, { creates, history })
     await store.apply([made])
     state = made.state!
   }

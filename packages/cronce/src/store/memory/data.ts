@@ -1,7 +1,7 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Json } from '../../model/json.ts'
-import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 
 /**
@@ -18,10 +18,9 @@ export interface MemoryData {
 
 export interface NamespaceData {
   readonly schedules: Map<string, ScheduleState>
-  /** By `fireKeyText`. */
-  readonly fires: Map<string, FireRecord>
-  /** By `runKeyText`; so are the notes. */
-  readonly runs: Map<string, RunRecord>
+  /** By `lineKeyText`. */
+  readonly history: Map<string, HistoryRecord>
+  /** By `runKeyText`. */
   readonly notes: Map<string, RunNotes>
   /** By `stepKeyText`. */
   readonly steps: Map<string, StepRecord>
@@ -51,8 +50,7 @@ export function emptyData(): MemoryData {
 export function emptyNamespace(): NamespaceData {
   return {
     schedules: new Map(),
-    fires: new Map(),
-    runs: new Map(),
+    history: new Map(),
     notes: new Map(),
     steps: new Map(),
     instances: new Map(),
@@ -65,6 +63,10 @@ export function emptyNamespace(): NamespaceData {
 
 export function fireKeyText({ schedule, dueAt, nonce }: FireKey): string {
   return `${dueAt}:${schedule.length}:${schedule}${nonce}`
+}
+
+export function lineKeyText(schedule: string, number: number): string {
+  return `${schedule.length}:${schedule}${number}`
 }
 
 export function runKeyText(schedule: string, token: string): string {

@@ -130,8 +130,10 @@ function find(space: Space, id: string): StoredInstance[] {
 function heldBy(space: Space, instance: string): HeldRun[] {
   return [...(space.records.openRuns.get(instance) ?? [])]
     .sort(space.records.runs.compare)
-    .map(({ key }) => space.data.runs.get(key)!)
-    .map(({ schedule, token, request, cancel }) => ({ schedule, token, request, cancel }))
+    .map(({ schedule, token }) => {
+      const { request, cancel } = space.data.schedules.get(schedule)!.open.find(({ run }) => run?.token === token)!.run!
+      return { schedule, token, request, cancel }
+    })
 }
 
 function view(known: StoredInstance, now: Instant): InstanceRecord {

@@ -1,12 +1,24 @@
 import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
-import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
+import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
-import { isEnd, matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
+import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
 import type { End, EndPage, EndQuery, FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
 import { runKeyText } from './data.ts'
-import { type FireEntry, findFire, type RecordIndex, type RunEntry, type RunKey, type Shelf } from './record-index.ts'
+import {
+  type FireEntry,
+  finalLine,
+  findFire,
+  type RecordIndex,
+  type RunEntry,
+  type RunKey,
+  type Shelf,
+} from './record-index.ts'
 import { ascend, compareText, descend } from './sorted.ts'
-import type { EndKey, Space } from './space.ts'
+import type { Space } from './space.ts'
+
+/** The fire is open again: it has not ended. */
+const REOPENED = 'reopened'
 
 const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
 
@@ -28,12 +40,32 @@ export function listSchedules(space: Space, now: Instant, query: ScheduleQuery):
 export function listFires(space: Space, now: Instant, query: FireQuery): Page<FireRecord> {
   const after = query.after === null ? null : fireCursor(query.after)
   const found = function* (): Generator<FireRecord> {
-    for (const { key } of fireEntries(space.records, query, after)) {
-      const fire = space.data.fires.get(key)
-      if (fire !== undefined && matchesFire(fire, query)) yield fire
+    for (const entry of fireEntries(space.records, query, after)) {
+      // Lines that are not final, and steps, may be all that is left of a fire.
+      if (entry.listed === 'not') continue
+      const fire = viewFire(space, entry)
+      if (matchesFire(fire, query)) yield fire
     }
   }
   return page(now, found(), query.limit, ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce])
+}
+
+/** As it is listed, or as its last line says if it neither ended nor is open. It must be open or have a line. */
+export function viewFire({ data }: Space, entry: FireEntry): FireRecord {
+  const { schedule, dueAt, nonce, isOpen, lines } = entry
+  if (!isOpen) return viewEndedFire(finalLine(entry) ?? lines.at(-1)!)
+  const state = data.schedules.get(schedule)!
+  return viewOpenFire(state, state.open.find((fire) => fire.dueAt === dueAt && fire.nonce === nonce)!)
+}
+
+function viewRun({ data }: Space, { schedule, token, line }: RunEntry): RunRecord {
+  if (line !== null) return viewEndedRun(line)!
+  const state = data.schedules.get(schedule)!
+  return viewOpenRun(state, state.open.filter(isRunning).find(({ run }) => run.token === token)!)
+}
+
+function withNotes({ data }: Space, run: RunRecord): RunRecord & RunNotes {
+  return { ...run, ...(data.notes.get(runKeyText(run.schedule, run.token)) ?? UNTOLD) }
 }
 
 function fireCursor(text: string): FireKey {
@@ -112,9 +144,9 @@ function firstAt(dueAt: Instant): FireKey {
 export function listRuns(space: Space, now: Instant, query: RunQuery): Page<RunRecord & RunNotes> {
   const after = query.after === null ? null : runCursor(query.after)
   const found = function* (): Generator<RunRecord & RunNotes> {
-    for (const { key } of runEntries(space, query, after)) {
-      const run = space.data.runs.get(key)!
-      if (matchesRun(run, query)) yield { ...run, ...(space.data.notes.get(key) ?? UNTOLD) }
+    for (const entry of runEntries(space, query, after)) {
+      const run = viewRun(space, entry)
+      if (matchesRun(run, query)) yield withNotes(space, run)
     }
   }
   return page(now, found(), query.limit, ({ startedAt, schedule, token }) => [startedAt, schedule, token])
@@ -146,12 +178,12 @@ function* runEntries(space: Space, query: RunQuery, after: RunKey | null): Gener
 }
 
 function fewRuns(
-  { data, records: index }: Space,
+  { records: index }: Space,
   { schedule, token, fire, instance, outcome }: RunQuery,
 ): readonly RunEntry[] | undefined {
   if (schedule !== undefined && token !== undefined) {
-    const run = data.runs.get(runKeyText(schedule, token))
-    return run === undefined ? [] : findFire(index, run)!.runs
+    const run = index.schedules.get(schedule)?.tokens.get(token)
+    return run === undefined ? [] : [run]
   }
   if (fire !== undefined) {
     return findFire(index, fire)?.runs ?? []
@@ -170,17 +202,16 @@ export function listEnds(space: Space, now: Instant, { after, limit }: EndQuery)
   const since = isKnown ? keys.slice(place - dropped) : []
   const found = since.slice(0, limit).map((end) => readEnd(space, end))
   const isWhole = since.length <= limit && !found.includes(null)
-  return { now, items: found.filter(isEnd), next, complete: isKnown && isWhole }
+  return { now, items: found.filter((end) => end !== null && end !== REOPENED), next, complete: isKnown && isWhole }
 }
 
-/** `null` if the record has been deleted. */
-function readEnd({ data }: Space, { kind, key }: EndKey): End | null {
-  if (kind === 'fire') {
-    const fire = data.fires.get(key)
-    return fire === undefined ? null : { kind, fire }
-  }
-  const run = data.runs.get(key)
-  return run === undefined ? null : { kind, run: { ...run, ...(data.notes.get(key) ?? UNTOLD) } }
+/** `null`: the line has been deleted. */
+function readEnd(space: Space, key: string): End | typeof REOPENED | null {
+  const line = space.data.history.get(key)
+  if (line === undefined) return null
+  const run = viewEndedRun(line)
+  if (run !== null) return { kind: 'run', run: withNotes(space, run) }
+  return line.isFinal ? { kind: 'fire', fire: viewEndedFire(line) } : REOPENED
 }
 
 /** In the order in which they were begun. */

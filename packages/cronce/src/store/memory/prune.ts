@@ -2,6 +2,7 @@ import type { Change } from '../../model/change.ts'
 import type { FireKey } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { StoreError } from '../store-error.ts'
+import { finalLine } from './record-index.ts'
 import { ascend } from './sorted.ts'
 import { deleteFire, type Space, setInstance } from './space.ts'
 
@@ -17,8 +18,8 @@ export function trim(space: Space, schedule: string, { belowNumber, endedBefore 
   let looks = 0
   for (const entry of ascend(numbers)) {
     if (entry.number >= belowNumber || found.length === TRIM_LIMIT || ++looks > TRIM_LOOKS) break
-    const { endedAt } = space.data.fires.get(entry.key)!
-    if (endedAt !== null && Math.max(endedAt, entry.dueAt) < endedBefore) found.push(entry)
+    const { endedAt } = finalLine(entry)!
+    if (Math.max(endedAt, entry.dueAt) < endedBefore) found.push(entry)
   }
   for (const fire of found) deleteFire(space, fire)
 }
@@ -38,8 +39,7 @@ function expired({ records }: Space, now: Instant, limit: number): FireKey[] {
   const found: FireKey[] = []
   for (const entry of ascend(records.expiring)) {
     if (entry.expiresAt > now || found.length >= limit) break
-    // A record that says when it may go but not how it ended is somebody's mistake, and no reason to lose an open fire.
-    if (!records.openFires.has(entry)) found.push(entry)
+    found.push(entry)
   }
   return found
 }

@@ -1,10 +1,10 @@
 import type { AppRecord } from '../../model/app.ts'
-import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
-import type { ScheduleState } from '../../model/schedule.ts'
+import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/record.ts'
+import { isRunning, type RunningFire, type ScheduleState } from '../../model/schedule.ts'
 import { ENDS_KEPT } from '../store.ts'
-import { fireKeyText, type NamespaceData, runKeyText, type StoredInstance, stepKeyText } from './data.ts'
+import { fireKeyText, lineKeyText, type NamespaceData, runKeyText, type StoredInstance, stepKeyText } from './data.ts'
 import type { Journal } from './journal.ts'
-import { findFire, indexFire, indexRun, indexStep, type RecordIndex, recordIndex } from './record-index.ts'
+import { findFire, indexLine, indexOpen, indexStep, type RecordIndex, recordIndex } from './record-index.ts'
 import { compareText, insert, remove, type Sorted, sorted } from './sorted.ts'
 import { indexSchedule, type WakeIndex, wakeIndex } from './wake-index.ts'
 
@@ -33,13 +33,8 @@ export interface EndLog {
   readonly generation: number
   /** How many were dropped from the front of `keys`. */
   dropped: number
-  keys: EndKey[]
-}
-
-/** A key of `data.fires` or of `data.runs`. */
-export interface EndKey {
-  readonly kind: 'fire' | 'run'
-  readonly key: string
+  /** Of `data.history`. */
+  keys: string[]
 }
 
 export function makeSpace(data: NamespaceData, epoch: number, journal: Journal, generation: number): Space {
@@ -54,9 +49,11 @@ export function makeSpace(data: NamespaceData, epoch: number, journal: Journal, 
     writesBefore: data.writes ?? 0,
     settled: null,
   }
-  for (const [id, state] of data.schedules) indexSchedule(space.wakes, id, state)
-  for (const [key, fire] of data.fires) indexFire(space.records, key, fire, fire)
-  for (const [key, run] of data.runs) indexRun(space.records, key, undefined, run)
+  for (const [id, state] of data.schedules) {
+    indexSchedule(space.wakes, id, state)
+    indexOpen(space.records, id, undefined, state)
+  }
+  for (const line of data.history.values()) indexLine(space.records, undefined, line)
   for (const [key, step] of data.steps) indexStep(space.records, step, key, true)
   for (const [id, { goneAt }] of data.instances) if (goneAt === null) insert(space.present, id)
   return space
@@ -65,6 +62,7 @@ export function makeSpace(data: NamespaceData, epoch: number, journal: Journal, 
 export function setSchedule(space: Space, id: string, state: ScheduleState | undefined): void {
   const old = put(space.data.schedules, id, state)
   indexSchedule(space.wakes, id, state)
+  indexOpen(space.records, id, old, state)
   space.journal.undo?.push(() => setSchedule(space, id, old))
 }
 
@@ -74,20 +72,14 @@ export function setFloor(space: Space, floor: number): void {
   space.journal.undo?.push(() => setFloor(space, old))
 }
 
-export function setFire(space: Space, key: string, fire: FireKey, record: FireRecord | undefined): void {
-  const old = put(space.data.fires, key, record)
-  indexFire(space.records, key, fire, record)
-  space.journal.undo?.push(() => setFire(space, key, fire, old))
+export function setLine(space: Space, key: string, line: HistoryRecord | undefined): void {
+  const old = put(space.data.history, key, line)
+  indexLine(space.records, old, line)
+  space.journal.undo?.push(() => setLine(space, key, old))
 }
 
-export function setRun(space: Space, key: string, record: RunRecord | undefined): void {
-  const old = put(space.data.runs, key, record)
-  indexRun(space.records, key, old, record)
-  space.journal.undo?.push(() => setRun(space, key, old))
-}
-
-export function logEnd({ ends, journal }: Space, end: EndKey): void {
-  ends.keys.push(end)
+export function logEnd({ ends, journal }: Space, key: string): void {
+  ends.keys.push(key)
   journal.undo?.push(() => void ends.keys.pop())
   // In large steps, and never what may have to be undone.
   if (journal.undo !== null || ends.keys.length < 2 * ENDS_KEPT) return
@@ -126,25 +118,23 @@ function put<Value>(map: Map<string, Value>, key: string, value: Value | undefin
   return old
 }
 
-/** The run of this token, if it is open, and its instance is known and not over: a parked run has none. */
-export function liveRun(space: Space, schedule: string, token: string): RunRecord | undefined {
-  const run = space.data.runs.get(runKeyText(schedule, token))
-  const isLive = run?.ending === null && space.data.instances.get(run.instance)?.goneAt === null
-  return isLive ? run : undefined
+/** The fire whose open run has this token, if the run's instance is known and not over: a parked run has none. */
+export function liveRun({ data }: Space, schedule: string, token: string): RunningFire | undefined {
+  const fire = data.schedules.get(schedule)?.open.find(({ run }) => run?.token === token)
+  const isLive = fire !== undefined && isRunning(fire) && data.instances.get(fire.run.instance)?.goneAt === null
+  return isLive ? fire : undefined
 }
 
-/** The fire's record, and all that hangs on it. */
+/** The fire's lines, and all that hangs on them. */
 export function deleteFire(space: Space, fire: FireKey): void {
   const entry = findFire(space.records, fire)
   if (entry === undefined) return
-  for (const { key } of [...entry.runs]) deleteRun(space, key)
   for (const key of [...(entry.steps ?? [])]) setStep(space, fire, key, undefined)
-  if (entry.recorded) setFire(space, entry.key, fire, undefined)
-}
-
-function deleteRun(space: Space, key: string): void {
-  if (space.data.notes.has(key)) setNotes(space, key, undefined)
-  setRun(space, key, undefined)
+  for (const { schedule, number, run } of [...entry.lines]) {
+    const notes = run === null ? undefined : runKeyText(schedule, run.token)
+    if (notes !== undefined && space.data.notes.has(notes)) setNotes(space, notes, undefined)
+    setLine(space, lineKeyText(schedule, number), undefined)
+  }
 }
 
 export function stepKey(fire: FireKey, step: string): string {

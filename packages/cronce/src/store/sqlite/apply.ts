@@ -1,47 +1,56 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../model/change.ts'
-import { ownEndsOf } from '../../model/own-ends.ts'
-import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
-import type { Instant } from '../../model/schedule.ts'
-import { type ChangeResult, ENDS_KEPT } from '../store.ts'
+import type { FireKey, FireRecord, HistoryRecord } from '../../model/record.ts'
+import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
+import { viewEndedFire, viewOpenFire } from '../../model/views.ts'
+import type { ChangeResult } from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { deleteFires } from './prune.ts'
-import { fireKeyOf, fireOf, json } from './rows.ts'
-import { headOf, writeSchedule } from './schedules.ts'
+import { fireKeyOf, viewLine } from './rows.ts'
+import { headOf, loadSchedules, writeSchedule } from './schedules.ts'
 
-const FIRE = 'select record from cronce_fires where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
-const FIRE_BY_NONCE = `
-select record
-  from cronce_fires indexed by cronce_fires_nonce
- where namespace = ? and schedule = ? and nonce = ? and nonce <> ''`
-const PUT_FIRE = `
-insert into cronce_fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, number, expires_at, until_at, tenant, record)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (namespace, schedule, due_at, nonce) do update
-   set job = excluded.job, tenant = excluded.tenant, outcome = excluded.outcome, ended_at = excluded.ended_at,
-       number = excluded.number, expires_at = excluded.expires_at, until_at = excluded.until_at, record = excluded.record`
-const PUT_RUN = `
-insert into cronce_runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (namespace, schedule, token) do update
-   set instance = excluded.instance, outcome = excluded.outcome, record = excluded.record`
-const LOG_END = 'insert into cronce_ends (namespace, schedule, due_at, nonce, token) values (?, ?, ?, ?, ?)'
-const TRIM_ENDS = 'delete from cronce_ends where number <= ?'
-const SLOTS_OF_RUN = `
-select json_extract(record, '$.slots') as value
-  from cronce_runs
- where namespace = ? and schedule = ? and token = ? and outcome = 'open'`
+/** The final line of the fire, or its last one. */
+const LINE = `
+select line, is_final
+  from cronce_history indexed by cronce_history_fire
+ where namespace = ? and schedule = ? and due_at = ? and nonce = ?
+ order by is_final desc, number desc
+ limit 1`
+const LINE_BY_NONCE = `
+select line, is_final
+  from cronce_history indexed by cronce_history_nonce
+ where namespace = ? and schedule = ? and nonce = ? and nonce <> ''
+ order by is_final desc, number desc
+ limit 1`
+const IS_OPEN = 'select 1 from cronce_open where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
+const OPEN_OF =
+  'select due_at, nonce, job, tenant, token, instance from cronce_open where namespace = ? and schedule = ?'
+const OPEN = `
+insert or replace into cronce_open (namespace, schedule, due_at, nonce, job, tenant, token, instance, started_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const CLOSE = 'delete from cronce_open where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
+const REOPEN = `
+update cronce_history indexed by cronce_history_fire
+   set is_final = 0
+ where namespace = ? and schedule = ? and due_at = ? and nonce = ? and is_final = 1`
+const DELETE_LINE = 'delete from cronce_history where namespace = ? and schedule = ? and number = ?'
+const APPEND = `
+insert into cronce_history
+  (namespace, schedule, number, due_at, nonce, is_final, job, tenant, outcome, ended_at, expires_at, until_at,
+   token, instance, started_at, line)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const COUNT_SLOT = 'select count(*) as runs from cronce_run_slots where namespace = ? and slot = ?'
-const HOLDS_SLOT = 'select 1 from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
+const SLOTS_OF =
+  'select slot, token from cronce_run_slots indexed by cronce_run_slots_schedule where namespace = ? and schedule = ?'
 const TAKE_SLOT = 'insert or ignore into cronce_run_slots (namespace, slot, schedule, token) values (?, ?, ?, ?)'
 const FREE_SLOT = 'delete from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
-/** Those of the oldest that are old enough. It holds the lock: whatever is behind a thousand that are not can wait. */
+/** Those of the oldest that are old enough. It holds the lock: what is behind a thousand that are not can wait. */
 export const TRIM = `
 select schedule, due_at, nonce
   from (
     select schedule, due_at, nonce, ended_at
-      from cronce_fires indexed by cronce_fires_number
-     where namespace = ? and schedule = ? and number is not null and number < ?
+      from cronce_history indexed by cronce_history_number
+     where namespace = ? and schedule = ? and number < ? and is_final = 1
      order by number
      limit 1000
   ) oldest
@@ -61,14 +70,19 @@ export interface Batch {
 /** All of the change, or nothing of it: whatever could be in the way is looked for before anything is written. */
 export function applyChange(batch: Batch, change: Change): ChangeResult {
   const head = headOf(batch.db, batch.namespace, change.id)
-  const obstacle = obstacleTo(batch, head, change)
+  const taken = head === undefined ? [] : slotsOf(batch, change.id)
+  const obstacle = obstacleTo(batch, head, change, taken)
   if (obstacle !== null) return obstacle
   const { db, namespace } = batch
   writeSchedule(db, namespace, head, change)
-  for (const fire of change.updates) putFire(batch, fire)
-  for (const fire of change.creates) putFire(batch, fire)
-  for (const run of change.runs) putRun(batch, run)
-  logEnds(batch, change)
+  if (head !== undefined || change.state !== null) writeOpen(batch, change)
+  writeSlots(batch, change, taken)
+  for (const { schedule, dueAt, nonce } of change.reopens) {
+    statement(db, REOPEN).run(namespace, schedule, dueAt, nonce)
+  }
+  for (const { schedule, number } of change.rewrites) statement(db, DELETE_LINE).run(namespace, schedule, number)
+  for (const line of change.rewrites) append(batch, line)
+  for (const line of change.history) append(batch, line)
   if (change.trim !== null) {
     const { belowNumber, endedBefore } = change.trim
     const old = statement(db, TRIM).all(namespace, change.id, belowNumber, endedBefore, endedBefore)
@@ -77,45 +91,122 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
   return { kind: 'applied' }
 }
 
-function obstacleTo(batch: Batch, head: Row | undefined, change: Change): ChangeResult | null {
+function obstacleTo(batch: Batch, head: Row | undefined, change: Change, taken: readonly Taken[]): ChangeResult | null {
   if (change.epoch !== batch.epoch || Number(head?.version ?? 0) !== change.version) return { kind: 'conflict' }
   if (change.notBefore !== null && batch.now < change.notBefore) return { kind: 'early' }
   const fire = findExisting(batch, change)
   if (fire !== null) return { kind: 'exists', fire }
-  const full = change.limits.find(({ slot, limit }) => slotAfter(batch, slot, change) > limit)
+  const wanted = takenIn(change.state)
+  const full = change.limits.find(({ slot, limit }) => {
+    return slotNow(batch, slot) - countOf(slot, taken) + countOf(slot, wanted) > limit
+  })
   return full === undefined ? null : { kind: 'full', slot: full.slot }
 }
 
-/** A fire on record, or earlier in the same change, that is one of `creates`. */
-function findExisting({ db, namespace }: Batch, { creates }: Change): FireRecord | null {
+/** A fire that is open, on record, or named earlier in the same change, and that is one of `creates`. */
+function findExisting(batch: Batch, change: Change): FireRecord | null {
+  const { creates } = change
   for (const [index, fire] of creates.entries()) {
-    const earlier = creates.slice(0, index).find((other) => isSame(other, fire))
-    if (earlier !== undefined) return earlier
-    const { schedule, dueAt, nonce } = fire
-    const row =
-      nonce === ''
-        ? statement(db, FIRE).get(namespace, schedule, dueAt, nonce)
-        : statement(db, FIRE_BY_NONCE).get(namespace, schedule, nonce)
-    if (row !== undefined) return fireOf(row)
+    const isTwice = creates.slice(0, index).some((other) => isSame(other, fire))
+    if (isTwice) return fireIn(change, fire)
+    const known = findFire(batch, fire)
+    if (known !== null) return known
   }
   return null
+}
+
+/** As the change would leave it. */
+function fireIn({ state, history }: Change, fire: FireKey): FireRecord | null {
+  const open = state?.open.find((other) => isSame({ ...other, schedule: fire.schedule }, fire))
+  if (open !== undefined) return viewOpenFire(state!, open)
+  const line = history.find((other) => isSame(other, fire))
+  return line === undefined ? null : viewEndedFire(line)
+}
+
+function findFire({ db, namespace }: Batch, fire: FireKey): FireRecord | null {
+  const { schedule, dueAt, nonce } = fire
+  const isOpen =
+    statement(db, IS_OPEN).get(namespace, schedule, dueAt, nonce) !== undefined ||
+    (nonce !== '' &&
+      statement(db, OPEN_OF)
+        .all(namespace, schedule)
+        .some((row) => row.nonce === nonce))
+  if (isOpen) {
+    const [state] = loadSchedules(db, namespace, [schedule], () => {})
+    const open = state?.open.find((other) => isSame({ ...other, schedule }, fire))
+    if (state !== undefined && open !== undefined) return viewOpenFire(state, open)
+  }
+  const row =
+    nonce === ''
+      ? statement(db, LINE).get(namespace, schedule, dueAt, nonce)
+      : statement(db, LINE_BY_NONCE).get(namespace, schedule, nonce)
+  return row === undefined ? null : viewLine(row)
 }
 
 function isSame(one: FireKey, other: FireKey): boolean {
   return one.nonce === other.nonce && one.schedule === other.schedule && (one.nonce !== '' || one.dueAt === other.dueAt)
 }
 
-/** How many open runs the slot would have. */
-function slotAfter(batch: Batch, slot: string, { runs }: Change): number {
-  const { db, namespace } = batch
-  let count = slotNow(batch, slot)
-  for (const { schedule, token, slots, ending } of runs) {
-    const holds = statement(db, HOLDS_SLOT).get(namespace, slot, schedule, token) !== undefined
-    const wants = ending === null && slots.includes(slot)
-    if (wants && !holds) count++
-    if (!wants && holds) count--
+function append({ db, namespace }: Batch, line: HistoryRecord): void {
+  const { run } = line
+  statement(db, APPEND).run(
+    namespace,
+    line.schedule,
+    line.number,
+    line.dueAt,
+    line.nonce,
+    line.isFinal ? 1 : 0,
+    line.job,
+    line.tenant,
+    line.ending.outcome,
+    line.endedAt,
+    line.expiresAt,
+    line.range?.untilAt ?? null,
+    run?.token ?? null,
+    run?.instance ?? null,
+    run?.startedAt ?? null,
+    JSON.stringify(line),
+  )
+}
+
+/** Bring the index of what is open in line with the state. */
+function writeOpen({ db, namespace }: Batch, { id, version, state }: Change): void {
+  const open = state?.open ?? []
+  const before = version === 0 ? [] : statement(db, OPEN_OF).all(namespace, id)
+  const isOf = (row: Row, { dueAt, nonce }: OpenFire): boolean => row.due_at === dueAt && row.nonce === nonce
+  for (const row of before) {
+    if (!open.some((fire) => isOf(row, fire))) {
+      statement(db, CLOSE).run(namespace, id, Number(row.due_at), String(row.nonce))
+    }
   }
-  return count
+  for (const fire of open) {
+    const { job } = state!.definition
+    const tenant = fire.tenant === undefined ? state!.definition.tenant : fire.tenant
+    const { token = null, instance = null, startedAt = null } = fire.run ?? {}
+    const known = before.find((row) => isOf(row, fire))
+    const isSame = known?.token === token && known.instance === instance && known.job === job && known.tenant === tenant
+    if (isSame) continue
+    statement(db, OPEN).run(namespace, id, fire.dueAt, fire.nonce, job, tenant, token, instance, startedAt)
+  }
+}
+
+interface Taken {
+  readonly slot: string
+  readonly token: string
+}
+
+/** What open runs of the schedule count against, as the store has it. */
+function slotsOf({ db, namespace }: Batch, id: string): readonly Taken[] {
+  const rows = statement(db, SLOTS_OF).all(namespace, id)
+  return rows.map(({ slot, token }) => ({ slot: String(slot), token: String(token) }))
+}
+
+function takenIn(state: ScheduleState | null): readonly Taken[] {
+  return (state?.open ?? []).flatMap(({ run }) => run?.slots?.map((slot) => ({ slot, token: run.token })) ?? [])
+}
+
+function countOf(slot: string, taken: readonly Taken[]): number {
+  return taken.filter((one) => one.slot === slot).length
 }
 
 function slotNow({ db, namespace, slots }: Batch, slot: string): number {
@@ -127,63 +218,17 @@ function slotNow({ db, namespace, slots }: Batch, slot: string): number {
   return count
 }
 
-function putFire({ db, namespace }: Batch, fire: FireRecord): void {
-  statement(db, PUT_FIRE).run(
-    namespace,
-    fire.schedule,
-    fire.dueAt,
-    fire.nonce,
-    fire.job,
-    fire.ending?.outcome ?? 'open',
-    fire.endedAt,
-    fire.number,
-    fire.expiresAt,
-    fire.range?.untilAt ?? null,
-    fire.tenant,
-    JSON.stringify(fire),
-  )
-}
-
-function putRun(batch: Batch, run: RunRecord): void {
+function writeSlots(batch: Batch, { id, state }: Change, taken: readonly Taken[]): void {
   const { db, namespace } = batch
-  const { schedule, token } = run
-  const taken = slotsOf(batch, run)
-  statement(db, PUT_RUN).run(
-    namespace,
-    schedule,
-    token,
-    run.dueAt,
-    run.nonce,
-    run.job,
-    run.instance,
-    run.startedAt,
-    run.ending?.outcome ?? 'open',
-    JSON.stringify(run),
-  )
-  const wanted = run.ending === null ? run.slots : []
-  for (const slot of taken) {
-    if (wanted.includes(slot)) continue
-    const before = slotNow(batch, slot)
-    batch.slots.set(slot, before - Number(statement(db, FREE_SLOT).run(namespace, slot, schedule, token).changes))
+  const wanted = takenIn(state)
+  const has = (list: readonly Taken[], { slot, token }: Taken): boolean =>
+    list.some((one) => one.slot === slot && one.token === token)
+  for (const one of taken.filter((old) => !has(wanted, old))) {
+    batch.slots.set(one.slot, slotNow(batch, one.slot) - 1)
+    statement(db, FREE_SLOT).run(namespace, one.slot, id, one.token)
   }
-  for (const slot of wanted) {
-    const before = slotNow(batch, slot)
-    batch.slots.set(slot, before + Number(statement(db, TAKE_SLOT).run(namespace, slot, schedule, token).changes))
+  for (const one of wanted.filter((fresh) => !has(taken, fresh))) {
+    batch.slots.set(one.slot, slotNow(batch, one.slot) + 1)
+    statement(db, TAKE_SLOT).run(namespace, one.slot, id, one.token)
   }
-}
-
-function logEnds({ db, namespace }: Batch, change: Change): void {
-  let last = 0
-  const log = ({ schedule, dueAt, nonce }: FireKey, token: string): void => {
-    last = Number(statement(db, LOG_END).run(namespace, schedule, dueAt, nonce, token).lastInsertRowid)
-  }
-  for (const run of change.runs) if (run.ending !== null) log(run, run.token)
-  for (const fire of ownEndsOf(change)) log(fire, '')
-  if (last > ENDS_KEPT) statement(db, TRIM_ENDS).run(last - ENDS_KEPT)
-}
-
-/** What a run has taken so far: not what the record says that ends it. */
-function slotsOf({ db, namespace }: Batch, { schedule, token }: RunRecord): readonly string[] {
-  const row = statement(db, SLOTS_OF_RUN).get(namespace, schedule, token)
-  return row === undefined ? [] : json<readonly string[]>(row.value)
 }

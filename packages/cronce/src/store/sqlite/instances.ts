@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
-import type { Instant } from '../../model/schedule.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import {
   type Beat,
   type BeatAnswer,
@@ -15,7 +15,7 @@ import { type Row, statement } from './driver.ts'
 import type { Host } from './host.ts'
 import { epochOf } from './meta.ts'
 import { isPrunable } from './prune.ts'
-import { json, runOf } from './rows.ts'
+import { json } from './rows.ts'
 
 const GET = 'select * from cronce_instances where namespace = ? and id = ?'
 /** Those that are over are kept for a day, which may be thousands where processes live for seconds. */
@@ -37,8 +37,8 @@ select *
  where (? is null or json_extract(record, '$.app') = ?)
    and not exists (
      select 1
-       from cronce_runs indexed by cronce_runs_held
-      where namespace = ? and instance = newest.id and outcome = 'open'
+       from cronce_open indexed by cronce_open_held
+      where namespace = ? and instance = newest.id and token is not null
    )
  limit ?`
 const INSERT = `
@@ -57,9 +57,10 @@ update cronce_instances
    set drain = ?
  where namespace = ? and id = ? and state in ('live', 'draining')`
 export const HELD = `
-select record
-  from cronce_runs indexed by cronce_runs_held
- where namespace = ? and instance = ? and outcome = 'open'`
+select schedule, token, state
+  from cronce_open indexed by cronce_open_held
+  join cronce_schedules on cronce_schedules.namespace = cronce_open.namespace and id = schedule
+ where cronce_open.namespace = ? and instance = ? and token is not null`
 
 /**
  * Who is over and still has open runs. From holder to holder through the index: the runs may be thousands, and so may be
@@ -67,12 +68,12 @@ select record
  */
 export const ORPHANS = `
 with recursive holders (id) as (
-  select min(instance) from cronce_runs indexed by cronce_runs_held where namespace = ? and outcome = 'open'
+  select min(instance) from cronce_open indexed by cronce_open_held where namespace = ? and token is not null
   union all
   select (
     select min(instance)
-      from cronce_runs indexed by cronce_runs_held
-     where namespace = ? and outcome = 'open' and instance > holders.id
+      from cronce_open indexed by cronce_open_held
+     where namespace = ? and token is not null and instance > holders.id
   )
     from holders
    where holders.id is not null
@@ -139,8 +140,9 @@ function follows(sequence: Beat['sequence'], last: number): boolean {
 }
 
 function heldOf(row: Row): HeldRun {
-  const { schedule, token, request, cancel } = runOf(row)
-  return { schedule, token, request, cancel }
+  const { open } = json<Pick<ScheduleState, 'open'>>(row.state)
+  const { token, request, cancel } = open.find(({ run }) => run?.token === row.token)!.run!
+  return { schedule: String(row.schedule), token, request, cancel }
 }
 
 export function bury(

@@ -13,11 +13,10 @@ interface Migration {
 }
 
 /**
- * Times are epoch milliseconds. `record` and `state` are JSON and whole; the columns beside them are what is asked for.
- * What is due at one instant is found in the order of names, which is also the order of the records: fewer pages are written.
- * The definition stands apart, since it may be long and rarely changes, while SQLite rewrites whole rows.
- * `cronce_ends` is a log of the latest ends: a run's if it has a token, else a fire's. SQLite has one writer at a time, so its numbers
- * follow the order of commits.
+ * Times are epoch milliseconds. `line` and `state` are JSON and whole; the columns beside them are what queries ask for.
+ * What is due at one instant is found in the order of names, which is also the order of the history: fewer pages are written.
+ * The definition has a row of its own, since it may be long and rarely changes, while SQLite rewrites whole rows.
+ * `cronce_open` is an index of what is open in the states. `position` follows the order of commits: SQLite has one writer at a time.
  */
 const FIRST = `
 create table cronce_meta (
@@ -55,64 +54,61 @@ create table cronce_definitions (
   definition text not null
 ) strict;
 
-create table cronce_fires (
+create table cronce_open (
   namespace text not null,
   schedule text not null,
   due_at integer not null,
   nonce text not null,
   job text not null,
-  outcome text not null,
-  ended_at integer,
-  number integer,
-  expires_at integer,
-  until_at integer,
   tenant text,
-  record text not null,
+  token text,
+  instance text,
+  started_at integer,
   primary key (namespace, schedule, due_at, nonce)
 ) strict, without rowid;
-create unique index cronce_fires_nonce on cronce_fires (namespace, nonce, schedule) where nonce <> '';
-create index cronce_fires_time on cronce_fires (namespace, due_at, schedule, nonce);
-create index cronce_fires_job on cronce_fires (namespace, job, due_at, schedule, nonce);
-create index cronce_fires_outcome on cronce_fires (namespace, outcome, due_at, schedule, nonce);
-create index cronce_fires_trouble on cronce_fires (namespace, schedule, outcome, due_at, nonce)
- where outcome <> 'open' and outcome <> 'succeeded';
-create index cronce_fires_tenant on cronce_fires (namespace, tenant, due_at, schedule, nonce) where tenant is not null;
-create index cronce_fires_number on cronce_fires (namespace, schedule, number, ended_at) where number is not null;
-create index cronce_fires_expiry on cronce_fires (namespace, expires_at) where expires_at is not null;
-create index cronce_fires_range on cronce_fires (namespace, until_at) where until_at is not null;
-create index cronce_fires_schedule_range on cronce_fires (namespace, schedule, until_at) where until_at is not null;
+create index cronce_open_time on cronce_open (namespace, due_at, schedule, nonce);
+create index cronce_open_held on cronce_open (namespace, instance) where token is not null;
 
-create table cronce_runs (
+create table cronce_history (
+  position integer primary key autoincrement,
   namespace text not null,
   schedule text not null,
-  token text not null,
+  number integer not null,
   due_at integer not null,
   nonce text not null,
+  is_final integer not null,
   job text not null,
-  instance text not null,
-  started_at integer not null,
+  tenant text,
   outcome text not null,
-  record text not null,
-  primary key (namespace, schedule, token)
-) strict, without rowid;
-create index cronce_runs_held on cronce_runs (namespace, instance) where outcome = 'open';
-create index cronce_runs_fire on cronce_runs (namespace, schedule, due_at, nonce, started_at, token);
-create index cronce_runs_time on cronce_runs (namespace, started_at, schedule, token);
-create index cronce_runs_schedule on cronce_runs (namespace, schedule, started_at, token);
-create index cronce_runs_job on cronce_runs (namespace, job, started_at, schedule, token);
-create index cronce_runs_instance on cronce_runs (namespace, instance, started_at, schedule, token);
-create index cronce_runs_outcome on cronce_runs (namespace, outcome, started_at, schedule, token);
-create index cronce_runs_trouble on cronce_runs (namespace, schedule, outcome, started_at, token)
- where outcome <> 'open' and outcome <> 'succeeded';
-
-create table cronce_ends (
-  number integer primary key autoincrement,
-  namespace text not null,
-  schedule text not null,
-  due_at integer not null,
-  nonce text not null,
-  token text not null
+  ended_at integer not null,
+  expires_at integer not null,
+  until_at integer,
+  token text,
+  instance text,
+  started_at integer,
+  line text not null
 ) strict;
+create unique index cronce_history_number on cronce_history (namespace, schedule, number);
+create index cronce_history_fire on cronce_history (namespace, schedule, due_at, nonce);
+create index cronce_history_nonce on cronce_history (namespace, nonce, schedule) where nonce <> '';
+create index cronce_history_time on cronce_history (namespace, due_at, schedule, nonce) where is_final = 1;
+create index cronce_history_job on cronce_history (namespace, job, due_at, schedule, nonce) where is_final = 1;
+create index cronce_history_outcome on cronce_history (namespace, outcome, due_at, schedule, nonce)
+ where is_final = 1 and outcome <> 'succeeded';
+create index cronce_history_trouble on cronce_history (namespace, schedule, outcome, due_at, nonce)
+ where is_final = 1 and outcome <> 'succeeded';
+create index cronce_history_tenant on cronce_history (namespace, tenant, due_at, schedule, nonce)
+ where is_final = 1 and tenant is not null;
+create index cronce_history_expiry on cronce_history (namespace, expires_at) where is_final = 1;
+create index cronce_history_range on cronce_history (namespace, until_at) where until_at is not null;
+create index cronce_history_schedule_range on cronce_history (namespace, schedule, until_at) where until_at is not null;
+create unique index cronce_history_token on cronce_history (namespace, schedule, token) where token is not null;
+create index cronce_history_started on cronce_history (namespace, started_at, schedule, token) where token is not null;
+create index cronce_history_runs on cronce_history (namespace, schedule, started_at, token) where token is not null;
+create index cronce_history_failed on cronce_history (namespace, outcome, started_at, schedule, token)
+ where token is not null and outcome <> 'succeeded';
+create index cronce_history_failed_runs on cronce_history (namespace, schedule, outcome, started_at, token)
+ where token is not null and outcome <> 'succeeded';
 
 create table cronce_run_slots (
   namespace text not null,
@@ -121,6 +117,7 @@ create table cronce_run_slots (
   token text not null,
   primary key (namespace, slot, schedule, token)
 ) strict, without rowid;
+create index cronce_run_slots_schedule on cronce_run_slots (namespace, schedule);
 
 create table cronce_run_notes (
   namespace text not null,

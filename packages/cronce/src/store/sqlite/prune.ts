@@ -8,11 +8,10 @@ import { headOf } from './schedules.ts'
 
 const DAY_MS = 86_400_000
 
-/** A record that says when it may go but not how it ended is somebody's mistake, and no reason to lose an open fire. */
 export const EXPIRED = `
 select schedule, due_at, nonce
-  from cronce_fires indexed by cronce_fires_expiry
- where namespace = ? and expires_at is not null and expires_at <= ? and outcome <> 'open'
+  from cronce_history indexed by cronce_history_expiry
+ where namespace = ? and expires_at <= ? and is_final = 1
  order by expires_at
  limit ?`
 
@@ -23,35 +22,27 @@ select id
  where namespace = ? and ended_at is not null and ended_at <= ?
    and not exists (
      select 1
-       from cronce_runs indexed by cronce_runs_held
-      where cronce_runs.namespace = cronce_instances.namespace and instance = cronce_instances.id and outcome = 'open'
+       from cronce_open indexed by cronce_open_held
+      where cronce_open.namespace = cronce_instances.namespace and instance = cronce_instances.id and token is not null
    )
  limit ?`
 
-export const FIRES_OF = 'select schedule, due_at, nonce from cronce_fires where namespace = ? and schedule = ? limit ?'
-/** What may have been written without a fire, or outlived it. */
-export const RUNS_OF = 'select schedule, due_at, nonce from cronce_runs where namespace = ? and schedule = ? limit ?'
+export const FIRES_OF =
+  'select schedule, due_at, nonce from cronce_history where namespace = ? and schedule = ? limit ?'
+/** What has outlived its fire. */
 export const STEPS_OF = 'select schedule, due_at, nonce from cronce_steps where namespace = ? and schedule = ? limit ?'
 
 const DELETE_INSTANCE = 'delete from cronce_instances where namespace = ? and id = ?'
 
 const OF_FIRE = 'namespace = ? and schedule = ? and due_at = ? and nonce = ?'
-/** All that hangs on a fire, and then the fire. Without numbered parameters, which older versions of Node can't bind. */
+/** All that hangs on a fire, and then its lines. Without numbered parameters, which older versions of Node can't bind. */
 export const DELETE_NOTES = `
 delete from cronce_run_notes
- where namespace = ? and schedule = ? and token in (select token from cronce_runs indexed by cronce_runs_fire where ${OF_FIRE})`
-/** Of runs that are open: the others hold none. */
-export const FREE_SLOTS = `
-delete from cronce_run_slots
- where (namespace, slot, schedule, token) in (
-         select namespace, taken.value, schedule, token
-           from cronce_runs indexed by cronce_runs_fire, json_each(record, '$.slots') as taken
-          where ${OF_FIRE} and outcome = 'open'
-       )`
+ where namespace = ? and schedule = ?
+   and token in (select token from cronce_history indexed by cronce_history_fire where ${OF_FIRE} and token is not null)`
 export const DELETE_FIRE = [
-  `delete from cronce_runs indexed by cronce_runs_fire where ${OF_FIRE}`,
   `delete from cronce_steps where ${OF_FIRE}`,
-  `delete from cronce_fires where ${OF_FIRE}`,
+  `delete from cronce_history indexed by cronce_history_fire where ${OF_FIRE}`,
 ] as const
 
 export function deleteFires(db: DatabaseSync, namespace: string, fires: readonly FireKey[]): void {
@@ -81,10 +72,8 @@ export function erase(db: DatabaseSync, namespace: string, schedule: string, lim
       hint: 'Remove it first: its records are what keeps it from running twice.',
     })
   }
-  for (const sql of [FIRES_OF, RUNS_OF, STEPS_OF]) {
+  for (const sql of [FIRES_OF, STEPS_OF]) {
     const found = statement(db, sql).all(namespace, schedule, limit).map(fireKeyOf)
-    // Nothing else deletes what is open.
-    for (const { dueAt, nonce } of found) statement(db, FREE_SLOTS).run(namespace, schedule, dueAt, nonce)
     deleteFires(db, namespace, found)
     if (found.length > 0) return false
   }

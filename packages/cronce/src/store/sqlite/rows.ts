@@ -1,6 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite'
-import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { FireKey, FireRecord, HistoryRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
+import { viewEndedFire } from '../../model/views.ts'
 import type { Row } from './driver.ts'
 
 // Where the rows of the tables meet the model.
@@ -18,19 +19,20 @@ export function stateText(state: ScheduleState): string {
   return JSON.stringify(hot)
 }
 
-export function fireOf(row: Row): FireRecord {
-  return json(row.record)
+/** `is_final` is a column of its own: it is the one thing that may change. */
+export function lineOf(row: Row): HistoryRecord {
+  return { ...json<HistoryRecord>(row.line), isFinal: row.is_final === 1 }
 }
 
-export function runOf(row: Row): RunRecord {
-  return json(row.record)
+export function viewLine(row: Row): FireRecord {
+  return viewEndedFire(lineOf(row))
 }
 
 const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
 
 /** `notes` is null for a run that told nothing. */
-export function notedRunOf(row: Row): RunRecord & RunNotes {
-  return { ...runOf(row), ...(row.notes === null ? UNTOLD : json<RunNotes>(row.notes)) }
+export function withNotes(run: RunRecord, notes: SQLOutputValue | undefined): RunRecord & RunNotes {
+  return { ...run, ...(typeof notes === 'string' ? json<RunNotes>(notes) : UNTOLD) }
 }
 
 export function stepOf(row: Row): StepRecord {

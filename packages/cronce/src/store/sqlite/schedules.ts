@@ -47,6 +47,8 @@ const REDEFINE = 'update cronce_schedules set revision = ?, job = ?, tenant = ? 
 const UPDATE_DEFINITION = 'update cronce_definitions set definition = ? where key = ?'
 
 const TOKENS = "select json_extract(state, '$.tokens') as tokens from cronce_schedules where key = ?"
+const LAST_NUMBER = `
+select max(number) as ended from cronce_history indexed by cronce_history_number where namespace = ? and schedule = ?`
 const DELETE = 'delete from cronce_schedules where key = ?'
 const DELETE_DEFINITION = 'delete from cronce_definitions where key = ?'
 
@@ -146,7 +148,9 @@ export function writeSchedule(db: DatabaseSync, namespace: string, head: Row | u
 
 function insertSchedule(db: DatabaseSync, namespace: string, created: ScheduleState): void {
   const floor = floorOf(db, namespace)
-  const state = { ...created, version: floor + 1, tokens: Math.max(created.tokens, floor) }
+  const last = Number(statement(db, LAST_NUMBER).get(namespace, created.id)?.ended ?? 0)
+  const counters = { tokens: Math.max(created.tokens, floor), ended: Math.max(created.ended, last) }
+  const state = { ...created, ...counters, version: floor + 1 }
   const { id, version, revision, definition, wakeAt } = state
   const { lastInsertRowid } = statement(db, INSERT).run(
     namespace,

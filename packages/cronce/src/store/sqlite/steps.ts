@@ -6,8 +6,7 @@ import { type Row, statement } from './driver.ts'
 import { isPresent } from './instances.ts'
 import { stepOf } from './rows.ts'
 
-const RUN =
-  'select due_at, nonce, instance, outcome from cronce_runs where namespace = ? and schedule = ? and token = ?'
+const RUN = 'select due_at, nonce, instance from cronce_open where namespace = ? and schedule = ? and token = ?'
 const GET = `
 select *
   from cronce_steps
@@ -33,7 +32,7 @@ on conflict do update set notes = excluded.notes`
 /** The row of a run that is open, and whose instance is known and not over: a parked run has none. */
 export function liveRun(db: DatabaseSync, namespace: string, schedule: string, token: string): Row | null {
   const run = statement(db, RUN).get(namespace, schedule, token)
-  if (run === undefined || run.outcome !== 'open') return null
+  if (run === undefined) return null
   return isPresent(db, namespace, String(run.instance)) ? run : null
 }
 

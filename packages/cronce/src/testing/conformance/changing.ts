@@ -8,22 +8,30 @@ import {
   creation,
   DAY_MS,
   definition,
-  endedFire,
+  endedLine,
   fire,
   HOUR_MS,
+  keyOf,
   missedRange,
   NOON,
   removal,
+  reopening,
   runOf,
   schedule,
   settlement,
+  waiting,
+  withFires,
 } from './samples.ts'
+
+const FIRST = { number: 1, expiresAt: NOON + DAY_MS }
+const SECOND = { number: 2, expiresAt: NOON + DAY_MS }
+const THIRD = { number: 3, expiresAt: NOON + DAY_MS }
 
 export function changingRules(rule: Rule): void {
   rule('a change is applied on the version it was decided on, and on no other', async ({ store }) => {
     const first = await create(store, schedule('s'))
     await applyAll(store, [change(first, { fired: 1 })])
-    const stale = { ...change(first, { fired: 99 }), creates: [fire('s', NOON)] }
+    const stale = withFires(change(first, { fired: 99 }), [waiting(NOON), endedLine('s', NOON + 1, FIRST)])
     assert.deepEqual(await applyOne(store, stale), { kind: 'conflict' })
     const early = { ...change(first, { fired: 99, version: 9 }), version: 7 }
     assert.deepEqual(await applyOne(store, early), { kind: 'conflict' })
@@ -102,143 +110,47 @@ export function changingRules(rule: Rule): void {
     assert.deepEqual([replaced?.definition, replaced?.revision], [other, 2])
   })
 
-  rule('records are written with the state they belong to', async ({ store }) => {
-    const before = await create(store, schedule('s'))
-    const creates = [fire('s', NOON), fire('s', NOON + HOUR_MS), fire('s', NOON, { nonce: 'n', kind: 'manual' })]
-    const first = change(before, { fired: 2 }, { creates })
-    await applyAll(store, [first])
-    assert.deepEqual(new Set(await firesOf(store)), new Set(creates))
-    const updated = {
-      ...creates[1]!,
-      attempt: 3,
-      round: 2,
-      ending: ending('error', 'no'),
-      endedAt: 1,
-      number: 1,
-      expiresAt: 2,
-    }
-    await applyAll(store, [change(after(first), {}, { updates: [updated] })])
-    assert.deepEqual(new Set(await firesOf(store)), new Set([creates[0], updated, creates[2]]))
-  })
-
-  rule('a run is one record, however often it is written', async ({ store }) => {
+  rule('a change writes its state, its lines and its corrections, or nothing of them', async ({ store, now }) => {
     await join(store, 'i')
-    const { state, run } = await running(store, 's', { instance: 'i' })
-    const settled = settlement(state, run)
-    await applyAll(store, [settled])
-    const untold = { progress: null, log: [], logCut: false }
-    assert.deepEqual(await runsOf(store), [{ ...settled.runs[0], ...untold }])
-  })
-
-  rule('runs that end in one change are all over, in whatever order they are told', async ({ store }) => {
-    await join(store, 'i')
-    const { state, run } = await running(store, 's', { instance: 'i' })
-    const settled = settlement(state, run)
-    const earlier = { ...settled.runs[0]!, token: '7', attempt: 0 }
-    await applyAll(store, [{ ...settled, runs: [earlier, ...settled.runs] }])
-    assert.deepEqual(await runsOf(store, { outcome: 'open' }), [])
-    assert.equal((await runsOf(store)).length, 2)
-  })
-
-  rule(
-    'a fire whose key is on record is refused with that record, and nothing of the change is written',
-    async (bench) => {
-      const { store } = bench
-      await join(store, 'i')
-      const { state, run } = await running(store, 's', { instance: 'i' })
-      const settled = settlement(state, run)
-      await applyAll(store, [settled])
-      const again = claim(after(settled), { instance: 'i' })
-      const both = { ...again, creates: [fire('s', NOON + HOUR_MS), ...again.creates] }
-      assert.deepEqual(await applyOne(store, both), { kind: 'exists', fire: settled.updates[0] })
-      assert.deepEqual(await loadOne(store, 's'), after(settled))
-      assert.deepEqual(await firesOf(store), settled.updates)
-      assert.deepEqual(
-        (await runsOf(store)).map(({ token }) => token),
-        [run.token],
-      )
-    },
-  )
-
-  rule('a fire that is open is refused with its record, and nothing of the change is written', async ({ store }) => {
-    const open = fire('s', NOON)
-    const first = change(await create(store, schedule('s')), {}, { creates: [open] })
+    const range = missedRange('s', NOON - 20 * HOUR_MS, 10)
+    const ended = endedLine('s', NOON - HOUR_MS, SECOND)
+    const first = withFires(change(await create(store, schedule('s'))), [range, ended])
     await applyAll(store, [first])
-    const again = change(after(first), { fired: 9 }, { creates: [fire('s', NOON + HOUR_MS), fire('s', NOON)] })
-    assert.deepEqual(await applyOne(store, again), { kind: 'exists', fire: open })
-    assert.deepEqual([await loadOne(store, 's'), await firesOf(store)], [after(first), [open]])
-  })
-
-  rule('a nonce is used once in a schedule, also when its fire has ended', async ({ store }) => {
-    const manual = { nonce: 'order-7', kind: 'manual' } as const
-    const ended = endedFire('s', NOON, { ...manual, number: 1, expiresAt: NOON + DAY_MS })
-    const first = change(await create(store, schedule('s')), {}, { creates: [ended] })
-    await applyAll(store, [first])
-    for (const dueAt of [NOON, NOON + 1]) {
-      const again = change(after(first), {}, { creates: [fire('s', dueAt, manual)] })
-      assert.deepEqual(await applyOne(store, again), { kind: 'exists', fire: ended })
+    const { state } = await running(store, 's', { instance: 'i', slots: ['job:report'] })
+    const wanted = claim(reopening(state, ended).state!, {
+      ...{ instance: 'i', dueAt: NOON + HOUR_MS, slots: ['job:report'], limit: 1 },
+    })
+    const whole = withFires(
+      {
+        ...change(state, { ...wanted.state!, fired: 9 }),
+        ...{ creates: wanted.creates, reopens: [keyOf(ended)], rewrites: [missedRange('s', NOON - 20 * HOUR_MS, 9)] },
+        trim: { belowNumber: 2, endedBefore: NOON + DAY_MS },
+      },
+      [endedLine('s', NOON + 2 * HOUR_MS, THIRD)],
+    )
+    const records = async () => [await loadOne(store, 's'), await firesOf(store), await runsOf(store)]
+    const before = await records()
+    const refused = [
+      { ...whole, version: 7 },
+      { ...whole, epoch: store.info.epoch + 1 },
+      { ...whole, notBefore: (await now()) + HOUR_MS },
+      withFires(whole, [waiting(NOON)]),
+      { ...whole, limits: [{ slot: 'job:report', limit: 1 }] },
+    ]
+    const kinds: string[] = []
+    for (const one of refused) {
+      kinds.push((await applyOne(store, one)).kind)
+      assert.deepEqual(await records(), before)
     }
-    assert.deepEqual(await firesOf(store), [ended])
+    assert.deepEqual(kinds, ['conflict', 'conflict', 'early', 'exists', 'full'])
+    await applyAll(store, [{ ...whole, limits: [{ slot: 'job:report', limit: 2 }] }])
   })
-
-  rule('a nonce is used once in a schedule, whenever its fire was due', async ({ store }) => {
-    const manual = fire('s', NOON, { nonce: 'order-7', kind: 'manual' })
-    const before = await create(store, schedule('s'))
-    const first = change(before, {}, { creates: [manual] })
-    await applyAll(store, [first])
-    const later = { creates: [fire('s', NOON + 1, { nonce: 'order-7', kind: 'manual' })] }
-    assert.deepEqual(await applyOne(store, change(after(first), {}, later)), { kind: 'exists', fire: manual })
-    assert.equal((await firesOf(store)).length, 1)
-    const other = await create(store, schedule('other'))
-    await applyAll(store, [change(other, {}, { creates: [{ ...manual, schedule: 'other' }] })])
-  })
-
-  rule('the empty nonce is no nonce: many scheduled fires have it', async ({ store }) => {
-    const before = await create(store, schedule('s'))
-    const first = change(before, {}, { creates: [fire('s', NOON)] })
-    await applyAll(store, [first])
-    await applyAll(store, [change(after(first), {}, { creates: [fire('s', NOON + HOUR_MS)] })])
-    assert.equal((await firesOf(store)).length, 2)
-  })
-
-  rule('two fires of one change are held to the same: one key, one fire', async ({ store }) => {
-    const before = await create(store, schedule('s'))
-    const twice = [fire('s', NOON, { nonce: 'n' }), fire('s', NOON + 1, { nonce: 'n' })]
-    const { kind } = await applyOne(store, change(before, {}, { creates: twice }))
-    assert.equal(kind, 'exists')
-    assert.deepEqual(await firesOf(store), [])
-    assert.equal((await loadOne(store, 's'))?.version, 1)
-  })
-
-  rule('two fires of one change that are due at one time are refused', async ({ store }) => {
-    const before = await create(store, schedule('s'))
-    const { kind } = await applyOne(store, change(before, {}, { creates: [fire('s', NOON), fire('s', NOON)] }))
-    assert.equal(kind, 'exists')
-    assert.deepEqual([await firesOf(store), await loadOne(store, 's')], [[], before])
-  })
-
-  rule(
-    'a range is split in one change: what it was becomes one of its parts, the others are new',
-    async ({ store }) => {
-      const range = missedRange('s', NOON, 10)
-      const before = await create(store, schedule('s'))
-      const other = missedRange('s', NOON - 20 * HOUR_MS, 10, 2)
-      const first = change(before, {}, { creates: [range, other] })
-      await applyAll(store, [first])
-      const shorter = missedRange('s', NOON - 20 * HOUR_MS, 9, 2)
-      const opened = fire('s', NOON, { kind: 'backfill', round: 2 })
-      const rest = missedRange('s', NOON + HOUR_MS, 9)
-      const split = change(after(first), {}, { creates: [rest], updates: [opened, shorter] })
-      await applyAll(store, [split])
-      assert.deepEqual(await firesOf(store, { order: 'earliest' }), [shorter, opened, rest])
-    },
-  )
 
   rule("nothing is written before the store's clock has reached notBefore", async ({ store, now }) => {
     const before = await create(store, schedule('s'))
     const at = await now()
-    const more = { creates: [fire('s', NOON)] }
-    const early = change(before, { fired: 1 }, { ...more, notBefore: at + HOUR_MS })
+    const fires = [waiting(NOON), endedLine('s', NOON + 1, FIRST)]
+    const early = withFires(change(before, { fired: 1 }, { notBefore: at + HOUR_MS }), fires)
     assert.deepEqual(await applyOne(store, early), { kind: 'early' })
     assert.deepEqual([await loadOne(store, 's'), await firesOf(store)], [before, []])
     await applyAll(store, [{ ...early, notBefore: at }])
@@ -260,21 +172,20 @@ export function changingRules(rule: Rule): void {
   rule('the changes of a batch are independent: one refused, the others written', async ({ store, now }) => {
     const [a, b, c, d] = await Promise.all(['a', 'b', 'c', 'd'].map((id) => create(store, schedule(id))))
     const at = await now()
-    const taken = fire('d', NOON)
-    const held = change(d!, {}, { creates: [taken] })
+    const held = withFires(change(d!), [waiting(NOON)])
     await applyAll(store, [held])
     const { results } = await store.apply([
       change(a!, { fired: 1 }),
       { ...change(b!, { fired: 1 }), version: 5 },
       change(c!, { fired: 1 }, { notBefore: at + HOUR_MS }),
-      change(after(held), { fired: 1 }, { creates: [taken] }),
+      withFires(change(d!, { fired: 1, version: 2 }, { version: 2 }), [waiting(NOON)]),
       creation(schedule('e', { fired: 1 })),
     ])
     assert.deepEqual(results, [
       { kind: 'applied' },
       { kind: 'conflict' },
       { kind: 'early' },
-      { kind: 'exists', fire: taken },
+      { kind: 'exists', fire: fire('d', NOON) },
       { kind: 'applied' },
     ])
     const { schedules } = await store.load(['a', 'b', 'c', 'd', 'e'])
@@ -284,12 +195,13 @@ export function changingRules(rule: Rule): void {
 
   rule('the changes of a batch are made in order: one may build on the one before', async ({ store }) => {
     const first = creation(schedule('s'))
-    const second = change(after(first), { fired: 1 }, { creates: [fire('s', NOON)] })
-    const third = change(after(second), { fired: 2 }, { updates: [fire('s', NOON, { attempt: 1 })] })
-    await applyAll(store, [first, second, third])
+    const second = withFires(change(after(first), { fired: 1 }), [waiting(NOON), endedLine('s', NOON + 1, FIRST)])
+    const third = change(after(second), { fired: 2, open: [waiting(NOON, { attempt: 1 })] })
+    const reopened = reopening(after(third), second.history[0]!)
+    await applyAll(store, [first, second, third, reopened])
     const loaded = await loadOne(store, 's')
-    assert.deepEqual([loaded?.version, loaded?.fired], [3, 2])
-    assert.deepEqual(await firesOf(store), third.updates)
+    assert.deepEqual([loaded?.version, loaded?.fired], [4, 2])
+    assert.deepEqual(await firesOf(store), [fire('s', NOON + 1, { round: 2 }), fire('s', NOON, { attempt: 1 })])
   })
 
   rule('no changes, no results', async ({ store }) => {
@@ -299,8 +211,8 @@ export function changingRules(rule: Rule): void {
   rule('a removed schedule is gone, and its records stay', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
-    const removed = removal(state, settlement(state, run, { how: ending('removed') }))
-    await applyAll(store, [{ ...removed, state: null }])
+    const { history } = settlement(state, run, { how: ending('removed') })
+    await applyAll(store, [removal(state, { history })])
     assert.equal(await loadOne(store, 's'), null)
     assert.deepEqual(
       (await firesOf(store)).map((record) => record.ending),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ScheduleState } from '../../model/schedule.ts'
-import type { Store } from '../../store/store.ts'
+import type { Change } from '../../model/change.ts'
+import { ending } from '../../model/outcome.ts'
+import type { OpenFire, ScheduleState } from '../../model/schedule.ts'
+import type { ChangeResult, Store } from '../../store/store.ts'
 import {
   applyAll,
   applyOne,
@@ -20,11 +22,13 @@ import {
   cancellation,
   change,
   claim,
+  claimAgain,
   creation,
   HOUR_MS,
   JOB,
   LEASE_MS,
   NOON,
+  parking,
   removal,
   runOf,
   schedule,
@@ -49,6 +53,10 @@ async function claimAll(
     won.push(...changes.filter((_, index) => results[index]?.kind === 'applied').map(({ id }) => id))
   }
   return won
+}
+
+function withSlots(fire: OpenFire, slots: readonly string[]): OpenFire {
+  return fire.run === null ? fire : { ...fire, run: { ...fire.run, slots } }
 }
 
 /** How often a race is run: a store that compares with what it read before may win some by luck. */
@@ -198,45 +206,50 @@ export function claimingRules(rule: Rule): void {
     assert.deepEqual(await applyOne(store, wanted), { kind: 'applied' })
   })
 
-  rule('the end of a run frees what it took, whatever its last record says', async ({ store }) => {
-    await join(store, 'i')
-    const slots = ['job:report', 'group:mail']
-    for (const [index, last] of [[], ['group:mail'], ['job:other', 'group:mail']].entries()) {
-      const { state, run } = await running(store, `a${index}`, { instance: 'i', slots })
-      const next = claim(await create(store, schedule(`b${index}`)), { instance: 'i', slots })
-      assert.equal((await applyOne(store, next)).kind, 'full')
-      await applyAll(store, [settlement(state, { ...run, slots: last })])
-      assert.deepEqual(await applyOne(store, next), { kind: 'applied' })
-      const other = await create(store, schedule(`c${index}`))
-      assert.equal((await applyOne(store, claim(other, { instance: 'i', slots }))).kind, 'full', 'freed once')
-      await applyAll(store, [settlement(after(next), runOf(next))])
-    }
-  })
+  rule(
+    'slots are counted from the state: what a run no longer names is free, what it names is taken',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const slots = ['job:report', 'group:mail']
+      const answer = async (id: string): Promise<Change | ChangeResult> => {
+        const wanted = claim(await create(store, schedule(id)), { instance: 'i', slots })
+        const result = await applyOne(store, wanted)
+        return result.kind === 'applied' ? wanted : result
+      }
+      for (const [index, named] of [[], ['group:mail'], ['job:other', 'group:mail']].entries()) {
+        const { state, run } = await running(store, `a${index}`, { instance: 'i', slots })
+        assert.deepEqual(await answer(`b${index}`), { kind: 'full', slot: 'job:report' })
+        const renamed = change(state, { open: state.open.map((fire) => withSlots(fire, named)) })
+        await applyAll(store, [renamed])
+        const next = await answer(`c${index}`)
+        if ('kind' in next) assert.deepEqual(next, { kind: 'full', slot: 'group:mail' })
+        else await applyAll(store, [settlement(after(next), runOf(next))])
+        assert.equal('kind' in next, named.length > 0)
+        await applyAll(store, [settlement(after(renamed), run)])
+        const last = await answer(`d${index}`)
+        assert.ok(!('kind' in last), 'its end frees all of them')
+        assert.deepEqual(await answer(`e${index}`), { kind: 'full', slot: 'job:report' }, 'and frees them once')
+        await applyAll(store, [settlement(after(last), runOf(last))])
+      }
+    },
+  )
 
-  rule('it does so for one that begins in the same change', async ({ store }) => {
+  rule('the removal of a schedule frees what its open runs took', async ({ store }) => {
     await join(store, 'i')
     const slots = ['job:report']
-    const { state, run } = await running(store, 's', { instance: 'i', slots })
-    const settled = settlement(state, { ...run, slots: [] })
-    const next = claim(state, { instance: 'i', slots, dueAt: NOON + HOUR_MS })
-    const both = {
-      ...next,
-      state: { ...after(settled), tokens: after(next).tokens, open: after(next).open.slice(1) },
-      updates: settled.updates,
-      runs: [...next.runs, ...settled.runs],
-    }
-    assert.deepEqual(await applyOne(store, both), { kind: 'applied' })
-  })
-
-  rule('a run that is erased while it is open frees what it took', async ({ store }) => {
-    await join(store, 'i')
-    const slots = ['job:report']
-    const { state } = await running(store, 'a', { instance: 'i', slots })
-    await applyAll(store, [removal(state)])
-    const next = claim(await create(store, schedule('b')), { instance: 'i', slots })
+    const { state } = await running(store, 'a', { instance: 'i', slots, limit: 2 })
+    const both = claim(state, { instance: 'i', slots, limit: 2, dueAt: NOON + HOUR_MS })
+    await applyAll(store, [both])
+    const [one, two, three] = ['b', 'c', 'd'].map((id) => schedule(id))
+    const wanted = { instance: 'i', slots, limit: 2 }
+    const next = claim(await create(store, one!), wanted)
     assert.equal((await applyOne(store, next)).kind, 'full')
-    for (let calls = 0; !(await store.erase('a', 10)); calls++) assert.ok(calls < 10)
-    assert.deepEqual(await applyOne(store, next), { kind: 'applied' })
+    await applyAll(store, [removal(after(both))])
+    await applyAll(store, [next, claim(await create(store, two!), wanted)])
+    assert.equal((await applyOne(store, claim(await create(store, three!), wanted))).kind, 'full', 'freed once')
+    assert.deepEqual((await runsOf(store, { schedule: 'a' })).length, 0)
+    assert.deepEqual((await store.beat(beat('i'))).held.map((run) => run.schedule).sort(), ['b', 'c'])
   })
 
   rule('a run that ends makes room for one that begins in the same change', async ({ store }) => {
@@ -248,10 +261,43 @@ export function claimingRules(rule: Rule): void {
     const both = {
       ...next,
       state: { ...after(settled), tokens: after(next).tokens, open: after(next).open.slice(1) },
-      updates: settled.updates,
-      runs: [...next.runs, ...settled.runs],
+      history: settled.history,
     }
     assert.deepEqual(await applyOne(store, both), { kind: 'applied' })
+    const other = claim(await create(store, schedule('other')), { instance: 'i', slots })
+    assert.equal((await applyOne(store, other)).kind, 'full')
+    await applyAll(store, [settlement(after(both), runOf(next)), other])
+  })
+
+  rule('a run that ends makes room for the next one of its own fire in the same change', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['job:report']
+    const { state, run } = await running(store, 's', { instance: 'i', slots })
+    const failed = settlement(state, run, { how: ending('error'), fireEnds: null })
+    const again = claimAgain(after(failed), { instance: 'i', slots })
+    const both = { ...again, version: failed.version, state: { ...after(again), version: failed.version + 1 } }
+    await applyAll(store, [{ ...both, history: failed.history }])
+    const runs = await runsOf(store)
+    assert.deepEqual(
+      runs.map(({ token, ending }) => [token, ending?.outcome]),
+      [
+        [runOf(again).token, undefined],
+        [run.token, 'failed'],
+      ],
+    )
+    const other = claim(await create(store, schedule('other')), { instance: 'i', slots })
+    assert.equal((await applyOne(store, other)).kind, 'full')
+  })
+
+  rule('a run keeps its slots when it is parked', async ({ store }) => {
+    await join(store, 'i')
+    const slots = ['job:report']
+    const { state, run } = await running(store, 'a', { instance: 'i', slots })
+    const parked = parking(state, run)
+    await applyAll(store, [parked])
+    const next = claim(await create(store, schedule('b')), { instance: 'i', slots })
+    assert.equal((await applyOne(store, next)).kind, 'full')
+    await applyAll(store, [settlement(after(parked), run), next])
   })
 
   rule('the runs of a dead instance fill their slots until somebody ends them', async ({ store }) => {
@@ -299,8 +345,8 @@ export function claimingRules(rule: Rule): void {
     const slots = { instance: 'i', slots: ['job:report'], limit: 1 }
     const [again, other] = [await create(store, schedule('again')), await create(store, schedule('other'))]
     await applyAll(store, [removal(again)])
-    const { creates, runs, limits } = claim(again, slots)
-    const made = creation(schedule('again', { tokens: 1 }), { creates, runs, limits })
+    const { creates, limits, state } = claim(again, slots)
+    const made = creation(schedule('again', { tokens: 1, open: state!.open }), { creates, limits })
     const { results } = await store.apply([made, claim(other, slots)])
     assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'full', slot: 'job:report' }])
   })

@@ -1,25 +1,33 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../model/json.ts'
 import { ending } from '../../model/outcome.ts'
-import type { FireRecord, RunRecord } from '../../model/record.ts'
+import type { HistoryRecord } from '../../model/record.ts'
 import type { OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
+import { viewEndedFire } from '../../model/views.ts'
 import { applyAll, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
 import {
   after,
   beat,
+  cancellation,
+  cancelOf,
   change,
   claim,
   creation,
   DAY_MS,
   definition,
-  endedFire,
+  endedLine,
   fire,
+  firesOfEnds,
   keyOf,
   NOON,
+  reopening,
   runOf,
+  runsOfEnds,
   schedule,
   settlement,
+  waiting,
+  withFires,
 } from './samples.ts'
 
 function deep(levels: number): Json {
@@ -73,50 +81,86 @@ export function dataRules(rule: Rule): void {
       const claimed = claim(state, { instance: 'i' })
       const own = { input: value, policy: {} }
       const open = after(claimed).open.map((opened) => ({ ...opened, own }))
-      const creates = claimed.creates.map((record) => ({ ...record, input: value }))
-      await applyAll(store, [{ ...claimed, state: { ...after(claimed), open }, creates }])
+      await applyAll(store, [{ ...claimed, state: { ...after(claimed), open } }])
       same((await loadOne(store, state.id))?.open[0]?.own, own, what)
-      same(await firesOf(store, { schedule: state.id }), creates, what)
+      const given = value === null ? { input: value, givenNull: true as const } : { input: value }
+      same(await firesOf(store, { schedule: state.id }), [fire(state.id, NOON, { attempt: 1, ...given })], what)
       const { token } = runOf(claimed)
       const step = { fire: keyOf(runOf(claimed)), step: 'a', token }
       await store.step({ kind: 'begin', rerun: false, ...step })
       await store.step({ kind: 'end', failed: false, result: value, ...step })
       same(await store.step({ kind: 'begin', rerun: false, ...step }), { kind: 'done', result: value }, what)
-      const settled = settlement(after(claimed), runOf(claimed))
-      await applyAll(store, [{ ...settled, runs: settled.runs.map((run) => ({ ...run, result: value })) }])
+      const settled = settlement({ ...after(claimed), open }, runOf(claimed), { result: value })
+      const history = settled.history.map((line) => ({ ...line, ...given }))
+      await applyAll(store, [{ ...settled, history }])
       same(
         (await runsOf(store, { schedule: state.id })).map(({ result }) => result),
         [value],
         what,
       )
+      same(await firesOf(store, { schedule: state.id }), history.map(viewEndedFire), what)
     }
   })
 
   rule('what a record says only now and then comes back, and nothing where it says nothing', async ({ store }) => {
     const asked = { author: 'ann', note: null }
-    const said: Partial<FireRecord>[] = [{}, { asked }, { givenNull: true }, { asked, givenNull: true }]
-    const creates = said.flatMap((more, index) => [
-      fire('s', NOON + 2 * index, more),
-      endedFire('s', NOON + 2 * index + 1, { ...more, number: index + 1, expiresAt: NOON + DAY_MS }),
+    const said: Partial<HistoryRecord>[] = [{}, { asked }, { givenNull: true }, { asked, givenNull: true }]
+    const lines = said.map((more, index) =>
+      endedLine('s', NOON + index, { ...more, number: index + 1, expiresAt: NOON + DAY_MS }),
+    )
+    await applyAll(store, [withFires(change(await create(store, schedule('s'))), lines)])
+    same(await firesOf(store, { order: 'earliest' }), lines.map(viewEndedFire))
+  })
+
+  rule('so does what an open fire is listed with only now and then', async ({ store }) => {
+    const asked = { author: 'ann', note: null }
+    const own = { input: null, policy: {} }
+    const said: Partial<OpenFire>[] = [{}, { asked }, { own }, { asked, own }, { tenant: 'acme' }, { tenant: null }]
+    const fires = said.map((more, index) => waiting(NOON + index, more))
+    const of = { definition: definition({ tenant: 'umbrella' }) }
+    await applyAll(store, [withFires(change(await create(store, schedule('s', of))), fires)])
+    const tenant = 'umbrella'
+    same(await firesOf(store, { order: 'earliest' }), [
+      fire('s', NOON, { tenant }),
+      fire('s', NOON + 1, { tenant, asked }),
+      fire('s', NOON + 2, { tenant, givenNull: true }),
+      fire('s', NOON + 3, { tenant, asked, givenNull: true }),
+      fire('s', NOON + 4, { tenant: 'acme' }),
+      fire('s', NOON + 5, { tenant: null }),
     ])
-    await applyAll(store, [change(await create(store, schedule('s')), {}, { creates })])
-    same(await firesOf(store, { order: 'earliest' }), creates)
   })
 
   rule('so does what a run says only now and then', async ({ store }) => {
     await join(store, 'i')
     const causes = ['caught-up', 'turn', 'room', 'pause', 'asked', 'recovered', undefined] as const
     for (const [index, cause] of causes.entries()) {
-      const claimed = claim(await create(store, schedule(`s${index}`)), { instance: 'i' })
-      const withCause = (runs: readonly RunRecord[]) =>
-        runs.map((run) => (cause === undefined ? run : { ...run, cause }))
-      await applyAll(store, [{ ...claimed, runs: withCause(claimed.runs) }])
-      const told = async () => (await runsOf(store, { schedule: `s${index}` })).map((run) => run.cause)
-      same(await told(), [cause])
-      const settled = settlement(after(claimed), runOf(claimed))
-      await applyAll(store, [{ ...settled, runs: withCause(settled.runs) }])
-      same(await told(), [cause])
+      const id = `s${index}`
+      const { state, run } = await running(store, id, { instance: 'i', ...(cause === undefined ? {} : { cause }) })
+      const untold = { progress: null, log: [], logCut: false }
+      same(await runsOf(store, { schedule: id }), [{ ...run, ...untold }])
+      same(run.cause, cause)
+      const settled = settlement(state, run)
+      await applyAll(store, [settled])
+      same(await runsOf(store, { schedule: id }), [{ ...runsOfEnds(settled)[0]!, ...untold }])
+      same(runsOfEnds(settled)[0]?.cause, cause)
     }
+  })
+
+  rule('so does the wish that a run should end', async ({ store }) => {
+    await join(store, 'i')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const cancelled = cancellation(state, run)
+    await applyAll(store, [cancelled])
+    const cancel = cancelOf(run)
+    same(
+      (await runsOf(store)).map((one) => one.cancel),
+      [cancel],
+    )
+    await applyAll(store, [settlement(after(cancelled), { ...run, cancel }, { how: ending('cancelled-by-operator') })])
+    same(
+      (await runsOf(store)).map((one) => one.cancel),
+      [cancel],
+    )
   })
 
   rule('so does what an open fire says only now and then', async ({ store }) => {
@@ -129,11 +173,17 @@ export function dataRules(rule: Rule): void {
       ...([{ wait: { cause: 'turn' } }, { wait: { cause: 'room', since: NOON, late: true }, tenant: 'acme' }] as const),
     ]
     const opened = after(claim(schedule('s'), { instance: 'i' })).open[0]!
-    const waiting = said.map((more, index): OpenFire => ({ ...opened, ...more, dueAt: NOON + index, run: null }))
-    await applyAll(store, [change(await create(store, schedule('s')), { open: waiting })])
-    same((await loadOne(store, 's'))?.open, waiting)
-    const runs = [{}, { cause: 'room' }, { parkedUntil: NOON }, { cause: 'turn', parkedUntil: NOON }] as const
-    const begun = waiting.map((fire, index) => ({ ...fire, run: { ...opened.run!, ...runs[index % runs.length] } }))
+    const idle = said.map((more, index) => waiting(NOON + index, more))
+    await applyAll(store, [withFires(change(await create(store, schedule('s'))), idle)])
+    same((await loadOne(store, 's'))?.open, idle)
+    const runs = [
+      ...[{}, { cause: 'room' }, { parkedUntil: NOON }, { cause: 'turn', parkedUntil: NOON }],
+      ...[{ slots: ['job:a'] }, { slots: ['job:a', "group:it's"], cause: 'turn' }],
+    ] as const
+    const begun = idle.map((fire, index) => {
+      const run = { ...opened.run!, token: makeToken(1, index + 1), ...runs[index % runs.length] }
+      return { ...fire, attempt: 1, run }
+    })
     await applyAll(store, [change((await loadOne(store, 's'))!, { open: begun })])
     same((await loadOne(store, 's'))?.open, begun)
   })
@@ -162,11 +212,11 @@ export function dataRules(rule: Rule): void {
   rule('a schedule with a thousand open fires comes back whole', async ({ store }) => {
     await join(store, 'i')
     const { state } = await running(store, 's', { instance: 'i' })
-    const [first] = state.open
-    const open = Array.from({ length: 1_000 }, (_, index) => ({ ...first!, dueAt: NOON + index, run: null }))
-    const full = change(state, { open })
+    const fires = Array.from({ length: 1_000 }, (_, index) => waiting(NOON + 1 + index))
+    const full = withFires(change(state), fires)
     await applyAll(store, [full])
     same(await loadOne(store, 's'), after(full))
+    same((await firesOf(store, { outcome: 'open' })).length, 1_001)
   })
 
   rule('every instant that a date can be is kept', async ({ store }) => {
@@ -183,12 +233,15 @@ export function dataRules(rule: Rule): void {
       const id = `at ${at}`
       const state = await create(store, schedule(id, over))
       same({ ...state, tokens: 0 }, schedule(id, over))
-      const record = endedFire(id, at, { number: 1, expiresAt: at, plannedAt: at, readyAt: at, endedAt: at })
-      await applyAll(store, [change(state, {}, { creates: [record] })])
-      same(await firesOf(store, { schedule: id }), [record])
-      same(await firesOf(store, { schedule: id, from: at, to: at + 1 }), [record])
+      const line = endedLine(id, at, { number: 1, expiresAt: at, plannedAt: at, readyAt: at, endedAt: at })
+      await applyAll(store, [withFires(change(state), [line])])
+      same(await firesOf(store, { schedule: id }), [viewEndedFire(line)])
+      same(await firesOf(store, { schedule: id, from: at, to: at + 1 }), [viewEndedFire(line)])
+      const open = await create(store, schedule(`open ${at}`))
+      await applyAll(store, [withFires(change(open), [waiting(at)])])
+      same(await firesOf(store, { schedule: open.id, from: at, to: at + 1 }), [fire(open.id, at)])
     }
-    const order = (await firesOf(store, { order: 'earliest' })).map(({ dueAt }) => dueAt)
+    const order = (await firesOf(store, { order: 'earliest', outcome: 'succeeded' })).map(({ dueAt }) => dueAt)
     same(
       order,
       [...EXTREMES].sort((one, two) => one - two),
@@ -205,8 +258,11 @@ export function dataRules(rule: Rule): void {
       makeToken(2 ** 18, 1),
     ]
     const { state, run } = await running(store, 's', { instance: 'i' })
-    const runs: RunRecord[] = tokens.map((token, index) => ({ ...run, token, dueAt: NOON + 1 + index }))
-    await applyAll(store, [change(state, {}, { runs })])
+    const started = state.open[0]!.run!
+    const fires = tokens.map((token, index) => waiting(NOON + 1 + index, { attempt: 1, run: { ...started, token } }))
+    const opened = withFires(change(state), fires)
+    await applyAll(store, [opened])
+    const runs = fires.map(({ dueAt, run: one }) => ({ token: one!.token, dueAt }))
     for (const { token, dueAt } of runs) {
       same(
         (await runsOf(store, { token })).map((found) => [found.token, found.dueAt]),
@@ -219,6 +275,15 @@ export function dataRules(rule: Rule): void {
     for (const { token } of runs) same((await runsOf(store, { token }))[0]?.progress?.message, token)
     const { held } = await store.beat(beat('i'))
     same(held.map((found) => found.token).sort(), [run.token, ...tokens].sort())
+    let settled = opened
+    for (const { token, dueAt } of runs) {
+      settled = settlement(after(settled), { ...run, token, dueAt })
+      await applyAll(store, [settled])
+      same(
+        (await runsOf(store, { token })).map((found) => [found.token, found.dueAt, found.progress?.message]),
+        [[token, dueAt, token]],
+      )
+    }
   })
 
   rule('counters hold as much as a token can count', async ({ store }) => {
@@ -232,21 +297,25 @@ export function dataRules(rule: Rule): void {
   rule('errors, notes and endings come back as they were told', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
-    const settled = settlement(state, run, { how: ending('error', 'it\'s "broken"\n👎') })
     const error = { name: '', message: '', code: null, stack: 'at a\n  at b' }
-    await applyAll(store, [{ ...settled, runs: settled.runs.map((ended) => ({ ...ended, error })) }])
+    const how = ending('error', 'it\'s "broken"\n👎')
+    const settled = settlement(state, run, { how, error })
+    await applyAll(store, [settled])
     const [ended] = await runsOf(store)
-    same([ended?.error, ended?.ending], [error, settled.runs[0]?.ending])
-    same(await firesOf(store), settled.updates)
+    same([ended?.error, ended?.ending], [error, how])
+    same(await firesOf(store), firesOfEnds(settled))
   })
 
   rule('a store changes nothing of what it is handed', async ({ store }) => {
     await join(store, 'i')
-    const created = frozen(creation(schedule('s'), { creates: [fire('s', NOON - 1)] }))
-    await applyAll(store, [created])
+    const line = endedLine('s', NOON - 2, { number: 1, expiresAt: NOON + DAY_MS })
+    const created = frozen(withFires(creation(schedule('s')), [waiting(NOON - 1)]))
+    await applyAll(store, [created, frozen(withFires(change(after(created)), [line]))])
     const claimed = frozen(claim((await loadOne(store, 's'))!, { instance: 'i' }))
     await applyAll(store, [claimed], frozen({ claimant: { instance: 'i', leaseMs: 60_000 }, wake: true }))
-    await applyAll(store, [frozen(settlement(after(claimed), runOf(claimed)))])
+    const settled = frozen(settlement(after(claimed), runOf(claimed)))
+    await applyAll(store, [settled])
+    await applyAll(store, [frozen({ ...reopening(after(settled), line), rewrites: settled.history })])
     await store.beat(frozen(beat('i')))
     same((await runsOf(store)).length, 1)
   })

@@ -6,6 +6,8 @@ import { claimingRules } from './claiming.ts'
 import { dataRules } from './data.ts'
 import { endRules } from './ends.ts'
 import { fencingRules } from './fencing.ts'
+import { historyRules } from './history.ts'
+import { identityRules } from './identity.ts'
 import { instanceRules } from './instances.ts'
 import { listingRules } from './listing.ts'
 import { instanceListRules } from './listing-instances.ts'
@@ -22,6 +24,8 @@ import { wakeRules } from './wake.ts'
 export const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   planning: planningRules,
   changing: changingRules,
+  history: historyRules,
+  identity: identityRules,
   claiming: claimingRules,
   fencing: fencingRules,
   steps: stepRules,

@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict'
 import { ending } from '../../model/outcome.ts'
-import type { FireRecord, RunRecord } from '../../model/record.ts'
+import type { HistoryRecord, RunRecord } from '../../model/record.ts'
+import { viewEndedFire } from '../../model/views.ts'
 import type { End, EndPage, Store } from '../../store/store.ts'
 import { applyAll, create, isDoneSoon, join, type Rule } from './bench.ts'
 import {
   after,
   change,
   claim,
+  claimAgain,
   creation,
   DAY_MS,
   definition,
-  endedFire,
+  endedLine,
   HOUR_MS,
   JOB,
   missedRange,
   NOON,
   removal,
+  reopening,
   runOf,
+  runsOfEnds,
   schedule,
   settlement,
+  withFires,
 } from './samples.ts'
 
 const LIMIT = 1_000
@@ -46,8 +51,8 @@ function runName({ schedule, token }: RunRecord): string {
   return `run ${schedule} ${token}`
 }
 
-function skipped(id: string, dueAt: number, over: Partial<FireRecord> = {}): FireRecord {
-  return { ...endedFire(id, dueAt, { number: 1, expiresAt: dueAt + DAY_MS }), ending: ending('overlap'), ...over }
+function skipped(id: string, dueAt: number, over: Partial<HistoryRecord> = {}): HistoryRecord {
+  return endedLine(id, dueAt, { number: 1, expiresAt: dueAt + DAY_MS, ending: ending('overlap'), ...over })
 }
 
 /** What a feed is made of: see `Store.listEnds`. */
@@ -83,13 +88,14 @@ export function endRules(rule: Rule): void {
     const begun = await position(store)
     const settled = settlement(after(claimed), run)
     const missed = missedRange('t', NOON, 5)
-    await applyAll(store, [settled, creation(schedule('t'), { creates: [missed] })])
+    const made = creation(schedule('t'))
+    await applyAll(store, [settled, made, withFires(change(after(made)), [missed])])
     const { items } = await endsSince(store, begun)
     assert.deepEqual(
       items.find(({ kind }) => kind === 'fire'),
-      { kind: 'fire', fire: missed },
+      { kind: 'fire', fire: viewEndedFire(missed) },
     )
-    const found = { ...settled.runs[0], progress: null, log, logCut: false }
+    const found = { ...runsOfEnds(settled)[0], progress: null, log, logCut: false }
     assert.deepEqual(
       items.find(({ kind }) => kind === 'run'),
       { kind: 'run', run: found },
@@ -100,7 +106,7 @@ export function endRules(rule: Rule): void {
     await join(store, 'i')
     const claimed = claim(await create(store, schedule('s')), { instance: 'i', dueAt: NOON - 90 * DAY_MS })
     const ahead = skipped('s', NOON + 90 * DAY_MS, { endedAt: NOON + 90 * DAY_MS })
-    const skip = change(after(claimed), {}, { creates: [ahead] })
+    const skip = withFires(change(after(claimed)), [ahead])
     await applyAll(store, [claimed, skip])
     const begun = await position(store)
     await applyAll(store, [settlement(after(skip), runOf(claimed))])
@@ -115,37 +121,74 @@ export function endRules(rule: Rule): void {
       const second = claim(after(first), { instance: 'i', dueAt: NOON + HOUR_MS })
       await applyAll(store, [first, second])
       const begun = await position(store)
-      const crashed = settlement(after(second), runOf(second), { how: ending('crashed') })
-      const budget = crashed.updates.map((fire) => ({ ...fire, ending: ending('crash-budget') }))
-      const third = { ...crashed, updates: budget }
-      await applyAll(store, [third, settlement(after(third), runOf(first))])
+      const how = { how: ending('crashed'), fireEnds: ending('crash-budget') }
+      const crashed = settlement(after(second), runOf(second), how)
+      await applyAll(store, [crashed, settlement(after(crashed), runOf(first))])
       const expected = [`fire s ${NOON + HOUR_MS}`, runName(runOf(first)), runName(runOf(second))]
       assert.deepEqual(namesOf((await endsSince(store, begun)).items), expected.sort())
     },
   )
 
+  rule('a run that ends while its fire goes on is listed, and its fire is not', async ({ store }) => {
+    await join(store, 'i')
+    const claimed = claim(await create(store, schedule('s')), { instance: 'i' })
+    const begun = await position(store)
+    const failed = settlement(after(claimed), runOf(claimed), { how: ending('error'), fireEnds: null })
+    await applyAll(store, [claimed, failed])
+    const page = await endsSince(store, begun)
+    assert.deepEqual([namesOf(page.items), page.complete], [[runName(runOf(claimed))], true])
+    const again = claimAgain(after(failed), { instance: 'i' })
+    await applyAll(store, [again, settlement(after(again), runOf(again))])
+    assert.deepEqual(namesOf((await endsSince(store, page.next)).items), [runName(runOf(again))])
+  })
+
+  rule('a run stays ended although its fire is opened again', async ({ store }) => {
+    await join(store, 'i')
+    const claimed = claim(await create(store, schedule('s')), { instance: 'i' })
+    const begun = await position(store)
+    const settled = settlement(after(claimed), runOf(claimed))
+    await applyAll(store, [claimed, settled, reopening(after(settled), settled.history[0]!)])
+    const page = await endsSince(store, begun)
+    assert.deepEqual([namesOf(page.items), page.complete], [[runName(runOf(claimed))], true])
+  })
+
+  rule('a line that is rewritten is listed as it is now', async ({ store }) => {
+    await join(store, 'i')
+    const claimed = claim(await create(store, schedule('s')), { instance: 'i' })
+    const lost = settlement(after(claimed), runOf(claimed), { how: ending('crashed') })
+    await applyAll(store, [claimed, lost])
+    const begun = await position(store)
+    const known = settlement(after(claimed), runOf(claimed), { result: 'known again' })
+    await applyAll(store, [change(after(lost), {}, { rewrites: known.history })])
+    const run = { ...runsOfEnds(known)[0], progress: null, log: [], logCut: false }
+    assert.deepEqual((await endsSince(store, begun)).items, [{ kind: 'run', run }])
+  })
+
   rule('a fire that ends while it waits is listed, also in another round', async ({ store }) => {
     const state = await create(store, schedule('s'))
     const before = await position(store)
-    const first = change(state, {}, { creates: [skipped('s', NOON)] })
+    const first = withFires(change(state), [skipped('s', NOON)])
     await applyAll(store, [first])
-    const again = { ...skipped('s', NOON), round: 2, ending: null, endedAt: null, number: null, expiresAt: null }
-    const opened = change(after(first), {}, { updates: [again] })
+    const opened = reopening(after(first), skipped('s', NOON))
     const begun = await position(store)
     await applyAll(store, [opened])
     for (const from of [before, begun]) {
       const page = await endsSince(store, from)
       assert.deepEqual([page.items, page.complete], [[], true], 'it is open again')
     }
-    const cancelled = skipped('s', NOON, { round: 2, attempt: 1, ending: ending('cancelled-by-operator') })
-    await applyAll(store, [change(after(opened), {}, { updates: [cancelled] })])
-    assert.deepEqual((await endsSince(store, begun)).items, [{ kind: 'fire', fire: cancelled }])
+    const over = { round: 2, attempt: 1, number: 2, ending: ending('cancelled-by-operator') }
+    const cancelled = skipped('s', NOON, over)
+    await applyAll(store, [change(after(opened), { ended: 2, open: [] }, { history: [cancelled] })])
+    for (const from of [before, begun]) {
+      const page = await endsSince(store, from)
+      assert.deepEqual([page.items, page.complete], [[{ kind: 'fire', fire: viewEndedFire(cancelled) }], true])
+    }
   })
 
   rule('ends whose records were erased before they were read are missing, and the page says so', async ({ store }) => {
     const state = await create(store, schedule('s'))
     const begun = await position(store)
-    const ended = change(state, {}, { creates: [skipped('s', NOON)] })
+    const ended = withFires(change(state), [skipped('s', NOON)])
     await applyAll(store, [ended])
     await applyAll(store, [removal(after(ended))])
     while (!(await store.erase('s', LIMIT)));
@@ -158,7 +201,7 @@ export function endRules(rule: Rule): void {
   rule('what is refused ends nothing', async ({ store }) => {
     const state = await create(store, schedule('s'))
     const begun = await position(store)
-    const late = change(state, {}, { creates: [skipped('s', NOON)] })
+    const late = withFires(change(state), [skipped('s', NOON)])
     await applyAll(store, [change(state)])
     await store.apply([late])
     const page = await endsSince(store, begun)
@@ -168,8 +211,8 @@ export function endRules(rule: Rule): void {
   rule('more ends than the limit are not complete, and the position goes on behind all of them', async ({ store }) => {
     const state = await create(store, schedule('s'))
     const begun = await position(store)
-    const creates = Array.from({ length: 450 }, (_, index) => skipped('s', NOON + index, { number: index + 1 }))
-    await applyAll(store, [change(state, {}, { creates })])
+    const lines = Array.from({ length: 450 }, (_, index) => skipped('s', NOON + index, { number: index + 1 }))
+    await applyAll(store, [withFires(change(state), lines)])
     const all = await endsSince(store, begun, 450)
     assert.deepEqual([all.items.length, all.complete], [450, true])
     for (const limit of [449, 200, 1]) {
@@ -184,7 +227,7 @@ export function endRules(rule: Rule): void {
     const other = await open('conformance-ends-elsewhere')
     const begun = await position(store)
     const job = { definition: definition({ job: JOB }) }
-    const elsewhere = change(await create(other, schedule('s', job)), {}, { creates: [skipped('s', NOON)] })
+    const elsewhere = withFires(change(await create(other, schedule('s', job))), [skipped('s', NOON)])
     await other.apply([elsewhere])
     const page = await endsSince(store, begun)
     assert.deepEqual([page.items, page.complete], [[], true])
@@ -194,7 +237,7 @@ export function endRules(rule: Rule): void {
     const other = await open()
     const state = await create(store, schedule('s'))
     const begun = await position(other)
-    await applyAll(store, [change(state, {}, { creates: [skipped('s', NOON)] })])
+    await applyAll(store, [withFires(change(state), [skipped('s', NOON)])])
     assert.equal((await endsSince(other, begun)).items.length, 1)
     assert.equal((await endsSince(store, begun)).items.length, 1, 'positions are not bound to who asked for them')
   })
@@ -207,13 +250,13 @@ export function endRules(rule: Rule): void {
       const mayCommit = Promise.withResolvers<void>()
       const begun = await position(store)
       const late = under.database!.transaction(async (tx) => {
-        await applyAll(store, [change(first, {}, { creates: [skipped('s', NOON)] })], { tx })
+        await applyAll(store, [withFires(change(first), [skipped('s', NOON)])], { tx })
         entered.resolve()
         await mayCommit.promise
       })
       await entered.promise
       // Some stores let nobody else write meanwhile.
-      const other = applyAll(store, [change(second, {}, { creates: [skipped('t', NOON)] })])
+      const other = applyAll(store, [withFires(change(second), [skipped('t', NOON)])])
       const isWritten = await isDoneSoon(other)
       const between = await endsSince(store, begun)
       // If it was not written so soon, it may have been by now.
@@ -229,7 +272,7 @@ export function endRules(rule: Rule): void {
       )
       const rolledBack = under.database!.transaction(async (tx) => {
         const { schedules } = await store.load(['s'], { tx })
-        await applyAll(store, [change(schedules[0]!, {}, { creates: [skipped('s', NOON + 1)] })], { tx })
+        await applyAll(store, [withFires(change(schedules[0]!), [skipped('s', NOON + 1, { number: 2 })])], { tx })
         throw new Error('never mind')
       })
       await assert.rejects(rolledBack, /never mind/)

@@ -3,7 +3,19 @@ import type { InstanceRecord } from '../../model/instance.ts'
 import { NOBODY } from '../../model/schedule.ts'
 import type { Store } from '../../store/store.ts'
 import { applyAll, type Bench, bury, join, type Rule, renewalsOf, running } from './bench.ts'
-import { after, app, beat, cancellation, HOUR_MS, NOON, parking, settlement } from './samples.ts'
+import {
+  after,
+  app,
+  beat,
+  cancellation,
+  cancelOf,
+  change,
+  HOUR_MS,
+  NOON,
+  parking,
+  removal,
+  settlement,
+} from './samples.ts'
 
 async function instanceOf(store: Store, id: string): Promise<InstanceRecord | undefined> {
   return (await store.listInstances()).instances.find((instance) => instance.id === id)
@@ -283,14 +295,36 @@ export function instanceRules(rule: Rule): void {
     assert.deepEqual(await held('i'), [runOfA, runOfB])
     const cancelled = cancellation(b.state, b.run)
     await applyAll(store, [settlement(a.state, a.run), cancelled])
-    const { cancel } = cancelled.runs[0]!
-    assert.deepEqual(await held('i'), [{ ...runOfB, cancel }])
+    assert.deepEqual(await held('i'), [{ ...runOfB, cancel: cancelOf(b.run) }])
     await applyAll(store, [settlement(after(cancelled), b.run)])
     assert.deepEqual(await held('i'), [])
     assert.deepEqual(
       (await held('j')).map(({ schedule }) => schedule),
       ['c'],
     )
+  })
+
+  rule('a run that is handed to another instance is held by that one', async ({ store }) => {
+    await join(store, 'i', 'j')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const open = state.open.map((fire) => ({ ...fire, run: fire.run && { ...fire.run, instance: 'j' } }))
+    await applyAll(store, [change(state, { open })])
+    assert.deepEqual((await store.beat(beat('i'))).held, [])
+    assert.deepEqual(
+      (await store.beat(beat('j'))).held.map(({ token }) => token),
+      [run.token],
+    )
+  })
+
+  rule('runs of a schedule that was removed are held by nobody', async ({ store }) => {
+    await join(store, 'i', 'dead', 'other')
+    const first = await running(store, 'a', { instance: 'i' })
+    const second = await running(store, 'b', { instance: 'dead' })
+    await bury(store, 'dead')
+    await applyAll(store, [removal(first.state), removal(second.state)])
+    assert.deepEqual((await store.beat(beat('i'))).held, [])
+    assert.deepEqual((await store.beat(beat('other'))).chores.orphans, [])
+    assert.deepEqual((await store.listRuns({ outcome: 'open', after: null, limit: 10 })).items, [])
   })
 
   rule('both runs of one schedule are held, if both are open', async ({ store }) => {

@@ -1,26 +1,32 @@
 import assert from 'node:assert/strict'
 import { ending } from '../../model/outcome.ts'
-import type { FireRecord } from '../../model/record.ts'
-import type { ScheduleState } from '../../model/schedule.ts'
+import type { FireRecord, HistoryRecord, RunRecord } from '../../model/record.ts'
+import type { OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { SCHEDULE_STATES, stateOf } from '../../model/state-of.ts'
+import { viewEndedFire } from '../../model/views.ts'
 import type { FireQuery, RunQuery, ScheduleQuery, Store } from '../../store/store.ts'
 import { applyAll, collect, create, firesOf, join, type Rule, running, runsOf } from './bench.ts'
 import {
   after,
   change,
   claim,
+  claimAgain,
   creation,
   definition,
-  endedFire,
+  endedLine,
   fire,
+  firesOfEnds,
   HOUR_MS,
   JOB,
   keyOf,
   missedRange,
   NOON,
+  reopening,
   runOf,
   schedule,
   settlement,
+  waiting,
+  withFires,
 } from './samples.ts'
 
 const PAGE_SIZES = [1, 2, 3, 7, 100]
@@ -32,27 +38,35 @@ async function names(store: Store, query: Unpaged<ScheduleQuery> = {}, limit = 1
   return states.map(({ id }) => id)
 }
 
-async function writeFires(store: Store, id: string, fires: readonly FireRecord[], job = JOB): Promise<void> {
+/** Creates the schedule with these fires, and answers them as they are listed. */
+async function writeFires(
+  store: Store,
+  id: string,
+  fires: readonly (OpenFire | HistoryRecord)[],
+  job = JOB,
+): Promise<FireRecord[]> {
   const state = await create(store, schedule(id, { definition: definition({ job }) }))
-  await applyAll(store, [change(state, {}, { creates: fires })])
+  const written = withFires(change(state), fires)
+  await applyAll(store, [written])
+  const open = after(written).open.map(({ dueAt, nonce, kind }) => fire(id, dueAt, { job, nonce, kind }))
+  return [...open, ...firesOfEnds(written)]
 }
 
 /** Fires of two schedules and two jobs, of every outcome, due at the same instants, with ranges among them. */
 async function manyFires(store: Store): Promise<readonly FireRecord[]> {
   const reasons = ['completed', 'error', 'overlap', 'late', 'crashed', 'replaced'] as const
-  const of = (id: string, job: string): FireRecord[] => [
+  const of = (id: string, job: string): (OpenFire | HistoryRecord)[] => [
     ...reasons.map((reason, index) => {
       const tenant = index % 2 === 0 ? 'acme' : null
       const over = { job, tenant, number: index + 1, expiresAt: NOON, ending: ending(reason) }
-      return endedFire(id, NOON + index * HOUR_MS, over)
+      return endedLine(id, NOON + index * HOUR_MS, over)
     }),
-    ...[0, 1, 2].map((index) => fire(id, NOON + index * HOUR_MS, { job, nonce: `n${index}`, kind: 'manual' })),
+    ...[0, 1, 2].map((index) => waiting(NOON + index * HOUR_MS, { nonce: `n${index}`, kind: 'manual' })),
     { ...missedRange(id, NOON + 10 * HOUR_MS, 10, 7), job },
-    fire(id, NOON + 30 * HOUR_MS, { job }),
+    waiting(NOON + 30 * HOUR_MS),
   ]
-  const [first, second] = [of('first', JOB), of('second', 'other')]
-  await writeFires(store, 'first', first)
-  await writeFires(store, 'second', second, 'other')
+  const first = await writeFires(store, 'first', of('first', JOB))
+  const second = await writeFires(store, 'second', of('second', 'other'), 'other')
   return [...first, ...second]
 }
 
@@ -207,34 +221,91 @@ export function listingRules(rule: Rule): void {
     },
   )
 
-  rule('a fire is found by the job and the tenant that its record says now, open or ended', async ({ store }) => {
+  rule('a fire is found by the job and the tenant that it has now, open or ended', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
     const tenants = async (query: Unpaged<FireQuery>): Promise<(string | null)[]> =>
       (await collect((page) => store.listFires({ ...query, ...page }))).map(({ tenant }) => tenant)
-    const open = change(state, {}, { updates: [fire('s', NOON, { job: 'other', tenant: 'one', attempt: 1 })] })
+    const moved = { revision: 2, definition: definition({ job: 'other', tenant: 'one' }) }
+    const open = change(state, moved)
     await applyAll(store, [open])
     assert.deepEqual([await tenants({ tenant: 'one' }), await tenants({ job: 'other' })], [['one'], ['one']])
-    const still = change(after(open), {}, { runs: [run] })
+    const kept = state.open.map((fire) => ({ ...fire, tenant: 'zero' }))
+    const still = change(after(open), { open: kept })
     await applyAll(store, [still])
-    assert.deepEqual([await tenants({ tenant: 'one' }), await tenants({ job: 'other' })], [['one'], ['one']])
-    const over = { attempt: 1, number: 1, expiresAt: NOON + 30 * 24 * HOUR_MS }
+    assert.deepEqual([await tenants({ tenant: 'zero' }), await tenants({ job: 'other' })], [['zero'], ['zero']])
+    assert.deepEqual(await tenants({ tenant: 'one' }), [])
     const end = settlement(after(still), run)
-    const ended = { ...end, updates: [endedFire('s', NOON, { ...over, job: 'third', tenant: 'two' })] }
+    const lineOf = (job: string, tenant: string) => end.history.map((line) => ({ ...line, job, tenant }))
+    const ended = { ...end, history: lineOf('third', 'two') }
     await applyAll(store, [ended])
     assert.deepEqual([await tenants({ tenant: 'two' }), await tenants({ job: 'third' })], [['two'], ['two']])
-    const updates = [endedFire('s', NOON, { ...over, job: 'fourth', tenant: 'three' })]
-    await applyAll(store, [change(after(ended), {}, { updates })])
+    await applyAll(store, [change(after(ended), {}, { rewrites: lineOf('fourth', 'three') })])
     assert.deepEqual([await tenants({ tenant: 'three' }), await tenants({ job: 'fourth' })], [['three'], ['three']])
-    for (const tenant of ['one', 'two']) assert.deepEqual(await tenants({ tenant }), [])
+    for (const tenant of ['zero', 'one', 'two']) assert.deepEqual(await tenants({ tenant }), [])
     for (const job of [JOB, 'other', 'third']) assert.deepEqual(await tenants({ job }), [])
   })
+
+  rule(
+    'fires that were opened again or tried again are listed once, in every list that they belong to',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const found = async (query: Unpaged<FireQuery>): Promise<unknown[]> =>
+        (await collect((page) => store.listFires({ ...query, ...page }), 1)).map(({ dueAt, ending, number }) => [
+          dueAt - NOON,
+          ending?.reason,
+          number,
+        ])
+      // One that failed twice and then succeeded, one that was skipped and is open again, one that ended apart from its run.
+      let last = (await running(store, 's', { instance: 'i' })) as { state: ScheduleState; run: RunRecord }
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        const failed = settlement(last.state, last.run, { how: ending('error'), fireEnds: null })
+        const again = claimAgain(after(failed), { instance: 'i', startedAt: NOON + attempt * 100 })
+        await applyAll(store, [failed, again])
+        last = { state: after(again), run: runOf(again) }
+      }
+      const settled = settlement(last.state, last.run)
+      const skip = endedLine('s', NOON + 1, { number: 4, expiresAt: NOON + HOUR_MS, ending: ending('overlap') })
+      const skipped = withFires(change(after(settled)), [skip])
+      const reopened = reopening(after(skipped), skip)
+      const third = claim(after(reopened), { instance: 'i', dueAt: NOON + 2 })
+      const how = { how: ending('crashed'), fireEnds: ending('crash-budget') }
+      await applyAll(store, [settled, skipped, reopened, third, settlement(after(third), runOf(third), how)])
+      const [one, two, three] = [
+        [0, 'completed', 3],
+        [1, undefined, null],
+        [2, 'crash-budget', 6],
+      ]
+      for (const about of [{}, { schedule: 's' }, { job: JOB }, { from: NOON }]) {
+        assert.deepEqual(await found({ ...about, order: 'earliest' }), [one, two, three])
+        assert.deepEqual(await found(about), [three, two, one])
+        assert.deepEqual(await found({ ...about, outcome: 'open' }), [two])
+        assert.deepEqual(await found({ ...about, outcome: 'failed' }), [])
+        assert.deepEqual(await found({ ...about, outcome: 'skipped' }), [])
+        assert.deepEqual(await found({ ...about, outcome: 'abandoned' }), [three])
+      }
+      const runs = await collect(
+        (page) => store.listRuns({ fire: { schedule: 's', dueAt: NOON, nonce: '' }, ...page }),
+        1,
+      )
+      assert.deepEqual(
+        runs.map((run) => [run.attempt, run.ending?.reason, run.number]),
+        [
+          [3, 'completed', 3],
+          [2, 'error', 2],
+          [1, 'error', 1],
+        ],
+      )
+      assert.equal((await runsOf(store)).length, 4)
+    },
+  )
 
   rule('the latest fires come first unless asked otherwise', async ({ store }) => {
     await writeFires(
       store,
       's',
-      [0, 2, 1].map((hour) => fire('s', NOON + hour * HOUR_MS)),
+      [0, 2, 1].map((hour) => waiting(NOON + hour * HOUR_MS)),
     )
     assert.deepEqual(
       (await firesOf(store)).map(({ dueAt }) => dueAt),
@@ -244,16 +315,16 @@ export function listingRules(rule: Rule): void {
 
   rule('what is written or goes while somebody pages makes nothing come twice or be left out', async ({ store }) => {
     const numbers = [2, 3, 4, 1, 5]
-    const old = numbers.map((number, index) => missedRange('s', NOON + index * 10 * HOUR_MS, 2, number))
+    const lines = numbers.map((number, index) => missedRange('s', NOON + index * 10 * HOUR_MS, 2, number))
+    const old = lines.map(viewEndedFire)
     const state = await create(store, schedule('s'))
-    const first = change(state, {}, { creates: old })
+    const first = withFires(change(state), lines)
     await applyAll(store, [first])
     const { items, next } = await store.listFires({ after: null, limit: 2 })
     assert.deepEqual(items, [old[4], old[3]])
-    const newer = fire('s', NOON + 100 * HOUR_MS)
     // The last one on the page is gone when the next page is asked for.
     const trim = { belowNumber: 2, endedBefore: Number.MAX_SAFE_INTEGER }
-    await applyAll(store, [change(after(first), {}, { creates: [newer], trim })])
+    await applyAll(store, [withFires(change(after(first), {}, { trim }), [waiting(NOON + 100 * HOUR_MS)])])
     const rest = await store.listFires({ after: next, limit: 10 })
     assert.deepEqual([rest.items, rest.next], [[old[2], old[1], old[0]], null])
   })
@@ -325,18 +396,19 @@ export function listingRules(rule: Rule): void {
     }
   })
 
-  rule('runs whose fires are not on record keep no list from ending', async ({ store }) => {
+  rule('lines of fires that neither ended nor are open keep no list from ending', async ({ store }) => {
     await join(store, 'i')
     let state = await create(store, schedule('s'))
     for (let number = 1; number <= 5; number++) {
-      const run = runOf(claim(state, { instance: 'i', dueAt: NOON + number * HOUR_MS }))
-      const written = change(state, { tokens: number }, { runs: [run] })
-      await applyAll(store, [written])
-      state = after(written)
+      const claimed = claim(state, { instance: 'i', dueAt: NOON + number * HOUR_MS })
+      const failed = settlement(after(claimed), runOf(claimed), { how: ending('error'), fireEnds: null })
+      const dropped = change(after(failed), { open: [] })
+      await applyAll(store, [claimed, failed, dropped])
+      state = after(dropped)
     }
     for (const limit of [1, 2, 100]) {
-      assert.deepEqual(await store.listFires({ schedule: 's', after: null, limit }).then(({ items }) => items), [])
-      assert.deepEqual(await store.listFires({ after: null, limit }).then(({ items }) => items), [])
+      assert.deepEqual(await collect((page) => store.listFires({ schedule: 's', ...page }), limit), [])
+      assert.deepEqual(await collect((page) => store.listFires(page), limit), [])
       assert.equal((await collect((page) => store.listRuns({ schedule: 's', ...page }), limit)).length, 5)
     }
   })

@@ -1,6 +1,23 @@
 import assert from 'node:assert/strict'
 import { applyAll, applyOne, collect, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
-import { app, beat, change, claim, creation, definition, fire, keyOf, NOON, runOf, schedule } from './samples.ts'
+import {
+  after,
+  app,
+  beat,
+  change,
+  claim,
+  creation,
+  definition,
+  fire,
+  firesOfEnds,
+  keyOf,
+  NOON,
+  runOf,
+  schedule,
+  settlement,
+  waiting,
+  withFires,
+} from './samples.ts'
 
 /** Names that were somebody's bug once. Without U+0000, which some databases can't keep in a text. */
 const NAMES: readonly string[] = [
@@ -38,12 +55,14 @@ export function nameRules(rule: Rule): void {
         const claimed = claim(state, { instance: name, nonce: name, request: name, slots: [name] })
         await applyAll(store, [claimed], { claimant: { instance: name, leaseMs: 60_000 } })
         const { token } = runOf(claimed)
-        same(await firesOf(store, { schedule: name, nonce: name, job: name }), claimed.creates, name)
+        const listed = fire(name, NOON, { nonce: name, job: name, tenant: name, kind: 'manual', attempt: 1 })
+        same(await firesOf(store, { schedule: name, nonce: name, job: name }), [listed], name)
         same(
-          (await runsOf(store, { instance: name, job: name })).map((run) => run.slots),
-          [[name]],
+          (await runsOf(store, { instance: name, job: name })).map((run) => run.schedule),
+          [name],
           name,
         )
+        same((await loadOne(store, name))?.open[0]?.run?.slots, [name], name)
         const key = keyOf(runOf(claimed))
         same(await store.step({ kind: 'begin', fire: key, step: name, token, rerun: false }), { kind: 'applied' }, name)
         same(
@@ -59,6 +78,13 @@ export function nameRules(rule: Rule): void {
         const other = await create(store, schedule(`${name}+`))
         const full = await applyOne(store, claim(other, { instance: name, slots: [name] }))
         same(full, { kind: 'full', slot: name })
+        const settled = settlement(after(claimed), runOf(claimed))
+        await applyAll(store, [settled])
+        same(await firesOf(store, { schedule: name, nonce: name, job: name }), firesOfEnds(settled), name)
+        same(await runsOf(store, { fire: key }), await runsOf(store, { schedule: name, token, instance: name }), name)
+        const manual = { nonce: name, kind: 'manual' } as const
+        const again = await applyOne(store, withFires(change(after(settled)), [waiting(NOON + 1, manual)]))
+        same(again, { kind: 'exists', fire: firesOfEnds(settled)[0] }, name)
       }
       const listed = await collect((page) => store.listSchedules(page), 3)
       same(listed.map(({ id }) => id).sort(), NAMES.flatMap((name) => [name, `${name}+`]).sort())
@@ -83,7 +109,8 @@ export function nameRules(rule: Rule): void {
 
   rule('names that run together are different names', async ({ store }) => {
     await join(store, 'i')
-    const { run } = await running(store, 'a', { instance: 'i' })
+    const { state, run } = await running(store, 'a', { instance: 'i' })
+    const started = state.open[0]!.run!
     const twins = [
       { schedule: 'a', nonce: 'b1', token: '1' },
       { schedule: 'ab', nonce: '1', token: '11' },
@@ -91,22 +118,18 @@ export function nameRules(rule: Rule): void {
       { schedule: 'ab', nonce: '', token: '111' },
       { schedule: 'ab11', nonce: '', token: '1' },
     ].map((over, number) => ({ ...run, ...over, attempt: number }))
-    for (const { schedule: id, nonce, attempt } of twins) {
+    for (const { schedule: id, nonce, attempt, token } of twins) {
       const before = (await loadOne(store, id)) ?? (await create(store, schedule(id)))
-      const runs = twins.filter((twin) => twin.schedule === id && twin.attempt === attempt)
-      await applyAll(store, [
-        change(before, {}, { runs, creates: id === 'a' && nonce === '' ? [] : [fire(id, NOON, { nonce, attempt })] }),
+      const run = { ...started, token }
+      await applyAll(store, [withFires(change(before), [waiting(NOON, { nonce, attempt, run })])])
+      await store.annotate([
+        { schedule: id, token, progress: { fraction: 0, message: `${attempt}`, at: 1 }, log: [], logCut: false },
       ])
-      for (const { token } of runs) {
-        await store.annotate([
-          { schedule: id, token, progress: { fraction: 0, message: `${attempt}`, at: 1 }, log: [], logCut: false },
-        ])
-        for (const step of ['1', '11', `x`]) {
-          same(
-            await store.step({ kind: 'begin', fire: { schedule: id, dueAt: NOON, nonce }, step, token, rerun: false }),
-            { kind: 'applied' },
-          )
-        }
+      for (const step of ['1', '11', `x`]) {
+        same(
+          await store.step({ kind: 'begin', fire: { schedule: id, dueAt: NOON, nonce }, step, token, rerun: false }),
+          { kind: 'applied' },
+        )
       }
     }
     for (const twin of twins) {

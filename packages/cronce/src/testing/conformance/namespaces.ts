@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict'
 import { BUCKET_COUNT } from '../../model/bucket.ts'
 import { applyAll, applyOne, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
-import { app, beat, claim, creation, endedFire, JOB, keyOf, NOON, removal, schedule } from './samples.ts'
+import {
+  after,
+  app,
+  beat,
+  change,
+  claim,
+  creation,
+  endedLine,
+  JOB,
+  keyOf,
+  NOON,
+  removal,
+  schedule,
+  withFires,
+} from './samples.ts'
 
 export function namespaceRules(rule: Rule): void {
   rule('nothing that is written in a namespace is seen in another', async ({ store, namespace, open }) => {
@@ -77,8 +91,9 @@ export function namespaceRules(rule: Rule): void {
 
   rule('prune and erase keep to their namespace', async ({ store, namespace, open, now }) => {
     const other = await open(`${namespace}-other`)
-    const expired = endedFire('s', NOON, { number: 1, expiresAt: (await now()) - 1 })
-    await applyAll(store, [creation(schedule('s'), { creates: [expired] })])
+    const expired = endedLine('s', NOON, { number: 1, expiresAt: (await now()) - 1 })
+    const made = creation(schedule('s'))
+    await applyAll(store, [made, withFires(change(after(made)), [expired])])
     await applyAll(store, [removal((await loadOne(store, 's'))!)])
     assert.deepEqual(await other.prune(100), { deleted: 0 })
     assert.equal(await other.erase('s', 100), true)

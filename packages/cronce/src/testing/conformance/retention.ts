@@ -1,23 +1,29 @@
 import assert from 'node:assert/strict'
 import { ending } from '../../model/outcome.ts'
 import type { Instant } from '../../model/schedule.ts'
+import { viewEndedFire } from '../../model/views.ts'
 import type { Store } from '../../store/store.ts'
 import { applyAll, bury, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
 import {
   after,
   beat,
   change,
+  claimAgain,
   creation,
   DAY_MS,
-  endedFire,
+  endedLine,
   fire,
   HOUR_MS,
   keyOf,
   missedRange,
   NOON,
   removal,
+  reopening,
+  runOf,
   schedule,
   settlement,
+  waiting,
+  withFires,
 } from './samples.ts'
 
 const MANY = 1_000
@@ -28,8 +34,7 @@ async function ranFire(store: Store, id: string, expiresAt: Instant): Promise<vo
   await store.step({ kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false })
   const progress = { fraction: 0.5, message: 'secret', at: NOON }
   await store.annotate([{ schedule: id, token: run.token, progress, log: [], logCut: false }])
-  const settled = settlement(state, run)
-  await applyAll(store, [{ ...settled, updates: settled.updates.map((record) => ({ ...record, expiresAt })) }])
+  await applyAll(store, [settlement(state, run, { expiresAt })])
 }
 
 async function dueOf(store: Store): Promise<number[]> {
@@ -57,9 +62,9 @@ export function retentionRules(rule: Rule): void {
   rule('prune deletes no more than it is allowed to', async ({ store, now }) => {
     const at = await now()
     const expired = Array.from({ length: 7 }, (_, index) =>
-      endedFire('s', NOON + index * HOUR_MS, { number: index + 1, expiresAt: at - HOUR_MS }),
+      endedLine('s', NOON + index * HOUR_MS, { number: index + 1, expiresAt: at - HOUR_MS }),
     )
-    await applyAll(store, [change(await create(store, schedule('s')), {}, { creates: expired })])
+    await applyAll(store, [withFires(change(await create(store, schedule('s'))), expired)])
     const left: number[] = []
     for (let round = 0; round < 4; round++) {
       await store.prune(3)
@@ -68,32 +73,84 @@ export function retentionRules(rule: Rule): void {
     assert.deepEqual(left, [4, 1, 0, 0])
   })
 
-  rule('an open fire is not pruned, whatever its record says about when it may go', async ({ store, now }) => {
-    const state = await create(store, schedule('s'))
-    await applyAll(store, [change(state, {}, { creates: [fire('s', NOON, { expiresAt: (await now()) - HOUR_MS })] })])
-    const { chores } = await store.beat(beat('i', { join: true }))
+  rule('an open fire is not pruned, whatever the lines of its runs say about when it may go', async (bench) => {
+    const { store, now } = bench
+    await join(store, 'i')
+    const expiresAt = (await now()) - HOUR_MS
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    await store.step({ kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false })
+    const failed = settlement(state, run, { how: ending('error'), fireEnds: null, expiresAt })
+    await applyAll(store, [failed])
+    const { chores } = await store.beat(beat('i'))
     assert.equal(chores.prunable, false)
+    const trim = { belowNumber: 100, endedBefore: NOON + DAY_MS }
+    await applyAll(store, [change(after(failed), {}, { trim })])
     assert.deepEqual(await store.prune(MANY), { deleted: 0 })
-    assert.equal((await firesOf(store)).length, 1)
+    assert.deepEqual([(await firesOf(store)).length, (await runsOf(store)).length], [1, 1])
+    assert.equal((await store.listSteps(keyOf(run))).length, 1)
   })
 
   rule('a fire that was opened again is not pruned', async ({ store, now }) => {
     const at = await now()
-    const ended = endedFire('s', NOON, { number: 1, expiresAt: at - HOUR_MS })
-    const first = change(await create(store, schedule('s')), {}, { creates: [ended] })
-    await applyAll(store, [first])
-    const reopened = { ...fire('s', NOON), round: 2 }
-    await applyAll(store, [change(after(first), {}, { updates: [reopened] })])
-    assert.deepEqual(await store.prune(MANY), { deleted: 0 })
-    assert.deepEqual(await firesOf(store), [reopened])
+    const ended = endedLine('s', NOON, { number: 1, expiresAt: at - HOUR_MS })
+    const first = withFires(change(await create(store, schedule('s'))), [ended])
+    const reopened = reopening(after(first), ended)
+    await applyAll(store, [first, reopened])
+    const trim = { belowNumber: 100, endedBefore: NOON + DAY_MS }
+    const trimmed = change(after(reopened), {}, { trim })
+    await applyAll(store, [trimmed])
+    const open = [fire('s', NOON, { round: 2 })]
+    assert.deepEqual([await store.prune(MANY), await firesOf(store)], [{ deleted: 0 }, open])
+    const again = endedLine('s', NOON, { number: 2, expiresAt: at + HOUR_MS, round: 2 })
+    const kept = change(after(trimmed), { ended: 2, open: [] }, { history: [again] })
+    await applyAll(store, [kept])
+    assert.deepEqual(await store.prune(MANY), { deleted: 0 }, 'the time of its last line counts')
+    assert.deepEqual(await firesOf(store), [viewEndedFire(again)])
+    const sooner = { ...again, expiresAt: at - HOUR_MS }
+    await applyAll(store, [change(after(kept), {}, { rewrites: [sooner] })])
+    assert.deepEqual([await store.prune(MANY), await firesOf(store)], [{ deleted: 1 }, []])
+    const anew = withFires(change({ ...after(kept), version: after(kept).version + 1 }), [waiting(NOON)])
+    await applyAll(store, [anew])
+  })
+
+  rule('prune and trim delete a fire whole: all its lines, runs, notes and steps', async ({ store, now }) => {
+    await join(store, 'i')
+    const at = await now()
+    for (const [id, way] of [
+      ['pruned', 'prune'],
+      ['trimmed', 'trim'],
+    ] as const) {
+      const { state, run } = await running(store, id, { instance: 'i' })
+      await store.step({ kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false })
+      const progress = { fraction: 0.5, message: 'secret', at: NOON }
+      await store.annotate([{ schedule: id, token: run.token, progress, log: [], logCut: false }])
+      // The lines of its runs may go later than its last one, or never: only the last one counts.
+      const failed = settlement(state, run, { how: ending('error'), fireEnds: null, expiresAt: at + DAY_MS })
+      const again = claimAgain(after(failed), { instance: 'i' })
+      const how = { how: ending('crashed'), fireEnds: ending('crash-budget') }
+      const expiresAt = way === 'prune' ? at - 1 : at + DAY_MS
+      const settled = settlement(after(again), runOf(again), { ...how, expiresAt })
+      await applyAll(store, [failed, again, settled])
+      assert.deepEqual([settled.state?.ended, (await runsOf(store, { schedule: id })).length], [3, 2])
+      const low = { trim: { belowNumber: 3, endedBefore: NOON + DAY_MS } }
+      const spared = change(after(settled), {}, low)
+      await applyAll(store, [spared])
+      assert.equal((await runsOf(store, { schedule: id })).length, 2, 'its last line is not below')
+      if (way === 'prune') assert.deepEqual(await store.prune(MANY), { deleted: 1 })
+      else await applyAll(store, [change(after(spared), {}, { trim: { ...low.trim, belowNumber: 4 } })])
+      assert.deepEqual([await firesOf(store, { schedule: id }), await runsOf(store, { schedule: id })], [[], []])
+      assert.deepEqual(await store.listSteps(keyOf(run)), [])
+      const left = (await loadOne(store, id))!
+      await applyAll(store, [withFires(change(left), [waiting(NOON)])])
+    }
   })
 
   rule(
     "a fire's time is up by the store's clock",
     async ({ store, now, pass }) => {
       const at = await now()
-      const ended = endedFire('s', NOON, { number: 1, expiresAt: at + HOUR_MS })
-      await applyAll(store, [change(await create(store, schedule('s')), {}, { creates: [ended] })])
+      const ended = endedLine('s', NOON, { number: 1, expiresAt: at + HOUR_MS })
+      await applyAll(store, [withFires(change(await create(store, schedule('s'))), [ended])])
       await pass(HOUR_MS - 1)
       assert.deepEqual(await store.prune(MANY), { deleted: 0 })
       await pass(2)
@@ -136,20 +193,20 @@ export function retentionRules(rule: Rule): void {
   )
 
   rule('a nonce is free again once its record is gone', async ({ store, now }) => {
-    const over = { number: 1, expiresAt: (await now()) - 1, nonce: 'n', kind: 'manual' } as const
-    const written = creation(schedule('s'), { creates: [endedFire('s', NOON, over)] })
+    const manual = { nonce: 'n', kind: 'manual' } as const
+    const ended = endedLine('s', NOON, { ...manual, number: 1, expiresAt: (await now()) - 1 })
+    const written = withFires(change(await create(store, schedule('s'))), [ended])
     await applyAll(store, [written])
     await store.prune(MANY)
     assert.deepEqual(await firesOf(store, { schedule: 's', nonce: 'n' }), [])
-    const again = fire('s', NOON + 1, { nonce: 'n', kind: 'manual' })
-    await applyAll(store, [change(after(written), {}, { creates: [again] })])
-    assert.deepEqual(await firesOf(store, { schedule: 's', nonce: 'n' }), [again])
+    await applyAll(store, [withFires(change(after(written)), [waiting(NOON + 1, manual)])])
+    assert.deepEqual(await firesOf(store, { schedule: 's', nonce: 'n' }), [fire('s', NOON + 1, manual)])
   })
 
   rule('a range is pruned like any other record', async ({ store, now }) => {
     const at = await now()
     const range = { ...missedRange('s', NOON, 10), expiresAt: at - 1 }
-    await applyAll(store, [change(await create(store, schedule('s')), {}, { creates: [range] })])
+    await applyAll(store, [withFires(change(await create(store, schedule('s'))), [range])])
     await store.prune(MANY)
     assert.deepEqual(await firesOf(store), [])
   })
@@ -206,19 +263,19 @@ export function retentionRules(rule: Rule): void {
 
   rule('a trim deletes what is numbered below and ended before, and nothing else', async ({ store }) => {
     const numbered = Array.from({ length: 10 }, (_, index) =>
-      endedFire('s', NOON + index * HOUR_MS, { number: index + 1, expiresAt: NOON + 30 * DAY_MS }),
+      endedLine('s', NOON + index * HOUR_MS, { number: index + 1, expiresAt: NOON + 30 * DAY_MS }),
     )
-    const open = fire('s', NOON - 10 * HOUR_MS)
-    const first = change(await create(store, schedule('s')), {}, { creates: [...numbered, open] })
-    const other = endedFire('other', NOON, { number: 1, expiresAt: NOON + 30 * DAY_MS })
-    await applyAll(store, [first, change(await create(store, schedule('other')), {}, { creates: [other] })])
+    const open = waiting(NOON - 10 * HOUR_MS)
+    const first = withFires(change(await create(store, schedule('s'))), [...numbered, open])
+    const other = endedLine('other', NOON, { number: 1, expiresAt: NOON + 30 * DAY_MS })
+    await applyAll(store, [first, withFires(change(await create(store, schedule('other'))), [other])])
     const byNumber = change(after(first), {}, { trim: { belowNumber: 4, endedBefore: NOON + DAY_MS } })
     await applyAll(store, [byNumber])
     assert.deepEqual(
       (await dueOf(store)).sort((a, b) => a - b),
       [-10, 0, 3, 4, 5, 6, 7, 8, 9],
     )
-    assert.deepEqual(await firesOf(store, { schedule: 'other' }), [other])
+    assert.deepEqual(await firesOf(store, { schedule: 'other' }), [viewEndedFire(other)])
     // The records end a millisecond after they were due.
     const byTime = { belowNumber: 100, endedBefore: NOON + 6 * HOUR_MS + 1 }
     await applyAll(store, [change(after(byNumber), {}, { trim: byTime })])
@@ -228,9 +285,9 @@ export function retentionRules(rule: Rule): void {
   rule('a trim leaves what ended long before it is due', async ({ store }) => {
     const ended = { endedAt: NOON, expiresAt: NOON + 30 * DAY_MS }
     const ahead = [2, 4, 6].map((hours, index) =>
-      endedFire('s', NOON + hours * HOUR_MS, { ...ended, number: index + 1, ending: ending('skipped-by-operator') }),
+      endedLine('s', NOON + hours * HOUR_MS, { ...ended, number: index + 1, ending: ending('skipped-by-operator') }),
     )
-    const first = change(await create(store, schedule('s')), {}, { creates: ahead })
+    const first = withFires(change(await create(store, schedule('s'))), ahead)
     const trim = { belowNumber: 100, endedBefore: NOON + 4 * HOUR_MS }
     await applyAll(store, [first])
     await applyAll(store, [change(after(first), {}, { trim })])
@@ -248,9 +305,9 @@ export function retentionRules(rule: Rule): void {
 
   rule('a trim is bounded: at most 200 records go', async ({ store }) => {
     const ended = Array.from({ length: 450 }, (_, index) =>
-      endedFire('s', NOON + index * HOUR_MS, { number: index + 1, expiresAt: NOON + 30 * DAY_MS }),
+      endedLine('s', NOON + index * HOUR_MS, { number: index + 1, expiresAt: NOON + 30 * DAY_MS }),
     )
-    let next = change(await create(store, schedule('s')), {}, { creates: ended })
+    let next = withFires(change(await create(store, schedule('s'))), ended)
     await applyAll(store, [next])
     const left: number[] = []
     for (let round = 0; round < 3; round++) {
@@ -262,11 +319,11 @@ export function retentionRules(rule: Rule): void {
   })
 
   rule('the trim of a refused change deletes nothing', async ({ store }) => {
-    const ended = endedFire('s', NOON, { number: 1, expiresAt: NOON + 30 * DAY_MS })
+    const ended = endedLine('s', NOON, { number: 1, expiresAt: NOON + 30 * DAY_MS })
     const state = await create(store, schedule('s'))
-    await applyAll(store, [change(state, {}, { creates: [ended] })])
+    await applyAll(store, [withFires(change(state), [ended])])
     await store.apply([change(state, {}, { trim: { belowNumber: 5, endedBefore: NOON + DAY_MS } })])
-    assert.deepEqual(await firesOf(store), [ended])
+    assert.deepEqual(await firesOf(store), [viewEndedFire(ended)])
   })
 
   rule(
@@ -279,9 +336,9 @@ export function retentionRules(rule: Rule): void {
       const [run] = await runsOf(store, { schedule: 's' })
       assert.ok(run !== undefined)
       const more = Array.from({ length: 6 }, (_, index) =>
-        endedFire('s', NOON + (index + 1) * HOUR_MS, { number: index + 2, expiresAt: NOON + DAY_MS }),
+        endedLine('s', NOON + (index + 1) * HOUR_MS, { number: index + 2, expiresAt: NOON + DAY_MS }),
       )
-      const before = change((await loadOne(store, 's'))!, {}, { creates: more })
+      const before = withFires(change((await loadOne(store, 's'))!), more)
       await applyAll(store, [before])
       await applyAll(store, [removal(after(before))])
       assert.equal(await store.erase('s', 3), false)
@@ -294,8 +351,10 @@ export function retentionRules(rule: Rule): void {
       assert.equal((await runsOf(store)).length, 1)
       assert.equal((await store.listSteps({ schedule: 'other', dueAt: NOON, nonce: '' })).length, 1)
       assert.equal(await store.erase('s', 3), true, 'again')
-      // Under the same token, which nobody gives again: what the old one told is gone with it.
-      await applyAll(store, [creation(schedule('s'), { runs: [run] })])
+      // Under the same token, which no claim gets again: what the old run told is gone with it.
+      const { token, instance, startedAt } = run
+      const again = { token, instance, startedAt, request: 'again', cancel: null }
+      await applyAll(store, [withFires(creation(schedule('s')), [waiting(NOON, { attempt: 1, run: again })])])
       assert.deepEqual(
         (await runsOf(store, { schedule: 's' })).map(({ progress }) => progress),
         [null],

@@ -1,16 +1,19 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { Change } from '../../model/change.ts'
 import { type Ending, ending } from '../../model/outcome.ts'
-import type { FireKey, FireRecord, RunRecord } from '../../model/record.ts'
+import type { EndedRun, FireKey, FireRecord, HistoryRecord, RunRecord } from '../../model/record.ts'
 import {
   type CancelRequest,
   type Definition,
   type Instant,
+  isRunning,
   NOBODY,
   type OpenFire,
+  type OpenRun,
   type ScheduleState,
 } from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
+import { viewEndedFire, viewEndedRun } from '../../model/views.ts'
 import type { Beat } from '../../store/store.ts'
 
 /** Valid data that no policy made: a store must keep what it is given, whatever decided it. */
@@ -77,8 +80,9 @@ export function decideIn(epoch: number): void {
 const NOTHING_MORE = {
   notBefore: null,
   creates: [],
-  updates: [],
-  runs: [],
+  reopens: [],
+  history: [],
+  rewrites: [],
   limits: [],
   trim: null,
 } as const satisfies Partial<Change>
@@ -102,7 +106,7 @@ export function after(applied: Change): ScheduleState {
   return applied.state
 }
 
-/** On record as open. */
+/** As an open fire is listed. */
 export function fire(schedule: string, dueAt: Instant, over: Partial<FireRecord> = {}): FireRecord {
   return {
     schedule,
@@ -125,25 +129,81 @@ export function fire(schedule: string, dueAt: Instant, over: Partial<FireRecord>
   }
 }
 
-/** On record as ended, the number `number` of its schedule, to be kept until `expiresAt`. */
-export function endedFire(
-  schedule: string,
-  dueAt: Instant,
-  { number, expiresAt, ...over }: Partial<FireRecord> & { readonly number: number; readonly expiresAt: Instant },
-): FireRecord {
-  return fire(schedule, dueAt, { ending: ending('completed'), endedAt: dueAt + 1, number, expiresAt, ...over })
+/** An open fire that waits, as it is in the state of its schedule. `fire` is how the store lists it. */
+export function waiting(dueAt: Instant, over: Partial<OpenFire> = {}): OpenFire {
+  return {
+    dueAt,
+    nonce: '',
+    kind: 'scheduled',
+    round: 1,
+    plannedAt: dueAt,
+    readyAt: dueAt,
+    ignoresOverlap: false,
+    attempt: 0,
+    failures: 0,
+    crashes: 0,
+    run: null,
+    own: null,
+    ...over,
+  }
 }
 
-/** `count` hourly instants from `dueAt` on that nobody ran. */
-export function missedRange(schedule: string, dueAt: Instant, count: number, number = 1): FireRecord {
+/** The line with which a fire ended that had no run. The store keeps it until `expiresAt`. */
+export function endedLine(
+  schedule: string,
+  dueAt: Instant,
+  { number, expiresAt, ...over }: Partial<HistoryRecord> & Pick<HistoryRecord, 'number' | 'expiresAt'>,
+): HistoryRecord {
+  return {
+    schedule,
+    dueAt,
+    nonce: '',
+    number,
+    isFinal: true,
+    job: JOB,
+    tenant: null,
+    kind: 'scheduled',
+    round: 1,
+    plannedAt: dueAt,
+    readyAt: dueAt,
+    attempt: 0,
+    input: null,
+    run: null,
+    ending: ending('completed'),
+    endedAt: dueAt + 1,
+    expiresAt,
+    range: null,
+    ...over,
+  }
+}
+
+/** `count` hourly instants from `dueAt` on that were missed. */
+export function missedRange(schedule: string, dueAt: Instant, count: number, number = 1): HistoryRecord {
   const untilAt = dueAt + (count - 1) * HOUR_MS
   const trigger = { kind: 'every', everyMs: HOUR_MS, anchor: 0 } as const
   const range = { untilAt, count, trigger }
-  return endedFire(schedule, dueAt, { ending: ending('superseded'), number, expiresAt: untilAt + DAY_MS, range })
+  return endedLine(schedule, dueAt, { ending: ending('superseded'), number, expiresAt: untilAt + DAY_MS, range })
 }
 
 export function keyOf({ schedule, dueAt, nonce }: FireKey): FireKey {
   return { schedule, dueAt, nonce }
+}
+
+/** The change also creates these fires: open ones are added to the state, ended ones to the history. */
+export function withFires(given: Change, fires: readonly (OpenFire | HistoryRecord)[]): Change {
+  const open = fires.filter((one): one is OpenFire => !isLine(one))
+  const lines = fires.filter(isLine)
+  const ended = Math.max(given.state?.ended ?? 0, ...lines.map(({ number }) => number))
+  return {
+    ...given,
+    state: given.state && { ...given.state, ended, open: [...given.state.open, ...open] },
+    creates: [...given.creates, ...fires.map((one) => keyOf({ ...one, schedule: given.id }))],
+    history: [...given.history, ...lines],
+  }
+}
+
+function isLine(one: OpenFire | HistoryRecord): one is HistoryRecord {
+  return 'ending' in one
 }
 
 export interface Claim {
@@ -152,108 +212,152 @@ export interface Claim {
   readonly nonce?: string
   readonly request?: string
   readonly startedAt?: Instant
+  readonly cause?: OpenRun['cause']
   readonly slots?: readonly string[]
   /** Of each of `slots`. */
   readonly limit?: number
   readonly epoch?: number
 }
 
-/** Plan a fire and begin its run, in one change. */
+/** Plan a fire and start its run, in one change. */
 export function claim(before: ScheduleState, chosen: Claim): Change {
-  const { instance, dueAt = NOON, nonce = '', request = `request of ${instance}`, startedAt = dueAt + 5 } = chosen
-  const { slots = [], limit = 1, epoch = 1 } = chosen
-  const tokens = before.tokens + 1
-  const token = makeToken(epoch, tokens)
+  const { instance, dueAt = NOON, nonce = '' } = chosen
   const kind = nonce === '' ? 'scheduled' : 'manual'
-  const open: OpenFire = {
-    dueAt,
-    nonce,
-    kind,
-    round: 1,
-    plannedAt: dueAt,
-    readyAt: dueAt,
-    ignoresOverlap: false,
-    attempt: 1,
-    failures: 0,
-    crashes: 0,
-    run: { token, instance, request, startedAt, cancel: null },
-    own: null,
+  const { run, tokens } = startRun(before, { ...chosen, startedAt: chosen.startedAt ?? dueAt + 5, instance })
+  const planned = withFires(change(before, { tokens, wakeAt: null }), [
+    waiting(dueAt, { nonce, kind, attempt: 1, run }),
+  ])
+  return { ...planned, limits: limitsOf(chosen) }
+}
+
+/** Start another run of a fire that is open and has none. */
+export function claimAgain(before: ScheduleState, chosen: Claim): Change {
+  const { dueAt = NOON, nonce = '' } = chosen
+  const { run, tokens } = startRun(before, { ...chosen, startedAt: chosen.startedAt ?? dueAt + 50 })
+  const isWanted = (open: OpenFire): boolean => open.dueAt === dueAt && open.nonce === nonce
+  const [fire] = before.open.filter(isWanted)
+  if (fire === undefined) throw new Error(`${before.id} has no open fire due ${dueAt}`)
+  const started = { ...fire, attempt: fire.attempt + 1, run }
+  // The fire that was claimed comes last: see `runOf`.
+  const open = [...before.open.filter((one) => !isWanted(one)), started]
+  return change(before, { tokens, wakeAt: null, open }, { limits: limitsOf(chosen) })
+}
+
+function startRun(before: ScheduleState, chosen: Claim & { readonly startedAt: Instant }) {
+  const { instance, request = `request of ${instance}`, startedAt, cause, slots = [], epoch = 1 } = chosen
+  const tokens = before.tokens + 1
+  const run: OpenRun = {
+    ...{ token: makeToken(epoch, tokens), instance, request, startedAt, cancel: null },
+    ...(cause === undefined ? {} : { cause }),
+    ...(slots.length === 0 ? {} : { slots }),
   }
-  const { job } = before.definition
-  const run: RunRecord = {
-    schedule: before.id,
-    dueAt,
-    nonce,
+  return { run, tokens }
+}
+
+function limitsOf({ slots = [], limit = 1 }: Claim): Change['limits'] {
+  return slots.map((slot) => ({ slot, limit }))
+}
+
+/** The one run that a claim starts, as it is listed. */
+export function runOf(claimed: Change): RunRecord {
+  const { open, definition } = after(claimed)
+  const fire = open.at(-1)
+  if (fire === undefined || !isRunning(fire)) throw new Error(`This change of ${claimed.id} starts no run`)
+  const { token, instance, startedAt, cause, cancel } = fire.run
+  return {
+    ...keyOf({ ...fire, schedule: claimed.id }),
     token,
-    job,
-    round: 1,
-    attempt: 1,
+    job: definition.job,
+    round: fire.round,
+    attempt: fire.attempt,
     instance,
-    request,
     startedAt,
-    readyAt: dueAt,
-    slots,
-    cancel: null,
+    readyAt: fire.readyAt,
+    ...(cause === undefined ? {} : { cause }),
+    cancel,
+    number: null,
     ending: null,
     endedAt: null,
     error: null,
     result: null,
   }
-  return change(
-    before,
-    { tokens, wakeAt: null, open: [...before.open, open] },
-    {
-      creates: [fire(before.id, dueAt, { nonce, kind, job, attempt: 1 })],
-      runs: [run],
-      limits: slots.map((slot) => ({ slot, limit })),
-    },
-  )
 }
 
-/** The one run that a claim begins. */
-export function runOf(claim: Change): RunRecord {
-  return claim.runs[0]!
+export interface Settled extends Partial<Pick<EndedRun, 'error' | 'result'>> {
+  readonly how?: Ending
+  readonly endedAt?: Instant
+  readonly expiresAt?: Instant
+  /** How the fire ends, if not as its run. `null`: it does not end, but waits for another run. */
+  readonly fireEnds?: Ending | null
 }
 
-/** End that run, and its fire with it. */
-export function settlement(
-  before: ScheduleState,
-  run: RunRecord,
-  { how = ending('completed'), endedAt = run.startedAt + 5 }: { how?: Ending; endedAt?: Instant } = {},
-): Change {
-  const number = before.ended + 1
-  const { job, dueAt, nonce } = run
-  const kind = nonce === '' ? 'scheduled' : 'manual'
-  const expiresAt = endedAt + 30 * DAY_MS
-  const ended = fire(run.schedule, dueAt, { nonce, kind, job, attempt: 1, ending: how, endedAt, number, expiresAt })
-  return change(
-    before,
-    { ended: number, open: before.open.filter((open) => open.run?.token !== run.token) },
-    { updates: [ended], runs: [{ ...run, ending: how, endedAt }] },
-  )
+/** End that run, and its fire with it unless `fireEnds` says otherwise. */
+export function settlement(before: ScheduleState, run: RunRecord, settled: Settled = {}): Change {
+  const { fireEnds } = settled
+  const line = lineOfRun(before, run, settled)
+  const own = { ...line, number: line.number + 1, isFinal: true, run: null }
+  const history = fireEnds ? [line, { ...own, ending: fireEnds }] : [line]
+  const open = before.open.flatMap((fire) => {
+    if (fire.run?.token !== run.token) return [fire]
+    return fireEnds === null ? [{ ...fire, run: null }] : []
+  })
+  return change(before, { ended: before.ended + history.length, open }, { history })
+}
+
+function lineOfRun(before: ScheduleState, run: RunRecord, settled: Settled): HistoryRecord {
+  const { how = ending('completed'), endedAt = run.startedAt + 5, error = null, result = null } = settled
+  const { token, instance, startedAt, cause, cancel, nonce, job, round, attempt, readyAt } = run
+  return endedLine(run.schedule, run.dueAt, {
+    ...{ nonce, job, round, attempt, readyAt },
+    number: before.ended + 1,
+    isFinal: settled.fireEnds === undefined,
+    tenant: before.definition.tenant,
+    kind: nonce === '' ? 'scheduled' : 'manual',
+    run: { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result },
+    ending: how,
+    endedAt,
+    expiresAt: settled.expiresAt ?? endedAt + 30 * DAY_MS,
+  })
+}
+
+/** Fires that end with this change, as they are listed. */
+export function firesOfEnds({ history }: Change): FireRecord[] {
+  return history.filter(({ isFinal }) => isFinal).map(viewEndedFire)
+}
+
+/** Runs that end with this change, as they are listed. */
+export function runsOfEnds({ history }: Change): RunRecord[] {
+  return history.map(viewEndedRun).filter((run) => run !== null)
+}
+
+/** Open another round of a fire that has ended with this line. */
+export function reopening(before: ScheduleState, line: HistoryRecord, over: Partial<OpenFire> = {}): Change {
+  const { dueAt, nonce, kind, attempt, round } = line
+  const again = waiting(dueAt, { nonce, kind, attempt, round: round + 1, ...over })
+  return change(before, { open: [...before.open, again] }, { reopens: [keyOf(line)] })
 }
 
 /** Ask that run to end. */
 export function cancellation(before: ScheduleState, run: RunRecord): Change {
-  const cancel: CancelRequest = {
+  return change(before, { open: withRun(before, run, { cancel: cancelOf(run) }) })
+}
+
+export function cancelOf(run: RunRecord): CancelRequest {
+  return {
     at: run.startedAt + 1,
     reason: 'cancelled-by-operator',
     detail: 'not today',
     revokeAt: run.startedAt + HOUR_MS,
   }
-  const open = before.open.map((fire) =>
-    fire.run?.token === run.token ? { ...fire, run: { ...fire.run, cancel } } : fire,
-  )
-  return change(before, { open }, { runs: [{ ...run, cancel }] })
 }
 
-/** That run is nobody's from now on, and stays open until somebody calls back. */
+/** From now on that run has no instance, and stays open until a call-back ends it. */
 export function parking(before: ScheduleState, run: RunRecord): Change {
-  const parkedUntil = run.startedAt + HOUR_MS
-  const open = before.open.map((fire) =>
-    fire.run?.token === run.token ? { ...fire, run: { ...fire.run, instance: NOBODY, parkedUntil } } : fire,
-  )
-  return change(before, { open }, { runs: [{ ...run, instance: NOBODY }] })
+  return change(before, { open: withRun(before, run, { instance: NOBODY, parkedUntil: run.startedAt + HOUR_MS }) })
+}
+
+function withRun(before: ScheduleState, { token }: RunRecord, over: Partial<OpenRun>): readonly OpenFire[] {
+  return before.open.map((fire) => (fire.run?.token === token ? { ...fire, run: { ...fire.run, ...over } } : fire))
 }
 
 export function beat(

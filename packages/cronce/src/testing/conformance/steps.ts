@@ -4,7 +4,7 @@ import { ending } from '../../model/outcome.ts'
 import type { RunRecord } from '../../model/record.ts'
 import type { StepAnswer, Store } from '../../store/store.ts'
 import { applyAll, bury, create, join, type Rule, running } from './bench.ts'
-import { after, change, claim, fire, keyOf, NOON, runOf, schedule, settlement } from './samples.ts'
+import { after, claim, claimAgain, keyOf, NOON, removal, runOf, schedule, settlement } from './samples.ts'
 
 interface Choice {
   readonly step?: string
@@ -29,12 +29,10 @@ async function twoRuns(store: Store, between: (first: RunRecord) => Promise<unkn
   const { state, run: first } = await running(store, 's', { instance: 'i' })
   await between(first)
   await bury(store, 'i')
-  const lost = settlement(state, first)
-  const again = claim({ ...state, open: [] }, { instance: 'j' })
-  const second = { ...runOf(again), attempt: 2 }
-  const updates = [fire('s', NOON, { attempt: 2 })]
-  await applyAll(store, [{ ...again, creates: [], updates, runs: [...lost.runs, second] }])
-  return [first, second]
+  const lost = settlement(state, first, { how: ending('crashed'), fireEnds: null })
+  const again = claimAgain(after(lost), { instance: 'j' })
+  await applyAll(store, [lost, again])
+  return [first, runOf(again)]
 }
 
 export function stepRules(rule: Rule): void {
@@ -196,9 +194,10 @@ export function stepRules(rule: Rule): void {
   rule('of a run and the one that took its place, only that one begins a step', async ({ store, open }) => {
     await join(store, 'i', 'j')
     const { state, run } = await running(store, 's', { instance: 'i' })
-    const next = { ...run, token: '77', instance: 'j', attempt: 2 }
-    const ended = { ...run, ending: ending('crashed'), endedAt: NOON + 10 }
-    await applyAll(store, [change(state, {}, { runs: [ended, next] })])
+    const ended = settlement(state, run, { how: ending('crashed'), fireEnds: null })
+    const again = claimAgain(after(ended), { instance: 'j' })
+    await applyAll(store, [ended, again])
+    const next = runOf(again)
     const other = await open()
     for (let round = 0; round < 20; round++) {
       const step = `step ${round}`
@@ -219,6 +218,16 @@ export function stepRules(rule: Rule): void {
       const answers = await Promise.all([begin(store, run, { step }), begin(other, run, { step })])
       assert.deepEqual(answers.map(({ kind }) => kind).sort(), ['applied', 'duplicate'])
     }
+  })
+
+  rule('a run of a schedule that was removed begins no step', async ({ store }) => {
+    await join(store, 'i')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    await begin(store, run, { step: 'in time' })
+    await applyAll(store, [removal(state)])
+    assert.deepEqual(await begin(store, run), { kind: 'stale' })
+    await create(store, schedule('s'))
+    assert.deepEqual(await begin(store, run), { kind: 'stale' }, 'nor for its successor')
   })
 
   rule('steps of a fire that nobody knows are refused', async ({ store }) => {

@@ -16,7 +16,22 @@ import {
   running,
   runsOf,
 } from './bench.ts'
-import { after, app, change, claim, creation, fire, HOUR_MS, NOON, schedule, settlement } from './samples.ts'
+import {
+  after,
+  app,
+  change,
+  claim,
+  creation,
+  endedLine,
+  firesOfEnds,
+  HOUR_MS,
+  NOON,
+  reopening,
+  schedule,
+  settlement,
+  waiting,
+  withFires,
+} from './samples.ts'
 
 /** Write the text, then settle as told. */
 function writing(
@@ -95,7 +110,7 @@ export function transactionRules(rule: Rule): void {
       assert.ok(answer.now >= at)
       const settled = settlement(state, run)
       assert.deepEqual(await loadOne(store, 's'), after(settled))
-      assert.deepEqual(await firesOf(store), settled.updates)
+      assert.deepEqual(await firesOf(store), firesOfEnds(settled))
       assert.equal((await runsOf(store))[0]?.ending?.outcome, 'succeeded')
     },
     'transactions',
@@ -280,7 +295,11 @@ export function transactionRules(rule: Rule): void {
       const { store, open, namespace } = bench
       const database = bench.under.database!
       const before = await create(store, schedule('s'))
-      const triggered = change(before, { fired: 1 }, { creates: [fire('s', NOON, { nonce: 'order' })] })
+      const fires = [
+        waiting(NOON, { nonce: 'order' }),
+        endedLine('s', NOON + 1, { number: 1, expiresAt: NOON + HOUR_MS }),
+      ]
+      const triggered = withFires(change(before, { fired: 1 }), fires)
       await database.transaction(async (tx) => {
         await database.write(tx, `${namespace} order`)
         const { results } = await store.apply([creation(schedule('new')), triggered], { tx })
@@ -293,7 +312,7 @@ export function transactionRules(rule: Rule): void {
       const other = await open()
       assert.equal((await loadOne(other, 's'))?.fired, 1)
       assert.notEqual(await loadOne(other, 'new'), null)
-      assert.equal((await firesOf(other)).length, 1)
+      assert.equal((await firesOf(other)).length, 2)
     },
     'database',
   )
@@ -365,11 +384,13 @@ export function transactionRules(rule: Rule): void {
       const thrown = new Error('rolled back')
       const failing = database.transaction(async (tx) => {
         await database.write(tx, `${namespace} order`)
-        await applyAll(store, [creation(schedule('new')), change(before, { fired: 1 })], { tx })
+        const line = endedLine('s', NOON, { number: 1, expiresAt: NOON + HOUR_MS })
+        const triggered = withFires(change(before, { fired: 1 }), [waiting(NOON + 1), line])
+        await applyAll(store, [creation(schedule('new')), triggered, reopening(after(triggered), line)], { tx })
         throw thrown
       })
       await assert.rejects(failing, (error) => error === thrown)
-      assert.deepEqual(await written(bench), [])
+      assert.deepEqual([await written(bench), await firesOf(store)], [[], []])
       assert.deepEqual((await store.load(['new', 's'])).schedules, [before])
     },
     'database',
