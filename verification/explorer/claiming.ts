@@ -41,13 +41,13 @@ async function look(fleet: Fleet, state: State, index: number): Promise<State | 
   const { schedules } = await fleet.at.read(state.store, state.now, (store) => store.due(query))
   const schedule = schedules[0]
   if (schedule === undefined) return null
-  const request = `${instance}${worker.claims}`
-  const claimant = { instance, request, room: 1, idle: true }
+  const claim = worker.claims + 1
+  const claimant = { instance, claim, room: 1, idle: true }
   const decision = fleet.protocol.advance(schedule, contextOf(state), claimant, worker.onRecord)
   if (decision === null) return null
   const frame = { worker: index, instance, waiting: 'claim' } as const
-  const claims = patchWorker(state, index, { claims: worker.claims + 1 })
-  return send(claims, { ...frame, kind: 'claim', decision, request, sentAt: state.now, answer: null })
+  const claims = patchWorker(state, index, { claims: claim })
+  return send(claims, { ...frame, kind: 'claim', decision, claim, sentAt: state.now, answer: null })
 }
 
 function answerMoves(fleet: Fleet, state: State, claim: Claim): Moves {
@@ -79,7 +79,10 @@ function giveUp(state: State, claim: Claim): State {
 async function findClaimed(fleet: Fleet, state: State, claim: Claim): Promise<State> {
   const { schedules } = await fleet.at.read(state.store, state.now, (store) => store.load([SCHEDULE]))
   const { started } = claim.decision
-  const held = schedules[0]?.open.filter(({ run }) => run?.request === claim.request).map(({ run }) => run!.token) ?? []
+  const held =
+    schedules[0]?.open
+      .filter(({ run }) => run?.instance === claim.instance && run.claim === claim.claim)
+      .map(({ run }) => run!.token) ?? []
   const isApplied = started.length > 0 && started.every(({ record }) => held.includes(record.token))
   return isApplied ? follow(fleet, state, claim, { kind: 'applied' }, false) : state
 }
@@ -110,7 +113,7 @@ function start({ options, protocol }: Fleet, state: State, index: number, { reco
   return witness(patchWorker(state, index, { run: begun }), { called: Math.min(2, state.witness.called + 1) })
 }
 
-export function isClaiming(state: State, index: number, request: string): boolean {
+export function isClaiming(state: State, index: number, claim: number): boolean {
   if (!waits(state, index, 'claim')) return false
-  return state.messages.some((message) => message.kind === 'claim' && message.request === request)
+  return state.messages.some((message) => message.kind === 'claim' && message.claim === claim)
 }

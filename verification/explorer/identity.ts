@@ -22,7 +22,7 @@ export function identityOf(options: FleetOptions, state: State): string {
   const ranks = order.map((_, index) => order.indexOf(index))
   const parts = [
     storeText(state.store, state.now, isExact),
-    requestsText(state),
+    claimsText(state),
     ...order.map((index) => segments[index]!),
     messagesText(state, -1, isExact),
     witnessText(options, state),
@@ -202,13 +202,15 @@ function fireText({ dueAt, attempt, crashes, failures, readyAt, wait, own: kept,
 }
 
 /** Whether somebody still waits for the answer to the claim of an open run. */
-function requestsText({ messages, store }: State): string {
+function claimsText({ messages, store }: State): string {
   const waiting = messages.flatMap((message) => {
-    return message.kind === 'claim' && message.waiting === 'claim' ? [message.request] : []
+    return message.kind === 'claim' && message.waiting === 'claim' ? [`${message.instance} ${message.claim}`] : []
   })
   if (waiting.length === 0) return ''
   const open = [...store.space.schedules.values()].flatMap((schedule) => schedule.open)
-  return open.flatMap(({ run }) => (run !== null && waiting.includes(run.request) ? [run.token] : [])).join()
+  return open
+    .flatMap(({ run }) => (run !== null && waiting.includes(`${run.instance} ${run.claim}`) ? [run.token] : []))
+    .join()
 }
 
 const numbers = new Map<string, number>()

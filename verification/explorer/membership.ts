@@ -108,7 +108,7 @@ export async function join(fleet: Fleet, state: State, index: number, as: Worker
 /** `engine/reconcile.ts`: what it holds without knowing is handed back, what it executes without holding is fenced. */
 function reconcile({ protocol }: Fleet, state: State, index: number, held: readonly HeldRun[]): State {
   const { run, doubtful } = state.workers[index]!
-  const unknown = held.filter(({ token, request }) => run?.token !== token && !isClaiming(state, index, request))
+  const unknown = held.filter(({ token, claim }) => run?.token !== token && !isClaiming(state, index, claim))
   const tokens = unknown.map(({ token }) => token)
   let next = patchWorker(state, index, { doubtful: tokens })
   for (const token of tokens) {

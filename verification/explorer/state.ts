@@ -90,7 +90,7 @@ export type Message =
   | (Frame & {
       readonly kind: 'claim'
       readonly decision: Decision
-      readonly request: string
+      readonly claim: number
       readonly sentAt: number
       /** It has arrived, and this is on its way back. */
       readonly answer: ChangeResult | null

@@ -43,14 +43,14 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['C2'] },
   },
   {
-    name: 'claim-without-request',
+    name: 'claim-without-number',
     rule: 'rule 6',
     breaks: 'After a lost answer a token is taken for one’s own, though another instance may have got it.',
     edits: [
       edit(
         'engine/claim.ts',
-        'open.filter(({ run }) => run?.request === request)',
-        'open.filter(({ run }) => run !== null)',
+        '        .filter(({ run }) => run?.instance === instance && run.claim === claim)\n',
+        '        .filter(({ run }) => run !== null)\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S1', 'S5', 'C2', 'C9'] },
@@ -84,7 +84,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'rule 6',
     breaks: 'A beat hands back what was claimed while it was under way.',
     edits: [
-      edit('engine/reconcile.ts', '      else if (!core.claiming.has(run.request)) unknown', '      else unknown'),
+      edit('engine/reconcile.ts', '      else if (!core.claiming.has(run.claim)) unknown', '      else unknown'),
       edit('engine/reconcile.ts', ' || !doubtful.has(', ' || !unknown.has('),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },

@@ -127,16 +127,16 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   }
 
   const claim = async (due: Due, room: number): Promise<readonly ChangeResult[]> => {
-    const request = core.parts.newId()
-    const decisions = await decide(due, request, room)
+    const claim = ++core.claims
+    const decisions = await decide(due, claim, room)
     if (decisions.length === 0) return []
-    core.claiming.add(request)
+    core.claiming.add(claim)
     try {
       const parts = Array.from({ length: Math.ceil(decisions.length / PART) }, (_, index) =>
         decisions.slice(index * PART, (index + 1) * PART),
       )
       // All of them end before anything is thrown: what was claimed is started, whatever became of the others.
-      const sent = await Promise.allSettled(parts.map((part) => claimPart(part, request)))
+      const sent = await Promise.allSettled(parts.map((part) => claimPart(part, claim)))
       const results = sent.flatMap((part) => {
         if (part.status === 'rejected') throw part.reason
         return part.value
@@ -144,17 +144,17 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       await planOnly(decisions.filter((_, index) => results[index]!.kind === 'full').map(({ change }) => change.id))
       return results
     } finally {
-      core.claiming.delete(request)
+      core.claiming.delete(claim)
     }
   }
 
-  const claimPart = async (decisions: readonly Decision[], request: string): Promise<readonly ChangeResult[]> => {
-    const results = await sendClaim(core, decisions, request)
+  const claimPart = async (decisions: readonly Decision[], claim: number): Promise<readonly ChangeResult[]> => {
+    const results = await sendClaim(core, decisions, claim)
     follow(decisions, results)
     return results
   }
 
-  const decide = async (due: Due, request: string, room: number): Promise<Decision[]> => {
+  const decide = async (due: Due, claim: number, room: number): Promise<Decision[]> => {
     const context = core.context(due)
     const newest = newestZoneData(core)
     const decisions: Decision[] = []
@@ -165,7 +165,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       // What is decided is claimed; the rest is still due at the next look.
       if (left === 0 || (decisions.length > 0 && core.parts.clock.mono() - begunAt > DECIDING_MS)) break
       if (!hasJobOf(core, state) || !mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
-      const claimant = { instance: core.instance, request, room: left, idle }
+      const claimant = { instance: core.instance, claim, room: left, idle }
       const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
       const decision = core.undecided.try(
         state,
@@ -329,7 +329,7 @@ async function existingOf(
 export async function sendClaim(
   core: Core,
   decisions: readonly Decision[],
-  request: string,
+  claim: number,
 ): Promise<readonly ChangeResult[]> {
   const { leaseMs } = core.settings
   const claimant = { instance: core.instance, leaseMs }
@@ -339,33 +339,35 @@ export async function sendClaim(
   const sent = core.lease.times()
   await core.parts.sync('claim:sent')
   try {
-    const { now, results } = await callStore(core, 'claim', () => core.parts.store.apply(changes, { claimant, wake }))
+    const applied = await callStore(core, 'claim', () => core.parts.store.apply(changes, { claimant, wake }))
     await core.parts.sync('claim:answered')
     core.storeAnswered()
-    core.time.observe(now, sent.mono)
-    const isLive = results.every(({ kind }) => kind !== 'not-live')
-    if (isLive && claimant.instance === core.instance) core.lease.renewed(sent, leaseMs)
-    return results
+    core.time.observe(applied.now, sent.mono)
+    if (applied.renewed && claimant.instance === core.instance) core.lease.renewed(sent, leaseMs)
+    return applied.results
   } catch (error) {
     core.storeFailed('claim', describeError(error), 0)
-    return findClaimed(core, decisions, request)
+    return findClaimed(core, decisions, claimant.instance, claim)
   }
 }
 
 /**
- * The answer was lost. What the store says this request holds is ours; for the rest, a claim that arrives after all is handed
+ * The answer was lost. What the store says this claim holds is ours; for the rest, a claim that arrives after all is handed
  * back when a beat finds it.
  */
 async function findClaimed(
   core: Core,
   decisions: readonly Decision[],
-  request: string,
+  instance: string,
+  claim: number,
 ): Promise<readonly ChangeResult[]> {
   const ids = decisions.map(({ change }) => change.id)
   const { schedules } = await callStore(core, 'claim (look)', () => core.parts.store.load(ids))
   const held = new Set(
     schedules.flatMap(({ id, open }) =>
-      open.filter(({ run }) => run?.request === request).map(({ run }) => `${run!.token} ${id}`),
+      open
+        .filter(({ run }) => run?.instance === instance && run.claim === claim)
+        .map(({ run }) => `${run!.token} ${id}`),
     ),
   )
   return decisions.map(({ started, change }) => {

@@ -47,8 +47,10 @@ export interface Core<Tx = unknown> {
   deploymentNumbers: ReadonlyMap<string, number>
   /** Old names of jobs that this process has under another one: it runs what still waits under the old name. */
   renamedJobs: ReadonlyMap<string, string>
-  /** Claims that were sent and not answered yet, by request. */
-  readonly claiming: Set<string>
+  /** How many claims were sent so far: each has a number. */
+  claims: number
+  /** Numbers of the claims that were sent and not answered yet. */
+  readonly claiming: Set<number>
   readonly undecided: Undecided
   /** Jobs whose fleet-wide limit was found used up, and until when (monotonic) that is believed. */
   readonly fullUntil: Map<string, number>
@@ -104,6 +106,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     chores: { appVersion: 0, orphans: [], prunable: false },
     deploymentNumbers: new Map(),
     renamedJobs: new Map(),
+    claims: 0,
     claiming: new Set(),
     undecided: undecided(parts),
     fullUntil: new Map(),

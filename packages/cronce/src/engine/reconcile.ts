@@ -26,7 +26,7 @@ export function reconciler(core: Core, settler: Settler): (held: readonly HeldRu
     for (const run of held) {
       const local = core.runs.find(run.schedule, run.token)
       if (local !== undefined) cancel(local, run)
-      else if (!core.claiming.has(run.request)) unknown.add(`${run.token} ${run.schedule}`)
+      else if (!core.claiming.has(run.claim)) unknown.add(`${run.token} ${run.schedule}`)
     }
     for (const { schedule, token } of held) {
       if (!unknown.has(`${token} ${schedule}`) || !doubtful.has(`${token} ${schedule}`)) continue

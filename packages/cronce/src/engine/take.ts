@@ -52,15 +52,15 @@ export async function takeFire(core: Core, wanted: Wanted, kind: AsideKind): Pro
       await callStore(core, 'take (define)', () => core.parts.store.apply([made.change]))
       continue
     }
-    const request = core.parts.newId()
-    const claimant = { instance: core.instance, request }
+    const claim = ++core.claims
+    const claimant = { instance: core.instance, claim }
     const decision =
       wanted.again === undefined
         ? take(state!, wanted, claimant, context)
         : takeAgain(state!, wanted.again, claimant, context)
     if (decision === HELD) return { kind: 'held', state: state!, now: context.now }
     if (isRefusal(decision)) return refusedBy(decision)
-    const taken = await claimOne(core, decision, request)
+    const taken = await claimOne(core, decision, claim)
     if (taken !== null) return taken
   }
   throw contention(wanted.schedule, TRIES)
@@ -76,10 +76,10 @@ function isAble(core: Core, { dueAt }: Wanted, kind: AsideKind): boolean {
 }
 
 /** `null`: somebody else changed the schedule meanwhile, look again. */
-async function claimOne(core: Core, decision: Decision, request: string): Promise<Taken | null> {
-  core.claiming.add(request)
+async function claimOne(core: Core, decision: Decision, claim: number): Promise<Taken | null> {
+  core.claiming.add(claim)
   try {
-    const [result] = await sendClaim(core, [decision], request)
+    const [result] = await sendClaim(core, [decision], claim)
     if (result?.kind === 'exists') return { kind: 'exists', fire: result.fire }
     if (result?.kind === 'not-live') {
       core.beatAlarm.ring()
@@ -90,7 +90,7 @@ async function claimOne(core: Core, decision: Decision, request: string): Promis
     const [started] = decision.started
     return started === undefined ? skippedBy(decision) : { kind: 'taken', started }
   } finally {
-    core.claiming.delete(request)
+    core.claiming.delete(claim)
   }
 }
 

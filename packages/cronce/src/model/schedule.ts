@@ -166,8 +166,8 @@ export interface OpenRun {
   readonly token: string
   /** `NOBODY` while it is parked. */
   readonly instance: string
-  /** Of the claim: tells whether an unknown answer meant yes. */
-  readonly request: string
+  /** The number of the claim, unique for its instance: tells whether an unknown answer meant yes. */
+  readonly claim: number
   readonly startedAt: Instant
   /** Why it started late, where it started later than the grace. */
   readonly cause?: StartCause

@@ -22,8 +22,8 @@ export interface Context {
 /** Who would run what can be started now. */
 export interface Claimant {
   readonly instance: string
-  /** Of this claim. */
-  readonly request: string
+  /** The number of this claim. */
+  readonly claim: number
   /** How many runs it may begin. */
   readonly room: number
   /** It runs nothing: the place for a fire whose instances keep dying. */

@@ -30,20 +30,20 @@ export function startFires(draft: Draft, claimant: Claimant): void {
 }
 
 /** Give the claimant this fire and no other, whatever else is active. False: its time has not come, or a pause keeps it. */
-export function startOne(draft: Draft, fire: OpenFire, claimant: Pick<Claimant, 'instance' | 'request'>): boolean {
+export function startOne(draft: Draft, fire: OpenFire, claimant: Pick<Claimant, 'instance' | 'claim'>): boolean {
   if (fire.readyAt > draft.context.now || isFrozen(draft.state, fire)) return false
   startFire(draft, { ...fire, wait: { cause: 'asked' } }, claimant)
   return true
 }
 
-function startFire(draft: Draft, fire: OpenFire, { instance, request }: Pick<Claimant, 'instance' | 'request'>): void {
+function startFire(draft: Draft, fire: OpenFire, { instance, claim }: Pick<Claimant, 'instance' | 'claim'>): void {
   const { now, epoch } = draft.context
   const tokens = draft.state.tokens + 1
   set(draft, { tokens })
   const slots = slotsOf(draft.state.definition.job, choicesOfFire(draft, fire))
   const cause = causeOf(draft, fire)
   const run: OpenRun = {
-    ...{ token: makeToken(epoch, tokens), instance, request, startedAt: now, cancel: null },
+    ...{ token: makeToken(epoch, tokens), instance, claim, startedAt: now, cancel: null },
     ...(cause === undefined ? {} : { cause }),
     ...(slots.length === 0 ? {} : { slots: slots.map(({ slot }) => slot) }),
   }

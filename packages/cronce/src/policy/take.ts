@@ -25,7 +25,7 @@ export interface TakeWish {
 /** Somebody has it. */
 export const HELD = 'held'
 
-type Taker = Pick<Claimant, 'instance' | 'request'>
+type Taker = Pick<Claimant, 'instance' | 'claim'>
 
 /**
  * Make a fire and begin its run in one step, for an instance that wants this one and no other: a lock, a leader's term, a slot of

@@ -32,8 +32,8 @@ export interface Store<Tx = unknown> {
   /**
    * Write decisions. Each change is all or nothing, and refused or written whatever becomes of the others; they are written in
    * order, and each sees those before it. The version is judged first. See `Change` and `ChangeResult`.
-   * With `claimant`, every change also demands that this instance is live, and renews its lease; while claims are held, each
-   * is a conflict: see `Beat.settled`.
+   * With `claimant`, every change also demands that this instance is live, and may renew its lease (`Applied.renewed`); while
+   * claims are held, each is a conflict: see `Beat.settled`.
    */
   apply(changes: readonly Change[], options?: ApplyOptions<Tx>): Promise<Applied>
 
@@ -196,7 +196,7 @@ export interface Due {
 }
 
 export interface ApplyOptions<Tx> extends InTransaction<Tx> {
-  /** Who claims; `leaseMs` is what its lease is renewed by. */
+  /** Who claims; `leaseMs` is what its lease is renewed by, unless that was done less than a thirtieth of it ago. */
   readonly claimant?: { readonly instance: string; readonly leaseMs: number } | undefined
   /** Write only while the record of this app has this version. Otherwise every change is a conflict. */
   readonly app?: { readonly name: string; readonly version: number } | undefined
@@ -206,6 +206,8 @@ export interface ApplyOptions<Tx> extends InTransaction<Tx> {
 
 export interface Applied {
   readonly now: Instant
+  /** The claimant's lease was renewed: its `renewals` moved. False without a claimant. */
+  readonly renewed: boolean
   /** One for each change, in order. */
   readonly results: readonly ChangeResult[]
 }
@@ -280,7 +282,7 @@ export interface Chores {
 export interface HeldRun {
   readonly schedule: string
   readonly token: string
-  readonly request: string
+  readonly claim: number
   readonly cancel: CancelRequest | null
 }
 

@@ -48,7 +48,7 @@ test('fifty lost races in a row are an error, and no more', async () => {
   let tries = 0
   hook.apply = () => async (): Promise<Applied> => {
     tries++
-    return { now: 0, results: [{ kind: 'conflict' }] }
+    return { now: 0, renewed: false, results: [{ kind: 'conflict' }] }
   }
   await assert.rejects(client.schedules.pause('acme'), { code: 'CONTENTION' })
   assert.equal(tries, 50)

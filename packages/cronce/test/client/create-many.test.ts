@@ -109,7 +109,7 @@ test('a store that fails while one is looked at again ends it as well', async ()
   const { client } = await openClient({
     wrap: (store) => ({
       ...store,
-      apply: async (changes) => ({ now: 0, results: changes.map(() => ({ kind: 'conflict' })) }),
+      apply: async (changes) => ({ now: 0, renewed: false, results: changes.map(() => ({ kind: 'conflict' })) }),
       load: async (ids, options) => {
         if (++loads > 1) await store.close()
         return store.load(ids, options)

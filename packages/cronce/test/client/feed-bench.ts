@@ -63,7 +63,7 @@ export class FeedBench {
   async begin(count: number, startedAt = this.now): Promise<readonly string[]> {
     const runs = Array.from({ length: count }, (_, index): OpenRun => {
       const token = makeToken(1, this.#begun + index + 1)
-      return { token, instance: 'i', request: 'r', startedAt, cancel: null }
+      return { token, instance: 'i', claim: 1, startedAt, cancel: null }
     })
     const changes: Change[] = []
     for (let from = 0; from < count; from += FIRES_EACH) {

@@ -75,7 +75,7 @@ export async function openClient(
     context,
     state,
     async work(id) {
-      const claimant = { instance: 'worker', request: `request-${++ids}`, room: 10, idle: true }
+      const claimant = { instance: 'worker', claim: ++ids, room: 10, idle: true }
       const decision = advance(await state(id), context(), claimant, [])
       if (decision === null) return []
       await write(decision)

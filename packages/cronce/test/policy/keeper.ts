@@ -87,8 +87,8 @@ export class Keeper {
 
   /** What the engine does with a schedule that is due. */
   advance(claim: { readonly room?: number; readonly idle?: boolean } | null = {}): readonly StartedRun[] {
-    const request = `claim-${++this.#claims}`
-    const claimant = claim === null ? null : { instance: 'ant', request, room: 100, idle: true, ...claim }
+    const number = ++this.#claims
+    const claimant = claim === null ? null : { instance: 'ant', claim: number, room: 100, idle: true, ...claim }
     const found: FireRecord[] = []
     for (;;) {
       const decision = advance(this.it, this.context, claimant, [...this.existing(), ...found])

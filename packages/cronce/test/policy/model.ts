@@ -119,8 +119,8 @@ export class World {
   /** As an instance does it: what is on record already is passed over. */
   advance(claim: { readonly room: number; readonly idle: boolean } | null): Decision | null {
     const found: FireRecord[] = []
-    const request = `claim-${++this.#claims}`
-    const claimant = claim === null ? null : { instance: 'ant', request, ...claim }
+    const number = ++this.#claims
+    const claimant = claim === null ? null : { instance: 'ant', claim: number, ...claim }
     for (let tries = 0; tries < 100; tries++) {
       const before = this.state
       if (before === null) return null
@@ -346,7 +346,7 @@ export class World {
 
   /** Nothing can be done before `wakeAt`; from then on something can, or it is another instant to wake up at. */
   #judgeWake(state: ScheduleState): void {
-    const claimant = { instance: 'probe', request: 'probe', room: 1_000, idle: true }
+    const claimant = { instance: 'probe', claim: 0, room: 1_000, idle: true }
     const at = (now: Instant) => advance(state, { ...this.context, now }, claimant, this.existing(state))
     const { wakeAt } = state
     if (wakeAt === null || wakeAt > this.now) {

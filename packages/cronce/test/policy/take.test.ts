@@ -18,7 +18,7 @@ test('keys that were taken and never begun are given up in time: they do not fil
   } as const
   let state: ScheduleState = (define(null, 'cronce:once:1:1', wish, context()) as Decision).change.state!
   const takeKey = (nonce: string): Decision => {
-    const taken = take(state, { dueAt: null, nonce, beside: true }, { instance: 'i', request: nonce }, context())
+    const taken = take(state, { dueAt: null, nonce, beside: true }, { instance: 'i', claim: 1 }, context())
     assert.notEqual(taken, HELD, `${nonce} is held: ${state.open.length} are open`)
     return taken as Decision
   }
@@ -39,7 +39,7 @@ test('lateness of an instant that is taken counts from when it was due, not from
   const wish = { definition: asideDefinition('cronce:exec', DAY_MS), source: { kind: 'client' } } as const
   const state = (define(null, 'nightly', wish, { ...context, now: due - 1 }) as Decision).change.state!
   const wanted = { dueAt: due, nonce: '', beside: false }
-  const taken = take(state, wanted, { instance: 'i', request: 'r' }, context) as Decision
+  const taken = take(state, wanted, { instance: 'i', claim: 1 }, context) as Decision
   const { startedAt, readyAt, cause } = taken.started[0]!.record
   assert.deepEqual([startedAt - readyAt, cause], [30_000, 'asked'])
 })

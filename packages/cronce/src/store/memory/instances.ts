@@ -131,8 +131,8 @@ function heldBy(space: Space, instance: string): HeldRun[] {
   return [...(space.records.openRuns.get(instance) ?? [])]
     .sort(space.records.runs.compare)
     .map(({ schedule, token }) => {
-      const { request, cancel } = space.data.schedules.get(schedule)!.open.find(({ run }) => run?.token === token)!.run!
-      return { schedule, token, request, cancel }
+      const { claim, cancel } = space.data.schedules.get(schedule)!.open.find(({ run }) => run?.token === token)!.run!
+      return { schedule, token, claim, cancel }
     })
 }
 

@@ -70,7 +70,7 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       const results = applyChanges(own, now, changes, { claimant, app })
       if (results.some(({ kind }) => kind === 'applied')) wrote(own)
       if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
-      return { now, results }
+      return { now, renewed: claimant !== undefined && results[0]?.kind !== 'not-live', results }
     },
     async beat(given) {
       const own = space()

@@ -1,7 +1,6 @@
 import type { Change } from '../../model/change.ts'
 import { copyJson, type Json } from '../../model/json.ts'
-import type { Instant } from '../../model/schedule.ts'
-import type { ApplyOptions, ChangeResult } from '../store.ts'
+import type { Applied, ApplyOptions } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { applyChanges } from './apply.ts'
 import type { Core } from './core.ts'
@@ -93,16 +92,12 @@ export function within<Value>(core: Core, open: OpenTransaction, look: () => Val
   return answer!.value
 }
 
-export function applyWithin(
-  core: Core,
-  open: OpenTransaction,
-  { changes, ...call }: Call,
-): { readonly now: Instant; readonly results: readonly ChangeResult[] } {
+export function applyWithin(core: Core, open: OpenTransaction, { changes, ...call }: Call): Applied {
   const now = core.now()
   const results = within(core, open, () => applyChanges(core.space(call.namespace), now, changes, call))
   // Refused ones are not tried again: the caller was told.
   open.calls.push({ ...call, changes: changes.filter((_, index) => results[index]!.kind === 'applied') })
-  return { now, results }
+  return { now, renewed: false, results }
 }
 
 /** All of it, and what `last` writes, or nothing: `last` may still call it off. */

@@ -141,8 +141,8 @@ function follows(sequence: Beat['sequence'], last: number): boolean {
 
 function heldOf(row: Row): HeldRun {
   const { open } = json<Pick<ScheduleState, 'open'>>(row.state)
-  const { token, request, cancel } = open.find(({ run }) => run?.token === row.token)!.run!
-  return { schedule: String(row.schedule), token, request, cancel }
+  const { token, claim, cancel } = open.find(({ run }) => run?.token === row.token)!.run!
+  return { schedule: String(row.schedule), token, claim, cancel }
 }
 
 export function bury(

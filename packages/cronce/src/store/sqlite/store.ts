@@ -90,7 +90,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     })
     const wakes = wake && results.some(({ kind }) => kind === 'applied')
     if (wakes) countWake(on, namespace)
-    return { now, results, wakes }
+    return { now, renewed: claimant !== undefined && isLive, results, wakes }
   }
 
   const apply = async (changes: readonly Change[], options: ApplyOptions<DatabaseSync> = {}): Promise<Applied> => {

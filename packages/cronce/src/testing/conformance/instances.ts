@@ -283,15 +283,15 @@ export function instanceRules(rule: Rule): void {
 
   rule('a beat is told which open runs the store says it holds', async ({ store }) => {
     await join(store, 'i', 'j')
-    const a = await running(store, 'a', { instance: 'i', request: 'r1' })
-    const b = await running(store, 'b', { instance: 'i', request: 'r2' })
+    const a = await running(store, 'a', { instance: 'i', claim: 1 })
+    const b = await running(store, 'b', { instance: 'i', claim: 2 })
     await running(store, 'c', { instance: 'j' })
     const held = async (id: string) => {
       const answer = await store.beat(beat(id))
       return [...answer.held].sort((one, two) => (one.schedule < two.schedule ? -1 : 1))
     }
-    const runOfA = { schedule: 'a', token: a.run.token, request: 'r1', cancel: null }
-    const runOfB = { schedule: 'b', token: b.run.token, request: 'r2', cancel: null }
+    const runOfA = { schedule: 'a', token: a.run.token, claim: 1, cancel: null }
+    const runOfB = { schedule: 'b', token: b.run.token, claim: 2, cancel: null }
     assert.deepEqual(await held('i'), [runOfA, runOfB])
     const cancelled = cancellation(b.state, b.run)
     await applyAll(store, [settlement(a.state, a.run), cancelled])

@@ -52,7 +52,7 @@ export function nameRules(rule: Rule): void {
         await join(store, name)
         const state = await create(store, schedule(name, { definition: definition({ job: name, tenant: name }) }))
         same([state.id, state.definition.job, state.definition.tenant], [name, name, name])
-        const claimed = claim(state, { instance: name, nonce: name, request: name, slots: [name] })
+        const claimed = claim(state, { instance: name, nonce: name, claim: 1, slots: [name] })
         await applyAll(store, [claimed], { claimant: { instance: name, leaseMs: 60_000 } })
         const { token } = runOf(claimed)
         const listed = fire(name, NOON, { nonce: name, job: name, tenant: name, kind: 'manual', attempt: 1 })

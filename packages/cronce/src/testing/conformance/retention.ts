@@ -353,7 +353,7 @@ export function retentionRules(rule: Rule): void {
       assert.equal(await store.erase('s', 3), true, 'again')
       // Under the same token, which no claim gets again: what the old run told is gone with it.
       const { token, instance, startedAt } = run
-      const again = { token, instance, startedAt, request: 'again', cancel: null }
+      const again = { token, instance, startedAt, claim: 2, cancel: null }
       await applyAll(store, [withFires(creation(schedule('s')), [waiting(NOON, { attempt: 1, run: again })])])
       assert.deepEqual(
         (await runsOf(store, { schedule: 's' })).map(({ progress }) => progress),

@@ -210,7 +210,7 @@ export interface Claim {
   readonly instance: string
   readonly dueAt?: Instant
   readonly nonce?: string
-  readonly request?: string
+  readonly claim?: number
   readonly startedAt?: Instant
   readonly cause?: OpenRun['cause']
   readonly slots?: readonly string[]
@@ -244,10 +244,10 @@ export function claimAgain(before: ScheduleState, chosen: Claim): Change {
 }
 
 function startRun(before: ScheduleState, chosen: Claim & { readonly startedAt: Instant }) {
-  const { instance, request = `request of ${instance}`, startedAt, cause, slots = [], epoch = 1 } = chosen
+  const { instance, claim: number = 1, startedAt, cause, slots = [], epoch = 1 } = chosen
   const tokens = before.tokens + 1
   const run: OpenRun = {
-    ...{ token: makeToken(epoch, tokens), instance, request, startedAt, cancel: null },
+    ...{ token: makeToken(epoch, tokens), instance, claim: number, startedAt, cancel: null },
     ...(cause === undefined ? {} : { cause }),
     ...(slots.length === 0 ? {} : { slots }),
   }
