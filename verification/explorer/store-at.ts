@@ -55,7 +55,7 @@ export async function storeAt(disguise: (store: MemoryStore, source: MemorySourc
 }
 
 function copySpace(space: NamespaceData): NamespaceData {
-  const { schedules, history, notes, steps, instances, apps, floor } = space
+  const { schedules, history, notes, steps, instances, apps, counts, floor } = space
   return {
     schedules: new Map(schedules),
     history: new Map(history),
@@ -63,6 +63,7 @@ function copySpace(space: NamespaceData): NamespaceData {
     steps: new Map(steps),
     instances: new Map(instances),
     apps,
+    counts: new Map(counts),
     floor,
   }
 }

@@ -1,6 +1,6 @@
 import { CronceError } from '../errors.ts'
 import { OUTCOMES, type Outcome } from '../model/outcome.ts'
-import type { FireKey, FireRecord } from '../model/record.ts'
+import type { FireEnd, FireKey, FireRecord, HourCount } from '../model/record.ts'
 import { cancelFire } from '../policy/cancel.ts'
 import { retryFire } from '../policy/retry-fire.ts'
 import type { FireQuery } from '../store/store.ts'
@@ -19,7 +19,8 @@ import {
   readCommand,
   readFireKey,
 } from './read-command.ts'
-import { readBoolean, readChoice, readInteger } from './read-option.ts'
+import { readName } from './read-name.ts'
+import { optionInvalid, readBoolean, readChoice, readInteger } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 import type { FireView } from './views.ts'
 
@@ -39,6 +40,19 @@ export interface FireFilter {
   readonly order?: 'latest' | 'earliest' | undefined
 }
 
+export interface LatestOptions {
+  readonly schedules: readonly string[]
+  /** Of each. @default 60 */
+  readonly limit?: number | undefined
+}
+
+export interface CountOptions {
+  /** The hour that begins then, or the first one after it. */
+  readonly from: When
+  /** Hours that begin before this. @default all */
+  readonly to?: When | undefined
+}
+
 export interface Fires {
   /** The latest due first. Many missed instants are one item with a `range`. */
   list(options?: FireListOptions): Promise<Page<FireView>>
@@ -46,6 +60,13 @@ export interface Fires {
   all(filter?: FireFilter): AsyncIterable<FireView>
   /** The fire, or the range that its instant is in. FIRE_NOT_FOUND if there is no record of it. */
   get(fire: FireRef): Promise<FireView>
+  /** How the latest fires of up to 100 schedules ended, up to 100 of each (60), in one answer: the latest due first. */
+  latest(options: LatestOptions): Promise<readonly FireEnd[]>
+  /**
+   * How many fires ended how, by the hour in which they were due: for a hundred days, also if their records are gone. A range of missed
+   * instants counts in the hour of its first one.
+   */
+  count(options: CountOptions): Promise<readonly HourCount[]>
   /**
    * Run a fire that has ended once more, as another round of it. One that succeeded, or was started at most once, needs
    * `force`.
@@ -57,6 +78,8 @@ export interface Fires {
   prune(options?: { readonly limit?: number | undefined }): Promise<{ readonly deleted: number }>
 }
 
+/** In one look at their latest fires. */
+const MOST_SCHEDULES = 100
 const FILTERS = ['schedule', 'job', 'outcome', 'nonce', 'from', 'to', 'order'] as const
 
 export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
@@ -74,6 +97,21 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
       return everyItem((after, limit) => list({ ...fields, after, limit }))
     },
     get: async (fire) => viewFire(await demandFire(parts, readFireKey(fire))),
+    async latest(options) {
+      const { schedules, limit = 60 } = readCommand(options, ['schedules', 'limit'])
+      const names = readNames(schedules)
+      const most = readInteger('limit', limit, { min: 1, max: 100 })
+      const query = { schedules: names, limit: most }
+      return (await readStore('list the latest fires', () => parts.store.listLatest(query))).fires
+    },
+    async count(options) {
+      const fields = readCommand(options, ['from', 'to'])
+      const query = {
+        from: optionalInstant('from', fields.from) ?? Number.MIN_SAFE_INTEGER,
+        to: optionalInstant('to', fields.to) ?? Number.MAX_SAFE_INTEGER,
+      }
+      return (await readStore('count fires', () => parts.store.countFires(query))).hours
+    },
     async retry(fire, options) {
       const key = readFireKey(fire)
       const { force = false, ...authored } = readCommand(options, ['force', 'author', 'note'])
@@ -97,6 +135,11 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
       return writeStore('prune', () => parts.store.prune(most))
     },
   }
+}
+
+function readNames(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.length <= MOST_SCHEDULES) return value.map((name) => readName('schedule', name))
+  throw optionInvalid('schedules', value, `a list of up to ${MOST_SCHEDULES} names`, "Write schedules: ['billing'].")
 }
 
 async function demandFire<Tx>(parts: ClientParts<Tx>, key: FireKey): Promise<FireRecord> {

@@ -1,6 +1,6 @@
 import type { TriggerData } from '../trigger/trigger.ts'
 import type { Json } from './json.ts'
-import type { Ending, StartCause } from './outcome.ts'
+import type { Ending, Outcome, Reason, StartCause } from './outcome.ts'
 import type { Asked, CancelRequest, FireKind, Instant } from './schedule.ts'
 
 /** The identity of a fire within its namespace. */
@@ -74,6 +74,28 @@ export interface EndedRun {
   readonly cancel: CancelRequest | null
   readonly error: ErrorRecord | null
   readonly result: Json
+}
+
+/** How a fire or a range of instants ended, as an overview shows it: without what the fire was given, returned or threw. */
+export interface FireEnd extends FireKey {
+  readonly outcome: Outcome
+  readonly reason: Reason
+  /** Runs in all. */
+  readonly attempt: number
+  /** Of its last run; `null`: it ended without one, or for another reason than its last one. */
+  readonly startedAt: Instant | null
+  readonly endedAt: Instant
+  /** Instants that ended alike, and the last of them: 1 and `dueAt` unless it is a range. */
+  readonly count: number
+  readonly untilAt: Instant
+}
+
+/** How many fires that were due in an hour ended so. */
+export interface HourCount {
+  /** When the hour began, in UTC. */
+  readonly hour: Instant
+  readonly outcome: Outcome
+  readonly count: number
 }
 
 /** Instants from `dueAt` of the record to `untilAt`, both included, that ended alike. */

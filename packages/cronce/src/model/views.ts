@@ -1,4 +1,4 @@
-import type { FireRecord, HistoryRecord, RunRecord } from './record.ts'
+import type { FireEnd, FireRecord, HistoryRecord, RunRecord } from './record.ts'
 import type { OpenFire, RunningFire, ScheduleState } from './schedule.ts'
 
 // Fires and runs as they are listed: what is open comes from the state of its schedule, what has ended from the history.
@@ -80,6 +80,14 @@ export function viewEndedRun(line: HistoryRecord): RunRecord | null {
     endedAt: line.endedAt,
     error: run.error,
     result: run.result,
+  }
+}
+
+export function viewEnd({ schedule, dueAt, nonce, ending, attempt, run, endedAt, range }: HistoryRecord): FireEnd {
+  return {
+    ...{ schedule, dueAt, nonce, outcome: ending.outcome, reason: ending.reason, attempt },
+    ...{ startedAt: run === null ? null : run.startedAt, endedAt },
+    ...{ count: range === null ? 1 : range.count, untilAt: range === null ? dueAt : range.untilAt },
   }
 }
 

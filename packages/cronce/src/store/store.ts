@@ -3,7 +3,17 @@ import type { Change } from '../model/change.ts'
 import type { InstanceRecord, InstanceState } from '../model/instance.ts'
 import type { Json } from '../model/json.ts'
 import type { Outcome } from '../model/outcome.ts'
-import type { FireKey, FireRecord, LogLine, Progress, RunNotes, RunRecord, StepRecord } from '../model/record.ts'
+import type {
+  FireEnd,
+  FireKey,
+  FireRecord,
+  HourCount,
+  LogLine,
+  Progress,
+  RunNotes,
+  RunRecord,
+  StepRecord,
+} from '../model/record.ts'
 import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts'
 
 /**
@@ -72,6 +82,13 @@ export interface Store<Tx = unknown> {
 
   listSchedules(query: ScheduleQuery): Promise<Page<ScheduleState>>
   listFires(query: FireQuery): Promise<Page<FireRecord>>
+  /** The fires of each schedule that ended, the latest due first; of as many schedules and fires as a screen has room for. */
+  listLatest(query: LatestQuery): Promise<{ readonly now: Instant; readonly fires: readonly FireEnd[] }>
+  /**
+   * How many fires ended how, by the hour in which they were due; a range counts in the hour of its first instant. A fire that is open
+   * again does not count, one whose records have been deleted does. Kept for a hundred days. In the order of hours.
+   */
+  countFires(query: HourQuery): Promise<{ readonly now: Instant; readonly hours: readonly HourCount[] }>
   listRuns(query: RunQuery): Promise<Page<RunRecord & RunNotes>>
   /**
    * Ends that were committed since a position, in any order; with `after: null`, none, and the position to go on from. Positions
@@ -382,6 +399,19 @@ export interface FireQuery extends PageQuery {
   readonly order?: 'latest' | 'earliest' | undefined
 }
 
+export interface LatestQuery {
+  /** At most 100. */
+  readonly schedules: readonly string[]
+  /** Of each: at most 100. */
+  readonly limit: number
+}
+
+/** Hours that begin at `from` or later, and before `to`. */
+export interface HourQuery {
+  readonly from: Instant
+  readonly to: Instant
+}
+
 /** `after`: the `next` of an earlier answer; `null`: from now on. */
 export interface EndQuery {
   readonly after: string | null
@@ -400,7 +430,7 @@ export interface EndPage {
   readonly complete: boolean
 }
 
-/** A run that ended, or a fire whose end is not that of a run (see `ownEndsOf`). A fire that is open again has not ended. */
+/** A run that ended, or a fire whose end is not that of a run. A fire that is open again has not ended. */
 export type End =
   | { readonly kind: 'run'; readonly run: RunRecord & RunNotes }
   | { readonly kind: 'fire'; readonly fire: FireRecord }

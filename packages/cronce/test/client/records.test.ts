@@ -49,6 +49,35 @@ describe('fires and runs', () => {
     assert.deepEqual(JSON.parse(JSON.stringify(ended)), ended)
   })
 
+  test('that have ended are shown in overviews', async () => {
+    const bench = await openHourly()
+    const { client, clock } = bench
+    for (const reason of ['error', 'completed'] as const) {
+      const [started] = await bench.work('acme')
+      clock.now += 1_000
+      await settleRun(bench, started!.record.token, reason)
+      clock.now = NOON + HOUR
+    }
+    const latest = await client.fires.latest({ schedules: ['acme', 'nobody'] })
+    assert.deepEqual(
+      latest.map(({ dueAt, outcome, startedAt, endedAt }) => [dueAt, outcome, startedAt! - dueAt, endedAt - dueAt]),
+      [
+        [NOON + HOUR, 'succeeded', 0, 1_000],
+        [NOON, 'failed', 0, 1_000],
+      ],
+    )
+    assert.deepEqual(await client.fires.latest({ schedules: ['acme'], limit: 1 }), latest.slice(0, 1))
+    const hours = [
+      { hour: NOON, outcome: 'failed', count: 1 },
+      { hour: NOON + HOUR, outcome: 'succeeded', count: 1 },
+    ]
+    assert.deepEqual(await client.fires.count({ from: new Date(NOON) }), hours)
+    assert.deepEqual(await client.fires.count({ from: NOON, to: NOON + 1 }), hours.slice(0, 1))
+    const schedules = Array.from({ length: 101 }, (_, index) => `s${index}`)
+    await assert.rejects(client.fires.latest({ schedules }), { code: 'OPTION_INVALID' })
+    await assert.rejects(client.fires.latest({ schedules: ['acme'], limit: 0 }), { code: 'OPTION_INVALID' })
+  })
+
   test('that are not on record are an error with a code', async () => {
     const { client } = await openHourly()
     await assert.rejects(client.fires.get({ schedule: 'acme', dueAt: 0 }), {

@@ -153,6 +153,8 @@ function wrap<Tx>(
     saveApp: through('saveApp', inner.saveApp),
     listSchedules: through('listSchedules', inner.listSchedules),
     listFires: through('listFires', inner.listFires),
+    listLatest: through('listLatest', inner.listLatest),
+    countFires: through('countFires', inner.countFires),
     listRuns: through('listRuns', inner.listRuns),
     listEnds: through('listEnds', inner.listEnds),
     listSteps: through('listSteps', inner.listSteps),

@@ -9,7 +9,7 @@ import { renew } from './instances.ts'
 import { viewFire } from './list.ts'
 import { trim } from './prune.ts'
 import { findFire, isOnRecord, lastNumber } from './record-index.ts'
-import { logEnd, type Space, setFloor, setLine, setSchedule } from './space.ts'
+import { countEnd, logEnd, type Space, setFloor, setLine, setSchedule } from './space.ts'
 
 const APPLIED: ChangeResult = { kind: 'applied' }
 const CONFLICT: ChangeResult = { kind: 'conflict' }
@@ -47,6 +47,9 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
   for (const fire of change.reopens) reopen(space, fire)
   for (const line of [...change.rewrites, ...change.history]) {
     const key = lineKeyText(line.schedule, line.number)
+    const old = space.data.history.get(key)
+    if (old !== undefined) countEnd(space, old, -1)
+    countEnd(space, line, 1)
     setLine(space, key, line)
     if (line.run !== null || line.isFinal) logEnd(space, key)
   }
@@ -56,6 +59,7 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
 
 function reopen(space: Space, fire: FireKey): void {
   for (const line of findFire(space.records, fire)?.lines.filter(({ isFinal }) => isFinal) ?? []) {
+    countEnd(space, line, -1)
     setLine(space, lineKeyText(line.schedule, line.number), { ...line, isFinal: false })
   }
 }

@@ -1,6 +1,7 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Json } from '../../model/json.ts'
+import type { Outcome } from '../../model/outcome.ts'
 import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 
@@ -26,6 +27,8 @@ export interface NamespaceData {
   readonly steps: Map<string, StepRecord>
   readonly instances: Map<string, StoredInstance>
   readonly apps: Map<string, AppRecord>
+  /** Ended fires by `hourKeyText`. */
+  readonly counts: Map<string, number>
   /** The highest version or counter of any schedule that was removed: new ones go on from it, in case they have its name. */
   floor: number
   /** How much was written so far; not counted where nothing can be lost. */
@@ -55,6 +58,7 @@ export function emptyNamespace(): NamespaceData {
     steps: new Map(),
     instances: new Map(),
     apps: new Map(),
+    counts: new Map(),
     floor: 0,
   }
 }
@@ -75,6 +79,10 @@ export function runKeyText(schedule: string, token: string): string {
 
 export function stepKeyText(fireKey: string, step: string): string {
   return `${fireKey.length}:${fireKey}${step}`
+}
+
+export function hourKeyText(hour: Instant, outcome: Outcome): string {
+  return `${hour} ${outcome}`
 }
 
 /** A deep copy: nothing is shared with the original, so either may go its own way. */

@@ -1,9 +1,20 @@
-import type { FireKey, FireRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { FireEnd, FireKey, FireRecord, HourCount, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
 import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
-import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
+import { viewEnd, viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
 import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
-import type { End, EndPage, EndQuery, FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
+import type {
+  End,
+  EndPage,
+  EndQuery,
+  FireQuery,
+  HourQuery,
+  LatestQuery,
+  Page,
+  RunQuery,
+  ScheduleQuery,
+} from '../store.ts'
 import { runKeyText } from './data.ts'
 import {
   type FireEntry,
@@ -139,6 +150,29 @@ function* earliestFires(
 /** Before every fire of this instant. */
 function firstAt(dueAt: Instant): FireKey {
   return { dueAt, schedule: '', nonce: '' }
+}
+
+export function listLatest({ records }: Space, { schedules, limit }: LatestQuery): FireEnd[] {
+  return [...new Set(schedules)].flatMap((schedule) => {
+    const found: FireEnd[] = []
+    const fires = records.schedules.get(schedule)?.fires
+    for (const entry of fires === undefined ? [] : descend(fires)) {
+      const line = finalLine(entry)
+      if (found.length === limit) break
+      if (line !== undefined) found.push(viewEnd(line))
+    }
+    return found
+  })
+}
+
+export function countFires({ data }: Space, { from, to }: HourQuery): HourCount[] {
+  const hours = [...data.counts].map(([key, count]) => {
+    const [hour, outcome] = key.split(' ')
+    return { hour: Number(hour), outcome: outcome as Outcome, count }
+  })
+  return hours
+    .filter(({ hour }) => hour >= from && hour < to)
+    .sort((one, other) => one.hour - other.hour || compareText(one.outcome, other.outcome))
 }
 
 export function listRuns(space: Space, now: Instant, query: RunQuery): Page<RunRecord & RunNotes> {

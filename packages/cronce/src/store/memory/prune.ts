@@ -1,10 +1,11 @@
 import type { Change } from '../../model/change.ts'
+import { COUNTS_KEPT_MS } from '../../model/hours.ts'
 import type { FireKey } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { StoreError } from '../store-error.ts'
 import { finalLine } from './record-index.ts'
 import { ascend } from './sorted.ts'
-import { deleteFire, type Space, setInstance } from './space.ts'
+import { deleteFire, type Space, setCount, setInstance } from './space.ts'
 
 const TRIM_LIMIT = 200
 /** Ended later than its number says (the clock was set back), or ahead of its time: look past it, but not for ever. */
@@ -28,6 +29,7 @@ export function prune(space: Space, now: Instant, limit: number): number {
   const fires = expired(space, now, limit)
   for (const fire of fires) deleteFire(space, fire)
   for (const id of forgettable(space, now)) setInstance(space, id, undefined)
+  for (const key of outdated(space, now)) setCount(space, key, 0)
   return fires.length
 }
 
@@ -51,6 +53,11 @@ function forgettable({ data, records }: Space, now: Instant): string[] {
     if (goneAt !== null && goneAt <= now - DAY_MS && !records.openRuns.has(id)) found.push(id)
   }
   return found
+}
+
+/** Hours that are no longer counted. A few: they go whenever something else does. */
+function outdated({ data }: Space, now: Instant): string[] {
+  return [...data.counts.keys()].filter((key) => Number.parseInt(key, 10) < now - COUNTS_KEPT_MS)
 }
 
 export function erase(space: Space, schedule: string, limit: number): boolean {

@@ -1,8 +1,17 @@
 import type { AppRecord } from '../../model/app.ts'
+import { hourOf } from '../../model/hours.ts'
 import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/record.ts'
 import { isRunning, type RunningFire, type ScheduleState } from '../../model/schedule.ts'
 import { ENDS_KEPT } from '../store.ts'
-import { fireKeyText, lineKeyText, type NamespaceData, runKeyText, type StoredInstance, stepKeyText } from './data.ts'
+import {
+  fireKeyText,
+  hourKeyText,
+  lineKeyText,
+  type NamespaceData,
+  runKeyText,
+  type StoredInstance,
+  stepKeyText,
+} from './data.ts'
 import type { Journal } from './journal.ts'
 import { findFire, indexLine, indexOpen, indexStep, type RecordIndex, recordIndex } from './record-index.ts'
 import { compareText, insert, remove, type Sorted, sorted } from './sorted.ts'
@@ -76,6 +85,18 @@ export function setLine(space: Space, key: string, line: HistoryRecord | undefin
   const old = put(space.data.history, key, line)
   indexLine(space.records, old, line)
   space.journal.undo?.push(() => setLine(space, key, old))
+}
+
+/** A fire has ended with this line (1), or is open again (-1). */
+export function countEnd(space: Space, { dueAt, ending, range, isFinal }: HistoryRecord, by: 1 | -1): void {
+  if (!isFinal) return
+  const key = hourKeyText(hourOf(dueAt), ending.outcome)
+  setCount(space, key, (space.data.counts.get(key) ?? 0) + by * (range?.count ?? 1))
+}
+
+export function setCount(space: Space, key: string, count: number): void {
+  const old = put(space.data.counts, key, count === 0 ? undefined : count) ?? 0
+  space.journal.undo?.push(() => setCount(space, key, old))
 }
 
 export function logEnd({ ends, journal }: Space, key: string): void {

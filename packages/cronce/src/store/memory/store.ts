@@ -5,7 +5,7 @@ import type { Core } from './core.ts'
 import { findDue } from './due.ts'
 import { settle } from './hold.ts'
 import { beat, bury, drain, listInstances } from './instances.ts'
-import { listEnds, listFires, listRuns, listSchedules, listSteps } from './list.ts'
+import { countFires, listEnds, listFires, listLatest, listRuns, listSchedules, listSteps } from './list.ts'
 import { erase, prune } from './prune.ts'
 import { liveRun, type Space, setApp } from './space.ts'
 import { annotate, step } from './steps.ts'
@@ -105,6 +105,8 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
     },
     listSchedules: async (query) => listSchedules(space(), core.now(), query),
     listFires: async (query) => listFires(space(), core.now(), query),
+    listLatest: async (query) => ({ now: core.now(), fires: listLatest(space(), query) }),
+    countFires: async (query) => ({ now: core.now(), hours: countFires(space(), query) }),
     listRuns: async (query) => listRuns(space(), core.now(), query),
     listEnds: async (query) => listEnds(space(), core.now(), query),
     listSteps: async (fire) => listSteps(space(), fire),

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../model/change.ts'
+import { hourOf } from '../../model/hours.ts'
 import type { FireKey, FireRecord, HistoryRecord } from '../../model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { viewEndedFire, viewOpenFire } from '../../model/views.ts'
 import type { ChangeResult } from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { deleteFires } from './prune.ts'
-import { fireKeyOf, viewLine } from './rows.ts'
+import { fireKeyOf, lineOf, viewLine } from './rows.ts'
 import { headOf, loadSchedules, writeSchedule } from './schedules.ts'
 
 /** The final line of the fire, or its last one. */
@@ -33,6 +34,14 @@ const REOPEN = `
 update cronce_history indexed by cronce_history_fire
    set is_final = 0
  where namespace = ? and schedule = ? and due_at = ? and nonce = ? and is_final = 1`
+const FINAL_LINES = `
+select line, is_final
+  from cronce_history indexed by cronce_history_fire
+ where namespace = ? and schedule = ? and due_at = ? and nonce = ? and is_final = 1`
+const LINE_BY_NUMBER = 'select line, is_final from cronce_history where namespace = ? and schedule = ? and number = ?'
+const COUNT = `
+insert into cronce_counts (namespace, hour, outcome, fires) values (?, ?, ?, ?)
+on conflict do update set fires = fires + excluded.fires`
 const DELETE_LINE = 'delete from cronce_history where namespace = ? and schedule = ? and number = ?'
 const APPEND = `
 insert into cronce_history
@@ -78,9 +87,15 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
   if (head !== undefined || change.state !== null) writeOpen(batch, change)
   writeSlots(batch, change, taken)
   for (const { schedule, dueAt, nonce } of change.reopens) {
+    const final = statement(db, FINAL_LINES).all(namespace, schedule, dueAt, nonce)
+    for (const row of final) count(batch, lineOf(row), -1)
     statement(db, REOPEN).run(namespace, schedule, dueAt, nonce)
   }
-  for (const { schedule, number } of change.rewrites) statement(db, DELETE_LINE).run(namespace, schedule, number)
+  for (const { schedule, number } of change.rewrites) {
+    const row = statement(db, LINE_BY_NUMBER).get(namespace, schedule, number)
+    if (row !== undefined) count(batch, lineOf(row), -1)
+    statement(db, DELETE_LINE).run(namespace, schedule, number)
+  }
   for (const line of change.rewrites) append(batch, line)
   for (const line of change.history) append(batch, line)
   if (change.trim !== null) {
@@ -147,8 +162,15 @@ function isSame(one: FireKey, other: FireKey): boolean {
   return one.nonce === other.nonce && one.schedule === other.schedule && (one.nonce !== '' || one.dueAt === other.dueAt)
 }
 
-function append({ db, namespace }: Batch, line: HistoryRecord): void {
+/** A fire has ended with this line (1), or is open again (-1). */
+function count({ db, namespace }: Batch, { isFinal, dueAt, ending, range }: HistoryRecord, by: 1 | -1): void {
+  if (isFinal) statement(db, COUNT).run(namespace, hourOf(dueAt), ending.outcome, by * (range?.count ?? 1))
+}
+
+function append(batch: Batch, line: HistoryRecord): void {
+  const { db, namespace } = batch
   const { run } = line
+  count(batch, line, 1)
   statement(db, APPEND).run(
     namespace,
     line.schedule,

@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { FireKey, FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { FireEnd, FireKey, FireRecord, HourCount, RunNotes, RunRecord } from '../../model/record.ts'
 import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
-import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
+import { viewEnd, viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
 import {
   ENDS_KEPT,
@@ -9,6 +10,8 @@ import {
   type EndPage,
   type EndQuery,
   type FireQuery,
+  type HourQuery,
+  type LatestQuery,
   type Page,
   type RunQuery,
   type ScheduleQuery,
@@ -225,6 +228,35 @@ function stateIn(states: Map<string, ScheduleState>, row: Row): ScheduleState {
     states.set(id, state)
   }
   return state
+}
+
+/** Of one schedule: as many statements as a screen has schedules. */
+export const LATEST = `
+select line, is_final
+  from cronce_history indexed by cronce_history_fire
+ where namespace = ? and schedule = ? and is_final = 1
+ order by due_at desc, nonce desc
+ limit ?`
+
+export function listLatest(db: DatabaseSync, namespace: string, { schedules, limit }: LatestQuery): FireEnd[] {
+  return [...new Set(schedules)].flatMap((schedule) =>
+    statement(db, LATEST)
+      .all(namespace, schedule, limit)
+      .map((row) => viewEnd(lineOf(row))),
+  )
+}
+
+export const COUNTS = `
+select hour, outcome, fires
+  from cronce_counts
+ where namespace = ? and hour >= ? and hour < ? and fires <> 0
+ order by hour, outcome`
+
+export function countFires(db: DatabaseSync, namespace: string, { from, to }: HourQuery): HourCount[] {
+  const rows = statement(db, COUNTS).all(namespace, from, to)
+  return rows.map(({ hour, outcome, fires }) => ({
+    ...{ hour: Number(hour), outcome: String(outcome) as Outcome, count: Number(fires) },
+  }))
 }
 
 export function selectRuns(namespace: string, query: RunQuery): Select {

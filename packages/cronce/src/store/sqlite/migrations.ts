@@ -110,6 +110,14 @@ create index cronce_history_failed on cronce_history (namespace, outcome, starte
 create index cronce_history_failed_runs on cronce_history (namespace, schedule, outcome, started_at, token)
  where token is not null and outcome <> 'succeeded';
 
+create table cronce_counts (
+  namespace text not null,
+  hour integer not null,
+  outcome text not null,
+  fires integer not null,
+  primary key (namespace, hour, outcome)
+) strict, without rowid;
+
 create table cronce_run_slots (
   namespace text not null,
   slot text not null,

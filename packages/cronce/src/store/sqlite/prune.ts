@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { COUNTS_KEPT_MS } from '../../model/hours.ts'
 import type { FireKey } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { StoreError } from '../store-error.ts'
@@ -32,6 +33,7 @@ export const FIRES_OF =
 /** What has outlived its fire. */
 export const STEPS_OF = 'select schedule, due_at, nonce from cronce_steps where namespace = ? and schedule = ? limit ?'
 
+const DELETE_COUNTS = 'delete from cronce_counts where namespace = ? and hour < ?'
 const DELETE_INSTANCE = 'delete from cronce_instances where namespace = ? and id = ?'
 
 const OF_FIRE = 'namespace = ? and schedule = ? and due_at = ? and nonce = ?'
@@ -58,6 +60,7 @@ export function prune(db: DatabaseSync, namespace: string, limit: number, now: I
   deleteFires(db, namespace, fires)
   const gone = statement(db, GONE).all(namespace, now - DAY_MS, limit)
   for (const row of gone) statement(db, DELETE_INSTANCE).run(namespace, String(row.id))
+  statement(db, DELETE_COUNTS).run(namespace, now - COUNTS_KEPT_MS)
   return fires.length
 }
 

@@ -20,7 +20,7 @@ import { loadApp, saveApp, versionOfApp } from './apps.ts'
 import { translate } from './errors.ts'
 import type { Host } from './host.ts'
 import { beat, bury, drain, type Fleet, listInstances, listLive, renew } from './instances.ts'
-import { listEnds, listFires, listRuns, listSchedules } from './lists.ts'
+import { countFires, listEnds, listFires, listLatest, listRuns, listSchedules } from './lists.ts'
 import { hash, Liveness } from './liveness.ts'
 import { countWake, epochOf, wakesOf } from './meta.ts'
 import { requireCompatible } from './migrations.ts'
@@ -192,6 +192,8 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     saveApp: (app) => write((on) => saveApp(on, namespace, app)),
     listSchedules: (query) => read((on, now) => listSchedules(on, namespace, query, now)),
     listFires: (query) => read((on, now) => listFires(on, namespace, query, now)),
+    listLatest: (query) => read((on, now) => ({ now, fires: listLatest(on, namespace, query) })),
+    countFires: (query) => read((on, now) => ({ now, hours: countFires(on, namespace, query) })),
     listRuns: (query) => read((on, now) => listRuns(on, namespace, query, now)),
     listEnds: (query) => read((on, now, current) => listEnds(on, namespace, query, { now, epoch: current })),
     listSteps: (fire) => read((on) => listSteps(on, namespace, fire)),

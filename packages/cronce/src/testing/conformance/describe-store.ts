@@ -13,6 +13,7 @@ import { listingRules } from './listing.ts'
 import { instanceListRules } from './listing-instances.ts'
 import { nameRules } from './names.ts'
 import { namespaceRules } from './namespaces.ts'
+import { overviewRules } from './overviews.ts'
 import { planningRules } from './planning.ts'
 import { retentionRules } from './retention.ts'
 import { stepRules } from './steps.ts'
@@ -33,6 +34,7 @@ export const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   apps: appRules,
   listing: listingRules,
   'lists of instances': instanceListRules,
+  overviews: overviewRules,
   ends: endRules,
   retention: retentionRules,
   transactions: transactionRules,
