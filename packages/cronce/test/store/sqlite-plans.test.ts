@@ -109,7 +109,7 @@ test('what is asked for most is found by all that is known of it', async (contex
     [LIVE, 'INDEX cronce_instances_ended (namespace=? AND ended_at=?)'],
     [HELD, 'INDEX cronce_open_held (namespace=? AND instance=?)'],
     [prune.EXPIRED, 'cronce_history_expiry (namespace=? AND expires_at<?)'],
-    [apply.TRIM, 'cronce_history_number (namespace=? AND schedule=? AND number<?)'],
+    [apply.TRIM, 'cronce_history_fire (namespace=? AND schedule=?)'],
   ] as const) {
     const steps = db.prepare(`explain query plan ${sql}`).all()
     const first = steps.map((step) => String(Object.values(step).at(-1))).find((text) => !text.startsWith('CO-ROUTINE'))

@@ -29,6 +29,7 @@ const OPEN_OF =
 const OPEN = `
 insert or replace into cronce_open (namespace, schedule, due_at, nonce, job, tenant, token, instance, started_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const CLOSE_ALL = 'delete from cronce_open where namespace = ? and schedule = ?'
 const CLOSE = 'delete from cronce_open where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
 const REOPEN = `
 update cronce_history indexed by cronce_history_fire
@@ -38,11 +39,12 @@ const FINAL_LINES = `
 select line, is_final
   from cronce_history indexed by cronce_history_fire
  where namespace = ? and schedule = ? and due_at = ? and nonce = ? and is_final = 1`
-const LINE_BY_NUMBER = 'select line, is_final from cronce_history where namespace = ? and schedule = ? and number = ?'
+const OF_LINE = 'namespace = ? and schedule = ? and due_at = ? and nonce = ? and number = ?'
+const LINE_AT = `select line, is_final from cronce_history indexed by cronce_history_fire where ${OF_LINE}`
 const COUNT = `
 insert into cronce_counts (namespace, hour, outcome, fires) values (?, ?, ?, ?)
 on conflict do update set fires = fires + excluded.fires`
-const DELETE_LINE = 'delete from cronce_history where namespace = ? and schedule = ? and number = ?'
+const DELETE_LINE = `delete from cronce_history indexed by cronce_history_fire where ${OF_LINE}`
 const APPEND = `
 insert into cronce_history
   (namespace, schedule, number, due_at, nonce, is_final, job, tenant, outcome, ended_at, expires_at, until_at,
@@ -57,13 +59,13 @@ const FREE_SLOT = 'delete from cronce_run_slots where namespace = ? and slot = ?
 export const TRIM = `
 select schedule, due_at, nonce
   from (
-    select schedule, due_at, nonce, ended_at
-      from cronce_history indexed by cronce_history_number
-     where namespace = ? and schedule = ? and number < ? and is_final = 1
-     order by number
+    select schedule, due_at, nonce, number, ended_at
+      from cronce_history indexed by cronce_history_fire
+     where namespace = ? and schedule = ? and is_final = 1
+     order by due_at
      limit 1000
   ) oldest
- where ended_at < ? and due_at < ?
+ where number < ? and ended_at < ? and due_at < ?
  limit 200`
 
 /** The changes of one call, within one transaction. */
@@ -79,22 +81,22 @@ export interface Batch {
 /** All of the change, or nothing of it: whatever could be in the way is looked for before anything is written. */
 export function applyChange(batch: Batch, change: Change): ChangeResult {
   const head = headOf(batch.db, batch.namespace, change.id)
-  const taken = head === undefined ? [] : slotsOf(batch, change.id)
+  const taken = head === undefined || head.held_slots === 0 ? [] : slotsOf(batch, change.id)
   const obstacle = obstacleTo(batch, head, change, taken)
   if (obstacle !== null) return obstacle
   const { db, namespace } = batch
   writeSchedule(db, namespace, head, change)
-  if (head !== undefined || change.state !== null) writeOpen(batch, change)
+  writeOpen(batch, Number(head?.open_fires ?? 0), change)
   writeSlots(batch, change, taken)
   for (const { schedule, dueAt, nonce } of change.reopens) {
     const final = statement(db, FINAL_LINES).all(namespace, schedule, dueAt, nonce)
     for (const row of final) count(batch, lineOf(row), -1)
     statement(db, REOPEN).run(namespace, schedule, dueAt, nonce)
   }
-  for (const { schedule, number } of change.rewrites) {
-    const row = statement(db, LINE_BY_NUMBER).get(namespace, schedule, number)
+  for (const { schedule, dueAt, nonce, number } of change.rewrites) {
+    const row = statement(db, LINE_AT).get(namespace, schedule, dueAt, nonce, number)
     if (row !== undefined) count(batch, lineOf(row), -1)
-    statement(db, DELETE_LINE).run(namespace, schedule, number)
+    statement(db, DELETE_LINE).run(namespace, schedule, dueAt, nonce, number)
   }
   for (const line of change.rewrites) append(batch, line)
   for (const line of change.history) append(batch, line)
@@ -109,7 +111,7 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
 function obstacleTo(batch: Batch, head: Row | undefined, change: Change, taken: readonly Taken[]): ChangeResult | null {
   if (change.epoch !== batch.epoch || Number(head?.version ?? 0) !== change.version) return { kind: 'conflict' }
   if (change.notBefore !== null && batch.now < change.notBefore) return { kind: 'early' }
-  const fire = findExisting(batch, change)
+  const fire = findExisting(batch, head, change)
   if (fire !== null) return { kind: 'exists', fire }
   const wanted = takenIn(change.state)
   const full = change.limits.find(({ slot, limit }) => {
@@ -119,15 +121,20 @@ function obstacleTo(batch: Batch, head: Row | undefined, change: Change, taken: 
 }
 
 /** A fire that is open, on record, or named earlier in the same change, and that is one of `creates`. */
-function findExisting(batch: Batch, change: Change): FireRecord | null {
+function findExisting(batch: Batch, head: Row | undefined, change: Change): FireRecord | null {
   const { creates } = change
   for (const [index, fire] of creates.entries()) {
     const isTwice = creates.slice(0, index).some((other) => isSame(other, fire))
     if (isTwice) return fireIn(change, fire)
-    const known = findFire(batch, fire)
+    const known = isBeyondMark(head, fire) ? null : findFire(batch, fire)
     if (known !== null) return known
   }
   return null
+}
+
+/** No fire of the schedule was ever due so late. */
+function isBeyondMark(head: Row | undefined, { dueAt, nonce }: FireKey): boolean {
+  return nonce === '' && head !== undefined && (head.mark === null || dueAt > Number(head.mark))
 }
 
 /** As the change would leave it. */
@@ -192,9 +199,13 @@ function append(batch: Batch, line: HistoryRecord): void {
 }
 
 /** Bring the index of what is open in line with the state. */
-function writeOpen({ db, namespace }: Batch, { id, version, state }: Change): void {
+function writeOpen({ db, namespace }: Batch, wereOpen: number, { id, state }: Change): void {
   const open = state?.open ?? []
-  const before = version === 0 ? [] : statement(db, OPEN_OF).all(namespace, id)
+  if (open.length === 0) {
+    if (wereOpen > 0) statement(db, CLOSE_ALL).run(namespace, id)
+    return
+  }
+  const before = wereOpen === 0 ? [] : statement(db, OPEN_OF).all(namespace, id)
   const isOf = (row: Row, { dueAt, nonce }: OpenFire): boolean => row.due_at === dueAt && row.nonce === nonce
   for (const row of before) {
     if (!open.some((fire) => isOf(row, fire))) {

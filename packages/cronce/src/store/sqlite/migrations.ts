@@ -16,7 +16,8 @@ interface Migration {
  * Times are epoch milliseconds. `line` and `state` are JSON and whole; the columns beside them are what queries ask for.
  * What is due at one instant is found in the order of names, which is also the order of the history: fewer pages are written.
  * The definition has a row of its own, since it may be long and rarely changes, while SQLite rewrites whole rows.
- * `cronce_open` is an index of what is open in the states. `position` follows the order of commits: SQLite has one writer at a time.
+ * `mark` is the highest due time of a fire without a nonce that the schedule ever had: what lies beyond it needs no look-up.
+ * `cronce_open` is an index of what is open in the states, `open_fires` and `held_slots` say whether a look at an index is worth it. `position` follows the order of commits: SQLite has one writer at a time.
  */
 const FIRST = `
 create table cronce_meta (
@@ -39,6 +40,9 @@ create table cronce_schedules (
   tenant text,
   app text,
   status text not null,
+  mark integer,
+  open_fires integer not null,
+  held_slots integer not null,
   state text not null,
   unique (namespace, id)
 ) strict;
@@ -88,8 +92,7 @@ create table cronce_history (
   started_at integer,
   line text not null
 ) strict;
-create unique index cronce_history_number on cronce_history (namespace, schedule, number);
-create index cronce_history_fire on cronce_history (namespace, schedule, due_at, nonce);
+create unique index cronce_history_fire on cronce_history (namespace, schedule, due_at, nonce, number);
 create index cronce_history_nonce on cronce_history (namespace, nonce, schedule) where nonce <> '';
 create index cronce_history_time on cronce_history (namespace, due_at, schedule, nonce) where is_final = 1;
 create index cronce_history_job on cronce_history (namespace, job, due_at, schedule, nonce) where is_final = 1;

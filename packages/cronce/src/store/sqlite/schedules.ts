@@ -34,21 +34,30 @@ select id
  where namespace = ? and format > ${FORMAT}
  limit 1`
 
-export const HEAD = 'select key, version, revision, format from cronce_schedules where namespace = ? and id = ?'
+export const HEAD = `
+select key, version, revision, format, mark, open_fires, held_slots
+  from cronce_schedules
+ where namespace = ? and id = ?`
 
 const INSERT = `
-insert into cronce_schedules (namespace, id, format, version, revision, job, bucket, wake_at, tenant, app, status, state)
-values (?, ?, ${FORMAT}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+insert into cronce_schedules 
+  (namespace, id, format, version, revision, job, bucket, wake_at, tenant, app, status, mark, open_fires, held_slots, state)
+values (?, ?, ${FORMAT}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const INSERT_DEFINITION = 'insert into cronce_definitions (key, definition) values (?, ?)'
 
-export const UPDATE =
-  'update cronce_schedules set version = ?, wake_at = ?, app = ?, status = ?, state = ? where key = ?'
+export const UPDATE = `
+update cronce_schedules
+   set version = ?, wake_at = ?, app = ?, status = ?, mark = ?, open_fires = ?, held_slots = ?, state = ?
+ where key = ?`
 const REDEFINE = 'update cronce_schedules set revision = ?, job = ?, tenant = ? where key = ?'
 const UPDATE_DEFINITION = 'update cronce_definitions set definition = ? where key = ?'
 
 const TOKENS = "select json_extract(state, '$.tokens') as tokens from cronce_schedules where key = ?"
-const LAST_NUMBER = `
-select max(number) as ended from cronce_history indexed by cronce_history_number where namespace = ? and schedule = ?`
+/** Where a schedule of this name stopped. Reads all of its history, in the rare case that it had one. */
+const LEFT = `
+select max(number) as ended, max(due_at) filter (where nonce = '') as mark
+  from cronce_history indexed by cronce_history_fire
+ where namespace = ? and schedule = ?`
 const DELETE = 'delete from cronce_schedules where key = ?'
 const DELETE_DEFINITION = 'delete from cronce_definitions where key = ?'
 
@@ -127,7 +136,7 @@ export function headOf(db: DatabaseSync, namespace: string, id: string): Row | u
 /** Write what the schedule becomes; `head` is what it was. */
 export function writeSchedule(db: DatabaseSync, namespace: string, head: Row | undefined, change: Change): void {
   if (head === undefined) {
-    if (change.state !== null) insertSchedule(db, namespace, change.state)
+    if (change.state !== null) insertSchedule(db, namespace, change, change.state)
     return
   }
   const key = Number(head.key)
@@ -140,16 +149,28 @@ export function writeSchedule(db: DatabaseSync, namespace: string, head: Row | u
   }
   const state = { ...change.state, version: change.version + 1 }
   const { wakeAt, revision, definition } = state
-  statement(db, UPDATE).run(state.version, wakeAt, appOf(state), stateOf(state), stateText(state), key)
+  const mark = markAfter(head.mark === null ? null : Number(head.mark), change)
+  statement(db, UPDATE).run(
+    state.version,
+    wakeAt,
+    appOf(state),
+    stateOf(state),
+    mark,
+    state.open.length,
+    heldSlots(state),
+    stateText(state),
+    key,
+  )
   if (revision === Number(head.revision)) return
   statement(db, REDEFINE).run(revision, definition.job, definition.tenant, key)
   statement(db, UPDATE_DEFINITION).run(JSON.stringify(definition), key)
 }
 
-function insertSchedule(db: DatabaseSync, namespace: string, created: ScheduleState): void {
+function insertSchedule(db: DatabaseSync, namespace: string, change: Change, created: ScheduleState): void {
   const floor = floorOf(db, namespace)
-  const last = Number(statement(db, LAST_NUMBER).get(namespace, created.id)?.ended ?? 0)
-  const counters = { tokens: Math.max(created.tokens, floor), ended: Math.max(created.ended, last) }
+  const left = statement(db, LEFT).get(namespace, created.id)
+  const mark = left?.mark === null || left?.mark === undefined ? null : Number(left.mark)
+  const counters = { tokens: Math.max(created.tokens, floor), ended: Math.max(created.ended, Number(left?.ended ?? 0)) }
   const state = { ...created, ...counters, version: floor + 1 }
   const { id, version, revision, definition, wakeAt } = state
   const { lastInsertRowid } = statement(db, INSERT).run(
@@ -163,9 +184,23 @@ function insertSchedule(db: DatabaseSync, namespace: string, created: ScheduleSt
     definition.tenant,
     appOf(state),
     stateOf(state),
+    markAfter(mark, change),
+    state.open.length,
+    heldSlots(state),
     stateText(state),
   )
   statement(db, INSERT_DEFINITION).run(lastInsertRowid, JSON.stringify(definition))
+}
+
+function markAfter(mark: Instant | null, { creates, history }: Change): Instant | null {
+  return [...creates, ...history].reduce(
+    (highest, { dueAt, nonce }) => (nonce === '' && (highest === null || dueAt > highest) ? dueAt : highest),
+    mark,
+  )
+}
+
+function heldSlots({ open }: ScheduleState): number {
+  return open.reduce((count, { run }) => count + (run?.slots?.length ?? 0), 0)
 }
 
 function appOf({ source }: ScheduleState): string | null {
