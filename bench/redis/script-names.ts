@@ -1,17 +1,11 @@
-import * as apply from '../../packages/cronce/dist/store/redis/scripts/apply.js'
-import * as instances from '../../packages/cronce/dist/store/redis/scripts/instances.js'
-import * as lists from '../../packages/cronce/dist/store/redis/scripts/lists.js'
-import * as schedules from '../../packages/cronce/dist/store/redis/scripts/schedules.js'
-import * as steps from '../../packages/cronce/dist/store/redis/scripts/steps.js'
+import * as scripts from '../../packages/cronce/dist/store/redis/scripts.js'
 
 /** Of what runs here, which is what was built. */
-const NAMES = new Map(
-  [apply, instances, lists, schedules, steps]
-    .flatMap((module) => Object.values(module) as unknown[])
-    .filter((value) => typeof value === 'object' && value !== null)
-    .map((value) => value as { readonly sha?: string; readonly name?: string })
-    .filter(({ sha, name }) => sha !== undefined && name !== undefined)
-    .map(({ sha, name }) => [sha!, name!] as const),
+const NAMES: ReadonlyMap<string, string> = new Map(
+  (Object.values(scripts) as readonly { readonly sha: string; readonly name: string }[]).map(({ sha, name }) => [
+    sha,
+    name,
+  ]),
 )
 
 /** Of a command, with a script by its name where it is one of ours. */

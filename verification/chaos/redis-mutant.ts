@@ -9,7 +9,7 @@ const MUTANTS: readonly Pick<Mutant, 'name' | 'edits'>[] = [
   {
     // A decision is written whatever was decided since it was made.
     name: 'redis-no-version-check',
-    edits: [edit('store/redis/scripts/apply.ts', ' or version ~= was_version then', ' then')],
+    edits: [edit('store/redis/scripts.ts', " or version ~= (exists and was_version or '0') then", ' then')],
   },
 ]
 

@@ -25,6 +25,7 @@ export function checkStore({ store }: Facts): Finding[] {
 const TROUBLES: Readonly<Record<string, CheckName>> = {
   STORE_NOT_MIGRATED: 'schema',
   STORE_SCHEMA_NEWER: 'schema',
+  STORE_SCHEMA_OLDER: 'schema',
   STORE_FORBIDDEN: 'privileges',
   STORE_READONLY: 'privileges',
   STORE_COPIED: 'copy',

@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { redisCommand, type Server, startRedis } from '../../../../scripts/servers/index.ts'
-import { makeToken } from '../../src/model/token.ts'
 import { redis } from '../../src/store/redis/redis.ts'
-import {
-  applyAll,
-  applyOne,
-  create,
-  firesOf,
-  join,
-  loadOne,
-  running,
-  runsOf,
-} from '../../src/testing/conformance/bench.ts'
+import { applyAll, type applyOne, create, join, loadOne, running } from '../../src/testing/conformance/bench.ts'
 import {
   after as afterChange,
   beat,
@@ -20,14 +10,13 @@ import {
   claim,
   creation,
   definition,
-  endedFire,
-  fire,
+  endedLine,
   HOUR_MS,
   JOB,
   NOON,
-  removal,
   schedule,
   settlement,
+  withFires,
 } from '../../src/testing/conformance/samples.ts'
 import { callsOf, membersOf, openAt } from './redis-races-kit.ts'
 
@@ -44,14 +33,14 @@ describe('what is in no record any more is in no key of Redis either', () => {
   test('a fire that is written and trimmed by one change, behind one that only trims', async (context) => {
     const { store, key } = await openAt(context, server.url)
     const [a, b] = [await create(store, schedule('a')), await create(store, schedule('b'))]
-    const first = change(a, {}, { creates: [endedFire('a', NOON, { number: 1, expiresAt: FAR })] })
+    const first = withFires(change(a), [endedLine('a', NOON, { number: 1, expiresAt: FAR })])
     await applyAll(store, [first])
     const trim = { belowNumber: 100, endedBefore: NOON + HOUR_MS }
     await applyAll(store, [
       change(afterChange(first), {}, { trim }),
-      change(b, {}, { creates: [endedFire('b', NOON, { number: 1, expiresAt: FAR })], trim }),
+      withFires(change(b, {}, { trim }), [endedLine('b', NOON, { number: 1, expiresAt: FAR })]),
     ])
-    for (const list of ['fires', 'fires:a', 'fires:b', 'expiring', 'ended:a', 'ended:b']) {
+    for (const list of ['f', 'f:a', 'f:b', 'h:a', 'h:b']) {
       assert.deepEqual(await membersOf(server, `${key}:${list}`), [], list)
     }
   })
@@ -60,27 +49,13 @@ describe('what is in no record any more is in no key of Redis either', () => {
     const { store, key } = await openAt(context, server.url)
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i', slots: ['group:acme', 'job:report'] })
-    assert.equal((await membersOf(server, `${key}:slots`)).length, 2)
+    const holders = async () =>
+      Promise.all(
+        ['group:acme', 'job:report'].map(async (slot) => (await membersOf(server, `${key}:slot:${slot}`)).length),
+      )
+    assert.deepEqual(await holders(), [1, 1])
     await applyAll(store, [settlement(state, run)])
-    assert.deepEqual(await membersOf(server, `${key}:slots`), [])
-  })
-
-  test('but a nonce stays for the fire that has it, whatever else of that name is erased', async (context) => {
-    const { store, key } = await openAt(context, server.url)
-    await join(store, 'i')
-    const state = await create(store, schedule('s'))
-    // A run of a fire that is not on record, and a fire with the same nonce that is.
-    const [stray] = claim(state, { instance: 'i', nonce: 'n', epoch: store.info.epoch }).runs
-    const known = fire('s', NOON + HOUR_MS, { nonce: 'n', kind: 'manual' })
-    const both = change(state, { tokens: 1 }, { creates: [known], runs: [stray!] })
-    await applyAll(store, [both])
-    await applyAll(store, [removal(afterChange(both))])
-    assert.equal(await store.erase('s', 1), false)
-    assert.deepEqual([await firesOf(store), await runsOf(store)], [[known], []])
-    const again = await create(store, schedule('s'))
-    const later = { creates: [fire('s', NOON + 2 * HOUR_MS, { nonce: 'n', kind: 'manual' })] }
-    assert.deepEqual(await applyOne(store, change(again, {}, later)), { kind: 'exists', fire: known })
-    assert.ok((await membersOf(server, `${key}:schedule:s`)).includes('nn'))
+    assert.deepEqual(await holders(), [0, 0])
   })
 })
 
@@ -114,8 +89,8 @@ describe('a number that is none is refused by Redis before anything of its batch
   test('in a schedule', (context) => refuses(context, (state) => change(state, { wakeAt: Number.NaN })))
 
   test('in a fire', (context) => {
-    const past = endedFire('bad', NOON, { number: 1, expiresAt: FAR })
-    return refuses(context, (state) => change(state, {}, { creates: [{ ...past, endedAt: NOON + 0.5 }] }))
+    const past = endedLine('bad', NOON, { number: 1, expiresAt: FAR, endedAt: NOON + 0.5 })
+    return refuses(context, (state) => withFires(change(state), [past]))
   })
 
   test('in a run', (context) =>
@@ -159,43 +134,28 @@ test('a look for what is due costs no more for the jobs that have nothing', asyn
   assert.ok(reads < jobs.length / 4, `${reads} reads`)
 })
 
-describe('what a newer version wrote to Redis is left alone', () => {
-  const NEWER = '[2,{"all":"different"}]'
+describe('a namespace in another format', () => {
+  test('is not opened, and the error says what to do', async (context) => {
+    const { namespace, key } = await openAt(context, server.url)
+    for (const [format, code, hint] of [
+      ['3', 'STORE_SCHEMA_NEWER', /newer version/],
+      ['1', 'STORE_SCHEMA_OLDER', /another namespace or prefix/],
+    ] as const) {
+      await redisCommand(server, 'HSET', key, 'format', format)
+      const opening = redis(server.url).open({ namespace, adopt: false, production: false, warn: () => {} })
+      await assert.rejects(opening, { code, hint })
+    }
+  })
 
-  test('a fire is in no list, and whoever wants its place has lost', async (context) => {
+  test('is neither read nor written by a process that opened it before', async (context) => {
     const { store, key } = await openAt(context, server.url)
     const state = await create(store, schedule('s'))
-    const fires = [fire('s', NOON, { nonce: 'n', kind: 'manual' }), fire('s', NOON + HOUR_MS)]
-    const written = change(state, {}, { creates: fires })
-    await applyAll(store, [written])
-    await redisCommand(server, 'HSET', `${key}:schedule:s`, `f${NOON}:n`, NEWER)
-    assert.deepEqual(await firesOf(store), [fires[1]])
-    assert.deepEqual(await firesOf(store, { schedule: 's', nonce: 'n' }), [])
-    const again = change(afterChange(written), {}, { creates: [fires[0]!] })
-    assert.deepEqual(await applyOne(store, again), { kind: 'conflict' })
-  })
-
-  test('a run is in no list, and its instance goes on beating', async (context) => {
-    const { store, key } = await openAt(context, server.url)
-    await join(store, 'i')
-    const { epoch } = store.info
-    const { state, run } = await running(store, 's', { instance: 'i', epoch })
-    await applyAll(store, [claim(state, { instance: 'i', dueAt: NOON + HOUR_MS, epoch })])
-    const newer = makeToken(epoch, 2)
-    await redisCommand(server, 'HSET', `${key}:schedule:s`, `r${newer}`, NEWER)
-    const tokens = (list: readonly { readonly token: string }[]) => list.map(({ token }) => token)
-    const { alive, held } = await store.beat(beat('i'))
-    assert.deepEqual([alive, tokens(held)], [true, [run.token]])
-    for (const query of [{}, { schedule: 's' }, { instance: 'i', outcome: 'open' }, { outcome: 'open' }] as const) {
-      assert.deepEqual(tokens(await runsOf(store, query)), [run.token])
-    }
-    assert.deepEqual(await runsOf(store, { schedule: 's', token: newer }), [])
-  })
-
-  test('a namespace that is kept in another way is not opened', async (context) => {
-    const { namespace, key } = await openAt(context, server.url)
+    await redisCommand(server, 'HSET', key, 'format', '3')
+    const refused = { code: 'STORE_SCHEMA_NEWER', notApplied: true }
+    await assert.rejects(store.load(['s']), refused)
+    await assert.rejects(store.apply([change(state)]), refused)
+    await assert.rejects(store.beat(beat('i', { join: true })), refused)
     await redisCommand(server, 'HSET', key, 'format', '2')
-    const opening = redis(server.url).open({ namespace, adopt: false, production: false, warn: () => {} })
-    await assert.rejects(opening, { code: 'STORE_SCHEMA_NEWER', hint: /newer version/ })
+    assert.deepEqual(await loadOne(store, 's'), state)
   })
 })

@@ -1,12 +1,10 @@
-import { bucketOf } from '../../model/bucket.ts'
 import type { Change } from '../../model/change.ts'
-import { ownEndsOf } from '../../model/own-ends.ts'
-import type { FireRecord, RunRecord } from '../../model/record.ts'
-import type { ScheduleState } from '../../model/schedule.ts'
+import type { HistoryRecord } from '../../model/record.ts'
 import type { ChangeResult } from '../store.ts'
-import { StoreError } from '../store-error.ts'
-import { decodeName, encodeName, fireName, readFireName } from './keys.ts'
-import { readFire, writeFire, writeRun, writeState } from './records.ts'
+import { isUnchanged, type Settings, settingsOf, writeSettings } from './definitions.ts'
+import { writeLine } from './history-line.ts'
+import { decodeName, encodeName, fireName, memberOf, whole } from './keys.ts'
+import { writeState } from './state-line.ts'
 
 /** Changes of different schedules, and where each stands in the whole. A change that builds on another one comes in a later batch. */
 export interface Batch {
@@ -14,7 +12,7 @@ export interface Batch {
   readonly places: number[]
 }
 
-/** So many in one script: nobody else is served meanwhile. */
+/** How many go into one script: the server serves no other client meanwhile. */
 const MOST = 500
 
 export function batchesOf(changes: readonly Change[]): Batch[] {
@@ -35,53 +33,58 @@ export function batchesOf(changes: readonly Change[]): Batch[] {
   return batches
 }
 
-/** What the script takes, in its order: see `scripts/apply.ts`. `definitionText` is empty where the store has it already. */
-export function pushChange(args: string[], change: Change, definitionText: (state: ScheduleState) => string): void {
-  const { id, version, epoch, notBefore, state, creates, updates, runs, limits, trim } = change
-  // One that is made has none in the store, whatever one of its name had: to be asked for it would cost its place in the order, too.
-  const definition = state === null ? '' : version === 0 ? JSON.stringify(state.definition) : definitionText(state)
-  let head = `${encodeName(id)}\n${version}\n${epoch}\n${whole(notBefore)}\n${stateFields(id, state)}`
-  head += `${whole(trim?.belowNumber)}\n${whole(trim?.endedBefore)}\n${definition === '' ? 0 : 1}\n`
-  head += `${creates.length}\n${updates.length}\n${runs.length}\n${limits.length}\n`
-  for (const { slot, limit } of limits) head += `${encodeName(slot)}\n${limit}\n`
-  args.push(head)
-  if (state !== null) args.push(writeState(state))
-  if (definition !== '') args.push(definition)
-  const own = new Set(ownEndsOf(change))
-  for (const fire of [...creates, ...updates]) args.push(fireHead(fire, own.has(fire)), writeFire(fire))
-  for (const run of runs) args.push(runHead(run), writeRun(run))
+/** Settings as they were read last, and the version that wrote them. */
+export type KnownSettings = Settings & { readonly edition: number }
+
+/**
+ * A change as the script takes it: member, version, epoch, notBefore, edition of the settings it builds on, 's' or 'x' (removed), tokens,
+ * ended, state, wakeAt, job, settings ('' if they stay), the two of `trim`; then lists, each after its length: creates, reopens, rewrites,
+ * history, limits. Answers the settings that are written.
+ */
+export function pushChange(args: string[], change: Change, known: KnownSettings | undefined): Settings | null {
+  const { id, version, epoch, notBefore, state, trim } = change
+  const base = version === 0 ? undefined : known
+  args.push(
+    memberOf(id),
+    whole(version),
+    whole(epoch),
+    optional(notBefore),
+    base === undefined ? '' : whole(base.edition),
+  )
+  let settings: Settings | null = null
+  if (state === null) args.push('x', '0', '0', '', '-', '', '')
+  else {
+    settings = base !== undefined && isUnchanged(base, state) ? null : settingsOf(base, state)
+    const { job } = (settings ?? base!).definition
+    args.push('s', whole(state.tokens), whole(state.ended), writeState(state))
+    args.push(state.wakeAt === null ? '-' : whole(state.wakeAt), encodeName(job))
+    args.push(settings === null ? '' : writeSettings(settings))
+  }
+  args.push(optional(trim?.belowNumber), optional(trim?.endedBefore))
+  pushList(args, change.creates, (fire) => [fireName(fire)])
+  pushList(args, change.reopens, (fire) => [fireName(fire)])
+  pushList(args, change.rewrites, lineArgs)
+  pushList(args, change.history.length > 1 ? change.history.toSorted(byNumber) : change.history, lineArgs)
+  pushList(args, change.limits, ({ slot, limit }) => [encodeName(slot), whole(limit)])
+  return settings
 }
 
-/** What is no number would stop the script half-way, and all that the others of its batch wrote would be in no list. */
-function whole(value: number | null | undefined): string {
-  if (value === null || value === undefined) return ''
-  if (Number.isSafeInteger(value)) return String(value)
-  throw new StoreError('STORE_FAILED', `A change has a time or number that is none: ${value}.`, {
-    hint: 'Report this: it should not happen.',
-  })
+function optional(value: number | null | undefined): string {
+  return value === null || value === undefined ? '' : whole(value)
 }
 
-function stateFields(id: string, state: ScheduleState | null): string {
-  const bucket = bucketOf(id).toString(16).padStart(2, '0')
-  if (state === null) return `x\n-\n\n${bucket}\n\n\n\n\n`
-  const { wakeAt, definition, revision, tokens, source } = state
-  const tenant = definition.tenant === null ? '' : `+${encodeName(definition.tenant)}`
-  const app = source.kind === 'code' ? `+${encodeName(source.app)}` : ''
-  return `s\n${whole(wakeAt) || '-'}\n${encodeName(definition.job)}\n${bucket}\n${revision}\n${tokens}\n${tenant}\n${app}\n`
+function pushList<Item>(args: string[], items: readonly Item[], argsOf: (item: Item) => string[]): void {
+  args.push(String(items.length))
+  for (const item of items) args.push(...argsOf(item))
 }
 
-function fireHead(fire: FireRecord, isOwnEnd: boolean): string {
-  const { ending, range, number, endedAt, expiresAt } = fire
-  const isOpen = ending === null ? 1 : 0
-  const times = `${whole(range?.untilAt)}\n${whole(number)}\n${whole(endedAt)}\n${whole(expiresAt)}`
-  return `${fireName(fire)}\n${isOpen}\n${times}\n${isOwnEnd ? 1 : 0}\n`
+function byNumber(one: HistoryRecord, other: HistoryRecord): number {
+  return one.number - other.number
 }
 
-function runHead(run: RunRecord): string {
-  const { token, instance, ending, startedAt, slots } = run
-  const isOpen = ending === null ? 1 : 0
-  const names = slots.length === 0 ? '' : slots.map(encodeName).join('\t')
-  return `${token}\n${fireName(run)}\n${encodeName(instance)}\n${isOpen}\n${whole(startedAt)}\n${names}\n`
+function lineArgs(record: HistoryRecord): string[] {
+  const { line, body } = writeLine(record)
+  return [whole(record.number), line, body]
 }
 
 const APPLIED: ChangeResult = { kind: 'applied' }
@@ -89,30 +92,32 @@ const CONFLICT: ChangeResult = { kind: 'conflict' }
 const EARLY: ChangeResult = { kind: 'early' }
 const NOT_LIVE: ChangeResult = { kind: 'not-live' }
 
-/** `null`: the store wants the definition. */
-export function resultsOf(lines: readonly string[], changes: readonly Change[]): (ChangeResult | null)[] {
-  if (lines[0] === 'n') return changes.map(() => NOT_LIVE)
-  if (lines[0] === 'h') return changes.map(() => CONFLICT)
-  return changes.map((change, index) => resultOf(lines[index]!, change))
+/** What a script answers about a change. `again`: the store has other settings. `exists`: the fire of this name is open or on record. */
+export type Verdict =
+  | { readonly result: ChangeResult; readonly version?: number }
+  | { readonly again: true }
+  | { readonly exists: string }
+
+export function verdictsOf(lines: readonly string[], changes: readonly Change[]): Verdict[] {
+  if (lines[0] === 'n') return changes.map(() => ({ result: NOT_LIVE }))
+  if (lines[0] === 'h') return changes.map(() => ({ result: CONFLICT }))
+  return changes.map((_, index) => verdictOf(lines[index]!))
 }
 
-function resultOf(line: string, { id }: Change): ChangeResult | null {
+function verdictOf(line: string): Verdict {
+  const rest = line.slice(1)
   switch (line[0]) {
     case 'a':
-      return APPLIED
+      return { result: APPLIED, version: Number(rest) }
     case 'c':
-      return CONFLICT
+      return { result: CONFLICT }
     case 'e':
-      return EARLY
+      return { result: EARLY }
     case 'd':
-      return null
+      return { again: true }
     case 'f':
-      return { kind: 'full', slot: decodeName(line.slice(1)) }
-    default: {
-      const [name, record] = line.slice(1).split('\t')
-      const fire = readFire({ schedule: id, ...readFireName(name!) }, record!)
-      // That of a newer version is for that one to deal with.
-      return fire === null ? CONFLICT : { kind: 'exists', fire }
-    }
+      return { result: { kind: 'full', slot: decodeName(rest) } }
+    default:
+      return { exists: rest }
   }
 }

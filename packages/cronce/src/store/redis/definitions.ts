@@ -1,39 +1,71 @@
-import type { Definition, ScheduleState } from '../../model/schedule.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import { encodeName } from './keys.ts'
 
-/** So many are remembered: what is due comes back soon, and its definition is the same most of the time. */
-const MOST = 10_000
-/** Longer ones are few, or would be too much. */
-const LONGEST = 4_096
+/** What only people change about a schedule. Stored apart, and read once per edition. */
+export type Settings = Pick<
+  ScheduleState,
+  'definition' | 'revision' | 'source' | 'createdAt' | 'updatedAt' | 'zoneData'
+>
 
-interface Known {
-  readonly revision: number
-  readonly text: string
-  readonly definition: Definition
+interface Known extends Settings {
+  /** The version of the schedule that wrote it: no two of one name have the same. */
+  readonly edition: number
 }
 
-/** Definitions as the store has them, so that they are neither read nor written anew with every fire. Nothing but cost depends on it. */
+/** How many are remembered: those of what is due come back soon. */
+const MOST = 50_000
+
+/** Settings as the store has them. Scripts refuse to keep an edition that is not the current one, so an old entry does no harm. */
 export class Definitions {
   readonly #known = new Map<string, Known>()
 
-  read(id: string, revision: number, text: string): Definition {
+  find(id: string, edition: number): Settings | undefined {
     const known = this.#known.get(id)
-    if (known !== undefined && known.text === text) {
-      if (known.revision !== revision) this.#known.set(id, { ...known, revision })
-      return known.definition
-    }
-    const definition = JSON.parse(text) as Definition
-    if (text.length > LONGEST) return definition
-    if (known === undefined && this.#known.size >= MOST) this.#known.delete(this.#known.keys().next().value!)
-    this.#known.set(id, { revision, text, definition })
-    return definition
+    return known?.edition === edition ? known : undefined
   }
 
-  /** As text; empty where the store has it already, as far as is known. If it does not, it says so. */
-  textOf({ id, revision, definition }: ScheduleState): string {
-    return this.#known.get(id)?.revision === revision ? '' : JSON.stringify(definition)
+  /** Whatever edition was seen last. */
+  last(id: string): Known | undefined {
+    return this.#known.get(id)
   }
 
-  forget(id: string): void {
-    this.#known.delete(id)
+  remember(id: string, known: Known): void {
+    if (this.#known.size >= MOST && !this.#known.has(id)) this.#known.delete(this.#known.keys().next().value!)
+    this.#known.set(id, known)
   }
+}
+
+/** As a script takes it: job, tenant and app by themselves, since schedules are found by them. */
+export function writeSettings({ definition, revision, source, createdAt, updatedAt, zoneData }: Settings): string {
+  const tenant = definition.tenant === null ? '' : `+${encodeName(definition.tenant)}`
+  const app = source.kind === 'code' ? `+${encodeName(source.app)}` : ''
+  const json = JSON.stringify({ definition, revision, source, createdAt, updatedAt, zoneData } satisfies Settings)
+  return `${encodeName(definition.job)}\n${tenant}\n${app}\n${json}`
+}
+
+export function readSettings(text: string): Settings {
+  return JSON.parse(text.slice(text.indexOf('\n{') + 1)) as Settings
+}
+
+/** Whether `state` leaves the settings as they are. A definition counts only with a new revision. */
+export function isUnchanged(known: Settings, state: ScheduleState): boolean {
+  return (
+    known.revision === state.revision &&
+    known.updatedAt === state.updatedAt &&
+    known.createdAt === state.createdAt &&
+    known.zoneData === state.zoneData &&
+    (known.source === state.source || isSameSource(known.source, state.source))
+  )
+}
+
+function isSameSource(one: Settings['source'], other: Settings['source']): boolean {
+  if (one.kind !== 'code' || other.kind !== 'code') return one.kind === other.kind
+  return one.app === other.app && one.number === other.number
+}
+
+/** What the store keeps of `state`: the definition it has, unless the revision is another one. */
+export function settingsOf(known: Settings | undefined, state: ScheduleState): Settings {
+  const { revision, source, createdAt, updatedAt, zoneData } = state
+  const definition = known?.revision === revision ? known.definition : state.definition
+  return { definition, revision, source, createdAt, updatedAt, zoneData }
 }

@@ -73,7 +73,7 @@ export function translate(error: unknown, name: string, progress: Progress): Cro
 
 function wasRefused(error: unknown, reply: string | null): boolean {
   if (reply === null) return false
-  if (REFUSES_WRITES.test(reply)) return true
+  if (REFUSES_WRITES.test(reply) || reply === 'CRONCEFORMAT') return true
   if (isWithinScript(error)) return false
   return REFUSES_ALL.test(reply) || reply === 'NOPERM' || /^ERR unknown command/.test(messageOf(error))
 }
@@ -104,6 +104,8 @@ function wordsFor(reply: string | null, name: string, error: unknown, progress: 
         `${name} can't be written: ${text}.`,
         'Name the primary, not a replica; after a failover the store goes on by itself.',
       ]
+    case 'CRONCEFORMAT':
+      return formatWords(name, Number(/CRONCEFORMAT (\d+)/.exec(text)?.[1]))
     case 'MISCONF':
       return [
         'STORE_FULL',
@@ -152,6 +154,28 @@ function wordsFor(reply: string | null, name: string, error: unknown, progress: 
     return ['STORE_REFUSED', `${name} refuses what it was sent: ${text}.`, 'Report this: it should not happen.']
   }
   return ['STORE_FAILED', `${name} refused a command: ${text}.`, 'Report this: it should not happen.']
+}
+
+/** How keys and lines are laid out: see `lua/keys.lua`. Scripts refuse any other format. */
+export const FORMAT = 2
+
+export function formatError(name: string, format: number): StoreError {
+  const [code, message, hint] = formatWords(name, format)
+  return new StoreError(code, message, { hint, notApplied: true })
+}
+
+function formatWords(name: string, format: number): Words {
+  return format > FORMAT
+    ? [
+        'STORE_SCHEMA_NEWER',
+        `A newer version of cronce changed how it keeps data in ${name}: format ${format}, this version knows ${FORMAT}.`,
+        'Deploy the newer version here too.',
+      ]
+    : [
+        'STORE_SCHEMA_OLDER',
+        `${name} has data of an earlier version of cronce: format ${format}, this version knows ${FORMAT}.`,
+        'Delete its keys, or use another namespace or prefix: this version does not read the earlier format.',
+      ]
 }
 
 function unreachableWords(name: string, text: string): Words {

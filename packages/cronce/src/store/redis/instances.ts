@@ -1,10 +1,9 @@
 import type { InstanceRecord, InstanceState } from '../../model/instance.ts'
 import { type Beat, ENDED_LOOKED, ENDED_SHOWN, type HeldRun, type InstanceQuery, type Store } from '../store.ts'
-import { decodeName, encodeName } from './keys.ts'
-import type { Script } from './link.ts'
-import type { Answer } from './moment.ts'
-import { readRun } from './records.ts'
-import { FIND_INSTANCES, INSTANCES } from './scripts/instances.ts'
+import { decodeName, encodeName, scheduleOf } from './keys.ts'
+import type { AskScript } from './moment.ts'
+import { FIND_INSTANCES, LIST_INSTANCES } from './scripts.ts'
+import { readOpen } from './state-line.ts'
 
 /** What the script wants of a beat, up to whether it is news. */
 export function beatValues({ instance, join, leaseMs, settled, sequence }: Beat): string[] {
@@ -35,7 +34,8 @@ export interface BeatLines {
   readonly orphans: readonly string[]
 }
 
-export function readBeat([alive, number, bases, appVersion, prunable, ...rest]: readonly string[]): BeatLines {
+export function readBeat(id: string, lines: readonly string[]): BeatLines {
+  const [alive, number, bases, appVersion, prunable, ...rest] = lines
   return {
     alive: alive === '1',
     number: number === '' ? null : Number(number),
@@ -44,12 +44,10 @@ export function readBeat([alive, number, bases, appVersion, prunable, ...rest]: 
     prunable: prunable === '1',
     instances: readInstances(rest),
     busy: linesOf(rest, 'i').filter(isBusy).map(nameOf),
-    held: linesOf(rest, 'h').flatMap(heldOf),
+    held: linesOf(rest, 'h').flatMap((line) => heldOf(line, id)),
     orphans: linesOf(rest, 'o').map(decodeName).sort(),
   }
 }
-
-export type AskScript = (script: Script, args: readonly string[]) => Promise<Answer>
 
 /** So many in one script: nobody else is served meanwhile. */
 const BITE = 500
@@ -66,7 +64,7 @@ export async function listInstances(
   let idle = 0
   for (let cursor = ''; ; ) {
     // Of an app's there may be few among many: pages are as long as they may be.
-    const { now, lines } = await ask(INSTANCES, [
+    const { now, lines } = await ask(LIST_INSTANCES, [
       cursor,
       String(app === undefined ? Math.min(ended - idle, BITE) : BITE),
     ])
@@ -120,8 +118,13 @@ function nameOf(line: string): string {
   return decodeName(line.slice(0, line.indexOf('\t')))
 }
 
-function heldOf(line: string): HeldRun[] {
-  const [schedule, token, record] = line.split('\t') as [string, string, string]
-  const run = readRun(decodeName(schedule), token, record)
-  return run === null ? [] : [{ schedule: run.schedule, token, request: run.request, cancel: run.cancel }]
+/** The runs of this instance in a schedule that it is listed for. */
+function heldOf(line: string, instance: string): HeldRun[] {
+  const tab = line.indexOf('\t')
+  const schedule = scheduleOf(line.slice(0, tab))
+  return readOpen(line.slice(tab + 1)).flatMap(({ run }) => {
+    if (run === null || run.instance !== instance) return []
+    const { token, claim, cancel } = run
+    return [{ schedule, token, claim, cancel }]
+  })
 }

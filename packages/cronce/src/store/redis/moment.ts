@@ -8,7 +8,9 @@ export interface Answer {
   readonly lines: readonly string[]
 }
 
-/** So many are kept: see `scripts/moment.ts`. */
+export type AskScript = (script: Script, args: readonly string[]) => Promise<Answer>
+
+/** How many are kept: see `lua/moment.lua`. */
 const BASES = 16
 
 interface Mark {
@@ -20,7 +22,7 @@ interface Mark {
 
 /**
  * Asks the store, and remembers how much of its history it has seen: a store that went back in time is found out by that. See
- * `scripts/moment.ts`.
+ * `lua/moment.lua`.
  */
 export class Asker {
   readonly #link: Link

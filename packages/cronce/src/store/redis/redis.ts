@@ -30,7 +30,7 @@ export function redis(target: Target, options: RedisOptions = {}): StoreSource<n
       const link = openLink(target, { wait, timeoutMs })
       try {
         await checkSettings(link, namespaceKey(prefix, namespace), { wait, warn })
-        return await openStore(link, { namespace, prefix, waits: wait !== undefined, warn })
+        return await openStore(link, { namespace, prefix, waits: wait !== undefined })
       } catch (error) {
         await link.close()
         throw error

@@ -1,7 +1,7 @@
 import type { OpenOptions } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { FORMAT, formatError } from './errors.ts'
 import type { Link, WaitOptions } from './link.ts'
-import { FORMAT } from './records.ts'
 
 const OLDEST = [6, 2] as const
 
@@ -55,11 +55,8 @@ function checkVersion(name: string, server: ReadonlyMap<string, string>): void {
 }
 
 async function checkFormat(link: Link, key: string): Promise<void> {
-  const format = Number(await link.command(key, ['HGET', key, 'format']))
-  if (format <= FORMAT) return
-  throw new StoreError('STORE_SCHEMA_NEWER', `A newer version of cronce changed how it keeps things in ${link.name}.`, {
-    hint: 'Deploy the newer version here too.',
-  })
+  const format = Number((await link.command(key, ['HGET', key, 'format'])) ?? FORMAT)
+  if (format !== FORMAT) throw formatError(link.name, format)
 }
 
 async function infoOf(link: Link, key: string, section: string): Promise<ReadonlyMap<string, string>> {

@@ -1,6 +1,5 @@
 import type { Change } from '../../model/change.ts'
 import type { FireKey, StepRecord } from '../../model/record.ts'
-import type { ScheduleState } from '../../model/schedule.ts'
 import { findTwin } from '../matches.ts'
 import type {
   Applied,
@@ -15,42 +14,59 @@ import type {
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
-import { warnNewer } from '../warn-newer.ts'
-import { batchesOf, pushChange, resultsOf } from './apply.ts'
-import { Definitions } from './definitions.ts'
+import { batchesOf, pushChange, type Verdict, verdictsOf } from './apply.ts'
 import { beatValues, listInstances, readBeat } from './instances.ts'
-import { decodeName, encodeName, fireName, namespaceKey, neverKey, wakeChannel } from './keys.ts'
+import {
+  decodeName,
+  encodeName,
+  fireName,
+  memberOf,
+  namespaceKey,
+  neverKey,
+  packToken,
+  readToken,
+  wakeChannel,
+} from './keys.ts'
 import type { Link, Script } from './link.ts'
-import { listEnds, listFires, listRuns, listSchedules } from './lists.ts'
+import { findFire, listEnds, listFires, listRuns, listSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { type Answer, Asker } from './moment.ts'
-import { readState } from './records.ts'
-import { APPLY } from './scripts/apply.ts'
-import { BEAT, BURY, DRAIN, ERASE, PRUNE } from './scripts/instances.ts'
-import { DUE, LOAD, LOAD_APP, SAVE_APP } from './scripts/schedules.ts'
-import { ANNOTATE, LIST_STEPS, STEP } from './scripts/steps.ts'
+import { Schedules } from './schedules.ts'
+import {
+  ANNOTATE,
+  APPLY,
+  BEAT,
+  BURY,
+  DRAIN,
+  DUE,
+  ERASE,
+  LIST_STEPS,
+  LOAD,
+  LOAD_APP,
+  PRUNE,
+  SAVE_APP,
+  STEP,
+} from './scripts.ts'
 
-/** So long the others take an instance for one that holds runs, without being told again. */
+/** How long peers take an instance for one that holds runs, without being told again. */
 const BUSY_MS = 60_000
-/** So many in one script: nobody else is served meanwhile. */
+/** How many steps one script reads: the server serves no other client meanwhile. */
 const BITE = 500
 
-export interface RedisOpening extends Pick<OpenOptions, 'namespace' | 'warn'> {
+export interface RedisOpening extends Pick<OpenOptions, 'namespace'> {
   readonly prefix: string
   /** An answer counts only when replicas have what it is based on. */
   readonly waits: boolean
 }
 
 /** One opening of a namespace. */
-export async function openStore(link: Link, { namespace, prefix, waits, warn }: RedisOpening): Promise<Store<never>> {
+export async function openStore(link: Link, { namespace, prefix, waits }: RedisOpening): Promise<Store<never>> {
   const key = namespaceKey(prefix, namespace)
   const session = await link.session()
-  const definitions = new Definitions()
   const liveness = new Liveness(link, key)
   const wakeUp = new WakeUp(wakeChannel(key), async () => session)
-  // Whoever has to say what the store may have forgotten is waited for.
+  // An instance that has to say what the store may have forgotten is waited for.
   const asker = new Asker(link, key, { waits, onMove: () => wakeUp.ring('doubt') })
-  const newer = warnNewer(warn, link.name)
   let saidBusyAt = Number.NEGATIVE_INFINITY
   let closing: Promise<void> | null = null
 
@@ -66,35 +82,21 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
   const askFlag = async (script: Script, args: readonly string[]): Promise<boolean> =>
     (await ask(script, args)).lines[0] === '1'
 
-  const scheduleOf = ([name, head, state, text]: ScheduleLines): ScheduleState | null => {
-    const id = decodeName(name)
-    const [version, tokens, revision] = head.split(' ', 3) as [string, string, string]
-    const definition = definitions.read(id, Number(revision), text)
-    const read = readState({ id, version: Number(version), tokens: Number(tokens), state }, definition)
-    if (read === null) newer(id)
-    return read
-  }
-
-  const schedulesOf = (lines: readonly string[], first = 0): ScheduleState[] => {
-    const schedules: ScheduleState[] = []
-    for (let at = first; at < lines.length; at += 4) {
-      const state = scheduleOf([lines[at]!, lines[at + 1]!, lines[at + 2]!, lines[at + 3]!])
-      if (state !== null) schedules.push(state)
-    }
-    return schedules
-  }
+  const schedules = new Schedules(ask)
+  const reader = { ask, schedules }
 
   const apply = async (changes: readonly Change[], options: ApplyOptions<never> = {}): Promise<Applied> => {
     const results: ChangeResult[] = new Array(changes.length)
     const { wake = false, claimant } = options
     let now = 0
-    for (const { changes: batch, places } of changes.length === 0
-      ? [{ changes: [], places: [] }]
-      : batchesOf(changes)) {
+    let renewed = false
+    const batches = changes.length === 0 ? [{ changes: [], places: [] }] : batchesOf(changes)
+    for (const { changes: batch, places } of batches) {
       const twins = batch.map(findTwin)
       const sound = batch.filter((_, index) => twins[index] === null)
       const answer = await afterFirst(now > 0, () => applyBatch(sound, options))
       now = answer.now
+      renewed = answer.renewed
       let next = 0
       for (const [index, place] of places.entries()) {
         const fire = twins[index]!
@@ -104,7 +106,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     if (claimant !== undefined && results.some(({ kind }) => kind === 'applied') && isNewlyBusy(changes))
       saidBusyAt = performance.now()
     if (wake) wakeUp.ring()
-    return { now, results }
+    return { now, renewed, results }
   }
 
   /** What an earlier batch has written is written, whatever becomes of this one. */
@@ -132,23 +134,45 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       app === undefined ? '' : encodeName(app.name),
       app === undefined ? '' : String(app.version),
     ]
-    const textOf = (state: ScheduleState): string => definitions.textOf(state)
-    for (const change of changes) pushChange(args, change, textOf)
+    const { definitions } = schedules
+    const unknown = changes.filter(({ id, version, state }) => version > 0 && state !== null && !definitions.last(id))
+    if (unknown.length > 0) await schedules.learn(unknown.map(({ id }) => id))
+    const written = changes.map((change) => pushChange(args, change, definitions.last(change.id)))
     const { now, lines } = await ask(APPLY, args)
-    const results = resultsOf(lines, changes)
-    const unfinished = changes.filter((_, index) => results[index] === null)
-    if (unfinished.length === 0) return { now, results: results as ChangeResult[] }
-    // Another definition than the one that was read here is in the store, or none: this time they bring theirs along.
-    for (const { id } of unfinished) definitions.forget(id)
-    const again = await afterFirst(true, () => applyBatch(unfinished, { claimant, app, wake }))
-    let next = 0
-    return { now: again.now, results: results.map((result) => result ?? again.results[next++]!) }
+    const verdicts = verdictsOf(lines, changes)
+    for (const [index, verdict] of verdicts.entries()) {
+      const settings = written[index]!
+      const edition = 'version' in verdict ? verdict.version : undefined
+      if (settings !== null && edition !== undefined) definitions.remember(changes[index]!.id, { ...settings, edition })
+    }
+    const renewed = claimant !== undefined && lines[0] !== 'n'
+    return { now, renewed, results: await afterFirst(true, () => finish(changes, verdicts, { claimant, app, wake })) }
   }
 
-  /** Neighbours watch who holds runs, and hear of it when that begins: not with every claim, but often enough to go on. */
+  /** What needs a second question: the fire that exists, and changes that were decided on other settings than the store has. */
+  const finish = async (
+    changes: readonly Change[],
+    verdicts: readonly Verdict[],
+    options: ApplyOptions<never>,
+  ): Promise<ChangeResult[]> => {
+    const again = changes.filter((_, index) => 'again' in verdicts[index]!)
+    if (again.length > 0) await schedules.learn(again.map(({ id }) => id))
+    const results = again.length === 0 ? [] : [...(await applyBatch(again, options)).results]
+    return Promise.all(
+      verdicts.map(async (verdict, index): Promise<ChangeResult> => {
+        if ('result' in verdict) return verdict.result
+        if ('again' in verdict) return results.shift()!
+        const fire = await findFire(reader, changes[index]!.id, verdict.exists)
+        // Gone since: the change may be decided anew.
+        return fire === null ? { kind: 'conflict' } : { kind: 'exists', fire }
+      }),
+    )
+  }
+
+  /** Peers watch instances that hold runs, and hear of it when that begins: not with every claim, but often enough to go on. */
   const isNewlyBusy = (changes: readonly Change[]): boolean =>
     performance.now() - saidBusyAt > BUSY_MS / 2 &&
-    changes.some(({ runs }) => runs.some(({ ending }) => ending === null))
+    changes.some(({ state }) => state?.open.some(({ run }) => run !== null))
 
   const beat = async (given: Beat): Promise<BeatAnswer> => {
     requireOpen()
@@ -157,7 +181,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     const isNews = given.join || state === 'left'
     const args = [...beatValues(given), isNews ? '1' : '0', session.publish, wakeUp.channel, wakeUp.payload]
     const { now, epoch, lines } = await ask(BEAT, args)
-    const { alive, number, bases, appVersion, prunable, instances, busy, held, orphans } = readBeat(lines)
+    const { alive, number, bases, appVersion, prunable, instances, busy, held, orphans } = readBeat(id, lines)
     if (number === null || state === 'left') liveness.release(id)
     if (isNews) wakeUp.ring()
     for (const peer of busy) wakeUp.markBusy(peer)
@@ -186,8 +210,8 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     await link.close()
   }
 
-  await ask(LOAD, [])
-  // Scripts don't mind if they may not: said once, here, where nobody listens and is woken.
+  await ask(LOAD, ['0'])
+  // Scripts ignore a missing right to publish: it is reported once, here, on a channel that nobody listens to.
   await link.command(key, [session.publish, neverKey(key), ''])
 
   return {
@@ -203,10 +227,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       losesWrites: true,
       leaseClock: 'boot',
     },
-    async load(ids) {
-      const { now, epoch, lines } = await ask(LOAD, [...new Set(ids)].map(encodeName))
-      return { now, epoch, schedules: schedulesOf(lines) }
-    },
+    load: (ids) => schedules.load(ids),
     async due({ jobs, patienceMs, limit }) {
       const args = [
         String(patienceMs),
@@ -215,7 +236,8 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       ]
       const { now, epoch, lines } = await ask(DUE, args)
       const [mineAt = '', othersAt = ''] = lines
-      return { now, epoch, schedules: schedulesOf(lines, 2), mineAt: instantOf(mineAt), othersAt: instantOf(othersAt) }
+      const found = await schedules.read(lines, 2)
+      return { now, epoch, schedules: found, mineAt: instantOf(mineAt), othersAt: instantOf(othersAt) }
     },
     apply,
     beat,
@@ -231,11 +253,11 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     },
     async annotate(notes) {
       const args = notes.flatMap(({ schedule, token, progress, log, logCut }) => [
-        encodeName(schedule),
-        token,
+        memberOf(schedule),
+        packToken(token),
         JSON.stringify({ progress, log, logCut }),
       ])
-      return { stale: (await ask(ANNOTATE, args)).lines }
+      return { stale: (await ask(ANNOTATE, args)).lines.map(readToken) }
     },
     async transact() {
       throw new StoreError('STORE_CANNOT_TRANSACT', `${link.name} has no transactions of yours to settle a fire in.`, {
@@ -249,19 +271,19 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
     saveApp: (app) => askFlag(SAVE_APP, [encodeName(app.name), String(app.version), JSON.stringify(app)]),
     async listSchedules(query) {
       requireOpen()
-      return listSchedules(asker, query, schedulesOf)
+      return listSchedules(reader, query)
     },
     async listFires(query) {
       requireOpen()
-      return listFires(asker, query)
+      return listFires(reader, query)
     },
     async listRuns(query) {
       requireOpen()
-      return listRuns(asker, query)
+      return listRuns(reader, query)
     },
     async listEnds(query) {
       requireOpen()
-      return listEnds(asker, query)
+      return listEnds(ask, query)
     },
     listSteps,
     listInstances: (query) => listInstances(ask, query),
@@ -269,7 +291,7 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
       return { deleted: Number((await ask(PRUNE, [String(limit)])).lines[0]) }
     },
     async erase(schedule, limit) {
-      const [left] = (await ask(ERASE, [encodeName(schedule), String(limit)])).lines
+      const [left] = (await ask(ERASE, [memberOf(schedule), String(limit)])).lines
       if (left !== 'exists') return left === '0'
       throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
         hint: 'Remove it first: its records are what keeps it from running twice.',
@@ -290,24 +312,21 @@ export async function openStore(link: Link, { namespace, prefix, waits, warn }: 
   }
 }
 
-/** Name, head, state, definition. */
-type ScheduleLines = readonly [name: string, head: string, state: string, definition: string]
-
 function instantOf(text: string): number | null {
   return text === '' ? null : Number(text)
 }
 
 function stepValues(command: StepCommand): string[] {
   const { kind, fire, step } = command
-  const head = [kind, encodeName(fire.schedule), fireName(fire), encodeName(step)]
-  if (kind === 'begin') return [...head, command.token, command.rerun ? '1' : '0', '']
-  const token = kind === 'end' ? command.token : ''
+  const head = [kind, memberOf(fire.schedule), fireName(fire), encodeName(step)]
+  if (kind === 'begin') return [...head, packToken(command.token), command.rerun ? '1' : '0', '']
+  const token = kind === 'end' ? packToken(command.token) : ''
   return [...head, token, command.failed ? '1' : '0', JSON.stringify(command.result)]
 }
 
 function stepAnswerOf([kind, value]: readonly string[]): StepAnswer {
   if (kind === 'done') return { kind, result: JSON.parse(value!) }
-  if (kind === 'unknown') return { kind, token: value! }
+  if (kind === 'unknown') return { kind, token: readToken(value!) }
   return { kind: kind as 'applied' | 'duplicate' | 'stale' | 'not-found' }
 }
 
@@ -320,7 +339,7 @@ function stepOf({ schedule, dueAt, nonce }: FireKey, line: string): StepRecord {
     nonce,
     step: decodeName(name),
     state,
-    token,
+    token: readToken(token),
     result: JSON.parse(result),
     begunAt: Number(begunAt),
     endedAt: instantOf(endedAt),

@@ -1,40 +1,24 @@
-import { script } from './script.ts'
-
-/** Four lines for a schedule: its name, its head, state, definition. */
-const LINES_LUA = `
-local function add_schedule(lines, id)
-  local row = call('HMGET', SCHEDULE .. id, 'h', 's', 'd')
-  if not row[1] then return end
-  local last = #lines
-  lines[last + 1] = id
-  lines[last + 2] = row[1]
-  lines[last + 3] = row[2]
-  lines[last + 4] = row[3]
-end
-`
-
-/** ARGV: epoch, ids. */
-export const LOAD = script(
-  'load',
-  LINES_LUA,
-  `
+-- script: load
+-- uses: keys moment line
+-- ARGV: epoch, whether with settings, members. Answers for each that exists: member, line, settings ('' if they are not wanted).
 local lines = {}
-for n = 2, #ARGV do add_schedule(lines, ARGV[n]) end
+for n = 3, #ARGV do
+  local line = read_schedule(ARGV[n])
+  if line then
+    lines[#lines + 1] = ARGV[n]
+    lines[#lines + 1] = line
+    lines[#lines + 1] = ARGV[2] == '1' and call('HGET', SETTINGS, sub(ARGV[n], 3)) or ''
+  end
+end
 return answer(lines)
-`,
-)
 
-/**
- * ARGV: epoch, patience, how many, and for each job its name and its buckets. Answers when the next of one's own and of the others
- * is due ('' for never), then the schedules.
- *
- * Within a job, what is due is looked through from the longest waiting on, in bites: what is somebody else's turn is passed over. A look that
- * would go on for too long says that there may be more in a moment; one that has found enough goes on a little, for when the next are due.
- */
-export const DUE = script(
-  'due',
-  LINES_LUA,
-  `
+-- script: due
+-- uses: keys moment line
+-- ARGV: epoch, patience, how many, and for each job its name and its buckets. Answers when the next of one's own and of the others is due
+-- ('' for never), then for each schedule: member, line, ''.
+--
+-- Within a job, what is due is looked through from the longest waiting on, in bites: what is another instance's turn is passed over. A look
+-- that would go on for too long says that there may be more in a moment; one that has found enough goes on a little, for when the next are due.
 local BITE = 500
 local MOST_BITES = 20
 local MORE_BITES = 2
@@ -52,7 +36,7 @@ local mine_at, others_at = math.huge, math.huge
 local horizon = math.huge
 
 local function bucket_of(member)
-  return tonumber(string.sub(member, 1, 2), 16)
+  return tonumber(sub(member, 1, 2), 16)
 end
 
 -- Those of one instant stand in the order of their buckets: the place of the next in one of the wanted buckets, or behind them all.
@@ -85,7 +69,7 @@ local function look(job, buckets)
       local wanted = mine or at <= now - patience
       if wanted and taken < limit then
         taken = taken + 1
-        found[#found + 1] = { at, string.sub(rows[n], 3), mine }
+        found[#found + 1] = { at, rows[n], mine }
       else
         if wanted then horizon = math.min(horizon, at) end
         if mine then
@@ -165,44 +149,36 @@ for n, entry in ipairs(found) do
   if n > limit or entry[1] > horizon then
     if entry[3] then mine_at = math.min(mine_at, entry[1]) else others_at = math.min(others_at, entry[1]) end
   else
-    add_schedule(lines, entry[2])
+    local line = read_schedule(entry[2])
+    if line then
+      lines[#lines + 1] = entry[2]
+      lines[#lines + 1] = line
+      lines[#lines + 1] = ''
+    end
   end
 end
 if mine_at < math.huge then lines[1] = digits(mine_at) end
 if others_at < math.huge then lines[2] = digits(others_at) end
 return answer(lines)
-`,
-)
 
-/**
- * ARGV: epoch, index ('', 'job', 'tenant' or 'app'), its name, from ('[' or '(' and a name, or '-'), to, how many.
- * Answers the last name that was looked at ('' for no more), then the schedules.
- */
-export const LIST_SCHEDULES = script(
-  'list-schedules',
-  LINES_LUA,
-  `
+-- script: list_names
+-- uses: keys moment
+-- ARGV: epoch, index ('', 'job', 'tenant' or 'app'), its name, from ('[' or '(' and a name, or '-'), to, how many. Answers names.
 local indexes = { job = NAMES_OF_JOB, tenant = NAMES_OF_TENANT, app = NAMES_OF_APP }
 local key = ARGV[2] == '' and NAMES or indexes[ARGV[2]] .. ARGV[3]
-local ids = call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6])
-local lines = { #ids == tonumber(ARGV[6]) and ids[#ids] or '' }
-for _, id in ipairs(ids) do add_schedule(lines, id) end
-return answer(lines)
-`,
-)
+return answer(call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6]))
 
-/** ARGV: epoch, name. Answers the record, if there is one. */
-export const LOAD_APP = script('load-app', `return answer({ call('HGET', APP .. ARGV[2], 'record') or nil })`)
+-- script: load_app
+-- uses: keys moment
+-- ARGV: epoch, name. Answers the record, if there is one.
+return answer({ call('HGET', APP .. ARGV[2], 'record') or nil })
 
-/** ARGV: epoch, name, version, record. */
-export const SAVE_APP = script(
-  'save-app',
-  `
+-- script: save_app
+-- uses: keys moment
+-- ARGV: epoch, name, version, record.
 local key = APP .. ARGV[2]
 local version = tonumber(call('HGET', key, 'version')) or 0
 if version ~= ARGV[3] - 1 then return answer({ '0' }) end
 call('HSET', key, 'version', ARGV[3], 'record', ARGV[4])
 count()
 return answer({ '1' })
-`,
-)

@@ -1,21 +1,4 @@
-import { RECORDS_LUA } from './records.ts'
-import { script } from './script.ts'
-
-/** What claims and beats share. */
-export const INSTANCES_LUA = `
--- False: it is over, or was never there. A lease that has run out is renewed like any other.
-local function renew(id, lease)
-  local key = INSTANCE .. id
-  local row = call('HMGET', key, 'state', 'gone')
-  if not row[1] or row[2] then return false end
-  call('HINCRBY', key, 'renewals', 1)
-  call('HSET', key, 'at', digits(now), 'lease', lease, 'ends', digits(now + lease))
-  return true
-end
-`
-
-/** A line for each instance of a list, and how leases are read. */
-const ROWS_LUA = `
+-- part: instances
 local DAY_MS = 86400000
 
 -- When the clock was set back, a lease may seem to end hours from now. It ends as if it were renewed now, at the latest.
@@ -34,25 +17,19 @@ local function instance_line(id)
   if not row[6] then return nil end
   local expired = ends_of(id) <= now and '1' or '0'
   local busy = call('SISMEMBER', HOLDERS, id)
-  return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], expired, busy, row[6] }, '\\t')
+  return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], expired, busy, row[6] }, '\t')
 end
 
 local function is_forgettable(id)
   return call('EXISTS', HELD .. id) == 0
 end
-`
 
-/**
- * ARGV: epoch, id, state, join, lease, settled epoch ('' for none), record, app, its number, the last that was acknowledged ('' for
- * none), whether it is news, how to publish, channel, message.
- * Answers whether it is alive, the number of the last beat on record ('' for none), the bases of epochs, the version of the app, whether something is prunable; then lines that begin with
- * i (instance), h (run held), o (orphan).
- */
-export const BEAT = script(
-  'beat',
-  INSTANCES_LUA,
-  ROWS_LUA,
-  `
+-- script: beat
+-- uses: keys moment line instances
+-- ARGV: epoch, id, state, join, lease, settled epoch ('' for none), record, app, its number, the last that was acknowledged ('' for none),
+-- whether it is news, how to publish, channel, message.
+-- Answers whether it is alive, the number of the last beat on record ('' for none), the bases of epochs, the version of the app, whether
+-- something is prunable; then lines that begin with i (instance), h (member and line of a schedule with runs of its own), o (orphan).
 local id, state, join, lease, settled = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local key = INSTANCE .. id
 local has_settled = false
@@ -64,7 +41,7 @@ local function take_beat()
     if join ~= '1' then return false end
     call('HSET', key, 'started', digits(now), 'drain', '0', 'renewals', '0')
     call('SADD', LIVE, id)
-    -- Whoever was not there before has nothing to say about it.
+    -- An instance that was not there before has nothing to say about it.
     if settled == '' then settled = digits(epoch) end
   else
     local last = tonumber(row[4]) or 0
@@ -96,7 +73,7 @@ end
 
 local alive = take_beat()
 if alive then count() end
--- While claims are held it may be the one that was waited for. Those who are woken beat, too: only news is told, or it would never end.
+-- While claims are held this may be the one that was waited for. Instances that are woken beat, too: only news is told, or it would never end.
 if ARGV[11] == '1' or has_settled then tell(ARGV[12], ARGV[13], ARGV[14]) end
 local number = ''
 if alive or call('HEXISTS', key, 'gone') == 0 and call('HEXISTS', key, 'state') == 1 then number = call('HGET', key, 'beat') or '0' end
@@ -112,21 +89,16 @@ for _, holder in ipairs(call('SMEMBERS', HOLDERS)) do
   if call('HEXISTS', INSTANCE .. holder, 'gone') == 1 then lines[#lines + 1] = 'o' .. holder end
 end
 if alive then
-  for _, held_run in ipairs(call('SMEMBERS', HELD .. id)) do
-    local schedule, token = match(held_run, '^([^\\n]*)\\n(.*)$')
-    local found = call('HGET', SCHEDULE .. schedule, 'r' .. token)
-    if found then lines[#lines + 1] = 'h' .. schedule .. '\\t' .. token .. '\\t' .. found end
+  for _, member in ipairs(call('SMEMBERS', HELD .. id)) do
+    local line = read_schedule(member)
+    if line then lines[#lines + 1] = 'h' .. member .. '\t' .. line end
   end
 end
 return answer(lines)
-`,
-)
 
-/** ARGV: epoch, instance, renewals, hint. */
-export const BURY = script(
-  'bury',
-  ROWS_LUA,
-  `
+-- script: bury
+-- uses: keys moment instances
+-- ARGV: epoch, instance, renewals, hint.
 local id = ARGV[2]
 local key = INSTANCE .. id
 local row = call('HMGET', key, 'state', 'gone', 'renewals')
@@ -138,13 +110,10 @@ call('SREM', LIVE, id)
 call('ZADD', GONE, digits(now), id)
 count()
 return answer({ '1' })
-`,
-)
 
-/** ARGV: epoch, instance, drain, how to publish, channel, message. */
-export const DRAIN = script(
-  'drain',
-  `
+-- script: drain
+-- uses: keys moment
+-- ARGV: epoch, instance, drain, how to publish, channel, message.
 local key = INSTANCE .. ARGV[2]
 local row = call('HMGET', key, 'state', 'gone')
 if not row[1] or row[2] then return answer({ '0' }) end
@@ -152,28 +121,18 @@ call('HSET', key, 'drain', ARGV[3])
 count()
 tell(ARGV[4], ARGV[5], ARGV[6])
 return answer({ '1' })
-`,
-)
 
-/** ARGV: epoch, ids. */
-export const FIND_INSTANCES = script(
-  'find_instances',
-  ROWS_LUA,
-  `
+-- script: find_instances
+-- uses: keys moment instances
+-- ARGV: epoch, ids.
 local lines = {}
 for index = 2, #ARGV do lines[#lines + 1] = instance_line(ARGV[index]) end
 return answer(lines)
-`,
-)
 
-/**
- * ARGV: epoch, cursor ('' for the first page), how many. The first page begins with those that live and those that are over and hold
- * runs; then come the others that are over, the newest first. Answers the cursor of the next page, '' if there is none.
- */
-export const INSTANCES = script(
-  'instances',
-  ROWS_LUA,
-  `
+-- script: list_instances
+-- uses: keys moment instances
+-- ARGV: epoch, cursor ('' for the first page), how many. The first page begins with instances that live and those that are over and hold
+-- runs; then come the others that are over, the newest first. Answers the cursor of the next page, '' if there is none.
 local lines = { '' }
 if ARGV[2] == '' then
   for _, id in ipairs(call('SMEMBERS', LIVE)) do lines[#lines + 1] = instance_line(id) end
@@ -189,54 +148,3 @@ for _, id in ipairs(gone) do
 end
 if #gone == most then lines[1] = digits(first + #gone) end
 return answer(lines)
-`,
-)
-
-/** ARGV: epoch, how many. Answers how many fires went. */
-export const PRUNE = script(
-  'prune',
-  RECORDS_LUA,
-  ROWS_LUA,
-  `
-local limit = tonumber(ARGV[2])
-local deleted = 0
--- A record that says when it may go but not how it ended is somebody's mistake, and no reason to lose an open fire.
-for _, member in ipairs(call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)) do
-  if deleted == limit then break end
-  local schedule, fire = match(member, '^([^\\n]*)\\n(.*)$')
-  local found = call('HGET', SCHEDULE .. schedule, 'F' .. fire)
-  if not found then
-    later('ZREM', EXPIRING, member)
-  elseif string.sub(found, 1, 1) == '0' then
-    delete_fire(schedule, fire)
-    deleted = deleted + 1
-  end
-end
-for _, id in ipairs(call('ZRANGEBYSCORE', GONE, '-inf', digits(now - DAY_MS), 'LIMIT', 0, limit + 100)) do
-  if is_forgettable(id) then
-    call('DEL', INSTANCE .. id)
-    later('ZREM', GONE, id)
-  end
-end
-finish()
-count()
-return answer({ digits(deleted) })
-`,
-)
-
-/** ARGV: epoch, schedule, how many. Answers 'exists', or whether something is left. */
-export const ERASE = script(
-  'erase',
-  RECORDS_LUA,
-  `
-local schedule, limit = ARGV[2], tonumber(ARGV[3])
-if call('HEXISTS', SCHEDULE .. schedule, 'h') == 1 then return answer({ 'exists' }) end
-local found = call('ZRANGE', FIRES_OF .. schedule, 0, limit - 1)
--- What may have been written without a fire, or outlived it.
-if #found == 0 then found = call('SRANDMEMBER', STEPPED .. schedule, limit) end
-for _, fire in ipairs(found) do delete_fire(schedule, fire) end
-finish()
-count()
-return answer({ #found > 0 and '1' or '0' })
-`,
-)

@@ -1,0 +1,59 @@
+-- part: keys
+-- Every key there is. All begin with the key of the namespace: one hash tag, so one script can change all of it.
+-- A schedule is a *member*: two hexadecimal digits, its bucket, and its name. The first digit is its shard.
+-- Names have no control characters. A fire is `dueAt:nonce` within its schedule; a line of history is its number.
+local call, match, sub, gmatch = redis.call, string.match, string.sub, string.gmatch
+-- hash: epoch, run (of the server), mark, bases, held, waited, floor, ended, ends (how many were logged), format
+local META = KEYS[1]
+-- by shard, hash: name -> line, see line.lua
+local STATES = META .. ':s:'
+-- hash: name -> job, tenant, app, and the settings as JSON
+local SETTINGS = META .. ':def'
+-- sorted by name: all schedules, those of a job, of a tenant, and those that the code of an app declares
+local NAMES = META .. ':names'
+local NAMES_OF_JOB = META .. ':names:job:'
+local NAMES_OF_TENANT = META .. ':names:tenant:'
+local NAMES_OF_APP = META .. ':names:app:'
+-- by job, sorted by wakeAt: members
+local DUE = META .. ':due:'
+-- by schedule, list: lines, of which the first has the number that the schedule's line says. They outlive the schedule.
+local HISTORY = META .. ':h:'
+-- by schedule, hash: number -> what is too long for a line; token -> what the run told
+local BODIES = META .. ':b:'
+local NOTES = META .. ':n:'
+-- by schedule, hash: token -> number, nonce -> number of the last line with it
+local TOKENS = META .. ':t:'
+local NONCES = META .. ':nonce:'
+-- sorted by dueAt: lines of all schedules (member LF nonce LF number), of one (nonce LF number); those of ranges that are final
+local FIRES = META .. ':f'
+local FIRES_OF = META .. ':f:'
+local RANGES = META .. ':ranges'
+local RANGES_OF = META .. ':ranges:'
+-- sorted by startedAt: lines of runs, of all schedules (member LF token LF number), of one (token LF number)
+local RUNS = META .. ':r'
+local RUNS_OF = META .. ':r:'
+-- sorted by dueAt: open fires without a run (member LF nonce LF dueAt)
+local WAITING = META .. ':waiting'
+-- list: the latest ends in the order of commits (member LF number)
+local LOG = META .. ':log'
+-- sorted by when the first of their final lines may go, or sooner: members
+local EXPIRING = META .. ':expiring'
+-- by instance, set: members with open runs of it; and the set of those instances
+local HELD = META .. ':held:'
+local HOLDERS = META .. ':holders'
+-- by limit, set: open runs that count against it (member LF token)
+local SLOT = META .. ':slot:'
+-- by schedule, LF, fire: hash of steps; and by schedule the set of fires that have some
+local STEPS = META .. ':steps:'
+local STEPPED = META .. ':stepped:'
+-- hash: what an instance is and when it renewed; the set of those that live; those that are over, sorted by when
+local INSTANCE = META .. ':instance:'
+local LIVE = META .. ':live'
+local GONE = META .. ':gone'
+-- hash: version, record
+local APP = META .. ':app:'
+
+-- Numbers of more than 14 digits would be rounded.
+local function digits(number)
+  return string.format('%.0f', number)
+end

@@ -1,0 +1,71 @@
+-- part: moment
+-- The store's clock, and which history of the store this is. ARGV[1]: the highest epoch that the caller has seen, the server that began
+-- it, and a `w` if the answer is to wait for replicas: only a connection that has written something waits for them.
+--
+-- `run_id` differs for every process of every server. If it is not the one that wrote last, the server was restarted or replaced: what was
+-- acknowledged may be lost, so the epoch moves up, and nothing that was decided before is written. Every change counts in `mark`, and
+-- `bases` keeps the mark at which each of the last epochs began, and on which server: a process that has seen a higher mark in an earlier
+-- epoch, or that epoch on another server, knows that something was lost. An epoch is never below the hours since 2025, so that tokens grow
+-- also if a server has lost everything.
+local FORMAT = '2'
+local HOUR_MS = 3600000
+local YEAR_2025 = 1735689600000
+local BASES = 16
+
+local seen, seen_run, waits = match(ARGV[1], '^(%d+):(%w*):(w?)$')
+seen = tonumber(seen)
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local meta = call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases', 'format')
+if meta[6] and meta[6] ~= FORMAT then return redis.error_reply('CRONCEFORMAT ' .. meta[6]) end
+local epoch = tonumber(meta[1]) or 0
+local mark = tonumber(meta[3]) or 0
+local held = tonumber(meta[4]) or 0
+
+local function move(run)
+  epoch = math.max(epoch, seen) + 1
+  epoch = math.max(epoch, math.floor((now - YEAR_2025) / HOUR_MS))
+  local bases = {}
+  for base in gmatch(meta[5] or '', '%S+') do bases[#bases + 1] = base end
+  bases[#bases + 1] = digits(epoch) .. ':' .. digits(mark) .. ':' .. run
+  meta[5] = table.concat(bases, ' ', math.max(1, #bases - BASES + 1))
+  held = 0
+  -- Live instances may know of what was lost: no claims until they have said so. None of them could renew: all leases begin anew.
+  for _, id in ipairs(call('SMEMBERS', LIVE)) do
+    held = 1
+    local lease = tonumber(call('HGET', INSTANCE .. id, 'lease')) or 0
+    call('HSET', INSTANCE .. id, 'ends', digits(now + lease))
+  end
+  call('HSET', META, 'epoch', digits(epoch), 'run', run, 'bases', meta[5], 'held', digits(held), 'mark', digits(mark), 'format', FORMAT)
+end
+
+local run = sub(match(call('INFO', 'server'), 'run_id:(%w+)') or 'unknown', 1, 12)
+if meta[2] ~= run or epoch < seen or (epoch == seen and run ~= seen_run) then move(run) end
+if waits == 'w' then call('HSET', META, 'waited', digits(now)) end
+
+-- Whether claims wait for an instance that has not settled in this epoch.
+local function is_held()
+  if held == 0 then return false end
+  for _, id in ipairs(call('SMEMBERS', LIVE)) do
+    local row = call('HMGET', INSTANCE .. id, 'settled', 'ends')
+    if (tonumber(row[1]) or 0) < epoch and (tonumber(row[2]) or 0) > now then return true end
+  end
+  held = 0
+  call('HSET', META, 'held', '0')
+  return false
+end
+
+-- A hint, after everything is written: a user who may not publish has written all the same.
+local function tell(how, channel, message)
+  redis.pcall(how, channel, message)
+end
+
+local function count()
+  mark = call('HINCRBY', META, 'mark', 1)
+end
+
+-- The lines, and behind them what every answer tells.
+local function answer(lines)
+  lines[#lines + 1] = digits(now) .. ' ' .. digits(epoch) .. ' ' .. digits(mark) .. ' ' .. run
+  return lines
+end

@@ -1,0 +1,75 @@
+-- script: prune
+-- uses: keys moment line history instances
+-- ARGV: epoch, how many. Answers how many fires went.
+local LOOKS = 20000
+local limit = tonumber(ARGV[2])
+local deleted = 0
+
+-- Fires of a schedule whose time is up. `expires` becomes exact once all of its lines were looked at.
+local function prune_schedule(member)
+  local history = load_history(member)
+  if not history then
+    call('ZREM', EXPIRING, member)
+    return
+  end
+  local found, next_at = {}, math.huge
+  local is_whole = walk(history, LOOKS, function(line)
+    if line.flag == 'L' then return true end
+    if line.expires > now then
+      next_at = math.min(next_at, line.expires)
+      return true
+    end
+    if deleted + #found == limit then return false end
+    found[#found + 1] = line
+    return true
+  end)
+  for _, line in ipairs(found) do delete_fire(history, line.due, line.nonce) end
+  deleted = deleted + #found
+  drop_empty(history)
+  if is_whole and next_at == math.huge then
+    history.expires = '-'
+    call('ZREM', EXPIRING, member)
+  elseif is_whole then
+    history.expires = digits(next_at)
+    call('ZADD', EXPIRING, history.expires, member)
+  end
+  save_history(history)
+end
+
+for _, member in ipairs(call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit)) do
+  if deleted == limit then break end
+  prune_schedule(member)
+end
+for _, id in ipairs(call('ZRANGEBYSCORE', GONE, '-inf', digits(now - DAY_MS), 'LIMIT', 0, limit + 100)) do
+  if is_forgettable(id) then
+    call('DEL', INSTANCE .. id)
+    call('ZREM', GONE, id)
+  end
+end
+count()
+return answer({ digits(deleted) })
+
+-- script: erase
+-- uses: keys moment line history
+-- ARGV: epoch, member, how many. Answers 'exists', or whether something may be left.
+local member, limit = ARGV[2], tonumber(ARGV[3])
+local name = sub(member, 3)
+local history, edition = load_history(member)
+if history and edition ~= '0' then return answer({ 'exists' }) end
+local found = {}
+if history then
+  walk(history, math.huge, function(line)
+    if #found == limit then return false end
+    found[#found + 1] = line
+    return true
+  end)
+  for _, line in ipairs(found) do delete_fire(history, line.due, line.nonce) end
+  drop_empty(history)
+  save_history(history)
+end
+-- Steps that have outlived their fire.
+local stepped = #found == 0 and call('SRANDMEMBER', STEPPED .. name, limit) or {}
+for _, fire in ipairs(stepped) do delete_steps(name, fire) end
+if #found + #stepped == 0 then call('UNLINK', NOTES .. name) end
+count()
+return answer({ #found + #stepped > 0 and '1' or '0' })

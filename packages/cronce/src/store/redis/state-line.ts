@@ -1,0 +1,199 @@
+import type { FireKind, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
+import type { Settings } from './definitions.ts'
+import { decodeName, encodeName, packToken, readToken, whole } from './keys.ts'
+
+/*
+ * The line of a schedule, in its shard:
+ *   version edition first mark expires tokens ended nextAt plannedTo wakeAt fired failedInRow lastDue succeededDue succeededAt trimmedBefore
+ *   one line for each open fire
+ *   JSON of what is uncommon, if there is any
+ * The first seven are the scripts' own: see lua/line.lua. Times after nextAt are offsets to it. Absent: '-'.
+ * An open fire: dueAt token claim startedAt plannedAt readyAt [kind round attempt failures crashes overlap] TAB nonce TAB instance (TAB slot)*
+ * A fire that waits has the token '-'. Times after dueAt are offsets to it.
+ */
+
+// A field that is added to the model and not read here does not compile; of those that may be missing, this says the same.
+type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
+true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' | 'retirements' ? true : never
+true satisfies Optional<OpenFire> extends 'giveUp' | 'wait' | 'asked' | 'tenant' ? true : never
+true satisfies Optional<OpenRun> extends 'cause' | 'parkedUntil' | 'slots' ? true : never
+
+type Mutable<Model> = { -readonly [Name in keyof Model]: Model[Name] }
+
+/** What most schedules do not have. */
+interface Uncommon {
+  pause?: ScheduleState['pause']
+  retiredAt?: number
+  retirements?: ScheduleState['retirements']
+  skipped?: ScheduleState['skipped']
+  backfills?: ScheduleState['backfills']
+  /** By their place among the open fires. */
+  open?: Record<number, UncommonFire>
+}
+
+type UncommonFire = Partial<
+  Pick<OpenFire, 'giveUp' | 'wait' | 'asked' | 'own' | 'tenant'> & Pick<OpenRun, 'cause' | 'cancel' | 'parkedUntil'>
+>
+
+/** From `nextAt` on: what stands before it is known to the script alone, or sent apart. */
+export function writeState(state: ScheduleState): string {
+  const { nextAt, last } = state
+  const base = nextAt ?? 0
+  const offset = (at: number | null | undefined): string => (at == null ? '-' : whole(at - base))
+  let text = `${nextAt === null ? '-' : whole(nextAt)} ${offset(state.plannedTo)} ${offset(state.wakeAt)} `
+  text += `${whole(state.fired)} ${whole(state.failedInRow)} `
+  text += `${offset(last.dueAt)} ${offset(last.succeededDueAt)} ${offset(last.succeededAt)} ${offset(state.trimmedBefore)}`
+  for (const fire of state.open) text += writeOpen(fire)
+  const uncommon = uncommonOf(state)
+  return uncommon === null ? text : `${text}\n${JSON.stringify(uncommon)}`
+}
+
+function writeOpen(fire: OpenFire): string {
+  const { dueAt, run } = fire
+  let text = `\n${whole(dueAt)} `
+  text += run === null ? '- 0 0' : `${packToken(run.token)} ${whole(run.claim)} ${whole(run.startedAt - dueAt)}`
+  text += ` ${whole(fire.plannedAt - dueAt)} ${whole(fire.readyAt - dueAt)}`
+  if (!isFirstRun(fire)) {
+    const { round, attempt, failures, crashes, ignoresOverlap } = fire
+    text += ` ${KINDS.indexOf(fire.kind)} ${whole(round)} ${whole(attempt)} ${whole(failures)} ${whole(crashes)} ${ignoresOverlap ? 1 : 0}`
+  }
+  text += `\t${fire.nonce === '' ? '' : encodeName(fire.nonce)}\t${run === null ? '' : encodeName(run.instance)}`
+  for (const slot of run?.slots ?? []) text += `\t${encodeName(slot)}`
+  return text
+}
+
+export const KINDS: readonly FireKind[] = ['scheduled', 'backfill', 'manual']
+
+function isFirstRun({ kind, round, attempt, failures, crashes, ignoresOverlap }: OpenFire): boolean {
+  return kind === 'scheduled' && round === 1 && attempt === 1 && failures === 0 && crashes === 0 && !ignoresOverlap
+}
+
+function uncommonOf(state: ScheduleState): Uncommon | null {
+  const uncommon: Uncommon = {}
+  if (state.pause !== null) uncommon.pause = state.pause
+  if (state.retiredAt !== null) uncommon.retiredAt = state.retiredAt
+  if (state.retirements !== undefined) uncommon.retirements = state.retirements
+  if (state.skipped !== undefined) uncommon.skipped = state.skipped
+  if (state.backfills.length > 0) uncommon.backfills = state.backfills
+  for (const [index, fire] of state.open.entries()) {
+    const own = uncommonOfFire(fire)
+    if (own !== null) uncommon.open = { ...uncommon.open, [index]: own }
+  }
+  for (const _ in uncommon) return uncommon
+  return null
+}
+
+function uncommonOfFire({ giveUp, wait, asked, own, tenant, run }: OpenFire): UncommonFire | null {
+  const { cause, cancel, parkedUntil } = run ?? {}
+  const isPlain =
+    giveUp === undefined && wait === undefined && asked === undefined && own === null && tenant === undefined
+  if (isPlain && cause === undefined && (cancel ?? null) === null && parkedUntil === undefined) return null
+  return {
+    ...(giveUp === undefined ? {} : { giveUp }),
+    ...(wait === undefined ? {} : { wait }),
+    ...(asked === undefined ? {} : { asked }),
+    ...(own === null ? {} : { own }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(cause === undefined ? {} : { cause }),
+    ...((cancel ?? null) === null ? {} : { cancel: cancel! }),
+    ...(parkedUntil === undefined ? {} : { parkedUntil }),
+  }
+}
+
+/** The part that the scripts keep to themselves, as far as a reader needs it. */
+export function editionOf(line: string): number {
+  const from = line.indexOf(' ') + 1
+  return Number(line.slice(from, line.indexOf(' ', from)))
+}
+
+export function readState(id: string, line: string, settings: Settings): ScheduleState {
+  const [head, ...sections] = line.split('\n') as [string, ...string[]]
+  const numbers = head.split(' ')
+  const nextAt = numbers[7] === '-' ? null : Number(numbers[7])
+  const base = nextAt ?? 0
+  const time = (index: number): number | null => (numbers[index] === '-' ? null : base + Number(numbers[index]))
+  const uncommon = uncommonIn(sections)
+  const { definition, revision, source, createdAt, updatedAt, zoneData } = settings
+  const state: Mutable<ScheduleState> = {
+    id,
+    version: Number(numbers[0]),
+    definition,
+    revision,
+    source,
+    createdAt,
+    updatedAt,
+    pause: uncommon?.pause ?? null,
+    retiredAt: uncommon?.retiredAt ?? null,
+    nextAt,
+    zoneData,
+    wakeAt: time(9),
+    tokens: Number(numbers[5]),
+    fired: Number(numbers[10]),
+    ended: Number(numbers[6]),
+    trimmedBefore: time(15),
+    failedInRow: Number(numbers[11]),
+    last: { dueAt: time(12), succeededDueAt: time(13), succeededAt: time(14) },
+    open: sections.length === 0 ? [] : openIn(sections, uncommon),
+    backfills: uncommon?.backfills ?? [],
+  }
+  const plannedTo = time(8)
+  if (plannedTo !== null) state.plannedTo = plannedTo
+  if (uncommon?.skipped !== undefined) state.skipped = uncommon.skipped
+  if (uncommon?.retirements !== undefined) state.retirements = uncommon.retirements
+  return state
+}
+
+/** The open fires of a line, for readers who do not need the rest. */
+export function readOpen(line: string): OpenFire[] {
+  const [, ...sections] = line.split('\n')
+  return openIn(sections, uncommonIn(sections))
+}
+
+function uncommonIn(sections: readonly string[]): Uncommon | null {
+  const last = sections.at(-1)
+  return last?.[0] === '{' ? (JSON.parse(last) as Uncommon) : null
+}
+
+function openIn(sections: readonly string[], uncommon: Uncommon | null): OpenFire[] {
+  const fires = uncommon === null ? sections : sections.slice(0, -1)
+  return fires.map((section, index) => readFire(section, uncommon?.open?.[index]))
+}
+
+function readFire(section: string, uncommon: UncommonFire | undefined): OpenFire {
+  const [head, nonce, instance, ...slots] = section.split('\t') as [string, string, string, ...string[]]
+  const numbers = head.split(' ')
+  const isFirst = numbers.length === 6
+  const dueAt = Number(numbers[0])
+  const fire: Mutable<OpenFire> = {
+    dueAt,
+    nonce: decodeName(nonce),
+    kind: isFirst ? 'scheduled' : KINDS[Number(numbers[6])]!,
+    round: isFirst ? 1 : Number(numbers[7]),
+    plannedAt: dueAt + Number(numbers[4]),
+    readyAt: dueAt + Number(numbers[5]),
+    ignoresOverlap: !isFirst && numbers[11] === '1',
+    attempt: isFirst ? 1 : Number(numbers[8]),
+    failures: isFirst ? 0 : Number(numbers[9]),
+    crashes: isFirst ? 0 : Number(numbers[10]),
+    run: null,
+    own: uncommon?.own ?? null,
+  }
+  if (numbers[1] !== '-') {
+    const run: Mutable<OpenRun> = {
+      token: readToken(numbers[1]!),
+      instance: decodeName(instance),
+      claim: Number(numbers[2]),
+      startedAt: dueAt + Number(numbers[3]),
+      cancel: uncommon?.cancel ?? null,
+    }
+    if (uncommon?.cause !== undefined) run.cause = uncommon.cause
+    if (slots.length > 0) run.slots = slots.map(decodeName)
+    if (uncommon?.parkedUntil !== undefined) run.parkedUntil = uncommon.parkedUntil
+    fire.run = run
+  }
+  if (uncommon?.giveUp !== undefined) fire.giveUp = uncommon.giveUp
+  if (uncommon?.wait !== undefined) fire.wait = uncommon.wait
+  if (uncommon?.asked !== undefined) fire.asked = uncommon.asked
+  if (uncommon?.tenant !== undefined) fire.tenant = uncommon.tenant
+  return fire
+}
