@@ -180,6 +180,6 @@ async function stateOf(database: Database, id: string): Promise<unknown> {
 
 function instanceRow(schema: string, id: string, state: string): string {
   return `
-insert into ${schema}._instances (namespace, id, state, drain, session, renewals, beat, started_at, renewed_at, lease_ms, record)
-values ('default', '${id}', '${state}', false, true, 1, 1, 0, 0, 15000, '{}')`
+insert into ${schema}._instances (namespace, id, number, state, drain, session, renewals, beat, started_at, renewed_at, lease_ms, record)
+values ('default', '${id}', (select count(*) + 1 from ${schema}._instances), '${state}', false, true, 1, 1, 0, 0, 15000, '{}')`
 }

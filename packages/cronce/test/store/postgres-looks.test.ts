@@ -6,7 +6,7 @@ import { definition, JOB, NOON, schedule } from '../../src/testing/conformance/s
 const ALL = [{ job: JOB, buckets: '1'.repeat(256) }]
 
 /** Where a look began, which found this. */
-function look(looks: Looks, oldest: Readonly<Record<string, number>> = {}, jobs = ALL): number {
+function look(looks: Looks, oldest: ReadonlyMap<string, number> = new Map(), jobs = ALL): number {
   const asked = looks.begin(jobs)
   looks.end(asked, NOON, oldest)
   return asked[0]!.since
@@ -20,7 +20,7 @@ test('the first look leaves nothing out, the next begins a margin before it', ()
 
 test('what still waits is looked at again, however long it has', () => {
   const looks = new Looks()
-  look(looks, { [JOB]: NOON - 60_000 })
+  look(looks, new Map([[JOB, NOON - 60_000]]))
   assert.equal(look(looks), NOON - 60_000)
 })
 
@@ -38,14 +38,14 @@ test('also when it was written while the answer of a look was on its way', () =>
   look(looks)
   const asked = looks.begin(ALL)
   looks.heed(schedule('queued', { wakeAt: NOON - 60_000 }))
-  looks.end(asked, NOON, {})
+  looks.end(asked, NOON, new Map())
   assert.equal(look(looks), NOON - 60_000)
 })
 
 test('one that left something out is followed by one that does not', () => {
   const looks = new Looks()
-  assert.equal(looks.end(looks.begin(ALL), NOON, {}), null)
-  assert.equal(looks.end(looks.begin(ALL), NOON, {}), NOON + 2_000)
+  assert.equal(looks.end(looks.begin(ALL), NOON, new Map()), null)
+  assert.equal(looks.end(looks.begin(ALL), NOON, new Map()), NOON + 2_000)
 })
 
 test('a wake-up, other buckets and a job not asked about before make a look whole again', () => {
@@ -53,9 +53,9 @@ test('a wake-up, other buckets and a job not asked about before make a look whol
   const whole = look(looks)
   looks.forget()
   assert.equal(look(looks), whole)
-  assert.equal(look(looks, {}, [{ job: JOB, buckets: '0'.repeat(256) }]), whole)
-  assert.equal(look(looks, {}, [{ job: '__proto__', buckets: '' }]), whole)
-  assert.equal(look(looks, {}, [{ job: '__proto__', buckets: '' }]), NOON - 2_000)
+  assert.equal(look(looks, new Map(), [{ job: JOB, buckets: '0'.repeat(256) }]), whole)
+  assert.equal(look(looks, new Map(), [{ job: '__proto__', buckets: '' }]), whole)
+  assert.equal(look(looks, new Map(), [{ job: '__proto__', buckets: '' }]), NOON - 2_000)
 })
 
 test('now and then a look is whole by itself', (context) => {

@@ -121,6 +121,17 @@ describe('Migrations of PostgreSQL', () => {
     await assert.rejects(requireMigrated(database, 'older', [...MIGRATIONS, NEXT]), { code: 'STORE_NOT_MIGRATED' })
   })
 
+  test('tables of a version with another format are refused, and it is said what to do', async () => {
+    const old = { ...MIGRATIONS[0]!, name: 'tables, functions and views', sql: () => '' }
+    await migrateUp(database, 'old_format', { migrations: [old] })
+    for (const work of [requireMigrated, migrateUp, migrationStatus]) {
+      await assert.rejects(work(database, 'old_format'), (error: Error & { code?: string; hint?: string }) => {
+        assert.match(error.hint!, /drop schema "old_format" cascade/)
+        return error.code === 'STORE_FORMAT_OLD'
+      })
+    }
+  })
+
   test('the SQL for psql makes the same, and what is there already is left out', async () => {
     await psql(server, migrationSql('by "hand"'))
     await requireMigrated(database, 'by "hand"')

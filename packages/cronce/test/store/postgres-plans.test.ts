@@ -2,21 +2,22 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Client } from 'pg'
 import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
-import { selectEnds, selectRuns } from '../../src/store/postgres/lists.ts'
+import { type Select, selectFires, selectRuns } from '../../src/store/postgres/lists.ts'
 import { migrator } from '../../src/store/postgres/migrator.ts'
-import { eraseStatement } from '../../src/store/postgres/prune.ts'
-import type { RunQuery } from '../../src/store/store.ts'
 
 const PAGE = { after: null, limit: 10 }
-const LATER_PAGE = { after: JSON.stringify([20_000, 'often', '9']), limit: 10 }
+const LATER_PAGE = { after: JSON.stringify([20_000, 1, '9']), limit: 10 }
 
-/** One schedule with a long history, run by ten instances in turn. */
-const RUNS = `
-insert into cronce._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
-select 'long', 'often', n::text, n, '', 'report', 'instance ' || n / 3000, n, 'succeeded', '{}' from generate_series(1, 30000) n`
-const FIRES = `
-insert into cronce._fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, record)
-select 'long', 'often', n, '', 'report', 'succeeded', n, '{}' from generate_series(1, 30000) n`
+/** A schedule with a long history and one with a short one, run by ten instances in turn. */
+const HISTORY = `
+insert into cronce._namespaces (namespace) values ('long');
+insert into cronce._jobs (namespace, name) values ('long', 'report'), ('long', 'rare');
+insert into cronce._names (namespace, name) values ('long', 'often'), ('long', 'seldom');
+insert into cronce._history
+  (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+select 1, n, n, n, n, n, n, 1, 1, n / 3000, case when n % 100 = 0 then 17 else 1 end, true, '', '', '' from generate_series(1, 30000) n
+union all
+select 2, n, n, n, n, n, n, 1, 2, 0, 1, true, '', '', '' from generate_series(1, 30) n`
 
 interface Plan {
   readonly 'Actual Rows': number
@@ -41,70 +42,69 @@ describe('Indexes of PostgreSQL', () => {
     await store.close()
     client = new Client({ connectionString: server.url })
     await client.connect()
-    await client.query(RUNS)
-    await client.query(FIRES)
+    await client.query(HISTORY)
   })
   after(async () => {
     await client.end()
     await server.stop()
   })
 
-  const planOf = async (query: RunQuery): Promise<string> => {
-    const { sql, values } = selectRuns('cronce', 'long', query)
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...values])
-    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  const rowsRead = async ({ sql, values }: Select): Promise<number> => {
+    const explained = await client.query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
+      `explain (analyze, format json) ${sql}`,
+      [...values],
+    )
+    return mostRows(explained.rows[0]!['QUERY PLAN'][0]!.Plan)
   }
 
-  for (const [when, prepare] of [
-    ['before the first statistics', ''],
-    ['with statistics', 'analyze'],
-  ] as const) {
-    test(`a run is found by its token, and those of an instance by its name, in a long history, ${when}`, async () => {
-      await client.query(prepare)
+  test('a page of a long history reads no more than a page', async () => {
+    await client.query('analyze')
+    const lists: readonly (readonly [what: string, list: (page: typeof PAGE | typeof LATER_PAGE) => Select])[] = [
+      ['all fires', (page) => selectFires('cronce', 'long', page)],
+      ['the earliest', (page) => selectFires('cronce', 'long', { ...page, order: 'earliest' })],
+      ['of a schedule', (page) => selectFires('cronce', 'long', { ...page, schedule: 'often' })],
+      ['of a job', (page) => selectFires('cronce', 'long', { ...page, job: 'rare' })],
+      ['failed ones', (page) => selectFires('cronce', 'long', { ...page, outcome: 'failed' })],
+      ['all runs', (page) => selectRuns('cronce', 'long', page)],
+      ['failed runs', (page) => selectRuns('cronce', 'long', { ...page, outcome: 'failed' })],
+    ]
+    for (const [what, list] of lists) {
       for (const page of [PAGE, LATER_PAGE]) {
-        const byToken = await planOf({ schedule: 'often', token: '15000', ...page })
-        assert.match(byToken, /using _runs_token on.*Index Cond: .*schedule = .*token = /s)
-        const byInstance = await planOf({ instance: 'nobody', ...page })
-        assert.match(byInstance, /using _runs_instance on.*Index Cond: .*instance = /s)
+        const read = await rowsRead(list(page))
+        assert.ok(read <= 100, `${what}: ${read} rows`)
       }
-    })
+    }
+  })
+
+  const endsSince = async (snapshot: string): Promise<readonly unknown[]> => {
+    const { rows } = await client.query<{ answer: string }>(`select cronce._ends_1('long', $1, '5000') as answer`, [
+      snapshot,
+    ])
+    return JSON.parse(rows[0]!.answer).lines
   }
 
   test('ends since a snapshot are found by the transactions that it did not see, not among all that ended', async () => {
-    // As if a hundred had ended in each transaction, and one in ten fires without a run.
-    await client.query(`update cronce._runs set ended_in = (3 + started_at % 300)::text::xid8`)
-    await client.query(`update cronce._fires set ended_in = (3 + due_at % 300)::text::xid8 where due_at % 10 = 0`)
-    await client.query('analyze')
+    // As if a hundred had ended in each transaction.
+    await client.query('update cronce._history set ended_in = (3 + started_at % 300)::text::xid8')
+    await client.query('vacuum analyze')
     const { rows } = await client.query<{ now: string }>('select pg_current_snapshot()::text as now')
-    for (const snapshot of [rows[0]!.now, '100:200:120,150']) {
-      const { sql, values } = selectEnds('cronce', 'long', snapshot, 1_000)
-      const explained = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...values])
-      const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n')
-      for (const table of ['runs', 'fires'])
-        assert.match(plan, new RegExp(`_${table}_ended.*Index Cond: .*ended_in`, 's'))
-      assert.doesNotMatch(plan, /Seq Scan on _(runs|fires)/)
+    const read = async (): Promise<number> => {
+      const sql = `select pg_stat_force_next_flush(), pg_stat_clear_snapshot()`
+      await client.query(sql)
+      const { rows } = await client.query<{ rows: string }>(
+        `select idx_tup_read as rows from pg_stat_user_indexes where indexrelname = '_history_ended'`,
+      )
+      return Number(rows[0]!.rows)
     }
+    const before = await read()
+    assert.equal((await endsSince(rows[0]!.now)).length, 0)
+    assert.equal((await endsSince('100:290:120,150')).length, 1_500)
+    assert.equal((await read()) - before, 1_500)
   })
 
   test('ends that were copied from a server that is ahead are not new', async () => {
     const { rows } = await client.query<{ now: string }>('select pg_current_snapshot()::text as now')
-    await client.query(`update cronce._runs set ended_in = '987654321012' where token in ('1', '2')`)
-    const { sql, values } = selectEnds('cronce', 'long', rows[0]!.now, 1_000)
-    const answer = await client.query<{ answer: string }>(sql, [...values])
-    assert.deepEqual(JSON.parse(answer.rows[0]!.answer).items, [])
-  })
-
-  test('to erase some of a long history, no more of it is read', async () => {
-    const { sql } = eraseStatement('cronce')
-    await client.query('begin')
-    const explained = await client.query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
-      `explain (analyze, format json) ${sql}`,
-      ['long', 'often', '100'],
-    )
-    const left = await client.query('select from cronce._fires')
-    await client.query('rollback')
-    assert.equal(left.rowCount, 29_900)
-    const read = mostRows(explained.rows[0]!['QUERY PLAN'][0]!.Plan)
-    assert.ok(read <= 400, `${read} rows, for 100`)
+    await client.query(`update cronce._history set ended_in = '987654321012' where key = 1 and number in (1, 2)`)
+    assert.deepEqual(await endsSince(rows[0]!.now), [])
   })
 })

@@ -73,8 +73,9 @@ export function waiting(count = 1): Promise<void> {
   })
 }
 
+/** How many open runs count against each slot. */
 export async function usedSlots({ name }: TestContext): Promise<Record<string, number>> {
-  const sql = 'select slot, used from cronce._slots where namespace = $1'
+  const sql = 'select slot, count(*)::integer as used from cronce._holds where namespace = $1 group by slot'
   const { rows } = await pool.query<{ slot: string; used: number }>(sql, [name])
   return Object.fromEntries(rows.map(({ slot, used }) => [slot, used]))
 }

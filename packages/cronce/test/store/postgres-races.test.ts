@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ending } from '../../src/model/outcome.ts'
 import type { ScheduleState } from '../../src/model/schedule.ts'
-import { makeToken } from '../../src/model/token.ts'
 import type { PostgresTransaction } from '../../src/store/postgres/library.ts'
 import { applyAll, applyOne, create, join, loadOne, running, runsOf } from '../../src/testing/conformance/bench.ts'
 import {
+  beat,
   change,
   claim,
   creation,
   DAY_MS,
   definition,
-  fire,
-  HOUR_MS,
   keyOf,
   NOON,
   after as outcome,
   removal,
+  reopening,
+  runOf,
   schedule,
   settlement,
 } from '../../src/testing/conformance/samples.ts'
@@ -44,23 +44,20 @@ for (const [state, forgotten] of [
   })
 }
 
-test('a schedule made in an old snapshot has no version and no token of one that was removed since', async (context) => {
+test('a schedule that was made and removed since is not made again in an old snapshot', async (context) => {
   const store = await openIn(context)
-  await join(store, 'i', 'k')
+  await join(store, 'i')
   const user = await begun(context, 'begin isolation level repeatable read')
   await user.query('select from cronce._meta')
-  const old = await running(store, 'a', { instance: 'i' })
-  const { updates, runs } = settlement(old.state, old.run)
-  await applyAll(store, [removal(old.state, { updates, runs })])
-  await applyAll(store, [creation(schedule('a'))], { tx: user })
-  await user.query('commit')
+  const { state, run } = await running(store, 'a', { instance: 'i' })
+  const { history } = settlement(state, run)
+  await applyAll(store, [removal(state, { history })])
 
-  const fresh = await running(store, 'a', { instance: 'k', dueAt: NOON + HOUR_MS })
+  const error = await failure(store.apply([creation(schedule('a'))], { tx: user }))
 
-  assert.ok(fresh.state.version > old.state.version)
-  assert.notEqual(fresh.run.token, old.run.token)
-  assert.deepEqual(await applyOne(store, settlement(old.state, old.run)), { kind: 'conflict' })
-  assert.equal((await loadOne(store, 'a'))!.open.length, 1)
+  assert.deepEqual([error.code, error.notApplied], ['STORE_CONFLICT', true])
+  const again = await create(store, schedule('a'))
+  assert.ok(again.version > state.version && again.tokens >= state.tokens)
 })
 
 test('what is written in a transaction of the user wakes its own process when that commits', async (context) => {
@@ -127,14 +124,14 @@ test('what waits for somebody in vain keeps nothing else from being written', as
   const slots = { instance: 'i', slots: ['held'], limit: 5 }
   const held = await running(store, 'held', slots)
   const free = await create(store, schedule('free'))
-  const doomed = [await create(store, schedule('doomed 1')), await create(store, schedule('doomed 2'))] as const
   const calm: ScheduleState[] = []
-  for (const id of ['calm 1', 'calm 2', 'calm 3']) calm.push(await create(store, schedule(id)))
+  for (const id of ['calm 1', 'calm 2']) calm.push(await create(store, schedule(id)))
   const user = await begun(context)
-  const unfinished = [settlement(held.state, held.run), removal(doomed[0]), creation(schedule('new'))]
+  const taken = claim(await create(store, schedule('taken')), slots)
+  const unfinished = [settlement(held.state, held.run), taken, creation(schedule('new'))]
   await applyAll(store, unfinished, { tx: user })
 
-  const waiters = [claim(free, slots), removal(doomed[1]), creation(schedule('new'))]
+  const waiters = [claim(free, slots), creation(schedule('new'))]
   const answers = await Promise.all(waiters.map((waiter, index) => store.apply([waiter, change(calm[index]!)])))
 
   for (const answer of answers) assert.deepEqual(kinds(answer), ['conflict', 'applied'])
@@ -146,8 +143,8 @@ test('prune passes over what a trim is about to delete', async (context) => {
   const { state, run } = await running(store, 'a', { instance: 'i' })
   await store.step({ kind: 'begin', fire: keyOf(run), step: 'charge', token: run.token, rerun: false })
   const ended = settlement(state, run)
-  const updates = ended.updates.map((record) => ({ ...record, expiresAt: 1 }))
-  await applyAll(store, [{ ...ended, updates }])
+  const history = ended.history.map((line) => ({ ...line, expiresAt: 1 }))
+  await applyAll(store, [{ ...ended, history }])
   const letGo = await barrier(context, 'delete on cronce._steps')
 
   const trim = { belowNumber: 50, endedBefore: NOON + DAY_MS }
@@ -165,7 +162,7 @@ test('two who create the same schedules in different order do not wait in a circ
   const store = await openIn(context, { on: poolFor(context, { application_name: 'first' }) })
   const neighbour = await openIn(context)
   const both = [creation(schedule('a')), creation(schedule('z'))]
-  const isFirst = "new.id = 'z' and current_setting('application_name') = 'first'"
+  const isFirst = "new.name = 'z' and current_setting('application_name') = 'first'"
   const letGo = await barrier(context, 'insert on cronce._clocks', isFirst)
 
   const first = store.apply(both.toReversed())
@@ -189,7 +186,7 @@ test('a fire that the trimming change opens again keeps its steps and runs', asy
   await applyAll(store, [ended])
 
   const trim = { belowNumber: 50, endedBefore: NOON + DAY_MS }
-  await applyAll(store, [change(outcome(ended), {}, { updates: [fire('a', NOON, { round: 2 })], trim })])
+  await applyAll(store, [{ ...reopening(outcome(ended), ended.history[0]!), trim }])
 
   assert.equal((await store.listSteps(keyOf(run))).length, 1)
   assert.equal((await runsOf(store, { schedule: 'a' })).length, 1)
@@ -209,35 +206,21 @@ test('a change that is refused for one slot takes no room in another', async (co
 
 test('a call of which a part was written does not say that nothing was', async (context) => {
   const store = await openIn(context)
-  // Stands for whatever may go wrong between the two.
-  await pool.query("alter table cronce._slots add check (slot <> 'broken' or used = 0)")
+  // Stands for whatever may go wrong with the part that has to wait for a slot.
+  await pool.query("alter table cronce._holds add check (slot <> 'broken')")
   const first = change(await create(store, schedule('a')), { failedInRow: 7 })
-  const second = claim(outcome(first), { instance: 'i', slots: ['broken'] })
+  const second = claim(await create(store, schedule('b')), { instance: 'i', slots: ['broken'] })
+  const user = await begun(context)
+  await user.query(
+    `select pg_advisory_xact_lock(hashtextextended(concat_ws(E'\\x1f', '"cronce" slot', $1::text, 'broken'), 0))`,
+    [context.name],
+  )
 
-  const error = await failure(store.apply([first, second]))
+  const writing = failure(store.apply([first, second]))
+  await eventually('a part is written', async () => (await loadOne(store, 'a'))!.failedInRow === 7)
+  await user.query('rollback')
 
-  assert.equal((await loadOne(store, 'a'))!.failedInRow, 7)
-  assert.equal(error.notApplied, false)
-})
-
-test('slots that went with a promotion are counted again', async (context) => {
-  const store = await openIn(context, { schema: 'promoted' })
-  const [a, b, c] = [
-    await create(store, schedule('a')),
-    await create(store, schedule('b')),
-    await create(store, schedule('c')),
-  ]
-  const claimed = { instance: 'i', slots: ['lost'] }
-  await applyAll(store, [claim(a, claimed)])
-  await pool.query('delete from promoted._slots')
-  await pool.query('update promoted._meta set timeline = timeline + 1')
-  await store.load([])
-
-  const { epoch } = store.info
-  const claims = [b, c].map((state) => ({ ...claim(state, { ...claimed, epoch }), epoch }))
-
-  assert.equal(epoch, 2)
-  assert.deepEqual(kinds(await store.apply(claims)), ['applied', 'full'])
+  assert.equal((await writing).notApplied, false)
 })
 
 test('a connection on which the server says that it is in the wrong state for this is not used again', async (context) => {
@@ -252,33 +235,63 @@ test('a connection on which the server says that it is in the wrong state for th
   assert.notEqual(await database.ask(pid, []), first)
 })
 
-test('a run that ends frees the slots that it was counted in, whatever the change says', async (context) => {
+test('a batch is written in order, also where two schedules want one slot', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
-  const { state, run } = await running(store, 'a', { instance: 'i', slots: ['counted'] })
+  const slots = { instance: 'i', slots: ['one'], limit: 1 }
+  const states = [await create(store, schedule('z')), await create(store, schedule('a'))]
+  const held = await running(store, 'm', slots)
+  const [first, second] = states.map((state) => claim(state, slots))
 
-  await applyAll(store, [settlement(state, { ...run, slots: ['other'] })])
+  const { results } = await store.apply([first!, settlement(held.state, held.run), second!])
 
-  assert.deepEqual(await usedSlots(context), { counted: 0 })
+  assert.deepEqual(results, [{ kind: 'full', slot: 'one' }, { kind: 'applied' }, { kind: 'applied' }])
+  assert.deepEqual(await usedSlots(context), { one: 1 })
 })
 
-test('a run that has ended, written again, does not end the one that followed', async (context) => {
+test('a claim that shared the row of its instance refutes a burial that was decided before it', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
-  const { state, run } = await running(store, 'a', { instance: 'i', slots: ['counted'] })
-  const ended = { ...run, ending: ending('error'), endedAt: NOON + 9 }
-  const next = { ...run, token: makeToken(1, 2), attempt: 2 }
-  const followed = change(state, { tokens: 2 }, { runs: [ended, next] })
-  await applyAll(store, [followed])
+  const claimant = { instance: 'i', leaseMs: 60_000 }
+  await applyAll(store, [claim(await create(store, schedule('a')), { instance: 'i' })], { claimant })
+  const { instances } = await store.listInstances()
+  const wanted = claim(await create(store, schedule('b')), { instance: 'i' })
+  const letGo = await barrier(context, 'update on cronce._clocks', "new.name = 'b'")
 
-  await applyAll(store, [change(outcome(followed), {}, { runs: [{ ...ended, result: 'late' }] })])
+  const claiming = store.apply([wanted], { claimant })
+  await waiting()
+  const burying = store.bury({ instance: 'i', renewals: instances[0]!.renewals, hint: true })
+  await waiting(2)
+  await letGo()
 
-  const open = await runsOf(store, { schedule: 'a', outcome: 'open' })
-  assert.deepEqual(
-    open.map(({ token }) => token),
-    [next.token],
-  )
-  assert.deepEqual(await usedSlots(context), { counted: 1 })
+  const { renewed, results } = await claiming
+  assert.deepEqual([renewed, results], [false, [{ kind: 'applied' }]])
+  assert.equal(await burying, false)
+})
+
+test('claims are forgotten with the settlement that ends their last run, and not before', async (context) => {
+  const store = await openIn(context)
+  const peer = await openIn(context)
+  await join(store, 'i')
+  const claimant = { instance: 'i', leaseMs: 60_000 }
+  const claims = ['a', 'b'].map(async (id) => claim(await create(store, schedule(id)), { instance: 'i' }))
+  const [a, b] = await Promise.all(claims)
+  await applyAll(store, [a!, b!], { claimant })
+  const rows = async (): Promise<number> => {
+    const held = 'select from cronce._claims c join cronce._runners r on r.number = c.runner where r.namespace = $1'
+    return (await pool.query(held, [context.name])).rows.length
+  }
+  assert.equal(await rows(), 1)
+  await applyAll(store, [settlement(outcome(a!), runOf(a!))])
+  assert.equal(await rows(), 1)
+  // A peer changes the schedule first: the settlement is refused, and the claim must stay.
+  const renamed = change(outcome(b!), { failedInRow: 1 })
+  await applyAll(peer, [renamed])
+  assert.deepEqual(await applyOne(store, settlement(outcome(b!), runOf(b!))), { kind: 'conflict' })
+  assert.equal(await rows(), 1)
+  assert.deepEqual((await store.beat(beat('i'))).held.length, 1)
+  await applyAll(store, [settlement(outcome(renamed), runOf(b!))])
+  assert.equal(await rows(), 0)
 })
 
 test('work that goes on after a failed statement is told what became of its transaction', async (context) => {

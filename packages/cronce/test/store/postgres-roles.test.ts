@@ -58,7 +58,12 @@ describe('Roles and views of PostgreSQL', () => {
       owner,
       "select proname || '(' || pg_get_function_identity_arguments(oid) || ')' as name from pg_proc where pronamespace = 'cronce'::regnamespace",
     )
-    assert.deepEqual(functions.map(({ name }) => name).sort(), namesMade('function').sort())
+    assert.deepEqual(
+      functions.map(({ name }) => name).sort(),
+      namesMade('function')
+        .map((name) => name.replaceAll(' s.', ' cronce.'))
+        .sort(),
+    )
   })
 
   test('instances change rows, and nothing else', async () => {
@@ -182,22 +187,26 @@ select f.kind, f.state, f.reason, r.attempt, r.state as run, s.state as step, s.
 
   test('questions by milliseconds are answered by the indexes', async () => {
     await owner.script(`
-insert into cronce._fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, record)
-select 'long', 's' || n % 50, n * 60000::bigint, '', 'j', 'succeeded', 1, '{}' from generate_series(1, 10000) n;
-insert into cronce._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
-select 'long', 's' || n % 50, n, n * 60000::bigint, '', 'j', 'i', n * 60000::bigint, 'succeeded', '{}' from generate_series(1, 10000) n`)
-    await owner.script('analyze cronce._fires; analyze cronce._runs')
+insert into cronce._jobs (namespace, name) values ('long', 'j');
+insert into cronce._names (namespace, name) select 'long', 's' || n from generate_series(0, 49) n;
+insert into cronce._history
+  (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+select k.key, n * 60000::bigint, n, n, n * 60000::bigint, 1, 1, 0, j.number, 0, 1, true, '', '', ''
+  from generate_series(1, 10000) n
+  join cronce._names k on k.namespace = 'long' and k.name = 's' || n % 50
+  join cronce._jobs j on j.namespace = 'long'`)
+    await owner.script('analyze cronce._history; analyze cronce._names; analyze cronce._jobs')
     const since = "(extract(epoch from now() - interval '1 day') * 1000)::bigint"
-    for (const [view, column] of [
-      ['fires', 'due'],
-      ['runs', 'started'],
+    for (const [view, column, index] of [
+      ['fires', 'due', 'time'],
+      ['runs', 'started', 'started'],
     ]) {
       const plan = await rowsOf<'QUERY PLAN'>(
         viewer,
         `explain select * from cronce.${view} where namespace = 'long' and ${column}_ms > ${since}`,
       )
       const text = plan.map((line) => line['QUERY PLAN']).join('\n')
-      assert.match(text, new RegExp(`Index Scan using _${view}_\\w+ on[^]*Index Cond: .*${column}_at >`))
+      assert.match(text, new RegExp(`using _history_${index} on[^]*Index Cond: .*${column}_at >`))
     }
   })
 
@@ -224,55 +233,53 @@ function fixtures(namespace: string, message: string, result: string): string {
     trigger: { kind: 'cron', expression: '0 8 * * *', tz: 'Europe/London' },
     input: message,
   }
-  const state = {
-    nextAt: dueAt + 60_000,
-    open: [{ dueAt }],
-    pause: { at: dueAt, until: null, note: message, author: null },
-    last: { dueAt: null, succeededDueAt: null, succeededAt: null },
-  }
+  const cancel = { at: dueAt, detail: message }
   const fire = {
+    dueAt,
+    nonce: '',
     kind: 'scheduled',
     round: 1,
     attempt: 1,
     plannedAt: dueAt,
     readyAt: dueAt,
-    input: message,
-    ending: null,
+    own: { input: message },
   }
-  const ending = { outcome: 'failed', reason: 'error', detail: message }
-  const run = {
-    round: 1,
-    attempt: 1,
-    readyAt: dueAt,
-    cancel: { at: dueAt, detail: message },
-    ending: null,
-    result: null,
+  const more = {
+    pause: { at: dueAt, until: null, note: message, author: null },
+    retiredAt: null,
+    backfills: [],
+    open: [fire],
   }
-  const ended = {
-    ...run,
-    endedAt: dueAt + 1505,
-    ending,
-    error: { name: 'Error', code: null, message, stack: null },
-    result,
-  }
+  const error = { name: 'Error', code: null, message, stack: null }
+  const line = { attempt: 2, input: message, detail: message, error, result }
   const instance = { app: 'shop', host: 'h', pid: 17, jobs: [message], clockOffsetMs: 0.5 }
   const app = { active: 'v1', activated: 'v1', refused: [], deployments: [{ id: message }] }
-  const key = `'${namespace}', 'report'`
+  const key = `(select key from cronce._names where namespace = '${namespace}')`
+  const job = `(select number from cronce._jobs where namespace = '${namespace}')`
+  const runner = `(select number from cronce._runners where namespace = '${namespace}')`
   return `
-insert into cronce._schedules (namespace, id, format, revision, job, status, definition)
-values (${key}, 1, 1, 'report', 'active', ${text(definition)});
-insert into cronce._clocks (namespace, id, format, version, tokens, job, bucket, revision, status, state)
-values (${key}, 1, 1, 1, 'report', 0, 1, 'active', ${text(state)});
-insert into cronce._open (namespace, schedule, due_at, nonce, job, fire, run, token, instance, started_at, slots)
-values (${key}, ${dueAt}, '', 'report', ${text(fire)}, ${text(run)}, '2', 'i', ${dueAt + 5}, '[]');
-insert into cronce._fires (namespace, schedule, due_at, nonce, job, outcome, ended_at, record)
-values (${key}, ${dueAt - 877}, '', 'report', 'failed', 1, ${text({ ...fire, attempt: 2, ending })});
-insert into cronce._runs (namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record)
-values (${key}, '1', ${dueAt - 877}, '', 'report', 'i', ${dueAt + 5}, 'failed', ${text(ended)});
-insert into cronce._steps (namespace, schedule, due_at, nonce, step, state, token, result, begun_at)
-values (${key}, ${dueAt}, '', 'charge', 'done', '1', ${text(result)}, 1);
-insert into cronce._instances (namespace, id, state, drain, session, renewals, beat, started_at, renewed_at, lease_ms, record)
-values ('${namespace}', 'i', 'live', false, true, 1, 1, 0, 0, 15000, ${text(instance)});
+insert into cronce._names (namespace, name) values ('${namespace}', 'report');
+insert into cronce._jobs (namespace, name) values ('${namespace}', 'report');
+insert into cronce._runners (namespace, instance) values ('${namespace}', 'i');
+insert into cronce._schedules (key, namespace, name, job, status) values (${key}, '${namespace}', 'report', 'report', 'active');
+with defined as (
+  insert into cronce._definitions (revision, created_at, updated_at, source, definition)
+  values (1, 1, 1, '{}', ${text(definition)})
+  returning id
+)
+insert into cronce._clocks
+  (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, fired, due_at, token, claim,
+   started_at, version, runner, failed_in_row, ended, last_due, last_ok_due, last_ok_at, name, zone, more)
+select ${key}, id, ${job}, 0, 1, 0, 0, ${dueAt + 60_000}, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 'report', '', ${text(more)} from defined;
+insert into cronce._open (key, due_at, token, claim, started_at, runner, nonce, tenant, cancel)
+values (${key}, ${dueAt}, 2, 1, ${dueAt + 5}, ${runner}, '', '', ${text(cancel)});
+insert into cronce._history
+  (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+values (${key}, ${dueAt - 877}, 1, 1, ${dueAt - 872}, ${dueAt + 628}, 1, 0, ${job}, ${runner}, 17, true, '', '', ${text(line)});
+insert into cronce._steps (key, due_at, nonce, step, state, token, result, begun_at)
+values (${key}, ${dueAt}, '', 'charge', 'done', 1, ${text(result)}, 1);
+insert into cronce._instances (namespace, id, number, state, drain, session, renewals, beat, started_at, renewed_at, lease_ms, record)
+values ('${namespace}', 'i', ${runner}, 'live', false, true, 1, 1, 0, 0, 15000, ${text(instance)});
 insert into cronce._apps (namespace, name, version, record) values ('${namespace}', 'shop', 1, ${text(app)});`
 }
 

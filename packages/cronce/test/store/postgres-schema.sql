@@ -8,52 +8,100 @@ table _apps (
   PRIMARY KEY (namespace, name)
 );
 
-table _clocks (
-  namespace text collate "C" not null,
-  id text collate "C" not null,
-  format smallint not null,
-  version bigint not null,
-  tokens bigint not null,
-  job text collate "C" not null,
-  bucket smallint not null,
-  wake_at bigint,
-  revision bigint not null,
-  app text collate "C",
-  status text collate "C" not null,
-  state text not null,
-  PRIMARY KEY (namespace, id)
-) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
-CREATE INDEX _clocks_due ON _clocks USING btree (namespace, job, wake_at) WHERE (wake_at IS NOT NULL);
-CREATE INDEX _clocks_newer ON _clocks USING btree (namespace) WHERE (format > 1);
-
-table _fires (
-  namespace text collate "C" not null,
-  schedule text collate "C" not null,
-  due_at bigint not null,
-  nonce text collate "C" not null,
-  job text collate "C" not null,
-  tenant text collate "C",
-  outcome text collate "C" not null,
-  ended_at bigint not null,
-  number bigint,
-  expires_at bigint,
-  until_at bigint,
-  record text not null,
-  ended_in xid8,
-  PRIMARY KEY (namespace, schedule, due_at, nonce)
+table _claims (
+  id bigint not null,
+  runner integer not null,
+  claim bigint not null,
+  claimed_at bigint not null,
+  keys bigint[] not null,
+  PRIMARY KEY (id)
 );
-CREATE INDEX _fires_ended ON _fires USING btree (namespace, ended_in) WHERE (ended_in IS NOT NULL);
-CREATE INDEX _fires_expiry ON _fires USING btree (namespace, expires_at) WHERE (expires_at IS NOT NULL);
-CREATE INDEX _fires_job ON _fires USING btree (namespace, job, due_at, schedule, nonce) WHERE (outcome <> ''::text);
-CREATE UNIQUE INDEX _fires_nonce ON _fires USING btree (namespace, schedule, nonce) WHERE (nonce <> ''::text);
-CREATE INDEX _fires_range ON _fires USING btree (namespace, until_at) WHERE (until_at IS NOT NULL);
-CREATE INDEX _fires_tenant ON _fires USING btree (namespace, tenant, due_at, schedule, nonce) WHERE (tenant IS NOT NULL);
-CREATE INDEX _fires_time ON _fires USING btree (namespace, due_at, schedule, nonce) WHERE (outcome <> ''::text);
-CREATE INDEX _fires_trouble ON _fires USING btree (namespace, outcome, due_at, schedule, nonce) WHERE (outcome <> 'succeeded'::text);
+CREATE INDEX _claims_runner ON _claims USING btree (runner, id);
+
+table _clocks (
+  key bigint not null,
+  definition bigint not null,
+  job integer not null,
+  bucket smallint not null,
+  format smallint not null,
+  trimmed_before bigint not null,
+  wake_at bigint not null,
+  next_at bigint not null,
+  planned_to bigint not null,
+  mark bigint not null,
+  tokens bigint not null,
+  fired bigint not null,
+  due_at bigint not null,
+  token bigint not null,
+  claim bigint not null,
+  started_at bigint not null,
+  version bigint not null,
+  runner integer not null,
+  failed_in_row bigint not null,
+  ended bigint not null,
+  last_due bigint not null,
+  last_ok_due bigint not null,
+  last_ok_at bigint not null,
+  name text collate "C" not null,
+  zone text not null,
+  more text not null,
+  PRIMARY KEY (key)
+) with (fillfactor=33, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+CREATE INDEX _clocks_due ON _clocks USING btree (job, wake_at) WHERE (wake_at > '-9007199254740991'::bigint);
+CREATE INDEX _clocks_newer ON _clocks USING btree (key) WHERE (format > 1);
+
+table _definitions (
+  id bigint not null,
+  revision bigint not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  source text not null,
+  definition text not null,
+  PRIMARY KEY (id)
+);
+
+table _history (
+  key bigint not null,
+  due_at bigint not null,
+  number bigint not null,
+  token bigint not null,
+  started_at bigint not null,
+  ended_at bigint not null,
+  expires_at bigint not null,
+  ended_in xid8 not null default pg_current_xact_id(),
+  space integer not null,
+  job integer not null,
+  runner integer not null,
+  reason smallint not null,
+  is_final boolean not null,
+  nonce text collate "C" not null,
+  tenant text collate "C" not null,
+  more text not null,
+  PRIMARY KEY (key, due_at, number)
+);
+CREATE INDEX _history_ended ON _history USING btree (ended_in) WHERE (reason > 0);
+CREATE INDEX _history_expiry ON _history USING btree (space, expires_at) WHERE is_final;
+CREATE INDEX _history_failed ON _history USING btree (space, reason, started_at, key) WHERE ((token > 0) AND (reason > 16));
+CREATE INDEX _history_nonce ON _history USING btree (nonce, key) WHERE (nonce <> ''::text);
+CREATE INDEX _history_range ON _history USING btree (space, started_at) WHERE ((token = 0) AND (started_at > due_at) AND is_final);
+CREATE INDEX _history_started ON _history USING btree (job, started_at, key) WHERE (token > 0);
+CREATE INDEX _history_tenant ON _history USING btree (space, tenant, due_at, key) WHERE (is_final AND (tenant <> ''::text));
+CREATE INDEX _history_time ON _history USING btree (job, due_at, key) WHERE is_final;
+CREATE INDEX _history_trouble ON _history USING btree (space, reason, due_at, key) WHERE (is_final AND (reason > 16));
+
+table _holds (
+  namespace text collate "C" not null,
+  slot text collate "C" not null,
+  key bigint not null,
+  token bigint not null,
+  PRIMARY KEY (namespace, slot, key, token)
+);
+CREATE INDEX _holds_key ON _holds USING btree (key) WHERE (slot <> ''::text);
 
 table _instances (
   namespace text collate "C" not null,
   id text collate "C" not null,
+  number integer not null,
   state text collate "C" not null,
   drain boolean not null,
   session boolean,
@@ -64,10 +112,21 @@ table _instances (
   lease_ms bigint not null,
   ended_at bigint,
   record text not null,
+  UNIQUE (number),
   PRIMARY KEY (namespace, id)
 ) with (fillfactor=50);
 CREATE INDEX _instances_ended ON _instances USING btree (namespace, ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX _instances_live ON _instances USING btree (namespace, id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX _instances_number_key ON _instances USING btree (number);
+
+table _jobs (
+  number integer not null,
+  namespace text collate "C" not null,
+  name text collate "C" not null,
+  UNIQUE (namespace, name),
+  PRIMARY KEY (number)
+);
+CREATE UNIQUE INDEX _jobs_namespace_name_key ON _jobs USING btree (namespace, name);
 
 table _meta (
   only_row boolean not null default true,
@@ -87,98 +146,91 @@ table _migrations (
   PRIMARY KEY (number)
 );
 
-table _namespaces (
+table _names (
+  key bigint not null,
   namespace text collate "C" not null,
-  floor bigint not null,
+  name text collate "C" not null,
+  version bigint not null default 0,
+  tokens bigint not null default 0,
+  ended bigint not null default 0,
+  mark bigint not null default '-9007199254740991'::bigint,
+  trimmed_before bigint not null default '-9007199254740991'::bigint,
+  gone_at bigint not null default '-9007199254740991'::bigint,
+  UNIQUE (namespace, name),
+  PRIMARY KEY (key)
+);
+CREATE INDEX _names_gone ON _names USING btree (namespace, gone_at) WHERE (gone_at > '-9007199254740991'::bigint);
+CREATE UNIQUE INDEX _names_namespace_name_key ON _names USING btree (namespace, name);
+
+table _namespaces (
+  number integer not null,
+  namespace text collate "C" not null,
+  floor bigint not null default 0,
   erased_in xid8,
-  PRIMARY KEY (namespace)
+  UNIQUE (namespace),
+  PRIMARY KEY (number)
+);
+CREATE UNIQUE INDEX _namespaces_namespace_key ON _namespaces USING btree (namespace);
+
+table _notes (
+  key bigint not null,
+  token bigint not null,
+  notes text not null,
+  PRIMARY KEY (key, token)
 );
 
 table _open (
-  namespace text collate "C" not null,
-  schedule text collate "C" not null,
+  key bigint not null,
   due_at bigint not null,
-  nonce text collate "C" not null,
-  job text collate "C" not null,
-  tenant text collate "C",
-  fire text,
-  run text,
-  token text collate "C",
-  instance text collate "C",
-  started_at bigint,
-  slots text,
-  PRIMARY KEY (namespace, schedule, due_at, nonce)
-) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
-CREATE INDEX _open_instance ON _open USING btree (namespace, instance) WHERE (instance IS NOT NULL);
-CREATE UNIQUE INDEX _open_nonce ON _open USING btree (namespace, schedule, nonce) WHERE (nonce <> ''::text);
-
-table _run_notes (
-  namespace text collate "C" not null,
-  schedule text collate "C" not null,
-  token text collate "C" not null,
-  notes text not null,
-  PRIMARY KEY (namespace, schedule, token)
-);
-
-table _runs (
-  namespace text collate "C" not null,
-  schedule text collate "C" not null,
-  token text collate "C" not null,
-  due_at bigint not null,
-  nonce text collate "C" not null,
-  job text collate "C" not null,
-  instance text collate "C" not null,
+  token bigint not null,
+  claim bigint not null,
   started_at bigint not null,
-  outcome text collate "C" not null,
-  record text not null,
-  ended_in xid8 default pg_current_xact_id(),
-  PRIMARY KEY (namespace, schedule, due_at, nonce, token)
+  runner integer not null,
+  nonce text collate "C" not null,
+  tenant text collate "C" not null,
+  cancel text not null,
+  PRIMARY KEY (key, due_at, nonce)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+
+table _runners (
+  number integer not null,
+  namespace text collate "C" not null,
+  instance text collate "C" not null,
+  gone_at bigint not null default '-9007199254740991'::bigint,
+  UNIQUE (namespace, instance),
+  PRIMARY KEY (number)
 );
-CREATE INDEX _runs_ended ON _runs USING btree (namespace, ended_in) WHERE (ended_in IS NOT NULL);
-CREATE INDEX _runs_instance ON _runs USING btree (namespace, instance, started_at) WHERE (outcome <> ''::text);
-CREATE INDEX _runs_job ON _runs USING btree (namespace, job, started_at, schedule, token);
-CREATE INDEX _runs_time ON _runs USING btree (namespace, started_at, schedule, token);
-CREATE INDEX _runs_token ON _runs USING btree (namespace, schedule, token) WHERE (outcome <> ''::text);
-CREATE INDEX _runs_trouble ON _runs USING btree (namespace, outcome, started_at, schedule, token) WHERE (outcome <> 'succeeded'::text);
+CREATE INDEX _runners_gone ON _runners USING btree (namespace, gone_at) WHERE (gone_at > '-9007199254740991'::bigint);
+CREATE UNIQUE INDEX _runners_namespace_instance_key ON _runners USING btree (namespace, instance);
 
 table _schedules (
+  key bigint not null,
   namespace text collate "C" not null,
-  id text collate "C" not null,
-  format smallint not null,
-  revision bigint not null,
+  name text collate "C" not null,
   job text collate "C" not null,
   tenant text collate "C",
   app text collate "C",
   status text collate "C" not null,
-  definition text not null,
-  PRIMARY KEY (namespace, id)
+  UNIQUE (namespace, name),
+  PRIMARY KEY (key)
 );
-CREATE INDEX _schedules_app ON _schedules USING btree (namespace, app, id) WHERE (app IS NOT NULL);
-CREATE INDEX _schedules_job ON _schedules USING btree (namespace, job, id) WHERE (status <> ''::text);
-CREATE INDEX _schedules_status ON _schedules USING btree (namespace, status, id) WHERE (status <> 'active'::text);
-CREATE INDEX _schedules_tenant ON _schedules USING btree (namespace, tenant, id) WHERE (tenant IS NOT NULL);
-
-table _slots (
-  namespace text collate "C" not null,
-  slot text collate "C" not null,
-  used integer not null,
-  changed_day integer not null,
-  PRIMARY KEY (namespace, slot)
-) with (fillfactor=50);
-CREATE INDEX _slots_day ON _slots USING btree (namespace, changed_day) WHERE (changed_day > 0);
+CREATE INDEX _schedules_app ON _schedules USING btree (namespace, app, name) WHERE (app IS NOT NULL);
+CREATE INDEX _schedules_job ON _schedules USING btree (namespace, job, name) WHERE (status <> ''::text);
+CREATE UNIQUE INDEX _schedules_namespace_name_key ON _schedules USING btree (namespace, name);
+CREATE INDEX _schedules_status ON _schedules USING btree (namespace, status, name) WHERE (status <> 'active'::text);
+CREATE INDEX _schedules_tenant ON _schedules USING btree (namespace, tenant, name) WHERE (tenant IS NOT NULL);
 
 table _steps (
-  namespace text collate "C" not null,
-  schedule text collate "C" not null,
+  key bigint not null,
   due_at bigint not null,
   nonce text collate "C" not null,
   step text collate "C" not null,
   state text collate "C" not null,
-  token text collate "C" not null,
+  token bigint not null,
   result text not null,
   begun_at bigint not null,
   ended_at bigint,
-  PRIMARY KEY (namespace, schedule, due_at, nonce, step)
+  PRIMARY KEY (key, due_at, nonce, step)
 );
 
 view apps (
@@ -198,7 +250,7 @@ view fires (
   job text collate "C",
   tenant text collate "C",
   kind text,
-  state text collate "C",
+  state text,
   reason text,
   detail text,
   round bigint,
@@ -239,14 +291,14 @@ view instances (
 view runs (
   namespace text collate "C",
   schedule text collate "C",
-  token text collate "C",
+  token text,
   due_at timestamp with time zone,
   nonce text collate "C",
   job text collate "C",
   round bigint,
   attempt bigint,
   instance text collate "C",
-  state text collate "C",
+  state text,
   reason text,
   detail text,
   started_at timestamp with time zone,
@@ -299,19 +351,41 @@ view steps (
   nonce text collate "C",
   step text collate "C",
   state text collate "C",
-  token text collate "C",
+  token text,
   result json,
   begun_at timestamp with time zone,
   ended_at timestamp with time zone,
   due_ms bigint
 );
 
-function _apply_1(text, text, text, text, text, text, text, text); -- b8114de278f074ceb10119d0e1d6d793
-function _apply_all_1(text, text, text, text, text, text, text, text); -- cab5d220d9ac1ecb779c0e57eb3d4802
-function _apply_slots_1(text, text, text, text, text, text, text, text); -- 756e29e07fda1dfe508e4f0c3b386e3f
-function _apply_trims_1(text, text, text, text, text, text, text, text); -- 42648ff950fe8f3554430a9b8b000ab8
-function _beat_1(text, text); -- 4eaca229741ea051b983219b5261283f
-function _due_1(text, text, text, text); -- 00c823292f48f05697866469f4699f30
-function _load_1(text, text); -- 6515109f8e66b4dc4577113dc5055e2d
-function _lock_1(text, text, text); -- aeb693e2972dd6f4f59ef143a787145c
-function _prune_1(text, text); -- 3fc5c12eb013e7a9bd1e3f16b89ef4dc
+function _append(_namespace text, _key bigint, _lines json); -- 3e5d851f1cb70f14877ca192f70a685d
+function _apply_1(_namespace text, _header text, _changes text); -- 0d19367b1716c32ae7c3cacbc414fd56
+function _beat_1(_namespace text, _beat text); -- f050ef4f25e142e1058106991e559257
+function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
+function _claimants(); -- 833b47961a445310a2dd3a798f253501
+function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
+function _due_1(_namespace text, _jobs text, _patience text, _limit text); -- 5d343236bbf04dad3b1204d38b77936c
+function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
+function _erase_1(_namespace text, _name text, _limit text); -- 78109441e83a1524eebdf28db89c4935
+function _finish_claims(_ids bigint[]); -- b1ab4bc32dec0bc8ee28dd70e31c5650
+function _held(_runner integer); -- 1d6f61728f219500d97fbed00306fcba
+function _holds_runs(_runner integer); -- 9b84ebe4b6bede8637fe8e56eb856bda
+function _instance(i _instances, _now bigint); -- 1f547dac14a67a7756a4333c845968e7
+function _is_expired(_renewed_at bigint, _lease bigint, _now bigint); -- cd5a392d3045d4c9746296a29bb793a6
+function _is_prunable(_namespace text, _now bigint); -- 74cb1e8bcc7d5a58708b6a3e25eaa399
+function _job(_namespace text, _name text); -- ddcef247b243855c7b8ae92d88659126
+function _line(h _history); -- 5615d4afbe5334863b02effa648f80f3
+function _live(_namespace text, _name text, _token bigint); -- e5127a23bdb7351f009ac29263c4942f
+function _load_1(_namespace text, _names text); -- 27a9da3427bdb9e0861cb083c1cf1a6b
+function _lock_1(_namespace text, _name text, _token text); -- c4b0e9426f6b12f0e120dfbdbfd1a842
+function _lock_names(_namespace text, _changes json); -- c33fc1f98e1e707771ad7347cd0fc3ff
+function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
+function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
+function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
+function _prune_1(_namespace text, _limit text); -- 92bb50432ede01127df0950a6603d0c9
+function _renew(_namespace text, _instance text, _lease bigint, _now bigint); -- 0d78a0047e09e27c0c23d458ee0c6094
+function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
+function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
+function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
+function _states(_keys bigint[]); -- 5255cbbbda7246249b496d85d6e88ee8
+function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8

@@ -1,81 +1,84 @@
-import { applySql } from './apply-sql.ts'
+import { ENDED_LOOKED } from '../store.ts'
 import type { Statement } from './database.ts'
-import { beatSql } from './instances.ts'
-import { pruneSql } from './prune.ts'
-import { dueSql, loadSql } from './schedules.ts'
-import { lockFirstSql, lockSql } from './transact.ts'
+import { FORMAT, NONE, TROUBLE } from './rows.ts'
+import { SQL } from './statements.ts'
 
 /**
  * The statements of every fire are functions of the database: planned once for each connection, also behind a pooler, and always
- * with the indexes, whatever the tables' statistics happened to say on that day. A plan made while a table was empty reads all of it
- * when it is not. None waits long for a lock: whoever is paused with one must not take the others' connections with it.
- *
- * Their names carry a number. What changes gets the next one, beside the old one, which those who have not been deployed yet
- * still call.
+ * with the indexes, whatever the statistics said on that day. None waits long for a lock: a process that is paused with one must not
+ * take the connections of its peers with it.
  */
-export interface StoreFunction {
-  readonly name: string
-  /** How many texts it takes. */
-  readonly texts: number
-  /** What is done before, with a snapshot of its own. */
-  readonly first?: (schema: string) => string
-  readonly sql: (schema: string) => string
-}
-
-const FUNCTIONS = {
-  load: { name: '_load_1', texts: 2, sql: loadSql },
-  due: { name: '_due_1', texts: 4, sql: dueSql },
-  beat: { name: '_beat_1', texts: 2, sql: beatSql },
-  lock: { name: '_lock_1', texts: 3, first: lockFirstSql, sql: lockSql },
-  prune: { name: '_prune_1', texts: 2, sql: pruneSql },
-  apply: { name: '_apply_1', texts: 8, sql: (schema) => applySql(schema, { slots: false, trims: false }) },
-  applySlots: { name: '_apply_slots_1', texts: 8, sql: (schema) => applySql(schema, { slots: true, trims: false }) },
-  applyTrims: { name: '_apply_trims_1', texts: 8, sql: (schema) => applySql(schema, { slots: false, trims: true }) },
-  applyAll: { name: '_apply_all_1', texts: 8, sql: (schema) => applySql(schema, { slots: true, trims: true }) },
-} as const satisfies Record<string, StoreFunction>
-
-export type FunctionName = keyof typeof FUNCTIONS
-
-/** SQL that makes all of them. Who calls them needs the rights on the tables. */
-export function createFunctions(schema: string): string {
-  return Object.values(FUNCTIONS)
-    .map(
-      ({ name, texts, first, sql }: StoreFunction) => `
-create function ${schema}.${name}(${Array.from({ length: texts }, () => 'text').join(', ')}) returns text
-language plpgsql volatile
+const SETTINGS = `language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set jit = off
 set lock_timeout = '1500ms'
-set plan_cache_mode = force_generic_plan
-as $cronce$
-#variable_conflict use_column
-declare
-  _answer text;
-begin
-  ${first === undefined ? '' : `${first(schema)};`}${intoAnswer(sql(schema))};
-  return _answer;
-end
-$cronce$;
-`,
-    )
-    .join('')
-}
+set plan_cache_mode = force_generic_plan`
 
-/** The last select, which alone stands at the beginning of a line, answers. */
-function intoAnswer(sql: string): string {
-  const last = sql.lastIndexOf('\nselect ')
-  const from = sql.indexOf('\n  from ', last)
-  return `${sql.slice(0, last)}\nselect answer into _answer from (${sql.slice(last + 1, from)} as answer${sql.slice(from)}) last`
-}
+/** Behind what is answered as due, so many are looked through for what comes next. */
+const FAR = 1_000
+/** If none of them is in an own bucket, none is expected to be due, but it is not known either. */
+const AGAIN_MS = 20
 
-/** The calls of all of them. */
-export function storeFunctions(schema: string): Readonly<Record<FunctionName, Statement>> {
-  const call = ({ name, texts }: StoreFunction): Statement => {
-    const values = Array.from({ length: texts }, (_, index) => `$${index + 1}::text`)
-    return { name, sql: `select ${schema}.${name}(${values.join(', ')}) as answer` }
+/** What stands in braces in the files. */
+function placed(text: string, schema: string): string {
+  const values: Readonly<Record<string, string>> = {
+    schema,
+    settings: SETTINGS,
+    none: String(NONE),
+    format: String(FORMAT),
+    trouble: String(TROUBLE),
+    far: String(FAR),
+    again: String(AGAIN_MS),
+    ended: String(ENDED_LOOKED),
   }
-  const entries = Object.entries(FUNCTIONS).map(([key, made]) => [key, call(made)])
-  return Object.fromEntries(entries) as Record<FunctionName, Statement>
+  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+}
+
+/** SQL that makes all tables and functions. Who calls the functions needs the rights on the tables. */
+export function createSchema(schema: string): string {
+  const { tables, records, schedules, apply, instances, prune } = SQL
+  return [tables, records, schedules, apply, instances, prune].map((text) => `${placed(text, schema)}\n`).join('\n')
+}
+
+/** How many texts each function takes. Names carry a number: a function that changes gets the next one, beside the old one. */
+const CALLS = {
+  load: ['_load_1', 2],
+  due: ['_due_1', 4],
+  lock: ['_lock_1', 3],
+  apply: ['_apply_1', 3],
+  beat: ['_beat_1', 2],
+  bury: ['_bury_1', 4],
+  prune: ['_prune_1', 2],
+  erase: ['_erase_1', 3],
+  ends: ['_ends_1', 3],
+} as const
+
+const NAMED = [
+  'look',
+  'definitions',
+  'newer',
+  'drain',
+  'listInstances',
+  'findInstances',
+  'beginStep',
+  'endStep',
+  'listSteps',
+  'annotate',
+  'loadApp',
+  'saveApp',
+] as const
+
+export type Statements = Readonly<Record<keyof typeof CALLS | (typeof NAMED)[number], Statement>>
+
+export function storeStatements(schema: string): Statements {
+  const calls = Object.entries(CALLS).map(([name, [made, texts]]) => {
+    const values = Array.from({ length: texts }, (_, index) => `$${index + 1}::text`)
+    return [name, { name, sql: `select ${schema}.${made}(${values.join(', ')}) as answer` }]
+  })
+  const named = NAMED.map((name) => [name, { name, sql: placed(SQL[name], schema) }])
+  return Object.fromEntries([...calls, ...named]) as Statements
 }

@@ -1,15 +1,17 @@
-import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { FireKey } from '../../model/record.ts'
+import { NOBODY } from '../../model/schedule.ts'
 import { readCursor } from '../cursor.ts'
 import type { FireQuery, RunQuery, ScheduleQuery } from '../store.ts'
 import type { Statement } from './database.ts'
-import { clockCte, FORMAT, MOMENT_JSON, SCHEDULE_JSON } from './rows.ts'
+import { FORMAT, reasonsOf, TROUBLE } from './rows.ts'
 
 /** A statement made of a few fixed parts, with its values. There are many of them: they are not worth preparing. */
 export interface Select extends Statement {
   readonly values: readonly string[]
 }
 
-/** Collects conditions with their values: what nobody asks for is left out, so that an index fits. */
+/** Collects conditions with their values: what the caller does not ask for is left out, so that an index fits. */
 class Where {
   readonly values: string[] = []
   readonly #conditions: string[] = []
@@ -36,15 +38,12 @@ class Where {
   sql(): string {
     return this.#conditions.map((condition) => ` and ${condition}`).join('')
   }
-}
 
-/** SQL: rows of `record` in order, as the answer of a page. */
-function page(schema: string, rows: string, item: string): string {
-  return `
-with ${clockCte(schema)},
-page as materialized (${rows})
-select ${MOMENT_JSON} || ',"items":[' || coalesce((select string_agg(${item}, ',' order by place) from page), '') || ']}' as answer
-  from clock`
+  /** The statement, in which every value has a type, whether it is used or not. */
+  select(sql: string): Select {
+    const given = this.values.map((_, index) => `$${index + 1}::text`).join(', ')
+    return { name: '', sql: `with given as (select ${given})${sql}`, values: this.values }
+  }
 }
 
 export function selectSchedules(schema: string, namespace: string, query: ScheduleQuery): Select {
@@ -54,178 +53,255 @@ export function selectSchedules(schema: string, namespace: string, query: Schedu
   where.and('s.job = $', query.job)
   where.and('s.app = $', query.app)
   where.and('s.status = $', query.state)
-  if (query.after !== null) where.and('s.id > $', readCursor(query.after, ['string'])[0])
-  where.and('s.id >= $', prefix)
+  if (query.after !== null) where.and('s.name > $', readCursor(query.after, ['string'])[0])
+  where.and('s.name >= $', prefix)
   // Nothing sorts behind the last character there is.
-  if (prefix !== undefined) where.and('s.id < $', `${prefix}\u{10ffff}`)
-  const rows = `
-  select row_number() over (order by s.id) as place, ${SCHEDULE_JSON} as record
-    from ${schema}._schedules s
-    join ${schema}._clocks k on k.namespace = s.namespace and k.id = s.id and k.format <= ${FORMAT}
-   where s.namespace = $1::text and s.status <> ''${where.sql()}
-   order by s.id
-   limit ${where.value(query.limit + 1, 'bigint')}`
-  return { name: '', sql: page(schema, rows, 'record'), values: where.values }
+  if (prefix !== undefined) where.and('s.name < $', `${prefix}\u{10ffff}`)
+  const conditions = where.sql()
+  return where.select(`
+select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'states', ${schema}._states(array(
+         select s.key
+           from ${schema}._schedules s
+           join ${schema}._clocks k on k.key = s.key and k.format <= ${FORMAT}
+          where s.namespace = $1::text and s.status <> ''${conditions}
+          order by s.name
+          limit ${where.value(query.limit + 1, 'bigint')}
+       )))::text as answer
+  from ${schema}._moment() m`)
+}
+
+/** SQL: lines, open fires or runs, and the states that these are open in. */
+function pageSql(schema: string, lines: string | null, open: string | null): string {
+  return `,
+line as materialized (${lines ?? `select * from ${schema}._history where false`}),
+opened as materialized (${open ?? 'select 0::bigint as key, 0::bigint as due_at, 0::bigint as token, 0::bigint as started_at, null::text as nonce where false'})
+select json_build_object(
+         'now', m.now, 'epoch', m.epoch, 'moved', m.moved,
+         'lines', (select coalesce(json_agg(${schema}._line(h)), '[]') from line h),
+         'open', (
+           select coalesce(json_agg(json_build_object(
+                    'key', o.key, 'dueAt', o.due_at, 'nonce', o.nonce, 'token', o.token::text, 'startedAt', o.started_at,
+                    'notes', (select n.notes::json from ${schema}._notes n where n.key = o.key and n.token = o.token and o.token > 0)
+                  )), '[]')
+             from opened o
+         ),
+         'states', ${schema}._states(array(select distinct o.key from opened o)))::text as answer
+  from ${schema}._moment() m`
+}
+
+/** SQL: the key of a name, or the number of a job, instance or namespace; null where there is none. */
+function numberOf(schema: string, table: '_names' | '_jobs' | '_runners', value: string): string {
+  const [number, name] = { _names: ['key', 'name'], _jobs: ['number', 'name'], _runners: ['number', 'instance'] }[table]
+  return `(select named.${number} from ${schema}.${table} named where named.namespace = $1::text and named.${name} = ${value})`
+}
+
+/** A parked run has no instance. */
+function runnerOf(schema: string, where: Where, instance: string): string {
+  return instance === NOBODY ? '0' : numberOf(schema, '_runners', where.value(instance))
+}
+
+function spaceOf(schema: string): string {
+  return `(select named.number from ${schema}._namespaces named where named.namespace = $1::text)`
+}
+
+/** SQL: rows in which the places to look are found, and what holds for a line `h` of the place `p`. */
+interface Places {
+  readonly from: string
+  readonly on: string
 }
 
 /**
- * What is open and what has ended, each by its own index, then in one order. A range that begins before the stretch may reach
- * into it.
+ * Lines are read from each place in the order of an index, so many as a page can hold: however long the history, little is read.
+ * Fires of one schedule that are due at one time, which the index does not order, come together.
+ */
+function linesFrom(schema: string, { from, on }: Places, conditions: string, order: string, limit: string): string {
+  return `
+  select h.*
+    from ${from}
+   cross join lateral (
+     select h.* from ${schema}._history h where ${on}${conditions} order by ${order} fetch first (${limit}) rows with ties
+   ) h`
+}
+
+function troublePlaces(schema: string, outcome: Outcome, kind: 'is_final' | 'token > 0'): Places {
+  const reasons = reasonsOf(outcome).join(', ')
+  return {
+    from: `unnest(array[${reasons}]::smallint[]) as p (reason)`,
+    on: `h.${kind} and h.space = ${spaceOf(schema)} and h.reason = p.reason and h.reason > ${TROUBLE}`,
+  }
+}
+
+function jobPlaces(schema: string, job: string | null, kind: 'is_final' | 'token > 0'): Places {
+  const named = job === null ? '' : ` and j.name = ${job}`
+  return {
+    from: `(select j.number from ${schema}._jobs j where j.namespace = $1::text${named}) p`,
+    on: `h.${kind} and h.job = p.number`,
+  }
+}
+
+function ofOutcome(where: Where, outcome: FireQuery['outcome']): void {
+  if (outcome === undefined || outcome === 'open') return
+  where.andSql(`h.reason = any (array[${reasonsOf(outcome).join(', ')}]::smallint[])`)
+}
+
+function firePlaces(schema: string, where: Where, query: FireQuery): Places {
+  const { schedule, nonce, tenant, outcome, job } = query
+  if (nonce !== undefined && nonce !== '') {
+    // Said again, since the index of nonces is known by what it leaves out.
+    where.and('h.nonce = $', nonce)
+    where.andSql("h.nonce <> ''")
+    if (schedule === undefined) return { from: '(values (1)) p', on: `h.is_final and h.space = ${spaceOf(schema)}` }
+    return { from: '(values (1)) p', on: `h.is_final and h.key = ${numberOf(schema, '_names', where.value(schedule))}` }
+  }
+  if (schedule !== undefined) {
+    const key = numberOf(schema, '_names', where.value(schedule))
+    return { from: `(select ${key} as key) p`, on: 'h.is_final and h.key = p.key' }
+  }
+  if (tenant !== undefined && tenant !== '') {
+    const is = `h.tenant = ${where.value(tenant)} and h.tenant <> ''`
+    return { from: '(values (1)) p', on: `h.is_final and h.space = ${spaceOf(schema)} and ${is}` }
+  }
+  if (outcome !== undefined && outcome !== 'open' && outcome !== 'succeeded') {
+    return troublePlaces(schema, outcome, 'is_final')
+  }
+  return jobPlaces(schema, job === undefined ? null : where.value(job), 'is_final')
+}
+
+/**
+ * What is open and what has ended. A range that begins before the stretch may reach into it: such ranges are few, and are looked for
+ * besides.
  */
 export function selectFires(schema: string, namespace: string, query: FireQuery): Select {
   const where = new Where(namespace)
   const { from, outcome, order = 'latest' } = query
-  const isLatest = order === 'latest'
-  where.and('o.schedule = $', query.schedule)
-  where.and('o.job = $', query.job)
-  where.and('o.tenant = $', query.tenant)
-  where.and('o.nonce = $', query.nonce)
-  where.and('o.due_at < $', query.to, 'bigint')
-  if (query.after !== null) {
-    const [dueAt, schedule, nonce] = readCursor(query.after, ['number', 'string', 'string'])
-    const last = [where.value(dueAt!, 'bigint'), where.value(schedule!), where.value(nonce!)]
-    where.andSql(`(o.due_at, o.schedule, o.nonce) ${isLatest ? '<' : '>'} (${last.join(', ')})`)
-  }
-  const common = where.sql()
+  const [direction, sign] = order === 'latest' ? [' desc', '<'] : ['', '>']
   const limit = where.value(query.limit + 1, 'bigint')
-  const start = from === undefined ? null : where.value(from, 'bigint')
-  const places = isLatest ? 'due_at desc, schedule desc, nonce desc' : 'due_at, schedule, nonce'
-  // Said again, since the index of nonces is known by what it leaves out.
-  const nonces = query.nonce === undefined || query.nonce === '' ? '' : " and o.nonce <> ''"
-  const part = (table: string, record: string, more: string): string =>
-    `(select o.due_at, o.schedule, o.nonce, o.${record} as record
-        from ${schema}.${table} o
-       where o.namespace = $1::text${common}${nonces}${more}
-       order by ${places}
-       limit ${limit})`
-  const parts: string[] = []
-  const within = start === null ? '' : ` and o.due_at >= ${start}`
-  if (outcome === undefined || outcome === 'open') parts.push(part('_open', 'fire', ` and o.fire is not null${within}`))
-  if (outcome !== 'open') {
-    const ended = ` and o.outcome <> ''${outcomeSql(where, outcome)}`
-    parts.push(part('_fires', 'record', `${ended}${within}`))
-    if (start !== null)
-      parts.push(part('_fires', 'record', `${ended} and o.until_at >= ${start} and o.due_at < ${start}`))
+  const places = firePlaces(schema, where, query)
+  if (query.job !== undefined) where.andSql(`h.job = ${numberOf(schema, '_jobs', where.value(query.job))}`)
+  where.and('h.tenant = $', query.tenant)
+  if (query.nonce === '') where.andSql("h.nonce = ''")
+  ofOutcome(where, outcome)
+  where.and('h.due_at < $', query.to, 'bigint')
+  let behind: string | null = null
+  if (query.after !== null) {
+    const [dueAt, key, nonce] = readCursor(query.after, ['number', 'number', 'string'])
+    behind = `(${where.value(dueAt, 'bigint')}, ${where.value(key, 'bigint')}, ${where.value(nonce)})`
+    where.andSql(`(h.due_at, h.key, h.nonce) ${sign} ${behind}`)
   }
-  const rows = `
-  select row_number() over (order by ${places}) as place, record
-    from (${parts.join(' union all ')}) o
-   order by ${places}
-   limit ${limit}`
-  return { name: '', sql: page(schema, rows, 'record'), values: where.values }
+  const sorted = (row: string): string =>
+    ['due_at', 'key', 'nonce'].map((name) => `${row}.${name}${direction}`).join(', ')
+  const indexed = `h.due_at${direction}, h.key${direction}`
+  const start = from === undefined ? null : where.value(from, 'bigint')
+  const parts: string[] = []
+  const conditions = where.sql()
+  if (outcome !== 'open') {
+    const within = start === null ? '' : ` and h.due_at >= ${start}`
+    parts.push(linesFrom(schema, places, conditions + within, indexed, limit))
+  }
+  if (outcome !== 'open' && start !== null) {
+    const key =
+      query.schedule === undefined ? '' : ` and h.key = ${numberOf(schema, '_names', where.value(query.schedule))}`
+    const on = `h.token = 0 and h.started_at > h.due_at and h.is_final and h.space = ${spaceOf(schema)}${key}`
+    const reaching = ` and h.started_at >= ${start} and h.due_at < ${start}`
+    parts.push(linesFrom(schema, { from: '(values (1)) p', on }, conditions + reaching, indexed, limit))
+  }
+  const lines =
+    parts.length === 0 ? null : `select * from (${parts.join(' union all ')}) h order by ${sorted('h')} limit ${limit}`
+  const isOpenWanted = outcome === undefined || outcome === 'open'
+  const opened = isOpenWanted ? openSql(schema, where, query.schedule, openConditions(schema, where, query)) : null
+  const rest = `${start === null ? '' : ` and o.due_at >= ${start}`}${behind === null ? '' : ` and (o.due_at, o.key, o.nonce) ${sign} ${behind}`}`
+  const open = opened === null ? null : `${opened}${rest} order by ${sorted('o')} limit ${limit}`
+  return where.select(pageSql(schema, lines, open))
+}
+
+function openConditions(schema: string, where: Where, { job, tenant, nonce, to }: FireQuery): string {
+  const conditions: string[] = []
+  if (job !== undefined) conditions.push(`o.job = ${numberOf(schema, '_jobs', where.value(job))}`)
+  if (tenant !== undefined) conditions.push(`o.tenant = ${where.value(tenant)}`)
+  if (nonce !== undefined) conditions.push(`o.nonce = ${where.value(nonce)}`)
+  if (to !== undefined) conditions.push(`o.due_at < ${where.value(to, 'bigint')}`)
+  return conditions.map((condition) => ` and ${condition}`).join('')
+}
+
+/** SQL: open fires `o`. Those of plain schedules are in the clocks that claims lead to. */
+function openSql(schema: string, where: Where, schedule: string | undefined, conditions: string): string {
+  const key = schedule === undefined ? null : numberOf(schema, '_names', where.value(schedule))
+  const held =
+    key === null
+      ? `(select distinct w.key, c.runner from ${schema}._claims c cross join lateral unnest(c.keys) as w (key)) w
+         cross join lateral (select * from ${schema}._clocks k where k.key = w.key and k.runner = w.runner offset 0) k`
+      : `${schema}._clocks k`
+  return `
+  select o.key, o.due_at, o.token, o.started_at, o.nonce
+    from (
+      select k.key, k.due_at, k.token, k.started_at, '' as nonce, k.job, k.runner,
+             coalesce((select s.tenant from ${schema}._schedules s where s.key = k.key), '') as tenant
+        from ${held}
+       where k.runner <> 0${key === null ? '' : ` and k.key = ${key}`}
+      union all
+      select o.key, o.due_at, o.token, o.started_at, o.nonce, (select k.job from ${schema}._clocks k where k.key = o.key), o.runner, o.tenant
+        from ${schema}._open o
+       where ${key === null ? 'true' : `o.key = ${key}`}
+    ) o
+    join ${schema}._names n on n.key = o.key
+   where n.namespace = $1::text${conditions}`
+}
+
+function runPlaces(schema: string, where: Where, query: RunQuery): Places {
+  const { schedule, fire, outcome, job } = query
+  const name = fire?.schedule ?? schedule
+  if (name !== undefined) {
+    const key = numberOf(schema, '_names', where.value(name))
+    return { from: `(select ${key} as key) p`, on: 'h.token > 0 and h.key = p.key' }
+  }
+  if (outcome !== undefined && outcome !== 'open' && outcome !== 'succeeded') {
+    return troublePlaces(schema, outcome, 'token > 0')
+  }
+  return jobPlaces(schema, job === undefined ? null : where.value(job), 'token > 0')
 }
 
 export function selectRuns(schema: string, namespace: string, query: RunQuery): Select {
   const where = new Where(namespace)
-  const { fire, outcome } = query
-  where.and('o.schedule = $', query.schedule)
-  where.and('o.schedule = $', fire?.schedule)
-  where.and('o.due_at = $', fire?.dueAt, 'bigint')
-  where.and('o.nonce = $', fire?.nonce)
-  where.and('o.token = $', query.token)
-  where.and('o.job = $', query.job)
-  where.and('o.instance = $', query.instance)
-  where.and('o.started_at >= $', query.from, 'bigint')
-  where.and('o.started_at < $', query.to, 'bigint')
-  if (query.after !== null) {
-    const [startedAt, schedule, token] = readCursor(query.after, ['number', 'string', 'string'])
-    const last = [where.value(startedAt!, 'bigint'), where.value(schedule!), where.value(token!)]
-    where.andSql(`(o.started_at, o.schedule, o.token) < (${last.join(', ')})`)
-  }
-  const common = where.sql()
+  const { fire, outcome, schedule, token } = query
   const limit = where.value(query.limit + 1, 'bigint')
-  const places = 'started_at desc, schedule desc, token desc'
-  const part = (table: string, record: string, more: string): string =>
-    `(select o.started_at, o.schedule, o.token, o.${record} as record
-        from ${schema}.${table} o
-       where o.namespace = $1::text${common}${more}
-       order by ${places}
-       limit ${limit})`
-  const parts: string[] = []
-  if (outcome === undefined || outcome === 'open') parts.push(part('_open', 'run', ' and o.instance is not null'))
-  if (outcome !== 'open') {
-    // Said for the indexes of tokens and instances, which are known by what they leave out.
-    parts.push(part('_runs', 'record', ` and o.outcome <> ''${outcomeSql(where, outcome)}`))
+  const places = runPlaces(schema, where, query)
+  const both: string[] = []
+  if (fire !== undefined && schedule !== undefined && fire.schedule !== schedule) both.push('false')
+  if (fire !== undefined)
+    both.push(`x.due_at = ${where.value(fire.dueAt, 'bigint')}`, `x.nonce = ${where.value(fire.nonce)}`)
+  if (token !== undefined) both.push(`x.token = ${where.value(token, 'bigint')}`)
+  if (query.job !== undefined) both.push(`x.job = ${numberOf(schema, '_jobs', where.value(query.job))}`)
+  if (query.instance !== undefined) both.push(`x.runner = ${runnerOf(schema, where, query.instance)}`)
+  if (query.from !== undefined) both.push(`x.started_at >= ${where.value(query.from, 'bigint')}`)
+  if (query.to !== undefined) both.push(`x.started_at < ${where.value(query.to, 'bigint')}`)
+  if (query.after !== null) {
+    const [startedAt, key, last] = readCursor(query.after, ['number', 'number', 'string'])
+    const behind = [where.value(startedAt, 'bigint'), where.value(key, 'bigint'), where.value(last, 'bigint')]
+    both.push(`(x.started_at, x.key, x.token) < (${behind.join(', ')})`)
   }
-  const rows = `
-  select row_number() over (order by ${places.replaceAll(/(\w+) desc/g, 'o.$1 desc')}) as place, o.record, n.notes
-    from (${parts.join(' union all ')}) o
-    left join ${schema}._run_notes n on n.namespace = $1::text and n.schedule = o.schedule and n.token = o.token
-   order by place
-   limit ${limit}`
-  const item = `'{"run":' || record || ',"notes":' || coalesce(notes, 'null') || '}'`
-  return { name: '', sql: page(schema, rows, item), values: where.values }
+  const conditions = (row: string): string => both.map((one) => ` and ${one.replaceAll('x.', `${row}.`)}`).join('')
+  const sorted = (row: string): string => ['started_at', 'key', 'token'].map((one) => `${row}.${one} desc`).join(', ')
+  ofOutcome(where, outcome)
+  const lines =
+    outcome === 'open'
+      ? null
+      : `select * from (${linesFrom(schema, places, where.sql() + conditions('h'), 'h.started_at desc, h.key desc', limit)}) h order by ${sorted('h')} limit ${limit}`
+  const open =
+    outcome === undefined || outcome === 'open'
+      ? `${openSql(schema, where, fire?.schedule ?? schedule, ' and o.token > 0')}${conditions('o')} order by ${sorted('o')} limit ${limit}`
+      : null
+  return where.select(pageSql(schema, lines, open))
 }
 
-/** What did not succeed is said again, since its index is known by what it leaves out. */
-function outcomeSql(where: Where, outcome: string | undefined): string {
-  if (outcome === undefined) return ''
-  const is = ` and o.outcome = ${where.value(outcome)}`
-  return outcome === 'succeeded' ? is : `${is} and o.outcome <> 'succeeded'`
-}
-
-/** As `selectEnds` answers one. */
-export type EndRow =
-  | { readonly kind: 'fire'; readonly fire: FireRecord }
-  | { readonly kind: 'run'; readonly run: RunRecord; readonly notes: RunNotes | null }
-
-/** Sees nothing as unseen: where a reader of ends begins. */
-const NONE = 'select null::text as schedule, null::text as token, null::text as record where false'
-
-/**
- * Ends that the snapshot of an earlier answer did not see: those of transactions that were under way then, and of all later ones.
- * The snapshot of this statement is where the next one goes on. `snapshot: null`: no ends, only that. A transaction of the future is
- * one of another server, from which the rows were copied.
- */
-export function selectEnds(schema: string, namespace: string, snapshot: string | null, limit: number): Select {
+/** A fire that is open or has any line: its last line, the final one first. */
+export function selectFire(schema: string, namespace: string, { schedule, dueAt, nonce }: FireKey): Select {
   const where = new Where(namespace)
-  const found = snapshot === null ? NONE : unseenEnds(schema, where, snapshot, limit)
-  const erased = snapshot === null ? 'false' : unseenErasure(schema, where, snapshot)
-  const sql = `
-with ${clockCte(schema)},
-found as materialized (${found}),
-ends as (
-  select f.token, f.record, n.notes
-    from found f
-    left join ${schema}._run_notes n on n.namespace = $1::text and n.schedule = f.schedule and n.token = f.token
-)
-select ${MOMENT_JSON} || ',"snapshot":"' || pg_current_snapshot()::text || '","erased":' || ${erased} || ',"items":[' || coalesce((
-         select string_agg(case when token = '' then '{"kind":"fire","fire":' || record || '}'
-                                else '{"kind":"run","run":' || record || ',"notes":' || coalesce(notes, 'null') || '}' end, ',')
-           from ends), '') || ']}' as answer
-  from clock`
-  return { name: '', sql, values: where.values }
-}
-
-/** Whether records were erased that the snapshot may not have seen. */
-function unseenErasure(schema: string, where: Where, snapshot: string): string {
-  const then = `${where.value(snapshot)}::pg_snapshot`
-  return `exists (
-         select from ${schema}._namespaces n
-          where n.namespace = $1::text and n.erased_in < pg_snapshot_xmax(pg_current_snapshot())
-            and not pg_visible_in_snapshot(n.erased_in, ${then}))`
-}
-
-function unseenEnds(schema: string, where: Where, snapshot: string, limit: number): string {
-  const then = `${where.value(snapshot)}::pg_snapshot`
-  const most = where.value(limit + 1, 'bigint')
-  const isUnseen = [
-    `= any (array(select pg_snapshot_xip(${then})))`,
-    // In order, so that it is read from the end of the index, however many there may be.
-    `>= pg_snapshot_xmax(${then}) order by o.ended_in`,
-  ]
-  const parts = [
-    ['_runs', 'o.token'],
-    ['_fires', "''"],
-  ].flatMap(([table, token]) =>
-    isUnseen.map(
-      (condition) => `
-  (select o.schedule, ${token} as token, o.record
-     from ${schema}.${table} o
-    where o.namespace = $1::text and o.ended_in is not null
-      and o.ended_in < pg_snapshot_xmax(pg_current_snapshot()) and o.ended_in ${condition}
-    limit ${most})`,
-    ),
-  )
-  return `${parts.join(' union all ')} limit ${most}`
+  const key = numberOf(schema, '_names', where.value(schedule))
+  const due = where.value(dueAt, 'bigint')
+  const name = where.value(nonce)
+  const is = (row: string): string =>
+    nonce === '' ? `${row}.due_at = ${due} and ${row}.nonce = ${name}` : `${row}.nonce = ${name} and ${row}.nonce <> ''`
+  const lines = `select * from ${schema}._history h where h.key = ${key} and ${is('h')} order by h.is_final desc, h.number desc limit 1`
+  const open = openSql(schema, where, schedule, ` and ${is('o')}`)
+  return where.select(pageSql(schema, lines, open))
 }

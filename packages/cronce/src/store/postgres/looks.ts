@@ -42,11 +42,11 @@ export class Looks {
    * What it found: by job, the longest waiting. Answers when to look again at the latest: one that left something out is not
    * the last before a long sleep.
    */
-  end(asked: ReturnType<Looks['begin']>, now: Instant, oldest: Readonly<Record<string, Instant>>): Instant | null {
+  end(asked: ReturnType<Looks['begin']>, now: Instant, oldest: ReadonlyMap<string, Instant>): Instant | null {
     for (const { job } of asked) {
       const look = this.#looks.get(job)
       if (look === undefined) continue
-      const found = Object.hasOwn(oldest, job) ? oldest[job]! : now
+      const found = oldest.get(job) ?? now
       look.since = Math.min(found, look.heeded, now - MARGIN_MS)
     }
     return asked.every(({ since }) => since === EVER) ? null : now + WHOLE_MS

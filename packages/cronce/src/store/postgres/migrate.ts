@@ -182,11 +182,22 @@ async function statusOf(
   const applied = look.table
     ? (JSON.parse(await database.ask(appliedStatement(quoteSchema(name)), [])) as AppliedMigration[])
     : []
+  requireFormat(name, applied, migrations)
   const done = new Set(applied.map(({ number }) => number))
   const pending = migrations
     .filter(({ number }) => !done.has(number))
     .map(({ number, name, breaking }) => ({ number, name, breaking }))
   return { schema: name, state: stateOf(applied, pending, migrations), applied, pending }
+}
+
+/** The tables of versions before the first release cannot be migrated: they keep two histories. */
+function requireFormat(schema: string, [first]: readonly MigrationEntry[], [known]: readonly Migration[]): void {
+  if (first === undefined || first.number !== known?.number || first.name === known.name) return
+  throw new StoreError(
+    'STORE_FORMAT_OLD',
+    `The schema "${schema}" has tables of a version of cronce from before its first release, which this version cannot read.`,
+    { hint: `Use another schema, or drop this one with all its records: drop schema ${quoteSchema(schema)} cascade.` },
+  )
 }
 
 function stateOf(

@@ -23,7 +23,8 @@ export function grantsSql(name: string, { runtime, viewer }: Roles): string {
   const schema = quoteSchema(name)
   const list = (kind: 'table' | 'view' | 'function'): string =>
     namesMade(kind)
-      .map((made) => `${schema}.${made}`)
+      // A function that takes a row names its table.
+      .map((made) => `${schema}.${made.replaceAll(' s.', ` ${schema}.`)}`)
       .join(', ')
   const lines: string[] = []
   if (runtime !== undefined) {

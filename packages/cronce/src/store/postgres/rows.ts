@@ -1,48 +1,14 @@
-import type { Definition, Instant, ScheduleState } from '../../model/schedule.ts'
+import { type Ending, ending, OUTCOMES, type Outcome, REASONS, type Reason } from '../../model/outcome.ts'
+import type { HistoryRecord, RunNotes } from '../../model/record.ts'
+import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
 
-// Where the texts of the tables meet the model.
+// Where the columns of the tables meet the model.
 
-/** The format of `state` that this version writes. Rows with a higher one were written by a newer version, and are left alone. */
+/** The format of clocks that this version writes. A row with a higher one was written by a newer version, and is left alone. */
 export const FORMAT = 1
 
-/** As a statement answers it: the state without what has a column of its own. */
-export interface ScheduleRow {
-  readonly format: number
-  readonly version: number
-  readonly tokens: number
-  readonly state: Omit<ScheduleState, 'version' | 'tokens' | 'definition'>
-  readonly definition: Definition
-}
-
-/**
- * Of which revision a definition is, for those that were read here. Decisions hand on the very object they were given, so most
- * of what is written need not bring its definition along.
- */
-const revisions = new WeakMap<Definition, number>()
-
-export function scheduleOf({ version, tokens, state, definition }: ScheduleRow): ScheduleState {
-  revisions.set(definition, state.revision)
-  return { ...state, version, tokens, definition }
-}
-
-/** The definition as text; `null` where the store has it already. */
-export function definitionText({ definition, revision }: ScheduleState): string | null {
-  return revisions.get(definition) === revision ? null : JSON.stringify(definition)
-}
-
-export function stateText(state: ScheduleState): string {
-  const { version: _version, tokens: _tokens, definition: _definition, ...kept } = state
-  return JSON.stringify(kept)
-}
-
-/** SQL for a text as JSON, so that answers can be put together as texts. */
-export function quoted(column: string): string {
-  return `to_json(${column})::text`
-}
-
-/** SQL for what `ScheduleRow` wants of a clock `k` and its schedule `s`. */
-export const SCHEDULE_JSON = `'{"format":' || k.format || ',"version":' || k.version || ',"tokens":' || k.tokens
-  || ',"state":' || k.state || ',"definition":' || s.definition || '}'`
+/** Stands for `null` in columns of times: before every instant that a date can be. */
+export const NONE = Number.MIN_SAFE_INTEGER
 
 /** The store's time, and the epoch it is in. `moved`: the server is another than the one the epoch is about. */
 export interface StoreMoment {
@@ -51,19 +17,243 @@ export interface StoreMoment {
   readonly moved: boolean
 }
 
-/**
- * A CTE `clock` for the beginning of every statement. A snapshot is taken before anything is computed, so what is read is never
- * newer than `now`. The write-ahead log tells on which timeline the server is: it moves when a standby is promoted.
- */
-export function clockCte(schema: string): string {
-  return `clock as materialized (
-  select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now, m.epoch,
-         case when m.timeline is null then false
-              else m.timeline <> ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint
-         end as moved
-    from ${schema}._meta m
-)`
+/** Each outcome has so many numbers for its reasons, in their order: the outcome of a reason is a range of numbers. */
+const REASONS_EACH = 16
+/** Numbers above this are of what did not succeed. */
+export const TROUBLE = REASONS_EACH
+
+const NUMBERS: ReadonlyMap<Reason, number> = new Map(
+  OUTCOMES.flatMap((outcome, index) =>
+    REASONS[outcome].map((reason, place) => [reason, index * REASONS_EACH + place + 1] as const),
+  ),
+)
+const NAMES: ReadonlyMap<number, Reason> = new Map([...NUMBERS].map(([reason, number]) => [number, reason]))
+
+/** All numbers of an outcome that are in use. */
+export function reasonsOf(outcome: Outcome): readonly number[] {
+  return REASONS[outcome].map((reason) => NUMBERS.get(reason)!)
 }
 
-/** SQL for the head of an answer, as of `clock`. */
-export const MOMENT_JSON = `'{"now":' || clock.now || ',"epoch":' || clock.epoch || ',"moved":' || clock.moved`
+export function reasonNumber({ reason }: Ending): number {
+  return NUMBERS.get(reason)!
+}
+
+/** SQL: the name of an outcome or a reason by the number of its reason. */
+export function reasonCase(column: string, nameOf: (outcome: Outcome, reason: Reason) => string): string {
+  const cases = OUTCOMES.flatMap((outcome) =>
+    REASONS[outcome].map((reason) => `when ${NUMBERS.get(reason)} then '${nameOf(outcome, reason)}'`),
+  )
+  return `case ${column} ${cases.join(' ')} end`
+}
+
+export function toColumn(at: Instant | null | undefined): number {
+  return at ?? NONE
+}
+
+export function fromColumn(at: number): Instant | null {
+  return at === NONE ? null : at
+}
+
+/** What a clock row says of an open run, if its fire is one that most schedules have: planned and claimed at once, on time, once. */
+export interface PlainRun {
+  readonly dueAt: Instant
+  readonly token: string
+  readonly instance: string
+  readonly claim: number
+  readonly startedAt: Instant
+}
+
+export function plainFire({ dueAt, token, instance, claim, startedAt }: PlainRun): OpenFire {
+  return {
+    dueAt,
+    nonce: '',
+    kind: 'scheduled',
+    round: 1,
+    plannedAt: startedAt,
+    readyAt: dueAt,
+    ignoresOverlap: false,
+    attempt: 1,
+    failures: 0,
+    crashes: 0,
+    run: { token, instance, claim, startedAt, cancel: null },
+    own: null,
+  }
+}
+
+/** The run of a fire that `plainFire` would make from it. `null`: the fire is another one. */
+export function plainRunOf(fire: OpenFire): PlainRun | null {
+  const { dueAt, run } = fire
+  if (run === null || run.instance === '' || run.cancel !== null) return null
+  const isPlainRun = run.cause === undefined && run.slots === undefined && run.parkedUntil === undefined
+  const isPlainFire =
+    fire.nonce === '' &&
+    fire.kind === 'scheduled' &&
+    fire.round === 1 &&
+    fire.plannedAt === run.startedAt &&
+    fire.readyAt === dueAt &&
+    !fire.ignoresOverlap &&
+    fire.attempt === 1 &&
+    fire.failures === 0 &&
+    fire.crashes === 0 &&
+    fire.own === null &&
+    fire.giveUp === undefined &&
+    fire.wait === undefined &&
+    fire.asked === undefined &&
+    fire.tenant === undefined
+  return isPlainRun && isPlainFire ? { dueAt, ...run } : null
+}
+
+/** Whether columns say all of the state: nothing uncommon, and at most one open run, which is plain. */
+export function isPlain(state: ScheduleState): boolean {
+  const { open } = state
+  return (
+    state.pause === null &&
+    state.retiredAt === null &&
+    state.retirements === undefined &&
+    state.skipped === undefined &&
+    state.backfills.length === 0 &&
+    (open.length === 0 || (open.length === 1 && plainRunOf(open[0]!) !== null))
+  )
+}
+
+/** What a state has that columns do not say. */
+type Uncommon = Pick<ScheduleState, 'pause' | 'retiredAt' | 'retirements' | 'skipped' | 'backfills' | 'open'>
+
+export function moreOf(state: ScheduleState): string {
+  if (isPlain(state)) return ''
+  const { pause, retiredAt, retirements, skipped, backfills, open } = state
+  const more: Uncommon = {
+    pause,
+    retiredAt,
+    ...(retirements === undefined ? {} : { retirements }),
+    ...(skipped === undefined ? {} : { skipped }),
+    backfills,
+    open,
+  }
+  return JSON.stringify(more)
+}
+
+export function uncommonOf(more: string): Uncommon {
+  return JSON.parse(more) as Uncommon
+}
+
+/** A line of the history as lists answer it. */
+export interface LineRow {
+  readonly key: number
+  readonly schedule: string
+  readonly dueAt: Instant
+  readonly number: number
+  readonly token: string
+  readonly startedAt: Instant
+  readonly endedAt: Instant
+  readonly expiresAt: Instant
+  readonly job: string
+  readonly instance: string
+  readonly reason: number
+  readonly isFinal: boolean
+  readonly nonce: string
+  readonly tenant: string
+  readonly more: string
+  readonly notes: RunNotes | null
+}
+
+/** What most lines do not have. */
+type MoreOfLine = Partial<
+  Pick<
+    HistoryRecord,
+    'kind' | 'round' | 'plannedAt' | 'readyAt' | 'attempt' | 'input' | 'givenNull' | 'asked' | 'range'
+  >
+> &
+  Partial<Pick<NonNullable<HistoryRecord['run']>, 'cause' | 'cancel' | 'error' | 'result'>> & {
+    readonly detail?: string
+  }
+
+/** As statements want a line. */
+export function lineRow(line: HistoryRecord): object {
+  const { run, range, dueAt } = line
+  return {
+    due_at: dueAt,
+    number: line.number,
+    token: run?.token ?? '0',
+    started_at: run?.startedAt ?? range?.untilAt ?? dueAt,
+    ended_at: line.endedAt,
+    expires_at: line.expiresAt,
+    job: line.job,
+    instance: run?.instance ?? '',
+    reason: reasonNumber(line.ending),
+    is_final: line.isFinal,
+    nonce: line.nonce,
+    tenant: line.tenant ?? '',
+    more: moreOfLine(line),
+  }
+}
+
+export function moreOfLine(line: HistoryRecord): string {
+  const { run } = line
+  const more: { -readonly [Name in keyof MoreOfLine]: MoreOfLine[Name] } = {}
+  if (line.kind !== 'scheduled') more.kind = line.kind
+  if (line.round !== 1) more.round = line.round
+  if (line.plannedAt !== plannedAtOf(line.dueAt, run?.startedAt)) more.plannedAt = line.plannedAt
+  if (line.readyAt !== line.dueAt) more.readyAt = line.readyAt
+  if (line.attempt !== attemptOf(run !== null)) more.attempt = line.attempt
+  if (line.input !== null) more.input = line.input
+  if (line.givenNull === true) more.givenNull = true
+  if (line.asked !== undefined) more.asked = line.asked
+  if (line.range !== null) more.range = line.range
+  if (line.ending.detail !== null) more.detail = line.ending.detail
+  if (run !== null) {
+    if (run.cause !== undefined) more.cause = run.cause
+    if (run.cancel !== null) more.cancel = run.cancel
+    if (run.error !== null) more.error = run.error
+    if (run.result !== null) more.result = run.result
+  }
+  const text = JSON.stringify(more)
+  return text === '{}' ? '' : text
+}
+
+/** Most fires are planned when their run starts. */
+function plannedAtOf(dueAt: Instant, startedAt: Instant | undefined): Instant {
+  return startedAt ?? dueAt
+}
+
+function attemptOf(hasRun: boolean): number {
+  return hasRun ? 1 : 0
+}
+
+export function lineOf(row: LineRow): HistoryRecord {
+  const more = row.more === '' ? {} : (JSON.parse(row.more) as MoreOfLine)
+  const hasRun = row.token !== '0'
+  const { cause, cancel = null, error = null, result = null } = more
+  return {
+    schedule: row.schedule,
+    dueAt: row.dueAt,
+    nonce: row.nonce,
+    number: row.number,
+    isFinal: row.isFinal,
+    job: row.job,
+    tenant: row.tenant === '' ? null : row.tenant,
+    kind: more.kind ?? 'scheduled',
+    round: more.round ?? 1,
+    plannedAt: more.plannedAt ?? plannedAtOf(row.dueAt, hasRun ? row.startedAt : undefined),
+    readyAt: more.readyAt ?? row.dueAt,
+    attempt: more.attempt ?? attemptOf(hasRun),
+    input: more.input ?? null,
+    ...(more.givenNull === undefined ? {} : { givenNull: more.givenNull }),
+    ...(more.asked === undefined ? {} : { asked: more.asked }),
+    run: hasRun
+      ? {
+          token: row.token,
+          instance: row.instance,
+          startedAt: row.startedAt,
+          ...(cause === undefined ? {} : { cause }),
+          cancel,
+          error,
+          result,
+        }
+      : null,
+    ending: ending(NAMES.get(row.reason)!, more.detail ?? null),
+    endedAt: row.endedAt,
+    expiresAt: row.expiresAt,
+    range: more.range ?? null,
+  }
+}

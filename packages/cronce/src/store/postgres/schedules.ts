@@ -1,153 +1,140 @@
-import type { Instant, ScheduleState } from '../../model/schedule.ts'
-import type { DueQuery } from '../store.ts'
-import type { Statement } from './database.ts'
-import type { Looks } from './looks.ts'
-import { clockCte, FORMAT, MOMENT_JSON, SCHEDULE_JSON, type ScheduleRow, type StoreMoment, scheduleOf } from './rows.ts'
+import type { Definition, Instant, ScheduleState, Source } from '../../model/schedule.ts'
+import { FORMAT, fromColumn, plainFire, type StoreMoment, uncommonOf } from './rows.ts'
 
-export interface LoadAnswer extends StoreMoment {
-  readonly schedules: readonly ScheduleRow[]
+/** Schedules as statements answer them: one array for each column, all of one length; `null` where there is none. */
+export interface StateColumns {
+  readonly key: readonly number[] | null
+  readonly name: readonly string[]
+  readonly format: readonly number[]
+  readonly version: readonly number[]
+  readonly definition: readonly number[]
+  readonly wakeAt: readonly number[]
+  readonly nextAt: readonly number[]
+  readonly plannedTo: readonly number[]
+  readonly tokens: readonly number[]
+  readonly fired: readonly number[]
+  readonly dueAt: readonly number[]
+  readonly token: readonly string[]
+  readonly claim: readonly number[]
+  readonly startedAt: readonly number[]
+  readonly instance: readonly string[]
+  readonly failedInRow: readonly number[]
+  readonly ended: readonly number[]
+  readonly lastDue: readonly number[]
+  readonly lastOkDue: readonly number[]
+  readonly lastOkAt: readonly number[]
+  readonly trimmedBefore: readonly number[]
+  readonly zone: readonly string[]
+  readonly more: readonly string[]
 }
 
-export interface DueAnswer extends LoadAnswer {
-  /** By job, of all that was found, and of what comes next. */
-  readonly oldest: Readonly<Record<string, Instant>>
+export interface StatesAnswer extends StoreMoment {
+  readonly states: StateColumns
+}
+
+export interface DueAnswer extends StatesAnswer {
+  /** By job, the earliest time of all that was found and of what comes next. */
+  readonly oldest: readonly (readonly [job: string, wakeAt: Instant])[] | null
   readonly mineAt: Instant | null
   readonly othersAt: Instant | null
 }
 
-/** $1 namespace, $2 names. */
-export function loadSql(schema: string): string {
-  return `
-with ${clockCte(schema)}
-select ${MOMENT_JSON} || ',"schedules":[' || coalesce((
-         select string_agg(${SCHEDULE_JSON}, ',')
-           from (select distinct asked.id from json_array_elements_text($2::json) as asked (id)) asked
-          cross join lateral (select * from ${schema}._clocks k where k.namespace = $1 and k.id = asked.id offset 0) k
-          cross join lateral (select s.definition from ${schema}._schedules s where s.namespace = $1 and s.id = asked.id offset 0) s
-       ), '') || ']}'
-  from clock`
+/** A row of `_definitions`, which never changes. */
+export interface DefinitionRow {
+  readonly id: number
+  readonly revision: number
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly source: Source
+  readonly definition: Definition
 }
 
-/** Behind what is answered, so many are looked through for the next of one's own and of the others. */
-const FAR = 1_000
-/** If none of them is one's own, none is expected to be due, but it is not known either. */
-const AGAIN_MS = 20
+/** What the store knows of a definition that it has read: decisions hand on the very object that they were given. */
+export interface KnownDefinition extends DefinitionRow {
+  /** Of its schedule. */
+  readonly key: number
+}
+
+const MOST_KEPT = 50_000
 
 /**
- * $1 namespace, $2 jobs with their buckets and where to begin, $3 patience, $4 limit.
- *
- * What is due is found by an index that changes with every claim: it alone does, on a table that has only one other, so that what
- * nobody touches is never read. The alternative, every instance with all schedules in its memory, costs a fleet of a million
- * schedules more than it saves.
+ * Definitions that were read, by the id of their row. An id stands for the same text for ever, unless the database goes back in time,
+ * in which case its epoch moves.
  */
-export function dueSql(schema: string): string {
-  const mine = `substr(j.buckets, k.bucket + 1, 1) = '1'`
-  // Looking for what can't be there would read everything that the job has.
-  const hasMine = `position('1' in j.buckets) > 0`
-  const hasOthers = `position('0' in j.buckets) > 0`
-  const ofJob = `k.namespace = $1 and k.job = j.job and k.wake_at is not null and k.format <= ${FORMAT}`
-  const young = 'k.wake_at >= j.since and k.wake_at > clock.now - $3::bigint'
-  const notFound = 'w.id not in (select f.id from found f)'
-  const some = (where: string): string =>
-    `(select k.id, k.wake_at, ${mine} as mine from ${schema}._clocks k where ${ofJob} and ${where} order by k.wake_at limit ${FAR}) w`
-  const next = (where: string, wanted: string): string =>
-    `(select w.wake_at from ${some(where)} where ${wanted} order by w.wake_at limit 1)`
-  const farther = (where: string, at: string): string =>
-    `(select ${at} from ${some(where)} order by w.wake_at offset ${FAR - 1} limit 1)`
-  return `
-with ${clockCte(schema)},
-job as materialized (select * from json_to_recordset($2::json) as j (job text, buckets text, since bigint)),
-found as materialized (
-  select c.*
-    from clock
-   cross join job j
-   cross join lateral (
-     select k.id, k.job, k.wake_at, ${mine} as mine
-       from ${schema}._clocks k
-      where ${ofJob} and k.wake_at >= j.since and k.wake_at <= clock.now and (${mine} or k.wake_at <= clock.now - $3::bigint)
-      order by k.wake_at
-      limit $4::bigint + 1
-   ) c
-),
-picked as materialized (select f.id, f.wake_at from found f order by f.wake_at, f.id limit $4::bigint),
-cut as materialized (select f.job, f.wake_at, f.mine from found f order by f.wake_at, f.id offset $4::bigint),
-reached as materialized (
-  select j.*, coalesce(f.n, 0) > $4::bigint as is_cut, f.wake_at, c.mine_known, c.others_known
-    from job j
-    left join (select f.job, count(*) as n, max(f.wake_at) as wake_at from found f group by f.job) f on f.job = j.job
-    left join (select c.job, bool_or(c.mine) as mine_known, bool_or(not c.mine) as others_known from cut c group by c.job) c on c.job = j.job
-),
-later as materialized (
-  select c.job, c.wake_at, c.mine from cut c
-  union all
-  select j.job, coalesce(${next('k.wake_at >= j.wake_at', `w.mine and ${notFound}`)}, ${farther('k.wake_at >= j.wake_at', `clock.now + ${AGAIN_MS}`)}), true
-    from clock
-   cross join reached j
-   where j.is_cut and not j.mine_known and ${hasMine}
-  union all
-  select j.job, coalesce(${next('k.wake_at >= j.wake_at', `not w.mine and ${notFound}`)}, ${farther('k.wake_at >= j.wake_at', 'w.wake_at')}), false
-    from clock
-   cross join reached j
-   where j.is_cut and not j.others_known and ${hasOthers} and j.wake_at <= clock.now - $3::bigint
-  union all
-  select j.job, c.wake_at, true
-    from clock
-   cross join reached j
-   cross join lateral (
-     select k.wake_at from ${schema}._clocks k where ${ofJob} and k.wake_at > clock.now and ${mine} order by k.wake_at limit 1
-   ) c
-   where not j.is_cut and ${hasMine}
-  union all
-  select j.job, coalesce(${next(young, 'not w.mine')}, ${farther(young, 'w.wake_at')}), false
-    from clock
-   cross join reached j
-   where ${hasOthers}
-)
-select ${MOMENT_JSON}
-       || ',"mineAt":' || coalesce((select min(l.wake_at)::text from later l where l.mine), 'null')
-       || ',"othersAt":' || coalesce((select min(l.wake_at)::text from later l where not l.mine), 'null')
-       || ',"oldest":' || coalesce((
-         select json_object_agg(o.job, o.wake_at)::text
-           from (
-             select e.job, min(e.wake_at) as wake_at
-               from (select f.job, f.wake_at from found f union all select l.job, l.wake_at from later l) e
-              where e.wake_at is not null
-              group by e.job
-           ) o
-       ), '{}')
-       || ',"schedules":[' || coalesce((
-         select string_agg(${SCHEDULE_JSON}, ',' order by picked.wake_at, picked.id)
-           from picked
-          cross join lateral (select * from ${schema}._clocks k where k.namespace = $1 and k.id = picked.id offset 0) k
-          cross join lateral (select s.definition from ${schema}._schedules s where s.namespace = $1 and s.id = picked.id offset 0) s
-       ), '') || ']}'
-  from clock`
-}
+export class Definitions {
+  readonly #rows = new Map<number, DefinitionRow>()
+  readonly #known = new WeakMap<Definition, KnownDefinition>()
+  #epoch = 0
 
-export function newerStatement(schema: string): Statement {
-  return {
-    name: 'newer',
-    sql: `
-select coalesce((
-         select to_json(k.id)::text from ${schema}._clocks k where k.namespace = $1::text and k.format > 1 limit 1
-       ), 'null') as answer`,
+  /** Of these, those that were not read in this epoch. */
+  missing(columns: StateColumns, epoch: number): number[] {
+    if (epoch !== this.#epoch || this.#rows.size > MOST_KEPT) this.#rows.clear()
+    this.#epoch = epoch
+    return columns.key === null ? [] : columns.definition.filter((id) => !this.#rows.has(id))
+  }
+
+  add(rows: readonly DefinitionRow[]): void {
+    for (const row of rows) this.#rows.set(row.id, row)
+  }
+
+  known({ definition }: ScheduleState): KnownDefinition | undefined {
+    return this.#known.get(definition)
+  }
+
+  /** `null`: a definition is missing, because its schedule was changed after it was read. `newer` is told of what cannot be read. */
+  decode(columns: StateColumns, newer: (name: string) => void): ScheduleState[] | null {
+    const states: ScheduleState[] = []
+    for (const [index, key] of (columns.key ?? []).entries()) {
+      const row = this.#rows.get(columns.definition[index]!)
+      if (columns.format[index]! > FORMAT) newer(columns.name[index]!)
+      else if (row === undefined) return null
+      else {
+        if (!this.#known.has(row.definition)) this.#known.set(row.definition, { ...row, key })
+        states.push(stateOf(columns, index, row))
+      }
+    }
+    return states
   }
 }
 
-export function dueValues(
-  namespace: string,
-  jobs: ReturnType<Looks['begin']>,
-  { patienceMs, limit }: DueQuery,
-): string[] {
-  return [namespace, JSON.stringify(jobs), String(patienceMs), String(limit)]
-}
-
-/** What this version can read of it. `newer` is told of the rest. */
-export function schedulesOf(rows: readonly ScheduleRow[], newer: (id: string) => void): ScheduleState[] {
-  const found: ScheduleState[] = []
-  for (const row of rows) {
-    if (row.format > FORMAT) newer(row.state.id)
-    else found.push(scheduleOf(row))
+function stateOf(columns: StateColumns, index: number, row: DefinitionRow): ScheduleState {
+  const more = columns.more[index]!
+  const plannedTo = fromColumn(columns.plannedTo[index]!)
+  const state = {
+    id: columns.name[index]!,
+    version: columns.version[index]!,
+    definition: row.definition,
+    revision: row.revision,
+    source: row.source,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    pause: null,
+    retiredAt: null,
+    nextAt: fromColumn(columns.nextAt[index]!),
+    ...(plannedTo === null ? {} : { plannedTo }),
+    zoneData: columns.zone[index]! === '' ? null : columns.zone[index]!,
+    wakeAt: fromColumn(columns.wakeAt[index]!),
+    tokens: columns.tokens[index]!,
+    fired: columns.fired[index]!,
+    ended: columns.ended[index]!,
+    trimmedBefore: fromColumn(columns.trimmedBefore[index]!),
+    failedInRow: columns.failedInRow[index]!,
+    last: {
+      dueAt: fromColumn(columns.lastDue[index]!),
+      succeededDueAt: fromColumn(columns.lastOkDue[index]!),
+      succeededAt: fromColumn(columns.lastOkAt[index]!),
+    },
+    backfills: [],
   }
-  return found
+  if (more !== '') return { ...state, ...uncommonOf(more) }
+  const instance = columns.instance[index]!
+  if (instance === '') return { ...state, open: [] }
+  const run = {
+    dueAt: columns.dueAt[index]!,
+    token: columns.token[index]!,
+    instance,
+    claim: columns.claim[index]!,
+    startedAt: columns.startedAt[index]!,
+  }
+  return { ...state, open: [plainFire(run)] }
 }

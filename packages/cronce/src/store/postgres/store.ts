@@ -1,5 +1,6 @@
 import type { Change } from '../../model/change.ts'
-import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
+import type { FireKey, FireRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
 import { findTwin } from '../matches.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type BeatAnswer,
   type ChangeResult,
   ENDED_SHOWN,
-  type End,
   type EndPage,
   type EndQuery,
   type OpenOptions,
@@ -21,22 +21,21 @@ import {
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
 import { warnNewer } from '../warn-newer.ts'
-import { type ApplyAnswer, applyValues, batchesOf, functionFor, resultsOf } from './apply.ts'
-import { appStatements } from './apps.ts'
+import { type ApplyAnswer, applyValues, type Judgement, judgementsOf, mayWait } from './apply.ts'
+import { Claims } from './claims.ts'
 import type { Database, Statement } from './database.ts'
-import { storeFunctions } from './functions.ts'
+import { storeStatements } from './functions.ts'
 import { moveEpoch } from './identity.ts'
-import { type BeatRow, beatValue, heldOf, type InstancesAnswer, instanceOf, instanceStatements } from './instances.ts'
-import { type EndRow, type Select, selectEnds, selectFires, selectRuns, selectSchedules } from './lists.ts'
+import { type BeatRow, beatValue, type InstancesAnswer, instanceOf } from './instances.ts'
+import { type Select, selectFire, selectFires, selectRuns, selectSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { Looks } from './looks.ts'
-import { eraseStatement } from './prune.ts'
+import { type EndsAnswer, endsOf, fireOf, firePage, type PageAnswer, runPage } from './pages.ts'
 import type { StoreMoment } from './rows.ts'
-import { type DueAnswer, dueValues, type LoadAnswer, newerStatement, schedulesOf } from './schedules.ts'
+import { type DefinitionRow, Definitions, type DueAnswer, type StatesAnswer } from './schedules.ts'
 import { quoteSchema } from './schema-name.ts'
-import { slotStatement } from './slots.ts'
-import { fireValues, notesValue, stepCall, stepStatements } from './steps.ts'
-import { lookStatement, transact } from './transact.ts'
+import { fireValues, notesValue, stepCall } from './steps.ts'
+import { type LockAnswer, transact } from './transact.ts'
 import { wakeChannel } from './wake-channel.ts'
 
 /** A server that changes its identity faster than this is not one that can be worked with. */
@@ -49,17 +48,10 @@ const HOLDERS = 500
 
 type Send = <Answer>(statement: Statement, values: readonly string[]) => Promise<Answer>
 
-const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
-
-interface EndsAnswer extends StoreMoment {
-  readonly snapshot: string
-  readonly erased: boolean
-  readonly items: readonly EndRow[]
-}
-
-function endOf(row: EndRow): End {
-  if (row.kind === 'fire') return row
-  return { kind: 'run', run: { ...row.run, ...(row.notes ?? UNTOLD) } }
+/** What a call has come to so far. */
+interface Progress {
+  now: number
+  renewed: boolean
 }
 
 /** One opening of a namespace. */
@@ -70,13 +62,9 @@ export function openStore<Tx>(
   { namespace, warn }: Pick<OpenOptions, 'namespace' | 'warn'>,
 ): Store<Tx> {
   const schema = quoteSchema(schemaName)
-  const functions = storeFunctions(schema)
-  const instances = instanceStatements(schema)
-  const steps = stepStatements(schema)
-  const erasing = eraseStatement(schema)
-  const apps = appStatements(schema)
-  const look = lookStatement(schema)
-  const ensureSlots = slotStatement(schema)
+  const statements = storeStatements(schema)
+  const definitions = new Definitions()
+  const claims = new Claims()
   const liveness = new Liveness(database, schemaName, namespace)
   const looks = new Looks()
   const connect = () => database.session()
@@ -101,79 +89,111 @@ export function openStore<Tx>(
   }
 
   /** An answer of another server than the one the epoch is about does not count: first the epoch moves. */
-  const askMoment = async <Answer extends StoreMoment>(
-    statement: Statement,
-    values: readonly string[],
-  ): Promise<Answer> => {
+  const askMoment = async <Answer>(statement: Statement, values: readonly string[]): Promise<Answer> => {
     for (let moves = 0; ; moves++) {
-      const answer = await ask<Answer>(statement, values)
-      epoch = Math.max(epoch, answer.epoch)
-      if (!answer.moved || moves === MOVES) return answer
+      const answer = await ask<Answer & Partial<StoreMoment>>(statement, values)
+      epoch = Math.max(epoch, answer.epoch ?? 0)
+      if (answer.moved !== true || moves === MOVES) return answer
       await move()
     }
   }
 
-  const applyOn = async (
-    send: Send,
-    changes: readonly Change[],
-    { claimant, app, wake = false, tx }: ApplyOptions<Tx>,
-  ): Promise<Applied> => {
-    const results: ChangeResult[] = new Array(changes.length)
-    let now = 0
-    let told = false
-    const batches = changes.length === 0 ? [{ changes, places: [] }] : batchesOf(changes)
-    for (const batch of batches) {
-      const isBusy = claimant !== undefined && isNewlyBusy(batch.changes)
-      const header = {
-        instance: claimant?.instance ?? null,
-        lease_ms: claimant?.leaseMs ?? null,
-        channel: (wake && !told) || isBusy ? wakeUp.channel : null,
-        payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : tx === undefined ? wakeUp.payload : '',
-        app: app?.name ?? null,
-        app_version: app?.version ?? null,
-      }
-      const values = [namespace, ...applyValues(header, batch.changes)]
-      const isFirst = now === 0
-      const answer = await sendBatch(send, functions[functionFor(batch.changes)], values, { isFirst, tx })
-      now = answer?.now ?? now
-      const found = resultsOf(answer, batch.changes.length)
-      for (const [index, place] of batch.places.entries()) results[place] = found[index]!
-      const written = batch.changes.filter((_, index) => found[index]!.kind === 'applied')
-      for (const { state } of written) if (state !== null) looks.heed(state)
-      told ||= written.length > 0
-      if (isBusy && told) saidBusyAt = performance.now()
-    }
-    return { now, results }
-  }
-
-  /** What an earlier batch has written is written, whatever becomes of this one. `null`: nothing of it could be, for now. */
-  const sendBatch = async (
+  /** An answer with schedules, and these with their definitions. What changed before its definition was read is read again. */
+  const askStates = async <Answer extends StatesAnswer>(
     send: Send,
     statement: Statement,
     values: readonly string[],
-    { isFirst, tx }: { readonly isFirst: boolean; readonly tx: Tx | undefined },
-  ): Promise<ApplyAnswer | null> => {
-    try {
-      for (let tries = 0; ; tries++) {
-        const answer = await send<ApplyAnswer>(statement, values)
-        const { unmade = [] } = answer
-        // Runs begin in no transaction of the user's, where a new row would keep all others waiting.
-        if (unmade.length === 0 || tx !== undefined || tries === TRIES) return answer
-        // Slots are counted in rows that are locked when they change, so they must be there.
-        await ask(ensureSlots, [namespace, JSON.stringify(unmade)])
+  ): Promise<readonly [answer: Answer, states: ScheduleState[]]> => {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const answer = await send<Answer>(statement, values)
+      const missing = definitions.missing(answer.states, answer.epoch)
+      if (missing.length > 0) {
+        definitions.add(await send<DefinitionRow[]>(statements.definitions, [JSON.stringify(missing)]))
       }
+      const states = definitions.decode(answer.states, newer)
+      if (states !== null) return [answer, states]
+    }
+    throw new StoreError('STORE_CONFLICT', 'The definitions of schedules change all the time.', { hint: 'Try again.' })
+  }
+
+  /** What changes come to, one after the other. */
+  const applyOn = async (
+    send: Send,
+    changes: readonly Change[],
+    options: ApplyOptions<Tx>,
+    progress: Progress,
+  ): Promise<Judgement[]> => {
+    const { claimant, app, wake = false, tx } = options
+    const isBusy = claimant !== undefined && isNewlyBusy(changes)
+    const finished = tx === undefined ? claims.finishing(changes) : []
+    const header = {
+      instance: claimant?.instance ?? null,
+      lease_ms: claimant?.leaseMs ?? null,
+      channel: wake || isBusy ? wakeUp.channel : null,
+      payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : tx === undefined ? wakeUp.payload : '',
+      app: app?.name ?? null,
+      app_version: app?.version ?? null,
+      finished,
+    }
+    const values = [namespace, ...applyValues(header, changes, definitions)]
+    const answer = await send<ApplyAnswer>(statements.apply, values)
+    const found = judgementsOf(answer, changes.length)
+    progress.now = answer.now
+    progress.renewed ||= answer.renewed ?? false
+    const written = changes.filter((_, index) => found[index]!.kind === 'applied')
+    for (const { state } of written) if (state !== null) looks.heed(state)
+    if (isBusy && written.length > 0) saidBusyAt = performance.now()
+    if (tx !== undefined) return found
+    claims.settled(written, finished, written.length === changes.length)
+    for (const [id, places] of answer.claims ?? []) {
+      claims.add(
+        id,
+        places.map((place) => changes[place]!),
+      )
+    }
+    return found
+  }
+
+  /** A change that waits in vain for another transaction keeps nothing else from being written. */
+  const applyApart = async (
+    changes: readonly Change[],
+    options: ApplyOptions<Tx>,
+    progress: Progress,
+  ): Promise<Judgement[]> => {
+    const results: Judgement[] = changes.map(() => ({ kind: 'conflict' }))
+    for (const waits of [false, true]) {
+      const places = [...changes.keys()].filter((place) => mayWait(changes[place]!) === waits)
+      if (places.length === 0) continue
+      try {
+        const part = places.map((place) => changes[place]!)
+        const found = await applyOn(askMovable, part, options, progress)
+        for (const [index, place] of places.entries()) results[place] = found[index]!
+      } catch (error) {
+        if (!isConflict(error)) throw waits ? partly(error) : error
+      }
+    }
+    return results
+  }
+
+  const judge = async (
+    changes: readonly Change[],
+    options: ApplyOptions<Tx>,
+    progress: Progress,
+  ): Promise<Judgement[]> => {
+    const { tx } = options
+    if (tx !== undefined) return applyOn(sendIn(tx), changes, options, progress)
+    try {
+      return await applyOn(askMovable, changes, options, progress)
     } catch (error) {
-      if (isFirst || tx !== undefined || !(error instanceof StoreError)) throw error
-      if (error.code === 'STORE_CONFLICT' && error.notApplied) return null
-      const { code, message, hint } = error
-      throw new StoreError(code, message, { hint, cause: error, notApplied: false })
+      if (changes.length === 1 || !isConflict(error)) throw error
+      return applyApart(changes, options, progress)
     }
   }
 
-  /** Neighbours watch who holds runs, and hear of it when that begins: not with every claim, but often enough to go on. */
+  /** Peers watch an instance that holds runs, and hear of it when that begins: not with every claim, but often enough to go on. */
   const isNewlyBusy = (changes: readonly Change[]): boolean =>
     performance.now() - saidBusyAt > BUSY_MS / 2 &&
-    changes.some(({ runs }) => runs.some(({ ending }) => ending === null))
+    changes.some(({ state }) => state?.open.some(({ run }) => run !== null) === true)
 
   const sendIn =
     (tx: Tx) =>
@@ -185,16 +205,32 @@ export function openStore<Tx>(
       return answer
     }
 
+  /** The record of a fire that a change must not create. `null`: it is gone by now. */
+  const findFire = async (send: Send, fire: FireKey): Promise<FireRecord | null> => {
+    const { values, ...statement } = selectFire(schema, namespace, fire)
+    return fireOf(...(await askStates<PageAnswer>(send, statement, values)))
+  }
+
+  const resultOf = async (send: Send, change: Change, judgement: Judgement): Promise<ChangeResult> => {
+    if (judgement.kind !== 'exists') return judgement
+    const fire = await findFire(send, change.creates[judgement.place]!)
+    return fire === null ? { kind: 'conflict' } : { kind: 'exists', fire }
+  }
+
   const apply = async (changes: readonly Change[], options: ApplyOptions<Tx> = {}): Promise<Applied> => {
     const { tx } = options
-    const send = tx === undefined ? askMovable : sendIn(tx)
     const twins = changes.map(findTwin)
     const sound = changes.filter((_, index) => twins[index] === null)
-    const { now, results } = await applyOn(send, sound, options)
+    const progress: Progress = { now: 0, renewed: false }
+    const judgements = await judge(sound, options, progress)
     if (options.wake === true) wakeUp.ring()
-    if (sound.length === changes.length) return { now, results }
-    const rest = [...results]
-    return { now, results: twins.map((fire) => (fire === null ? rest.shift()! : { kind: 'exists', fire })) }
+    const send = tx === undefined ? askMovable : sendIn(tx)
+    const rest = judgements.values()
+    const results: ChangeResult[] = []
+    for (const [index, fire] of twins.entries()) {
+      results.push(fire === null ? await resultOf(send, changes[index]!, rest.next().value!) : { kind: 'exists', fire })
+    }
+    return { ...progress, results }
   }
 
   /** Refused on a moved server, all of it: whoever asks looks again, and finds the new epoch. */
@@ -204,45 +240,59 @@ export function openStore<Tx>(
     return answer
   }
 
-  const applyIn = async (tx: Tx, change: Change): Promise<ChangeResult> =>
-    (await applyOn(sendIn(tx), [change], {})).results[0]!
+  const applyIn = async (tx: Tx, change: Change): Promise<ChangeResult['kind']> =>
+    (await judge([change], { tx }, { now: 0, renewed: false }))[0]!.kind
 
   /** The server plans the functions anew for each connection, which the first fire should not have to wait for. */
   const warmUp = (): void => {
-    const nothing = applyValues(
-      { instance: null, lease_ms: null, channel: null, payload: '', app: null, app_version: null },
-      [],
-    )
-    // Two at a time, so that both connections get one. What fails here fails when it matters, and is told then.
-    for (let lane = 0; lane < 2; lane++) ask(functions.apply, [namespace, ...nothing]).catch(() => {})
+    const header = {
+      instance: null,
+      lease_ms: null,
+      channel: null,
+      payload: '',
+      app: null,
+      app_version: null,
+      finished: [],
+    }
+    // Two at a time, so that both connections get one. What fails here fails again when it matters, and is reported then.
+    for (let lane = 0; lane < 2; lane++) {
+      ask(statements.apply, [namespace, ...applyValues(header, [], definitions)]).catch(() => {})
+    }
   }
 
+  const askPage = ({ values, ...statement }: Select) => askStates<PageAnswer>(askMoment, statement, values)
+
   const listRuns: Store['listRuns'] = async (query) =>
-    listPage(
-      selectRuns(schema, namespace, query),
-      query.limit,
-      (rows: readonly { readonly run: RunRecord; readonly notes: RunNotes | null }[]) =>
-        rows.map(({ run, notes }) => ({ ...run, ...(notes ?? UNTOLD) })),
-      ({ startedAt, schedule, token }) => [startedAt, schedule, token],
-    )
+    runPage(...(await askPage(selectRuns(schema, namespace, query))), query.limit)
+
+  const listFires: Store['listFires'] = async (query) => {
+    const found = await askPage(selectFires(schema, namespace, query))
+    return firePage(...found, query.limit, (query.order ?? 'latest') === 'latest')
+  }
+
+  const listSchedules: Store['listSchedules'] = async (query): Promise<Page<ScheduleState>> => {
+    const { values, ...statement } = selectSchedules(schema, namespace, query)
+    const [{ now }, states] = await askStates<StatesAnswer>(askMoment, statement, values)
+    const items = states.slice(0, query.limit)
+    const last = items.at(-1)
+    const isCut = states.length > query.limit && last !== undefined
+    return { now, items, next: isCut ? writeCursor([last.id]) : null }
+  }
 
   const listEnds = async ({ after, limit }: EndQuery): Promise<EndPage> => {
     const [epochThen, snapshot] = after === null ? [null, null] : readCursor(after, ['number', 'string'])
-    const { values, ...statement } = selectEnds(schema, namespace, snapshot, limit)
-    const answer = await askMoment<EndsAnswer>(statement, values)
+    const answer = await askMoment<EndsAnswer>(statements.ends, [namespace, snapshot ?? '', String(limit + 1)])
     const isKnown = epochThen === null || epochThen === answer.epoch
-    const items = isKnown ? answer.items.slice(0, limit).map(endOf) : []
+    const items = isKnown ? answer.lines.slice(0, limit).flatMap(endsOf) : []
     const next = writeCursor([answer.epoch, answer.snapshot])
-    return { now: answer.now, items, next, complete: isKnown && !answer.erased && answer.items.length <= limit }
+    return { now: answer.now, items, next, complete: isKnown && !answer.erased && answer.lines.length <= limit }
   }
 
   const listInstances: Store['listInstances'] = async ({ ids, app, ended = ENDED_SHOWN } = {}) => {
     const [statement, values] =
-      ids !== undefined
-        ? [instances.find, [JSON.stringify(ids)]]
-        : app !== undefined
-          ? [instances.listApp, [String(ended), app]]
-          : [instances.list, [String(ended)]]
+      ids === undefined
+        ? [statements.listInstances, [String(ended), app ?? '']]
+        : [statements.findInstances, [JSON.stringify(ids)]]
     const answer = await askMoment<InstancesAnswer>(statement, [namespace, ...values])
     return { now: answer.now, instances: answer.instances.map(instanceOf) }
   }
@@ -262,7 +312,7 @@ export function openStore<Tx>(
     }
     const isNews = given.join || state === 'left'
     const value = beatValue(given, liveness.isHolding(), isNews ? wakeUp : null)
-    const answer = await askMoment<BeatRow>(functions.beat, [namespace, value])
+    const answer = await askMoment<BeatRow>(statements.beat, [namespace, value])
     const { alive, number, now, chores } = answer
     if (number === null || state === 'left') await liveness.release(id)
     if (isNews) wakeUp.ring()
@@ -270,20 +320,12 @@ export function openStore<Tx>(
     for (const peer of fleet) if (peer.running > 0) wakeUp.markBusy(peer.id)
     // Only for the sake of speed: by their leases their ends are noticed all the same.
     if (given.join) await hearWhoIsBusy().catch(() => {})
-    return {
-      alive,
-      number,
-      now,
-      epoch: answer.epoch,
-      lost: false,
-      chores,
-      instances: fleet,
-      held: answer.held.map(heldOf),
-    }
+    const { epoch: current, held } = answer
+    return { alive, number, now, epoch: current, lost: false, chores, instances: fleet, held }
   }
 
   const step = async (...[command]: Parameters<Store['step']>): Promise<StepAnswer> => {
-    const { statement, values } = stepCall(steps, command)
+    const { statement, values } = stepCall(statements, command)
     for (let tries = 0; tries < TRIES; tries++) {
       const answer = await ask<StepAnswer | null>(statement, [namespace, ...values])
       if (answer !== null) return answer
@@ -293,19 +335,6 @@ export function openStore<Tx>(
     })
   }
 
-  const listPage = async <Row, Item>(
-    { values, ...statement }: Select,
-    limit: number,
-    itemsOf: (rows: readonly Row[]) => Item[],
-    placeOf: (item: Item) => readonly (string | number)[],
-  ): Promise<Page<Item>> => {
-    const answer = await askMoment<StoreMoment & { readonly items: readonly Row[] }>(statement, values)
-    const items = itemsOf(answer.items.slice(0, limit))
-    const last = items.at(-1)
-    const isCut = answer.items.length > limit && last !== undefined
-    return { now: answer.now, items, next: isCut ? writeCursor(placeOf(last)) : null }
-  }
-
   const close = async (): Promise<void> => {
     wakeUp.close()
     liveness.close()
@@ -313,7 +342,7 @@ export function openStore<Tx>(
   }
 
   // Only to say so: they are passed over in any case.
-  void ask<string | null>(newerStatement(schema), [namespace]).then(
+  void ask<string | null>(statements.newer, [namespace]).then(
     (schedule) => schedule !== null && newer(schedule),
     () => {},
   )
@@ -332,60 +361,49 @@ export function openStore<Tx>(
       leaseClock: 'boot',
     },
     async load(ids, { tx } = {}) {
+      const send = tx === undefined ? askMoment : sendIn(tx)
       const values = [namespace, JSON.stringify(ids)]
-      const answer =
-        tx === undefined
-          ? await askMoment<LoadAnswer>(functions.load, values)
-          : await sendIn(tx)<LoadAnswer>(functions.load, values)
-      return { now: answer.now, epoch: answer.epoch, schedules: schedulesOf(answer.schedules, newer) }
+      const [answer, schedules] = await askStates<StatesAnswer>(send, statements.load, values)
+      return { now: answer.now, epoch: answer.epoch, schedules }
     },
     async due(query) {
       const jobs = looks.begin(query.jobs)
-      const answer = await askMoment<DueAnswer>(functions.due, dueValues(namespace, jobs, query))
+      const values = [namespace, JSON.stringify(jobs), String(query.patienceMs), String(query.limit)]
+      const [answer, schedules] = await askStates<DueAnswer>(askMoment, statements.due, values)
       const { now, othersAt } = answer
-      const againAt = looks.end(jobs, now, answer.oldest)
+      const againAt = looks.end(jobs, now, new Map(answer.oldest))
       const mineAt = againAt === null || (answer.mineAt ?? againAt) < againAt ? answer.mineAt : againAt
-      return { now, epoch: answer.epoch, schedules: schedulesOf(answer.schedules, newer), mineAt, othersAt }
+      return { now, epoch: answer.epoch, schedules, mineAt, othersAt }
     },
     apply,
     beat,
     bury: ({ instance, renewals, hint }) =>
-      ask<boolean>(instances.bury, [namespace, instance, String(renewals), String(hint)]),
+      ask<boolean>(statements.bury, [namespace, instance, String(renewals), String(hint)]),
     drain: (instance, wanted) =>
-      ask<boolean>(instances.drain, [namespace, instance, String(wanted), wakeUp.channel, wakeUp.payload]),
+      ask<boolean>(statements.drain, [namespace, instance, String(wanted), wakeUp.channel, wakeUp.payload]),
     step,
     async annotate(notes) {
-      return { stale: await ask<string[]>(steps.annotate, [namespace, notesValue(notes)]) }
+      return { stale: await ask<string[]>(statements.annotate, [namespace, notesValue(notes)]) }
     },
     async transact<Value>(transaction: Transaction<Tx, Value>) {
       requireOpen()
-      return transact({ database, namespace, look, lock: functions.lock, applyIn }, transaction)
+      const lock = async (tx: Tx, values: readonly string[]) =>
+        askStates<LockAnswer>(sendIn(tx), statements.lock, values)
+      return transact({ database, namespace, look: statements.look, lock, applyIn }, transaction)
     },
-    loadApp: (name) => ask(apps.load, [namespace, name]),
-    saveApp: (app) => ask<boolean>(apps.save, [namespace, app.name, String(app.version), JSON.stringify(app)]),
-    listSchedules: async (query) =>
-      listPage(
-        selectSchedules(schema, namespace, query),
-        query.limit,
-        (rows: LoadAnswer['schedules']) => schedulesOf(rows, newer),
-        ({ id }) => [id],
-      ),
-    listFires: async (query) =>
-      listPage(
-        selectFires(schema, namespace, query),
-        query.limit,
-        (rows: readonly FireRecord[]) => [...rows],
-        ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce],
-      ),
+    loadApp: (name) => ask(statements.loadApp, [namespace, name]),
+    saveApp: (app) => ask<boolean>(statements.saveApp, [namespace, app.name, String(app.version), JSON.stringify(app)]),
+    listSchedules,
+    listFires,
     listRuns,
     listEnds,
-    listSteps: (fire) => ask(steps.list, [namespace, ...fireValues(fire)]),
+    listSteps: (fire) => ask(statements.listSteps, [namespace, ...fireValues(fire)]),
     listInstances,
     async prune(limit) {
-      return { deleted: await ask<number>(functions.prune, [namespace, String(limit)]) }
+      return { deleted: await ask<number>(statements.prune, [namespace, String(limit)]) }
     },
     async erase(schedule, limit) {
-      const left = await ask<number | 'exists'>(erasing, [namespace, schedule, String(limit)])
+      const left = await ask<number | 'exists'>(statements.erase, [namespace, schedule, String(limit)])
       if (left !== 'exists') return left === 0
       throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
         hint: 'Remove it first: its records are what keeps it from running twice.',
@@ -404,4 +422,16 @@ export function openStore<Tx>(
       return closing
     },
   }
+}
+
+/** Refused as a whole, because another transaction was in the way. */
+function isConflict(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'STORE_CONFLICT' && error.notApplied
+}
+
+/** What an earlier part has written is written, whatever becomes of this one. */
+function partly(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error
+  const { code, message, hint } = error
+  return new StoreError(code, message, { hint, cause: error, notApplied: false })
 }

@@ -1,43 +1,12 @@
 import type { Change } from '../../model/change.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
 import type { ChangeResult, Transacted, Transaction } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Database, Statement } from './database.ts'
-import { clockCte, MOMENT_JSON, SCHEDULE_JSON, type ScheduleRow, type StoreMoment, scheduleOf } from './rows.ts'
-import { livesSql } from './steps.ts'
+import type { StatesAnswer } from './schedules.ts'
 
-interface LockAnswer extends StoreMoment {
+export interface LockAnswer extends StatesAnswer {
   readonly live: boolean
-  readonly schedule: ScheduleRow | null
-}
-
-/** SQL: the run is live. $2 schedule, $3 token. */
-function liveSql(schema: string): string {
-  return `exists (
-         select from ${schema}._open o
-          where o.namespace = $1::text and o.schedule = $2::text and o.token = $3::text and ${livesSql(schema)}
-       )`
-}
-
-export function lookStatement(schema: string): Statement {
-  return { name: 'run_look', sql: `select (${liveSql(schema)})::text as answer` }
-}
-
-/** Nobody else changes the schedule from here to the end of the transaction. */
-export function lockFirstSql(schema: string): string {
-  return `perform from ${schema}._clocks k where k.namespace = $1 and k.id = $2 for no key update`
-}
-
-/** A statement after that, which sees what was committed while the lock was waited for. */
-export function lockSql(schema: string): string {
-  return `
-with ${clockCte(schema)}
-select ${MOMENT_JSON} || ',"live":' || ${liveSql(schema)} || ',"schedule":' || coalesce((
-         select ${SCHEDULE_JSON}
-           from ${schema}._clocks k
-           join ${schema}._schedules s on s.namespace = k.namespace and s.id = k.id
-          where k.namespace = $1 and k.id = $2
-       ), 'null') || '}'
-  from clock`
 }
 
 /** Thrown to have everything rolled back: the run is no longer live. */
@@ -50,8 +19,8 @@ export interface TransactTools<Tx> {
   /** Whether the run is live. */
   readonly look: Statement
   /** The same, with the state of the schedule, which is locked. */
-  readonly lock: Statement
-  readonly applyIn: (tx: Tx, change: Change) => Promise<ChangeResult>
+  readonly lock: (tx: Tx, values: readonly string[]) => Promise<readonly [LockAnswer, readonly ScheduleState[]]>
+  readonly applyIn: (tx: Tx, change: Change) => Promise<ChangeResult['kind']>
 }
 
 /**
@@ -70,10 +39,10 @@ export async function transact<Tx, Value>(
     return await database.transaction(async (tx, requireOpen) => {
       const value = await work(tx)
       await requireOpen()
-      const { live, schedule: row, now } = JSON.parse(await database.askIn(tx, lock, values)) as LockAnswer
-      const change = live && row !== null ? settle(scheduleOf(row), now, value) : null
+      const [{ live, now }, [state]] = await lock(tx, values)
+      const change = live && state !== undefined ? settle(state, now, value) : null
       if (change === null) throw new Stale()
-      const { kind } = await applyIn(tx, change)
+      const kind = await applyIn(tx, change)
       if (kind !== 'applied') throw conflict(schedule, kind)
       return { kind: 'committed', value, now }
     })

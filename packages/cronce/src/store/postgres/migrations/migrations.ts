@@ -1,5 +1,4 @@
-import { createFunctions } from '../functions.ts'
-import { tables } from './0001-tables.ts'
+import { createSchema } from '../functions.ts'
 import { views } from './views.ts'
 
 export interface Migration {
@@ -16,8 +15,8 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   {
     number: 1,
-    name: 'tables, functions and views',
+    name: 'one history per schedule',
     breaking: true,
-    sql: (schema) => tables(schema) + createFunctions(schema) + views(schema),
+    sql: (schema) => createSchema(schema) + views(schema),
   },
 ]

@@ -1,3 +1,5 @@
+import { NONE, reasonCase } from '../rows.ts'
+
 const NOW = 'extract(epoch from clock_timestamp()) * 1000'
 
 /**
@@ -9,91 +11,97 @@ const NOW = 'extract(epoch from clock_timestamp()) * 1000'
  */
 export const views = (schema: string): string => `
 create view ${schema}.schedules as
-select k.namespace, k.id as schedule, s.job, s.tenant, s.app, s.status as state, s.revision,
-       ${time(number('state', 'nextAt'))} as next_at,
-       ${text('definition', 'trigger,kind')} as trigger_kind,
-       ${text('definition', 'trigger,expression')} as cron,
-       ${text('definition', 'trigger,tz')} as tz,
-       ${number('definition', 'trigger,everyMs')} as every_ms,
-       json_array_length(${json('state', 'open')}) as open_fires,
-       ${time(number('state', 'last,dueAt'))} as last_due_at,
-       ${time(number('state', 'last,succeededDueAt'))} as last_succeeded_due_at,
-       ${time(number('state', 'last,succeededAt'))} as last_succeeded_at,
-       ${number('state', 'failedInRow')} as failed_in_row,
-       ${number('state', 'fired')} as fired,
-       ${time(number('state', 'pause,at'))} as paused_at,
-       ${time(number('state', 'pause,until'))} as paused_until,
-       ${text('state', 'pause,note')} as pause_note,
-       ${text('state', 'pause,author')} as pause_author,
-       ${time(number('state', 'retiredAt'))} as retired_at,
-       ${time(number('state', 'createdAt'))} as created_at,
-       ${time(number('state', 'updatedAt'))} as updated_at,
+select s.namespace, s.name as schedule, s.job, s.tenant, s.app, s.status as state, d.revision,
+       ${time('k.next_at')} as next_at,
+       ${text('d.definition', 'trigger,kind')} as trigger_kind,
+       ${text('d.definition', 'trigger,expression')} as cron,
+       ${text('d.definition', 'trigger,tz')} as tz,
+       ${number('d.definition', 'trigger,everyMs')} as every_ms,
+       (select count(*) from ${schema}._open o where o.key = k.key)::integer + (k.runner <> 0)::integer as open_fires,
+       ${time('k.last_due')} as last_due_at,
+       ${time('k.last_ok_due')} as last_succeeded_due_at,
+       ${time('k.last_ok_at')} as last_succeeded_at,
+       k.failed_in_row,
+       k.fired,
+       ${time(number('k.more', 'pause,at'))} as paused_at,
+       ${time(number('k.more', 'pause,until'))} as paused_until,
+       ${text('k.more', 'pause,note')} as pause_note,
+       ${text('k.more', 'pause,author')} as pause_author,
+       ${time(number('k.more', 'retiredAt'))} as retired_at,
+       ${time('d.created_at')} as created_at,
+       ${time('d.updated_at')} as updated_at,
        ${time('k.wake_at')} as wake_at,
-       ${readable('definition')} as definition
+       ${readable('d.definition')} as definition
   from ${schema}._clocks k
-  join ${schema}._schedules s on s.namespace = k.namespace and s.id = k.id;
+  join ${schema}._schedules s on s.key = k.key
+  join ${schema}._definitions d on d.id = k.definition;
 
 create view ${schema}.fires as
-select namespace, schedule, ${time('due_at')} as due_at, nonce, job, tenant,
-       ${text('record', 'kind')} as kind, state,
-       ${text('record', 'ending,reason')} as reason,
-       ${text('record', 'ending,detail')} as detail,
-       ${number('record', 'round')} as round,
-       ${number('record', 'attempt')} as attempt,
-       ${time(number('record', 'plannedAt'))} as planned_at,
-       ${time(number('record', 'readyAt'))} as ready_at,
+select namespace, schedule, ${time('due_at')} as due_at, nonce, job, tenant, kind, state, reason, detail, round, attempt,
+       ${time('planned_at')} as planned_at,
+       ${time('ready_at')} as ready_at,
        ${time('ended_at')} as ended_at,
        ${time('until_at')} as until_at,
-       coalesce(${number('record', 'range,count')}, 1) as instants,
+       instants,
        ${time('expires_at')} as expires_at,
-       ${json('record', 'input')} as input,
+       input,
        due_at as due_ms
   from (
-    select namespace, schedule, due_at, nonce, job, tenant, 'open' as state, null::bigint as ended_at,
-           null::bigint as expires_at, null::bigint as until_at, fire as record
-      from ${schema}._open
-     where fire is not null
+    select o.namespace, o.schedule, o.due_at, o.nonce, o.job, o.tenant, o.kind, 'open' as state, null as reason, null as detail, o.round,
+           o.attempt, o.planned_at, o.ready_at, null::bigint as ended_at, null::bigint as until_at, 1::bigint as instants,
+           null::bigint as expires_at, o.input
+      from (${openFires(schema)}) o
     union all
-    select namespace, schedule, due_at, nonce, job, tenant, outcome, ended_at, expires_at, until_at, record
-      from ${schema}._fires
-     where outcome <> ''
+    select j.namespace, n.name, h.due_at, h.nonce, j.name, nullif(h.tenant, ''), coalesce(${text('h.more', 'kind')}, 'scheduled'),
+           ${reasonCase('h.reason', (outcome) => outcome)}, ${reasonCase('h.reason', (_, reason) => reason)},
+           ${text('h.more', 'detail')}, coalesce(${number('h.more', 'round')}, 1),
+           coalesce(${number('h.more', 'attempt')}, (h.token > 0)::integer),
+           coalesce(${number('h.more', 'plannedAt')}, case when h.token > 0 then h.started_at else h.due_at end),
+           coalesce(${number('h.more', 'readyAt')}, h.due_at), h.ended_at, ${number('h.more', 'range,untilAt')},
+           coalesce(${number('h.more', 'range,count')}, 1), h.expires_at, ${json('h.more', 'input')}
+      from ${schema}._history h
+      join ${schema}._names n on n.key = h.key
+      join ${schema}._jobs j on j.number = h.job
+     where h.is_final
   ) f;
 
 create view ${schema}.runs as
-select namespace, schedule, token, ${time('due_at')} as due_at, nonce, job,
-       ${number('record', 'round')} as round,
-       ${number('record', 'attempt')} as attempt,
-       instance,
-       case when state <> 'running' or ${text('record', 'cancel')} is null then state else 'cancelling' end as state,
-       ${text('record', 'ending,reason')} as reason,
-       ${text('record', 'ending,detail')} as detail,
+select namespace, schedule, token::text as token, ${time('due_at')} as due_at, nonce, job, round, attempt, instance, state, reason, detail,
        ${time('started_at')} as started_at,
-       ${time(number('record', 'endedAt'))} as ended_at,
-       greatest(started_at - ${number('record', 'readyAt')}, 0) as lateness_ms,
-       case when state <> 'running' then greatest(${number('record', 'endedAt')} - started_at, 0) end as duration_ms,
-       ${text('record', 'error,name')} as error_name,
-       ${text('record', 'error,code')} as error_code,
-       ${text('record', 'error,message')} as error_message,
-       ${text('record', 'error,stack')} as error_stack,
-       ${json('record', 'result')} as result,
+       ${time('ended_at')} as ended_at,
+       greatest(started_at - ready_at, 0) as lateness_ms,
+       case when ended_at is not null then greatest(ended_at - started_at, 0) end as duration_ms,
+       error_name, error_code, error_message, error_stack, result,
        due_at as due_ms, started_at as started_ms
   from (
-    select namespace, schedule, token, due_at, nonce, job, instance, started_at, 'running' as state, run as record
-      from ${schema}._open
-     where instance is not null
+    select o.namespace, o.schedule, o.token, o.due_at, o.nonce, o.job, o.round, o.attempt, coalesce(r.instance, '') as instance,
+           case when o.cancel = '' then 'running' else 'cancelling' end as state, null as reason, null as detail, o.started_at,
+           null::bigint as ended_at, o.ready_at, null as error_name, null as error_code, null as error_message, null as error_stack,
+           null::json as result
+      from (${openFires(schema)}) o
+      left join ${schema}._runners r on r.number = o.runner
+     where o.token > 0
     union all
-    select namespace, schedule, token, due_at, nonce, job, instance, started_at, outcome, record
-      from ${schema}._runs
-     where outcome <> ''
+    select j.namespace, n.name, h.token, h.due_at, h.nonce, j.name, coalesce(${number('h.more', 'round')}, 1),
+           coalesce(${number('h.more', 'attempt')}, 1), coalesce(r.instance, ''), ${reasonCase('h.reason', (outcome) => outcome)},
+           ${reasonCase('h.reason', (_, reason) => reason)}, ${text('h.more', 'detail')}, h.started_at, h.ended_at,
+           coalesce(${number('h.more', 'readyAt')}, h.due_at), ${text('h.more', 'error,name')}, ${text('h.more', 'error,code')},
+           ${text('h.more', 'error,message')}, ${text('h.more', 'error,stack')}, ${json('h.more', 'result')}
+      from ${schema}._history h
+      join ${schema}._names n on n.key = h.key
+      join ${schema}._jobs j on j.number = h.job
+      left join ${schema}._runners r on r.number = h.runner
+     where h.token > 0
   ) r;
 
 create view ${schema}.steps as
-select namespace, schedule, ${time('due_at')} as due_at, nonce, step, state, token,
-       ${readable('result')} as result,
-       ${time('begun_at')} as begun_at,
-       ${time('ended_at')} as ended_at,
-       due_at as due_ms
-  from ${schema}._steps;
+select n.namespace, n.name as schedule, ${time('p.due_at')} as due_at, p.nonce, p.step, p.state, p.token::text as token,
+       ${readable('p.result')} as result,
+       ${time('p.begun_at')} as begun_at,
+       ${time('p.ended_at')} as ended_at,
+       p.due_at as due_ms
+  from ${schema}._steps p
+  join ${schema}._names n on n.key = p.key;
 
 create view ${schema}.instances as
 select namespace, id as instance,
@@ -124,13 +132,33 @@ select namespace, name as app,
   from ${schema}._apps;
 `
 
+/** SQL: open fires. Those of plain schedules are in the clocks that claims lead to, the others in \`more\` as well. */
+function openFires(schema: string): string {
+  return `
+      select s.namespace, s.name as schedule, k.due_at, '' as nonce, s.job, s.tenant, 'scheduled' as kind, 1::bigint as round,
+             1::bigint as attempt, k.started_at as planned_at, k.due_at as ready_at, null::json as input, k.token, k.started_at, k.runner,
+             '' as cancel
+        from (select distinct w.key, c.runner from ${schema}._claims c cross join lateral unnest(c.keys) as w (key)) w
+        join ${schema}._clocks k on k.key = w.key and k.runner = w.runner
+        join ${schema}._schedules s on s.key = k.key
+      union all
+      select s.namespace, s.name, o.due_at, o.nonce, s.job, nullif(o.tenant, ''), f.fire ->> 'kind', (f.fire ->> 'round')::bigint,
+             (f.fire ->> 'attempt')::bigint, (f.fire ->> 'plannedAt')::bigint, (f.fire ->> 'readyAt')::bigint, f.fire #> '{own,input}',
+             o.token, o.started_at, o.runner, o.cancel
+        from ${schema}._open o
+        join ${schema}._clocks k on k.key = o.key
+        join ${schema}._schedules s on s.key = o.key
+       cross join lateral json_array_elements(${json('k.more', 'open')}) as f (fire)
+       where (f.fire ->> 'dueAt')::bigint = o.due_at and f.fire ->> 'nonce' = o.nonce`
+}
+
 /**
  * SQL for a text of ours as JSON that PostgreSQL can take apart. JavaScript's strings may contain what its texts can't: a zero
  * character, half a surrogate pair. JSON has them escaped; one in a whole history would make every question about it fail. An
  * even number of backslashes before means that the one seen here is not the beginning of an escape.
  */
 function readable(column: string): string {
-  return String.raw`(case when position('\u' in ${column}) = 0 then ${column}
+  return String.raw`(case when position('\u' in ${column}) = 0 then nullif(${column}, '')
     else regexp_replace(${column}, '(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1\\ufffd', 'g') end)::json`
 }
 
@@ -149,5 +177,5 @@ function number(column: string, path: string): string {
 }
 
 function time(ms: string): string {
-  return `to_timestamp((${ms})::float8 / 1000)`
+  return `to_timestamp(nullif(${ms}, ${NONE})::float8 / 1000)`
 }

@@ -1,5 +1,7 @@
 -- Times are epoch milliseconds. Names are compared byte by byte, whatever the language of the database.
--- In numbers there are no nulls: -9223372036854775808 stands for "none", so that rows have a fixed width up to their texts.
+-- Columns are never null where rows are many: {none} stands for "no time", 0 for "no token" and "no runner", '' for "no text".
+-- JSON is kept as text, because PostgreSQL's json cannot take apart every string that JavaScript can write.
+-- An index may have a condition that always holds: it keeps a plan made on an empty table from using it for another index's question.
 
 create table {schema}._meta (
   only_row boolean primary key default true check (only_row),
@@ -11,15 +13,16 @@ create table {schema}._meta (
 insert into {schema}._meta default values;
 
 create table {schema}._namespaces (
-  namespace text collate "C" primary key,
-  -- The highest version, token counter and number of any schedule whose name was forgotten.
-  floor bigint not null,
+  number integer generated always as identity primary key,
+  namespace text collate "C" not null unique,
+  -- The highest version, token counter and line number of any name that was forgotten.
+  floor bigint not null default 0,
   -- The latest transaction that erased records: a reader whose snapshot did not see it may have missed ends.
   erased_in xid8
 );
 
--- A schedule's key outlives the schedule: a fire is identified by its name, and history refers to the key.
--- What a removed schedule leaves behind is where its successor goes on.
+-- The key of a name outlives its schedule, because a fire is identified by it. What a removed schedule leaves is where its
+-- successor goes on. `mark`: the latest due time that was ever created or recorded without a nonce.
 create table {schema}._names (
   key bigint generated always as identity primary key,
   namespace text collate "C" not null,
@@ -27,9 +30,12 @@ create table {schema}._names (
   version bigint not null default 0,
   tokens bigint not null default 0,
   ended bigint not null default 0,
-  mark bigint not null default -9223372036854775808,
+  mark bigint not null default {none},
+  trimmed_before bigint not null default {none},
+  gone_at bigint not null default {none},
   unique (namespace, name)
 );
+create index _names_gone on {schema}._names (namespace, gone_at) where gone_at > {none};
 
 create table {schema}._jobs (
   number integer generated always as identity primary key,
@@ -38,21 +44,27 @@ create table {schema}._jobs (
   unique (namespace, name)
 );
 
--- Numbers of instances, in claims and history.
+-- Numbers of instances, as clocks, claims and history name them. `gone_at`: when the instance was forgotten.
 create table {schema}._runners (
   number integer generated always as identity primary key,
   namespace text collate "C" not null,
   instance text collate "C" not null,
+  gone_at bigint not null default {none},
   unique (namespace, instance)
 );
+create index _runners_gone on {schema}._runners (namespace, gone_at) where gone_at > {none};
 
--- Immutable: { definition, revision, source, createdAt, updatedAt } as JSON. A process reads each once.
+-- Never changed: processes keep what they have read. A schedule that is defined anew gets another row.
 create table {schema}._definitions (
   id bigint generated always as identity primary key,
-  body text not null
+  revision bigint not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  source text not null,
+  definition text not null
 );
 
--- Changes at human rate.
+-- What schedules are found by in lists. Changes at human rate.
 create table {schema}._schedules (
   key bigint primary key,
   namespace text collate "C" not null,
@@ -68,8 +80,9 @@ create index _schedules_tenant on {schema}._schedules (namespace, tenant, name) 
 create index _schedules_app on {schema}._schedules (namespace, app, name) where app is not null;
 create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
 
--- Changes with every fire: a claim writes from wake_at to runner, a settlement from version to last_ok_at. What lies together is
--- short in the log. `more` is null for a plain schedule, whose open run, if any, is in due_at, token, claim, started_at and runner.
+-- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
+-- short in the log. A plain schedule has at most one open run, which is in due_at, token, claim, started_at and runner, and
+-- nothing uncommon. Otherwise `more` is JSON with all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
   definition bigint not null,
@@ -89,67 +102,34 @@ create table {schema}._clocks (
   started_at bigint not null,
   version bigint not null,
   runner integer not null,
-  failed_in_row integer not null,
+  failed_in_row bigint not null,
   ended bigint not null,
   last_due bigint not null,
   last_ok_due bigint not null,
   last_ok_at bigint not null,
-  open_fires integer not null,
-  zone text,
-  more text,
+  name text collate "C" not null,
+  zone text not null,
+  more text not null,
   primary key (key)
 ) with (fillfactor = 33, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
-create index _clocks_due on {schema}._clocks (job, wake_at);
-create index _clocks_open on {schema}._clocks (key) where open_fires > 0;
-create index _clocks_newer on {schema}._clocks (key) where format > 1;
+create index _clocks_due on {schema}._clocks (job, wake_at) where wake_at > {none};
+create index _clocks_newer on {schema}._clocks (key) where format > {format};
 
--- One row for a run that ended, or for a fire or range that ended without one. `more`: what most lines do not have.
-create table {schema}._history (
+-- Open fires of schedules that are not plain, derived from `more`.
+create table {schema}._open (
   key bigint not null,
   due_at bigint not null,
-  number bigint not null,
   token bigint not null,
-  started_at bigint not null,
-  ended_at bigint not null,
-  planned_at bigint not null,
-  ready_at bigint not null,
-  expires_at bigint not null,
-  until_at bigint not null,
-  job integer not null,
-  runner integer not null,
-  round integer not null,
-  attempt integer not null,
-  outcome smallint not null,
-  reason smallint not null,
-  kind smallint not null,
-  is_final boolean not null,
-  ended_in xid8 not null default pg_current_xact_id(),
-  nonce text collate "C" not null,
-  tenant text collate "C",
-  more text,
-  primary key (key, due_at, nonce, number)
-);
--- Conditions that always hold keep an index from being chosen for what another one is meant for, by a plan made on an empty table.
-create index _history_time on {schema}._history (due_at) where outcome >= 0 and is_final;
-create unique index _history_nonce on {schema}._history (key, nonce) where nonce <> '' and is_final;
-create index _history_ended on {schema}._history (ended_in) where outcome >= 0;
-
--- What an instance holds: the keys of its claims whose clock still names it.
-create table {schema}._claims (
-  runner integer not null,
   claim bigint not null,
-  claimed_at bigint not null,
-  keys bigint[] not null,
-  primary key (runner, claim)
-);
+  started_at bigint not null,
+  runner integer not null,
+  nonce text collate "C" not null,
+  tenant text collate "C" not null,
+  cancel text not null,
+  primary key (key, due_at, nonce)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
--- Open runs that count against limits, and a row for each limit, which is locked while they are counted.
-create table {schema}._slots (
-  namespace text collate "C" not null,
-  slot text collate "C" not null,
-  changed_day integer not null,
-  primary key (namespace, slot)
-);
+-- What open runs count against.
 create table {schema}._holds (
   namespace text collate "C" not null,
   slot text collate "C" not null,
@@ -157,4 +137,92 @@ create table {schema}._holds (
   token bigint not null,
   primary key (namespace, slot, key, token)
 );
-create index _holds_key on {schema}._holds (key);
+create index _holds_key on {schema}._holds (key) where slot <> '';
+
+-- Every claim. An instance holds a run if one of its claims has the key, and the clock or _open names the instance for it.
+create table {schema}._claims (
+  id bigint generated always as identity primary key,
+  runner integer not null,
+  claim bigint not null,
+  claimed_at bigint not null,
+  keys bigint[] not null
+);
+create index _claims_runner on {schema}._claims (runner, id);
+
+-- One row for a run that ended (token > 0), or for a fire or a range of instants that ended without one. started_at is the start of
+-- the run, the last instant of a range, or due_at. `more`: JSON of what most lines do not have.
+create table {schema}._history (
+  key bigint not null,
+  due_at bigint not null,
+  number bigint not null,
+  token bigint not null,
+  started_at bigint not null,
+  ended_at bigint not null,
+  expires_at bigint not null,
+  ended_in xid8 not null default pg_current_xact_id(),
+  space integer not null,
+  job integer not null,
+  runner integer not null,
+  reason smallint not null,
+  is_final boolean not null,
+  nonce text collate "C" not null,
+  tenant text collate "C" not null,
+  more text not null,
+  primary key (key, due_at, number)
+);
+create index _history_time on {schema}._history (job, due_at, key) where is_final;
+create index _history_started on {schema}._history (job, started_at, key) where token > 0;
+create index _history_expiry on {schema}._history (space, expires_at) where is_final;
+create index _history_ended on {schema}._history (ended_in) where reason > 0;
+create index _history_nonce on {schema}._history (nonce, key) where nonce <> '';
+create index _history_trouble on {schema}._history (space, reason, due_at, key) where is_final and reason > {trouble};
+create index _history_failed on {schema}._history (space, reason, started_at, key) where token > 0 and reason > {trouble};
+create index _history_tenant on {schema}._history (space, tenant, due_at, key) where is_final and tenant <> '';
+create index _history_range on {schema}._history (space, started_at) where token = 0 and started_at > due_at and is_final;
+
+create table {schema}._notes (
+  key bigint not null,
+  token bigint not null,
+  notes text not null,
+  primary key (key, token)
+);
+
+create table {schema}._steps (
+  key bigint not null,
+  due_at bigint not null,
+  nonce text collate "C" not null,
+  step text collate "C" not null,
+  state text collate "C" not null,
+  token bigint not null,
+  result text not null,
+  begun_at bigint not null,
+  ended_at bigint,
+  primary key (key, due_at, nonce, step)
+);
+
+create table {schema}._instances (
+  namespace text collate "C" not null,
+  id text collate "C" not null,
+  number integer not null unique,
+  state text collate "C" not null,
+  drain boolean not null,
+  session boolean,
+  renewals bigint not null,
+  beat bigint not null,
+  started_at bigint not null,
+  renewed_at bigint not null,
+  lease_ms bigint not null,
+  ended_at bigint,
+  record text not null,
+  primary key (namespace, id)
+) with (fillfactor = 50);
+create index _instances_live on {schema}._instances (namespace, id) where ended_at is null;
+create index _instances_ended on {schema}._instances (namespace, ended_at) where ended_at is not null;
+
+create table {schema}._apps (
+  namespace text collate "C" not null,
+  name text collate "C" not null,
+  version bigint not null,
+  record text not null,
+  primary key (namespace, name)
+);

@@ -1,0 +1,55 @@
+import type { Change } from '../../model/change.ts'
+
+/**
+ * Claims of this process whose rows are on record, by the schedules that they claimed. A row goes once none of them is open any more:
+ * the store checks that again.
+ */
+export class Claims {
+  readonly #schedules = new Map<number, Set<string>>()
+  readonly #claims = new Map<string, Set<number>>()
+  /** Those whose schedules have all been settled. */
+  readonly #finished = new Set<number>()
+
+  /** A row was written for these changes. */
+  add(id: number, changes: readonly Change[]): void {
+    this.#schedules.set(id, new Set(changes.map((change) => change.id)))
+    for (const change of changes) {
+      const claims = this.#claims.get(change.id) ?? new Set()
+      this.#claims.set(change.id, claims.add(id))
+    }
+  }
+
+  /** Rows that are over once these changes are written, and those that were over before. */
+  finishing(changes: readonly Change[]): number[] {
+    const finished = new Set(this.#finished)
+    if (this.#schedules.size > 0) {
+      const left = new Map<number, number>()
+      for (const { id, history } of changes) {
+        for (const claim of history.length === 0 ? [] : (this.#claims.get(id) ?? [])) {
+          const rest = (left.get(claim) ?? this.#schedules.get(claim)!.size) - 1
+          left.set(claim, rest)
+          if (rest === 0) finished.add(claim)
+        }
+      }
+    }
+    return [...finished]
+  }
+
+  /** These changes were written, with a statement that deleted `finished`. */
+  settled(changes: readonly Change[], finished: readonly number[], isWhole: boolean): void {
+    for (const { id, history } of changes) if (history.length > 0) this.#settle(id)
+    // A row that the store kept is offered again.
+    if (isWhole) for (const claim of finished) this.#finished.delete(claim)
+  }
+
+  #settle(schedule: string): void {
+    for (const claim of this.#claims.get(schedule) ?? []) {
+      const schedules = this.#schedules.get(claim)!
+      schedules.delete(schedule)
+      if (schedules.size > 0) continue
+      this.#schedules.delete(claim)
+      this.#finished.add(claim)
+    }
+    this.#claims.delete(schedule)
+  }
+}

@@ -1,0 +1,120 @@
+create function {schema}._is_prunable(_namespace text, _now bigint) returns boolean language sql stable
+as $cronce$
+select exists (
+         select from {schema}._namespaces s
+          cross join lateral (
+            select true as is_due from {schema}._history h where h.space = s.number and h.is_final and h.expires_at <= _now limit 1
+          ) h
+          where s.namespace = _namespace)
+    or exists (
+         select from {schema}._instances i
+          where i.namespace = _namespace and i.ended_at is not null and i.ended_at <= _now - 86400000 and not {schema}._holds_runs(i.number))
+    or exists (
+         select from {schema}._names n where n.namespace = _namespace and n.gone_at > {none} and n.gone_at <= _now - 86400000)
+$cronce$;
+
+-- Ended fires whose time is up, what other transactions are about to delete aside; instances that are gone for a day and hold no
+-- run; and names of removed schedules that nothing refers to any more.
+create function {schema}._prune_1(_namespace text, _limit text) returns text {settings}
+as $cronce$
+declare
+  _now bigint;
+  _most bigint := _limit::bigint;
+  _keys bigint[];
+  _due bigint[];
+  _nonces text[];
+  _gone integer[];
+  _names bigint[];
+begin
+  select m.now into _now from {schema}._moment() m;
+  select array_agg(e.key), array_agg(e.due_at), array_agg(e.nonce) into _keys, _due, _nonces
+    from (
+      select h.key, h.due_at, h.nonce
+        from {schema}._history h
+       where h.space = (select s.number from {schema}._namespaces s where s.namespace = _namespace) and h.is_final and h.expires_at <= _now
+       order by h.expires_at
+       limit _most
+         for update skip locked
+    ) e;
+  if _keys is not null then perform {schema}._delete_fires(_keys, _due, _nonces); end if;
+
+  select array_agg(i.number) into _gone
+    from (
+      select i.number
+        from {schema}._instances i
+       where i.namespace = _namespace and i.ended_at is not null and i.ended_at <= _now - 86400000
+         and not {schema}._holds_runs(i.number)
+       limit _most
+    ) i;
+  if _gone is not null then
+    delete from {schema}._claims c where c.runner = any (_gone);
+    delete from {schema}._instances i where i.number = any (_gone);
+    update {schema}._runners r set gone_at = _now where r.number = any (_gone);
+  end if;
+  -- Runs name their instance by its number. Who was gone before the oldest run on record began is named by none.
+  delete from {schema}._runners r
+   where r.namespace = _namespace and r.gone_at > {none} and r.gone_at < coalesce((
+           select min(h.started_at)
+             from {schema}._jobs j
+            cross join lateral (
+              select h.started_at from {schema}._history h where h.job = j.number and h.token > 0 order by h.started_at limit 1
+            ) h
+            where j.namespace = _namespace
+         ), _now) - 86400000;
+
+  -- A name with records is looked at again after a day.
+  select array_agg(n.key) into _names
+    from (
+      select n.key
+        from {schema}._names n
+       where n.namespace = _namespace and n.gone_at > {none} and n.gone_at <= _now - 86400000
+       order by n.gone_at
+       limit _most
+         for update skip locked
+    ) n;
+  if _names is not null then
+    update {schema}._names n set gone_at = _now where n.key = any (_names);
+    with gone as (
+      delete from {schema}._names n
+       where n.key = any (_names)
+         and not exists (select from {schema}._clocks k where k.key = n.key offset 0)
+         and not exists (select from {schema}._history h where h.key = n.key offset 0)
+         and not exists (select from {schema}._steps s where s.key = n.key offset 0)
+      returning greatest(n.version, n.tokens, n.ended) as floor
+    )
+    update {schema}._namespaces s
+       set floor = greatest(s.floor, (select max(g.floor) from gone g))
+     where s.namespace = _namespace;
+  end if;
+  return coalesce(cardinality(_keys), 0);
+end
+$cronce$;
+
+-- All records of a schedule that does not exist, so many fires at a time. Answers how many there were.
+create function {schema}._erase_1(_namespace text, _name text, _limit text) returns text {settings}
+as $cronce$
+declare
+  _key bigint;
+  _due bigint[];
+  _nonces text[];
+begin
+  select n.key into _key from {schema}._names n where n.namespace = _namespace and n.name = _name for no key update;
+  if exists (select from {schema}._clocks k where k.key = _key) then return '"exists"'; end if;
+  select array_agg(f.due_at), array_agg(f.nonce) into _due, _nonces
+    from (
+      select h.due_at, h.nonce
+        from (select h.due_at, h.nonce from {schema}._history h where h.key = _key order by h.due_at, h.number limit _limit::bigint) h
+      union
+      select s.due_at, s.nonce
+        from (select s.due_at, s.nonce from {schema}._steps s where s.key = _key order by s.due_at, s.nonce limit _limit::bigint) s
+      limit _limit::bigint
+    ) f;
+  if _due is null then
+    delete from {schema}._notes n where n.key = _key;
+    return 0;
+  end if;
+  perform {schema}._delete_fires(array_fill(_key, array[cardinality(_due)]), _due, _nonces);
+  update {schema}._namespaces s set erased_in = pg_current_xact_id() where s.namespace = _namespace;
+  return cardinality(_due);
+end
+$cronce$;

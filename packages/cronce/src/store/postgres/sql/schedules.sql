@@ -1,0 +1,209 @@
+-- Schedules as they are read: one array for each column, since most are read hundreds at a time.
+create function {schema}._states(_keys bigint[]) returns json language sql stable
+as $cronce$
+select json_build_object(
+         'key', array_agg(k.key), 'name', array_agg(k.name), 'format', array_agg(k.format), 'version', array_agg(k.version),
+         'definition', array_agg(k.definition), 'wakeAt', array_agg(k.wake_at), 'nextAt', array_agg(k.next_at),
+         'plannedTo', array_agg(k.planned_to), 'tokens', array_agg(k.tokens), 'fired', array_agg(k.fired),
+         'dueAt', array_agg(k.due_at), 'token', array_agg(k.token::text), 'claim', array_agg(k.claim),
+         'startedAt', array_agg(k.started_at),
+         'instance', array_agg(case when k.runner = 0 then '' else (select r.instance from {schema}._runners r where r.number = k.runner) end),
+         'failedInRow', array_agg(k.failed_in_row), 'ended', array_agg(k.ended), 'lastDue', array_agg(k.last_due),
+         'lastOkDue', array_agg(k.last_ok_due), 'lastOkAt', array_agg(k.last_ok_at),
+         'trimmedBefore', array_agg(k.trimmed_before), 'zone', array_agg(k.zone), 'more', array_agg(k.more))
+  from (
+    select k.*
+      from unnest(_keys) with ordinality as wanted (key, place)
+     cross join lateral (select * from {schema}._clocks k where k.key = wanted.key offset 0) k
+     order by wanted.place
+  ) k
+$cronce$;
+
+create function {schema}._load_1(_namespace text, _names text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+begin
+  select * into _at from {schema}._moment();
+  return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'states', {schema}._states(array(
+    select n.key
+      from (select distinct w.name from json_array_elements_text(_names::json) as w (name)) w
+     cross join lateral (select n.key from {schema}._names n where n.namespace = _namespace and n.name = w.name offset 0) n
+  )));
+end
+$cronce$;
+
+-- What is due is found by an index that changes with every claim. Behind what is answered, {far} are looked through for the next
+-- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later.
+create function {schema}._due_1(_namespace text, _jobs text, _patience text, _limit text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+  _most bigint := _limit::bigint;
+  _stale bigint;
+  _answer text;
+begin
+  select * into _at from {schema}._moment();
+  _stale := _at.now - _patience::bigint;
+  with job as materialized (
+    select j.job as name, n.number as job, j.buckets, j.since
+      from json_to_recordset(_jobs::json) as j (job text, buckets text, since bigint)
+     cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
+  ),
+  found as materialized (
+    select c.*
+      from job j
+     cross join lateral (
+       select k.key, k.name, k.job, k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine
+         from {schema}._clocks k
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _at.now
+          and (substr(j.buckets, k.bucket + 1, 1) = '1' or k.wake_at <= _stale)
+        order by k.wake_at
+        limit _most + 1
+     ) c
+  ),
+  ranked as materialized (select f.*, row_number() over (order by f.wake_at, f.name) as place from found f),
+  reached as materialized (
+    select j.*, coalesce(f.n, 0) > _most as is_cut, f.wake_at, f.mine_known, f.others_known
+      from job j
+      left join (
+        select f.job, count(*) as n, max(f.wake_at) as wake_at, bool_or(f.mine and f.place > _most) as mine_known,
+               bool_or(not f.mine and f.place > _most) as others_known
+          from ranked f
+         group by f.job
+      ) f on f.job = j.job
+  ),
+  -- Where the limit cut a job's schedules off, the next ones lie behind the last one found.
+  behind as (
+    select j.job, j.mine_known, j.others_known, position('1' in j.buckets) > 0 as has_mine,
+           position('0' in j.buckets) > 0 and j.wake_at <= _stale as has_others, w.*
+      from reached j
+     cross join lateral (
+       select min(w.wake_at) filter (where w.mine and w.is_new) as mine_at,
+              min(w.wake_at) filter (where not w.mine and w.is_new) as others_at, count(*) as n, max(w.wake_at) as last_at
+         from (
+           select k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine, k.key not in (select f.key from found f) as is_new
+             from {schema}._clocks k
+            where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.wake_at
+            order by k.wake_at
+            limit {far}
+         ) w
+     ) w
+     where j.is_cut
+  ),
+  young as (
+    select j.job, min(w.wake_at) filter (where not w.mine) as others_at, count(*) as n, max(w.wake_at) as last_at
+      from reached j
+     cross join lateral (
+       select k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine
+         from {schema}._clocks k
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
+        order by k.wake_at
+        limit {far}
+     ) w
+     -- Looking for what cannot be there would read everything that the job has.
+     where position('0' in j.buckets) > 0
+     group by j.job
+  ),
+  later as materialized (
+    select f.job, f.wake_at, f.mine from ranked f where f.place > _most
+    union all
+    select b.job, coalesce(b.mine_at, case when b.n >= {far} then _at.now + {again} end), true
+      from behind b
+     where b.has_mine and not b.mine_known
+    union all
+    select b.job, coalesce(b.others_at, case when b.n >= {far} then b.last_at end), false
+      from behind b
+     where b.has_others and not b.others_known
+    union all
+    select j.job, c.wake_at, true
+      from reached j
+     cross join lateral (
+       select k.wake_at
+         from {schema}._clocks k
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at > _at.now
+          and substr(j.buckets, k.bucket + 1, 1) = '1'
+        order by k.wake_at
+        limit 1
+     ) c
+     where not j.is_cut and position('1' in j.buckets) > 0
+    union all
+    select y.job, coalesce(y.others_at, case when y.n >= {far} then y.last_at end), false from young y
+  )
+  select json_build_object(
+           'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
+           'mineAt', (select min(l.wake_at) from later l where l.mine),
+           'othersAt', (select min(l.wake_at) from later l where not l.mine),
+           'oldest', (
+             select json_agg(json_build_array(j.name, o.wake_at))
+               from job j
+               join (
+                 select e.job, min(e.wake_at) as wake_at
+                   from (select f.job, f.wake_at from found f union all select l.job, l.wake_at from later l) e
+                  where e.wake_at is not null
+                  group by e.job
+               ) o on o.job = j.job
+           ),
+           'states', {schema}._states(array(select f.key from ranked f where f.place <= _most order by f.place)))
+    into _answer;
+  return _answer;
+end
+$cronce$;
+
+-- The open run of this token, if its instance is known and not over. A parked run has none.
+create function {schema}._live(_namespace text, _name text, _token bigint)
+returns table (key bigint, due_at bigint, nonce text) language sql stable
+as $cronce$
+select k.key, coalesce(o.due_at, k.due_at), coalesce(o.nonce, '')
+  from {schema}._names n
+ cross join lateral (select * from {schema}._clocks k where k.key = n.key offset 0) k
+  left join lateral (
+    select * from {schema}._open o where o.key = n.key and o.token = _token and k.more <> '' offset 0
+  ) o on true
+ cross join lateral (
+   select i.state
+     from {schema}._instances i
+    where i.number = case when o.key is not null then o.runner when k.token = _token then k.runner end
+   offset 0
+ ) i
+ where n.namespace = _namespace and n.name = _name and _token > 0 and i.state in ('live', 'draining')
+$cronce$;
+
+-- No other transaction changes the schedule from here to the end of this one. The second statement sees what was committed while
+-- the lock was waited for.
+create function {schema}._lock_1(_namespace text, _name text, _token text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+  _key bigint;
+begin
+  select n.key into _key from {schema}._names n where n.namespace = _namespace and n.name = _name;
+  perform from {schema}._clocks k where k.key = _key for no key update;
+  select * into _at from {schema}._moment();
+  return json_build_object(
+    'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
+    'live', exists (select from {schema}._live(_namespace, _name, _token::bigint)),
+    'states', {schema}._states(array[_key]));
+end
+$cronce$;
+
+-- name: look
+select exists (select from {schema}._live($1::text, $2::text, $3::text::bigint))::text as answer
+
+-- name: definitions
+select coalesce((
+         select json_agg(json_build_object(
+                  'id', d.id, 'revision', d.revision, 'createdAt', d.created_at, 'updatedAt', d.updated_at,
+                  'source', d.source::json, 'definition', d.definition::json))
+           from json_array_elements_text($1::text::json) as w (id)
+          cross join lateral (select * from {schema}._definitions d where d.id = w.id::bigint offset 0) d
+       ), '[]')::text as answer
+
+-- name: newer
+select coalesce((
+         select to_json(n.name)
+           from {schema}._clocks k
+           join {schema}._names n on n.key = k.key
+          where k.format > {format} and n.namespace = $1::text
+          limit 1
+       ), 'null')::text as answer

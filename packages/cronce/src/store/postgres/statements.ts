@@ -1,0 +1,1343 @@
+// Written by scripts/compile-statements.ts. Change the files it names, then run it again.
+
+export const SQL = {
+  tables: `-- Times are epoch milliseconds. Names are compared byte by byte, whatever the language of the database.
+-- Columns are never null where rows are many: {none} stands for "no time", 0 for "no token" and "no runner", '' for "no text".
+-- JSON is kept as text, because PostgreSQL's json cannot take apart every string that JavaScript can write.
+-- An index may have a condition that always holds: it keeps a plan made on an empty table from using it for another index's question.
+
+create table {schema}._meta (
+  only_row boolean primary key default true check (only_row),
+  system_id text,
+  database_id text,
+  timeline bigint,
+  epoch bigint not null default 1
+);
+insert into {schema}._meta default values;
+
+create table {schema}._namespaces (
+  number integer generated always as identity primary key,
+  namespace text collate "C" not null unique,
+  -- The highest version, token counter and line number of any name that was forgotten.
+  floor bigint not null default 0,
+  -- The latest transaction that erased records: a reader whose snapshot did not see it may have missed ends.
+  erased_in xid8
+);
+
+-- The key of a name outlives its schedule, because a fire is identified by it. What a removed schedule leaves is where its
+-- successor goes on. \`mark\`: the latest due time that was ever created or recorded without a nonce.
+create table {schema}._names (
+  key bigint generated always as identity primary key,
+  namespace text collate "C" not null,
+  name text collate "C" not null,
+  version bigint not null default 0,
+  tokens bigint not null default 0,
+  ended bigint not null default 0,
+  mark bigint not null default {none},
+  trimmed_before bigint not null default {none},
+  gone_at bigint not null default {none},
+  unique (namespace, name)
+);
+create index _names_gone on {schema}._names (namespace, gone_at) where gone_at > {none};
+
+create table {schema}._jobs (
+  number integer generated always as identity primary key,
+  namespace text collate "C" not null,
+  name text collate "C" not null,
+  unique (namespace, name)
+);
+
+-- Numbers of instances, as clocks, claims and history name them. \`gone_at\`: when the instance was forgotten.
+create table {schema}._runners (
+  number integer generated always as identity primary key,
+  namespace text collate "C" not null,
+  instance text collate "C" not null,
+  gone_at bigint not null default {none},
+  unique (namespace, instance)
+);
+create index _runners_gone on {schema}._runners (namespace, gone_at) where gone_at > {none};
+
+-- Never changed: processes keep what they have read. A schedule that is defined anew gets another row.
+create table {schema}._definitions (
+  id bigint generated always as identity primary key,
+  revision bigint not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  source text not null,
+  definition text not null
+);
+
+-- What schedules are found by in lists. Changes at human rate.
+create table {schema}._schedules (
+  key bigint primary key,
+  namespace text collate "C" not null,
+  name text collate "C" not null,
+  job text collate "C" not null,
+  tenant text collate "C",
+  app text collate "C",
+  status text collate "C" not null,
+  unique (namespace, name)
+);
+create index _schedules_job on {schema}._schedules (namespace, job, name) where status <> '';
+create index _schedules_tenant on {schema}._schedules (namespace, tenant, name) where tenant is not null;
+create index _schedules_app on {schema}._schedules (namespace, app, name) where app is not null;
+create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
+
+-- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
+-- short in the log. A plain schedule has at most one open run, which is in due_at, token, claim, started_at and runner, and
+-- nothing uncommon. Otherwise \`more\` is JSON with all that is open and uncommon, and what is open is also in _open.
+create table {schema}._clocks (
+  key bigint not null,
+  definition bigint not null,
+  job integer not null,
+  bucket smallint not null,
+  format smallint not null,
+  trimmed_before bigint not null,
+  wake_at bigint not null,
+  next_at bigint not null,
+  planned_to bigint not null,
+  mark bigint not null,
+  tokens bigint not null,
+  fired bigint not null,
+  due_at bigint not null,
+  token bigint not null,
+  claim bigint not null,
+  started_at bigint not null,
+  version bigint not null,
+  runner integer not null,
+  failed_in_row bigint not null,
+  ended bigint not null,
+  last_due bigint not null,
+  last_ok_due bigint not null,
+  last_ok_at bigint not null,
+  name text collate "C" not null,
+  zone text not null,
+  more text not null,
+  primary key (key)
+) with (fillfactor = 33, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+create index _clocks_due on {schema}._clocks (job, wake_at) where wake_at > {none};
+create index _clocks_newer on {schema}._clocks (key) where format > {format};
+
+-- Open fires of schedules that are not plain, derived from \`more\`.
+create table {schema}._open (
+  key bigint not null,
+  due_at bigint not null,
+  token bigint not null,
+  claim bigint not null,
+  started_at bigint not null,
+  runner integer not null,
+  nonce text collate "C" not null,
+  tenant text collate "C" not null,
+  cancel text not null,
+  primary key (key, due_at, nonce)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+
+-- What open runs count against.
+create table {schema}._holds (
+  namespace text collate "C" not null,
+  slot text collate "C" not null,
+  key bigint not null,
+  token bigint not null,
+  primary key (namespace, slot, key, token)
+);
+create index _holds_key on {schema}._holds (key) where slot <> '';
+
+-- Every claim. An instance holds a run if one of its claims has the key, and the clock or _open names the instance for it.
+create table {schema}._claims (
+  id bigint generated always as identity primary key,
+  runner integer not null,
+  claim bigint not null,
+  claimed_at bigint not null,
+  keys bigint[] not null
+);
+create index _claims_runner on {schema}._claims (runner, id);
+
+-- One row for a run that ended (token > 0), or for a fire or a range of instants that ended without one. started_at is the start of
+-- the run, the last instant of a range, or due_at. \`more\`: JSON of what most lines do not have.
+create table {schema}._history (
+  key bigint not null,
+  due_at bigint not null,
+  number bigint not null,
+  token bigint not null,
+  started_at bigint not null,
+  ended_at bigint not null,
+  expires_at bigint not null,
+  ended_in xid8 not null default pg_current_xact_id(),
+  space integer not null,
+  job integer not null,
+  runner integer not null,
+  reason smallint not null,
+  is_final boolean not null,
+  nonce text collate "C" not null,
+  tenant text collate "C" not null,
+  more text not null,
+  primary key (key, due_at, number)
+);
+create index _history_time on {schema}._history (job, due_at, key) where is_final;
+create index _history_started on {schema}._history (job, started_at, key) where token > 0;
+create index _history_expiry on {schema}._history (space, expires_at) where is_final;
+create index _history_ended on {schema}._history (ended_in) where reason > 0;
+create index _history_nonce on {schema}._history (nonce, key) where nonce <> '';
+create index _history_trouble on {schema}._history (space, reason, due_at, key) where is_final and reason > {trouble};
+create index _history_failed on {schema}._history (space, reason, started_at, key) where token > 0 and reason > {trouble};
+create index _history_tenant on {schema}._history (space, tenant, due_at, key) where is_final and tenant <> '';
+create index _history_range on {schema}._history (space, started_at) where token = 0 and started_at > due_at and is_final;
+
+create table {schema}._notes (
+  key bigint not null,
+  token bigint not null,
+  notes text not null,
+  primary key (key, token)
+);
+
+create table {schema}._steps (
+  key bigint not null,
+  due_at bigint not null,
+  nonce text collate "C" not null,
+  step text collate "C" not null,
+  state text collate "C" not null,
+  token bigint not null,
+  result text not null,
+  begun_at bigint not null,
+  ended_at bigint,
+  primary key (key, due_at, nonce, step)
+);
+
+create table {schema}._instances (
+  namespace text collate "C" not null,
+  id text collate "C" not null,
+  number integer not null unique,
+  state text collate "C" not null,
+  drain boolean not null,
+  session boolean,
+  renewals bigint not null,
+  beat bigint not null,
+  started_at bigint not null,
+  renewed_at bigint not null,
+  lease_ms bigint not null,
+  ended_at bigint,
+  record text not null,
+  primary key (namespace, id)
+) with (fillfactor = 50);
+create index _instances_live on {schema}._instances (namespace, id) where ended_at is null;
+create index _instances_ended on {schema}._instances (namespace, ended_at) where ended_at is not null;
+
+create table {schema}._apps (
+  namespace text collate "C" not null,
+  name text collate "C" not null,
+  version bigint not null,
+  record text not null,
+  primary key (namespace, name)
+);`,
+  records: `-- The moment of a statement. \`moved\`: the server is on another timeline than the one that the epoch is about, because a standby
+-- was promoted. A snapshot is taken before anything is computed, so nothing that is read is newer than \`now\`.
+create function {schema}._moment() returns table (now bigint, epoch bigint, moved boolean) language sql stable
+as $cronce$
+select floor(extract(epoch from clock_timestamp()) * 1000)::bigint, m.epoch,
+       case when m.timeline is null then false
+            else m.timeline <> ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint
+       end
+  from {schema}._meta m
+$cronce$;
+
+-- Numbers that stand for names. They are made when first needed.
+create function {schema}._space(_namespace text) returns integer language plpgsql
+as $cronce$
+declare
+  _number integer;
+begin
+  select n.number into _number from {schema}._namespaces n where n.namespace = _namespace;
+  if _number is null then
+    insert into {schema}._namespaces (namespace) values (_namespace)
+    on conflict (namespace) do update set namespace = excluded.namespace
+    returning number into _number;
+  end if;
+  return _number;
+end
+$cronce$;
+
+create function {schema}._job(_namespace text, _name text) returns integer language plpgsql
+as $cronce$
+declare
+  _number integer;
+begin
+  select j.number into _number from {schema}._jobs j where j.namespace = _namespace and j.name = _name;
+  if _number is null then
+    insert into {schema}._jobs (namespace, name) values (_namespace, _name)
+    on conflict (namespace, name) do update set name = excluded.name
+    returning number into _number;
+  end if;
+  return _number;
+end
+$cronce$;
+
+-- A parked run has no instance: 0.
+create function {schema}._runner(_namespace text, _instance text) returns integer language plpgsql
+as $cronce$
+declare
+  _number integer;
+begin
+  if _instance is null or _instance = '' then return 0; end if;
+  select r.number into _number from {schema}._runners r where r.namespace = _namespace and r.instance = _instance;
+  if _number is null then
+    insert into {schema}._runners (namespace, instance) values (_namespace, _instance)
+    on conflict (namespace, instance) do update set instance = excluded.instance
+    returning number into _number;
+  end if;
+  return _number;
+end
+$cronce$;
+
+-- Append lines to the history of a schedule.
+create function {schema}._append(_namespace text, _key bigint, _lines json) returns void language sql
+as $cronce$
+insert into {schema}._history
+  (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+select _key, l.due_at, l.number, l.token::bigint, l.started_at, l.ended_at, l.expires_at, {schema}._space(_namespace),
+       {schema}._job(_namespace, l.job), {schema}._runner(_namespace, l.instance), l.reason, l.is_final, l.nonce, l.tenant, l.more
+  from json_to_recordset(_lines) as l (
+    due_at bigint, number bigint, token text, started_at bigint, ended_at bigint, expires_at bigint, job text, instance text,
+    reason smallint, is_final boolean, nonce text, tenant text, more text
+  )
+$cronce$;
+
+-- Delete fires whole: their lines, their steps, and the notes of their runs.
+create function {schema}._delete_fires(_keys bigint[], _due bigint[], _nonces text[]) returns void language plpgsql
+as $cronce$
+begin
+  delete from {schema}._steps s
+   using unnest(_keys, _due, _nonces) as d (key, due_at, nonce)
+   where s.key = d.key and s.due_at = d.due_at and s.nonce = d.nonce;
+  with gone as (
+    delete from {schema}._history h
+     using unnest(_keys, _due, _nonces) as d (key, due_at, nonce)
+     where h.key = d.key and h.due_at = d.due_at and h.nonce = d.nonce
+    returning h.key, h.token
+  )
+  delete from {schema}._notes n using gone where n.key = gone.key and n.token = gone.token;
+end
+$cronce$;
+
+-- Up to 200 fires whose last line is numbered below \`_below\`, and that were due and ended before \`_before\`. Numbers follow the times
+-- more or less: what may go is among the earliest, or can wait.
+create function {schema}._trim(_key bigint, _below bigint, _before bigint) returns void language plpgsql
+as $cronce$
+declare
+  _due bigint[];
+  _nonces text[];
+begin
+  select array_agg(t.due_at), array_agg(t.nonce) into _due, _nonces
+    from (
+      select early.due_at, early.nonce
+        from (
+          select h.due_at, h.nonce, h.number, h.ended_at
+            from {schema}._history h
+           where h.key = _key and h.is_final
+           order by h.due_at, h.number
+           limit 1000
+        ) early
+       where early.number < _below and early.ended_at < _before and early.due_at < _before
+       order by early.number
+       limit 200
+    ) pick
+   cross join lateral (
+     select h.due_at, h.nonce
+       from {schema}._history h
+      where h.key = _key and h.due_at = pick.due_at and h.nonce = pick.nonce and h.is_final
+        for update skip locked
+   ) t;
+  if _due is not null then perform {schema}._delete_fires(array_fill(_key, array[cardinality(_due)]), _due, _nonces); end if;
+end
+$cronce$;
+
+-- Whether the instance of this number holds a run that one of these keys is open with.
+create function {schema}._names_runner(_runner integer, _keys bigint[]) returns boolean language sql stable
+as $cronce$
+select exists (
+  select from unnest(_keys) as w (key)
+   where exists (select from {schema}._clocks k where k.key = w.key and k.runner = _runner offset 0)
+      or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
+$cronce$;
+
+-- A claim is over when no schedule names its instance for any of its keys.
+create function {schema}._finish_claims(_ids bigint[]) returns void language sql
+as $cronce$
+delete from {schema}._claims c where c.id = any (_ids) and not {schema}._names_runner(c.runner, c.keys)
+$cronce$;
+
+-- A line as lists answer it, with the notes of its run.
+create function {schema}._line(h {schema}._history) returns json language sql stable
+as $cronce$
+select json_build_object(
+         'key', h.key, 'schedule', (select n.name from {schema}._names n where n.key = h.key), 'dueAt', h.due_at, 'number', h.number,
+         'token', h.token::text, 'startedAt', h.started_at, 'endedAt', h.ended_at, 'expiresAt', h.expires_at,
+         'job', (select j.name from {schema}._jobs j where j.number = h.job),
+         'instance', coalesce((select r.instance from {schema}._runners r where r.number = h.runner), ''),
+         'reason', h.reason, 'isFinal', h.is_final, 'nonce', h.nonce, 'tenant', h.tenant, 'more', h.more,
+         'notes', (select o.notes::json from {schema}._notes o where o.key = h.key and o.token = h.token))
+$cronce$;
+
+-- Lines that the snapshot of an earlier answer did not see: those of transactions that were under way then, and of all later ones.
+-- The snapshot of this statement is where the next one goes on. Without one: no lines, only that. A transaction of the future is one
+-- of another server, from which the rows were copied.
+create function {schema}._ends_1(_namespace text, _snapshot text, _limit text) returns text {settings}
+as $cronce$
+declare
+  _then pg_snapshot := nullif(_snapshot, '')::pg_snapshot;
+  _space integer;
+  _answer text;
+begin
+  select s.number into _space from {schema}._namespaces s where s.namespace = _namespace;
+  select json_build_object(
+           'now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'snapshot', pg_current_snapshot()::text,
+           'erased', exists (
+             select from {schema}._namespaces s
+              where s.namespace = _namespace and s.erased_in < pg_snapshot_xmax(pg_current_snapshot())
+                and not pg_visible_in_snapshot(s.erased_in, _then)),
+           'lines', (
+             select coalesce(json_agg({schema}._line(e.line)), '[]')
+               from (
+                 select h as line
+                   from pg_snapshot_xip(_then) as x (id)
+                   join {schema}._history h on h.ended_in = x.id
+                  where h.reason > 0 and h.space = _space
+                 union all
+                 (
+                   select h
+                     from {schema}._history h
+                    where h.reason > 0 and h.ended_in >= pg_snapshot_xmax(_then)
+                      and h.ended_in < pg_snapshot_xmax(pg_current_snapshot()) and h.space = _space
+                    order by h.ended_in
+                    limit _limit::bigint
+                 )
+                 limit _limit::bigint
+               ) e
+           ))
+    into _answer
+    from {schema}._moment() m;
+  return _answer;
+end
+$cronce$;`,
+  schedules: `-- Schedules as they are read: one array for each column, since most are read hundreds at a time.
+create function {schema}._states(_keys bigint[]) returns json language sql stable
+as $cronce$
+select json_build_object(
+         'key', array_agg(k.key), 'name', array_agg(k.name), 'format', array_agg(k.format), 'version', array_agg(k.version),
+         'definition', array_agg(k.definition), 'wakeAt', array_agg(k.wake_at), 'nextAt', array_agg(k.next_at),
+         'plannedTo', array_agg(k.planned_to), 'tokens', array_agg(k.tokens), 'fired', array_agg(k.fired),
+         'dueAt', array_agg(k.due_at), 'token', array_agg(k.token::text), 'claim', array_agg(k.claim),
+         'startedAt', array_agg(k.started_at),
+         'instance', array_agg(case when k.runner = 0 then '' else (select r.instance from {schema}._runners r where r.number = k.runner) end),
+         'failedInRow', array_agg(k.failed_in_row), 'ended', array_agg(k.ended), 'lastDue', array_agg(k.last_due),
+         'lastOkDue', array_agg(k.last_ok_due), 'lastOkAt', array_agg(k.last_ok_at),
+         'trimmedBefore', array_agg(k.trimmed_before), 'zone', array_agg(k.zone), 'more', array_agg(k.more))
+  from (
+    select k.*
+      from unnest(_keys) with ordinality as wanted (key, place)
+     cross join lateral (select * from {schema}._clocks k where k.key = wanted.key offset 0) k
+     order by wanted.place
+  ) k
+$cronce$;
+
+create function {schema}._load_1(_namespace text, _names text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+begin
+  select * into _at from {schema}._moment();
+  return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'states', {schema}._states(array(
+    select n.key
+      from (select distinct w.name from json_array_elements_text(_names::json) as w (name)) w
+     cross join lateral (select n.key from {schema}._names n where n.namespace = _namespace and n.name = w.name offset 0) n
+  )));
+end
+$cronce$;
+
+-- What is due is found by an index that changes with every claim. Behind what is answered, {far} are looked through for the next
+-- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later.
+create function {schema}._due_1(_namespace text, _jobs text, _patience text, _limit text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+  _most bigint := _limit::bigint;
+  _stale bigint;
+  _answer text;
+begin
+  select * into _at from {schema}._moment();
+  _stale := _at.now - _patience::bigint;
+  with job as materialized (
+    select j.job as name, n.number as job, j.buckets, j.since
+      from json_to_recordset(_jobs::json) as j (job text, buckets text, since bigint)
+     cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
+  ),
+  found as materialized (
+    select c.*
+      from job j
+     cross join lateral (
+       select k.key, k.name, k.job, k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine
+         from {schema}._clocks k
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _at.now
+          and (substr(j.buckets, k.bucket + 1, 1) = '1' or k.wake_at <= _stale)
+        order by k.wake_at
+        limit _most + 1
+     ) c
+  ),
+  ranked as materialized (select f.*, row_number() over (order by f.wake_at, f.name) as place from found f),
+  reached as materialized (
+    select j.*, coalesce(f.n, 0) > _most as is_cut, f.wake_at, f.mine_known, f.others_known
+      from job j
+      left join (
+        select f.job, count(*) as n, max(f.wake_at) as wake_at, bool_or(f.mine and f.place > _most) as mine_known,
+               bool_or(not f.mine and f.place > _most) as others_known
+          from ranked f
+         group by f.job
+      ) f on f.job = j.job
+  ),
+  -- Where the limit cut a job's schedules off, the next ones lie behind the last one found.
+  behind as (
+    select j.job, j.mine_known, j.others_known, position('1' in j.buckets) > 0 as has_mine,
+           position('0' in j.buckets) > 0 and j.wake_at <= _stale as has_others, w.*
+      from reached j
+     cross join lateral (
+       select min(w.wake_at) filter (where w.mine and w.is_new) as mine_at,
+              min(w.wake_at) filter (where not w.mine and w.is_new) as others_at, count(*) as n, max(w.wake_at) as last_at
+         from (
+           select k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine, k.key not in (select f.key from found f) as is_new
+             from {schema}._clocks k
+            where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.wake_at
+            order by k.wake_at
+            limit {far}
+         ) w
+     ) w
+     where j.is_cut
+  ),
+  young as (
+    select j.job, min(w.wake_at) filter (where not w.mine) as others_at, count(*) as n, max(w.wake_at) as last_at
+      from reached j
+     cross join lateral (
+       select k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine
+         from {schema}._clocks k
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
+        order by k.wake_at
+        limit {far}
+     ) w
+     -- Looking for what cannot be there would read everything that the job has.
+     where position('0' in j.buckets) > 0
+     group by j.job
+  ),
+  later as materialized (
+    select f.job, f.wake_at, f.mine from ranked f where f.place > _most
+    union all
+    select b.job, coalesce(b.mine_at, case when b.n >= {far} then _at.now + {again} end), true
+      from behind b
+     where b.has_mine and not b.mine_known
+    union all
+    select b.job, coalesce(b.others_at, case when b.n >= {far} then b.last_at end), false
+      from behind b
+     where b.has_others and not b.others_known
+    union all
+    select j.job, c.wake_at, true
+      from reached j
+     cross join lateral (
+       select k.wake_at
+         from {schema}._clocks k
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at > _at.now
+          and substr(j.buckets, k.bucket + 1, 1) = '1'
+        order by k.wake_at
+        limit 1
+     ) c
+     where not j.is_cut and position('1' in j.buckets) > 0
+    union all
+    select y.job, coalesce(y.others_at, case when y.n >= {far} then y.last_at end), false from young y
+  )
+  select json_build_object(
+           'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
+           'mineAt', (select min(l.wake_at) from later l where l.mine),
+           'othersAt', (select min(l.wake_at) from later l where not l.mine),
+           'oldest', (
+             select json_agg(json_build_array(j.name, o.wake_at))
+               from job j
+               join (
+                 select e.job, min(e.wake_at) as wake_at
+                   from (select f.job, f.wake_at from found f union all select l.job, l.wake_at from later l) e
+                  where e.wake_at is not null
+                  group by e.job
+               ) o on o.job = j.job
+           ),
+           'states', {schema}._states(array(select f.key from ranked f where f.place <= _most order by f.place)))
+    into _answer;
+  return _answer;
+end
+$cronce$;
+
+-- The open run of this token, if its instance is known and not over. A parked run has none.
+create function {schema}._live(_namespace text, _name text, _token bigint)
+returns table (key bigint, due_at bigint, nonce text) language sql stable
+as $cronce$
+select k.key, coalesce(o.due_at, k.due_at), coalesce(o.nonce, '')
+  from {schema}._names n
+ cross join lateral (select * from {schema}._clocks k where k.key = n.key offset 0) k
+  left join lateral (
+    select * from {schema}._open o where o.key = n.key and o.token = _token and k.more <> '' offset 0
+  ) o on true
+ cross join lateral (
+   select i.state
+     from {schema}._instances i
+    where i.number = case when o.key is not null then o.runner when k.token = _token then k.runner end
+   offset 0
+ ) i
+ where n.namespace = _namespace and n.name = _name and _token > 0 and i.state in ('live', 'draining')
+$cronce$;
+
+-- No other transaction changes the schedule from here to the end of this one. The second statement sees what was committed while
+-- the lock was waited for.
+create function {schema}._lock_1(_namespace text, _name text, _token text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+  _key bigint;
+begin
+  select n.key into _key from {schema}._names n where n.namespace = _namespace and n.name = _name;
+  perform from {schema}._clocks k where k.key = _key for no key update;
+  select * into _at from {schema}._moment();
+  return json_build_object(
+    'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
+    'live', exists (select from {schema}._live(_namespace, _name, _token::bigint)),
+    'states', {schema}._states(array[_key]));
+end
+$cronce$;`,
+  look: `select exists (select from {schema}._live($1::text, $2::text, $3::text::bigint))::text as answer`,
+  definitions: `select coalesce((
+         select json_agg(json_build_object(
+                  'id', d.id, 'revision', d.revision, 'createdAt', d.created_at, 'updatedAt', d.updated_at,
+                  'source', d.source::json, 'definition', d.definition::json))
+           from json_array_elements_text($1::text::json) as w (id)
+          cross join lateral (select * from {schema}._definitions d where d.id = w.id::bigint offset 0) d
+       ), '[]')::text as answer`,
+  newer: `select coalesce((
+         select to_json(n.name)
+           from {schema}._clocks k
+           join {schema}._names n on n.key = k.key
+          where k.format > {format} and n.namespace = $1::text
+          limit 1
+       ), 'null')::text as answer`,
+  apply: `-- Locks of names that are created and of slots that are taken, in one order for everybody, so that nobody waits in a circle.
+create function {schema}._lock_names(_namespace text, _changes json) returns void language plpgsql
+as $cronce$
+declare
+  _lock bigint;
+begin
+  for _lock in
+    select distinct hashtextextended(w.name, 0)
+      from (
+        select concat_ws(E'\\x1f', '{schema} name', _namespace, c.id) as name
+          from json_to_recordset(_changes) as c (id text, version bigint)
+         where c.version = 0
+        union all
+        select concat_ws(E'\\x1f', '{schema} slot', _namespace, s.slot)
+          from json_to_recordset(_changes) as c (slots json)
+         cross join lateral json_to_recordset(c.slots) as s (slot text)
+         where c.slots is not null
+        union all
+        select concat_ws(E'\\x1f', '{schema} slot', _namespace, l.slot)
+          from json_to_recordset(_changes) as c (limits json)
+         cross join lateral json_to_recordset(c.limits) as l (slot text)
+         where c.limits is not null
+      ) w
+     order by 1
+  loop
+    perform pg_advisory_xact_lock(_lock);
+  end loop;
+end
+$cronce$;
+
+-- Renew the lease of a claimant, or keep a burial out until this transaction has ended. Most claims only share the row, so that
+-- parts of one claim do not wait for each other; never both, which would deadlock two of them. Answers its number, 0 if it is not live.
+create function {schema}._renew(_namespace text, _instance text, _lease bigint, _now bigint)
+returns table (number integer, renewed boolean) language plpgsql
+as $cronce$
+declare
+  _is_fresh boolean;
+begin
+  renewed := false;
+  select i.renewed_at between _now - least(i.lease_ms, _lease) / 30 and _now into _is_fresh
+    from {schema}._instances i
+   where i.namespace = _namespace and i.id = _instance;
+  if _is_fresh then
+    select i.number into number
+      from {schema}._instances i
+     where i.namespace = _namespace and i.id = _instance and i.state in ('live', 'draining')
+       for share;
+  else
+    update {schema}._instances i
+       set renewals = i.renewals + 1, renewed_at = _now, lease_ms = _lease
+     where i.namespace = _namespace and i.id = _instance and i.state in ('live', 'draining')
+    returning i.number, true into number, renewed;
+  end if;
+  number := coalesce(number, 0);
+  renewed := coalesce(renewed, false);
+  return next;
+end
+$cronce$;
+
+-- The general way to write changes: one after the other, each judged as a whole before anything of it is written.
+-- No lock is waited for but those of _lock_names and of the instance: a clock that another transaction has locked is about to
+-- change, which is a conflict. Whatever may be on record has moved the version of its clock, which is locked here.
+create function {schema}._apply_1(_namespace text, _header text, _changes text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+  _head record;
+  _claimant record;
+  _result text;
+  _results text[] := '{}';
+  _place integer := 0;
+  _runners integer[] := '{}';
+  _claims bigint[] := '{}';
+  _keys bigint[] := '{}';
+  _places integer[] := '{}';
+  _opened json;
+  _change record;
+  _name {schema}._names%rowtype;
+  _clock {schema}._clocks%rowtype;
+  _old record;
+  _first record;
+  _definition bigint;
+  _mark bigint;
+  _floor bigint;
+begin
+  select * into _at from {schema}._moment();
+  select * into _head
+    from json_to_record(_header::json) as h (
+      instance text, lease_ms bigint, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean
+    );
+  if _head.instance is not null then
+    select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _at.now);
+    if _claimant.number = 0 then
+      return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', false);
+    end if;
+  else
+    select 0 as number, false as renewed into _claimant;
+  end if;
+  if _head.app is not null then
+    perform from {schema}._apps a
+      where a.namespace = _namespace and a.name = _head.app and a.version = _head.app_version
+        for share;
+    if not found then return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true); end if;
+  end if;
+  if _head.locks then perform {schema}._lock_names(_namespace, _changes::json); end if;
+
+  for _change in
+    select *
+      from json_to_recordset(_changes::json) as c (
+        id text, version bigint, epoch bigint, not_before bigint, creates json, reopens json, history json, rewrites json, limits json,
+        below bigint, before bigint, is_gone boolean, open json, slots json, tokens bigint, fired bigint, ended bigint, failed_in_row bigint,
+        wake_at bigint, next_at bigint, planned_to bigint, trimmed_before bigint, last_due bigint, last_ok_due bigint, last_ok_at bigint,
+        zone text, more text, bucket smallint, job text, tenant text, app text, status text, revision bigint, created_at bigint,
+        updated_at bigint, source text, definition text
+      )
+  loop
+    _place := _place + 1;
+    _result := 'conflict';
+    <<one>>
+    begin
+      select * into _name from {schema}._names n where n.namespace = _namespace and n.name = _change.id;
+      if _change.epoch <> _at.epoch or _at.moved then exit one; end if;
+      if _change.version = 0 then
+        if _name.key is not null and exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
+        _clock := null;
+        _mark := coalesce(_name.mark, {none});
+      else
+        if _name.key is null then exit one; end if;
+        select * into _clock
+          from {schema}._clocks k
+         where k.key = _name.key and k.version = _change.version and k.format <= {format}
+           for no key update skip locked;
+        if _clock.key is null then exit one; end if;
+        _mark := _clock.mark;
+      end if;
+      if _change.not_before > _at.now then
+        _result := 'early';
+        exit one;
+      end if;
+
+      -- What lies beyond the mark was never created or recorded.
+      if _change.creates is not null then
+        select 'exists ' || (f.place - 1) into _result
+          from rows from (json_to_recordset(_change.creates) as (due_at bigint, nonce text)) with ordinality as f (due_at, nonce, place)
+         where (f.nonce <> '' or f.due_at <= _mark)
+           and (_clock.runner <> 0 and _clock.due_at = f.due_at and f.nonce = ''
+                or exists (select from {schema}._open o where o.key = _name.key and o.due_at = f.due_at and o.nonce = f.nonce offset 0)
+                or exists (select from {schema}._history h where h.key = _name.key and h.due_at = f.due_at and h.nonce = f.nonce offset 0)
+                or f.nonce <> '' and exists (select from {schema}._open o where o.key = _name.key and o.nonce = f.nonce offset 0)
+                or f.nonce <> '' and exists (
+                  select from {schema}._history h where h.nonce = f.nonce and h.nonce <> '' and h.key = _name.key offset 0
+                ))
+         order by f.place
+         limit 1;
+        if _result is not null then exit one; end if;
+      end if;
+      if _change.limits is not null then
+        select 'full ' || l.slot into _result
+          from rows from (json_to_recordset(_change.limits) as (slot text, "limit" bigint)) with ordinality as l (slot, most, place)
+         where l.most < (
+                 select count(*)
+                   from {schema}._holds h
+                  where h.namespace = _namespace and h.slot = l.slot and h.key is distinct from _name.key
+               ) + (select count(*) from json_to_recordset(_change.slots) as s (slot text) where s.slot = l.slot)
+         order by l.place
+         limit 1;
+        if _result is not null then exit one; end if;
+      end if;
+      _result := 'applied';
+
+      if _name.key is null then
+        -- A transaction that sees only the past may not see the name: then it fails here.
+        insert into {schema}._names as n (namespace, name) values (_namespace, _change.id)
+        on conflict (namespace, name) do update set name = excluded.name
+        returning n.* into _name;
+      end if;
+      if _change.creates is not null then
+        select greatest(_mark, max(f.due_at)) into _mark
+          from json_to_recordset(_change.creates) as f (due_at bigint, nonce text)
+         where f.nonce = '';
+      end if;
+      if _change.open is not null then
+        select greatest(_mark, max(f.due_at)) into _mark
+          from json_to_recordset(_change.open) as f (due_at bigint, nonce text)
+         where f.nonce = '';
+      end if;
+      if _change.history is not null then
+        select greatest(_mark, max(l.due_at)) into _mark
+          from json_to_recordset(_change.history) as l (due_at bigint, nonce text)
+         where l.nonce = '';
+      end if;
+
+      -- Claims of runs that begin with this change, before what was open is forgotten.
+      _opened := _change.open;
+      if _opened is not null then
+        select _runners || array_agg(w.runner), _claims || array_agg(w.claim), _keys || array_agg(_name.key),
+               _places || array_agg(_place - 1)
+          into _runners, _claims, _keys, _places
+          from (
+            select {schema}._runner(_namespace, f.instance) as runner, f.claim, f.token::bigint as token
+              from json_to_recordset(_opened) as f (instance text, claim bigint, token text)
+             where f.instance <> ''
+          ) w
+         where not (coalesce(_clock.runner = w.runner and _clock.token = w.token, false)
+                    or exists (select from {schema}._open o where o.key = _name.key and o.runner = w.runner and o.token = w.token offset 0));
+      end if;
+
+      if _clock.more <> '' or _change.more <> '' then
+        delete from {schema}._open o
+         where o.key = _name.key
+           and (_opened is null or _change.more = '' or not exists (
+             select from json_to_recordset(_opened) as f (
+                      due_at bigint, nonce text, tenant text, token text, claim bigint, started_at bigint, instance text, cancel text
+                    )
+              where f.due_at = o.due_at and f.nonce = o.nonce and f.tenant = o.tenant and f.token::bigint = o.token
+                and f.claim = o.claim and f.started_at = o.started_at and {schema}._runner(_namespace, f.instance) = o.runner
+                and f.cancel = o.cancel
+           ));
+        delete from {schema}._holds h
+         where h.key = _name.key and h.slot <> ''
+           and (_change.slots is null or not exists (
+             select from json_to_recordset(_change.slots) as s (slot text, token text)
+              where s.slot = h.slot and s.token::bigint = h.token
+           ));
+        if _change.more <> '' and _opened is not null then
+          insert into {schema}._open (key, due_at, token, claim, started_at, runner, nonce, tenant, cancel)
+          select _name.key, f.due_at, f.token::bigint, f.claim, f.started_at, {schema}._runner(_namespace, f.instance), f.nonce, f.tenant, f.cancel
+            from json_to_recordset(_opened) as f (
+                   due_at bigint, nonce text, tenant text, token text, claim bigint, started_at bigint, instance text, cancel text
+                 )
+          on conflict (key, due_at, nonce) do nothing;
+        end if;
+        if _change.slots is not null then
+          insert into {schema}._holds (namespace, slot, key, token)
+          select _namespace, s.slot, _name.key, s.token::bigint
+            from json_to_recordset(_change.slots) as s (slot text, token text)
+          on conflict (namespace, slot, key, token) do nothing;
+        end if;
+      end if;
+
+      if _change.is_gone then
+        if _clock.key is not null then
+          delete from {schema}._clocks k where k.key = _name.key;
+          delete from {schema}._schedules s where s.key = _name.key;
+          delete from {schema}._definitions d where d.id = _clock.definition;
+          update {schema}._names n
+             set version = _clock.version, tokens = _clock.tokens, mark = _mark, trimmed_before = _clock.trimmed_before, gone_at = _at.now,
+                 ended = greatest(_clock.ended, (select max(l.number) from json_to_recordset(_change.history) as l (number bigint)))
+           where n.key = _name.key;
+        end if;
+      else
+        select null::bigint as id, null::bigint as revision, null::text as definition, false as same into _old;
+        if _clock.key is not null then
+          select d.id, d.revision, d.definition,
+                 (d.revision, d.created_at, d.updated_at, d.source)
+                 = (_change.revision, _change.created_at, _change.updated_at, _change.source) as same
+            into _old
+            from {schema}._definitions d
+           where d.id = _clock.definition;
+        end if;
+        _definition := _old.id;
+        if not coalesce(_old.same, false) then
+          insert into {schema}._definitions (revision, created_at, updated_at, source, definition)
+          values (_change.revision, _change.created_at, _change.updated_at, _change.source,
+                  case when _old.revision = _change.revision then _old.definition else _change.definition end)
+          returning id into _definition;
+          delete from {schema}._definitions d where d.id = _old.id;
+        end if;
+        -- A plain schedule has its open run in the clock.
+        select 0::bigint as due_at, '0' as token, 0::bigint as claim, 0::bigint as started_at, '' as instance into _first;
+        if _change.more = '' and _opened is not null then
+          select f.due_at, f.token, f.claim, f.started_at, f.instance into _first
+            from json_to_recordset(_opened) as f (due_at bigint, token text, claim bigint, started_at bigint, instance text);
+        end if;
+        if _clock.key is null then
+          select greatest(_name.version, _name.tokens, (select s.floor from {schema}._namespaces s where s.namespace = _namespace)) into _floor;
+          insert into {schema}._clocks
+            (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, fired, due_at, token, claim,
+             started_at, version, runner, failed_in_row, ended, last_due, last_ok_due, last_ok_at, name, zone, more)
+          values
+            (_name.key, _definition, {schema}._job(_namespace, _change.job), _change.bucket, {format},
+             greatest(_change.trimmed_before, _name.trimmed_before), _change.wake_at, _change.next_at, _change.planned_to, _mark,
+             greatest(_change.tokens, _floor), _change.fired, _first.due_at, _first.token::bigint, _first.claim, _first.started_at, _floor + 1,
+             {schema}._runner(_namespace, _first.instance), _change.failed_in_row, greatest(_change.ended, _name.ended), _change.last_due,
+             _change.last_ok_due, _change.last_ok_at, _change.id, _change.zone, _change.more);
+          insert into {schema}._schedules (key, namespace, name, job, tenant, app, status)
+          values (_name.key, _namespace, _change.id, _change.job, _change.tenant, _change.app, _change.status);
+          update {schema}._names n set gone_at = {none} where n.key = _name.key;
+        else
+          update {schema}._clocks k
+             set definition = _definition, format = {format}, trimmed_before = _change.trimmed_before, wake_at = _change.wake_at,
+                 job = case when _old.revision = _change.revision then k.job else {schema}._job(_namespace, _change.job) end,
+                 next_at = _change.next_at, planned_to = _change.planned_to, mark = _mark, tokens = _change.tokens, fired = _change.fired,
+                 due_at = _first.due_at, token = _first.token::bigint, claim = _first.claim, started_at = _first.started_at,
+                 version = _change.version + 1, runner = {schema}._runner(_namespace, _first.instance), failed_in_row = _change.failed_in_row,
+                 ended = _change.ended, last_due = _change.last_due, last_ok_due = _change.last_ok_due, last_ok_at = _change.last_ok_at,
+                 zone = _change.zone, more = _change.more
+           where k.key = _name.key;
+          update {schema}._schedules s
+             set app = _change.app, status = _change.status,
+                 job = case when _old.revision = _change.revision then s.job else _change.job end,
+                 tenant = case when _old.revision = _change.revision then s.tenant else _change.tenant end
+           where s.key = _name.key
+             and (s.app is distinct from _change.app or s.status <> _change.status or _old.revision <> _change.revision);
+        end if;
+      end if;
+
+      if _change.reopens is not null then
+        update {schema}._history h
+           set is_final = false
+          from json_to_recordset(_change.reopens) as f (due_at bigint, nonce text)
+         where h.key = _name.key and h.due_at = f.due_at and h.nonce = f.nonce and h.is_final;
+      end if;
+      if _change.rewrites is not null then
+        delete from {schema}._history h
+         using json_to_recordset(_change.rewrites) as l (number bigint)
+         where h.key = _name.key and h.number = l.number;
+        perform {schema}._append(_namespace, _name.key, _change.rewrites);
+      end if;
+      if _change.history is not null then perform {schema}._append(_namespace, _name.key, _change.history); end if;
+      if _change.below is not null then perform {schema}._trim(_name.key, _change.below, _change.before); end if;
+    end one;
+    _results := _results || _result;
+  end loop;
+
+  if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+  if _head.channel is not null and 'applied' = any (_results) then perform pg_notify(_head.channel, _head.payload); end if;
+  with made as (
+    insert into {schema}._claims (runner, claim, claimed_at, keys)
+    select w.runner, w.claim, _at.now, array_agg(w.key)
+      from unnest(_runners, _claims, _keys) as w (runner, claim, key)
+     group by w.runner, w.claim
+    returning id, runner, keys
+  )
+  select json_agg(json_build_array(m.id, (
+           select json_agg(w.place) from unnest(_keys, _places) as w (key, place) where w.key = any (m.keys)
+         )))
+    into _opened
+    from made m
+   where m.runner = _claimant.number;
+  return json_build_object(
+    'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed, 'results', _results,
+    'claims', _opened);
+end
+$cronce$;`,
+  instances: `-- An observer compares \`renewals\`. A claim that only shared the row of its instance counts as well: its row tells.
+create function {schema}._renewals(_renewals bigint, _runner integer) returns bigint language sql stable
+as $cronce$
+select _renewals * 1048576
+     + coalesce((select c.id from {schema}._claims c where c.runner = _runner order by c.id desc limit 1), 0) % 1048576
+$cronce$;
+
+-- Whether the lease has run out. One that ends later than a lease from now is of a clock that was set back.
+create function {schema}._is_expired(_renewed_at bigint, _lease bigint, _now bigint) returns boolean language sql immutable
+as $cronce$
+select _now >= _renewed_at + _lease or _renewed_at > _now + _lease
+$cronce$;
+
+create function {schema}._instance(i {schema}._instances, _now bigint) returns json language sql stable
+as $cronce$
+select json_build_object(
+         'id', i.id, 'state', i.state, 'drain', i.drain, 'renewals', {schema}._renewals(i.renewals, i.number), 'startedAt', i.started_at,
+         'renewedAt', i.renewed_at, 'expired', {schema}._is_expired(i.renewed_at, i.lease_ms, _now), 'record', i.record::json)
+$cronce$;
+
+-- Numbers of instances that have claims on record, from number to number through the index: the claims may be thousands.
+create function {schema}._claimants() returns setof integer language sql stable
+as $cronce$
+with recursive holder as (
+  (select c.runner from {schema}._claims c order by c.runner limit 1)
+  union all
+  select (select c.runner from {schema}._claims c where c.runner > holder.runner order by c.runner limit 1)
+    from holder
+   where holder.runner is not null
+)
+select holder.runner from holder where holder.runner is not null
+$cronce$;
+
+create function {schema}._holds_runs(_runner integer) returns boolean language sql stable
+as $cronce$
+select exists (select from {schema}._claims c where c.runner = _runner and {schema}._names_runner(_runner, c.keys) offset 0)
+$cronce$;
+
+-- Instances that are over and still hold open runs.
+create function {schema}._orphans(_namespace text) returns setof {schema}._instances language sql stable
+as $cronce$
+select i.*
+  from {schema}._claimants() as holder (runner)
+ cross join lateral (select * from {schema}._instances i where i.number = holder.runner offset 0) i
+ where i.namespace = _namespace and i.ended_at is not null and {schema}._holds_runs(holder.runner)
+$cronce$;
+
+create function {schema}._held(_runner integer) returns json language sql stable
+as $cronce$
+select coalesce(json_agg(json_build_object(
+         'schedule', h.name, 'token', h.token::text, 'claim', h.claim, 'cancel', case when h.cancel <> '' then h.cancel::json end)), '[]')
+  from (select distinct w.key from {schema}._claims c cross join lateral unnest(c.keys) as w (key) where c.runner = _runner) w
+ cross join lateral (
+   select k.name, k.token, k.claim, '' as cancel from {schema}._clocks k where k.key = w.key and k.runner = _runner
+   union all
+   select n.name, o.token, o.claim, o.cancel
+     from {schema}._open o
+    cross join lateral (select n.name from {schema}._names n where n.key = o.key offset 0) n
+    where o.key = w.key and o.runner = _runner
+ ) h
+$cronce$;
+
+create function {schema}._beat_1(_namespace text, _beat text) returns text {settings}
+as $cronce$
+declare
+  _at record;
+  _b record;
+  _own {schema}._instances%rowtype;
+  _number bigint;
+begin
+  select * into _at from {schema}._moment();
+  select * into _b
+    from json_to_record(_beat::json) as b (
+      id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, number bigint, after bigint,
+      channel text, payload text
+    );
+  update {schema}._instances i
+     set renewals = i.renewals + 1, beat = greatest(_b.number, i.beat), renewed_at = _at.now, lease_ms = _b.lease_ms, state = _b.state,
+         session = _b.session, ended_at = case when _b.state = 'left' then _at.now end, record = _b.record
+   where i.namespace = _namespace and i.id = _b.id and i.state in ('live', 'draining')
+     and (_b.joins or _b.number is null or i.beat >= _b.after and i.beat < _b.number)
+  returning * into _own;
+  if _own.id is null and _b.joins then
+    insert into {schema}._instances
+      (namespace, id, number, state, drain, session, renewals, beat, started_at, renewed_at, lease_ms, ended_at, record)
+    values
+      (_namespace, _b.id, {schema}._runner(_namespace, _b.id), _b.state, false, _b.session, 1, coalesce(_b.number, 0), _at.now, _at.now,
+       _b.lease_ms, case when _b.state = 'left' then _at.now end, _b.record)
+    on conflict do nothing
+    returning * into _own;
+  end if;
+  if _own.id is null then
+    select i.beat into _number from {schema}._instances i where i.namespace = _namespace and i.id = _b.id and i.ended_at is null;
+  else
+    _number := _own.beat;
+    if _b.channel is not null then perform pg_notify(_b.channel, _b.payload); end if;
+  end if;
+  return json_build_object(
+    'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'alive', _own.id is not null, 'number', _number,
+    'held', case when _own.id is null then '[]' else {schema}._held(_own.number) end,
+    'instances', (
+      select coalesce(json_agg({schema}._instance(i, _at.now) order by i.id), '[]')
+        from {schema}._instances i
+       where i.namespace = _namespace and i.ended_at is null
+    ),
+    'chores', json_build_object(
+      'appVersion', coalesce((select a.version from {schema}._apps a where a.namespace = _namespace and a.name = _b.app), 0),
+      'orphans', (select coalesce(json_agg(o.id order by o.id), '[]') from {schema}._orphans(_namespace) o),
+      'prunable', {schema}._is_prunable(_namespace, _at.now)));
+end
+$cronce$;
+
+-- The row is locked first: a claim that shares it has ended then, and the second statement sees what it wrote. An instance that
+-- lost its session says so with its next beat: then the hint was about the session, not about the process.
+create function {schema}._bury_1(_namespace text, _instance text, _renewals text, _hint text) returns text {settings}
+as $cronce$
+declare
+  _now bigint;
+  _is_dead boolean;
+begin
+  perform from {schema}._instances i where i.namespace = _namespace and i.id = _instance for update;
+  select m.now into _now from {schema}._moment() m;
+  update {schema}._instances i
+     set state = 'dead', ended_at = _now
+   where i.namespace = _namespace and i.id = _instance and i.state in ('live', 'draining')
+     and {schema}._renewals(i.renewals, i.number) = _renewals::bigint
+     and (_hint::boolean and i.session is not false or {schema}._is_expired(i.renewed_at, i.lease_ms, _now));
+  select i.state = 'dead' into _is_dead from {schema}._instances i where i.namespace = _namespace and i.id = _instance;
+  return coalesce(_is_dead, false);
+end
+$cronce$;`,
+  drain: `with drained as (
+  update {schema}._instances i
+     set drain = $3::text::boolean
+   where i.namespace = $1::text and i.id = $2::text and i.state in ('live', 'draining')
+  returning pg_notify($4::text, $5::text)
+)
+select exists (select from drained)::text as answer`,
+  listInstances: `-- Those that are over may be a hundred thousand: they are read from the newest on, and none is sorted.
+select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'instances', (
+         select coalesce(json_agg({schema}._instance(i, m.now) order by i.id), '[]')
+           from (
+             select i.* from {schema}._instances i where i.namespace = $1::text and i.ended_at is null
+             union all
+             select i.* from {schema}._orphans($1::text) i
+             union all
+             (
+               select i.*
+                 from (
+                   select i.*
+                     from {schema}._instances i
+                    where i.namespace = $1::text and i.ended_at is not null
+                    order by i.ended_at desc
+                    limit {ended}
+                 ) i
+                where not {schema}._holds_runs(i.number) and ($3::text = '' or i.record::json ->> 'app' = $3::text)
+                limit $2::text::bigint
+             )
+           ) i
+          where $3::text = '' or i.record::json ->> 'app' = $3::text
+       ))::text as answer
+  from {schema}._moment() m`,
+  findInstances: `select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'instances', (
+         select coalesce(json_agg({schema}._instance(i, m.now) order by i.id), '[]')
+           from (select distinct w.id from json_array_elements_text($2::text::json) as w (id)) w
+           join {schema}._instances i on i.namespace = $1::text and i.id = w.id
+       ))::text as answer
+  from {schema}._moment() m`,
+  prune: `create function {schema}._is_prunable(_namespace text, _now bigint) returns boolean language sql stable
+as $cronce$
+select exists (
+         select from {schema}._namespaces s
+          cross join lateral (
+            select true as is_due from {schema}._history h where h.space = s.number and h.is_final and h.expires_at <= _now limit 1
+          ) h
+          where s.namespace = _namespace)
+    or exists (
+         select from {schema}._instances i
+          where i.namespace = _namespace and i.ended_at is not null and i.ended_at <= _now - 86400000 and not {schema}._holds_runs(i.number))
+    or exists (
+         select from {schema}._names n where n.namespace = _namespace and n.gone_at > {none} and n.gone_at <= _now - 86400000)
+$cronce$;
+
+-- Ended fires whose time is up, what other transactions are about to delete aside; instances that are gone for a day and hold no
+-- run; and names of removed schedules that nothing refers to any more.
+create function {schema}._prune_1(_namespace text, _limit text) returns text {settings}
+as $cronce$
+declare
+  _now bigint;
+  _most bigint := _limit::bigint;
+  _keys bigint[];
+  _due bigint[];
+  _nonces text[];
+  _gone integer[];
+  _names bigint[];
+begin
+  select m.now into _now from {schema}._moment() m;
+  select array_agg(e.key), array_agg(e.due_at), array_agg(e.nonce) into _keys, _due, _nonces
+    from (
+      select h.key, h.due_at, h.nonce
+        from {schema}._history h
+       where h.space = (select s.number from {schema}._namespaces s where s.namespace = _namespace) and h.is_final and h.expires_at <= _now
+       order by h.expires_at
+       limit _most
+         for update skip locked
+    ) e;
+  if _keys is not null then perform {schema}._delete_fires(_keys, _due, _nonces); end if;
+
+  select array_agg(i.number) into _gone
+    from (
+      select i.number
+        from {schema}._instances i
+       where i.namespace = _namespace and i.ended_at is not null and i.ended_at <= _now - 86400000
+         and not {schema}._holds_runs(i.number)
+       limit _most
+    ) i;
+  if _gone is not null then
+    delete from {schema}._claims c where c.runner = any (_gone);
+    delete from {schema}._instances i where i.number = any (_gone);
+    update {schema}._runners r set gone_at = _now where r.number = any (_gone);
+  end if;
+  -- Runs name their instance by its number. Who was gone before the oldest run on record began is named by none.
+  delete from {schema}._runners r
+   where r.namespace = _namespace and r.gone_at > {none} and r.gone_at < coalesce((
+           select min(h.started_at)
+             from {schema}._jobs j
+            cross join lateral (
+              select h.started_at from {schema}._history h where h.job = j.number and h.token > 0 order by h.started_at limit 1
+            ) h
+            where j.namespace = _namespace
+         ), _now) - 86400000;
+
+  -- A name with records is looked at again after a day.
+  select array_agg(n.key) into _names
+    from (
+      select n.key
+        from {schema}._names n
+       where n.namespace = _namespace and n.gone_at > {none} and n.gone_at <= _now - 86400000
+       order by n.gone_at
+       limit _most
+         for update skip locked
+    ) n;
+  if _names is not null then
+    update {schema}._names n set gone_at = _now where n.key = any (_names);
+    with gone as (
+      delete from {schema}._names n
+       where n.key = any (_names)
+         and not exists (select from {schema}._clocks k where k.key = n.key offset 0)
+         and not exists (select from {schema}._history h where h.key = n.key offset 0)
+         and not exists (select from {schema}._steps s where s.key = n.key offset 0)
+      returning greatest(n.version, n.tokens, n.ended) as floor
+    )
+    update {schema}._namespaces s
+       set floor = greatest(s.floor, (select max(g.floor) from gone g))
+     where s.namespace = _namespace;
+  end if;
+  return coalesce(cardinality(_keys), 0);
+end
+$cronce$;
+
+-- All records of a schedule that does not exist, so many fires at a time. Answers how many there were.
+create function {schema}._erase_1(_namespace text, _name text, _limit text) returns text {settings}
+as $cronce$
+declare
+  _key bigint;
+  _due bigint[];
+  _nonces text[];
+begin
+  select n.key into _key from {schema}._names n where n.namespace = _namespace and n.name = _name for no key update;
+  if exists (select from {schema}._clocks k where k.key = _key) then return '"exists"'; end if;
+  select array_agg(f.due_at), array_agg(f.nonce) into _due, _nonces
+    from (
+      select h.due_at, h.nonce
+        from (select h.due_at, h.nonce from {schema}._history h where h.key = _key order by h.due_at, h.number limit _limit::bigint) h
+      union
+      select s.due_at, s.nonce
+        from (select s.due_at, s.nonce from {schema}._steps s where s.key = _key order by s.due_at, s.nonce limit _limit::bigint) s
+      limit _limit::bigint
+    ) f;
+  if _due is null then
+    delete from {schema}._notes n where n.key = _key;
+    return 0;
+  end if;
+  perform {schema}._delete_fires(array_fill(_key, array[cardinality(_due)]), _due, _nonces);
+  update {schema}._namespaces s set erased_in = pg_current_xact_id() where s.namespace = _namespace;
+  return cardinality(_due);
+end
+$cronce$;`,
+  beginStep: `with live as materialized (
+  select l.key, m.now
+    from {schema}._moment() m
+   cross join {schema}._live($1::text, $2::text, $6::text::bigint) l
+   where l.due_at = $3::text::bigint and l.nonce = $4::text
+),
+begun as (
+  insert into {schema}._steps as p (key, due_at, nonce, step, state, token, result, begun_at, ended_at)
+  select live.key, $3::text::bigint, $4::text, $5::text, 'begun', $6::text::bigint, 'null', live.now, null from live
+  on conflict (key, due_at, nonce, step) do update
+     set state = 'begun', token = excluded.token, result = 'null', begun_at = excluded.begun_at, ended_at = null
+   where p.state = 'failed' or (p.state = 'begun' and p.token <> excluded.token and $7::text::boolean)
+  returning true
+)
+select case when not exists (select from live) then json_build_object('kind', 'stale')
+            when exists (select from begun) then json_build_object('kind', 'applied')
+            else coalesce((
+              select case when p.state = 'done' then json_build_object('kind', 'done', 'result', p.result::json)
+                          when p.token = $6::text::bigint then json_build_object('kind', 'duplicate')
+                          else json_build_object('kind', 'unknown', 'token', p.token::text)
+                     end
+                from {schema}._steps p, live
+               where p.key = live.key and p.due_at = $3::text::bigint and p.nonce = $4::text and p.step = $5::text
+            ), 'null')
+       end::text as answer`,
+  endStep: `-- Of any run, if $8 is 'resolve': then an operator says how it ended.
+with step as materialized (
+  select p.key, p.due_at, p.nonce, p.step, p.state, p.token, p.result, m.now
+    from {schema}._moment() m
+   cross join {schema}._names n
+    join {schema}._steps p on p.key = n.key
+   where n.namespace = $1::text and n.name = $2::text and p.due_at = $3::text::bigint and p.nonce = $4::text and p.step = $5::text
+),
+ended as (
+  update {schema}._steps p
+     set state = $7::text, result = $9::text, ended_at = step.now
+    from step
+   where p.key = step.key and p.due_at = step.due_at and p.nonce = step.nonce and p.step = step.step and p.state = 'begun'
+     and ($8::text = 'resolve' or p.token = $6::text::bigint)
+  returning true
+)
+select case when exists (select from ended) then json_build_object('kind', 'applied')
+            else coalesce((
+              select case when $8::text <> 'resolve' and step.token <> $6::text::bigint then json_build_object('kind', 'stale')
+                          when $8::text = 'resolve' and step.state = 'done' then json_build_object('kind', 'done', 'result', step.result::json)
+                          when step.state = 'begun' then 'null'
+                          else json_build_object('kind', 'duplicate')
+                     end
+                from step
+            ), json_build_object('kind', 'not-found'))
+       end::text as answer`,
+  listSteps: `select coalesce(json_agg(json_build_object(
+         'schedule', n.name, 'dueAt', p.due_at, 'nonce', p.nonce, 'step', p.step, 'state', p.state, 'token', p.token::text,
+         'result', p.result::json, 'begunAt', p.begun_at, 'endedAt', p.ended_at) order by p.begun_at, p.step), '[]')::text as answer
+  from {schema}._names n
+  join {schema}._steps p on p.key = n.key
+ where n.namespace = $1::text and n.name = $2::text and p.due_at = $3::text::bigint and p.nonce = $4::text`,
+  annotate: `with note as materialized (
+  select t.place, t.schedule, t.token, t.notes, l.key
+    from rows from (json_to_recordset($2::text::json) as (schedule text, token text, notes text))
+         with ordinality as t (schedule, token, notes, place)
+    left join lateral {schema}._live($1::text, t.schedule, t.token::bigint) l on true
+),
+kept as (
+  insert into {schema}._notes (key, token, notes)
+  select distinct on (t.key, t.token) t.key, t.token::bigint, t.notes
+    from note t
+   where t.key is not null
+   order by t.key, t.token, t.place desc
+  on conflict (key, token) do update set notes = excluded.notes
+)
+select coalesce(json_agg(t.token order by t.place) filter (where t.key is null), '[]')::text as answer from note t`,
+  loadApp: `select json_build_object('now', m.now, 'app', (
+         select a.record::json from {schema}._apps a where a.namespace = $1::text and a.name = $2::text
+       ))::text as answer
+  from {schema}._moment() m`,
+  saveApp: `with saved as (
+  insert into {schema}._apps as a (namespace, name, version, record)
+  select $1::text, $2::text, $3::text::bigint, $4::text
+   where $3::text::bigint = 1 or exists (select from {schema}._apps where namespace = $1::text and name = $2::text)
+  on conflict (namespace, name) do update
+     set version = excluded.version, record = excluded.record
+   where a.version = excluded.version - 1
+  returning true
+)
+select exists (select from saved)::text as answer`,
+} as const
