@@ -25,7 +25,7 @@ export const TARGETS: readonly Target[] = [
     extension: '.sql',
     to: `${STORES}postgres/statements.ts`,
     constant: 'SQL',
-    first: ['tables', 'records', 'schedules', 'apply', 'instances', 'prune'],
+    first: ['tables', 'records', 'schedules', 'apply', 'plain', 'instances', 'prune'],
   },
 ]
 

@@ -97,7 +97,7 @@ function stateRow(state: ScheduleState, version: number, definitions: Definition
     updated_at: state.updatedAt,
     source: JSON.stringify(source),
     // The store has it already if it was read there with this revision.
-    definition: version > 0 && known?.revision === state.revision ? null : JSON.stringify(definition),
+    definition: version > 0 && known !== undefined ? null : JSON.stringify(definition),
   }
 }
 

@@ -1,6 +1,7 @@
+import { COUNTS_KEPT_MS } from '../../model/hours.ts'
 import { ENDED_LOOKED } from '../store.ts'
 import type { Statement } from './database.ts'
-import { FORMAT, NONE, TROUBLE } from './rows.ts'
+import { FORMAT, NONE, REASONS_EACH, TROUBLE } from './rows.ts'
 import { SQL } from './statements.ts'
 
 /**
@@ -8,14 +9,14 @@ import { SQL } from './statements.ts'
  * with the indexes, whatever the statistics said on that day. None waits long for a lock: a process that is paused with one must not
  * take the connections of its peers with it.
  */
-const SETTINGS = `language plpgsql volatile
+const settings = (lockTimeout: string): string => `language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off
-set lock_timeout = '1500ms'
+set lock_timeout = '${lockTimeout}'
 set plan_cache_mode = force_generic_plan`
 
 /** Behind what is answered as due, so many are looked through for what comes next. */
@@ -27,10 +28,14 @@ const AGAIN_MS = 20
 function placed(text: string, schema: string): string {
   const values: Readonly<Record<string, string>> = {
     schema,
-    settings: SETTINGS,
+    settings: settings('1500ms'),
+    // The general statement, which waits for no clock, takes over.
+    hasty: settings('50ms'),
     none: String(NONE),
     format: String(FORMAT),
     trouble: String(TROUBLE),
+    each: String(REASONS_EACH),
+    counted: String(COUNTS_KEPT_MS),
     far: String(FAR),
     again: String(AGAIN_MS),
     ended: String(ENDED_LOOKED),
@@ -40,8 +45,10 @@ function placed(text: string, schema: string): string {
 
 /** SQL that makes all tables and functions. Who calls the functions needs the rights on the tables. */
 export function createSchema(schema: string): string {
-  const { tables, records, schedules, apply, instances, prune } = SQL
-  return [tables, records, schedules, apply, instances, prune].map((text) => `${placed(text, schema)}\n`).join('\n')
+  const { tables, records, schedules, apply, plain, instances, prune } = SQL
+  return [tables, records, schedules, apply, plain, instances, prune]
+    .map((text) => `${placed(text, schema)}\n`)
+    .join('\n')
 }
 
 /** How many texts each function takes. Names carry a number: a function that changes gets the next one, beside the old one. */
@@ -50,6 +57,8 @@ const CALLS = {
   due: ['_due_1', 4],
   lock: ['_lock_1', 3],
   apply: ['_apply_1', 3],
+  claim: ['_claim_1', 13],
+  settle: ['_settle_1', 15],
   beat: ['_beat_1', 2],
   bury: ['_bury_1', 4],
   prune: ['_prune_1', 2],
@@ -68,6 +77,8 @@ const NAMED = [
   'endStep',
   'listSteps',
   'annotate',
+  'listLatest',
+  'countFires',
   'loadApp',
   'saveApp',
 ] as const

@@ -201,7 +201,7 @@ export function selectFires(schema: string, namespace: string, query: FireQuery)
   if (outcome !== 'open' && start !== null) {
     const key =
       query.schedule === undefined ? '' : ` and h.key = ${numberOf(schema, '_names', where.value(query.schedule))}`
-    const on = `h.token = 0 and h.started_at > h.due_at and h.is_final and h.space = ${spaceOf(schema)}${key}`
+    const on = `h.token < 0 and h.is_final and h.space = ${spaceOf(schema)}${key}`
     const reaching = ` and h.started_at >= ${start} and h.due_at < ${start}`
     parts.push(linesFrom(schema, { from: '(values (1)) p', on }, conditions + reaching, indexed, limit))
   }

@@ -1,4 +1,5 @@
-import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
+import { OUTCOMES } from '../../model/outcome.ts'
+import type { FireRecord, HourCount, RunNotes, RunRecord } from '../../model/record.ts'
 import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
 import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
 import { writeCursor } from '../cursor.ts'
@@ -75,6 +76,22 @@ export function fireOf(answer: PageAnswer, states: readonly ScheduleState[]): Fi
   if (open !== undefined) return viewOpenFire(open.state, open.fire)
   const [line] = answer.lines
   return line === undefined ? null : viewEndedFire(lineOf(line))
+}
+
+export interface LatestAnswer extends StoreMoment {
+  readonly lines: readonly LineRow[]
+}
+
+export interface CountAnswer extends StoreMoment {
+  /** `outcome`: its place among `OUTCOMES`. */
+  readonly hours: readonly { readonly hour: Instant; readonly outcome: number; readonly count: number }[]
+}
+
+/** In the order of hours, and of the names of outcomes. */
+export function hoursOf({ hours }: CountAnswer): HourCount[] {
+  return hours
+    .map(({ hour, outcome, count }) => ({ hour, outcome: OUTCOMES[outcome]!, count }))
+    .sort((one, other) => one.hour - other.hour || compareBytes(one.outcome, other.outcome))
 }
 
 /** None if the fire is open again. */

@@ -18,7 +18,7 @@ export interface StoreMoment {
 }
 
 /** Each outcome has so many numbers for its reasons, in their order: the outcome of a reason is a range of numbers. */
-const REASONS_EACH = 16
+export const REASONS_EACH = 16
 /** Numbers above this are of what did not succeed. */
 export const TROUBLE = REASONS_EACH
 
@@ -174,7 +174,8 @@ export function lineRow(line: HistoryRecord): object {
   return {
     due_at: dueAt,
     number: line.number,
-    token: run?.token ?? '0',
+    // A range has minus the number of its instants.
+    token: run?.token ?? String(range === null ? 0 : -range.count),
     started_at: run?.startedAt ?? range?.untilAt ?? dueAt,
     ended_at: line.endedAt,
     expires_at: line.expiresAt,
@@ -222,7 +223,7 @@ function attemptOf(hasRun: boolean): number {
 
 export function lineOf(row: LineRow): HistoryRecord {
   const more = row.more === '' ? {} : (JSON.parse(row.more) as MoreOfLine)
-  const hasRun = row.token !== '0'
+  const hasRun = row.token !== '0' && !row.token.startsWith('-')
   const { cause, cancel = null, error = null, result = null } = more
   return {
     schedule: row.schedule,

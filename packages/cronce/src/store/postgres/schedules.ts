@@ -49,10 +49,11 @@ export interface DefinitionRow {
   readonly definition: Definition
 }
 
-/** What the store knows of a definition that it has read: decisions hand on the very object that they were given. */
-export interface KnownDefinition extends DefinitionRow {
-  /** Of its schedule. */
+/** What this process knows of a schedule whose definition it has read: decisions hand on the very object that they were given. */
+export interface KnownSchedule extends DefinitionRow {
   readonly key: number
+  /** As it was last read or written here. The version tells whether it is so still. */
+  readonly latest: ScheduleState
 }
 
 const MOST_KEPT = 50_000
@@ -63,7 +64,7 @@ const MOST_KEPT = 50_000
  */
 export class Definitions {
   readonly #rows = new Map<number, DefinitionRow>()
-  readonly #known = new WeakMap<Definition, KnownDefinition>()
+  readonly #known = new WeakMap<Definition, KnownSchedule>()
   #epoch = 0
 
   /** Of these, those that were not read in this epoch. */
@@ -77,8 +78,17 @@ export class Definitions {
     for (const row of rows) this.#rows.set(row.id, row)
   }
 
-  known({ definition }: ScheduleState): KnownDefinition | undefined {
-    return this.#known.get(definition)
+  /** Unless the schedule has been defined anew since. */
+  known({ definition, revision, source, createdAt, updatedAt }: ScheduleState): KnownSchedule | undefined {
+    const known = this.#known.get(definition)
+    const isSame = known?.revision === revision && known.createdAt === createdAt && known.updatedAt === updatedAt
+    return isSame && known.source === source ? known : undefined
+  }
+
+  /** This was written here. */
+  wrote(state: ScheduleState): void {
+    const known = this.known(state)
+    if (known !== undefined) this.#known.set(state.definition, { ...known, latest: state })
   }
 
   /** `null`: a definition is missing, because its schedule was changed after it was read. `newer` is told of what cannot be read. */
@@ -89,8 +99,9 @@ export class Definitions {
       if (columns.format[index]! > FORMAT) newer(columns.name[index]!)
       else if (row === undefined) return null
       else {
-        if (!this.#known.has(row.definition)) this.#known.set(row.definition, { ...row, key })
-        states.push(stateOf(columns, index, row))
+        const state = stateOf(columns, index, row)
+        this.#known.set(row.definition, { ...row, key, latest: state })
+        states.push(state)
       }
     }
     return states

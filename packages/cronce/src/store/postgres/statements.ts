@@ -152,8 +152,8 @@ create table {schema}._claims (
 );
 create index _claims_runner on {schema}._claims (runner, id);
 
--- One row for a run that ended (token > 0), or for a fire or a range of instants that ended without one. started_at is the start of
--- the run, the last instant of a range, or due_at. \`more\`: JSON of what most lines do not have.
+-- One row for a run that ended (token > 0), for a fire that ended without one (0), or for a range of instants (minus their number).
+-- started_at is the start of the run, the last instant of a range, or due_at. \`more\`: JSON of what most lines do not have.
 create table {schema}._history (
   key bigint not null,
   due_at bigint not null,
@@ -181,7 +181,17 @@ create index _history_nonce on {schema}._history (nonce, key) where nonce <> '';
 create index _history_trouble on {schema}._history (space, reason, due_at, key) where is_final and reason > {trouble};
 create index _history_failed on {schema}._history (space, reason, started_at, key) where token > 0 and reason > {trouble};
 create index _history_tenant on {schema}._history (space, tenant, due_at, key) where is_final and tenant <> '';
-create index _history_range on {schema}._history (space, started_at) where token = 0 and started_at > due_at and is_final;
+create index _history_range on {schema}._history (space, started_at) where token < 0 and is_final;
+
+-- How many fires ended how, by the hour they were due in. Each connection counts in rows of its own, so that none waits for another.
+create table {schema}._counts (
+  space integer not null,
+  hour bigint not null,
+  outcome smallint not null,
+  backend integer not null,
+  fires bigint not null,
+  primary key (space, hour, outcome, backend)
+) with (fillfactor = 50);
 
 create table {schema}._notes (
   key bigint not null,
@@ -288,17 +298,41 @@ begin
 end
 $cronce$;
 
--- Append lines to the history of a schedule.
-create function {schema}._append(_namespace text, _key bigint, _lines json) returns void language sql
+-- Count lines that became final, or (\`_sign\` -1) that are final no more.
+create function {schema}._count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer) returns void language sql
 as $cronce$
-insert into {schema}._history
-  (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
-select _key, l.due_at, l.number, l.token::bigint, l.started_at, l.ended_at, l.expires_at, {schema}._space(_namespace),
-       {schema}._job(_namespace, l.job), {schema}._runner(_namespace, l.instance), l.reason, l.is_final, l.nonce, l.tenant, l.more
-  from json_to_recordset(_lines) as l (
-    due_at bigint, number bigint, token text, started_at bigint, ended_at bigint, expires_at bigint, job text, instance text,
-    reason smallint, is_final boolean, nonce text, tenant text, more text
+insert into {schema}._counts as c (space, hour, outcome, backend, fires)
+select _space, l.due_at - ((l.due_at % 3600000) + 3600000) % 3600000, (l.reason - 1) / {each}, pg_backend_pid(),
+       _sign * sum(greatest(case when l.token > 0 then 1 else -l.token end, 1))
+  from unnest(_due, _reasons, _tokens) as l (due_at, reason, token)
+ group by 2, 3
+ order by 2, 3
+on conflict (space, hour, outcome, backend) do update set fires = c.fires + excluded.fires
+$cronce$;
+
+-- Append lines to the history of a schedule.
+create function {schema}._append(_namespace text, _key bigint, _lines json) returns void language plpgsql
+as $cronce$
+declare
+  _space integer := {schema}._space(_namespace);
+  _due bigint[];
+  _reasons smallint[];
+  _tokens bigint[];
+begin
+  with written as (
+    insert into {schema}._history
+      (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+    select _key, l.due_at, l.number, l.token::bigint, l.started_at, l.ended_at, l.expires_at, _space, {schema}._job(_namespace, l.job),
+           {schema}._runner(_namespace, l.instance), l.reason, l.is_final, l.nonce, l.tenant, l.more
+      from json_to_recordset(_lines) as l (
+        due_at bigint, number bigint, token text, started_at bigint, ended_at bigint, expires_at bigint, job text, instance text,
+        reason smallint, is_final boolean, nonce text, tenant text, more text
+      )
+    returning due_at, reason, token, is_final
   )
+  select array_agg(w.due_at), array_agg(w.reason), array_agg(w.token) into _due, _reasons, _tokens from written w where w.is_final;
+  if _due is not null then perform {schema}._count(_space, _due, _reasons, _tokens, 1); end if;
+end
 $cronce$;
 
 -- Delete fires whole: their lines, their steps, and the notes of their runs.
@@ -705,6 +739,9 @@ declare
   _definition bigint;
   _mark bigint;
   _floor bigint;
+  _due bigint[];
+  _reasons smallint[];
+  _tokens bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -929,15 +966,25 @@ begin
       end if;
 
       if _change.reopens is not null then
-        update {schema}._history h
-           set is_final = false
-          from json_to_recordset(_change.reopens) as f (due_at bigint, nonce text)
-         where h.key = _name.key and h.due_at = f.due_at and h.nonce = f.nonce and h.is_final;
+        with opened as (
+          update {schema}._history h
+             set is_final = false
+            from json_to_recordset(_change.reopens) as f (due_at bigint, nonce text)
+           where h.key = _name.key and h.due_at = f.due_at and h.nonce = f.nonce and h.is_final
+          returning h.due_at, h.reason, h.token
+        )
+        select array_agg(o.due_at), array_agg(o.reason), array_agg(o.token) into _due, _reasons, _tokens from opened o;
+        if _due is not null then perform {schema}._count({schema}._space(_namespace), _due, _reasons, _tokens, -1); end if;
       end if;
       if _change.rewrites is not null then
-        delete from {schema}._history h
-         using json_to_recordset(_change.rewrites) as l (number bigint)
-         where h.key = _name.key and h.number = l.number;
+        with gone as (
+          delete from {schema}._history h
+           using json_to_recordset(_change.rewrites) as l (number bigint)
+           where h.key = _name.key and h.number = l.number
+          returning h.due_at, h.reason, h.token, h.is_final
+        )
+        select array_agg(g.due_at), array_agg(g.reason), array_agg(g.token) into _due, _reasons, _tokens from gone g where g.is_final;
+        if _due is not null then perform {schema}._count({schema}._space(_namespace), _due, _reasons, _tokens, -1); end if;
         perform {schema}._append(_namespace, _name.key, _change.rewrites);
       end if;
       if _change.history is not null then perform {schema}._append(_namespace, _name.key, _change.history); end if;
@@ -964,6 +1011,106 @@ begin
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed, 'results', _results,
     'claims', _opened);
+end
+$cronce$;`,
+  plain: `-- What most fires need, on typed columns: many schedules at once, each with its key, the version it was decided on, and what changes.
+-- A schedule that does not qualify is left out, and its change is judged by the general statement. Keys come in order, so that two
+-- transactions do not wait for each other in a circle; none waits long.
+
+create function {schema}._claim_1(
+  _namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text,
+  _fired text, _due_at text, _token text, _started_at text
+) returns text {hasty}
+as $cronce$
+declare
+  _at record;
+  _head record;
+  _claimant record;
+  _id bigint;
+  _claimed bigint[];
+begin
+  select * into _at from {schema}._moment();
+  select * into _head
+    from json_to_record(_header::json) as h (
+      instance text, lease_ms bigint, claim bigint, epoch bigint, channel text, payload text, finished bigint[]
+    );
+  select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _at.now);
+  if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
+    with moved as (
+      update {schema}._clocks c
+         set wake_at = u.wake_at, next_at = u.next_at, planned_to = u.planned_to, mark = u.due_at, tokens = u.tokens, fired = u.fired,
+             due_at = u.due_at, token = u.token, claim = _head.claim, started_at = u.started_at, version = c.version + 1,
+             runner = _claimant.number
+        from unnest(
+               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _wake_at::bigint[], _next_at::bigint[], _planned_to::bigint[],
+               _tokens::bigint[], _fired::bigint[], _due_at::bigint[], _token::bigint[], _started_at::bigint[]
+             ) as u (key, version, not_before, wake_at, next_at, planned_to, tokens, fired, due_at, token, started_at)
+       where c.key = u.key and c.version = u.version and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
+         and u.due_at > c.mark and u.not_before <= _at.now
+      returning c.key
+    )
+    insert into {schema}._claims (runner, claim, claimed_at, keys)
+    select _claimant.number, _head.claim, _at.now, array_agg(m.key) from moved m having count(*) > 0
+    returning id, keys into _id, _claimed;
+    if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+    if _head.channel is not null and _id is not null then perform pg_notify(_head.channel, _head.payload); end if;
+  end if;
+  return json_build_object(
+    'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', _claimant.number <> 0, 'renewed', _claimant.renewed, 'id', _id,
+    'keys', case when cardinality(_claimed) < cardinality(_keys::bigint[]) then _claimed end, 'none', _id is null);
+end
+$cronce$;
+
+create function {schema}._settle_1(
+  _namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text,
+  _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
+) returns text {hasty}
+as $cronce$
+declare
+  _at record;
+  _head record;
+  _space integer;
+  _runner integer;
+  _settled bigint[];
+  _was_due bigint[];
+  _was_ended smallint[];
+  _was_token bigint[];
+begin
+  select * into _at from {schema}._moment();
+  select * into _head
+    from json_to_record(_header::json) as h (instance text, epoch bigint, channel text, payload text, finished bigint[]);
+  if _head.epoch = _at.epoch and not _at.moved then
+    _space := {schema}._space(_namespace);
+    select r.number into _runner from {schema}._runners r where r.namespace = _namespace and r.instance = _head.instance;
+    with moved as (
+      update {schema}._clocks c
+         set version = c.version + 1, runner = 0, failed_in_row = u.failed_in_row, ended = u.number, last_due = u.last_due,
+             last_ok_due = u.last_ok_due, last_ok_at = u.last_ok_at
+        from unnest(
+               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _numbers::bigint[], _failed_in_row::bigint[], _last_due::bigint[],
+               _last_ok_due::bigint[], _last_ok_at::bigint[], _ended_at::bigint[], _expires_at::bigint[], _reasons::smallint[],
+               _tenants::text[], _more::text[]
+             ) as u (key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, ended_at, expires_at, reason, tenant, more)
+       where c.key = u.key and c.version = u.version and c.runner = _runner and c.more = '' and c.format = {format}
+         and u.not_before <= _at.now
+      returning c.key, c.due_at, c.token, c.started_at, c.job, u.number, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
+    ),
+    written as (
+      insert into {schema}._history
+        (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+      select m.key, m.due_at, m.number, m.token, m.started_at, m.ended_at, m.expires_at, _space, m.job, _runner, m.reason, true, '',
+             coalesce(m.tenant, ''), coalesce(m.more, '')
+        from moved m
+    )
+    select array_agg(m.key), array_agg(m.due_at), array_agg(m.reason), array_agg(m.token) into _settled, _was_due, _was_ended, _was_token
+      from moved m;
+    if _settled is not null then perform {schema}._count(_space, _was_due, _was_ended, _was_token, 1); end if;
+    if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+    if _head.channel is not null and _settled is not null then perform pg_notify(_head.channel, _head.payload); end if;
+  end if;
+  return json_build_object(
+    'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
+    'keys', case when cardinality(_settled) < cardinality(_keys::bigint[]) then _settled end, 'none', _settled is null);
 end
 $cronce$;`,
   instances: `-- An observer compares \`renewals\`. A claim that only shared the row of its instance counts as well: its row tells.
@@ -1222,6 +1369,18 @@ begin
        set floor = greatest(s.floor, (select max(g.floor) from gone g))
      where s.namespace = _namespace;
   end if;
+
+  delete from {schema}._counts c using {schema}._namespaces s
+   where s.namespace = _namespace and c.space = s.number and c.hour < _now - {counted};
+  -- Of hours long past, one row is enough.
+  with gone as (
+    delete from {schema}._counts c using {schema}._namespaces s
+     where s.namespace = _namespace and c.space = s.number and c.hour < _now - 86400000 and c.backend <> 0
+    returning c.space, c.hour, c.outcome, c.fires
+  )
+  insert into {schema}._counts as c (space, hour, outcome, backend, fires)
+  select g.space, g.hour, g.outcome, 0, sum(g.fires) from gone g group by g.space, g.hour, g.outcome
+  on conflict (space, hour, outcome, backend) do update set fires = c.fires + excluded.fires;
   return coalesce(cardinality(_keys), 0);
 end
 $cronce$;
@@ -1254,6 +1413,31 @@ begin
   return cardinality(_due);
 end
 $cronce$;`,
+  listLatest: `select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'lines', (
+         select coalesce(json_agg({schema}._line(l.line) order by l.due_at desc, l.nonce desc), '[]')
+           from (select distinct w.name from json_array_elements_text($2::text::json) as w (name)) w
+           join {schema}._names n on n.namespace = $1::text and n.name = w.name
+          cross join lateral (
+            select h as line, h.due_at, h.nonce
+              from {schema}._history h
+             where h.key = n.key and h.is_final
+             order by h.due_at desc, h.number desc
+             limit $3::text::bigint
+          ) l
+       ))::text as answer
+  from {schema}._moment() m`,
+  countFires: `select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'hours', (
+         select coalesce(json_agg(json_build_object('hour', c.hour, 'outcome', c.outcome, 'count', c.fires)), '[]')
+           from (
+             select c.hour, c.outcome, sum(c.fires) as fires
+               from {schema}._counts c
+              where c.space = (select s.number from {schema}._namespaces s where s.namespace = $1::text)
+                and c.hour >= $2::text::bigint and c.hour < $3::text::bigint
+              group by c.hour, c.outcome
+             having sum(c.fires) <> 0
+           ) c
+       ))::text as answer
+  from {schema}._moment() m`,
   beginStep: `with live as materialized (
   select l.key, m.now
     from {schema}._moment() m

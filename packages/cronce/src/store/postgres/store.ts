@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.ts'
 import type { FireKey, FireRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
+import { viewEnd } from '../../model/views.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
 import { findTwin } from '../matches.ts'
 import {
@@ -30,8 +31,19 @@ import { type BeatRow, beatValue, type InstancesAnswer, instanceOf } from './ins
 import { type Select, selectFire, selectFires, selectRuns, selectSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { Looks } from './looks.ts'
-import { type EndsAnswer, endsOf, fireOf, firePage, type PageAnswer, runPage } from './pages.ts'
-import type { StoreMoment } from './rows.ts'
+import {
+  type CountAnswer,
+  type EndsAnswer,
+  endsOf,
+  fireOf,
+  firePage,
+  hoursOf,
+  type LatestAnswer,
+  type PageAnswer,
+  runPage,
+} from './pages.ts'
+import { type PlainAnswer, planOf } from './plain.ts'
+import { lineOf, type StoreMoment } from './rows.ts'
 import { type DefinitionRow, Definitions, type DueAnswer, type StatesAnswer } from './schedules.ts'
 import { quoteSchema } from './schema-name.ts'
 import { fireValues, notesValue, stepCall } from './steps.ts'
@@ -45,6 +57,8 @@ const TRIES = 10
 const BUSY_MS = 60_000
 /** Of the runs that are open when it joins, the latest. */
 const HOLDERS = 500
+
+const NONE_WRITTEN: ReadonlySet<string> = new Set()
 
 type Send = <Answer>(statement: Statement, values: readonly string[]) => Promise<Answer>
 
@@ -60,6 +74,8 @@ export function openStore<Tx>(
   schemaName: string,
   firstEpoch: number,
   { namespace, warn }: Pick<OpenOptions, 'namespace' | 'warn'>,
+  /** Tests compare what both ways of writing come to. */
+  usesPlain = true,
 ): Store<Tx> {
   const schema = quoteSchema(schemaName)
   const statements = storeStatements(schema)
@@ -141,10 +157,12 @@ export function openStore<Tx>(
     progress.now = answer.now
     progress.renewed ||= answer.renewed ?? false
     const written = changes.filter((_, index) => found[index]!.kind === 'applied')
-    for (const { state } of written) if (state !== null) looks.heed(state)
     if (isBusy && written.length > 0) saidBusyAt = performance.now()
-    if (tx !== undefined) return found
-    claims.settled(written, finished, written.length === changes.length)
+    if (tx !== undefined) {
+      for (const { state } of written) if (state !== null) looks.heed(state)
+      return found
+    }
+    noteWritten(written, finished, written.length === changes.length)
     for (const [id, places] of answer.claims ?? []) {
       claims.add(
         id,
@@ -175,6 +193,63 @@ export function openStore<Tx>(
     return results
   }
 
+  const applyGeneral = async (
+    changes: readonly Change[],
+    options: ApplyOptions<Tx>,
+    progress: Progress,
+  ): Promise<Judgement[]> => {
+    try {
+      return await applyOn(askMovable, changes, options, progress)
+    } catch (error) {
+      if (changes.length === 1 || !isConflict(error)) throw error
+      return applyApart(changes, options, progress)
+    }
+  }
+
+  /** Ids of the changes that could be written on typed columns. */
+  const applyPlain = async (
+    changes: readonly Change[],
+    { claimant, app, wake = false }: ApplyOptions<Tx>,
+    progress: Progress,
+  ): Promise<ReadonlySet<string>> => {
+    const plan = app === undefined ? planOf(changes, claimant?.instance ?? null, definitions) : null
+    if (plan === null) return NONE_WRITTEN
+    const isBusy = claimant !== undefined && isNewlyBusy(changes)
+    const finished = claims.finishing(plan.changes)
+    const header = {
+      ...{ instance: plan.instance, claim: plan.claim, epoch: plan.epoch, lease_ms: claimant?.leaseMs ?? null },
+      channel: wake || isBusy ? wakeUp.channel : null,
+      payload: isBusy ? wakeUp.busyPayload(claimant.instance, wake) : wakeUp.payload,
+      finished: finished.length === 0 ? null : `{${finished.join()}}`,
+    }
+    const values = [namespace, JSON.stringify(header), ...plan.values]
+    let answer: PlainAnswer
+    try {
+      answer = await askMovable<PlainAnswer>(claimant === undefined ? statements.settle : statements.claim, values)
+    } catch (error) {
+      // Another transaction has locked one of them: the general statement waits for none.
+      if (isConflict(error)) return NONE_WRITTEN
+      throw error
+    }
+    progress.now = answer.now
+    progress.renewed ||= answer.renewed ?? false
+    const keys = answer.keys === null ? null : new Set(answer.keys)
+    const written = answer.none ? [] : plan.changes.filter((_, index) => keys?.has(plan.keys[index]!) ?? true)
+    if (isBusy && written.length > 0) saidBusyAt = performance.now()
+    noteWritten(written, finished, written.length === plan.changes.length)
+    if (typeof answer.id === 'number') claims.add(answer.id, written)
+    return new Set(written.map(({ id }) => id))
+  }
+
+  const noteWritten = (written: readonly Change[], finished: readonly number[], isWhole: boolean): void => {
+    for (const { state } of written) {
+      if (state === null) continue
+      looks.heed(state)
+      definitions.wrote(state)
+    }
+    claims.settled(written, finished, isWhole)
+  }
+
   const judge = async (
     changes: readonly Change[],
     options: ApplyOptions<Tx>,
@@ -182,11 +257,14 @@ export function openStore<Tx>(
   ): Promise<Judgement[]> => {
     const { tx } = options
     if (tx !== undefined) return applyOn(sendIn(tx), changes, options, progress)
+    const written = usesPlain ? await applyPlain(changes, options, progress) : NONE_WRITTEN
+    const rest = changes.filter(({ id }) => !written.has(id))
+    if (rest.length === 0 && changes.length > 0) return changes.map(() => ({ kind: 'applied' }))
     try {
-      return await applyOn(askMovable, changes, options, progress)
+      const judged = (await applyGeneral(rest, options, progress)).values()
+      return changes.map(({ id }) => (written.has(id) ? { kind: 'applied' } : judged.next().value!))
     } catch (error) {
-      if (changes.length === 1 || !isConflict(error)) throw error
-      return applyApart(changes, options, progress)
+      throw written.size > 0 ? partly(error) : error
     }
   }
 
@@ -395,6 +473,15 @@ export function openStore<Tx>(
     saveApp: (app) => ask<boolean>(statements.saveApp, [namespace, app.name, String(app.version), JSON.stringify(app)]),
     listSchedules,
     listFires,
+    async listLatest({ schedules, limit }) {
+      const values = [namespace, JSON.stringify(schedules), String(limit)]
+      const { now, lines } = await askMoment<LatestAnswer>(statements.listLatest, values)
+      return { now, fires: lines.map((row) => viewEnd(lineOf(row))) }
+    },
+    async countFires({ from, to }) {
+      const answer = await askMoment<CountAnswer>(statements.countFires, [namespace, String(from), String(to)])
+      return { now: answer.now, hours: hoursOf(answer) }
+    },
     listRuns,
     listEnds,
     listSteps: (fire) => ask(statements.listSteps, [namespace, ...fireValues(fire)]),

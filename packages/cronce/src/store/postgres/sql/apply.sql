@@ -82,6 +82,9 @@ declare
   _definition bigint;
   _mark bigint;
   _floor bigint;
+  _due bigint[];
+  _reasons smallint[];
+  _tokens bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -306,15 +309,25 @@ begin
       end if;
 
       if _change.reopens is not null then
-        update {schema}._history h
-           set is_final = false
-          from json_to_recordset(_change.reopens) as f (due_at bigint, nonce text)
-         where h.key = _name.key and h.due_at = f.due_at and h.nonce = f.nonce and h.is_final;
+        with opened as (
+          update {schema}._history h
+             set is_final = false
+            from json_to_recordset(_change.reopens) as f (due_at bigint, nonce text)
+           where h.key = _name.key and h.due_at = f.due_at and h.nonce = f.nonce and h.is_final
+          returning h.due_at, h.reason, h.token
+        )
+        select array_agg(o.due_at), array_agg(o.reason), array_agg(o.token) into _due, _reasons, _tokens from opened o;
+        if _due is not null then perform {schema}._count({schema}._space(_namespace), _due, _reasons, _tokens, -1); end if;
       end if;
       if _change.rewrites is not null then
-        delete from {schema}._history h
-         using json_to_recordset(_change.rewrites) as l (number bigint)
-         where h.key = _name.key and h.number = l.number;
+        with gone as (
+          delete from {schema}._history h
+           using json_to_recordset(_change.rewrites) as l (number bigint)
+           where h.key = _name.key and h.number = l.number
+          returning h.due_at, h.reason, h.token, h.is_final
+        )
+        select array_agg(g.due_at), array_agg(g.reason), array_agg(g.token) into _due, _reasons, _tokens from gone g where g.is_final;
+        if _due is not null then perform {schema}._count({schema}._space(_namespace), _due, _reasons, _tokens, -1); end if;
         perform {schema}._append(_namespace, _name.key, _change.rewrites);
       end if;
       if _change.history is not null then perform {schema}._append(_namespace, _name.key, _change.history); end if;

@@ -86,6 +86,18 @@ begin
        set floor = greatest(s.floor, (select max(g.floor) from gone g))
      where s.namespace = _namespace;
   end if;
+
+  delete from {schema}._counts c using {schema}._namespaces s
+   where s.namespace = _namespace and c.space = s.number and c.hour < _now - {counted};
+  -- Of hours long past, one row is enough.
+  with gone as (
+    delete from {schema}._counts c using {schema}._namespaces s
+     where s.namespace = _namespace and c.space = s.number and c.hour < _now - 86400000 and c.backend <> 0
+    returning c.space, c.hour, c.outcome, c.fires
+  )
+  insert into {schema}._counts as c (space, hour, outcome, backend, fires)
+  select g.space, g.hour, g.outcome, 0, sum(g.fires) from gone g group by g.space, g.hour, g.outcome
+  on conflict (space, hour, outcome, backend) do update set fires = c.fires + excluded.fires;
   return coalesce(cardinality(_keys), 0);
 end
 $cronce$;

@@ -57,17 +57,41 @@ begin
 end
 $cronce$;
 
--- Append lines to the history of a schedule.
-create function {schema}._append(_namespace text, _key bigint, _lines json) returns void language sql
+-- Count lines that became final, or (`_sign` -1) that are final no more.
+create function {schema}._count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer) returns void language sql
 as $cronce$
-insert into {schema}._history
-  (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
-select _key, l.due_at, l.number, l.token::bigint, l.started_at, l.ended_at, l.expires_at, {schema}._space(_namespace),
-       {schema}._job(_namespace, l.job), {schema}._runner(_namespace, l.instance), l.reason, l.is_final, l.nonce, l.tenant, l.more
-  from json_to_recordset(_lines) as l (
-    due_at bigint, number bigint, token text, started_at bigint, ended_at bigint, expires_at bigint, job text, instance text,
-    reason smallint, is_final boolean, nonce text, tenant text, more text
+insert into {schema}._counts as c (space, hour, outcome, backend, fires)
+select _space, l.due_at - ((l.due_at % 3600000) + 3600000) % 3600000, (l.reason - 1) / {each}, pg_backend_pid(),
+       _sign * sum(greatest(case when l.token > 0 then 1 else -l.token end, 1))
+  from unnest(_due, _reasons, _tokens) as l (due_at, reason, token)
+ group by 2, 3
+ order by 2, 3
+on conflict (space, hour, outcome, backend) do update set fires = c.fires + excluded.fires
+$cronce$;
+
+-- Append lines to the history of a schedule.
+create function {schema}._append(_namespace text, _key bigint, _lines json) returns void language plpgsql
+as $cronce$
+declare
+  _space integer := {schema}._space(_namespace);
+  _due bigint[];
+  _reasons smallint[];
+  _tokens bigint[];
+begin
+  with written as (
+    insert into {schema}._history
+      (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+    select _key, l.due_at, l.number, l.token::bigint, l.started_at, l.ended_at, l.expires_at, _space, {schema}._job(_namespace, l.job),
+           {schema}._runner(_namespace, l.instance), l.reason, l.is_final, l.nonce, l.tenant, l.more
+      from json_to_recordset(_lines) as l (
+        due_at bigint, number bigint, token text, started_at bigint, ended_at bigint, expires_at bigint, job text, instance text,
+        reason smallint, is_final boolean, nonce text, tenant text, more text
+      )
+    returning due_at, reason, token, is_final
   )
+  select array_agg(w.due_at), array_agg(w.reason), array_agg(w.token) into _due, _reasons, _tokens from written w where w.is_final;
+  if _due is not null then perform {schema}._count(_space, _due, _reasons, _tokens, 1); end if;
+end
 $cronce$;
 
 -- Delete fires whole: their lines, their steps, and the notes of their runs.

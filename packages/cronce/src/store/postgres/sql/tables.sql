@@ -149,8 +149,8 @@ create table {schema}._claims (
 );
 create index _claims_runner on {schema}._claims (runner, id);
 
--- One row for a run that ended (token > 0), or for a fire or a range of instants that ended without one. started_at is the start of
--- the run, the last instant of a range, or due_at. `more`: JSON of what most lines do not have.
+-- One row for a run that ended (token > 0), for a fire that ended without one (0), or for a range of instants (minus their number).
+-- started_at is the start of the run, the last instant of a range, or due_at. `more`: JSON of what most lines do not have.
 create table {schema}._history (
   key bigint not null,
   due_at bigint not null,
@@ -178,7 +178,17 @@ create index _history_nonce on {schema}._history (nonce, key) where nonce <> '';
 create index _history_trouble on {schema}._history (space, reason, due_at, key) where is_final and reason > {trouble};
 create index _history_failed on {schema}._history (space, reason, started_at, key) where token > 0 and reason > {trouble};
 create index _history_tenant on {schema}._history (space, tenant, due_at, key) where is_final and tenant <> '';
-create index _history_range on {schema}._history (space, started_at) where token = 0 and started_at > due_at and is_final;
+create index _history_range on {schema}._history (space, started_at) where token < 0 and is_final;
+
+-- How many fires ended how, by the hour they were due in. Each connection counts in rows of its own, so that none waits for another.
+create table {schema}._counts (
+  space integer not null,
+  hour bigint not null,
+  outcome smallint not null,
+  backend integer not null,
+  fires bigint not null,
+  primary key (space, hour, outcome, backend)
+) with (fillfactor = 50);
 
 create table {schema}._notes (
   key bigint not null,

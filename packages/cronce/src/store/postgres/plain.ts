@@ -1,0 +1,200 @@
+import type { Change } from '../../model/change.ts'
+import type { HistoryRecord } from '../../model/record.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import {
+  isPlain,
+  moreOfLine,
+  NONE,
+  type PlainRun,
+  plainRunOf,
+  reasonNumber,
+  type StoreMoment,
+  toColumn,
+} from './rows.ts'
+import type { Definitions, KnownSchedule } from './schedules.ts'
+
+// Changes that statements on typed columns can write. Whatever is uncommon takes the general statement.
+
+/** A claim of one fire by a schedule that has nothing open: what the columns become. */
+export interface PlainClaim {
+  readonly change: Change
+  readonly key: number
+  readonly state: ScheduleState
+  readonly run: PlainRun
+}
+
+/** The end of the one open run of a schedule, and of its fire. */
+export interface PlainSettlement {
+  readonly change: Change
+  readonly key: number
+  readonly state: ScheduleState
+  readonly line: HistoryRecord
+  readonly instance: string
+}
+
+/** As the statements answer. `keys`: those that were written, unless all or none were. */
+export interface PlainAnswer extends StoreMoment {
+  readonly live?: boolean
+  readonly renewed?: boolean
+  readonly id?: number | null
+  readonly keys: readonly number[] | null
+  readonly none: boolean
+}
+
+/** `null`: it takes the general statement. */
+export function plainClaim(change: Change, definitions: Definitions): PlainClaim | null {
+  const { state, creates } = change
+  const known = knownBefore(change, definitions)
+  if (state === null || known === null || state.open.length !== 1 || known.latest.open.length !== 0) return null
+  const run = plainRunOf(state.open[0]!)
+  if (run === null || creates.length !== 1 || creates[0]!.nonce !== '' || creates[0]!.dueAt !== run.dueAt) return null
+  const { latest } = known
+  const isSame =
+    change.history.length === 0 &&
+    state.ended === latest.ended &&
+    state.failedInRow === latest.failedInRow &&
+    state.last === latest.last
+  return isSame ? { change, key: known.key, state, run } : null
+}
+
+/** `null`: it takes the general statement. */
+export function plainSettlement(change: Change, definitions: Definitions): PlainSettlement | null {
+  const { state, history } = change
+  const known = knownBefore(change, definitions)
+  if (state === null || known === null || state.open.length !== 0 || known.latest.open.length !== 1) return null
+  const { latest } = known
+  const run = plainRunOf(latest.open[0]!)
+  const [line] = history
+  if (run === null || line === undefined || history.length !== 1 || change.creates.length !== 0) return null
+  const isSame =
+    state.wakeAt === latest.wakeAt &&
+    state.nextAt === latest.nextAt &&
+    state.plannedTo === latest.plannedTo &&
+    state.tokens === latest.tokens &&
+    state.fired === latest.fired
+  const isOfRun =
+    line.run?.token === run.token &&
+    line.run.instance === run.instance &&
+    line.run.startedAt === run.startedAt &&
+    line.dueAt === run.dueAt &&
+    line.nonce === '' &&
+    line.isFinal &&
+    line.job === state.definition.job &&
+    line.number === state.ended
+  return isSame && isOfRun ? { change, key: known.key, state, line, instance: run.instance } : null
+}
+
+/** The schedule that the change was decided on, if columns say all of it before and after, and nothing but those changes. */
+function knownBefore(change: Change, definitions: Definitions): KnownSchedule | null {
+  const { state, version } = change
+  if (state === null || version === 0) return null
+  const hasMore =
+    change.reopens.length > 0 || change.rewrites.length > 0 || change.limits.length > 0 || change.trim !== null
+  // One without a next instant may be finished, which lists are told.
+  if (hasMore || state.nextAt === null || !isPlain(state)) return null
+  const known = definitions.known(state)
+  if (known === undefined || known.latest.version !== version || known.latest.nextAt === null) return null
+  const { latest } = known
+  const isSame = state.zoneData === latest.zoneData && state.trimmedBefore === latest.trimmedBefore
+  return isSame && isPlain(latest) ? known : null
+}
+
+/** The values of the statement, after the namespace and the header. */
+export function claimValues(claims: readonly PlainClaim[]): string[] {
+  const numbers = (of: (claim: PlainClaim) => number | string): string => `{${claims.map(of).join()}}`
+  return [
+    numbers(({ key }) => key),
+    numbers(({ change }) => change.version),
+    numbers(({ change }) => change.notBefore ?? NONE),
+    numbers(({ state }) => toColumn(state.wakeAt)),
+    numbers(({ state }) => toColumn(state.nextAt)),
+    numbers(({ state }) => toColumn(state.plannedTo)),
+    numbers(({ state }) => state.tokens),
+    numbers(({ state }) => state.fired),
+    numbers(({ run }) => run.dueAt),
+    numbers(({ run }) => run.token),
+    numbers(({ run }) => run.startedAt),
+  ]
+}
+
+export function settlementValues(settlements: readonly PlainSettlement[]): string[] {
+  const numbers = (of: (settled: PlainSettlement) => number): string => `{${settlements.map(of).join()}}`
+  const texts = (of: (settled: PlainSettlement) => string): string => textArray(settlements.map(of))
+  return [
+    numbers(({ key }) => key),
+    numbers(({ change }) => change.version),
+    numbers(({ change }) => change.notBefore ?? NONE),
+    numbers(({ state }) => state.ended),
+    numbers(({ state }) => state.failedInRow),
+    numbers(({ state }) => toColumn(state.last.dueAt)),
+    numbers(({ state }) => toColumn(state.last.succeededDueAt)),
+    numbers(({ state }) => toColumn(state.last.succeededAt)),
+    numbers(({ line }) => line.endedAt),
+    numbers(({ line }) => line.expiresAt),
+    numbers(({ line }) => reasonNumber(line.ending)),
+    texts(({ line }) => line.tenant ?? ''),
+    texts(({ line }) => moreOfLine(line)),
+  ]
+}
+
+/** As PostgreSQL reads an array of texts. If all are empty: nothing, which it reads as nulls. */
+function textArray(values: readonly string[]): string {
+  if (values.every((value) => value === '')) return '{}'
+  return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`
+}
+
+/** What one plain statement writes. */
+export interface Plan {
+  readonly changes: readonly Change[]
+  readonly keys: readonly number[]
+  readonly values: readonly string[]
+  readonly instance: string
+  /** The number of the claim. 0: they are settlements. */
+  readonly claim: number
+  readonly epoch: number
+}
+
+/** Of these changes, those that one plain statement can write. Others of the same schedule are not among them. */
+export function planOf(changes: readonly Change[], claimant: string | null, definitions: Definitions): Plan | null {
+  return claimant === null ? settlementPlan(changes, definitions) : claimPlan(changes, claimant, definitions)
+}
+
+function claimPlan(changes: readonly Change[], claimant: string, definitions: Definitions): Plan | null {
+  const found = once(changes).flatMap((change) => plainClaim(change, definitions) ?? [])
+  const first = found.find(({ run }) => run.instance === claimant)
+  if (first === undefined) return null
+  const { epoch } = first.change
+  const { claim } = first.run
+  const alike = found.filter(({ run, change }) => {
+    return run.instance === claimant && run.claim === claim && change.epoch === epoch
+  })
+  const claims = inOrder(alike)
+  return { ...partsOf(claims), values: claimValues(claims), instance: claimant, claim, epoch }
+}
+
+function settlementPlan(changes: readonly Change[], definitions: Definitions): Plan | null {
+  const found = once(changes).flatMap((change) => plainSettlement(change, definitions) ?? [])
+  const [first] = found
+  if (first === undefined) return null
+  const { instance } = first
+  const { epoch } = first.change
+  const settled = inOrder(found.filter((one) => one.instance === instance && one.change.epoch === epoch))
+  return { ...partsOf(settled), values: settlementValues(settled), instance, claim: 0, epoch }
+}
+
+/** Those whose schedule no other change is about. */
+function once(changes: readonly Change[]): readonly Change[] {
+  if (changes.length === 1) return changes
+  const counts = new Map<string, number>()
+  for (const { id } of changes) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return counts.size === changes.length ? changes : changes.filter(({ id }) => counts.get(id) === 1)
+}
+
+/** Every transaction locks clocks in the order of their keys. */
+function inOrder<Item extends { readonly key: number }>(items: readonly Item[]): Item[] {
+  return items.toSorted((one, other) => one.key - other.key)
+}
+
+function partsOf(items: readonly { readonly change: Change; readonly key: number }[]) {
+  return { changes: items.map(({ change }) => change), keys: items.map(({ key }) => key) }
+}

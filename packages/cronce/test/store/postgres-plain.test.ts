@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
+import type { Change } from '../../src/model/change.ts'
+import { ending } from '../../src/model/outcome.ts'
+import type { HistoryRecord } from '../../src/model/record.ts'
+import { isRunning, type OpenFire, type ScheduleState } from '../../src/model/schedule.ts'
+import { makeToken } from '../../src/model/token.ts'
+import { viewOpenRun } from '../../src/model/views.ts'
+import type { Database } from '../../src/store/postgres/database.ts'
+import { settleIdentity } from '../../src/store/postgres/identity.ts'
+import { migrateUp } from '../../src/store/postgres/migrate.ts'
+import { openDatabase } from '../../src/store/postgres/open.ts'
+import { openStore } from '../../src/store/postgres/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { collect, join } from '../../src/testing/conformance/bench.ts'
+import {
+  beat,
+  change,
+  creation,
+  definition,
+  HOUR_MS,
+  NOON,
+  schedule,
+  settlement,
+  waiting,
+  withFires,
+} from '../../src/testing/conformance/samples.ts'
+
+const SCHEDULES = 6
+const ROUNDS = 150
+const CLAIMANT = { instance: 'i', leaseMs: 60_000 }
+
+let server: Server
+before(async () => {
+  server = await startPostgres({ settings: { fsync: 'off' } })
+})
+after(() => server.stop())
+
+/** Numbers that are the same in every run of the test. */
+function dice(seed: number): (sides: number) => number {
+  let state = seed
+  return (sides) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * sides)
+  }
+}
+
+type Roll = ReturnType<typeof dice>
+
+/** Claim the next fire: plain, unless one of its parts is uncommon. */
+function randomClaim(state: ScheduleState, roll: Roll, number: number): Change {
+  const dueAt = NOON + (roll(8) === 0 ? roll(40) : state.tokens + 1) * HOUR_MS
+  const startedAt = dueAt + roll(1_000)
+  const tokens = state.tokens + 1
+  const run = {
+    ...{ token: makeToken(1 + roll(2), tokens), instance: 'i', claim: number, startedAt, cancel: null },
+    ...(roll(10) === 0 ? { cause: 'turn' as const } : {}),
+  }
+  const uncommon: Partial<OpenFire> =
+    roll(8) === 0 ? { readyAt: dueAt + 7 } : roll(8) === 0 ? { nonce: `n${tokens}` } : {}
+  const over: Partial<ScheduleState> = {
+    tokens,
+    fired: state.fired + 1 + roll(2),
+    nextAt: roll(15) === 0 ? null : dueAt + HOUR_MS,
+    wakeAt: roll(10) === 0 ? null : dueAt + HOUR_MS + roll(100),
+    ...(roll(2) === 0 ? { plannedTo: dueAt } : {}),
+    ...(roll(20) === 0 ? { zoneData: '2026a' } : {}),
+    ...(roll(20) === 0 ? { failedInRow: 9 } : {}),
+  }
+  const notBefore = roll(10) === 0 ? 9e15 : roll(2) === 0 ? dueAt : null
+  const fire = waiting(dueAt, { plannedAt: startedAt, attempt: 1, run, ...uncommon })
+  return withFires(change(state, over, { notBefore }), [fire])
+}
+
+function randomSettlement(state: ScheduleState, fire: OpenFire, roll: Roll): Change {
+  if (!isRunning(fire)) return change(state, { open: state.open.filter((one) => one !== fire) })
+  const isOk = roll(3) > 0
+  const end = settlement(state, viewOpenRun(state, fire), {
+    how: isOk ? ending('completed') : ending('error', roll(2) === 0 ? null : 'it\'s "broken" \\ {here}'),
+    ...(roll(2) === 0 ? { result: { text: 'a "b" \\ c\u0000', list: [1, null] } } : {}),
+    ...(roll(6) === 0 ? { fireEnds: null } : {}),
+  })
+  const lines = end.history.map((line): HistoryRecord => {
+    return { ...line, plannedAt: fire.plannedAt, attempt: 1 + roll(2), tenant: roll(3) === 0 ? 'acme' : line.tenant }
+  })
+  const last = {
+    dueAt: fire.dueAt,
+    succeededDueAt: isOk ? fire.dueAt : null,
+    succeededAt: isOk ? fire.dueAt + 9 : null,
+  }
+  const state2 = { ...end.state!, last, failedInRow: isOk ? 0 : state.failedInRow + 1 }
+  return { ...end, state: roll(15) === 0 ? { ...state2, wakeAt: NOON } : state2, history: lines }
+}
+
+/** What a batch of decisions comes to, drawn by the same dice for both stores. */
+async function play(store: Store, roll: Roll): Promise<unknown[]> {
+  const told: unknown[] = []
+  for (let round = 1; round <= ROUNDS; round++) {
+    const { schedules } = await store.load(Array.from({ length: SCHEDULES }, (_, index) => `s${index}`))
+    const states = schedules.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    const idle = states.filter(({ open }) => open.length === 0 || roll(6) === 0)
+    const busy = states.filter(({ open }) => open.length > 0)
+    const claims = idle.map((state) => randomClaim(state, roll, round))
+    const ends = busy.map((state) => randomSettlement(state, state.open[roll(state.open.length)]!, roll))
+    // A change that was decided on an older version.
+    const stale = ends.slice(0, roll(2)).map((end) => ({ ...end, version: end.version - 1 }))
+    const claimed = await store.apply(claims, { claimant: CLAIMANT })
+    const ended = await store.apply([...ends, ...stale])
+    told.push([...claimed.results, ...ended.results])
+  }
+  return told
+}
+
+async function everything(store: Store): Promise<unknown> {
+  const { schedules } = await store.load(Array.from({ length: SCHEDULES }, (_, index) => `s${index}`))
+  const { held } = await store.beat(beat('i'))
+  return {
+    states: schedules.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+    fires: await collect((page) => store.listFires(page)),
+    runs: await collect((page) => store.listRuns(page)),
+    held: held.toSorted((one, other) => (one.token < other.token ? -1 : 1)),
+    hours: (await store.countFires({ from: -1, to: 9e15 })).hours,
+    due: (await store.due({ jobs: [{ job: 'report', buckets: '1'.repeat(256) }], patienceMs: 0, limit: 50 })).schedules,
+  }
+}
+
+/** A database that counts what it is asked. */
+function counting(database: Database, counts: Map<string, number>): Database {
+  return {
+    name: database.name,
+    transactions: database.transactions,
+    ask(statement, values) {
+      counts.set(statement.name, (counts.get(statement.name) ?? 0) + 1)
+      return database.ask(statement, values)
+    },
+    askIn: (tx, statement, values) => database.askIn(tx, statement, values),
+    script: (sql) => database.script(sql),
+    transaction: (work) => database.transaction(work),
+    session: () => database.session(),
+    close: () => database.close(),
+  }
+}
+
+test('what the plain statements write is what the general one would have written', async (context) => {
+  const warn = (): void => {}
+  const database = openDatabase(server.url, { session: false, warn })
+  context.after(() => database.close())
+  await migrateUp(database, 'cronce')
+  const epoch = await settleIdentity(database, 'cronce', { adopt: false, warn })
+  for (const seed of [1, 2, 3]) {
+    const counts = [new Map<string, number>(), new Map<string, number>()]
+    const stores = [true, false].map((usesPlain, index) =>
+      openStore(
+        counting(database, counts[index]!),
+        'cronce',
+        epoch,
+        { namespace: `${seed} ${usesPlain}`, warn },
+        usesPlain,
+      ),
+    )
+    const told: unknown[] = []
+    for (const store of stores) {
+      await join(store, 'i')
+      const tenant = seed === 2 ? 'umbrella' : null
+      const states = Array.from({ length: SCHEDULES }, (_, index) =>
+        schedule(`s${index}`, { definition: definition({ tenant }) }),
+      )
+      await store.apply(states.map((state) => creation(state)))
+      told.push(await play(store, dice(seed)))
+    }
+    assert.deepEqual(told[0], told[1])
+    assert.deepEqual(await everything(stores[0]!), await everything(stores[1]!))
+    const [plain, general] = counts.map((count) => (name: string) => count.get(name) ?? 0)
+    assert.ok(plain!('claim') > ROUNDS / 3 && plain!('settle') > ROUNDS / 3, 'the plain statements were used')
+    assert.deepEqual([general!('claim'), general!('settle')], [0, 0])
+  }
+})
