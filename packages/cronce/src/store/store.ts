@@ -292,7 +292,7 @@ export interface Chores {
   readonly appVersion: number
   /** Instances that are over, by death or by leaving, and still hold open runs. */
   readonly orphans: readonly string[]
-  /** `prune` would delete something now. */
+  /** `prune` would delete something now, as far as the store knows without looking at every record: it may find nothing. */
   readonly prunable: boolean
 }
 

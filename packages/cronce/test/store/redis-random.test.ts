@@ -44,7 +44,9 @@ const APPS = ['shop', 'w are\t']
 const NONCES = ['', '', 'n', 'm:1', 'o\n']
 const SLOTS = [[], ['job:mail'], ['job:mail', 'group:g\t']]
 
-function anyTime({ base, random }: Twins): number {
+/** A moment ago: Redis keeps what is written soon after it was due in another way. Or hours away. */
+function anyTime({ base, now, random }: Twins): number {
+  if (random(2) === 0) return now() - random(12_000)
   return base + (random(12) - 6) * HOUR_MS + (random(2) === 0 ? 2 : -2) * HOUR_MS
 }
 
@@ -238,10 +240,10 @@ async function compareLists(twins: Twins): Promise<void> {
   const { random, one, ask, base } = twins
   const runs = allRuns(twins)
   const maybe = <Value>(value: Value): Value | undefined => (random(3) === 0 ? value : undefined)
-  for (let query = 0; query < 8; query++) {
+  for (let query = 0; query < 3; query++) {
     const about = { schedule: maybe(one(SCHEDULES)), job: maybe(one(JOBS)) }
     const outcome = maybe(one(['open', 'succeeded', 'missed'] as const))
-    const stretch = { from: maybe(base + (random(12) - 6) * HOUR_MS), to: maybe(base + random(6) * HOUR_MS) }
+    const stretch = { from: maybe(anyTime(twins)), to: maybe(anyTime(twins)) }
     const named = { nonce: maybe(one(NONCES)), tenant: maybe(one(['one', 'two\t'])), order: maybe('earliest' as const) }
     const fires = { ...about, ...stretch, ...named, outcome }
     const run: RunRecord | undefined = runs[random(runs.length + 1)]
@@ -252,6 +254,8 @@ async function compareLists(twins: Twins): Promise<void> {
       tenant: maybe(one(['one', 'two\t'])),
       prefix: maybe(one(['a', 'a%', 'b\n', '_'])),
     }
+    await ask('latest', async (store) => byText((await store.listLatest({ schedules: SCHEDULES, limit: 100 })).fires))
+    await ask('counts', (store) => store.countFires({ from: stretch.from ?? 0, to: stretch.to ?? base + DAY_MS }))
     const limit = 1 + random(5)
     const sign = fires.order === undefined ? -1 : 1
     await ask('fires', (store) =>
@@ -302,7 +306,8 @@ test(`Redis and memory agree on everything, and no key is left over (seed ${CRON
     const namespace = `random {${round}}`
     const twins = await openTwins(server, randomFrom(seed), namespace, seen)
     afterwards(context, () => twins.stores[0].close())
-    for (const id of INSTANCES) await twins.ask('join', (store) => store.beat(beat(id, { join: true })))
+    for (const id of INSTANCES)
+      await twins.ask('join', async (store) => sortHeld(await store.beat(beat(id, { join: true }))))
     for (let step = 0; step < STEPS; step++) {
       await anyStep(twins)
       if (step % 50 < 49) continue

@@ -87,16 +87,15 @@ function lineArgs(record: HistoryRecord): string[] {
   return [whole(record.number), line, body]
 }
 
-const APPLIED: ChangeResult = { kind: 'applied' }
-const CONFLICT: ChangeResult = { kind: 'conflict' }
+export const APPLIED: ChangeResult = { kind: 'applied' }
+export const CONFLICT: ChangeResult = { kind: 'conflict' }
 const EARLY: ChangeResult = { kind: 'early' }
-const NOT_LIVE: ChangeResult = { kind: 'not-live' }
+export const NOT_LIVE: ChangeResult = { kind: 'not-live' }
 
 /** What a script answers about a change. `again`: the store has other settings. `exists`: the fire of this name is open or on record. */
 export type Verdict =
-  | { readonly result: ChangeResult; readonly version?: number }
-  | { readonly again: true }
-  | { readonly exists: string }
+  /** With the head of the line that the schedule has now. */
+  { readonly result: ChangeResult; readonly head?: string } | { readonly again: true } | { readonly exists: string }
 
 export function verdictsOf(lines: readonly string[], changes: readonly Change[]): Verdict[] {
   if (lines[0] === 'n') return changes.map(() => ({ result: NOT_LIVE }))
@@ -108,7 +107,7 @@ function verdictOf(line: string): Verdict {
   const rest = line.slice(1)
   switch (line[0]) {
     case 'a':
-      return { result: APPLIED, version: Number(rest) }
+      return { result: APPLIED, head: rest }
     case 'c':
       return { result: CONFLICT }
     case 'e':

@@ -5,8 +5,10 @@ import { KINDS } from './state-line.ts'
 
 /*
  * A line of a schedule's history; its number is its place in the list:
- *   flag dueAt endedAt expiresAt token startedAt plannedAt readyAt reason [kind round attempt] TAB nonce TAB instance TAB job [TAB tenant] [LF JSON]
- * flag: F (the fire ended with it), R (a range ended with it), L (neither, or no longer). A line that was deleted is empty.
+ *   flag dueAt endedAt expiresAt token startedAt plannedAt readyAt reason [kind round attempt [count]] TAB nonce TAB instance TAB job
+ *     [TAB tenant] [LF JSON]
+ * flag: F (the fire ended with it), R (a range ended with it), L (neither, or no longer); scripts write f, r, l if the line is indexed. A line
+ * that was deleted is empty. count: the instants of a range.
  * endedAt, startedAt and readyAt are offsets to dueAt, expiresAt is one to endedAt, plannedAt one to startedAt. A line without a run has the
  * token '-'. JSON: what is uncommon. `+` in its place: it is long, and stands by itself (`:b:` in lua/keys.lua).
  */
@@ -42,15 +44,32 @@ const REASON_CODES: ReadonlyMap<Reason, string> = new Map(
   REASON_LIST.map((reason, index) => [reason, index.toString(36)]),
 )
 
+export function reasonCodeOf(reason: Reason): string {
+  return REASON_CODES.get(reason)!
+}
+
+/** Hours since 1970 began. */
+export function hourNumberOf(at: number): number {
+  return Math.floor(at / HOUR_MS)
+}
+
+const HOUR_MS = 3_600_000
+
+export function reasonOf(code: string): Reason {
+  return REASON_LIST[Number.parseInt(code, 36)]!
+}
+
 export function writeLine(record: HistoryRecord): PackedLine {
   const { dueAt, endedAt, run, kind, round, attempt, tenant } = record
   const startedAt = run === null ? dueAt : run.startedAt
   let line = `${record.isFinal ? (record.range === null ? 'F' : 'R') : 'L'}${whole(dueAt)} ${whole(endedAt - dueAt)}`
   line += ` ${whole(record.expiresAt - endedAt)} ${run === null ? '-' : packToken(run.token)} ${whole(startedAt - dueAt)}`
   line += ` ${whole(record.plannedAt - startedAt)} ${whole(record.readyAt - dueAt)} ${REASON_CODES.get(record.ending.reason)!}`
-  if (kind !== 'scheduled' || round !== 1 || attempt !== 1) {
+  const { range } = record
+  if (kind !== 'scheduled' || round !== 1 || attempt !== 1 || range !== null) {
     line += ` ${KINDS.indexOf(kind)} ${whole(round)} ${whole(attempt)}`
   }
+  if (range !== null) line += ` ${whole(range.count)}`
   line += `\t${record.nonce === '' ? '' : encodeName(record.nonce)}\t${run === null ? '' : encodeName(run.instance)}`
   line += `\t${encodeName(record.job)}`
   if (tenant !== null) line += `\t${encodeName(tenant)}`
@@ -94,7 +113,7 @@ export function readLine(schedule: string, number: number, { line, body }: Packe
     dueAt,
     nonce: decodeName(nonce),
     number,
-    isFinal: line[0] !== 'L',
+    isFinal: line[0] !== 'L' && line[0] !== 'l',
     job: decodeName(job),
     tenant: tenant === undefined ? null : decodeName(tenant),
     kind: isPlain ? 'scheduled' : KINDS[Number(numbers[8])]!,
@@ -106,7 +125,7 @@ export function readLine(schedule: string, number: number, { line, body }: Packe
     ...(uncommon.givenNull === undefined ? {} : { givenNull: uncommon.givenNull }),
     ...(uncommon.asked === undefined ? {} : { asked: uncommon.asked }),
     run: numbers[3] === '-' ? null : runOf(readToken(numbers[3]!), decodeName(instance), startedAt, uncommon),
-    ending: ending(REASON_LIST[Number.parseInt(numbers[7]!, 36)]!, uncommon.detail ?? null),
+    ending: ending(reasonOf(numbers[7]!), uncommon.detail ?? null),
     endedAt,
     expiresAt: endedAt + Number(numbers[2]),
     range: uncommon.range ?? null,

@@ -1,21 +1,36 @@
-import type { FireKey, FireRecord, HistoryRecord, RunNotes, RunRecord } from '../../model/record.ts'
+import { ending } from '../../model/outcome.ts'
+import type { FireEnd, FireKey, FireRecord, HistoryRecord, HourCount, RunNotes, RunRecord } from '../../model/record.ts'
 import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
-import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
+import { viewEnd, viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
 import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
-import type { End, EndPage, EndQuery, FireQuery, Page, RunQuery, ScheduleQuery } from '../store.ts'
-import { readLine } from './history-line.ts'
+import type {
+  End,
+  EndPage,
+  EndQuery,
+  FireQuery,
+  HourQuery,
+  LatestQuery,
+  Page,
+  RunQuery,
+  ScheduleQuery,
+} from '../store.ts'
+import { readLine, reasonOf } from './history-line.ts'
 import { decodeName, encodeName, fireName, memberOf, packToken, readFireName, scheduleOf } from './keys.ts'
 import type { AskScript } from './moment.ts'
 import type { Schedules } from './schedules.ts'
 import {
+  COUNT_FIRES,
   FIND_LINES,
+  FIND_TOKEN,
   LIST_ENDS,
   LIST_HELD,
   LIST_HOLDERS,
   LIST_LINES,
+  LIST_LOG,
   LIST_NAMES,
   LIST_NOTES,
+  LIST_REGULAR,
   LIST_WAITING,
 } from './scripts.ts'
 
@@ -137,7 +152,7 @@ function indexOf({ app, tenant, job }: ScheduleQuery): [kind: string, name: stri
   return job === undefined ? ['', ''] : ['job', encodeName(job)]
 }
 
-interface Stretch {
+interface Stretch<Item> {
   readonly index: 'fires' | 'ranges' | 'runs'
   /** `undefined`: all of them. */
   readonly schedule: string | undefined
@@ -146,22 +161,111 @@ interface Stretch {
   readonly to: Instant | undefined
   /** The place behind which to begin. */
   readonly after: Placed<null> | null
+  /** `null`: the line is none that is listed. */
+  readonly placeOf: (line: HistoryRecord) => Placed<Item> | null
 }
 
-/** Lines of a stretch of an index, bite by bite. */
-async function* readStretch(
-  ask: AskScript,
-  { index, schedule, order, from, to, after }: Stretch,
-): AsyncGenerator<HistoryRecord> {
+/** Indexed lines of a stretch, bite by bite. */
+async function* readIndexed<Item>(ask: AskScript, stretch: Stretch<Item>): AsyncGenerator<Placed<Item>, void> {
+  const { index, schedule, order, from, to, after, placeOf } = stretch
   const member = schedule === undefined ? '' : memberOf(schedule)
   const bounds = [from === undefined ? '-inf' : String(from), to === undefined ? '+inf' : String(to)]
   let place = after === null ? ['', ''] : [String(after.at), entryBehind(after, schedule, order)]
   for (;;) {
     const { lines } = await ask(LIST_LINES, [index, member, order, ...bounds, ...place, String(BITE)])
     const [looked, score, entry] = lines as [string, string, string]
-    for (const record of linesOf(lines, 3)) yield record
+    for (const line of linesOf(lines, 3)) {
+      const item = placeOf(line)
+      if (item !== null) yield item
+    }
     if (Number(looked) < BITE) return
     place = [score, entry]
+  }
+}
+
+/** A regular line was written so long after it was due, started or ended, at most: see `lua/keys.lua`. */
+const REGULAR_MS = 10_000
+
+interface Bite {
+  readonly lines: readonly HistoryRecord[]
+  /** All lines that were not read yet are at this time or before it, or at it or later, as the order is. `null`: there are no more. */
+  readonly bound: Instant | null
+}
+
+/** Regular lines, which are stored in the order in which they were written: each is held back until no unread one can precede it. */
+async function* readRegular<Item>(ask: AskScript, stretch: Stretch<Item>): AsyncGenerator<Placed<Item>, void> {
+  const { schedule, order, from, to, after, placeOf } = stretch
+  const sign = order === 'latest' ? -1 : 1
+  const isWanted = (item: Placed<Item>): boolean =>
+    (from === undefined || item.at >= from) &&
+    (to === undefined || item.at < to) &&
+    (after === null || sign * comparePlaces(item, after) > 0)
+  let waiting: Placed<Item>[] = []
+  for await (const { lines, bound } of schedule === undefined
+    ? readLog(ask, stretch)
+    : readList(ask, schedule, stretch)) {
+    for (const line of lines) {
+      const item = placeOf(line)
+      if (item !== null && isWanted(item)) waiting.push(item)
+    }
+    waiting.sort((one, other) => sign * comparePlaces(one, other))
+    const isReady = ({ at }: Placed<Item>): boolean => bound === null || sign * at < sign * bound
+    const firstHeld = waiting.findIndex((item) => !isReady(item))
+    yield* firstHeld < 0 ? waiting : waiting.slice(0, firstHeld)
+    waiting = firstHeld < 0 ? [] : waiting.slice(firstHeld)
+    if (bound !== null && (order === 'latest' ? from !== undefined && bound < from : to !== undefined && bound >= to))
+      return
+  }
+}
+
+/** Where to begin: the latest time that is wanted, or the earliest. */
+function firstTime({ order, from, to, after }: Stretch<unknown>): Instant | null {
+  const times = [order === 'latest' ? to : from, after?.at].filter((time) => time !== undefined)
+  if (times.length === 0) return null
+  return order === 'latest' ? Math.min(...times) : Math.max(...times)
+}
+
+/** Of all schedules. The time of an entry is when its lines were written. */
+async function* readLog(ask: AskScript, stretch: Stretch<unknown>): AsyncGenerator<Bite> {
+  const { order } = stretch
+  const isLatest = order === 'latest'
+  const time = firstTime(stretch)
+  const [first, edge] = isLatest ? ['+', `-${MOST}`] : ['-', '-0']
+  let from = time === null || time < 0 ? first : `${isLatest ? time + REGULAR_MS : time}${edge}`
+  if (isLatest && time !== null && time < 0) return
+  for (;;) {
+    const { lines } = await ask(LIST_LOG, [order, from, String(BITE)])
+    const id = lines[0]!
+    const [ms = '', sequence = ''] = id.split('-')
+    const bound = id === '' ? null : isLatest ? Number(ms) : Number(ms) - REGULAR_MS
+    yield { lines: linesOf(lines, 1), bound }
+    if (id === '') return
+    from = isLatest ? idBefore(Number(ms), Number(sequence)) : `${ms}-${Number(sequence) + 1}`
+  }
+}
+
+/** The highest sequence number of an id. */
+const MOST = '18446744073709551615'
+
+function idBefore(ms: number, sequence: number): string {
+  return sequence > 0 ? `${ms}-${sequence - 1}` : `${ms - 1}-${MOST}`
+}
+
+/** Of one schedule. */
+async function* readList(ask: AskScript, schedule: string, stretch: Stretch<unknown>): AsyncGenerator<Bite> {
+  const { order } = stretch
+  const time = firstTime(stretch)
+  let number = ''
+  let bound: Instant = order === 'latest' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+  for (;;) {
+    const args = [memberOf(schedule), order, time === null ? '' : String(time), number, String(BITE)]
+    const { lines } = await ask(LIST_REGULAR, args)
+    number = lines[0]!
+    const found = linesOf(lines, 1)
+    const last = found.at(-1)
+    if (last !== undefined) bound = order === 'latest' ? last.endedAt + REGULAR_MS : last.endedAt - REGULAR_MS
+    yield { lines: found, bound: number === '' ? null : bound }
+    if (number === '') return
   }
 }
 
@@ -218,7 +322,7 @@ export async function listFires({ ask: given, schedules }: Reader, query: FireQu
     sources.push(few(found.filter((fire) => fire.nonce === nonce).map(placeOfFire), order, after))
   } else {
     if (outcome === undefined || outcome === 'open') sources.push(...(await openSources(reader, query, after)))
-    if (outcome !== 'open') sources.push(endedFires(clock.ask, query, after))
+    if (outcome !== 'open') sources.push(...endedFires(clock.ask, query, after))
   }
   return { ...(await page(merge(sources, order), limit, matches, cursorOf)), now: clock.now }
 }
@@ -274,19 +378,65 @@ async function* waitingFires(
   }
 }
 
-/** Ranges that begin before `from` may reach into it: they are looked at besides. */
-async function* endedFires(
+/** Regular ones, and indexed ones. Ranges that begin before `from` may reach into it: they are looked at besides. */
+function endedFires(
   ask: AskScript,
-  query: FireQuery,
+  query: Omit<FireQuery, 'limit' | 'after'>,
   after: Placed<null> | null,
-): AsyncGenerator<Placed<FireRecord>, void> {
+): Source<FireRecord>[] {
   const { schedule, from, to, order = 'latest' } = query
-  const within: Stretch = { index: 'fires', schedule, order, from, to, after }
-  const before: Stretch = { ...within, index: 'ranges', from: undefined, to: Math.min(from ?? 0, to ?? from ?? 0) }
-  const stretches = from === undefined ? [within] : order === 'latest' ? [within, before] : [before, within]
-  for (const stretch of stretches) {
-    for await (const line of readStretch(ask, stretch)) if (line.isFinal) yield placeOfFire(viewEndedFire(line))
+  const placeOf = (line: HistoryRecord) => (line.isFinal ? placeOfFire(viewEndedFire(line)) : null)
+  const within: Stretch<FireRecord> = { index: 'fires', schedule, order, from, to, after, placeOf }
+  const sources = [readRegular(ask, within), readIndexed(ask, within)]
+  if (from === undefined) return sources
+  return [...sources, readIndexed(ask, { ...within, index: 'ranges', from: undefined, to: Math.min(from, to ?? from) })]
+}
+
+export async function listLatest(ask: AskScript, { schedules, limit }: LatestQuery): Promise<FireEnd[]> {
+  const placeOf = (line: HistoryRecord) => (line.isFinal ? { ...placeOfFire(viewEndedFire(line)), item: line } : null)
+  const found = [...new Set(schedules)].map(async (schedule) => {
+    const stretch = {
+      index: 'fires',
+      schedule,
+      order: 'latest',
+      from: undefined,
+      to: undefined,
+      after: null,
+      placeOf,
+    } as const
+    const sources = [readRegular(ask, stretch), readIndexed(ask, stretch)]
+    const { items } = await page(
+      merge(sources, 'latest'),
+      limit,
+      () => true,
+      () => [],
+    )
+    return items.map(viewEnd)
+  })
+  return (await Promise.all(found)).flat()
+}
+
+const HOUR_MS = 3_600_000
+const DAY_HOURS = 24
+
+export async function countFires(
+  ask: AskScript,
+  { from, to }: HourQuery,
+): Promise<{ readonly now: Instant; readonly hours: HourCount[] }> {
+  const days = [from, to].map((time) => String(Math.floor(time / (DAY_HOURS * HOUR_MS))))
+  const { now, lines } = await ask(COUNT_FIRES, days)
+  const counts = new Map<string, HourCount>()
+  for (let at = 0; at < lines.length; at += 2) {
+    for (const [, hourOfDay, reason, fires] of lines[at + 1]!.matchAll(/(\d+) (\w+) (-?\d+)/g)) {
+      const hour = (Number(lines[at]) * DAY_HOURS + Number(hourOfDay)) * HOUR_MS
+      const { outcome } = ending(reasonOf(reason!))
+      const key = `${hour} ${outcome}`
+      const count = (counts.get(key)?.count ?? 0) + Number(fires)
+      if (hour >= from && hour < to) counts.set(key, { hour, outcome, count })
+    }
   }
+  const hours = [...counts.values()].filter(({ count }) => count !== 0)
+  return { now, hours: hours.sort((one, other) => one.hour - other.hour || (one.outcome < other.outcome ? -1 : 1)) }
 }
 
 /** What is known of one fire of a schedule: the open one, or that of its final line, or of its last. */
@@ -348,15 +498,15 @@ function afterRun(cursor: string): Placed<null> {
 async function runSources(reader: Reader, query: RunQuery, after: Placed<null> | null): Promise<Source<RunRecord>[]> {
   const { schedule, token, fire, instance, outcome } = query
   if (schedule !== undefined && token !== undefined) {
-    return [few(await findRuns(reader, schedule, 'token', packToken(token)), 'latest', after)]
+    return [few(await findRun(reader, schedule, token), 'latest', after)]
   }
-  if (fire !== undefined) return [few(await findRuns(reader, fire.schedule, 'fire', fireName(fire)), 'latest', after)]
+  if (fire !== undefined) return [few(await findRunsOfFire(reader, fire), 'latest', after)]
   const sources: Source<RunRecord>[] = []
   if (outcome === undefined || outcome === 'open') {
     const held = schedule === undefined ? await listHeld(reader, instance) : await loadIn(reader, schedule)
     sources.push(few(held.flatMap(openRuns), 'latest', after))
   }
-  if (outcome !== 'open') sources.push(endedRuns(reader.ask, query, after))
+  if (outcome !== 'open') sources.push(...endedRuns(reader.ask, query, after))
   return sources
 }
 
@@ -364,32 +514,41 @@ function openRuns(state: ScheduleState): Placed<RunRecord>[] {
   return state.open.filter(isRunning).map((fire) => placeOfRun(viewOpenRun(state, fire)))
 }
 
-async function* endedRuns(
-  ask: AskScript,
-  query: RunQuery,
-  after: Placed<null> | null,
-): AsyncGenerator<Placed<RunRecord>, void> {
+function endedRuns(ask: AskScript, query: RunQuery, after: Placed<null> | null): Source<RunRecord>[] {
   const { schedule, from, to } = query
-  for await (const line of readStretch(ask, { index: 'runs', schedule, order: 'latest', from, to, after })) {
+  const placeOf = (line: HistoryRecord): Placed<RunRecord> | null => {
     const run = viewEndedRun(line)
-    if (run !== null) yield placeOfRun(run)
+    return run === null ? null : placeOfRun(run)
   }
+  const stretch: Stretch<RunRecord> = { index: 'runs', schedule, order: 'latest', from, to, after, placeOf }
+  return [readRegular(ask, stretch), readIndexed(ask, stretch)]
 }
 
-/** Runs with this token, or of this fire: open ones and lines, of one moment. */
-async function findRuns(
-  { ask, schedules }: Reader,
-  schedule: string,
-  how: 'token' | 'fire',
-  what: string,
-): Promise<Placed<RunRecord>[]> {
-  const member = memberOf(schedule)
-  const { lines } = await ask(FIND_LINES, [member, how, what])
+/** Runs of this fire, open or ended, of one moment. */
+async function findRunsOfFire({ ask, schedules }: Reader, fire: FireKey): Promise<Placed<RunRecord>[]> {
+  const member = memberOf(fire.schedule)
+  const { lines } = await ask(FIND_LINES, [member, 'fire', fireName(fire)])
   const states = lines[0] === '' ? [] : await schedules.read([member, lines[0]!, ''])
   const ended = linesOf(lines, 1)
     .map(viewEndedRun)
     .filter((run) => run !== null)
   return [...states.flatMap(openRuns), ...ended.map(placeOfRun)]
+}
+
+/** The run with this token: open when the first look began, or in a line that was there by then. */
+async function findRun({ ask, schedules }: Reader, schedule: string, token: string): Promise<Placed<RunRecord>[]> {
+  const member = memberOf(schedule)
+  for (let before = '', isFirst = true; ; isFirst = false) {
+    const { lines } = await ask(FIND_TOKEN, [member, packToken(token), before])
+    const states = isFirst && lines[0] !== '' ? await schedules.read([member, lines[0]!, '']) : []
+    const open = states.flatMap(openRuns).filter(({ item }) => item.token === token)
+    const ended = linesOf(lines, 2)
+      .map(viewEndedRun)
+      .filter((run) => run !== null)
+      .map(placeOfRun)
+    before = lines[1]!
+    if (open.length > 0 || ended.length > 0 || before === '') return [...open, ...ended]
+  }
 }
 
 async function withNotes(ask: AskScript, runs: readonly RunRecord[]): Promise<Run[]> {
@@ -404,25 +563,28 @@ async function withNotes(ask: AskScript, runs: readonly RunRecord[]): Promise<Ru
   }))
 }
 
+/** Entries of the log that one script looks at. */
+const ENTRIES = 50
+
 /** Bite by bite, until the log is at its end or the page is full. */
 export async function listEnds(ask: AskScript, { after, limit }: EndQuery): Promise<EndPage> {
-  const [epochThen, from] = after === null ? [null, null] : readCursor(after, ['number', 'number'])
+  const [epochThen, from] = after === null ? [null, ''] : readCursor(after, ['number', 'string'])
   const items: End[] = []
   let isWhole = true
   for (let place = from; ; ) {
-    const { now, epoch, lines } = await ask(LIST_ENDS, [place === null ? '' : String(place), String(BITE)])
-    const [last, isKept, looked] = lines as [string, string, string]
+    const { now, epoch, lines } = await ask(LIST_ENDS, [place, String(ENTRIES)])
+    const [last, isKept, next, named] = lines as [string, string, string, string]
     const isKnown = isKept === '1' && (epochThen ?? epoch) === epoch
-    const found = isKnown ? linesOf(lines, 3) : []
+    const found = isKnown ? linesOf(lines, 4) : []
     const ends = await endsOf(ask, found)
     const room = limit - items.length
     items.push(...ends.slice(0, room))
-    isWhole &&= isKnown && found.length === Number(looked) && ends.length <= room
-    if (place !== null) place += Number(looked)
-    const isOver = !isKnown || Number(looked) < BITE
-    if (!isOver && items.length < limit) continue
-    const complete = isWhole && (place ?? Number(last)) === Number(last)
-    return { now, items, next: writeCursor([epoch, Number(last)]), complete }
+    isWhole &&= isKnown && found.length === Number(named) && ends.length <= room
+    if (isKnown && next !== '' && items.length < limit) {
+      place = next
+      continue
+    }
+    return { now, items, next: writeCursor([epoch, last]), complete: isWhole && next === '' }
   }
 }
 

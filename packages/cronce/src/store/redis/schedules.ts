@@ -5,10 +5,15 @@ import type { AskScript } from './moment.ts'
 import { LOAD } from './scripts.ts'
 import { editionOf, readState } from './state-line.ts'
 
+/** How many lines are remembered. */
+const MOST_LINES = 50_000
+
 /** Reads schedules from what scripts answer: their lines change with every fire, their settings are read once per edition. */
 export class Schedules {
   readonly definitions = new Definitions()
   readonly #ask: AskScript
+  /** Lines as they were read or written last: the next change of a schedule builds on its line. Nothing but cost depends on it. */
+  readonly #lines = new Map<string, string>()
 
   constructor(ask: AskScript) {
     this.#ask = ask
@@ -38,6 +43,22 @@ export class Schedules {
     return { now, epoch, schedules: await this.read(lines) }
   }
 
+  lineOf(id: string): string | undefined {
+    return this.#lines.get(id)
+  }
+
+  rememberLine(id: string, line: string | null): void {
+    if (line === null) this.#lines.delete(id)
+    else {
+      if (this.#lines.size >= MOST_LINES && !this.#lines.has(id)) this.#lines.delete(this.#lines.keys().next().value!)
+      this.#lines.set(id, line)
+    }
+  }
+
+  forgetLines(): void {
+    this.#lines.clear()
+  }
+
   /** Make sure that the current settings of these are known. */
   async learn(ids: readonly string[]): Promise<void> {
     await this.#loadWhole(ids.map(memberOf))
@@ -55,6 +76,7 @@ export class Schedules {
   #readOne(member: string, line: string, text: string): ScheduleState | null {
     const id = scheduleOf(member)
     const edition = editionOf(line)
+    this.rememberLine(id, line)
     const known = this.definitions.find(id, edition)
     if (known !== undefined) return readState(id, line, known)
     if (text === '') return null

@@ -14,7 +14,8 @@ import type {
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
-import { batchesOf, pushChange, type Verdict, verdictsOf } from './apply.ts'
+import { APPLIED, batchesOf, CONFLICT, NOT_LIVE, pushChange, type Verdict, verdictsOf } from './apply.ts'
+import { isUnchanged } from './definitions.ts'
 import { beatValues, listInstances, readBeat } from './instances.ts'
 import {
   decodeName,
@@ -26,17 +27,27 @@ import {
   packToken,
   readToken,
   wakeChannel,
+  whole,
 } from './keys.ts'
 import type { Link, Script } from './link.ts'
-import { findFire, listEnds, listFires, listRuns, listSchedules } from './lists.ts'
+import { countFires, findFire, listEnds, listFires, listLatest, listRuns, listSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { type Answer, Asker } from './moment.ts'
+import {
+  groupsOf,
+  type Placed as PlacedChange,
+  type PlainClaim,
+  type PlainSettlement,
+  plainClaim,
+  plainSettlement,
+} from './plain.ts'
 import { Schedules } from './schedules.ts'
 import {
   ANNOTATE,
   APPLY,
   BEAT,
   BURY,
+  CLAIM,
   DRAIN,
   DUE,
   ERASE,
@@ -45,8 +56,10 @@ import {
   LOAD_APP,
   PRUNE,
   SAVE_APP,
+  SETTLE,
   STEP,
 } from './scripts.ts'
+import { editionOf, writeState } from './state-line.ts'
 
 /** How long peers take an instance for one that holds runs, without being told again. */
 const BUSY_MS = 60_000
@@ -57,16 +70,28 @@ export interface RedisOpening extends Pick<OpenOptions, 'namespace'> {
   readonly prefix: string
   /** An answer counts only when replicas have what it is based on. */
   readonly waits: boolean
+  /** Write plain changes with the scripts for them. Only tests do otherwise. @default true */
+  readonly plain?: boolean | undefined
 }
 
 /** One opening of a namespace. */
-export async function openStore(link: Link, { namespace, prefix, waits }: RedisOpening): Promise<Store<never>> {
+export async function openStore(
+  link: Link,
+  { namespace, prefix, waits, plain: isPlain = true }: RedisOpening,
+): Promise<Store<never>> {
   const key = namespaceKey(prefix, namespace)
   const session = await link.session()
   const liveness = new Liveness(link, key)
   const wakeUp = new WakeUp(wakeChannel(key), async () => session)
   // An instance that has to say what the store may have forgotten is waited for.
-  const asker = new Asker(link, key, { waits, onMove: () => wakeUp.ring('doubt') })
+  const asker = new Asker(link, key, {
+    waits,
+    onMove() {
+      // The store may have gone back in time: a line of before may have the same version as another one of now.
+      schedules.forgetLines()
+      wakeUp.ring('doubt')
+    },
+  })
   let saidBusyAt = Number.NEGATIVE_INFINITY
   let closing: Promise<void> | null = null
 
@@ -125,7 +150,7 @@ export async function openStore(link: Link, { namespace, prefix, waits }: RedisO
     { claimant, app, wake = false }: ApplyOptions<never>,
   ): Promise<Applied> => {
     const isBusy = claimant !== undefined && isNewlyBusy(changes)
-    const args = [
+    const common = [
       claimant === undefined ? '' : encodeName(claimant.instance),
       claimant === undefined ? '' : String(claimant.leaseMs),
       wake || isBusy ? session.publish : '',
@@ -134,6 +159,68 @@ export async function openStore(link: Link, { namespace, prefix, waits }: RedisO
       app === undefined ? '' : encodeName(app.name),
       app === undefined ? '' : String(app.version),
     ]
+    const plain = await applyPlain(changes, common, claimant?.instance)
+    const rest = changes.filter((_, index) => plain.results[index] === null)
+    if (changes.length > 0 && rest.length === 0) return { ...plain, results: plain.results as ChangeResult[] }
+    const general = await afterFirst(plain.now > 0, () => applyGeneral(rest, common, { claimant, app, wake }))
+    let next = 0
+    return { ...general, results: plain.results.map((result) => result ?? general.results[next++]!) }
+  }
+
+  /** `null` for changes that are not plain, or that turned out not to fit. */
+  const applyPlain = async (changes: readonly Change[], common: readonly string[], claimant: string | undefined) => {
+    const results: (ChangeResult | null)[] = changes.map(() => null)
+    const claims: PlacedChange<PlainClaim>[] = []
+    const settlements: PlacedChange<PlainSettlement>[] = []
+    const { epoch } = asker
+    for (const [place, change] of changes.entries()) {
+      const line = isPlain && change.epoch === epoch ? schedules.lineOf(change.id) : undefined
+      const settings = line === undefined ? undefined : schedules.definitions.find(change.id, editionOf(line))
+      if (line === undefined || settings === undefined || change.state === null || !isUnchanged(settings, change.state))
+        continue
+      const { job } = settings.definition
+      const claim = plainClaim(change, line)
+      if (claim !== null && claim.instance === claimant) claims.push({ plain: claim, job: encodeName(job), place })
+      const settlement = claim === null ? plainSettlement(change, line) : null
+      if (settlement !== null) settlements.push({ plain: settlement, job: encodeName(job), place })
+    }
+    let now = 0
+    const send = async <Item extends PlainClaim | PlainSettlement>(
+      script: Script,
+      sent: readonly PlacedChange<Item>[],
+      more: readonly string[],
+    ): Promise<void> => {
+      const notBefore = Math.max(...sent.map(({ place }) => changes[place]!.notBefore ?? Number.NEGATIVE_INFINITY))
+      const { args, places } = groupsOf(sent)
+      const time = notBefore === Number.NEGATIVE_INFINITY ? '' : whole(notBefore)
+      const answer = await afterFirst(now > 0, () => ask(script, [...common, String(epoch), time, ...more, ...args]))
+      now = answer.now
+      const lines = new Map(sent.map(({ plain, place }) => [place, plain.line]))
+      for (const [index, place] of places.entries()) {
+        const letter = answer.lines[0]!.length === 1 ? answer.lines[0]! : answer.lines[0]![index]!
+        const isApplied = letter === 'a'
+        schedules.rememberLine(changes[place]!.id, isApplied ? lines.get(place)! : null)
+        if (letter !== 'g') results[place] = isApplied ? APPLIED : letter === 'n' ? NOT_LIVE : CONFLICT
+      }
+    }
+    if (claims.length > 0) await send(CLAIM, claims, [])
+    for (const group of Map.groupBy(settlements, ({ plain }) => plain.instance).values()) {
+      const times = [
+        Math.min(...group.map(({ plain }) => plain.earliest)),
+        Math.max(...group.map(({ plain }) => plain.latest)),
+      ]
+      await send(SETTLE, group, [encodeName(group[0]!.plain.instance), ...times.map(whole)])
+    }
+    const isNotLive = results.some((result) => result === NOT_LIVE)
+    return { now, renewed: claimant !== undefined && !isNotLive, results }
+  }
+
+  const applyGeneral = async (
+    changes: readonly Change[],
+    common: readonly string[],
+    { claimant, app, wake = false }: ApplyOptions<never>,
+  ): Promise<Applied> => {
+    const args = [...common]
     const { definitions } = schedules
     const unknown = changes.filter(({ id, version, state }) => version > 0 && state !== null && !definitions.last(id))
     if (unknown.length > 0) await schedules.learn(unknown.map(({ id }) => id))
@@ -141,9 +228,11 @@ export async function openStore(link: Link, { namespace, prefix, waits }: RedisO
     const { now, lines } = await ask(APPLY, args)
     const verdicts = verdictsOf(lines, changes)
     for (const [index, verdict] of verdicts.entries()) {
+      const { id, state } = changes[index]!
+      const head = 'head' in verdict ? verdict.head : undefined
+      schedules.rememberLine(id, head === undefined || state === null ? null : `${head} ${writeState(state)}`)
       const settings = written[index]!
-      const edition = 'version' in verdict ? verdict.version : undefined
-      if (settings !== null && edition !== undefined) definitions.remember(changes[index]!.id, { ...settings, edition })
+      if (settings !== null && head !== undefined) definitions.remember(id, { ...settings, edition: editionOf(head) })
     }
     const renewed = claimant !== undefined && lines[0] !== 'n'
     return { now, renewed, results: await afterFirst(true, () => finish(changes, verdicts, { claimant, app, wake })) }
@@ -277,6 +366,11 @@ export async function openStore(link: Link, { namespace, prefix, waits }: RedisO
       requireOpen()
       return listFires(reader, query)
     },
+    async listLatest(query) {
+      requireOpen()
+      return { now: (await ask(LOAD, ['0'])).now, fires: await listLatest(ask, query) }
+    },
+    countFires: (query) => countFires(ask, query),
     async listRuns(query) {
       requireOpen()
       return listRuns(reader, query)

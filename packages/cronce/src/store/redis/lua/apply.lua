@@ -9,17 +9,78 @@ local function renew(id, lease)
   return true
 end
 
+-- part: log
+-- The log is shortened when it is longer than this, and twice as long as there are regular lines.
+local LOG_KEPT = 40000
+-- Members and numbers of lines that were written.
+local log = {}
+
+-- The oldest entries of the log go. Lines that outlive them are indexed.
+local function shorten_log()
+  local row = call('HMGET', META, 'logged', 'regular')
+  local logged = tonumber(row[1])
+  if logged <= LOG_KEPT + 2 * (tonumber(row[2]) or 0) then return end
+  for _, entry in ipairs(call('XRANGE', LOG, '-', '+', 'COUNT', 2)) do
+    local id, refs = entry[1], entry[2]
+    for n = 1, #refs, 2 do
+      local history = load_history(refs[n])
+      local line = history and get_line(history, refs[n + 1])
+      if line and line.is_regular then
+        call('LSET', history.key, refs[n + 1] - history.first, string.lower(line.kind) .. sub(line.text, 2))
+        index_line(history, refs[n + 1], line)
+        regular = regular - 1
+      end
+    end
+    call('XDEL', LOG, id)
+    call('HSET', META, 'dropped', id)
+    call('HINCRBY', META, 'logged', digits(-#refs / 2))
+  end
+end
+
+local function log_ends()
+  if #log == 0 then return end
+  for first = 1, #log, 4000 do
+    local id = digits(clock) .. '-' .. digits((mark + 1) * 100 + math.floor(first / 4000))
+    call('XADD', LOG, id, unpack(log, first, math.min(first + 3999, #log)))
+  end
+  call('HINCRBY', META, 'logged', digits(#log / 2))
+  if meta[7] ~= digits(clock) then call('HSET', META, 'clock', digits(clock)) end
+  shorten_log()
+end
+
+-- Behind the changes of a script: what they have in common is written once.
+local function finish(is_applied, claimant)
+  log_ends()
+  save_counts()
+  save_regular()
+  list_holders()
+  if is_applied or claimant ~= '' then count() end
+  if is_applied and ARGV[4] ~= '' then tell(ARGV[4], ARGV[5], ARGV[6]) end
+end
+
+-- part: admit
+-- Whether changes may be written: nil, or the answer to all of them. n: the claimant is not live. h: claims are held, or the app's record
+-- has another version.
+local function refuse(claimant)
+  if claimant ~= '' and not renew(claimant, ARGV[3]) then return 'n' end
+  if claimant ~= '' and is_held() then
+    count()
+    return 'h'
+  end
+  if ARGV[7] ~= '' and (call('HGET', APP .. ARGV[7], 'version') or '0') ~= ARGV[8] then return 'h' end
+  return nil
+end
+
 -- script: apply
--- uses: keys moment line history held renew
+-- uses: keys moment line history held log renew admit
 -- ARGV: epoch, claimant ('' for none), its lease, how to publish ('' for not at all), channel, message, the app whose record must be
 -- unchanged ('' for none), its version, and the changes, each: see `pushChange`. The schedules of the changes are all different.
--- Answers a line for each: a (applied) and the version, c (conflict), e (early), d (other settings than the caller's are in the store),
+-- Answers a line for each: a (applied) and the head of the line, c (conflict), e (early), d (other settings than the caller's are in the store),
 -- x and fire (exists), f and slot (full); or one for all: n (not live), h (claims are held, or the
 -- app's record has another version).
 local TRIM_MOST = 200
 -- A fire that ended later than its number says (the clock was set back), or ahead of its time, is passed over, up to so many.
 local TRIM_LOOKS = 1000
-local LOG_KEPT = 20000
 
 local at = 8
 
@@ -80,26 +141,16 @@ local function higher_mark(due_mark, due, nonce)
   return due
 end
 
-local log = {}
-
-local function log_ends()
-  if #log == 0 then return end
-  for first = 1, #log, 4000 do call('RPUSH', LOG, unpack(log, first, math.min(first + 3999, #log))) end
-  call('HINCRBY', META, 'ends', #log)
-  if call('LLEN', LOG) > 2 * LOG_KEPT then call('LTRIM', LOG, -LOG_KEPT, -1) end
-end
-
 local function trim(history, below, before)
   local found, looks = {}, 0
   walk(history, math.huge, function(line, number)
     if number >= below or #found == TRIM_MOST or looks == TRIM_LOOKS then return false end
-    if line.flag == 'L' then return true end
+    if not line.is_final then return true end
     looks = looks + 1
-    if math.max(line.ended, tonumber(line.due)) < before then found[#found + 1] = line end
+    if math.max(line.ended, tonumber(line.due)) < before then found[#found + 1] = { line, number } end
     return true
   end)
-  for _, line in ipairs(found) do delete_fire(history, line.due, line.nonce) end
-  drop_empty(history)
+  delete_all(history, found)
 end
 
 local function head_of(settings)
@@ -132,7 +183,7 @@ local function apply()
   local creates, reopens, rewrites, lines, limits = take_list(1), take_list(1), take_list(3), take_list(3), take_list(2)
   local name, shard = sub(member, 3), shard_of(member)
   local current = call('HGET', shard, name)
-  local was_version, edition, first, due_mark, expires, was_tokens, was_ended = '0', '0', '1', '-', '-', '0', '0'
+  local was_version, edition, first, due_mark, expires, was_tokens, was_ended = '0', '0', '0', '-', '-', '0', '0'
   if current then was_version, edition, first, due_mark, expires, was_tokens, was_ended = match(current, HEAD) end
   local exists = edition ~= '0'
   -- Everything is asked before anything is written: what is refused leaves no trace.
@@ -176,7 +227,10 @@ local function apply()
     for _, item in ipairs(list) do
       local line = put_line(history, item[1], item[2], item[3])
       due_mark = higher_mark(due_mark, line.due, line.nonce)
-      if line.flag ~= 'L' or line.token ~= '-' then log[#log + 1] = member .. '\n' .. item[1] end
+      if line.is_final or line.token ~= '-' then
+        log[#log + 1] = member
+        log[#log + 1] = item[1]
+      end
       if kind ~= 's' then ended = digits(math.max(tonumber(ended), tonumber(item[1]))) end
     end
   end
@@ -186,20 +240,15 @@ local function apply()
     call('ZREM', EXPIRING, member)
     raise('ended', tonumber(ended))
   else
-    if history.length == 0 then history.first = 1 end
-    local head = { version, edition, digits(history.first), due_mark, history.expires, tokens, ended }
-    call('HSET', shard, name, table.concat(head, ' ') .. (edition == '0' and '' or ' ' .. body))
+    local head = { version, edition, first_of(history), due_mark, history.expires, tokens, ended }
+    version = table.concat(head, ' ')
+    call('HSET', shard, name, version .. (edition == '0' and '' or ' ' .. body))
   end
   return 'a' .. version
 end
 
-local claimant = ARGV[2]
-if claimant ~= '' and not renew(claimant, ARGV[3]) then return answer({ 'n' }) end
-if claimant ~= '' and is_held() then
-  count()
-  return answer({ 'h' })
-end
-if ARGV[7] ~= '' and (call('HGET', APP .. ARGV[7], 'version') or '0') ~= ARGV[8] then return answer({ 'h' }) end
+local refusal = refuse(ARGV[2])
+if refusal then return answer({ refusal }) end
 local lines = {}
 local is_applied = false
 while at < #ARGV do
@@ -207,8 +256,5 @@ while at < #ARGV do
   if sub(line, 1, 1) == 'a' then is_applied = true end
   lines[#lines + 1] = line
 end
-log_ends()
-list_holders()
-if is_applied or claimant ~= '' then count() end
-if is_applied and ARGV[4] ~= '' then tell(ARGV[4], ARGV[5], ARGV[6]) end
+finish(is_applied, ARGV[2])
 return answer(lines)

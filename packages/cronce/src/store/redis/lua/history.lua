@@ -2,8 +2,10 @@
 -- Lines of a schedule's history: how they are found, written and deleted. A *history* is a table: member, name, key, first (number of the
 -- first line in the list), expires (see line.lua), length.
 
--- flag, dueAt, endedAt, expiresAt, token, startedAt, nonce; see history-line.ts
-local LINE = '^(.)(%-?%d+) (%-?%d+) (%-?%d+) (%S+) (%-?%d+)[^\t]*\t([^\t]*)'
+-- flag, dueAt, endedAt, expiresAt, token, startedAt, reason, what is uncommon about the run, nonce; see history-line.ts
+local LINE = '^(%a)(%-?%d+) (%-?%d+) (%-?%d+) (%S+) (%-?%d+) %-?%d+ %-?%d+ (%w+)([^\t]*)\t([^\t]*)'
+local REGULAR_MS = 10000
+local DAY_LENGTH, HOUR_LENGTH = 86400000, 3600000
 
 local function open_history(member, first, expires)
   local name = sub(member, 3)
@@ -12,13 +14,18 @@ local function open_history(member, first, expires)
 end
 
 local function parse_line(text)
-  local flag, due, ended, keeps, token, started, nonce = match(text, LINE)
+  local flag, due, ended, keeps, token, started, reason, more, nonce = match(text, LINE)
+  local kind = string.upper(flag)
   return {
     text = text,
-    flag = flag,
+    kind = kind,
+    is_final = kind ~= 'L',
+    is_regular = kind == flag,
     due = due,
     nonce = nonce,
     token = token,
+    reason = reason,
+    more = more,
     ended = due + ended,
     expires = due + ended + keeps,
     started = due + started,
@@ -38,7 +45,7 @@ local function index_line(history, number, line)
   local own = line.nonce .. '\n' .. number
   call('ZADD', FIRES, line.due, history.member .. '\n' .. own)
   call('ZADD', FIRES_OF .. history.name, line.due, own)
-  if line.flag == 'R' then
+  if line.kind == 'R' then
     call('ZADD', RANGES, line.due, history.member .. '\n' .. own)
     call('ZADD', RANGES_OF .. history.name, line.due, own)
   end
@@ -46,30 +53,52 @@ local function index_line(history, number, line)
     local ran = line.token .. '\n' .. number
     call('ZADD', RUNS, digits(line.started), history.member .. '\n' .. ran)
     call('ZADD', RUNS_OF .. history.name, digits(line.started), ran)
-    call('HSET', TOKENS .. history.name, line.token, number)
-  end
-  if line.nonce ~= '' then call('HSET', NONCES .. history.name, line.nonce, number) end
-  if line.flag ~= 'L' and (history.expires == '-' or line.expires < tonumber(history.expires)) then
-    history.expires = digits(line.expires)
-    call('ZADD', EXPIRING, history.expires, history.member)
   end
 end
 
+local function unindex_range(history, number, line)
+  local own = line.nonce .. '\n' .. number
+  call('ZREM', RANGES, history.member .. '\n' .. own)
+  call('ZREM', RANGES_OF .. history.name, own)
+end
+
+-- Lines that became regular, less those that are no longer.
+local regular = 0
+
 local function unindex_line(history, number, line)
+  if match(line.text, '\n%+$') then call('HDEL', BODIES .. history.name, number) end
+  if line.is_regular then
+    regular = regular - 1
+    return
+  end
   local own = line.nonce .. '\n' .. number
   call('ZREM', FIRES, history.member .. '\n' .. own)
   call('ZREM', FIRES_OF .. history.name, own)
-  if line.flag == 'R' then
-    call('ZREM', RANGES, history.member .. '\n' .. own)
-    call('ZREM', RANGES_OF .. history.name, own)
-  end
+  if line.kind == 'R' then unindex_range(history, number, line) end
   if line.token ~= '-' then
     local ran = line.token .. '\n' .. number
     call('ZREM', RUNS, history.member .. '\n' .. ran)
     call('ZREM', RUNS_OF .. history.name, ran)
-    if call('HGET', TOKENS .. history.name, line.token) == number then call('HDEL', TOKENS .. history.name, line.token) end
   end
-  if match(line.text, '\n%+$') then call('HDEL', BODIES .. history.name, number) end
+end
+
+local counts = {}
+
+-- A fire has ended with this line (1), or is open again (-1).
+local function count_end(line, by)
+  if not line.is_final then return end
+  local field = math.floor(line.due / HOUR_LENGTH) .. ' ' .. line.reason
+  counts[field] = (counts[field] or 0) + by * (line.kind == 'R' and tonumber(match(line.more, '%d+$')) or 1)
+end
+
+local function save_counts()
+  for field, by in pairs(counts) do
+    local hour, reason = match(field, '^(%S+) (%S+)$')
+    local day = digits(math.floor(hour / 24))
+    local left = by ~= 0 and call('HINCRBY', COUNTS .. day, hour % 24 .. ' ' .. reason, digits(by))
+    if left == by then call('ZADD', DAYS, day, day) end
+    if left == 0 then call('HDEL', COUNTS .. day, hour % 24 .. ' ' .. reason) end
+  end
 end
 
 -- Empty lines, so that the list has a place for this number. Only where numbers are missing, which they hardly ever are.
@@ -85,21 +114,80 @@ local function make_room(history, number)
   end
 end
 
+local function is_recent(at)
+  return at <= clock and at >= clock - REGULAR_MS
+end
+
 local function put_line(history, number, text, body)
   local at = tonumber(number)
-  if history.length > 0 and at == history.first + history.length then
+  local line = parse_line(text)
+  local is_next = history.length > 0 and at == history.first + history.length
+  local is_logged = line.is_final or line.token ~= '-'
+  line.is_regular = (is_next or history.length == 0) and is_logged and line.kind ~= 'R'
+    and is_recent(tonumber(line.due)) and is_recent(line.started) and is_recent(line.ended)
+  if line.is_regular then regular = regular + 1 else text = string.lower(line.kind) .. sub(text, 2) end
+  if is_next then
     call('RPUSH', history.key, text)
     history.length = history.length + 1
   else
     make_room(history, at)
     local old = get_line(history, number)
-    if old then unindex_line(history, number, old) end
+    if old then
+      unindex_line(history, number, old)
+      count_end(old, -1)
+    end
     call('LSET', history.key, at - history.first, text)
   end
   if body ~= '' then call('HSET', BODIES .. history.name, number, body) end
-  local line = parse_line(text)
-  index_line(history, number, line)
+  if not line.is_regular then index_line(history, number, line) end
+  if line.nonce ~= '' then call('HSET', NONCES .. history.name, line.nonce, number) end
+  count_end(line, 1)
+  if line.is_final and (history.expires == '-' or line.expires < tonumber(history.expires)) then
+    history.expires = digits(line.expires)
+    call('ZADD', EXPIRING, history.expires, history.member)
+  end
   return line
+end
+
+-- The next regular line at or behind this place, within a few.
+local function next_regular(history, place)
+  for n, text in ipairs(call('LRANGE', history.key, place, place + 31)) do
+    if match(text, '^%u') then return parse_line(text), place + n - 1 end
+  end
+  return nil
+end
+
+-- A regular line was written at a time from `ended` to `ended + REGULAR_MS`, and so were its due time and its start, or up to REGULAR_MS
+-- before; these times of writing grow with the places. So halving finds places beyond which there is nothing for a time.
+
+-- From this place on, no regular line is due or was started at `time` or before.
+local function place_above(history, time)
+  local low, high, found = 0, history.length, history.length
+  while high - low > 32 do
+    local middle = math.floor((low + high) / 2)
+    local line, place = next_regular(history, middle)
+    if line and line.ended > time + REGULAR_MS then
+      found, high = math.min(found, place), middle
+    else
+      low = middle + 1
+    end
+  end
+  return found
+end
+
+-- Before this place, no regular line is due or was started at `time` or later.
+local function place_below(history, time)
+  local low, high, found = 0, history.length, 0
+  while high - low > 32 do
+    local middle = math.floor((low + high) / 2)
+    local line, place = next_regular(history, middle)
+    if line and line.ended + REGULAR_MS < time then
+      found, low = math.max(found, place + 1), place + 1
+    else
+      high = middle
+    end
+  end
+  return found
 end
 
 -- The lines of a fire, by number: those of the same due time with the same nonce.
@@ -109,6 +197,13 @@ local function lines_of_fire(history, due, nonce)
     local of, number = match(own, '^([^\n]*)\n(%d+)$')
     if of == nonce then lines[number] = get_line(history, number) end
   end
+  local from, to = place_below(history, tonumber(due)), place_above(history, tonumber(due)) - 1
+  for n, text in ipairs(to < from and {} or call('LRANGE', history.key, from, to)) do
+    if match(text, '^%u(%-?%d+) ') == due then
+      local line = parse_line(text)
+      if line.nonce == nonce then lines[digits(history.first + from + n - 1)] = line end
+    end
+  end
   return lines
 end
 
@@ -116,7 +211,7 @@ end
 local function find_fire(history, due, nonce)
   local found, is_final = nil, false
   for number, line in pairs(lines_of_fire(history, due, nonce)) do
-    local final = line.flag ~= 'L'
+    local final = line.is_final
     if not found or (final and not is_final) or (final == is_final and tonumber(number) > tonumber(found)) then
       found, is_final = number, final
     end
@@ -126,13 +221,10 @@ end
 
 local function reopen(history, due, nonce)
   for number, line in pairs(lines_of_fire(history, due, nonce)) do
-    if line.flag ~= 'L' then
-      call('LSET', history.key, number - history.first, 'L' .. sub(line.text, 2))
-      if line.flag == 'R' then
-        local own = nonce .. '\n' .. number
-        call('ZREM', RANGES, history.member .. '\n' .. own)
-        call('ZREM', RANGES_OF .. history.name, own)
-      end
+    if line.is_final then
+      call('LSET', history.key, number - history.first, (line.is_regular and 'L' or 'l') .. sub(line.text, 2))
+      count_end(line, -1)
+      if line.kind == 'R' then unindex_range(history, number, line) end
     end
   end
 end
@@ -142,14 +234,19 @@ local function delete_steps(name, fire)
 end
 
 -- All lines of a fire, and whatever hangs on them. Their places stay, empty, until `drop_empty`.
-local function delete_fire(history, due, nonce)
-  for number, line in pairs(lines_of_fire(history, due, nonce)) do
-    unindex_line(history, number, line)
-    if line.token ~= '-' then call('HDEL', NOTES .. history.name, line.token) end
-    call('LSET', history.key, number - history.first, '')
+local function delete_fire(history, number, line)
+  -- One that ran once and ended with it has no other line.
+  local is_alone = line.more == '' and line.token ~= '-'
+  local lines = is_alone and { [digits(number)] = line } or lines_of_fire(history, line.due, line.nonce)
+  history.has_notes = history.has_notes or call('EXISTS', NOTES .. history.name)
+  history.has_steps = history.has_steps or call('EXISTS', STEPPED .. history.name)
+  for of, one in pairs(lines) do
+    unindex_line(history, of, one)
+    if one.token ~= '-' and history.has_notes == 1 then call('HDEL', NOTES .. history.name, one.token) end
+    call('LSET', history.key, of - history.first, '')
   end
-  if nonce ~= '' then call('HDEL', NONCES .. history.name, nonce) end
-  delete_steps(history.name, due .. ':' .. nonce)
+  if line.nonce ~= '' then call('HDEL', NONCES .. history.name, line.nonce) end
+  if history.has_steps == 1 then delete_steps(history.name, line.due .. ':' .. line.nonce) end
 end
 
 -- Empty lines at the old end go.
@@ -165,7 +262,7 @@ local function drop_empty(history)
 end
 
 -- Look at lines from the oldest on, at most `looks` of them, and call `visit` for each that is there, until it answers false.
--- Answers whether all were visited.
+-- Answers whether all were visited. Lines are deleted afterwards, by `delete_all`.
 local function walk(history, looks, visit)
   local place = 0
   while place < history.length do
@@ -179,8 +276,22 @@ local function walk(history, looks, visit)
   return true
 end
 
+local function delete_all(history, found)
+  for _, item in ipairs(found) do
+    local line, number = item[1], item[2]
+    -- It may have gone with another line of its fire.
+    if call('LINDEX', history.key, number - history.first) ~= '' then delete_fire(history, number, line) end
+  end
+  drop_empty(history)
+end
+
 local function raise(field, to)
   if to > (tonumber(call('HGET', META, field)) or 0) then call('HSET', META, field, digits(to)) end
+end
+
+-- 0: there is no line.
+local function first_of(history)
+  return history.length == 0 and '0' or digits(history.first)
 end
 
 -- After deletions, outside of a change: the head of the schedule's line again, or nothing of a removed schedule that has no history left.
@@ -195,7 +306,7 @@ local function save_history(history)
     return
   end
   local rest = sub(line, #match(line, '^%d+ %d+ %d+ %S+ %S+') + 1)
-  line = table.concat({ version, edition, digits(history.first), due_mark, history.expires }, ' ') .. rest
+  line = table.concat({ version, edition, first_of(history), due_mark, history.expires }, ' ') .. rest
   call('HSET', shard_of(history.member), history.name, line)
 end
 
@@ -204,4 +315,9 @@ local function load_history(member)
   if not line then return nil end
   local _, edition, first, _, expires = match(line, HEAD)
   return open_history(member, tonumber(first), expires), edition
+end
+
+-- What a script changed about the regular lines.
+local function save_regular()
+  if regular ~= 0 then call('HINCRBY', META, 'regular', digits(regular)) end
 end

@@ -3,7 +3,8 @@
 -- A schedule is a *member*: two hexadecimal digits, its bucket, and its name. The first digit is its shard.
 -- Names have no control characters. A fire is `dueAt:nonce` within its schedule; a line of history is its number.
 local call, match, sub, gmatch = redis.call, string.match, string.sub, string.gmatch
--- hash: epoch, run (of the server), mark, bases, held, waited, floor, ended, ends (how many were logged), format
+-- hash: epoch, run (of the server), mark, bases, held, waited, format; floor and ended (of removed schedules); clock, logged, regular and
+-- dropped (of the log)
 local META = KEYS[1]
 -- by shard, hash: name -> line, see line.lua
 local STATES = META .. ':s:'
@@ -21,23 +22,27 @@ local HISTORY = META .. ':h:'
 -- by schedule, hash: number -> what is too long for a line; token -> what the run told
 local BODIES = META .. ':b:'
 local NOTES = META .. ':n:'
--- by schedule, hash: token -> number, nonce -> number of the last line with it
-local TOKENS = META .. ':t:'
+-- by schedule, hash: nonce -> number of the last line with it
 local NONCES = META .. ':nonce:'
--- sorted by dueAt: lines of all schedules (member LF nonce LF number), of one (nonce LF number); those of ranges that are final
+-- stream: lines in the order of commits (member, number, ...). The time in an id is that of the commit, and never goes back.
+local LOG = META .. ':log'
+-- Most lines are *regular*: due, started and ended within ten seconds before they were written. They are found by their place in the log
+-- or in their list. The others are indexed.
+-- sorted by dueAt: indexed lines of all schedules (member LF nonce LF number), of one (nonce LF number); those of ranges that are final
 local FIRES = META .. ':f'
 local FIRES_OF = META .. ':f:'
 local RANGES = META .. ':ranges'
 local RANGES_OF = META .. ':ranges:'
--- sorted by startedAt: lines of runs, of all schedules (member LF token LF number), of one (token LF number)
+-- sorted by startedAt: indexed lines of runs, of all schedules (member LF token LF number), of one (token LF number)
 local RUNS = META .. ':r'
 local RUNS_OF = META .. ':r:'
 -- sorted by dueAt: open fires without a run (member LF nonce LF dueAt)
 local WAITING = META .. ':waiting'
--- list: the latest ends in the order of commits (member LF number)
-local LOG = META .. ':log'
 -- sorted by when the first of their final lines may go, or sooner: members
 local EXPIRING = META .. ':expiring'
+-- by day since 1970, hash: hour of the day and reason -> how many fires; and the days, sorted
+local COUNTS = META .. ':counts:'
+local DAYS = META .. ':days'
 -- by instance, set: members with open runs of it; and the set of those instances
 local HELD = META .. ':held:'
 local HOLDERS = META .. ':holders'

@@ -2,7 +2,7 @@
 -- The head of a schedule's line:
 --   version  of the schedule
 --   edition  the version that wrote its settings; 0: the schedule was removed, and this keeps the numbers of its history
---   first    number of the first line in its history list
+--   first    number of the first line in its history list; 0: there is none
 --   mark     the highest due time without a nonce that was ever created or recorded; '-': none
 --   expires  no final line may go before this; '-': none
 --   tokens, ended

@@ -53,16 +53,22 @@ local function history_of(member)
 end
 
 -- Four lines for a line of the history: member, number, line, and what is too long for it.
-local function add_line(lines, member, number)
+local function add_text(lines, history, number, text)
+  local last = #lines
+  lines[last + 1] = history.member
+  lines[last + 2] = number
+  lines[last + 3] = text
+  lines[last + 4] = match(text, '\n%+$') and call('HGET', BODIES .. history.name, number) or ''
+end
+
+local function add_line(lines, member, number, is_wanted)
   local history = history_of(member)
   local line = history and get_line(history, number)
-  if not line then return false end
-  local last = #lines
-  lines[last + 1] = member
-  lines[last + 2] = number
-  lines[last + 3] = line.text
-  lines[last + 4] = match(line.text, '\n%+$') and call('HGET', BODIES .. history.name, number) or ''
-  return true
+  if line and (not is_wanted or is_wanted(line)) then add_text(lines, history, number, line.text) end
+end
+
+local function is_regular(line)
+  return line.is_regular
 end
 
 -- script: list_lines
@@ -122,8 +128,8 @@ return answer(lines)
 
 -- script: find_lines
 -- uses: keys moment line history read_lines
--- ARGV: epoch, member, how ('token', 'fire' or 'nonce'), what. Answers the line of the schedule ('' if it does not exist), then the lines of
--- its history with this token, or of this fire, or of the fire with this nonce.
+-- ARGV: epoch, member, how ('fire' or 'nonce'), what. Answers the line of the schedule ('' if it does not exist), then the lines of its
+-- history of this fire, or of the fire with this nonce.
 local member, how, what = ARGV[2], ARGV[3], ARGV[4]
 local name = sub(member, 3)
 local lines = { read_schedule(member) or '' }
@@ -131,9 +137,6 @@ local history = history_of(member)
 if how == 'fire' and history then
   local due, nonce = match(what, '^([^:]*):(.*)$')
   for number in pairs(lines_of_fire(history, due, nonce)) do add_line(lines, member, number) end
-elseif how == 'token' then
-  local number = call('HGET', TOKENS .. name, what)
-  if number then add_line(lines, member, number) end
 elseif history then
   local number = call('HGET', NONCES .. name, what)
   local line = number and get_line(history, number)
@@ -148,17 +151,119 @@ local lines = {}
 for n = 2, #ARGV, 2 do lines[#lines + 1] = call('HGET', NOTES .. ARGV[n], ARGV[n + 1]) or '' end
 return answer(lines)
 
+-- script: find_token
+-- uses: keys moment line history read_lines
+-- ARGV: epoch, member, token, the number before which to look ('' for the first look). Answers the line of the schedule ('' if it does not
+-- exist), the number before which to go on looking ('' for no more), then the line of the run with this token, if it was found.
+local LOOKS = 2000
+local member, token = ARGV[2], ' ' .. ARGV[3] .. ' '
+local lines = { read_schedule(member) or '', '' }
+local history = history_of(member)
+if not history then return answer(lines) end
+local last = ARGV[4] == '' and history.length or math.min(history.length, ARGV[4] - history.first)
+local first = math.max(0, last - LOOKS)
+if last <= 0 then return answer(lines) end
+local found = call('LRANGE', history.key, first, last - 1)
+for n = #found, 1, -1 do
+  if string.find(found[n], token, 1, true) and parse_line(found[n]).token == ARGV[3] then
+    add_text(lines, history, digits(history.first + first + n - 1), found[n])
+    return answer(lines)
+  end
+end
+if first > 0 then lines[2] = digits(history.first + first) end
+return answer(lines)
+
+-- script: list_regular
+-- uses: keys moment line history read_lines
+-- ARGV: epoch, member, order, a time, the number at which to go on ('' for the first look), how many. The first look is at the last regular
+-- line that may be due or started at this time or before, or at the first at this time or later. Answers the number at which to go on ('' for
+-- no more), then lines.
+local lines = { '' }
+local history = history_of(ARGV[2])
+if not history then return answer(lines) end
+local most = tonumber(ARGV[6])
+local first, last
+if ARGV[3] == 'latest' then
+  last = ARGV[5] == '' and (ARGV[4] == '' and history.length or place_above(history, tonumber(ARGV[4]))) - 1 or ARGV[5] - history.first
+  last = math.min(last, history.length - 1)
+  first = math.max(0, last - most + 1)
+  if first > 0 then lines[1] = digits(history.first + first - 1) end
+else
+  first = ARGV[5] == '' and (ARGV[4] == '' and 0 or place_below(history, tonumber(ARGV[4]))) or math.max(0, ARGV[5] - history.first)
+  last = first + most - 1
+  if last < history.length - 1 then lines[1] = digits(history.first + last + 1) end
+end
+if last < first then return answer({ '' }) end
+local found = call('LRANGE', history.key, first, last)
+local from, to, step = 1, #found, 1
+if ARGV[3] == 'latest' then from, to, step = #found, 1, -1 end
+for n = from, to, step do
+  if match(found[n], '^%u') then add_text(lines, history, digits(history.first + first + n - 1), found[n]) end
+end
+return answer(lines)
+
+-- script: list_log
+-- uses: keys moment line history read_lines
+-- ARGV: epoch, order, the id from which to read, how many lines, about. Answers the id of the last entry that was read ('' for no more), then
+-- the regular lines.
+local ENTRIES = 8
+local is_latest = ARGV[2] == 'latest'
+local found
+if is_latest then
+  found = call('XREVRANGE', LOG, ARGV[3], '-', 'COUNT', ENTRIES)
+else
+  found = call('XRANGE', LOG, ARGV[3], '+', 'COUNT', ENTRIES)
+end
+local lines = { '' }
+for index, entry in ipairs(found) do
+  local refs = entry[2]
+  for n = 1, #refs, 2 do add_line(lines, refs[n], refs[n + 1], is_regular) end
+  if index == ENTRIES or (#lines - 1) / 4 >= tonumber(ARGV[4]) then
+    lines[1] = entry[1]
+    break
+  end
+end
+return answer(lines)
+
 -- script: list_ends
 -- uses: keys moment line history read_lines
--- ARGV: epoch, the number after which to read ('' for none), how many. Answers the number of the last end, whether all ends since were kept,
--- and how many were looked at, then the lines, four for each; fewer if some were deleted.
-local last = tonumber(call('HGET', META, 'ends')) or 0
-local place = tonumber(ARGV[2])
-local dropped = last - call('LLEN', LOG)
-local is_kept = not place or (place <= last and place >= dropped)
-local lines = { digits(last), is_kept and '1' or '0', '0' }
-if not place or not is_kept then return answer(lines) end
-local found = call('LRANGE', LOG, place - dropped, place - dropped + ARGV[3] - 1)
-lines[3] = digits(#found)
-for _, entry in ipairs(found) do add_line(lines, match(entry, '^([^\n]*)\n(.*)$')) end
+-- ARGV: epoch, the id after which to read ('' for none), how many entries. Answers the id of the last entry, whether all entries since were
+-- kept, the id of the last one that was read ('' for no more) and how many lines they name, then the lines; fewer if some were deleted.
+local function is_later(one, other)
+  local one_ms, one_seq = match(one, '^(%d+)%-(%d+)$')
+  local other_ms, other_seq = match(other, '^(%d+)%-(%d+)$')
+  one_ms, other_ms = tonumber(one_ms), tonumber(other_ms)
+  return one_ms > other_ms or (one_ms == other_ms and tonumber(one_seq) > tonumber(other_seq))
+end
+
+local newest = call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
+local dropped = call('HGET', META, 'dropped') or '0-0'
+local last = newest and newest[1] or dropped
+local place = ARGV[2]
+local is_kept = place == '' or not (is_later(place, last) or is_later(dropped, place))
+local lines = { last, is_kept and '1' or '0', '', '0' }
+if place == '' or not is_kept then return answer(lines) end
+local found = call('XRANGE', LOG, place, '+', 'COUNT', ARGV[3] + 1)
+local refs = 0
+for index, entry in ipairs(found) do
+  if entry[1] ~= place then
+    refs = refs + #entry[2] / 2
+    for n = 1, #entry[2], 2 do add_line(lines, entry[2][n], entry[2][n + 1]) end
+  end
+  if refs >= 500 or index == ARGV[3] + 1 then
+    if entry[1] ~= last then lines[3] = entry[1] end
+    break
+  end
+end
+lines[4] = digits(refs)
+return answer(lines)
+
+-- script: count_fires
+-- uses: keys moment
+-- ARGV: epoch, the first and the last day. Answers for each day: its number, then a text of hours and reasons and counts.
+local lines = {}
+for _, day in ipairs(call('ZRANGEBYSCORE', DAYS, ARGV[2], ARGV[3])) do
+  lines[#lines + 1] = day
+  lines[#lines + 1] = table.concat(call('HGETALL', COUNTS .. day), ' ')
+end
 return answer(lines)

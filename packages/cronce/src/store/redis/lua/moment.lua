@@ -16,11 +16,13 @@ local seen, seen_run, waits = match(ARGV[1], '^(%d+):(%w*):(w?)$')
 seen = tonumber(seen)
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local meta = call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases', 'format')
+local meta = call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases', 'format', 'clock')
 if meta[6] and meta[6] ~= FORMAT then return redis.error_reply('CRONCEFORMAT ' .. meta[6]) end
 local epoch = tonumber(meta[1]) or 0
 local mark = tonumber(meta[3]) or 0
 local held = tonumber(meta[4]) or 0
+-- When the log was last written to. The log never goes back, whatever the server's clock does.
+local clock = math.max(tonumber(meta[7]) or 0, now)
 
 local function move(run)
   epoch = math.max(epoch, seen) + 1

@@ -2,6 +2,8 @@
 -- uses: keys moment line history instances
 -- ARGV: epoch, how many. Answers how many fires went.
 local LOOKS = 20000
+-- Counts of earlier days are not kept.
+local OLDEST_DAY = digits(math.floor(now / DAY_MS) - 100)
 local limit = tonumber(ARGV[2])
 local deleted = 0
 
@@ -13,19 +15,18 @@ local function prune_schedule(member)
     return
   end
   local found, next_at = {}, math.huge
-  local is_whole = walk(history, LOOKS, function(line)
-    if line.flag == 'L' then return true end
+  local is_whole = walk(history, LOOKS, function(line, number)
+    if not line.is_final then return true end
     if line.expires > now then
       next_at = math.min(next_at, line.expires)
       return true
     end
     if deleted + #found == limit then return false end
-    found[#found + 1] = line
+    found[#found + 1] = { line, number }
     return true
   end)
-  for _, line in ipairs(found) do delete_fire(history, line.due, line.nonce) end
+  delete_all(history, found)
   deleted = deleted + #found
-  drop_empty(history)
   if is_whole and next_at == math.huge then
     history.expires = '-'
     call('ZREM', EXPIRING, member)
@@ -36,7 +37,7 @@ local function prune_schedule(member)
   save_history(history)
 end
 
-for _, member in ipairs(call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit)) do
+for _, member in ipairs(call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)) do
   if deleted == limit then break end
   prune_schedule(member)
 end
@@ -46,6 +47,11 @@ for _, id in ipairs(call('ZRANGEBYSCORE', GONE, '-inf', digits(now - DAY_MS), 'L
     call('ZREM', GONE, id)
   end
 end
+for _, day in ipairs(call('ZRANGEBYSCORE', DAYS, '-inf', '(' .. OLDEST_DAY)) do
+  call('UNLINK', COUNTS .. day)
+  call('ZREM', DAYS, day)
+end
+save_regular()
 count()
 return answer({ digits(deleted) })
 
@@ -58,14 +64,14 @@ local history, edition = load_history(member)
 if history and edition ~= '0' then return answer({ 'exists' }) end
 local found = {}
 if history then
-  walk(history, math.huge, function(line)
+  walk(history, math.huge, function(line, number)
     if #found == limit then return false end
-    found[#found + 1] = line
+    found[#found + 1] = { line, number }
     return true
   end)
-  for _, line in ipairs(found) do delete_fire(history, line.due, line.nonce) end
-  drop_empty(history)
+  delete_all(history, found)
   save_history(history)
+  save_regular()
 end
 -- Steps that have outlived their fire.
 local stepped = #found == 0 and call('SRANDMEMBER', STEPPED .. name, limit) or {}

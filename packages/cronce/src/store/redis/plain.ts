@@ -1,0 +1,138 @@
+import type { Change } from '../../model/change.ts'
+import type { HistoryRecord } from '../../model/record.ts'
+import { isRunning } from '../../model/schedule.ts'
+import { hourNumberOf, reasonCodeOf, writeLine } from './history-line.ts'
+import { memberOf, packToken, whole } from './keys.ts'
+import { writeState } from './state-line.ts'
+
+// Most changes are of two kinds: a schedule without open fires starts its next one, and that one ends. The line of the schedule is known from
+// the look before, so the next one can be written here, and the scripts only compare and store. See lua/plain.lua.
+
+interface Plain {
+  /** How the line of the schedule must begin. */
+  readonly head: string
+  /** The line as it becomes. */
+  readonly line: string
+  readonly args: readonly string[]
+}
+
+export type PlainClaim = Plain & { readonly instance: string }
+
+export interface PlainSettlement extends Plain {
+  readonly instance: string
+  /** Of the times in the line of history. */
+  readonly earliest: number
+  readonly latest: number
+}
+
+/** The head of a line, as the scripts keep it: see lua/line.lua. */
+type Head = [
+  version: string,
+  edition: string,
+  first: string,
+  mark: string,
+  expires: string,
+  tokens: string,
+  ended: string,
+]
+
+/** `line`: of the schedule, as far as it is known. `null`: the change is none of the kind. */
+export function plainClaim(change: Change, line: string): PlainClaim | null {
+  const { state, creates, history } = change
+  const [created] = creates
+  if (state === null || created === undefined || creates.length > 1 || history.length > 0 || hasMore(change))
+    return null
+  const [fire] = state.open
+  // A line of several lines has open fires, or something uncommon.
+  if (fire === undefined || state.open.length > 1 || !isRunning(fire) || line.includes('\n')) return null
+  const isIt = created.nonce === '' && fire.nonce === '' && created.dueAt === fire.dueAt && fire.run.slots === undefined
+  const [version, edition, first, mark, expires] = line.split(' ', 7) as Head
+  if (!isIt || Number(version) !== change.version || !isAbove(created.dueAt, mark)) return null
+  const head = `${version} ${edition} ${first} ${mark} ${expires} `
+  const start = `${whole(change.version + 1)} ${edition} ${first} ${whole(created.dueAt)} ${expires}`
+  const next = `${start} ${whole(state.tokens)} ${whole(state.ended)} ${writeState(state)}`
+  const wakeAt = state.wakeAt === null ? '-' : whole(state.wakeAt)
+  return { head, line: next, args: [memberOf(change.id), head, next, wakeAt], instance: fire.run.instance }
+}
+
+export function plainSettlement(change: Change, line: string): PlainSettlement | null {
+  const { state, creates, history } = change
+  const [ended] = history
+  if (state === null || ended === undefined || history.length > 1 || creates.length > 0 || hasMore(change)) return null
+  if (!ended.isFinal || ended.run === null || ended.nonce !== '' || ended.range !== null || state.open.length > 0)
+    return null
+  const [numbers, open, more] = line.split('\n') as [string, string?, string?]
+  if (open === undefined || open[0] === '{' || more !== undefined) return null
+  const [version, edition, first, mark, expires, , last] = numbers.split(' ', 7) as Head
+  const [dueAt, token] = open.split(' ', 2)
+  const [, nonce, , slot] = open.split('\t', 4)
+  const isIt =
+    Number(dueAt) === ended.dueAt && token === packToken(ended.run.token) && nonce === '' && slot === undefined
+  const isNext = Number(version) === change.version && ended.number === Number(last) + 1 && state.ended === ended.number
+  const isFirst = expires === '-'
+  if (!isIt || !isNext || isAbove(ended.dueAt, mark) || (!isFirst && ended.expiresAt < Number(expires))) return null
+  const packed = writeLine(ended)
+  if (packed.body !== '') return null
+  const head = `${version} ${edition} ${first} ${mark} ${expires} `
+  const goesAt = isFirst ? whole(ended.expiresAt) : expires
+  const start = `${whole(change.version + 1)} ${edition} ${first === '0' ? whole(ended.number) : first} ${mark} ${goesAt}`
+  const next = `${start} ${whole(state.tokens)} ${whole(state.ended)} ${writeState(state)}`
+  const wakeAt = state.wakeAt === null ? '-' : whole(state.wakeAt)
+  const counted = `${hourNumberOf(ended.dueAt)} ${reasonCodeOf(ended.ending.reason)}`
+  const args = [
+    memberOf(change.id),
+    head,
+    next,
+    wakeAt,
+    whole(ended.number),
+    packed.line,
+    counted,
+    isFirst ? goesAt : '',
+  ]
+  return { head, line: next, args, instance: ended.run.instance, ...timesOf(ended, ended.run.startedAt) }
+}
+
+function hasMore({ reopens, rewrites, limits, trim }: Change): boolean {
+  return reopens.length > 0 || rewrites.length > 0 || limits.length > 0 || trim !== null
+}
+
+function isAbove(dueAt: number, mark: string): boolean {
+  return mark === '-' || dueAt > Number(mark)
+}
+
+function timesOf(
+  { dueAt, endedAt }: HistoryRecord,
+  startedAt: number,
+): { readonly earliest: number; readonly latest: number } {
+  return { earliest: Math.min(dueAt, startedAt, endedAt), latest: Math.max(dueAt, startedAt, endedAt) }
+}
+
+/** A change with the place of its result. */
+export interface Placed<Item> {
+  readonly plain: Item
+  readonly job: string
+  readonly place: number
+}
+
+/** The changes as the scripts take them, by job and shard; and the places of their results, in that order. */
+export function groupsOf<Item extends Plain>(
+  changes: readonly Placed<Item>[],
+): { readonly args: string[]; readonly places: number[] } {
+  const groups = new Map<string, Placed<Item>[]>()
+  for (const change of changes) {
+    const key = `${change.plain.args[0]![0]}${change.job}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [change])
+    else group.push(change)
+  }
+  const args: string[] = []
+  const places: number[] = []
+  for (const [key, group] of groups) {
+    args.push(key.slice(1), key[0]!, String(group.length))
+    for (const { plain, place } of group) {
+      for (const arg of plain.args) args.push(arg)
+      places.push(place)
+    }
+  }
+  return { args, places }
+}
