@@ -38,12 +38,12 @@ const quoted = (text: string): string => {
   return single.length > escaped.length ? escaped : single
 }
 
-/** The module as it should be, of all files beside it. */
-export function compileLua(): string {
+/** The module as it should be, of all files beside it. `change` is given the name and the text of each. */
+export function compileLua(change: (file: string, lua: string) => string = (_, lua) => lua): string {
   const folder = join(STORE, 'lua')
   const pieces = readdirSync(folder)
     .sort()
-    .flatMap((file) => piecesOf(readFileSync(join(folder, file), 'utf8')))
+    .flatMap((file) => piecesOf(change(file, readFileSync(join(folder, file), 'utf8'))))
   const parts = pieces.filter(({ kind }) => kind === 'part')
   const scripts = pieces.filter(({ kind }) => kind === 'script')
   return [

@@ -1,4 +1,5 @@
 import { registerHooks } from 'node:module'
+import { compileLua } from '../../scripts/compile-lua.ts'
 import { edit, type Mutant, mutate } from '../mutants/mutant.ts'
 
 /**
@@ -9,7 +10,10 @@ const MUTANTS: readonly Pick<Mutant, 'name' | 'edits'>[] = [
   {
     // A decision is written whatever was decided since it was made.
     name: 'redis-no-version-check',
-    edits: [edit('store/redis/scripts.ts', " or version ~= (exists and was_version or '0') then", ' then')],
+    edits: [
+      edit('store/redis/lua/apply.lua', " or version ~= (exists and was_version or '0') then", ' then'),
+      edit('store/redis/lua/plain.lua', 'if known[n] and sub(known[n], 1, #head) == head then', 'if known[n] then'),
+    ],
   },
 ]
 
@@ -22,6 +26,9 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context)
     const file = url.slice(SOURCE.length)
+    if (file === 'store/redis/scripts.ts') {
+      return { ...loaded, source: compileLua((name, lua) => mutate(mutant as Mutant, `store/redis/lua/${name}`, lua)) }
+    }
     if (!url.startsWith(SOURCE) || !loaded.source || mutant.edits.every((edit) => edit.file !== file)) return loaded
     const source = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source)
     return { ...loaded, source: mutate(mutant as Mutant, file, source) }

@@ -1,4 +1,5 @@
 import { registerHooks } from 'node:module'
+import { compileLua } from '../../scripts/compile-lua.ts'
 import { mutate } from './mutant.ts'
 import { findMutant } from './mutants.ts'
 
@@ -9,6 +10,9 @@ import { findMutant } from './mutants.ts'
  *     MUTANT=no-token-check node --import ./verification/mutants/load-mutant.ts …
  */
 const SOURCE = new URL('../../packages/cronce/src/', import.meta.url).href
+/** Compiled from the Lua files, which the edits are about. */
+const SCRIPTS = 'store/redis/scripts.ts'
+const LUA = 'store/redis/lua/'
 const { MUTANT = '' } = process.env
 const mutant = findMutant(MUTANT)
 
@@ -17,6 +21,9 @@ registerHooks({
     const loaded = nextLoad(url, context)
     if (!url.startsWith(SOURCE) || loaded.source === undefined || loaded.source === null) return loaded
     const file = url.slice(SOURCE.length)
+    if (file === SCRIPTS && mutant.edits.some((edit) => edit.file.startsWith(LUA))) {
+      return { ...loaded, source: compileLua((name, lua) => mutate(mutant, `${LUA}${name}`, lua)) }
+    }
     if (!mutant.edits.some((edit) => edit.file === file)) return loaded
     return { ...loaded, source: mutate(mutant, file, textOf(loaded.source)) }
   },

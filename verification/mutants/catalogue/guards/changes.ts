@@ -22,7 +22,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       postgres: [['apply-sql.ts', 'k.id = c.id and k.version = c.version and', 'k.id = c.id and']],
-      redis: [['scripts/apply.ts', 'version ~= was_version then', "(version == '0') ~= (was_version == '0') then"]],
+      redis: [['lua/apply.lua', "version ~= (exists and was_version or '0') then", "(version == '0') == exists then"]],
     },
   },
   {
@@ -52,7 +52,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           '  on conflict (namespace, id) do update set version = excluded.version, state = excluded.state\n  returning id',
         ],
       ],
-      redis: [['scripts/apply.ts', 'version ~= was_version then', "(version ~= '0' and version ~= was_version) then"]],
+      redis: [
+        [
+          'lua/apply.lua',
+          "version ~= (exists and was_version or '0') then",
+          "(version ~= '0' and version ~= was_version) then",
+        ],
+      ],
     },
   },
   {
@@ -91,7 +97,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [['apply.ts', 'if (change.epoch !== space.epoch || ', 'if (']],
       sqlite: [['apply.ts', 'if (change.epoch !== batch.epoch || ', 'if (']],
       postgres: [['apply-sql.ts', 'where c.version > 0 and c.epoch = may.epoch and', 'where c.version > 0 and']],
-      redis: [['scripts/apply.ts', 'if given_epoch ~= epoch_now or version', 'if version']],
+      redis: [['lua/apply.lua', 'if given_epoch ~= epoch_now or version', 'if version']],
     },
   },
   {
@@ -102,7 +108,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [['apply.ts', 'change.epoch !== space.epoch', '(change.version > 0 && change.epoch !== space.epoch)']],
       sqlite: [['apply.ts', 'change.epoch !== batch.epoch', '(change.version > 0 && change.epoch !== batch.epoch)']],
       postgres: [['apply-sql.ts', 'where c.version = 0 and c.epoch = may.epoch and', 'where c.version = 0 and']],
-      redis: [['scripts/apply.ts', 'given_epoch ~= epoch_now', "(version ~= '0' and given_epoch ~= epoch_now)"]],
+      redis: [['lua/apply.lua', 'given_epoch ~= epoch_now', "(version ~= '0' and given_epoch ~= epoch_now)"]],
     },
   },
   {
@@ -115,8 +121,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       postgres: [['apply-sql.ts', ' = may.epoch and may.live and', ' = may.epoch and', 2]],
       redis: [
         [
-          'scripts/apply.ts',
-          "if claimant ~= '' and not renew(claimant, ARGV[3]) then return answer({ 'n' }) end",
+          'lua/apply.lua',
+          "if claimant ~= '' and not renew(claimant, ARGV[3]) then return 'n' end",
           "if claimant ~= '' then renew(claimant, ARGV[3]) end",
         ],
       ],
@@ -155,8 +161,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'scripts/apply.ts',
-          "if ARGV[7] ~= '' and (call('HGET', APP .. ARGV[7], 'version') or '0') ~= ARGV[8] then return answer({ 'h' }) end",
+          'lua/apply.lua',
+          "if ARGV[7] ~= '' and (call('HGET', APP .. ARGV[7], 'version') or '0') ~= ARGV[8] then return 'h' end",
           '',
         ],
       ],
@@ -218,7 +224,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/apply.lua',
           "if not row[1] or row[2] then return false end\n  call('HINCRBY'",
           "if not row[1] then return false end\n  call('HINCRBY'",
         ],
@@ -241,7 +247,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       postgres: [['apply-sql.ts', 'set renewals = i.renewals + 1,', 'set renewals = i.renewals,']],
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/apply.lua',
           "  call('HINCRBY', key, 'renewals', 1)\n  call('HSET', key, 'at'",
           "  call('HSET', key, 'at'",
         ],
@@ -256,7 +262,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [['apply.ts', 'return isHeld || isStale ?', 'return isStale ?']],
       sqlite: { none: 'its epoch does not move by itself' },
       postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
-      redis: [['scripts/apply.ts', "if claimant ~= '' and is_held() then", 'if false then']],
+      redis: [['lua/apply.lua', "if claimant ~= '' and is_held() then", 'if false then']],
     },
   },
   {
@@ -267,7 +273,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [['due.ts', 'if (areClaimsHeld(space, now)) {', 'if (limit < 0) {']],
       sqlite: { none: 'its epoch does not move by itself' },
       postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
-      redis: [['scripts/schedules.ts', 'if is_held() then return', 'if false then return']],
+      redis: [['lua/schedules.lua', 'if is_held() then return', 'if false then return']],
     },
   },
   {
@@ -278,7 +284,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [['apply.ts', '  if (change.notBefore !== null && now < change.notBefore) return EARLY\n', '']],
       sqlite: [['apply.ts', 'change.notBefore !== null && batch.now < change.notBefore', 'false']],
       postgres: [['apply-sql.ts', 'case when x.not_before > may.now then', 'case when false then']],
-      redis: [['scripts/apply.ts', "  if not_before ~= '' and now < tonumber(not_before) then return 'e' end\n", '']],
+      redis: [['lua/apply.lua', "  if not_before ~= '' and now < tonumber(not_before) then return 'e' end\n", '']],
     },
   },
   {
@@ -295,13 +301,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "select o.fire as record from ${schema}._open o\n      where false and x.nonce = ''",
         ],
       ],
-      redis: [
-        [
-          'scripts/apply.ts',
-          "    local found = known['F' .. fire]\n    if not found",
-          '    local found = nil\n    if not found',
-        ],
-      ],
+      redis: [['lua/apply.lua', '    local found = find_open(open, due, nonce)\n', '    local found = nil\n']],
     },
   },
   {
@@ -324,13 +324,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "select o.record from ${schema}._fires o\n      where false and x.nonce = ''",
         ],
       ],
-      redis: [
-        [
-          'scripts/apply.ts',
-          "if record then return 'x'",
-          "if record and string.sub(known['F' .. fire] or '1', 1, 1) == '1' then return 'x'",
-        ],
-      ],
+      redis: [['lua/apply.lua', '      found = find_fire(history, due, nonce) and due\n', '']],
     },
   },
   {
@@ -347,7 +341,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "select o.fire from ${schema}._open o\n      where false and x.nonce <> ''",
         ],
       ],
-      redis: [['scripts/apply.ts', "fire = nonce ~= '' and known['n' .. nonce]", 'fire = false']],
+      redis: [
+        [
+          'lua/apply.lua',
+          "fire.nonce == nonce and (nonce ~= '' or fire.due == due)",
+          'fire.nonce == nonce and fire.due == due',
+        ],
+      ],
     },
   },
   {
@@ -370,13 +370,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "select o.record from ${schema}._fires o\n      where false and x.nonce <> ''",
         ],
       ],
-      redis: [
-        [
-          'scripts/apply.ts',
-          "fire = nonce ~= '' and known['n' .. nonce]",
-          "fire = nonce ~= '' and known['n' .. nonce]\n      if fire and string.sub(call('HGET', SCHEDULE .. id, 'F' .. fire) or '1', 1, 1) == '0' then fire = false end",
-        ],
-      ],
+      redis: [['lua/apply.lua', "    if not found and nonce ~= '' then found = find_nonce(history, nonce) end\n", '']],
     },
   },
   {
@@ -429,7 +423,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           'where false',
         ],
       ],
-      redis: [['scripts/apply.ts', 'if held_runs > tonumber(limit[2]) then', 'if false then']],
+      redis: [['lua/apply.lua', 'if holders > tonumber(limit[2]) then', 'if false then']],
     },
   },
   {
@@ -475,7 +469,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [['apply.ts', ' + countOpen(slot, runs) - countOpen(slot, before)', ' + countOpen(slot, runs)']],
       sqlite: [['apply.ts', 'if (wants && !holds) count++', 'if (wants) count++']],
       postgres: [['apply-sql.ts', "where w.run_is = 'open' and held.is is null", "where w.run_is = 'open'"]],
-      redis: [['scripts/apply.ts', "if open == '1' and contains(slots, slot) then held_runs = held_runs - 1 end", '']],
+      redis: [['lua/apply.lua', ' - count_holders(member, before, slot)', '']],
     },
   },
   {
@@ -500,9 +494,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       postgres: [['apply-sql.ts', 'max(greatest(x.version, x.tokens))', 'max(x.version)']],
       redis: [
         [
-          'scripts/apply.ts',
-          'raise_floor(math.max(tonumber(was_version), tonumber(was_tokens)))',
-          'raise_floor(tonumber(was_version))',
+          'lua/apply.lua',
+          "raise('floor', math.max(tonumber(was_version), tonumber(was_tokens)))",
+          "raise('floor', tonumber(was_version))",
         ],
       ],
     },
@@ -516,7 +510,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['schedules.ts', 'tokens: Math.max(created.tokens, floor)', 'tokens: created.tokens']],
       postgres: [['apply-sql.ts', 'greatest(j.tokens, floor.floor)', 'j.tokens']],
       redis: [
-        ['scripts/apply.ts', 'tokens = digits(math.max(tonumber(tokens), floor))', 'tokens = digits(tonumber(tokens))'],
+        ['lua/apply.lua', 'tokens = digits(math.max(tonumber(tokens), floor))', 'tokens = digits(tonumber(tokens))'],
       ],
     },
   },
@@ -534,7 +528,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       ],
       sqlite: [['schedules.ts', 'version: floor + 1,', 'version: 1,']],
       postgres: [['apply-sql.ts', '${FORMAT}, floor.floor + 1, greatest', '${FORMAT}, 1, greatest']],
-      redis: [['scripts/apply.ts', 'version = digits(floor + 1)', "version = '1'"]],
+      redis: [['lua/apply.lua', 'version = digits(floor + 1)', "version = '1'"]],
     },
   },
   {
@@ -559,9 +553,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       postgres: [['apply-sql.ts', "where w.fresh and ${isWritten('w')}", 'where w.fresh']],
       redis: [
         [
-          'scripts/apply.ts',
-          '  if refusal then return refusal end\n',
-          "  if refusal then\n    local part = {}\n    put_records(id, {}, {}, runs, known, part)\n    if #part > 0 then call('HSET', key, unpack(part)) end\n    return refusal\n  end\n",
+          'lua/apply.lua',
+          '  if refusal then return refusal end\n\n',
+          '  if refusal then\n    for _, item in ipairs(lines) do put_line(history, item[1], item[2], item[3]) end\n    return refusal\n  end\n\n',
         ],
       ],
     },

@@ -30,7 +30,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/instances.lua',
           '  if row[2] then return false end\n  if not row[1] then\n    if join',
           '  if not row[1] then\n    if join',
         ],
@@ -62,7 +62,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/instances.lua',
           '  if row[2] then return false end\n  if not row[1] then',
           "  if row[2] and join ~= '1' then return false end\n  if not row[1] then",
         ],
@@ -77,7 +77,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [['instances.ts', 'known === undefined ? !join :', 'known === undefined ? false :']],
       sqlite: [['instances.ts', 'if (!join || before !== undefined)', 'if (before !== undefined)']],
       postgres: [['instances.ts', 'where b.joins and not exists', 'where not exists']],
-      redis: [['scripts/instances.ts', "    if join ~= '1' then return false end\n", '']],
+      redis: [['lua/instances.lua', "    if join ~= '1' then return false end\n", '']],
     },
   },
   {
@@ -92,7 +92,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/instances.lua',
           "if join ~= '1' and ARGV[9] ~= '' and not (tonumber(ARGV[10]) <= last",
           'if false and not (tonumber(ARGV[10]) <= last',
         ],
@@ -107,7 +107,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [['instances.ts', 'known.record.renewals !== renewals || ', '']],
       sqlite: [['instances.ts', 'found.renewals !== renewals || ', '']],
       postgres: [['instances.ts', ' and i.renewals = $3::text::bigint\n', ' and $3::text is not null\n']],
-      redis: [['scripts/instances.ts', 'if row[3] ~= ARGV[3] or (', 'if (']],
+      redis: [['lua/instances.lua', 'if row[3] ~= ARGV[3] or (', 'if (']],
     },
   },
   {
@@ -124,7 +124,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           '($4::text::boolean is not null)',
         ],
       ],
-      redis: [['scripts/instances.ts', " or (ARGV[4] ~= '1' and ends_of(id) > now) then", ' then']],
+      redis: [['lua/instances.lua', " or (ARGV[4] ~= '1' and ends_of(id) > now) then", ' then']],
     },
   },
   {
@@ -135,7 +135,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [['instances.ts', 'if (known.leaseUntil > now + known.leaseMs) set', 'if (known.leaseMs < 0) set']],
       sqlite: [['instances.ts', ' || renewed > mono || ', ' || ']],
       postgres: [['instances.ts', ' or i.renewed_at > clock.now + i.lease_ms)', ')']],
-      redis: [['scripts/instances.ts', '  if ends > now + lease then\n', '  if false then\n']],
+      redis: [['lua/instances.lua', '  if ends > now + lease then\n', '  if false then\n']],
     },
   },
   {
@@ -154,7 +154,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       postgres: [
         ['instances.ts', "i.state in ('live', 'draining') and i.renewals", "i.state <> 'dead' and i.renewals"],
       ],
-      redis: [['scripts/instances.ts', "if row[2] then return answer({ row[1] == 'dead' and '1' or '0' }) end\n", '']],
+      redis: [['lua/instances.lua', "if row[2] then return answer({ row[1] == 'dead' and '1' or '0' }) end\n", '']],
     },
   },
   {
@@ -173,7 +173,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       postgres: { none: 'an update of no row' },
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/instances.lua',
           "if not row[1] then return answer({ '0' }) end\nif row[2]",
           "if not row[1] then return answer({ '1' }) end\nif row[2]",
         ],
@@ -208,7 +208,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/instances.lua',
           "if not row[1] or row[2] then return answer({ '0' }) end",
           "if not row[1] then return answer({ '0' }) end",
         ],
@@ -223,7 +223,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [['store.ts', '=== app.version - 1', '<= app.version - 1']],
       sqlite: [['apps.ts', 'and name = ? and version = ?', 'and name = ? and version <= ?']],
       postgres: [['apps.ts', '   where a.version = excluded.version - 1\n', '']],
-      redis: [['scripts/schedules.ts', "if version ~= ARGV[3] - 1 then return answer({ '0' }) end\n", '']],
+      redis: [['lua/schedules.lua', "if version ~= ARGV[3] - 1 then return answer({ '0' }) end\n", '']],
     },
   },
   {
@@ -241,7 +241,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [
-        ['scripts/schedules.ts', 'if version ~= ARGV[3] - 1 then', "if version ~= ARGV[3] - 1 and ARGV[3] ~= '1' then"],
+        ['lua/schedules.lua', 'if version ~= ARGV[3] - 1 then', "if version ~= ARGV[3] - 1 and ARGV[3] ~= '1' then"],
       ],
     },
   },
@@ -267,7 +267,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'scripts/schedules.ts',
+          'lua/schedules.lua',
           "local version = tonumber(call('HGET', key, 'version')) or 0",
           "local version = tonumber(call('HGET', key, 'version')) or ARGV[3] - 1",
         ],

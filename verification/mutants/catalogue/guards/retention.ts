@@ -18,13 +18,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
           'e.namespace = $1 and e.expires_at is not null\n',
         ],
       ],
-      redis: [
-        [
-          'scripts/instances.ts',
-          "call('ZRANGEBYSCORE', EXPIRING, '-inf', digits(now), 'LIMIT', 0, limit + 100)",
-          "call('ZRANGEBYSCORE', EXPIRING, '-inf', '+inf', 'LIMIT', 0, limit + 100)",
-        ],
-      ],
+      redis: [['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n']],
     },
   },
   {
@@ -36,8 +30,8 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [['prune.ts', " and outcome <> 'open'", '']],
       postgres: { none: 'an open fire is in another table' },
       redis: [
-        ['scripts/instances.ts', "  elseif string.sub(found, 1, 1) == '0' then\n", '  else\n'],
-        ['scripts/apply.ts', "if expires ~= '' and open == '0' then", "if expires ~= '' then"],
+        ['lua/prune.lua', '    if not line.is_final then return true end\n', ''],
+        ['lua/history.lua', 'if line.is_final and (history.expires', 'if (history.expires'],
       ],
     },
   },
@@ -51,7 +45,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       postgres: [
         ['prune.ts', '      order by e.expires_at\n      limit $2::bigint\n', '      order by e.expires_at\n'],
       ],
-      redis: [['scripts/instances.ts', '  if deleted == limit then break end\n', '']],
+      redis: [['lua/prune.lua', '    if deleted + #found == limit then return false end\n', '']],
     },
   },
   {
@@ -70,7 +64,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       postgres: [['instances.ts', 'i.ended_at <= clock.now - ${DAY_MS}', 'i.ended_at <= clock.now']],
       redis: [
         [
-          'scripts/instances.ts',
+          'lua/prune.lua',
           "GONE, '-inf', digits(now - DAY_MS), 'LIMIT', 0, limit",
           "GONE, '-inf', digits(now), 'LIMIT', 0, limit",
         ],
@@ -97,7 +91,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
           '`',
         ],
       ],
-      redis: [['scripts/instances.ts', "  return call('EXISTS', HELD .. id) == 0\n", '  return true\n']],
+      redis: [['lua/instances.lua', "  return call('EXISTS', HELD .. id) == 0\n", '  return true\n']],
     },
   },
   {
@@ -108,7 +102,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [['prune.ts', 'entry.number >= belowNumber || ', '']],
       sqlite: [['apply.ts', 'number is not null and number < ?', 'number is not null and ? > 0']],
       postgres: [['apply-sql.ts', 'early.number < t.below and ', '']],
-      redis: [['scripts/apply.ts', "'-inf', '(' .. below, 'LIMIT'", "'-inf', '+inf', 'LIMIT'"]],
+      redis: [['lua/apply.lua', 'if number >= below or ', 'if ']],
     },
   },
   {
@@ -119,13 +113,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [['prune.ts', 'endedAt !== null && Math.max(endedAt, entry.dueAt) < endedBefore', 'endedAt !== null']],
       sqlite: [['apply.ts', 'where ended_at < ? and due_at < ?', 'where ? > 0 and ? > 0']],
       postgres: [['apply-sql.ts', 'early.ended_at < t.before and early.due_at < t.before', 'true']],
-      redis: [
-        [
-          'scripts/apply.ts',
-          "if ended and ended ~= '' and math.max(tonumber(ended), due) < tonumber(before) then",
-          "if ended and ended ~= '' then",
-        ],
-      ],
+      redis: [['lua/apply.lua', 'if math.max(line.ended, tonumber(line.due)) < before then', 'if true then']],
     },
   },
   {
@@ -136,9 +124,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [['prune.ts', 'Math.max(endedAt, entry.dueAt) < endedBefore', 'endedAt < endedBefore']],
       sqlite: [['apply.ts', 'where ended_at < ? and due_at < ?', 'where ended_at < ? and ? > 0']],
       postgres: [['apply-sql.ts', ' and early.due_at < t.before', '']],
-      redis: [
-        ['scripts/apply.ts', 'math.max(tonumber(ended), due) < tonumber(before)', 'tonumber(ended) < tonumber(before)'],
-      ],
+      redis: [['lua/apply.lua', 'math.max(line.ended, tonumber(line.due)) < before', 'line.ended < before']],
     },
   },
   {
@@ -149,7 +135,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [['prune.ts', ' || found.length === TRIM_LIMIT', '']],
       sqlite: [['apply.ts', ' limit 200`', ' limit 20000`']],
       postgres: [['apply-sql.ts', '      limit 200\n', '']],
-      redis: [['scripts/apply.ts', '      if deleted == TRIM_LIMIT then return end\n', '']],
+      redis: [['lua/apply.lua', ' or #found == TRIM_MOST', '']],
     },
   },
   {
@@ -171,13 +157,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [['prune.ts', 'if (space.data.schedules.has(schedule)) {', 'if (schedule === null) {']],
       sqlite: [['prune.ts', 'if (headOf(db, namespace, schedule) !== undefined) {', 'if (schedule === null) {']],
       postgres: [['prune.ts', '   where not present.is\n   limit', '   limit']],
-      redis: [
-        [
-          'scripts/instances.ts',
-          "if call('HEXISTS', SCHEDULE .. schedule, 'h') == 1 then return answer({ 'exists' }) end\n",
-          '',
-        ],
-      ],
+      redis: [['lua/prune.lua', "if history and edition ~= '0' then return answer({ 'exists' }) end\n", '']],
     },
   },
 ]

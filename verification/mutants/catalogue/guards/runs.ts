@@ -18,7 +18,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ],
       ],
       postgres: { none: 'an ended run is in another table' },
-      redis: [['scripts/steps.ts', "  if open == '0' then return nil end\n", '']],
+      redis: [['lua/line.lua', 'if fire.token == token then', 'if true then']],
     },
   },
   {
@@ -52,7 +52,7 @@ export const RUN_GUARDS: readonly Guard[] = [
           "return `not exists (\n     select from ${schema}._instances i\n      where i.namespace = $1::text and i.id = o.instance and i.state in ('left', 'dead')",
         ],
       ],
-      redis: [['scripts/steps.ts', 'if not row[1] or row[2] then return nil end', 'if row[2] then return nil end']],
+      redis: [['lua/line.lua', 'return row[1] and not row[2] and', 'return not row[2] and']],
     },
   },
   {
@@ -69,13 +69,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       ],
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'left'"]],
       postgres: [['steps.ts', "i.state not in ('left', 'dead')", "i.state <> 'left'"]],
-      redis: [
-        [
-          'scripts/steps.ts',
-          'if not row[1] or row[2] then return nil end',
-          "if not row[1] or row[1] == 'left' then return nil end",
-        ],
-      ],
+      redis: [['lua/line.lua', 'return row[1] and not row[2] and', "return row[1] and row[1] ~= 'left' and"]],
     },
   },
   {
@@ -92,13 +86,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       ],
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'dead'"]],
       postgres: [['steps.ts', "i.state not in ('left', 'dead')", "i.state <> 'dead'"]],
-      redis: [
-        [
-          'scripts/steps.ts',
-          'if not row[1] or row[2] then return nil end',
-          "if not row[1] or row[1] == 'dead' then return nil end",
-        ],
-      ],
+      redis: [['lua/line.lua', 'return row[1] and not row[2] and', "return row[1] and row[1] ~= 'dead' and"]],
     },
   },
   {
@@ -115,7 +103,7 @@ export const RUN_GUARDS: readonly Guard[] = [
           'and o.nonce = $4::text\n     and o.token',
         ],
       ],
-      redis: [['scripts/steps.ts', '~= fire then return', '== nil then return']],
+      redis: [['lua/steps.lua', '~= fire then return', '== nil then return']],
     },
   },
   {
@@ -149,7 +137,7 @@ export const RUN_GUARDS: readonly Guard[] = [
           "where p.state in ('failed', 'done') or (p.state = 'begun'",
         ],
       ],
-      redis: [['scripts/steps.ts', LUA_BEGIN_DONE, "  if state == 'begun' and by"]],
+      redis: [['lua/steps.lua', LUA_BEGIN_DONE, "  if state == 'begun' and by"]],
     },
   },
   {
@@ -163,11 +151,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['steps.ts', "    if (!rerun) return { kind: 'unknown', token: step.token }\n", '']],
       postgres: [['steps.ts', 'p.token <> excluded.token and $7::text::boolean)', 'p.token <> excluded.token)']],
       redis: [
-        [
-          'scripts/steps.ts',
-          "  if state == 'begun' and ARGV[7] ~= '1' then return answer({ 'unknown', by }) end\n",
-          '',
-        ],
+        ['lua/steps.lua', "  if state == 'begun' and ARGV[7] ~= '1' then return answer({ 'unknown', by }) end\n", ''],
       ],
     },
   },
@@ -179,9 +163,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [['steps.ts', "  if (known?.state === 'begun' && known.token === token) return DUPLICATE\n", '']],
       sqlite: [['steps.ts', "    if (step.token === token) return { kind: 'duplicate' }\n", '']],
       postgres: [['steps.ts', 'p.token <> excluded.token and $7', '$7']],
-      redis: [
-        ['scripts/steps.ts', "  if state == 'begun' and by == token then return answer({ 'duplicate' }) end\n", ''],
-      ],
+      redis: [['lua/steps.lua', "  if state == 'begun' and by == token then return answer({ 'duplicate' }) end\n", '']],
     },
   },
   {
@@ -198,7 +180,7 @@ export const RUN_GUARDS: readonly Guard[] = [
           "where ${STEP} and p.state = 'begun'",
         ],
       ],
-      redis: [['scripts/steps.ts', "  if by ~= token then return answer({ 'stale' }) end\n", '']],
+      redis: [['lua/steps.lua', "  if by ~= token then return answer({ 'stale' }) end\n", '']],
     },
   },
   {
@@ -223,7 +205,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       postgres: [['steps.ts', "and p.token = $6::text and p.state = 'begun'", 'and p.token = $6::text']],
       redis: [
         [
-          'scripts/steps.ts',
+          'lua/steps.lua',
           "if state ~= 'begun' then return answer({ 'duplicate' }) end\n",
           "if state ~= 'begun' and kind ~= 'end' then return answer({ 'duplicate' }) end\n",
         ],
@@ -252,7 +234,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       postgres: [['steps.ts', "where ${STEP} and p.state = 'begun'", "where ${STEP} and p.state <> 'failed'"]],
       redis: [
         [
-          'scripts/steps.ts',
+          'lua/steps.lua',
           "elseif state == 'done' then\n  return answer({ 'done', result })\nend\nif state ~= 'begun' then",
           "end\nif state == 'failed' then",
         ],
@@ -281,7 +263,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       postgres: [['steps.ts', "where ${STEP} and p.state = 'begun'", "where ${STEP} and p.state <> 'done'"]],
       redis: [
         [
-          'scripts/steps.ts',
+          'lua/steps.lua',
           "if state ~= 'begun' then return answer({ 'duplicate' }) end\n",
           "if state ~= 'begun' and kind == 'end' then return answer({ 'duplicate' }) end\n",
         ],
@@ -296,7 +278,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [['steps.ts', 'if (liveRun(space, schedule, token) === undefined) stale.push(token)\n    else ', '']],
       sqlite: [['steps.ts', 'if (liveRun(db, namespace, schedule, token) === null) stale.push(token)\n    else ', '']],
       postgres: { none: 'an ended run is in another table' },
-      redis: [['scripts/steps.ts', 'if fire_of_live_run(ARGV[n], ARGV[n + 1]) then', 'if true then']],
+      redis: [['lua/steps.lua', 'if find_live_run(ARGV[n], ARGV[n + 1]) then', 'if true then']],
     },
   },
   {

@@ -1,0 +1,120 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+const PLAIN = 'packages/cronce/test/store/redis-plain.test.ts'
+const RECORDS = 'packages/cronce/test/store/redis-races-records.test.ts'
+const CONFORMANCE = 'packages/cronce/test/store/redis-conformance.test.ts'
+const SAME = 'plain changes are written as the general script writes them'
+
+/** Mistakes in what only Redis has: scripts for plain changes, numbers of lines that outlive a schedule, a format. */
+export const REDIS_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'redis-plain-without-version',
+    rule: 'P2',
+    breaks: 'A plain change is written over a state that it was not decided on.',
+    edits: [
+      edit('store/redis/lua/plain.lua', 'if known[n] and sub(known[n], 1, #head) == head then', 'if known[n] then'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: CONFORMANCE,
+      names: ['of many who claim at once, from different openings, exactly one gets each fire'],
+    },
+  },
+  {
+    name: 'redis-plain-without-identity',
+    rule: 'P1',
+    breaks: 'A plain claim creates a fire that is on record.',
+    edits: [edit('store/redis/plain.ts', ' || !isAbove(created.dueAt, mark)) return null', ') return null')],
+    caughtBy: {
+      judge: 'tests',
+      file: CONFORMANCE,
+      names: ['a fire that has ended is refused with its record, and nothing of the change is written'],
+    },
+  },
+  {
+    name: 'redis-plain-without-epoch',
+    rule: 'P2',
+    breaks: 'A plain change that was decided before a failover is written after it.',
+    edits: [edit('store/redis/lua/plain.lua', 'return ARGV[9] == digits(epoch) and ', 'return ')],
+    caughtBy: {
+      judge: 'tests',
+      file: PLAIN,
+      names: ['a plain change of an earlier epoch is refused, also if the epoch moves with it'],
+    },
+  },
+  {
+    name: 'redis-plain-before-its-time',
+    rule: 'P1',
+    breaks: 'A plain claim is written before its fire is due.',
+    edits: [edit('store/redis/lua/plain.lua', " and (ARGV[10] == '' or now >= tonumber(ARGV[10]))", '')],
+    caughtBy: { judge: 'tests', file: PLAIN, names: [SAME] },
+  },
+  {
+    name: 'redis-claim-of-the-dead',
+    rule: 'P2',
+    breaks: 'An instance that was declared dead claims.',
+    edits: [
+      edit(
+        'store/redis/lua/plain.lua',
+        'local refusal = refuse(ARGV[2])\nif refusal then return answer({ refusal }) end\nif not is_fit() then',
+        'refuse(ARGV[2])\nif not is_fit() then',
+      ),
+    ],
+    caughtBy: { judge: 'tests', file: CONFORMANCE, names: ['only a live instance claims'] },
+  },
+  {
+    name: 'redis-held-forgotten',
+    rule: 'P3',
+    breaks: 'A plain claim is not listed where recovery looks.',
+    edits: [edit('store/redis/lua/plain.lua', "  call('SADD', HELD .. ARGV[2], unpack(members))\n", '')],
+    caughtBy: { judge: 'tests', file: PLAIN, names: [SAME] },
+  },
+  {
+    name: 'redis-settled-twice',
+    rule: 'P6',
+    breaks: 'A plain settlement writes its line twice.',
+    edits: [
+      edit(
+        'store/redis/lua/plain.lua',
+        "call('RPUSH', HISTORY .. sub(member, 3), ARGV[at + 5])",
+        "call('RPUSH', HISTORY .. sub(member, 3), ARGV[at + 5], ARGV[at + 5])",
+      ),
+    ],
+    caughtBy: { judge: 'tests', file: PLAIN, names: [SAME] },
+  },
+  {
+    name: 'redis-count-forgotten',
+    rule: 'P6',
+    breaks: 'A plain settlement is not counted.',
+    edits: [edit('store/redis/lua/plain.lua', '  counts[hour] = (counts[hour] or 0) + 1\n', '')],
+    caughtBy: { judge: 'tests', file: PLAIN, names: [SAME] },
+  },
+  {
+    name: 'redis-number-again',
+    rule: 'P6',
+    breaks: 'The lines of a schedule that is made again take the numbers of those that its predecessor left.',
+    edits: [
+      edit(
+        'store/redis/lua/apply.lua',
+        'ended = digits(math.max(tonumber(ended), current and tonumber(was_ended) or tonumber(row[2]) or 0))',
+        'ended = digits(tonumber(ended))',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: CONFORMANCE,
+      names: ['a schedule that is made again goes on numbering its lines where it was'],
+    },
+  },
+  {
+    name: 'redis-other-format',
+    rule: 'rule 49',
+    breaks: 'A process goes on writing to a namespace that has another format by now.',
+    edits: [edit('store/redis/lua/moment.lua', 'if meta[6] and meta[6] ~= FORMAT then', 'if false then')],
+    caughtBy: {
+      judge: 'tests',
+      file: RECORDS,
+      names: ['is neither read nor written by a process that opened it before'],
+    },
+  },
+]
