@@ -11,7 +11,10 @@ export interface AppRecord {
   readonly active: string | null
   /** The deployment that an operator activated. Ends when an id appears for the first time. */
   readonly activated: string | null
+  /** All with a live instance, and the latest others. */
   readonly deployments: readonly DeploymentRecord[]
+  /** Earlier deployments, by number. An id that comes back is lost, not new. Bounded. */
+  readonly pruned?: readonly PrunedDeployment[]
   /**
    * Schedules that were retired, and that no process with a right to them has declared since. A name is added before its schedule
    * is retired and removed before it is declared, so a declaring process never misses a retirement. Bounded.
@@ -43,6 +46,8 @@ export interface DeploymentRecord {
   /** Nothing that only this lost deployment declared is left to retire. */
   readonly cleared: boolean
 }
+
+export type PrunedDeployment = Pick<DeploymentRecord, 'id' | 'number' | 'onProbation'>
 
 export interface RefusedDeclaration {
   readonly schedule: string

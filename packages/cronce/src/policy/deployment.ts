@@ -1,7 +1,10 @@
-import type { AppRecord, DeploymentRecord, RefusedDeclaration } from '../model/app.ts'
+import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration } from '../model/app.ts'
 import type { Instant } from '../model/schedule.ts'
 
-const MAX_DEPLOYMENTS = 20
+/** Deployments without a live instance that the record describes in full. Those with one are never pruned. */
+const MAX_GONE = 20
+/** Pruned deployments whose number is kept. */
+const MAX_PRUNED = 1_000
 const MAX_RETIRED = 1_000
 const MAX_REFUSED = 50
 const LONG_GONE_MS = 3_600_000
@@ -38,16 +41,15 @@ export function registerProcess(
 ): AppRecord | null {
   if (declaring.declares.length === 0) return null
   const record = app ?? noApp(name)
-  const known = findDeployment(record, declaring.id)
+  const known = findDeployment(record, declaring.id) ?? unpruned(record, declaring, now)
   const next =
     known === undefined ? firstAppearance(record, declaring, now) : returned(record, known, declaring, now, live)
   const objected = record.retired.filter((schedule) => isProtectedBy(record, next, declaring, schedule))
   if (next === known && objected.length === 0) return null
   const deployments = replaceDeployment(record.deployments, next)
   return withActive({
-    ...record,
+    ...prune({ ...record, deployments }, next.id),
     version: record.version + 1,
-    deployments: trimmed(deployments, next.id),
     // An operator's choice ends when an id appears for the first time.
     activated: known === undefined ? null : record.activated,
     retired: record.retired.filter((schedule) => !objected.includes(schedule)),
@@ -207,21 +209,45 @@ function replaceDeployment(
   return deployments.map((known) => (known.id === next.id ? next : known))
 }
 
-/** Drops what matters least: deployments that are lost and cleared, then lost, then gone; the oldest first. */
-function trimmed(deployments: readonly DeploymentRecord[], me: string): readonly DeploymentRecord[] {
-  if (deployments.length <= MAX_DEPLOYMENTS) return deployments
-  const weight = ({ id, goneAt, lost, cleared, number }: DeploymentRecord): number =>
-    (id === me || goneAt === null ? 3 : !lost ? 2 : !cleared ? 1 : 0) * 2 ** 50 + number
-  const kept = new Set(deployments.toSorted((a, b) => weight(b) - weight(a)).slice(0, MAX_DEPLOYMENTS))
-  return deployments.filter((deployment) => kept.has(deployment))
+/**
+ * Prune deployments without a live instance: first those that are lost and cleared, then lost ones, then others; the oldest first. Their
+ * ids keep their numbers, so an old server that reboots is never taken for a new release.
+ */
+function prune(app: AppRecord, me: string): AppRecord {
+  const weight = ({ lost, cleared, number }: DeploymentRecord): number =>
+    (!lost ? 2 : !cleared ? 1 : 0) * 2 ** 50 + number
+  const gone = app.deployments.filter(({ id, goneAt }) => id !== me && goneAt !== null)
+  const dropped = new Set(gone.toSorted((a, b) => weight(b) - weight(a)).slice(MAX_GONE))
+  const pruned = (app.pruned ?? []).filter(({ id }) => id !== me)
+  if (dropped.size === 0 && pruned.length === (app.pruned?.length ?? 0)) return app
+  const added = [...dropped].map(({ id, number, onProbation }) => ({ id, number, onProbation }))
+  return {
+    ...app,
+    deployments: app.deployments.filter((deployment) => !dropped.has(deployment)),
+    pruned: [...pruned, ...added].toSorted((a, b) => a.number - b.number).slice(-MAX_PRUNED),
+  }
 }
 
-function highestNumber(app: AppRecord): number {
-  return highestOf(app.deployments)?.number ?? 0
+/** A pruned deployment that comes back: lost, and with its number. */
+function unpruned(
+  { pruned = [] }: AppRecord,
+  { id, explicit }: DeclaringProcess,
+  now: Instant,
+): DeploymentRecord | undefined {
+  const known = pruned.find((one) => one.id === id)
+  if (known === undefined) return undefined
+  const times = { firstReadyAt: now, readyAt: now, goneAt: now }
+  return { ...known, explicit, declares: [], ...times, lost: true, cleared: true }
 }
 
-export function highestOf(deployments: readonly DeploymentRecord[]): DeploymentRecord | null {
-  return deployments.reduce<DeploymentRecord | null>(
+function highestNumber({ deployments, pruned = [] }: AppRecord): number {
+  return highestOf<PrunedDeployment>([...deployments, ...pruned])?.number ?? 0
+}
+
+export function highestOf<Numbered extends { readonly number: number }>(
+  deployments: readonly Numbered[],
+): Numbered | null {
+  return deployments.reduce<Numbered | null>(
     (best, next) => (best === null || next.number > best.number ? next : best),
     null,
   )
