@@ -258,9 +258,9 @@ export function parking(before: ScheduleState, run: RunRecord): Change {
 
 export function beat(
   id: string,
-  over: Partial<Beat['instance']> & Partial<Pick<Beat, 'join' | 'leaseMs' | 'sequence'>> = {},
+  over: Partial<Beat['instance']> & Partial<Pick<Beat, 'join' | 'wake' | 'leaseMs' | 'sequence'>> = {},
 ): Beat {
-  const { join = false, leaseMs = LEASE_MS, sequence, ...described } = over
+  const { join = false, wake, leaseMs = LEASE_MS, sequence, ...described } = over
   const instance: Beat['instance'] = {
     id,
     app: 'shop',
@@ -276,7 +276,7 @@ export function beat(
     concurrency: 10,
     ...described,
   }
-  return { instance, join, leaseMs, sequence }
+  return { instance, join, wake, leaseMs, sequence }
 }
 
 export function app(name: string, over: Partial<AppRecord> = {}): AppRecord {
