@@ -15,6 +15,8 @@ export interface AppRecord {
   readonly deployments: readonly DeploymentRecord[]
   /** Earlier deployments, by number. An id that comes back is lost, not new. Bounded. */
   readonly pruned?: readonly PrunedDeployment[]
+  /** Renames that pruned deployments declared, the latest last. Bounded. */
+  readonly renames?: readonly Rename[]
   /**
    * Schedules that were retired, and that no process with a right to them has declared since. A name is added before its schedule
    * is retired and removed before it is declared, so a declaring process never misses a retirement. Bounded.
@@ -34,6 +36,8 @@ export interface DeploymentRecord {
   readonly number: number
   /** Schedules that any process of this deployment ever declared, by name. */
   readonly declares: readonly string[]
+  /** Of those, the ones that are declared with `was`. */
+  readonly renames?: readonly Rename[]
   readonly firstReadyAt: Instant
   /** Since when it has had a live instance, this time. */
   readonly readyAt: Instant
@@ -45,6 +49,12 @@ export interface DeploymentRecord {
   readonly lost: boolean
   /** Nothing that only this lost deployment declared is left to retire. */
   readonly cleared: boolean
+}
+
+/** The job `id` was called `was`. */
+export interface Rename {
+  readonly was: string
+  readonly id: string
 }
 
 export type PrunedDeployment = Pick<DeploymentRecord, 'id' | 'number' | 'onProbation'>

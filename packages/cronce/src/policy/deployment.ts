@@ -1,10 +1,12 @@
-import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration } from '../model/app.ts'
+import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration, Rename } from '../model/app.ts'
 import type { Instant } from '../model/schedule.ts'
+import { namesOfJobs } from './job-names.ts'
 
 /** Deployments without a live instance that the record describes in full. Those with one are never pruned. */
 const MAX_GONE = 20
 /** Pruned deployments whose number is kept. */
 const MAX_PRUNED = 1_000
+const MAX_RENAMES = 1_000
 const MAX_RETIRED = 1_000
 const MAX_REFUSED = 50
 const LONG_GONE_MS = 3_600_000
@@ -14,6 +16,7 @@ export interface DeclaringProcess {
   readonly id: string
   readonly explicit: boolean
   readonly declares: readonly string[]
+  readonly renames?: readonly Rename[]
   /** It has been live for a whole hold-down, by its own monotonic clock: this ends probation. */
   readonly isSteady: boolean
   /** It registers for the first time, and no other instance of its deployment is live: the id comes back, though no peer saw it gone. */
@@ -150,9 +153,9 @@ export function newestExplicit(app: AppRecord): DeploymentRecord | null {
 }
 
 function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Instant): DeploymentRecord {
-  const { id, explicit, declares } = declaring
+  const { id, explicit, declares, renames } = declaring
   return {
-    ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort() },
+    ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort(), ...withRenames([], renames) },
     ...{ firstReadyAt: now, readyAt: now, goneAt: null, onProbation: false, lost: false, cleared: false },
   }
 }
@@ -161,7 +164,7 @@ function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Insta
 function returned(
   app: AppRecord,
   known: DeploymentRecord,
-  { declares, isSteady, explicit, isReturning = false }: DeclaringProcess,
+  { declares, renames, isSteady, explicit, isReturning = false }: DeclaringProcess,
   now: Instant,
   live: ReadonlySet<string>,
 ): DeploymentRecord {
@@ -170,18 +173,29 @@ function returned(
   const onProbation = known.onProbation && !isSteady
   // Without an id the same declarations have the same number. With one, they may have changed since it was gone.
   const isRestarted = isReturning && explicit && known.number === highestNumber(app)
-  const isSame = !isBack && onProbation === known.onProbation && all.length === known.declares.length && !isRestarted
+  const renamed = withRenames(known.renames, renames)
+  const isKnown = all.length === known.declares.length && renamed.renames?.length === known.renames?.length
+  const isSame = !isBack && onProbation === known.onProbation && isKnown && !isRestarted
   if (isSame && explicit === known.explicit) return known
   // A rollback gets a new number; an old server that reboots while a newer deployment runs does not.
   const hasHigher = app.deployments.some(({ id, number }) => number > known.number && live.has(id))
   const isRolledBack = isBack && known.lost && known.number < highestNumber(app) && !hasHigher
   return {
     ...known,
-    ...{ explicit, declares: all, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
+    ...{ explicit, declares: all, ...renamed, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
     number: !known.onProbation && (isRolledBack || isRestarted) ? highestNumber(app) + 1 : known.number,
     lost: onProbation ? known.lost : false,
     cleared: false,
   }
+}
+
+/** Both, without repetitions. */
+function withRenames(
+  known: readonly Rename[] = [],
+  more: readonly Rename[] = [],
+): { readonly renames?: readonly Rename[] } {
+  const added = more.filter(({ was, id }) => !known.some((one) => one.was === was && one.id === id))
+  return known.length + added.length === 0 ? {} : { renames: [...known, ...added] }
 }
 
 /** Whether a declaration of the process keeps or brings back a schedule that is announced as retired. */
@@ -221,8 +235,14 @@ function prune(app: AppRecord, me: string): AppRecord {
   const pruned = (app.pruned ?? []).filter(({ id }) => id !== me)
   if (dropped.size === 0 && pruned.length === (app.pruned?.length ?? 0)) return app
   const added = [...dropped].map(({ id, number, onProbation }) => ({ id, number, onProbation }))
+  const names = namesOfJobs(app)
+  const counted = [...dropped]
+    .toSorted((a, b) => a.number - b.number)
+    .flatMap(({ renames = [] }) => renames.filter(({ was, id }) => names.get(id)?.has(was)))
+  const { renames = [] } = withRenames(app.renames, counted)
   return {
     ...app,
+    ...(renames.length === 0 ? {} : { renames: renames.slice(-MAX_RENAMES) }),
     deployments: app.deployments.filter((deployment) => !dropped.has(deployment)),
     pruned: [...pruned, ...added].toSorted((a, b) => a.number - b.number).slice(-MAX_PRUNED),
   }
