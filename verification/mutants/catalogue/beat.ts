@@ -237,6 +237,18 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'drain-untold',
+    rule: 'rule 8',
+    breaks:
+      'An instance that stops tells nobody until its next beat is due: what was its share of the work starts late meanwhile.',
+    edits: [edit('engine/beat.ts', "const wake = state === 'draining' && !isDrainTold", 'const wake = false')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/stop.test.ts',
+      names: ['while an instance finishes its runs, the others do its share of the work on time'],
+    },
+  },
+  {
     name: 'farewell-before-the-end',
     rule: 'P9',
     breaks: 'An instance leaves before what it gave up is handed back.',

@@ -243,13 +243,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'rename-from-now',
     rule: 'P5, rule 42',
     breaks: 'A renamed job begins from now instead of where the old name stopped.',
-    edits: [
-      edit(
-        'policy/define.ts',
-        'const plannedTo = isContinued ? markOf(was) : planFrom(wanted, now) - 1',
-        'const plannedTo = now - 1',
-      ),
-    ],
+    edits: [edit('policy/continue.ts', 'const mark = goesOn ? markOf(from) : now', 'const mark = now')],
     caughtBy: rules(
       'a rename that was interrupted between its two writes is finished by the next process, and no instant is lost',
     ),
@@ -268,14 +262,24 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-release-renames',
     rule: 'P8, rule 42',
     breaks: 'An older release renames a job again that the newest one has renamed back.',
-    edits: [edit('engine/deploy.ts', '[one.id, state.id].every', '[one.id].every')],
+    edits: [
+      edit('engine/deploy.ts', '      if (accepted !== null && isRefusal(accepted)) continue\n', ''),
+      edit('engine/deploy.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
+    ],
     caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),
   },
   {
     name: 'other-names-ignored',
     rule: 'P1, rule 42',
     breaks: 'An older process brings its name of a job back while a newer release has the job under another name.',
-    edits: [edit('policy/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", '')],
+    edits: [
+      edit('policy/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", ''),
+      edit(
+        'policy/define.ts',
+        '  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
+        '',
+      ),
+    ],
     caughtBy: renames('without ids, a process from before two renames does not bring the first name back'),
   },
   {

@@ -102,6 +102,6 @@ function viewDeployments({ name, active, activated, deployments, refused }: AppR
   return { app: name, active, activated, deployments: views, refused }
 }
 
-function viewDeployment({ cleared: _, ...view }: DeploymentRecord): DeploymentView {
+function viewDeployment({ cleared: _, renames: __, ...view }: DeploymentRecord): DeploymentView {
   return view
 }

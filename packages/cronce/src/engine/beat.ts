@@ -47,22 +47,33 @@ export function member(
   /** Of the last heartbeat that was sent, and of the last one that was acknowledged. */
   let sentNumber = 0
   let ackedNumber = 0
+  /** The others were told that this instance takes nothing new. */
+  let isDrainTold = false
 
   const send = async (state: Exclude<InstanceState, 'dead'>, join: boolean): Promise<void> => {
     const { instance } = core
     const sent = core.lease.times()
     const number = ++sentNumber
     const sequence = { number, after: ackedNumber }
+    const wake = state === 'draining' && !isDrainTold
     await core.parts.sync('beat:sent')
     // Another incarnation by now: the answer is about the past.
     const isPast = (): boolean => instance !== core.instance || core.stopped.aborted
     const ask = async (): Promise<BeatAnswer> => {
       // Whoever has not heard of the store yet knows nothing that it could have forgotten.
       const settled = core.epochs.settled ?? core.parts.store.info.epoch
-      const answer = await core.parts.store.beat({ instance: describe(core, state), join, leaseMs, settled, sequence })
+      const answer = await core.parts.store.beat({
+        instance: describe(core, state),
+        join,
+        wake,
+        leaseMs,
+        settled,
+        sequence,
+      })
       // A late answer counts as well, but for what a later one has told: a lease runs from when it was asked for.
       if (!isPast() && number > ackedNumber) take(answer, sent)
       if (answer.alive) ackedNumber = Math.max(ackedNumber, number)
+      if (answer.alive && wake) isDrainTold = true
       return answer
     }
     // One answer that never comes must leave time for another question before the lease ends.

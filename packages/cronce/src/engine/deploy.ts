@@ -4,8 +4,9 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
-import type { Refusal } from '../policy/decision.ts'
-import { define, hasSameTiming, type Standing } from '../policy/define.ts'
+import { hasSameTiming } from '../policy/continue.ts'
+import type { Context, Refusal } from '../policy/decision.ts'
+import { type DefineWish, define, HELD_BY_OTHER_NAME } from '../policy/define.ts'
 import {
   announceRetirements,
   counts,
@@ -18,12 +19,13 @@ import {
   recordRefusals,
   registerProcess,
 } from '../policy/deployment.ts'
-import { retire } from '../policy/retire.ts'
+import { holderOf, namesOfJobs } from '../policy/job-names.ts'
+import { isRefusal } from '../policy/refusals.ts'
+import { retire, settleHeld } from '../policy/retire.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
-import type { Declared } from './parts.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
 
@@ -73,6 +75,7 @@ export function deployer(core: Core): Deployer {
   if (declared.length === 0) return IDLE
   const { clock, store, emit } = core.parts
   const names = declared.map(({ id }) => id).sort()
+  const renames = declared.flatMap(({ id, was }) => (was === undefined ? [] : [{ was, id }]))
   const watch = fleetWatch(core)
   const retires = retirer(core, watch, (operation, ids, decide, record) => change(operation, ids, decide, record))
   let kept: Kept | null = null
@@ -81,8 +84,6 @@ export function deployer(core: Core): Deployer {
   let declaredUnder = ''
   /** The instance id that was last registered. */
   let registeredAs = ''
-  /** By other names that declared jobs have in other releases: those with `was`, and those that a release renamed. */
-  let otherNames: ReadonlyMap<string, Declared> = new Map()
   let refusals: readonly RefusedDeclaration[] = []
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
@@ -143,6 +144,7 @@ export function deployer(core: Core): Deployer {
       id: deployment,
       explicit: core.settings.isExplicit,
       declares: names,
+      renames,
       isSteady,
       isReturning: isFirst(),
     }
@@ -193,19 +195,16 @@ export function deployer(core: Core): Deployer {
     const under = JSON.stringify([core.instance, ranks, retiredOf(record), [...watch.absentApps()]])
     if (under === declaredUnder) return 'done'
     const renamed = await rename(record)
-    if (renamed === 'outdated') return renamed
+    if (renamed !== 'done') return renamed
     const progress = await declare(record)
     if (progress === 'done') declaredUnder = under
     return progress
   }
 
   const declare = async (record: AppRecord): Promise<Progress> => {
-    const { number } = findDeployment(record, deployment)!
-    const source = { kind: 'code' as const, app, number }
-    const standing: Standing = { app: record, deployment, absentApps: watch.absentApps() }
-    const renamed = await renamedStates()
-    core.renamedJobs = new Map(renamed.map(({ renamedTo, state }) => [state.id, renamedTo]))
-    const old = new Map(renamed.map(({ renamedTo, state }) => [renamedTo, state]))
+    const wishes = wishesUnder(record)
+    const { states } = await loadNamed(wishes)
+    core.renamedJobs = renamedJobs(wishes, states)
     const refused: RefusedDeclaration[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
@@ -213,10 +212,13 @@ export function deployer(core: Core): Deployer {
       const found = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
-        const names = [...otherNames].flatMap(([name, one]) => (one.id === id ? name : []))
-        const wish = { definition: wanted.get(id)!.definition, source, standing, was: old.get(id), otherNames: names }
-        const decision = define(state, id, wish, context)
+        const wish = wishes.get(id)!
+        const decision = define(state, id, { ...wish, holder: otherHolder(wish, state, states) }, context)
         if (decision === null || !('refused' in decision)) return decision
+        if (decision.refused === HELD_BY_OTHER_NAME) {
+          progress = 'unfinished'
+          return null
+        }
         if (decision.refused === 'SCHEDULE_NAME_TAKEN' && state?.source.kind === 'code') watch.want(state.source.app)
         // That a newer deployment defines it is as it should be.
         if (decision.refused !== 'DEPLOYMENT_SUPERSEDED') found.set(id, decision)
@@ -257,72 +259,98 @@ export function deployer(core: Core): Deployer {
     return (await save(next)) ? next : null
   }
 
-  /** A schedule that goes on under another name is retired first, so no instant is planned under both. */
-  const rename = async (record: AppRecord): Promise<Progress> => {
-    const { number, declares, explicit } = findDeployment(record, deployment)!
-    // With ids, the newest deployment alone decides what is retired.
-    const isDeciding = !explicit || newestExplicit(record)?.id === deployment
-    const wanted = await findOtherNames()
-    otherNames = wanted
-    if (!isDeciding || wanted.size === 0) return 'done'
-    const names = [...wanted].flatMap(([was, { id }]) => [was, id])
-    const { schedules } = await callStore(core, 'rename (read)', () => store.load(names))
-    const active = new Set(schedules.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id))
-    const isRenamed = (state: ScheduleState): boolean => {
-      const one = wanted.get(state.id)
-      if (one === undefined || !isOwn(state) || !active.has(state.id) || declares.includes(state.id)) return false
-      // Renamed back only from where it goes on now.
-      if (one.was !== state.id && active.has(one.id)) return false
-      // A newer deployment that declares either name decides about both.
-      return [one.id, state.id].every((name) => outrankedBy(record, deployment, name) === null)
+  const wishesUnder = (record: AppRecord): ReadonlyMap<string, Wish> => {
+    const source = { kind: 'code' as const, app, number: findDeployment(record, deployment)!.number }
+    const standing = { app: record, deployment, absentApps: watch.absentApps() }
+    const names = namesOfJobs(record)
+    return new Map(
+      declared.map(({ id, was, definition }) => {
+        const otherNames = [...(names.get(id) ?? [])].filter((name) => name !== id)
+        return [id, { id, was, definition, source, standing, otherNames }]
+      }),
+    )
+  }
+
+  /** The schedules of this app by all names of the jobs that have several; by the names of this process, those of others, too. */
+  const loadNamed = async (wishes: ReadonlyMap<string, Wish>): Promise<Named> => {
+    const several = [...wishes.values()].filter(({ otherNames }) => otherNames.length > 0)
+    const ids = several.flatMap(({ id, otherNames }) => [id, ...otherNames])
+    const states = new Map<string, ScheduleState>()
+    let context: Context | null = null
+    for (let start = 0; start < ids.length; start += BATCH) {
+      const batch = ids.slice(start, start + BATCH)
+      const loaded = await callStore(core, 'rename (read)', () => store.load(batch))
+      context = core.context(loaded)
+      for (const state of loaded.schedules) if (isOwn(state) || wishes.has(state.id)) states.set(state.id, state)
     }
-    const ids = schedules.filter(isRenamed).map(({ id }) => id)
-    if (ids.length === 0) return 'done'
-    const announced = announceRetirements(record, ids)
-    if (!(await save(announced))) return 'outdated'
-    const decide: Decide = (was, state, context) => {
-      if (state === null) return null
-      const { id, definition } = wanted.get(was)!
-      const leavesDue = !active.has(id) && hasSameTiming(state.definition, definition)
-      return retire(state, { app, cause: 'renamed', deployment, number, renamedTo: id, leavesDue }, context)
-    }
-    await change('rename', ids, decide, announced)
-    // The record has another version now.
-    return 'outdated'
+    return { states, context, several }
   }
 
   const isOwn = ({ source }: ScheduleState): boolean => source.kind === 'code' && source.app === app
 
-  /** A job may have been renamed several times, also back: the nearest name comes first. */
-  const findOtherNames = async (): Promise<ReadonlyMap<string, Declared>> => {
-    const found = new Map(declared.flatMap((one) => (one.was === undefined ? [] : [[one.was, one] as const])))
-    for (let named = new Map([...found, ...declared.map((one) => [one.id, one] as const)]); named.size > 0; ) {
-      const next = new Map<string, Declared>()
-      const ids = [...named.keys()]
-      for (let start = 0; start < ids.length; start += BATCH) {
-        const batch = ids.slice(start, start + BATCH)
-        const { schedules } = await callStore(core, 'rename (read)', () => store.load(batch))
-        for (const state of schedules) {
-          const renamedTo = state.retirements?.at(-1)?.renamedTo
-          if (renamedTo === undefined || !isOwn(state) || found.has(renamedTo)) continue
-          next.set(renamedTo, named.get(state.id)!)
-          found.set(renamedTo, named.get(state.id)!)
-        }
+  /**
+   * A job that goes on under another name: first the old name is retired and holds the job, then the new one takes over from it. A process
+   * that dies in between leaves a holder, and the next process that declares any name of the job takes over from that.
+   */
+  const rename = async (record: AppRecord): Promise<Progress> => {
+    const { number, explicit } = findDeployment(record, deployment)!
+    const { states, context, several } = await loadNamed(wishesUnder(record))
+    if (context === null) return 'done'
+    // With ids, the newest deployment alone decides what is retired.
+    const isDeciding = !explicit || newestExplicit(record)?.id === deployment
+    const stops = new Map<string, { readonly renamedTo: string; readonly leavesDue: boolean }>()
+    const held: string[] = []
+    for (const wish of several) {
+      const own = states.get(wish.id) ?? null
+      const accepted = define(own, wish.id, wish, context)
+      // Otherwise no name would have the job.
+      if (accepted !== null && isRefusal(accepted)) continue
+      const isActive = own !== null && own.retiredAt === null
+      const [first, ...others] = isDeciding ? namesToStop(wish, isActive, states, record) : []
+      if (first !== undefined) {
+        const leavesDue = !isActive && hasSameTiming(first.definition, wish.definition)
+        stops.set(first.id, { renamedTo: wish.id, leavesDue })
+        for (const { id } of others) stops.set(id, { renamedTo: wish.id, leavesDue: false })
+        continue
       }
-      named = next
+      const holder = isActive ? undefined : otherHolder(wish, own, states)
+      if (holder !== undefined && !hasSameTiming(holder.definition, wish.definition)) held.push(holder.id)
     }
-    return found
+    if (held.length > 0) {
+      const settled = await change(
+        'rename',
+        held,
+        (_, state, at) => (state === null ? null : settleHeld(state, at)),
+        record,
+      )
+      if (settled !== 'done') return settled
+    }
+    if (stops.size === 0) return 'done'
+    const announced = announceRetirements(record, [...stops.keys()])
+    if (!(await save(announced))) return 'outdated'
+    const decide: Decide = (was, state, at) =>
+      state === null ? null : retire(state, { app, cause: 'renamed', deployment, number, ...stops.get(was)! }, at)
+    await change('rename', [...stops.keys()], decide, announced)
+    // The record has another version now.
+    return 'outdated'
   }
 
-  /** Schedules that go on under a name that this process declares, the one renamed last at the end. */
-  const renamedStates = async (): Promise<readonly { readonly renamedTo: string; readonly state: ScheduleState }[]> => {
-    if (otherNames.size === 0) return []
-    const { schedules } = await callStore(core, 'rename (read)', () => store.load([...otherNames.keys()]))
-    const found = schedules.flatMap((state) => {
-      const renamedTo = state.retirements?.at(-1)?.renamedTo ?? ''
-      return isOwn(state) && state.retiredAt !== null && names.includes(renamedTo) ? { renamedTo, state } : []
-    })
-    return found.sort((one, other) => (one.state.retiredAt ?? 0) - (other.state.retiredAt ?? 0))
+  /** The active schedules whose job goes on as `id`: the one that it continues first. */
+  const namesToStop = (
+    { id, was, otherNames }: Wish,
+    isActive: boolean,
+    states: ReadonlyMap<string, ScheduleState>,
+    record: AppRecord,
+  ): readonly ScheduleState[] => {
+    const active = otherNames.flatMap((name) => states.get(name) ?? []).filter(({ retiredAt }) => retiredAt === null)
+    // A job that is active under both names goes on under the declared one only if the code says so.
+    const wanted = active.filter((state) => !isActive || state.id === was)
+    // A newer deployment that declares either name decides about both.
+    const isOutranked = [id, ...wanted.map((state) => state.id)].some(
+      (name) => outrankedBy(record, deployment, name) !== null,
+    )
+    if (isOutranked) return []
+    return wanted.toSorted((a, b) => Number(b.id === was) - Number(a.id === was) || b.updatedAt - a.updatedAt)
   }
 
   /**
@@ -374,6 +402,42 @@ export function deployer(core: Core): Deployer {
   function isPresent(peer: InstanceRecord): boolean {
     return ofApp(peer, app)
   }
+}
+
+/** What this process declares under one name. */
+interface Wish extends DefineWish {
+  readonly id: string
+  readonly was: string | undefined
+  readonly otherNames: readonly string[]
+}
+
+interface Named {
+  readonly states: ReadonlyMap<string, ScheduleState>
+  /** `null`: no job has several names. */
+  readonly context: Context | null
+  readonly several: readonly Wish[]
+}
+
+/** The schedule of another name that holds the job. */
+function otherHolder(
+  { otherNames }: Wish,
+  own: ScheduleState | null,
+  states: ReadonlyMap<string, ScheduleState>,
+): ScheduleState | undefined {
+  const all = [...otherNames.flatMap((name) => states.get(name) ?? []), ...(own === null ? [] : [own])]
+  const holder = holderOf(all)
+  return holder === own ? undefined : holder
+}
+
+/** By the name that it had when they were planned, the declared job that runs what still waits. */
+function renamedJobs(
+  wishes: ReadonlyMap<string, Wish>,
+  states: ReadonlyMap<string, ScheduleState>,
+): ReadonlyMap<string, string> {
+  const isRenamed = (state: ScheduleState | undefined): boolean =>
+    state !== undefined && state.retiredAt !== null && state.retirements?.at(-1)?.renamedTo !== undefined
+  const all = [...wishes.values()].flatMap(({ id, otherNames }) => otherNames.map((name) => [name, id] as const))
+  return new Map(all.filter(([name]) => isRenamed(states.get(name))))
 }
 
 /** By id, of the deployments that count: their instances claim first what they define. */

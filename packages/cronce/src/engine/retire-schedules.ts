@@ -89,6 +89,7 @@ export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer 
     const seen: Observation = {
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
       ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
+      active: new Set(states.map(({ id }) => id)),
     }
     // The instances of the deployment that an operator chose follow at once: they know what goes on under another name.
     const judged = record.activated === deployment ? record : { ...record, activated: null }

@@ -11,7 +11,12 @@ export interface AppRecord {
   readonly active: string | null
   /** The deployment that an operator activated. Ends when an id appears for the first time. */
   readonly activated: string | null
+  /** All with a live instance, and the latest others. */
   readonly deployments: readonly DeploymentRecord[]
+  /** Earlier deployments, by number. An id that comes back is lost, not new. Bounded. */
+  readonly pruned?: readonly PrunedDeployment[]
+  /** Renames that pruned deployments declared, the latest last. Bounded. */
+  readonly renames?: readonly Rename[]
   /**
    * Schedules that were retired, and that no process with a right to them has declared since. A name is added before its schedule
    * is retired and removed before it is declared, so a declaring process never misses a retirement. Bounded.
@@ -31,6 +36,8 @@ export interface DeploymentRecord {
   readonly number: number
   /** Schedules that any process of this deployment ever declared, by name. */
   readonly declares: readonly string[]
+  /** Of those, the ones that are declared with `was`. */
+  readonly renames?: readonly Rename[]
   readonly firstReadyAt: Instant
   /** Since when it has had a live instance, this time. */
   readonly readyAt: Instant
@@ -43,6 +50,14 @@ export interface DeploymentRecord {
   /** Nothing that only this lost deployment declared is left to retire. */
   readonly cleared: boolean
 }
+
+/** The job `id` was called `was`. */
+export interface Rename {
+  readonly was: string
+  readonly id: string
+}
+
+export type PrunedDeployment = Pick<DeploymentRecord, 'id' | 'number' | 'onProbation'>
 
 export interface RefusedDeclaration {
   readonly schedule: string

@@ -1,8 +1,9 @@
 import type { AppRecord, DeploymentRecord } from '../model/app.ts'
 import { ending } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
-import type { Definition, Instant, Pause, Retirement, ScheduleState, Source } from '../model/schedule.ts'
+import type { Definition, Instant, Retirement, ScheduleState, Source } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
+import { continueJob, hasSameTiming } from './continue.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { findDeployment, highestOf, newestExplicit, outrankedBy, rankOf } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
@@ -11,19 +12,22 @@ import { endFire, noteWaits } from './fires.ts'
 import { missRetired } from './plan.ts'
 import { aboutSchedule, isRunning } from './records.ts'
 import { shortestKeepMs } from './retention.ts'
-import { canRead, markOf, nextOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
+import { canRead, markOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 import { planUpToNow, settleUpToNow } from './up-to-now.ts'
 import { waitAfterReturn } from './waiting.ts'
 import { isEnded } from './wake.ts'
+
+/** The job is active under another name, which this deployment may not retire. */
+export const HELD_BY_OTHER_NAME = 'HELD_BY_OTHER_NAME'
 
 export interface DefineWish {
   readonly definition: Definition
   readonly source: Source
   /** Of the deployment that declares it; without one the numbers alone decide. */
   readonly standing?: Standing | undefined
-  /** A schedule that this one continues under a new name, as it was when it was retired for that. */
-  readonly was?: ScheduleState | undefined
-  /** Names that the job has in other releases: those it had before, and those it was renamed to. */
+  /** The schedule of another name that holds the job: this one takes over from it if it is retired, and waits while it is active. */
+  readonly holder?: ScheduleState | undefined
+  /** Names that the job has in other releases. */
   readonly otherNames?: readonly string[] | undefined
 }
 
@@ -46,10 +50,12 @@ export function define(
   if (state === null) {
     const by = namedOtherwiseBy(wanted)
     if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
+    if (isHeld(wanted)) return held(id, wanted.holder!.id)
     return isPast ? refusePast(id) : create(id, wanted, context)
   }
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
+  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isPast) return refusePast(id)
@@ -76,23 +82,35 @@ function refusePast(id: string): Refusal {
 
 /** The first instant is the next one; under a new name, the one that follows what the old name has planned. */
 function create(id: string, wanted: DefineWish, context: Context): Decision {
-  const { definition, source, was } = wanted
-  const { now } = context
-  const isContinued = was !== undefined && hasSameTiming(was.definition, definition)
-  const plannedTo = isContinued ? markOf(was) : planFrom(wanted, now) - 1
-  const nextAt = nextOf(seriesOf(id, definition), definition, 0, plannedTo)
+  const { definition, source, holder } = wanted
+  const { now, zoneData } = context
+  const carried =
+    holder === undefined ? NOTHING_CARRIED : continueJob(holder, null, { now, goesOn: goesOn(holder, wanted) })
+  const plannedTo = holder === undefined ? planFrom(wanted, now) - 1 : carried.plannedTo
   const draft = begin(
     {
       ...{ id, version: 0, definition, revision: 1, source, createdAt: now, updatedAt: now },
-      ...{ pause: was?.pause ?? null, retiredAt: null, nextAt, plannedTo },
-      ...{ zoneData: zoneDataOf(definition, context.zoneData), wakeAt: null, tokens: 0, fired: 0, ended: 0 },
-      ...{ trimmedBefore: null, failedInRow: 0, open: [], backfills: [] },
-      last: was?.last ?? { dueAt: null, succeededDueAt: null, succeededAt: null },
+      ...carried,
+      ...{
+        retiredAt: null,
+        nextAt: null,
+        plannedTo,
+        zoneData: zoneDataOf(definition, zoneData),
+        wakeAt: null,
+        tokens: 0,
+      },
+      ...{ ended: 0, trimmedBefore: null, open: [], backfills: [] },
     },
     context,
   )
+  set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), plannedTo) })
   draft.events.push({ type: 'schedule.created', ...aboutSchedule(draft) })
   return finish(draft)
+}
+
+const NOTHING_CARRIED = {
+  ...{ pause: null, fired: 0, failedInRow: 0, plannedTo: 0 },
+  last: { dueAt: null, succeededDueAt: null, succeededAt: null },
 }
 
 /**
@@ -107,10 +125,11 @@ function planFrom({ definition: { trigger }, source }: DefineWish, from: Instant
 function change(state: ScheduleState, wanted: DefineWish, context: Context): Decision | Refusal {
   const draft = begin(state, context)
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
-  const renamed = renamedWhileRetired(state, wanted)
-  const isContinued = renamed === null && isContinuing(state, wanted)
+  const holder = state.retiredAt === null ? undefined : wanted.holder
+  const isContinued = holder === undefined && isContinuing(state, wanted)
+  // What it had not planned when it was renamed belongs to the holder.
   if (isContinued && isMoved) settleRetired(draft, null)
-  else if (state.retiredAt !== null && !isContinued) settleRetired(draft, state.retiredAt + 1)
+  else if (state.retiredAt !== null && !isContinued && !isRenamed(state)) settleRetired(draft, state.retiredAt + 1)
   if (!settleOldRule(draft, isMoved)) {
     return {
       refused: 'SCHEDULE_BEHIND',
@@ -128,13 +147,7 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
     trimmedBefore: trimmedAfter(state, definition, now),
   })
   if (isMoved || (state.retiredAt !== null && !isContinued)) {
-    const mark = markOf(draft.state)
-    // What the old rule has gone past is on record, or was no instant.
-    const from = planFrom(wanted, now + 1)
-    const plannedTo =
-      isMoved && renamed === null ? (from > mark ? from - 1 : now) : Math.max(mark, renamed?.mark ?? now)
-    // What it continues may have been resumed since.
-    if (renamed !== null) set(draft, { pause: renamed.pause })
+    const plannedTo = holder === undefined ? markAfter(draft, wanted, isMoved) : takeOver(draft, holder, wanted)
     const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }
@@ -143,23 +156,45 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
   return finish(draft)
 }
 
+/** Where the new rule begins. What the old rule has gone past is on record, or was no instant. */
+function markAfter({ state, context: { now } }: Draft, wanted: DefineWish, isMoved: boolean): Instant {
+  const mark = markOf(state)
+  if (!isMoved) return Math.max(mark, now)
+  const from = planFrom(wanted, now + 1)
+  return from > mark ? from - 1 : now
+}
+
+/** Go on where the holder of the job stopped. */
+function takeOver(draft: Draft, holder: ScheduleState, wanted: DefineWish): Instant {
+  const { now } = draft.context
+  const { plannedTo, ...carried } = continueJob(holder, draft.state, { now, goesOn: goesOn(holder, wanted) })
+  set(draft, carried)
+  return plannedTo
+}
+
+/** Whether what the holder of a job has not planned is planned under the name that takes over. */
+function goesOn(holder: ScheduleState, wanted: DefineWish): boolean {
+  return (isRenamed(holder) || isUndone(holder, wanted)) && hasSameTiming(holder.definition, wanted.definition)
+}
+
 /**
- * Whether a retirement is undone: the instants in between are planned by the misfire policy. True for what was retired by absence, and
- * for what the deployment that retired it declares after all.
+ * Whether a retirement is undone: the instants in between are planned by the misfire policy. True for what was retired by absence, for
+ * what the deployment that retired it declares after all, and for a rename that no other name has taken over from.
  */
-function isContinuing({ retiredAt, retirements }: ScheduleState, { source, standing }: DefineWish): boolean {
+function isContinuing(state: ScheduleState, wanted: DefineWish): boolean {
+  if (isUndone(state, wanted)) return true
+  const { retiredAt, retirements } = state
+  return retiredAt !== null && wanted.otherNames?.includes(retirements?.at(-1)?.renamedTo ?? '') === true
+}
+
+function isUndone({ retiredAt, retirements }: ScheduleState, { source, standing }: DefineWish): boolean {
   const last = retirements?.at(-1)
   if (retiredAt === null || last === undefined || source.kind !== 'code') return false
   return last.cause === 'absent' || (last.cause === 'dropped' && last.deployment === standing?.deployment)
 }
 
-/** What this schedule continues if the one of its old name was in use while this one was retired: a rename that was rolled back and made again. */
-function renamedWhileRetired(
-  { retiredAt }: ScheduleState,
-  { definition, was }: DefineWish,
-): { readonly mark: Instant; readonly pause: Pause | null } | null {
-  if (was === undefined || was.retiredAt === null || retiredAt === null || was.retiredAt < retiredAt) return null
-  return hasSameTiming(was.definition, definition) ? { mark: markOf(was), pause: was.pause } : null
+function isRenamed({ retiredAt, retirements }: ScheduleState): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.cause === 'renamed'
 }
 
 function comeBack(draft: Draft, retiredAt: Instant): void {
@@ -190,11 +225,6 @@ function settleOldRule(draft: Draft, isMoved: boolean): boolean {
   const { pause } = draft.state
   // The stretch of the pause stays as it is while the instants do; else it is settled as the pause would end by itself.
   return isMoved && pause !== null ? settleUpToNow(draft, pause.missed) : planUpToNow(draft)
-}
-
-export function hasSameTiming(a: Definition, b: Definition): boolean {
-  const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end
-  return isSame && a.limit === b.limit
 }
 
 /** What is open keeps what it was planned with. */
@@ -234,6 +264,19 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
   return retiredAt === null
     ? refuseRank(state, wanted, standing, wanted.source.number)
     : refuseReturn(state, wanted, standing, wanted.source.number)
+}
+
+/** Whether the job goes on under another name: this one must not plan beside it. */
+function isHeld({ holder }: DefineWish): boolean {
+  return holder !== undefined && holder.retiredAt === null
+}
+
+function held(id: string, by: string): Refusal {
+  return {
+    refused: HELD_BY_OTHER_NAME,
+    message: `The job of the schedule ${id} goes on as ${by}.`,
+    hint: 'Nothing needs to be done: the newest deployment decides which name it has.',
+  }
 }
 
 /** The newer deployment that has the job under another name: it decides about both. */

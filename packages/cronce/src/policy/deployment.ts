@@ -1,7 +1,12 @@
-import type { AppRecord, DeploymentRecord, RefusedDeclaration } from '../model/app.ts'
+import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration, Rename } from '../model/app.ts'
 import type { Instant } from '../model/schedule.ts'
+import { namesOfJobs } from './job-names.ts'
 
-const MAX_DEPLOYMENTS = 20
+/** Deployments without a live instance that the record describes in full. Those with one are never pruned. */
+const MAX_GONE = 20
+/** Pruned deployments whose number is kept. */
+const MAX_PRUNED = 1_000
+const MAX_RENAMES = 1_000
 const MAX_RETIRED = 1_000
 const MAX_REFUSED = 50
 const LONG_GONE_MS = 3_600_000
@@ -11,6 +16,7 @@ export interface DeclaringProcess {
   readonly id: string
   readonly explicit: boolean
   readonly declares: readonly string[]
+  readonly renames?: readonly Rename[]
   /** It has been live for a whole hold-down, by its own monotonic clock: this ends probation. */
   readonly isSteady: boolean
   /** It registers for the first time, and no other instance of its deployment is live: the id comes back, though no peer saw it gone. */
@@ -38,16 +44,15 @@ export function registerProcess(
 ): AppRecord | null {
   if (declaring.declares.length === 0) return null
   const record = app ?? noApp(name)
-  const known = findDeployment(record, declaring.id)
+  const known = findDeployment(record, declaring.id) ?? unpruned(record, declaring, now)
   const next =
     known === undefined ? firstAppearance(record, declaring, now) : returned(record, known, declaring, now, live)
   const objected = record.retired.filter((schedule) => isProtectedBy(record, next, declaring, schedule))
   if (next === known && objected.length === 0) return null
   const deployments = replaceDeployment(record.deployments, next)
   return withActive({
-    ...record,
+    ...prune({ ...record, deployments }, next.id),
     version: record.version + 1,
-    deployments: trimmed(deployments, next.id),
     // An operator's choice ends when an id appears for the first time.
     activated: known === undefined ? null : record.activated,
     retired: record.retired.filter((schedule) => !objected.includes(schedule)),
@@ -148,9 +153,9 @@ export function newestExplicit(app: AppRecord): DeploymentRecord | null {
 }
 
 function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Instant): DeploymentRecord {
-  const { id, explicit, declares } = declaring
+  const { id, explicit, declares, renames } = declaring
   return {
-    ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort() },
+    ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort(), ...withRenames([], renames) },
     ...{ firstReadyAt: now, readyAt: now, goneAt: null, onProbation: false, lost: false, cleared: false },
   }
 }
@@ -159,7 +164,7 @@ function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Insta
 function returned(
   app: AppRecord,
   known: DeploymentRecord,
-  { declares, isSteady, explicit, isReturning = false }: DeclaringProcess,
+  { declares, renames, isSteady, explicit, isReturning = false }: DeclaringProcess,
   now: Instant,
   live: ReadonlySet<string>,
 ): DeploymentRecord {
@@ -168,18 +173,29 @@ function returned(
   const onProbation = known.onProbation && !isSteady
   // Without an id the same declarations have the same number. With one, they may have changed since it was gone.
   const isRestarted = isReturning && explicit && known.number === highestNumber(app)
-  const isSame = !isBack && onProbation === known.onProbation && all.length === known.declares.length && !isRestarted
+  const renamed = withRenames(known.renames, renames)
+  const isKnown = all.length === known.declares.length && renamed.renames?.length === known.renames?.length
+  const isSame = !isBack && onProbation === known.onProbation && isKnown && !isRestarted
   if (isSame && explicit === known.explicit) return known
   // A rollback gets a new number; an old server that reboots while a newer deployment runs does not.
   const hasHigher = app.deployments.some(({ id, number }) => number > known.number && live.has(id))
   const isRolledBack = isBack && known.lost && known.number < highestNumber(app) && !hasHigher
   return {
     ...known,
-    ...{ explicit, declares: all, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
+    ...{ explicit, declares: all, ...renamed, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
     number: !known.onProbation && (isRolledBack || isRestarted) ? highestNumber(app) + 1 : known.number,
     lost: onProbation ? known.lost : false,
     cleared: false,
   }
+}
+
+/** Both, without repetitions. */
+function withRenames(
+  known: readonly Rename[] = [],
+  more: readonly Rename[] = [],
+): { readonly renames?: readonly Rename[] } {
+  const added = more.filter(({ was, id }) => !known.some((one) => one.was === was && one.id === id))
+  return known.length + added.length === 0 ? {} : { renames: [...known, ...added] }
 }
 
 /** Whether a declaration of the process keeps or brings back a schedule that is announced as retired. */
@@ -207,21 +223,51 @@ function replaceDeployment(
   return deployments.map((known) => (known.id === next.id ? next : known))
 }
 
-/** Drops what matters least: deployments that are lost and cleared, then lost, then gone; the oldest first. */
-function trimmed(deployments: readonly DeploymentRecord[], me: string): readonly DeploymentRecord[] {
-  if (deployments.length <= MAX_DEPLOYMENTS) return deployments
-  const weight = ({ id, goneAt, lost, cleared, number }: DeploymentRecord): number =>
-    (id === me || goneAt === null ? 3 : !lost ? 2 : !cleared ? 1 : 0) * 2 ** 50 + number
-  const kept = new Set(deployments.toSorted((a, b) => weight(b) - weight(a)).slice(0, MAX_DEPLOYMENTS))
-  return deployments.filter((deployment) => kept.has(deployment))
+/**
+ * Prune deployments without a live instance: first those that are lost and cleared, then lost ones, then others; the oldest first. Their
+ * ids keep their numbers, so an old server that reboots is never taken for a new release.
+ */
+function prune(app: AppRecord, me: string): AppRecord {
+  const weight = ({ lost, cleared, number }: DeploymentRecord): number =>
+    (!lost ? 2 : !cleared ? 1 : 0) * 2 ** 50 + number
+  const gone = app.deployments.filter(({ id, goneAt }) => id !== me && goneAt !== null)
+  const dropped = new Set(gone.toSorted((a, b) => weight(b) - weight(a)).slice(MAX_GONE))
+  const pruned = (app.pruned ?? []).filter(({ id }) => id !== me)
+  if (dropped.size === 0 && pruned.length === (app.pruned?.length ?? 0)) return app
+  const added = [...dropped].map(({ id, number, onProbation }) => ({ id, number, onProbation }))
+  const names = namesOfJobs(app)
+  const counted = [...dropped]
+    .toSorted((a, b) => a.number - b.number)
+    .flatMap(({ renames = [] }) => renames.filter(({ was, id }) => names.get(id)?.has(was)))
+  const { renames = [] } = withRenames(app.renames, counted)
+  return {
+    ...app,
+    ...(renames.length === 0 ? {} : { renames: renames.slice(-MAX_RENAMES) }),
+    deployments: app.deployments.filter((deployment) => !dropped.has(deployment)),
+    pruned: [...pruned, ...added].toSorted((a, b) => a.number - b.number).slice(-MAX_PRUNED),
+  }
 }
 
-function highestNumber(app: AppRecord): number {
-  return highestOf(app.deployments)?.number ?? 0
+/** A pruned deployment that comes back: lost, and with its number. */
+function unpruned(
+  { pruned = [] }: AppRecord,
+  { id, explicit }: DeclaringProcess,
+  now: Instant,
+): DeploymentRecord | undefined {
+  const known = pruned.find((one) => one.id === id)
+  if (known === undefined) return undefined
+  const times = { firstReadyAt: now, readyAt: now, goneAt: now }
+  return { ...known, explicit, declares: [], ...times, lost: true, cleared: true }
 }
 
-export function highestOf(deployments: readonly DeploymentRecord[]): DeploymentRecord | null {
-  return deployments.reduce<DeploymentRecord | null>(
+function highestNumber({ deployments, pruned = [] }: AppRecord): number {
+  return highestOf<PrunedDeployment>([...deployments, ...pruned])?.number ?? 0
+}
+
+export function highestOf<Numbered extends { readonly number: number }>(
+  deployments: readonly Numbered[],
+): Numbered | null {
+  return deployments.reduce<Numbered | null>(
     (best, next) => (best === null || next.number > best.number ? next : best),
     null,
   )

@@ -1,9 +1,12 @@
 import { ending } from '../model/outcome.ts'
 import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../model/schedule.ts'
+import { MAX_STEPS } from './bounds.ts'
 import type { Context, Decision } from './decision.ts'
 import { begin, choicesOfFire, type Draft, finish, set } from './draft.ts'
 import { endFire } from './fires.ts'
+import { missRetired, planPaused } from './plan.ts'
 import { aboutSchedule, isRunning } from './records.ts'
+import { canRead } from './series.ts'
 import { settleUpToNow } from './up-to-now.ts'
 import { frozenUntil } from './wake.ts'
 
@@ -32,6 +35,17 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   })
   draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
   return finish(draft)
+}
+
+/**
+ * Record what a renamed schedule has not planned, since no other name will: the job goes on with other instants. `null`: nothing is left.
+ */
+export function settleHeld(state: ScheduleState, context: Context): Decision | null {
+  if (state.retiredAt === null || !canRead(state.definition)) return null
+  const draft = begin(state, context)
+  const step = (): boolean => (state.pause === null ? missRetired(draft, null) : planPaused(draft, 'skip', null))
+  for (let steps = 0; steps < MAX_STEPS && step(); steps++);
+  return draft.state === state ? null : finish(draft)
 }
 
 /** End the frozen fires and backfills of a retired schedule whose misfire window has passed. */

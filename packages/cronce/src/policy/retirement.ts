@@ -3,6 +3,7 @@ import type { InstanceRecord } from '../model/instance.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { counts, findDeployment, highestOf, newestExplicit } from './deployment.ts'
+import { otherNamesOf } from './job-names.ts'
 
 const DAY_MS = 86_400_000
 
@@ -19,6 +20,8 @@ export interface Observation {
   readonly absent: ReadonlySet<string>
   /** Schedules that the observer saw contested for all of `retireAfter`. */
   readonly outwaited: ReadonlySet<string>
+  /** The active schedules of the app. */
+  readonly active: ReadonlySet<string>
 }
 
 export type Verdict =
@@ -64,6 +67,8 @@ function judgeDropped(
   seen: Observation,
 ): Verdict {
   if (newest.declares.includes(schedule)) return KEEP
+  // Its job goes on under that name as soon as the declaration is accepted.
+  if (otherNamesOf(app, schedule).some((name) => newest.declares.includes(name) && !seen.active.has(name))) return WAIT
   const verdict: Verdict = {
     kind: 'retire',
     cause: 'dropped',

@@ -50,7 +50,7 @@ export interface Store<Tx = unknown> {
   /**
    * Join, renew, change state or leave. `alive: false`: declared dead or unknown to have lived; this id is over, unless the
    * epoch has moved: then its joining may be what was lost, and it may join again. Or its number was refused: see `Beat.sequence`.
-   * Joining and leaving wake the others, who share the work anew.
+   * Joining, leaving and a beat with `wake` wake the others, who share the work anew.
    */
   beat(beat: Beat): Promise<BeatAnswer>
 
@@ -249,6 +249,8 @@ export interface Beat {
   }
   /** The first beat of this incarnation. Any other is refused for an id that the store does not have. */
   readonly join: boolean
+  /** Tell the others at once: this instance takes nothing new from now on. */
+  readonly wake?: boolean | undefined
   /**
    * Which heartbeat of this incarnation it is. Unless it joins, it is refused and changes nothing if the last one on record is not
    * from `after` up to, but without, `number`: then another machine renews under the same id, or a later one has overtaken it.

@@ -3,6 +3,7 @@ import { policyOf } from '../../src/model/policy.ts'
 import type { FireRecord, RunRecord } from '../../src/model/record.ts'
 import type { ScheduleState } from '../../src/model/schedule.ts'
 import { isNewerToken } from '../../src/model/token.ts'
+import { otherNamesOf } from '../../src/policy/job-names.ts'
 import { type MemoryData, runKeyText } from '../../src/store/memory/data.ts'
 import { trigger } from '../../src/trigger/from-data.ts'
 import { type RecordsIn, recordsIn } from './records-in.ts'
@@ -37,12 +38,14 @@ export function checkPromises({ source, handled }: Checked): void {
   if (namespace !== undefined) handlersStartedByTheBook(recordsIn(namespace), handled)
 }
 
-/** P5, and P1: no instant before the high-water mark is missing or there twice. */
-function everyInstantIsOnRecordOnce(state: ScheduleState, { fires }: RecordsIn): void {
-  const { definition, nextAt } = state
+/** P5, and P1: no instant before the high-water mark is missing or there twice. The names of a renamed job have one series. */
+function everyInstantIsOnRecordOnce(state: ScheduleState, { fires, apps }: RecordsIn): void {
+  const { definition, nextAt, source } = state
+  const app = source.kind === 'code' ? apps.get(source.app) : undefined
+  const names = new Set([state.id, ...(app === undefined ? [] : otherNamesOf(app, state.id))])
   if (definition.trigger === null || state.revision !== 1 || state.retiredAt !== null) return
   const timeline = trigger(definition.trigger)
-  const records = [...fires.values()].filter(({ schedule, nonce }) => schedule === state.id && nonce === '')
+  const records = [...fires.values()].filter(({ schedule, nonce }) => names.has(schedule) && nonce === '')
   const covered = new Map<number, number>()
   const cover = (at: number): void => void covered.set(at, (covered.get(at) ?? 0) + 1)
   for (const { dueAt, range } of records) {
@@ -53,6 +56,11 @@ function everyInstantIsOnRecordOnce(state: ScheduleState, { fires }: RecordsIn):
   const first = Math.max(state.createdAt, definition.start ?? 0)
   for (let at = timeline.next(first - 1); at !== null && (nextAt === null || at < nextAt); at = timeline.next(at)) {
     if (definition.end !== null && at >= definition.end) break
+    // A new job may have the old name of a renamed one.
+    const isElsewhere = state.retirements?.some(({ renamedTo = '' }) =>
+      fires.has(fireKeyText({ schedule: renamedTo, dueAt: at, nonce: '' })),
+    )
+    if (!covered.has(at) && isElsewhere) continue
     // A schedule that was dropped and declared again by another deployment begins from then.
     if (!covered.has(at) && state.retirements?.some(({ from, to }) => at >= from && at <= (to ?? at))) continue
     if (definition.limit !== null && covered.size === definition.limit && !covered.has(at)) break

@@ -464,3 +464,46 @@ test('after a release that crashed, the release before defines again, also if an
   assert.equal((await fleet.operator.deployments.get('shop')).active, 'v1')
   fleet.end()
 })
+
+test('an old server that reboots changes nothing, however many releases came after it', async () => {
+  const fleet = await createFleet()
+  const release = (n: number) =>
+    fleet.add(
+      (app) => {
+        app.job('bill', { every: n === 1 ? '10m' : '1m' }, () => {})
+        if (n > 1) app.job('dunning', { every: '1m' }, () => {})
+      },
+      { deployment: `v${n}` },
+    )
+  let before = await release(1)
+  for (let n = 2; n <= 24; n++) {
+    await fleet.advance('70s')
+    const next = await release(n)
+    await fleet.world.until(before.app.stop())
+    before = next
+  }
+  await fleet.advance('1m')
+  await release(1)
+  await fleet.advance('15m')
+  assert.equal((await fleet.operator.deployments.get('shop')).active, 'v24')
+  assert.deepEqual((await fleet.operator.schedules.get('bill')).trigger, { kind: 'every', everyMs: MINUTE, anchor: 0 })
+  assert.equal(await stateOf(fleet, 'dunning'), 'active')
+  fleet.end()
+})
+
+test('many live deployments of one app change its record and a shared job only when they appear', async () => {
+  const fleet = await createFleet()
+  for (let n = 0; n < 24; n++) {
+    const declare: Declare = (app) => {
+      app.job('shared', { every: n === 0 ? '2m' : '1m' }, () => {})
+      app.job(`own-${n}`, { every: '10m' }, () => {})
+    }
+    await fleet.add(declare, NO_ID)
+  }
+  await fleet.advance('30s')
+  const saved = (): number => fleet.members.reduce((sum, { link }) => sum + (link.calls.get('saveApp') ?? 0), 0)
+  const before = saved()
+  await fleet.advance('3m')
+  assert.deepEqual([saved() - before, fleet.events('schedule.changed').length], [0, 1])
+  fleet.end()
+})

@@ -9,10 +9,11 @@ export interface RecordsIn {
   /** By `runKeyText`. */
   readonly runs: ReadonlyMap<string, RunRecord>
   readonly schedules: ReadonlyMap<string, ScheduleState>
+  readonly apps: NamespaceData['apps']
 }
 
 /** All fires and runs of a store in memory, read off its history and its states without its indexes. */
-export function recordsIn({ schedules, history }: NamespaceData): RecordsIn {
+export function recordsIn({ schedules, history, apps }: NamespaceData): RecordsIn {
   const fires = new Map<string, FireRecord>()
   const runs = new Map<string, RunRecord>()
   for (const line of history.values()) {
@@ -26,5 +27,5 @@ export function recordsIn({ schedules, history }: NamespaceData): RecordsIn {
       if (isRunning(fire)) runs.set(runKeyText(state.id, fire.run.token), viewOpenRun(state, fire))
     }
   }
-  return { fires, runs, schedules }
+  return { fires, runs, schedules, apps }
 }

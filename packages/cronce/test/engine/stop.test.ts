@@ -24,6 +24,28 @@ test('an instance that stops lets its runs finish, takes nothing new, and leaves
   fleet.end()
 })
 
+test('while an instance finishes its runs, the others do its share of the work on time', async () => {
+  const fleet = await createFleet()
+  const [first] = await fleet.addMany(2, (app, { clock }) => {
+    app.job('long', '1 0 * * *', () => clock.sleep(25_000))
+    for (let number = 0; number < 20; number++) app.job(`job ${number}`, { every: '1s' }, () => {})
+  })
+  await fleet.advance('1m1s')
+  const holder = fleet.handled.find(({ schedule }) => schedule === 'long')?.member ?? first!
+  const stopped = holder.app.stop()
+  await fleet.advance('100ms')
+  const from = fleet.now()
+  await fleet.advance('5s')
+  const late = fleet.handled.filter(({ dueAt, startedAt }) => dueAt > from && startedAt - dueAt > 100)
+  assert.deepEqual(
+    late.map(({ schedule, dueAt, startedAt }) => [schedule, startedAt - dueAt]),
+    [],
+  )
+  assert.ok(fleet.handled.filter(({ dueAt }) => dueAt > from).length >= 4 * 20)
+  await fleet.world.until(stopped)
+  fleet.end()
+})
+
 test('what does not finish within the drain is handed back, at no cost, and runs elsewhere at once', async () => {
   const fleet = await createFleet()
   await fleet.addMany(2, (app, { clock }) =>

@@ -219,14 +219,42 @@ test('refusals are those of the latest declaration of each process', () => {
   )
 })
 
-test('at most twenty deployments are remembered, the live ones among them', () => {
-  const fleet = new Fleet().start('old')
-  for (let n = 0; n < 40; n++) {
+/** Many releases, each after the one before it has gone. */
+function releaseMany(fleet: Fleet, count: number): Fleet {
+  for (let n = 0; n < count; n++) {
     fleet.now += MINUTE
     fleet.start(`d${n}`)
     if (n > 0) fleet.end(`d${n - 1}`).lose(`d${n - 1}`)
   }
-  assert.equal(fleet.app?.deployments.length, 20)
+  return fleet
+}
+
+test('the record describes twenty deployments that are gone, and all that are live', () => {
+  const fleet = releaseMany(new Fleet().start('old'), 40)
+  fleet.start('last')
+  // Twenty, `old`, `d39` and `last`.
+  assert.equal(fleet.app?.deployments.length, 23)
   assert.ok(fleet.of('old') !== undefined)
-  assert.equal(fleet.app?.active, 'd39')
+  assert.equal(fleet.app?.active, 'last')
+  for (let n = 0; n < 50; n++) fleet.start(`live-${n}`)
+  assert.equal([...fleet.live].filter((id) => fleet.of(id) === undefined).length, 0)
+})
+
+test('a deployment of long ago keeps its low number when it comes back, and gets a new one by a rollback', () => {
+  const fleet = releaseMany(new Fleet().start('old').end('old').lose('old'), 60).start('old')
+  assert.deepEqual([fleet.of('old').number, fleet.app?.active, fleet.definer()], [1, 'd59', 'd59'])
+  fleet.end('old').lose('old')
+  fleet.end('d59').lose('d59').start('old')
+  assert.deepEqual([fleet.of('old').number, fleet.definer()], [62, 'old'])
+})
+
+test('a deployment of long ago that had died early is still on probation', () => {
+  const fleet = releaseMany(new Fleet().start('old').end('old', true).lose('old'), 60)
+  fleet.end('d59').lose('d59').start('old')
+  assert.deepEqual([fleet.of('old').onProbation, fleet.of('old').number], [true, 1])
+})
+
+test('the numbers of a thousand deployments are kept', () => {
+  const fleet = releaseMany(new Fleet(), 1_100)
+  assert.equal(fleet.app?.pruned?.length, 1_000)
 })

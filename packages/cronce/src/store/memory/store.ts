@@ -77,7 +77,7 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       const answer = beat(own, core.now(), given, own.epoch === lostIn)
       const isSettled = answer.alive && given.settled !== undefined && settle(own, given.instance.id, given.settled)
       if (given.join) wrote(own)
-      if (given.join || isSettled || given.instance.state === 'left') core.wake(namespace)
+      if (given.join || given.wake === true || isSettled || given.instance.state === 'left') core.wake(namespace)
       return answer
     },
     bury: async (burial) => bury(space(), core.now(), burial),

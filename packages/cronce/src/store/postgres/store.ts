@@ -388,7 +388,7 @@ export function openStore<Tx>(
       await liveness.hold(id)
       warmUp()
     }
-    const isNews = given.join || state === 'left'
+    const isNews = given.join || given.wake === true || state === 'left'
     const value = beatValue(given, liveness.isHolding(), isNews ? wakeUp : null)
     const answer = await askMoment<BeatRow>(statements.beat, [namespace, value])
     const { alive, number, now, chores } = answer

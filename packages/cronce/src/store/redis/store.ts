@@ -267,7 +267,7 @@ export async function openStore(
     requireOpen()
     const { id, state } = given.instance
     if (given.join) await liveness.hold(id)
-    const isNews = given.join || state === 'left'
+    const isNews = given.join || given.wake === true || state === 'left'
     const args = [...beatValues(given), isNews ? '1' : '0', session.publish, wakeUp.channel, wakeUp.payload]
     const { now, epoch, lines } = await ask(BEAT, args)
     const { alive, number, bases, appVersion, prunable, instances, busy, held, orphans } = readBeat(id, lines)

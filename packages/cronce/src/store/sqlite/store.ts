@@ -112,7 +112,7 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     requireOpen()
     const { id, state } = given.instance
     if (given.join) await hold(liveness, id, warn)
-    const isWake = given.join || state === 'left'
+    const isWake = given.join || given.wake === true || state === 'left'
     const { answer, wakes } = await write((on) => {
       requireCompatible(on, file)
       if (isWake) countWake(on, namespace)

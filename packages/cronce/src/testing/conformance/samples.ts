@@ -362,9 +362,9 @@ function withRun(before: ScheduleState, { token }: RunRecord, over: Partial<Open
 
 export function beat(
   id: string,
-  over: Partial<Beat['instance']> & Partial<Pick<Beat, 'join' | 'leaseMs' | 'sequence'>> = {},
+  over: Partial<Beat['instance']> & Partial<Pick<Beat, 'join' | 'wake' | 'leaseMs' | 'sequence'>> = {},
 ): Beat {
-  const { join = false, leaseMs = LEASE_MS, sequence, ...described } = over
+  const { join = false, wake, leaseMs = LEASE_MS, sequence, ...described } = over
   const instance: Beat['instance'] = {
     id,
     app: 'shop',
@@ -380,7 +380,7 @@ export function beat(
     concurrency: 10,
     ...described,
   }
-  return { instance, join, leaseMs, sequence }
+  return { instance, join, wake, leaseMs, sequence }
 }
 
 export function app(name: string, over: Partial<AppRecord> = {}): AppRecord {

@@ -76,6 +76,21 @@ export function wakeRules(rule: Rule): void {
   )
 
   rule(
+    'whoever watches is told of a beat with wake',
+    async (bench) => {
+      const other = await bench.open()
+      await join(other, 'i')
+      const listener = listenerOf(bench.store)
+      await bench.eventually('the beat is heard of', async () => {
+        await other.beat(beat('i', { state: 'draining', wake: true }))
+        return listener.calls > 0
+      })
+      listener.stop()
+    },
+    'wakes',
+  )
+
+  rule(
     'several watch, and each stops for itself',
     async (bench) => {
       const other = await bench.open()

@@ -1,0 +1,36 @@
+import type { Definition, Instant, Last, ScheduleState } from '../model/schedule.ts'
+import { isEqual } from './equal.ts'
+import { markOf } from './series.ts'
+
+type Carried = 'plannedTo' | 'pause' | 'skipped' | 'fired' | 'failedInRow' | 'last'
+
+/**
+ * What a job takes along when it goes on under another of its names, in either direction. `from` held it last, `to` is the schedule that
+ * takes over, `null` if there was none. `goesOn`: the instants that `from` has not planned are planned by `to`; otherwise those after `now`.
+ */
+export function continueJob(
+  from: ScheduleState,
+  to: ScheduleState | null,
+  { now, goesOn }: { readonly now: Instant; readonly goesOn: boolean },
+): Required<Pick<ScheduleState, Carried>> {
+  const { pause, skipped = [], fired, failedInRow } = from
+  const mark = goesOn ? markOf(from) : now
+  return {
+    plannedTo: to === null ? mark : Math.max(mark, markOf(to)),
+    ...{ pause, skipped, fired, failedInRow },
+    last: to === null ? from.last : laterLast(from.last, to.last),
+  }
+}
+
+/** Whether two definitions have the same instants. */
+export function hasSameTiming(a: Definition, b: Definition): boolean {
+  const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end
+  return isSame && a.limit === b.limit
+}
+
+function laterLast(a: Last, b: Last): Last {
+  const succeeded = (a.succeededDueAt ?? 0) >= (b.succeededDueAt ?? 0) ? a : b
+  const { succeededDueAt, succeededAt } = succeeded
+  const dueAt = a.dueAt === null || b.dueAt === null ? (a.dueAt ?? b.dueAt) : Math.max(a.dueAt, b.dueAt)
+  return { dueAt, succeededDueAt, succeededAt }
+}

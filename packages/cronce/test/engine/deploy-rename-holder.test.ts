@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
+
+const MINUTE = 60_000
+
+const job =
+  (name: string, more: { was?: string; cron?: string; limit?: number } = {}): Declare =>
+  (app) =>
+    app.job(name, { cron: '* * * * *', ...more }, () => {})
+
+/** By minute and name, what is on record, ranges spelled out. */
+async function recorded(fleet: Fleet, ...names: string[]): Promise<string[]> {
+  const lists = await Promise.all(
+    names.map((schedule) => fleet.operator.fires.list({ schedule, order: 'earliest', limit: 200 })),
+  )
+  const all = lists.flatMap(({ items }) => items)
+  return all
+    .flatMap(({ dueAt, range, schedule, state }) => {
+      const first = (dueAt - NEW_YEAR) / MINUTE
+      const last = range === null ? first : (range.untilAt - NEW_YEAR) / MINUTE
+      return Array.from({ length: last - first + 1 }, (_, index) => ({ minute: first + index, schedule, state }))
+    })
+    .sort((one, other) => one.minute - other.minute)
+    .map(({ minute, schedule, state }) => `${minute} ${schedule} ${state}`)
+}
+
+const minutesOf = (lines: readonly string[]): number[] => lines.map((line) => Number(line.split(' ')[0]))
+const upTo = (last: number): number[] => Array.from({ length: last + 1 }, (_, minute) => minute)
+
+test('a rename to a name that is taken is refused, and the job goes on under the old one', async () => {
+  for (const ids of [
+    ['v1', 'v2'],
+    [undefined, undefined],
+  ]) {
+    const fleet = await createFleet()
+    await fleet.add(job('bill'), { deployment: ids[0] })
+    await fleet.advance('2m50s')
+    await fleet.operator.schedules.create('invoice', { job: 'bill', cron: '0 0 * * *' })
+    const second = await fleet.add(job('invoice', { was: 'bill' }), { deployment: ids[1] })
+    await fleet.advance('15m')
+    await fleet.world.until(second.app.stop())
+    await fleet.advance('5m')
+    assert.deepEqual(
+      [...new Set(fleet.events('schedule.refused').map(({ schedule, code }) => `${code} ${schedule}`))],
+      ['SCHEDULE_NAME_TAKEN invoice'],
+    )
+    assert.deepEqual(fleet.events('schedule.retired'), [])
+    assert.deepEqual(minutesOf(await recorded(fleet, 'bill')), upTo(22))
+    fleet.end()
+  }
+})
+
+for (const [next, declare, deployment] of [
+  ['the same release', job('invoice', { was: 'bill' }), 'v2'],
+  ['the release before', job('bill'), 'v1'],
+  ['a release that renames it again', job('receipt', { was: 'invoice' }), 'v3'],
+  ['a release that skips the name', job('receipt', { was: 'bill' }), 'v3'],
+  ['a release that also changes the rule', job('receipt', { was: 'invoice', cron: '*/1 * * * 0-7' }), 'v3'],
+  ['the release before, with another rule', job('bill', { cron: '*/1 * * * 0-7' }), 'v4'],
+] as const) {
+  test(`a rename that is interrupted loses nothing: ${next} goes on`, async () => {
+    const fleet = await createFleet()
+    const first = await fleet.add(job('bill'), { deployment: 'v1' })
+    await fleet.advance('2m50s')
+    await fleet.world.until(first.app.stop())
+    const second = fleet.make(job('invoice', { was: 'bill' }), { deployment: 'v2' })
+    second.at('declare:sent', () => second.crash())
+    void second.app.start()
+    await fleet.advance('4m')
+    assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+    assert.equal(await fleet.operator.schedules.find('invoice'), null)
+    await fleet.add(declare, { deployment })
+    await fleet.advance('5m')
+    const found = await recorded(fleet, 'bill', 'invoice', 'receipt')
+    assert.deepEqual(minutesOf(found), upTo(11))
+    const ran = fleet.handled.map(({ dueAt }) => dueAt)
+    assert.equal(new Set(ran).size, ran.length)
+    fleet.end()
+  })
+}
+
+test('what ran under the new name is not missed under the old one after a rollback', async () => {
+  const fleet = await createFleet()
+  const previous: (number | null)[] = []
+  const noting: Declare = (app) =>
+    app.job('bill', '* * * * *', ({ previous: { succeededDueAt } }) => {
+      previous.push(succeededDueAt === null ? null : (succeededDueAt - NEW_YEAR) / MINUTE)
+    })
+  const first = await fleet.add(noting, { deployment: 'v1' })
+  await fleet.advance('50s')
+  await fleet.world.until(first.app.stop())
+  await fleet.advance('1m')
+  const second = await fleet.add(job('invoice', { was: 'bill' }), { deployment: 'v2' })
+  await fleet.advance('2m')
+  await fleet.world.until(second.app.stop())
+  await fleet.add(noting, { deployment: 'v1' })
+  await fleet.advance('2m')
+  assert.deepEqual(await recorded(fleet, 'bill', 'invoice'), [
+    ...['0 bill succeeded', '1 invoice succeeded', '2 invoice succeeded', '3 invoice succeeded'],
+    ...['4 bill succeeded', '5 bill succeeded'],
+  ])
+  // `run.previous` knows of what ran under the other name.
+  assert.deepEqual(previous, [null, 3, 4])
+  fleet.end()
+})
+
+test('what a pause has held back survives a rename and its rollback', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(job('bill'), { deployment: 'v1' })
+  await fleet.advance('50s')
+  await fleet.operator.schedules.pause('bill', { missed: 'all' })
+  await fleet.advance('2m')
+  await fleet.world.until(first.app.stop())
+  const second = await fleet.add(job('invoice', { was: 'bill' }), { deployment: 'v2' })
+  await fleet.advance('2m')
+  await fleet.world.until(second.app.stop())
+  await fleet.add(job('bill'), { deployment: 'v1' })
+  await fleet.advance('1m')
+  await fleet.operator.schedules.resume('bill', { missed: 'all' })
+  await fleet.advance('1m')
+  assert.deepEqual(
+    await recorded(fleet, 'bill', 'invoice'),
+    upTo(6).map((minute) => `${minute} bill succeeded`),
+  )
+  fleet.end()
+})
+
+test('an instant that was skipped ahead, and the limit, count under the new name, too', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(job('bill', { limit: 5 }), { deployment: 'v1' })
+  await fleet.advance('1m50s')
+  await fleet.operator.schedules.skipNext('bill', { dueAt: NEW_YEAR + 2 * MINUTE })
+  await fleet.world.until(first.app.stop())
+  await fleet.add(job('invoice', { was: 'bill', limit: 5 }), { deployment: 'v2' })
+  await fleet.advance('10m')
+  assert.deepEqual(await recorded(fleet, 'bill', 'invoice'), [
+    ...['0 bill succeeded', '1 bill succeeded', '2 bill skipped'],
+    ...['3 invoice succeeded', '4 invoice succeeded'],
+  ])
+  fleet.end()
+})
