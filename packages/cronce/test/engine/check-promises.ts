@@ -4,7 +4,7 @@ import type { FireRecord, RunRecord } from '../../src/model/record.ts'
 import type { ScheduleState } from '../../src/model/schedule.ts'
 import { isNewerToken } from '../../src/model/token.ts'
 import { otherNamesOf } from '../../src/policy/job-names.ts'
-import { type MemoryData, runKeyText } from '../../src/store/memory/data.ts'
+import { fireKeyText, type MemoryData, runKeyText } from '../../src/store/memory/data.ts'
 import { trigger } from '../../src/trigger/from-data.ts'
 import { type RecordsIn, recordsIn } from './records-in.ts'
 
