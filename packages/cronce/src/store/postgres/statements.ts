@@ -452,19 +452,24 @@ begin
   return _answer;
 end
 $cronce$;`,
-  schedules: `-- Schedules as they are read: one array for each column, since most are read hundreds at a time.
+  schedules: `-- Schedules as they are read: one array for each column, since most are read hundreds at a time. A column in which all of them have
+-- what most have is left out.
 create function {schema}._states(_keys bigint[]) returns json language sql stable
 as $cronce$
 select json_build_object(
-         'key', array_agg(k.key), 'name', array_agg(k.name), 'format', array_agg(k.format), 'version', array_agg(k.version),
-         'definition', array_agg(k.definition), 'wakeAt', array_agg(k.wake_at), 'nextAt', array_agg(k.next_at),
-         'plannedTo', array_agg(k.planned_to), 'tokens', array_agg(k.tokens), 'fired', array_agg(k.fired),
-         'dueAt', array_agg(k.due_at), 'token', array_agg(k.token::text), 'claim', array_agg(k.claim),
-         'startedAt', array_agg(k.started_at),
-         'instance', array_agg(case when k.runner = 0 then '' else (select r.instance from {schema}._runners r where r.number = k.runner) end),
+         'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
+         'wakeAt', array_agg(k.wake_at), 'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'fired', array_agg(k.fired),
          'failedInRow', array_agg(k.failed_in_row), 'ended', array_agg(k.ended), 'lastDue', array_agg(k.last_due),
          'lastOkDue', array_agg(k.last_ok_due), 'lastOkAt', array_agg(k.last_ok_at),
-         'trimmedBefore', array_agg(k.trimmed_before), 'zone', array_agg(k.zone), 'more', array_agg(k.more))
+         'format', case when max(k.format) > {format} then array_agg(k.format) end,
+         'plannedTo', case when max(k.planned_to) > {none} then array_agg(k.planned_to) end,
+         'trimmedBefore', case when max(k.trimmed_before) > {none} then array_agg(k.trimmed_before) end,
+         'zone', case when bool_or(k.zone <> '') then array_agg(k.zone) end,
+         'more', case when bool_or(k.more <> '') then array_agg(k.more) end,
+         'open', case when max(k.runner) > 0 then json_build_object(
+           'instance', array_agg(case when k.runner = 0 then '' else (select r.instance from {schema}._runners r where r.number = k.runner) end),
+           'dueAt', array_agg(k.due_at), 'token', array_agg(k.token::text), 'claim', array_agg(k.claim),
+           'startedAt', array_agg(k.started_at)) end)
   from (
     select k.*
       from unnest(_keys) with ordinality as wanted (key, place)
@@ -544,6 +549,8 @@ begin
          ) w
      ) w
      where j.is_cut
+       and (position('1' in j.buckets) > 0 and not j.mine_known
+            or position('0' in j.buckets) > 0 and not j.others_known and j.wake_at <= _stale)
   ),
   young as (
     select j.job, min(w.wake_at) filter (where not w.mine) as others_at, count(*) as n, max(w.wake_at) as last_at
