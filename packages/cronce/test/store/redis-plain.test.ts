@@ -96,7 +96,15 @@ function anyChange(random: Random, now: number, epoch: number, id: string, state
   const dueAt = random(6) === 0 ? now - random(3) * HOUR_MS : lastDue
   const slots = random(6) === 0 ? { slots: ['s'], limit: 2 } : {}
   const nonce = random(8) === 0 ? { nonce: `n${random(4)}` } : {}
-  const chosen = { instance: random(4) === 0 ? 'j' : 'i', dueAt, startedAt: now, epoch, claim: random(99), ...slots, ...nonce }
+  const chosen = {
+    instance: random(4) === 0 ? 'j' : 'i',
+    dueAt,
+    startedAt: now,
+    epoch,
+    claim: random(99),
+    ...slots,
+    ...nonce,
+  }
   const claimed = claim(state, chosen)
   const notBefore = random(10) === 0 ? now + HOUR_MS : dueAt
   return { ...claimed, state: { ...claimed.state!, wakeAt }, notBefore: random(2) === 0 ? notBefore : null }
