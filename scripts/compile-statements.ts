@@ -33,13 +33,17 @@ function path(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url))
 }
 
-/** The text of the module. */
-export function compile({ from, extension, constant, first = [] }: Target): string {
+/** The text of the module. `change`: what a file is taken for, by its name. */
+export function compile(
+  { from, extension, constant, first = [] }: Target,
+  change: (name: string, text: string) => string = (_, text) => text,
+): string {
   const found = readdirSync(path(from))
     .filter((name) => name.endsWith(extension))
     .map((name) => name.slice(0, -extension.length))
   const names = [...first, ...found.filter((name) => !first.includes(name)).sort()]
-  const entries = names.flatMap((name) => textsOf(name, readFileSync(path(`${from}${name}${extension}`), 'utf8')))
+  const read = (file: string): string => change(file, readFileSync(path(`${from}${file}`), 'utf8'))
+  const entries = names.flatMap((name) => textsOf(name, read(`${name}${extension}`)))
   const lines = entries.map(([name, text]) => `  ${name}: ${literal(text)},\n`)
   return `// Written by scripts/compile-statements.ts. Change the files it names, then run it again.\n\nexport const ${constant} = {\n${lines.join('')}} as const\n`
 }

@@ -1,5 +1,6 @@
 import { registerHooks } from 'node:module'
 import { compileLua } from '../../scripts/compile-lua.ts'
+import { compile, TARGETS } from '../../scripts/compile-statements.ts'
 import { mutate } from './mutant.ts'
 import { findMutant } from './mutants.ts'
 
@@ -13,6 +14,9 @@ const SOURCE = new URL('../../packages/cronce/src/', import.meta.url).href
 /** Compiled from the Lua files, which the edits are about. */
 const SCRIPTS = 'store/redis/scripts.ts'
 const LUA = 'store/redis/lua/'
+/** Compiled from the SQL files. */
+const STATEMENTS = 'store/postgres/statements.ts'
+const SQL = 'store/postgres/sql/'
 const { MUTANT = '' } = process.env
 const mutant = findMutant(MUTANT)
 
@@ -23,6 +27,9 @@ registerHooks({
     const file = url.slice(SOURCE.length)
     if (file === SCRIPTS && mutant.edits.some((edit) => edit.file.startsWith(LUA))) {
       return { ...loaded, source: compileLua((name, lua) => mutate(mutant, `${LUA}${name}`, lua)) }
+    }
+    if (file === STATEMENTS && mutant.edits.some((edit) => edit.file.startsWith(SQL))) {
+      return { ...loaded, source: compile(TARGETS[0]!, (name, sql) => mutate(mutant, `${SQL}${name}`, sql)) }
     }
     if (!mutant.edits.some((edit) => edit.file === file)) return loaded
     return { ...loaded, source: mutate(mutant, file, textOf(loaded.source)) }

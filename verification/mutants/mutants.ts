@@ -7,6 +7,7 @@ import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
+import { POSTGRES_MUTANTS } from './catalogue/postgres.ts'
 import { REDIS_MUTANTS } from './catalogue/redis.ts'
 import { RUN_MUTANTS } from './catalogue/runs.ts'
 import { SETTLE_MUTANTS } from './catalogue/settle.ts'
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RUN_MUTANTS,
   ...BEAT_MUTANTS,
   ...SQLITE_MUTANTS,
+  ...POSTGRES_MUTANTS,
   ...REDIS_MUTANTS,
   ...GUARD_MUTANTS,
 ]

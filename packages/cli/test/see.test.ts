@@ -342,8 +342,9 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
   test('on PostgreSQL as well', async () => {
     const { url } = storeOf('postgres')
     const psql = await obtain('psql')
-    const sql = `delete from cronce._fires where schedule = 'tick' and due_at =
-      (select max(due_at) from cronce._fires where schedule = 'tick' and outcome = 'succeeded')`
+    const sql = `delete from cronce._history h using cronce._names n
+      where n.key = h.key and n.name = 'tick' and h.due_at =
+        (select max(x.due_at) from cronce._history x where x.key = n.key and x.is_final and x.reason = 1)`
     execFileSync(psql, [url, '-XAtq', '--set', 'ON_ERROR_STOP=1', '-c', sql])
     const { status, stdout } = await ask(['fires', 'tick', '--verify', '--store', url])
     assert.equal(status, 1)

@@ -127,7 +127,7 @@ describe('Migrations of PostgreSQL', () => {
     for (const work of [requireMigrated, migrateUp, migrationStatus]) {
       await assert.rejects(work(database, 'old_format'), (error: Error & { code?: string; hint?: string }) => {
         assert.match(error.hint!, /drop schema "old_format" cascade/)
-        return error.code === 'STORE_FORMAT_OLD'
+        return error.code === 'STORE_SCHEMA_OLDER'
       })
     }
   })

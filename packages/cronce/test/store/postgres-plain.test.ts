@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
 import type { Change } from '../../src/model/change.ts'
 import { ending } from '../../src/model/outcome.ts'
 import type { HistoryRecord } from '../../src/model/record.ts'
-import { isRunning, type OpenFire, type ScheduleState } from '../../src/model/schedule.ts'
+import { isRunning, type OpenFire, type RunningFire, type ScheduleState } from '../../src/model/schedule.ts'
 import { makeToken } from '../../src/model/token.ts'
-import { viewOpenRun } from '../../src/model/views.ts'
+import { viewEndedFire, viewOpenRun } from '../../src/model/views.ts'
 import type { Database } from '../../src/store/postgres/database.ts'
 import { settleIdentity } from '../../src/store/postgres/identity.ts'
 import { migrateUp } from '../../src/store/postgres/migrate.ts'
 import { openDatabase } from '../../src/store/postgres/open.ts'
 import { openStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { collect, join } from '../../src/testing/conformance/bench.ts'
+import { applyAll, applyOne, bury, collect, create, join, loadOne } from '../../src/testing/conformance/bench.ts'
 import {
   beat,
   change,
   creation,
   definition,
+  endedLine,
   HOUR_MS,
   NOON,
   schedule,
@@ -141,6 +142,105 @@ function counting(database: Database, counts: Map<string, number>): Database {
     close: () => database.close(),
   }
 }
+
+/** Two processes on one namespace, and how often each used the plain statements. */
+async function pairOf(context: TestContext) {
+  const warn = (): void => {}
+  const database = openDatabase(server.url, { session: false, warn })
+  context.after(() => database.close())
+  await migrateUp(database, 'cronce')
+  const epoch = await settleIdentity(database, 'cronce', { adopt: false, warn })
+  const counts = new Map<string, number>()
+  const options = { namespace: context.name, warn }
+  const [store, peer] = [0, 1].map(() => openStore(counting(database, counts), 'cronce', epoch, options))
+  await join(store!, 'i')
+  return { store: store!, peer: peer!, uses: (name: string) => counts.get(name) ?? 0 }
+}
+
+function plainClaimOf(state: ScheduleState, dueAt = NOON, more: Partial<Change> = {}): Change {
+  const tokens = state.tokens + 1
+  const run = { token: makeToken(1, tokens), instance: 'i', claim: tokens, startedAt: dueAt + 5, cancel: null }
+  const over = { tokens, fired: state.fired + 1, nextAt: dueAt + HOUR_MS, wakeAt: dueAt + HOUR_MS }
+  return withFires(change(state, over, more), [waiting(dueAt, { plannedAt: dueAt + 5, attempt: 1, run })])
+}
+
+function plainEndOf({ state }: Change, more: Partial<Change> = {}): Change {
+  const fire = state!.open[0]!
+  return { ...settlement(state!, viewOpenRun(state!, fire as RunningFire)), ...more }
+}
+
+test('a plain change that was decided on an older version is refused', async (context) => {
+  const { store, peer, uses } = await pairOf(context)
+  const state = await create(store, schedule('s'))
+  const changed = change(state, { failedInRow: 3 })
+  await loadOne(peer, 's')
+  await applyAll(peer, [changed])
+
+  assert.deepEqual(await applyOne(store, plainClaimOf(state), { claimant: CLAIMANT }), { kind: 'conflict' })
+  const claimed = plainClaimOf((await loadOne(store, 's'))!)
+  await applyAll(store, [claimed], { claimant: CLAIMANT })
+  const again = change((await loadOne(peer, 's'))!, { fired: 9 })
+  await applyAll(peer, [again])
+  assert.deepEqual(await applyOne(store, plainEndOf(claimed)), { kind: 'conflict' })
+
+  assert.deepEqual([uses('claim'), uses('settle')], [2, 1])
+  assert.equal((await loadOne(store, 's'))!.fired, 9)
+})
+
+test('a plain claim of a fire that is on record is refused with its record', async (context) => {
+  const { store, uses } = await pairOf(context)
+  const line = endedLine('s', NOON, { number: 1, expiresAt: NOON + HOUR_MS })
+  await applyAll(store, [withFires(change(await create(store, schedule('s'))), [line])])
+  const state = (await loadOne(store, 's'))!
+
+  const result = await applyOne(store, plainClaimOf(state), { claimant: CLAIMANT })
+
+  assert.deepEqual([result, uses('claim')], [{ kind: 'exists', fire: viewEndedFire(line) }, 1])
+  assert.deepEqual(await loadOne(store, 's'), state)
+})
+
+test('a plain change of another epoch is refused', async (context) => {
+  const { store, uses } = await pairOf(context)
+  const state = await create(store, schedule('s'))
+  const epoch = store.info.epoch + 1
+
+  const early = await applyOne(store, plainClaimOf(state, NOON, { epoch }), { claimant: CLAIMANT })
+  const claimed = plainClaimOf(state)
+  await applyAll(store, [claimed], { claimant: CLAIMANT })
+  const late = await applyOne(store, plainEndOf(claimed, { epoch }))
+
+  assert.deepEqual([early, late], [{ kind: 'conflict' }, { kind: 'conflict' }])
+  assert.deepEqual([uses('claim'), uses('settle')], [2, 1])
+})
+
+test('only a live instance makes a plain claim', async (context) => {
+  const { store, uses } = await pairOf(context)
+  const state = await create(store, schedule('s'))
+  await store.beat(beat('i', { state: 'left' }))
+
+  assert.deepEqual(await applyOne(store, plainClaimOf(state), { claimant: CLAIMANT }), { kind: 'not-live' })
+
+  assert.deepEqual([await loadOne(store, 's'), uses('claim')], [state, 1])
+})
+
+test('a plain claim is held by its instance, and an orphan once that is dead', async (context) => {
+  const { store, peer, uses } = await pairOf(context)
+  const claimed = plainClaimOf(await create(store, schedule('s')))
+  await applyAll(store, [claimed], { claimant: CLAIMANT })
+  const { token } = claimed.state!.open[0]!.run!
+  const held = [{ schedule: 's', token, claim: 1, cancel: null }]
+  assert.deepEqual((await store.beat(beat('i'))).held, held)
+  // The state stops being plain, and becomes plain again: the claim is found all the while.
+  const paused = change(claimed.state!, { pause: { at: NOON, until: null, note: null, author: null, missed: 'skip' } })
+  await applyAll(peer, [paused])
+  assert.deepEqual((await store.beat(beat('i'))).held, held)
+  await applyAll(peer, [change(paused.state!, { pause: null })])
+  assert.deepEqual((await store.beat(beat('i'))).held, held)
+  await join(peer, 'j')
+  await bury(peer, 'i')
+  assert.deepEqual((await peer.beat(beat('j'))).chores.orphans, ['i'])
+  assert.equal(uses('claim'), 1)
+})
 
 test('what the plain statements write is what the general one would have written', async (context) => {
   const warn = (): void => {}

@@ -21,7 +21,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           '(head === undefined) !== (change.version === 0)',
         ],
       ],
-      postgres: [['apply-sql.ts', 'k.id = c.id and k.version = c.version and', 'k.id = c.id and']],
+      postgres: [
+        [
+          'sql/apply.sql',
+          'k.key = _name.key and k.version = _change.version and k.format',
+          'k.key = _name.key and k.format',
+        ],
+      ],
       redis: [['lua/apply.lua', "version ~= (exists and was_version or '0') then", "(version == '0') == exists then"]],
     },
   },
@@ -45,11 +51,10 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       postgres: [
-        ['apply-sql.ts', ' and not may.moved and taken.is is null', ' and not may.moved'],
         [
-          'apply-sql.ts',
-          '  on conflict (namespace, id) do nothing\n  returning id',
-          '  on conflict (namespace, id) do update set version = excluded.version, state = excluded.state\n  returning id',
+          'sql/apply.sql',
+          '        if _name.key is not null and exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;\n',
+          '',
         ],
       ],
       redis: [
@@ -68,7 +73,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'one thread' },
       sqlite: { none: 'one writer: every change is a transaction of its own' },
-      postgres: [['apply-sql.ts', '\n        for no key update skip locked\n   ) k', '\n   ) k']],
+      postgres: [
+        [
+          'sql/apply.sql',
+          'and k.format <= {format}\n           for no key update skip locked;',
+          'and k.format <= {format};',
+        ],
+      ],
       redis: { none: 'one script at a time' },
     },
   },
@@ -79,13 +90,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'one thread' },
       sqlite: { none: 'one writer' },
-      postgres: [
-        [
-          'apply-sql.ts',
-          '  on conflict (namespace, id) do nothing\n  returning id',
-          '  on conflict (namespace, id) do update set version = excluded.version, state = excluded.state\n  returning id',
-        ],
-      ],
+      postgres: { none: 'the keys of the tables refuse the second of two' },
       redis: { none: 'one script at a time' },
     },
   },
@@ -96,7 +101,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'if (change.epoch !== space.epoch || ', 'if (']],
       sqlite: [['apply.ts', 'if (change.epoch !== batch.epoch || ', 'if (']],
-      postgres: [['apply-sql.ts', 'where c.version > 0 and c.epoch = may.epoch and', 'where c.version > 0 and']],
+      postgres: [
+        [
+          'sql/apply.sql',
+          'if _change.epoch <> _at.epoch or',
+          'if _change.version = 0 and _change.epoch <> _at.epoch or',
+        ],
+      ],
       redis: [['lua/apply.lua', 'if given_epoch ~= epoch_now or version', 'if version']],
     },
   },
@@ -107,7 +118,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'change.epoch !== space.epoch', '(change.version > 0 && change.epoch !== space.epoch)']],
       sqlite: [['apply.ts', 'change.epoch !== batch.epoch', '(change.version > 0 && change.epoch !== batch.epoch)']],
-      postgres: [['apply-sql.ts', 'where c.version = 0 and c.epoch = may.epoch and', 'where c.version = 0 and']],
+      postgres: [
+        [
+          'sql/apply.sql',
+          'if _change.epoch <> _at.epoch or',
+          'if _change.version > 0 and _change.epoch <> _at.epoch or',
+        ],
+      ],
       redis: [['lua/apply.lua', 'given_epoch ~= epoch_now', "(version ~= '0' and given_epoch ~= epoch_now)"]],
     },
   },
@@ -118,7 +135,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', '    if (!isLive) return NOT_LIVE\n', '']],
       sqlite: [['store.ts', "      if (!isLive) return { kind: 'not-live' }\n", '']],
-      postgres: [['apply-sql.ts', ' = may.epoch and may.live and', ' = may.epoch and', 2]],
+      postgres: [['sql/apply.sql', 'if _claimant.number = 0 then', 'if false then']],
       redis: [
         [
           'lua/apply.lua',
@@ -135,13 +152,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'if (!isLive) return', 'if (!isLive && change.version > 0) return']],
       sqlite: [['store.ts', 'if (!isLive) return', 'if (!isLive && change.version > 0) return']],
-      postgres: [
-        [
-          'apply-sql.ts',
-          'c.version = 0 and c.epoch = may.epoch and may.live and',
-          'c.version = 0 and c.epoch = may.epoch and',
-        ],
-      ],
+      postgres: { none: 'one check is made for all changes of a call' },
       redis: { none: 'refused as a whole' },
     },
   },
@@ -154,9 +165,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['store.ts', 'return isStale ? {', 'return isStale && change.version === 0 ? {']],
       postgres: [
         [
-          'apply-sql.ts',
-          'where c.version > 0 and c.epoch = may.epoch and may.live and may.kept and',
-          'where c.version > 0 and c.epoch = may.epoch and may.live and',
+          'sql/apply.sql',
+          "    if not found then return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true); end if;\n",
+          '',
         ],
       ],
       redis: [
@@ -175,13 +186,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'isHeld || isStale ? CONFLICT', 'isHeld || (isStale && change.version > 0) ? CONFLICT']],
       sqlite: [['store.ts', 'return isStale ? {', 'return isStale && change.version > 0 ? {']],
-      postgres: [
-        [
-          'apply-sql.ts',
-          'where c.version = 0 and c.epoch = may.epoch and may.live and may.kept and',
-          'where c.version = 0 and c.epoch = may.epoch and may.live and',
-        ],
-      ],
+      postgres: { none: 'one check is made for all changes of a call' },
       redis: { none: 'refused as a whole' },
     },
   },
@@ -192,7 +197,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'the version is compared again at the commit' },
       sqlite: { none: 'one writer' },
-      postgres: [['apply-sql.ts', 'h.app_version from header h)\n     for share\n', 'h.app_version from header h)\n']],
+      postgres: [
+        ['sql/apply.sql', 'a.version = _head.app_version\n        for share;', 'a.version = _head.app_version;'],
+      ],
       redis: { none: 'one script at a time' },
     },
   },
@@ -215,13 +222,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           'lease_ms = ?\n where namespace = ? and id = ?',
         ],
       ],
-      postgres: [
-        [
-          'apply-sql.ts',
-          "i.id = (select h.instance from header h) and i.state in ('live', 'draining')",
-          'i.id = (select h.instance from header h)',
-        ],
-      ],
+      postgres: [['sql/apply.sql', " and i.state in ('live', 'draining')", '', 2]],
       redis: [
         [
           'lua/apply.lua',
@@ -244,7 +245,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       sqlite: { none: 'the same statement as a beat' },
-      postgres: [['apply-sql.ts', 'set renewals = i.renewals + 1,', 'set renewals = i.renewals,']],
+      postgres: [
+        [
+          'sql/instances.sql',
+          '\n     + coalesce((select c.id from {schema}._claims c where c.runner = _runner order by c.id desc limit 1), 0) % 1048576',
+          '',
+        ],
+      ],
       redis: [
         [
           'lua/apply.lua',
@@ -283,7 +290,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', '  if (change.notBefore !== null && now < change.notBefore) return EARLY\n', '']],
       sqlite: [['apply.ts', 'change.notBefore !== null && batch.now < change.notBefore', 'false']],
-      postgres: [['apply-sql.ts', 'case when x.not_before > may.now then', 'case when false then']],
+      postgres: [['sql/apply.sql', 'if _change.not_before > _at.now then', 'if false then']],
       redis: [['lua/apply.lua', "  if not_before ~= '' and now < tonumber(not_before) then return 'e' end\n", '']],
     },
   },
@@ -296,9 +303,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', '? statement(db, FIRE).get(namespace, schedule, dueAt, nonce)', '? undefined']],
       postgres: [
         [
-          'apply-sql.ts',
-          "select o.fire as record from ${schema}._open o\n      where x.nonce = ''",
-          "select o.fire as record from ${schema}._open o\n      where false and x.nonce = ''",
+          'sql/apply.sql',
+          'or exists (select from {schema}._open o where o.key = _name.key and o.due_at = f.due_at and o.nonce = f.nonce offset 0)',
+          '',
         ],
       ],
       redis: [['lua/apply.lua', '    local found = find_open(open, due, nonce)\n', '    local found = nil\n']],
@@ -307,7 +314,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'ended-fire-on-record',
     breaks: 'A fire that has ended is made a second time.',
-    rule: 'a fire whose key is on record is refused with that record, and nothing of the change is written',
+    rule: 'a fire that has ended is refused with its record, and nothing of the change is written',
     stores: {
       memory: [['apply.ts', 'if (fire !== undefined) return { kind', 'if (fire?.ending === null) return { kind']],
       sqlite: [
@@ -319,9 +326,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       ],
       postgres: [
         [
-          'apply-sql.ts',
-          "select o.record from ${schema}._fires o\n      where x.nonce = ''",
-          "select o.record from ${schema}._fires o\n      where false and x.nonce = ''",
+          'sql/apply.sql',
+          'or exists (select from {schema}._history h where h.key = _name.key and h.due_at = f.due_at and h.nonce = f.nonce offset 0)',
+          '',
         ],
       ],
       redis: [['lua/apply.lua', '      found = find_fire(history, due, nonce) and due\n', '']],
@@ -336,9 +343,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', ': statement(db, FIRE_BY_NONCE).get(namespace, schedule, nonce)', ': undefined']],
       postgres: [
         [
-          'apply-sql.ts',
-          "select o.fire from ${schema}._open o\n      where x.nonce <> ''",
-          "select o.fire from ${schema}._open o\n      where false and x.nonce <> ''",
+          'sql/apply.sql',
+          "or f.nonce <> '' and exists (select from {schema}._open o where o.key = _name.key and o.nonce = f.nonce offset 0)",
+          '',
         ],
       ],
       redis: [
@@ -363,13 +370,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       sqlite: [['apply.ts', "and nonce = ? and nonce <> ''`", "and nonce = ? and nonce <> '' and outcome = 'open'`"]],
-      postgres: [
-        [
-          'apply-sql.ts',
-          "select o.record from ${schema}._fires o\n      where x.nonce <> ''",
-          "select o.record from ${schema}._fires o\n      where false and x.nonce <> ''",
-        ],
-      ],
+      postgres: [['sql/apply.sql', "or f.nonce <> '' and exists (\n", 'or false and exists (\n']],
       redis: [['lua/apply.lua', "    if not found and nonce ~= '' then found = find_nonce(history, nonce) end\n", '']],
     },
   },
@@ -418,9 +419,9 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       ],
       postgres: [
         [
-          'apply-sql.ts',
-          'where sums.hopeless or (get_bit((select bits from hopeless), sums.n) = 0 and sums.used > sums.most)',
-          'where false',
+          'sql/apply.sql',
+          "if _change.limits is not null then\n        select 'full '",
+          "if false then\n        select 'full '",
         ],
       ],
       redis: [['lua/apply.lua', 'if holders > tonumber(limit[2]) then', 'if false then']],
@@ -434,7 +435,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: { none: 'each change is written before the next is judged' },
       sqlite: [['apply.ts', 'batch.slots.set(slot, before + Number(', 'batch.slots.set(slot, before + 0 * Number(']],
       postgres: [
-        ['apply-sql.ts', 'over (partition by x.slot order by x.n) as used', 'over (partition by x.slot, x.n) as used'],
+        ['sql/apply.sql', 'if _change.slots is not null then\n          insert', 'if false then\n          insert'],
       ],
       redis: { none: 'each change is written before the next is judged' },
     },
@@ -446,7 +447,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'one thread' },
       sqlite: { none: 'one writer' },
-      postgres: [['apply-sql.ts', '   order by s.slot\n     for update\n', '   order by s.slot\n']],
+      postgres: [
+        [
+          'sql/apply.sql',
+          '  if _head.locks then perform {schema}._lock_names(_namespace, _changes::json); end if;\n',
+          '',
+        ],
+      ],
       redis: { none: 'one script at a time' },
     },
   },
@@ -457,7 +464,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'one thread' },
       sqlite: { none: 'one writer' },
-      postgres: [['apply-sql.ts', "slots ? ' and not exists (select from unmade)' : ''", "''"]],
+      postgres: { none: 'a limit has no row: it is locked by its name' },
       redis: { none: 'one script at a time' },
     },
   },
@@ -468,7 +475,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', ' + countOpen(slot, runs) - countOpen(slot, before)', ' + countOpen(slot, runs)']],
       sqlite: [['apply.ts', 'if (wants && !holds) count++', 'if (wants) count++']],
-      postgres: [['apply-sql.ts', "where w.run_is = 'open' and held.is is null", "where w.run_is = 'open'"]],
+      postgres: [['sql/apply.sql', ' and h.key is distinct from _name.key\n', '\n']],
       redis: [['lua/apply.lua', ' - count_holders(member, before, slot)', '']],
     },
   },
@@ -491,7 +498,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           'raiseFloor(db, namespace, change.version)',
         ],
       ],
-      postgres: [['apply-sql.ts', 'max(greatest(x.version, x.tokens))', 'max(x.version)']],
+      postgres: [
+        [
+          'sql/apply.sql',
+          'set version = _clock.version, tokens = _clock.tokens, mark',
+          'set version = _clock.version, mark',
+        ],
+      ],
       redis: [
         [
           'lua/apply.lua',
@@ -508,7 +521,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'Math.max(state.tokens, data.floor) : state.tokens', 'state.tokens : state.tokens']],
       sqlite: [['schedules.ts', 'tokens: Math.max(created.tokens, floor)', 'tokens: created.tokens']],
-      postgres: [['apply-sql.ts', 'greatest(j.tokens, floor.floor)', 'j.tokens']],
+      postgres: [['sql/apply.sql', 'greatest(_change.tokens, _floor), _change.fired', '_change.tokens, _change.fired']],
       redis: [
         ['lua/apply.lua', 'tokens = digits(math.max(tonumber(tokens), floor))', 'tokens = digits(tonumber(tokens))'],
       ],
@@ -527,14 +540,14 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       sqlite: [['schedules.ts', 'version: floor + 1,', 'version: 1,']],
-      postgres: [['apply-sql.ts', '${FORMAT}, floor.floor + 1, greatest', '${FORMAT}, 1, greatest']],
+      postgres: [['sql/apply.sql', '_first.started_at, _floor + 1,\n', '_first.started_at, 1,\n']],
       redis: [['lua/apply.lua', 'version = digits(floor + 1)', "version = '1'"]],
     },
   },
   {
     name: 'all-or-nothing',
     breaks: 'Of a refused change, a part is written.',
-    rule: 'a fire whose key is on record is refused with that record, and nothing of the change is written',
+    rule: 'a fire that has ended is refused with its record, and nothing of the change is written',
     stores: {
       memory: [
         [
@@ -550,7 +563,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "  if (obstacle?.kind === 'exists') for (const run of change.runs) putRun(batch, run)\n  if (obstacle !== null) return obstacle\n",
         ],
       ],
-      postgres: [['apply-sql.ts', "where w.fresh and ${isWritten('w')}", 'where w.fresh']],
+      postgres: { none: 'nothing is written before all of a change is judged' },
       redis: [
         [
           'lua/apply.lua',

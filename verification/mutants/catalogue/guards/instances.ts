@@ -23,9 +23,9 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       postgres: [
         [
-          'instances.ts',
-          "i.id = (select b.id from b) and i.state in ('live', 'draining')",
-          'i.id = (select b.id from b)',
+          'sql/instances.sql',
+          "i.id = _b.id and i.state in ('live', 'draining')\n     and (_b.joins",
+          'i.id = _b.id\n     and (_b.joins',
         ],
       ],
       redis: [
@@ -55,9 +55,9 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       postgres: [
         [
-          'instances.ts',
-          '  on conflict (namespace, id) do nothing\n  returning *',
-          '  on conflict (namespace, id) do update set state = excluded.state, ended_at = null\n  returning *',
+          'sql/instances.sql',
+          '    on conflict do nothing\n    returning * into _own;',
+          '    on conflict (namespace, id) do update set state = excluded.state, ended_at = null\n    returning * into _own;',
         ],
       ],
       redis: [
@@ -76,7 +76,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['instances.ts', 'known === undefined ? !join :', 'known === undefined ? false :']],
       sqlite: [['instances.ts', 'if (!join || before !== undefined)', 'if (before !== undefined)']],
-      postgres: [['instances.ts', 'where b.joins and not exists', 'where not exists']],
+      postgres: [['sql/instances.sql', 'if _own.id is null and _b.joins then', 'if _own.id is null then']],
       redis: [['lua/instances.lua', "    if join ~= '1' then return false end\n", '']],
     },
   },
@@ -88,7 +88,11 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [['instances.ts', '!join && !follows(sequence, known.beat)', '!join && sequence === null']],
       sqlite: [['instances.ts', '!join && !follows(sequence, last)', '!join && sequence === null']],
       postgres: [
-        ['instances.ts', '     and (b.joins or b.number is null or i.beat >= b.after and i.beat < b.number)\n', ''],
+        [
+          'sql/instances.sql',
+          '\n     and (_b.joins or _b.number is null or i.beat >= _b.after and i.beat < _b.number)',
+          '',
+        ],
       ],
       redis: [
         [
@@ -106,7 +110,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['instances.ts', 'known.record.renewals !== renewals || ', '']],
       sqlite: [['instances.ts', 'found.renewals !== renewals || ', '']],
-      postgres: [['instances.ts', ' and i.renewals = $3::text::bigint\n', ' and $3::text is not null\n']],
+      postgres: [['sql/instances.sql', '\n     and {schema}._renewals(i.renewals, i.number) = _renewals::bigint', '']],
       redis: [['lua/instances.lua', 'if row[3] ~= ARGV[3] or (', 'if (']],
     },
   },
@@ -119,9 +123,9 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       sqlite: [['instances.ts', ' || !(hint || found.expired)) return false', ') return false']],
       postgres: [
         [
-          'instances.ts',
-          '($4::text::boolean and i.session is not false or ${EXPIRED})',
-          '($4::text::boolean is not null)',
+          'sql/instances.sql',
+          '(_hint::boolean and i.session is not false or {schema}._is_expired(i.renewed_at, i.lease_ms, _now))',
+          '(_hint::boolean is not null)',
         ],
       ],
       redis: [['lua/instances.lua', " or (ARGV[4] ~= '1' and ends_of(id) > now) then", ' then']],
@@ -134,7 +138,13 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['instances.ts', 'if (known.leaseUntil > now + known.leaseMs) set', 'if (known.leaseMs < 0) set']],
       sqlite: [['instances.ts', ' || renewed > mono || ', ' || ']],
-      postgres: [['instances.ts', ' or i.renewed_at > clock.now + i.lease_ms)', ')']],
+      postgres: [
+        [
+          'sql/instances.sql',
+          'select _now >= _renewed_at + _lease or _renewed_at > _now + _lease',
+          'select _now >= _renewed_at + _lease',
+        ],
+      ],
       redis: [['lua/instances.lua', '  if ends > now + lease then\n', '  if false then\n']],
     },
   },
@@ -152,7 +162,11 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       sqlite: [['instances.ts', "found.state === 'left' || found.renewals", 'found.renewals']],
       postgres: [
-        ['instances.ts', "i.state in ('live', 'draining') and i.renewals", "i.state <> 'dead' and i.renewals"],
+        [
+          'sql/instances.sql',
+          "i.id = _instance and i.state in ('live', 'draining')\n     and {schema}._renewals",
+          "i.id = _instance and i.state <> 'dead'\n     and {schema}._renewals",
+        ],
       ],
       redis: [['lua/instances.lua', "if row[2] then return answer({ row[1] == 'dead' and '1' or '0' }) end\n", '']],
     },
@@ -201,7 +215,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       ],
       postgres: [
         [
-          'instances.ts',
+          'sql/instances.sql',
           "i.id = $2::text and i.state in ('live', 'draining')\n  returning",
           'i.id = $2::text\n  returning',
         ],
@@ -222,7 +236,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['store.ts', '=== app.version - 1', '<= app.version - 1']],
       sqlite: [['apps.ts', 'and name = ? and version = ?', 'and name = ? and version <= ?']],
-      postgres: [['apps.ts', '   where a.version = excluded.version - 1\n', '']],
+      postgres: [['sql/steps.sql', '   where a.version = excluded.version - 1\n', '']],
       redis: [['lua/schedules.lua', "if version ~= ARGV[3] - 1 then return answer({ '0' }) end\n", '']],
     },
   },
@@ -235,7 +249,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       sqlite: [['apps.ts', 'insert or ignore into', 'insert or replace into']],
       postgres: [
         [
-          'apps.ts',
+          'sql/steps.sql',
           'where a.version = excluded.version - 1',
           'where a.version = excluded.version - 1 or excluded.version = 1',
         ],
@@ -260,8 +274,8 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       sqlite: { none: 'an update of no row' },
       postgres: [
         [
-          'apps.ts',
-          '   where $3::text::bigint = 1 or exists (select from ${schema}._apps where namespace = $1::text and name = $2::text)\n',
+          'sql/steps.sql',
+          '   where $3::text::bigint = 1 or exists (select from {schema}._apps where namespace = $1::text and name = $2::text)\n',
           '',
         ],
       ],

@@ -11,24 +11,18 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [
         ['prune.ts', 'and expires_at is not null and expires_at <= ? and', 'and expires_at is not null and ? > 0 and'],
       ],
-      postgres: [
-        [
-          'prune.ts',
-          'e.namespace = $1 and e.expires_at <= clock.now\n',
-          'e.namespace = $1 and e.expires_at is not null\n',
-        ],
-      ],
+      postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.is_final\n']],
       redis: [['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n']],
     },
   },
   {
     name: 'open-fire-in-a-prune',
     breaks: 'A fire that is open is pruned.',
-    rule: 'an open fire is not pruned, whatever its record says about when it may go',
+    rule: 'an open fire is not pruned, whatever the lines of its runs say about when it may go',
     stores: {
       memory: [['prune.ts', 'if (!records.openFires.has(entry)) found.push(entry)', 'found.push(entry)']],
       sqlite: [['prune.ts', " and outcome <> 'open'", '']],
-      postgres: { none: 'an open fire is in another table' },
+      postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.expires_at <= _now\n']],
       redis: [
         ['lua/prune.lua', '    if not line.is_final then return true end\n', ''],
         ['lua/history.lua', 'if line.is_final and (history.expires', 'if (history.expires'],
@@ -43,7 +37,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [['prune.ts', 'entry.expiresAt > now || found.length >= limit', 'entry.expiresAt > now']],
       sqlite: { none: 'the limit is a value of the statement' },
       postgres: [
-        ['prune.ts', '      order by e.expires_at\n      limit $2::bigint\n', '      order by e.expires_at\n'],
+        ['sql/prune.sql', '       order by h.expires_at\n       limit _most\n', '       order by h.expires_at\n'],
       ],
       redis: [['lua/prune.lua', '    if deleted + #found == limit then return false end\n', '']],
     },
@@ -61,7 +55,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
           'statement(db, GONE).all(namespace, now, limit)',
         ],
       ],
-      postgres: [['instances.ts', 'i.ended_at <= clock.now - ${DAY_MS}', 'i.ended_at <= clock.now']],
+      postgres: [['sql/prune.sql', 'i.ended_at <= _now - 86400000', 'i.ended_at <= _now', 2]],
       redis: [
         [
           'lua/prune.lua',
@@ -84,13 +78,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
           "and instance = cronce_instances.id and outcome = 'none'",
         ],
       ],
-      postgres: [
-        [
-          'instances.ts',
-          '     and not exists (select from ${schema}._open o where o.namespace = $1::text and o.instance = i.id and o.instance is not null)`',
-          '`',
-        ],
-      ],
+      postgres: [['sql/prune.sql', '\n         and not {schema}._holds_runs(i.number)\n', '\n']],
       redis: [['lua/instances.lua', "  return call('EXISTS', HELD .. id) == 0\n", '  return true\n']],
     },
   },
@@ -101,7 +89,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['prune.ts', 'entry.number >= belowNumber || ', '']],
       sqlite: [['apply.ts', 'number is not null and number < ?', 'number is not null and ? > 0']],
-      postgres: [['apply-sql.ts', 'early.number < t.below and ', '']],
+      postgres: [['sql/records.sql', 'early.number < _below and ', '']],
       redis: [['lua/apply.lua', 'if number >= below or ', 'if ']],
     },
   },
@@ -112,7 +100,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['prune.ts', 'endedAt !== null && Math.max(endedAt, entry.dueAt) < endedBefore', 'endedAt !== null']],
       sqlite: [['apply.ts', 'where ended_at < ? and due_at < ?', 'where ? > 0 and ? > 0']],
-      postgres: [['apply-sql.ts', 'early.ended_at < t.before and early.due_at < t.before', 'true']],
+      postgres: [['sql/records.sql', 'early.ended_at < _before and early.due_at < _before', 'true']],
       redis: [['lua/apply.lua', 'if math.max(line.ended, tonumber(line.due)) < before then', 'if true then']],
     },
   },
@@ -123,7 +111,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['prune.ts', 'Math.max(endedAt, entry.dueAt) < endedBefore', 'endedAt < endedBefore']],
       sqlite: [['apply.ts', 'where ended_at < ? and due_at < ?', 'where ended_at < ? and ? > 0']],
-      postgres: [['apply-sql.ts', ' and early.due_at < t.before', '']],
+      postgres: [['sql/records.sql', ' and early.due_at < _before', '']],
       redis: [['lua/apply.lua', 'math.max(line.ended, tonumber(line.due)) < before', 'line.ended < before']],
     },
   },
@@ -134,7 +122,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['prune.ts', ' || found.length === TRIM_LIMIT', '']],
       sqlite: [['apply.ts', ' limit 200`', ' limit 20000`']],
-      postgres: [['apply-sql.ts', '      limit 200\n', '']],
+      postgres: [['sql/records.sql', '       limit 200\n', '']],
       redis: [['lua/apply.lua', ' or #found == TRIM_MOST', '']],
     },
   },
@@ -145,7 +133,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'nothing is written before everything is checked' },
       sqlite: { none: 'nothing is written before everything is checked' },
-      postgres: [['apply-sql.ts', "   where ${isWritten('t')}\n),\n", '),\n']],
+      postgres: { none: 'nothing is written before all of a change is judged' },
       redis: { none: 'nothing is written before everything is checked' },
     },
   },
@@ -156,7 +144,13 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['prune.ts', 'if (space.data.schedules.has(schedule)) {', 'if (schedule === null) {']],
       sqlite: [['prune.ts', 'if (headOf(db, namespace, schedule) !== undefined) {', 'if (schedule === null) {']],
-      postgres: [['prune.ts', '   where not present.is\n   limit', '   limit']],
+      postgres: [
+        [
+          'sql/prune.sql',
+          '  if exists (select from {schema}._clocks k where k.key = _key) then return \'"exists"\'; end if;\n',
+          '',
+        ],
+      ],
       redis: [['lua/prune.lua', "if history and edition ~= '0' then return answer({ 'exists' }) end\n", '']],
     },
   },

@@ -17,7 +17,7 @@ export const RUN_GUARDS: readonly Guard[] = [
           'if (run === undefined) return null',
         ],
       ],
-      postgres: { none: 'an ended run is in another table' },
+      postgres: { none: 'a clock names an instance only while its run is open' },
       redis: [['lua/line.lua', 'if fire.token == token then', 'if true then']],
     },
   },
@@ -28,7 +28,13 @@ export const RUN_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'a run is found by its token' },
       sqlite: { none: 'a run is found by its token' },
-      postgres: [['steps.ts', 'and o.token = $6::text and ${livesSql(schema)}', 'and ${livesSql(schema)}']],
+      postgres: [
+        [
+          'sql/schedules.sql',
+          "o.key = n.key and o.token = _token and k.more <> ''",
+          "o.key = n.key and o.token > 0 and k.more <> ''",
+        ],
+      ],
       redis: { none: 'a run is found by its token' },
     },
   },
@@ -47,9 +53,15 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['instances.ts', 'return row !== undefined && isLive(', 'return row === undefined || isLive(']],
       postgres: [
         [
-          'steps.ts',
-          "return `exists (\n     select from ${schema}._instances i\n      where i.namespace = $1::text and i.id = o.instance and i.state not in ('left', 'dead')",
-          "return `not exists (\n     select from ${schema}._instances i\n      where i.namespace = $1::text and i.id = o.instance and i.state in ('left', 'dead')",
+          'sql/schedules.sql',
+          ' cross join lateral (\n   select i.state\n',
+          '  left join lateral (\n   select i.state\n',
+        ],
+        ['sql/schedules.sql', ' ) i\n where n.namespace', ' ) i on true\n where n.namespace'],
+        [
+          'sql/schedules.sql',
+          "and i.state in ('live', 'draining')\n",
+          "and coalesce(i.state, '') not in ('left', 'dead')\n",
         ],
       ],
       redis: [['lua/line.lua', 'return row[1] and not row[2] and', 'return not row[2] and']],
@@ -68,7 +80,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ],
       ],
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'left'"]],
-      postgres: [['steps.ts', "i.state not in ('left', 'dead')", "i.state <> 'left'"]],
+      postgres: [['sql/schedules.sql', "i.state in ('live', 'draining')", "i.state <> 'left'"]],
       redis: [['lua/line.lua', 'return row[1] and not row[2] and', "return row[1] and row[1] ~= 'left' and"]],
     },
   },
@@ -85,7 +97,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ],
       ],
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'dead'"]],
-      postgres: [['steps.ts', "i.state not in ('left', 'dead')", "i.state <> 'dead'"]],
+      postgres: [['sql/schedules.sql', "i.state in ('live', 'draining')", "i.state <> 'dead'"]],
       redis: [['lua/line.lua', 'return row[1] and not row[2] and', "return row[1] and row[1] ~= 'dead' and"]],
     },
   },
@@ -97,11 +109,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [['steps.ts', ' || run.dueAt !== fire.dueAt', '']],
       sqlite: [['steps.ts', ' || run.due_at !== dueAt', '']],
       postgres: [
-        [
-          'steps.ts',
-          'and o.due_at = $3::text::bigint and o.nonce = $4::text\n     and o.token',
-          'and o.nonce = $4::text\n     and o.token',
-        ],
+        ['sql/steps.sql', 'where l.due_at = $3::text::bigint and l.nonce = $4::text', 'where l.nonce = $4::text'],
       ],
       redis: [['lua/steps.lua', '~= fire then return', '== nil then return']],
     },
@@ -115,9 +123,9 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['steps.ts', ' || run.nonce !== nonce', '']],
       postgres: [
         [
-          'steps.ts',
-          'and o.due_at = $3::text::bigint and o.nonce = $4::text\n     and o.token',
-          'and o.due_at = $3::text::bigint\n     and o.token',
+          'sql/steps.sql',
+          'where l.due_at = $3::text::bigint and l.nonce = $4::text',
+          'where l.due_at = $3::text::bigint',
         ],
       ],
       redis: { none: 'due time and nonce are one name' },
@@ -132,7 +140,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['steps.ts', "  if (step?.state === 'done') return { kind: 'done', result: step.result }\n", '']],
       postgres: [
         [
-          'steps.ts',
+          'sql/steps.sql',
           "where p.state = 'failed' or (p.state = 'begun'",
           "where p.state in ('failed', 'done') or (p.state = 'begun'",
         ],
@@ -149,7 +157,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ['steps.ts', "  if (known?.state === 'begun' && !rerun) return { kind: 'unknown', token: known.token }\n", ''],
       ],
       sqlite: [['steps.ts', "    if (!rerun) return { kind: 'unknown', token: step.token }\n", '']],
-      postgres: [['steps.ts', 'p.token <> excluded.token and $7::text::boolean)', 'p.token <> excluded.token)']],
+      postgres: [['sql/steps.sql', 'p.token <> excluded.token and $7::text::boolean)', 'p.token <> excluded.token)']],
       redis: [
         ['lua/steps.lua', "  if state == 'begun' and ARGV[7] ~= '1' then return answer({ 'unknown', by }) end\n", ''],
       ],
@@ -162,7 +170,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['steps.ts', "  if (known?.state === 'begun' && known.token === token) return DUPLICATE\n", '']],
       sqlite: [['steps.ts', "    if (step.token === token) return { kind: 'duplicate' }\n", '']],
-      postgres: [['steps.ts', 'p.token <> excluded.token and $7', '$7']],
+      postgres: [['sql/steps.sql', 'p.token <> excluded.token and $7', '$7']],
       redis: [['lua/steps.lua', "  if state == 'begun' and by == token then return answer({ 'duplicate' }) end\n", '']],
     },
   },
@@ -173,13 +181,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['steps.ts', '      if (known.token !== command.token) return STALE\n', '']],
       sqlite: [['steps.ts', "      if (step.token !== command.token) return { kind: 'stale' }\n", '']],
-      postgres: [
-        [
-          'steps.ts',
-          "where ${STEP} and p.token = $6::text and p.state = 'begun'",
-          "where ${STEP} and p.state = 'begun'",
-        ],
-      ],
+      postgres: [['sql/steps.sql', "\n     and ($8::text = 'resolve' or p.token = $6::text::bigint)", '']],
       redis: [['lua/steps.lua', "  if by ~= token then return answer({ 'stale' }) end\n", '']],
     },
   },
@@ -202,7 +204,7 @@ export const RUN_GUARDS: readonly Guard[] = [
           "      if (step.token !== command.token) return { kind: 'stale' }\n",
         ],
       ],
-      postgres: [['steps.ts', "and p.token = $6::text and p.state = 'begun'", 'and p.token = $6::text']],
+      postgres: [['sql/steps.sql', "and p.step = step.step and p.state = 'begun'", 'and p.step = step.step']],
       redis: [
         [
           'lua/steps.lua',
@@ -231,7 +233,13 @@ export const RUN_GUARDS: readonly Guard[] = [
           "      if (step.state === 'failed')",
         ],
       ],
-      postgres: [['steps.ts', "where ${STEP} and p.state = 'begun'", "where ${STEP} and p.state <> 'failed'"]],
+      postgres: [
+        [
+          'sql/steps.sql',
+          "and p.step = step.step and p.state = 'begun'",
+          "and p.step = step.step and p.state <> 'failed'",
+        ],
+      ],
       redis: [
         [
           'lua/steps.lua',
@@ -260,7 +268,13 @@ export const RUN_GUARDS: readonly Guard[] = [
           "return { kind: 'done', result: step.result }\n",
         ],
       ],
-      postgres: [['steps.ts', "where ${STEP} and p.state = 'begun'", "where ${STEP} and p.state <> 'done'"]],
+      postgres: [
+        [
+          'sql/steps.sql',
+          "and p.step = step.step and p.state = 'begun'",
+          "and p.step = step.step and p.state <> 'done'",
+        ],
+      ],
       redis: [
         [
           'lua/steps.lua',
@@ -277,7 +291,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['steps.ts', 'if (liveRun(space, schedule, token) === undefined) stale.push(token)\n    else ', '']],
       sqlite: [['steps.ts', 'if (liveRun(db, namespace, schedule, token) === null) stale.push(token)\n    else ', '']],
-      postgres: { none: 'an ended run is in another table' },
+      postgres: { none: 'a clock names an instance only while its run is open' },
       redis: [['lua/steps.lua', 'if find_live_run(ARGV[n], ARGV[n + 1]) then', 'if true then']],
     },
   },
@@ -288,7 +302,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     stores: {
       memory: { none: 'one check for steps and notes' },
       sqlite: { none: 'one check for steps and notes' },
-      postgres: [['steps.ts', '   where ${livesSql(schema)}\n),\nkept', '   where true\n),\nkept']],
+      postgres: [['sql/schedules.sql', "i.state in ('live', 'draining')", "i.state <> 'left'"]],
       redis: { none: 'one check for steps and notes' },
     },
   },
@@ -318,7 +332,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ['store.ts', 'state === undefined || liveRun(space(), schedule, token) === undefined', 'state === undefined'],
       ],
       sqlite: { none: 'nobody else writes during the work' },
-      postgres: [['transact.ts', 'const change = live && row !== null', 'const change = row !== null']],
+      postgres: [['transact.ts', 'const change = live && state !== undefined', 'const change = state !== undefined']],
       redis: { none: 'no transactions' },
     },
   },

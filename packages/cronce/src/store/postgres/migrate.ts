@@ -194,7 +194,7 @@ async function statusOf(
 function requireFormat(schema: string, [first]: readonly MigrationEntry[], [known]: readonly Migration[]): void {
   if (first === undefined || first.number !== known?.number || first.name === known.name) return
   throw new StoreError(
-    'STORE_FORMAT_OLD',
+    'STORE_SCHEMA_OLDER',
     `The schema "${schema}" has tables of a version of cronce from before its first release, which this version cannot read.`,
     { hint: `Use another schema, or drop this one with all its records: drop schema ${quoteSchema(schema)} cascade.` },
   )

@@ -1,31 +1,35 @@
 import type { Definition, Instant, ScheduleState, Source } from '../../model/schedule.ts'
-import { FORMAT, fromColumn, plainFire, type StoreMoment, uncommonOf } from './rows.ts'
+import { FORMAT, fromColumn, NONE, plainFire, type StoreMoment, uncommonOf } from './rows.ts'
 
-/** Schedules as statements answer them: one array for each column, all of one length; `null` where there is none. */
+/** Schedules as statements answer them: one array for each column. `null`: all of them have what most have. */
 export interface StateColumns {
+  /** `null`: there are none. */
   readonly key: readonly number[] | null
   readonly name: readonly string[]
-  readonly format: readonly number[]
   readonly version: readonly number[]
   readonly definition: readonly number[]
   readonly wakeAt: readonly number[]
   readonly nextAt: readonly number[]
-  readonly plannedTo: readonly number[]
   readonly tokens: readonly number[]
   readonly fired: readonly number[]
-  readonly dueAt: readonly number[]
-  readonly token: readonly string[]
-  readonly claim: readonly number[]
-  readonly startedAt: readonly number[]
-  readonly instance: readonly string[]
   readonly failedInRow: readonly number[]
   readonly ended: readonly number[]
   readonly lastDue: readonly number[]
   readonly lastOkDue: readonly number[]
   readonly lastOkAt: readonly number[]
-  readonly trimmedBefore: readonly number[]
-  readonly zone: readonly string[]
-  readonly more: readonly string[]
+  readonly format: readonly number[] | null
+  readonly plannedTo: readonly number[] | null
+  readonly trimmedBefore: readonly number[] | null
+  readonly zone: readonly string[] | null
+  readonly more: readonly string[] | null
+  /** Open runs of plain schedules. `instance` is empty where there is none. */
+  readonly open: {
+    readonly instance: readonly string[]
+    readonly dueAt: readonly number[]
+    readonly token: readonly string[]
+    readonly claim: readonly number[]
+    readonly startedAt: readonly number[]
+  } | null
 }
 
 export interface StatesAnswer extends StoreMoment {
@@ -96,7 +100,7 @@ export class Definitions {
     const states: ScheduleState[] = []
     for (const [index, key] of (columns.key ?? []).entries()) {
       const row = this.#rows.get(columns.definition[index]!)
-      if (columns.format[index]! > FORMAT) newer(columns.name[index]!)
+      if ((columns.format?.[index] ?? FORMAT) > FORMAT) newer(columns.name[index]!)
       else if (row === undefined) return null
       else {
         const state = stateOf(columns, index, row)
@@ -109,8 +113,8 @@ export class Definitions {
 }
 
 function stateOf(columns: StateColumns, index: number, row: DefinitionRow): ScheduleState {
-  const more = columns.more[index]!
-  const plannedTo = fromColumn(columns.plannedTo[index]!)
+  const more = columns.more?.[index] ?? ''
+  const plannedTo = fromColumn(columns.plannedTo?.[index] ?? NONE)
   const state = {
     id: columns.name[index]!,
     version: columns.version[index]!,
@@ -123,12 +127,12 @@ function stateOf(columns: StateColumns, index: number, row: DefinitionRow): Sche
     retiredAt: null,
     nextAt: fromColumn(columns.nextAt[index]!),
     ...(plannedTo === null ? {} : { plannedTo }),
-    zoneData: columns.zone[index]! === '' ? null : columns.zone[index]!,
+    zoneData: columns.zone?.[index] || null,
     wakeAt: fromColumn(columns.wakeAt[index]!),
     tokens: columns.tokens[index]!,
     fired: columns.fired[index]!,
     ended: columns.ended[index]!,
-    trimmedBefore: fromColumn(columns.trimmedBefore[index]!),
+    trimmedBefore: fromColumn(columns.trimmedBefore?.[index] ?? NONE),
     failedInRow: columns.failedInRow[index]!,
     last: {
       dueAt: fromColumn(columns.lastDue[index]!),
@@ -138,14 +142,15 @@ function stateOf(columns: StateColumns, index: number, row: DefinitionRow): Sche
     backfills: [],
   }
   if (more !== '') return { ...state, ...uncommonOf(more) }
-  const instance = columns.instance[index]!
-  if (instance === '') return { ...state, open: [] }
+  const { open } = columns
+  const instance = open?.instance[index] ?? ''
+  if (open === null || instance === '') return { ...state, open: [] }
   const run = {
-    dueAt: columns.dueAt[index]!,
-    token: columns.token[index]!,
+    dueAt: open.dueAt[index]!,
+    token: open.token[index]!,
     instance,
-    claim: columns.claim[index]!,
-    startedAt: columns.startedAt[index]!,
+    claim: open.claim[index]!,
+    startedAt: open.startedAt[index]!,
   }
   return { ...state, open: [plainFire(run)] }
 }

@@ -3,7 +3,7 @@ import type { HistoryRecord } from '../../model/record.ts'
 import { isRunning } from '../../model/schedule.ts'
 import { hourNumberOf, reasonCodeOf, writeLine } from './history-line.ts'
 import { memberOf, packToken, whole } from './keys.ts'
-import { writeState } from './state-line.ts'
+import { wakeAtIn, writeState } from './state-line.ts'
 
 // Most changes are of two kinds: a schedule without open fires starts its next one, and that one ends. The line of the schedule is known from
 // the look before, so the next one can be written here, and the scripts only compare and store. See lua/plain.lua.
@@ -51,7 +51,7 @@ export function plainClaim(change: Change, line: string): PlainClaim | null {
   const head = `${version} ${edition} ${first} ${mark} ${expires} `
   const start = `${whole(change.version + 1)} ${edition} ${first} ${whole(created.dueAt)} ${expires}`
   const next = `${start} ${whole(state.tokens)} ${whole(state.ended)} ${writeState(state)}`
-  const wakeAt = state.wakeAt === null ? '-' : whole(state.wakeAt)
+  const wakeAt = wakeArg(line, state.wakeAt)
   return { head, line: next, args: [memberOf(change.id), head, next, wakeAt], instance: fire.run.instance }
 }
 
@@ -77,7 +77,7 @@ export function plainSettlement(change: Change, line: string): PlainSettlement |
   const goesAt = isFirst ? whole(ended.expiresAt) : expires
   const start = `${whole(change.version + 1)} ${edition} ${first === '0' ? whole(ended.number) : first} ${mark} ${goesAt}`
   const next = `${start} ${whole(state.tokens)} ${whole(state.ended)} ${writeState(state)}`
-  const wakeAt = state.wakeAt === null ? '-' : whole(state.wakeAt)
+  const wakeAt = wakeArg(line, state.wakeAt)
   const counted = `${hourNumberOf(ended.dueAt)} ${reasonCodeOf(ended.ending.reason)}`
   const args = [
     memberOf(change.id),
@@ -90,6 +90,12 @@ export function plainSettlement(change: Change, line: string): PlainSettlement |
     isFirst ? goesAt : '',
   ]
   return { head, line: next, args, instance: ended.run.instance, ...timesOf(ended, ended.run.startedAt) }
+}
+
+/** Empty if the schedule wakes when it did before. */
+function wakeArg(line: string, wakeAt: number | null): string {
+  if (wakeAtIn(line) === wakeAt) return ''
+  return wakeAt === null ? '-' : whole(wakeAt)
 }
 
 function hasMore({ reopens, rewrites, limits, trim }: Change): boolean {

@@ -106,6 +106,12 @@ export function editionOf(line: string): number {
   return Number(line.slice(from, line.indexOf(' ', from)))
 }
 
+export function wakeAtIn(line: string): number | null {
+  const numbers = line.split(' ', 10)
+  if (numbers[9] === '-') return null
+  return (numbers[7] === '-' ? 0 : Number(numbers[7])) + Number(numbers[9])
+}
+
 export function readState(id: string, line: string, settings: Settings): ScheduleState {
   const [head, ...sections] = line.split('\n') as [string, ...string[]]
   const numbers = head.split(' ')

@@ -57,9 +57,6 @@ declare
   _space integer;
   _runner integer;
   _settled bigint[];
-  _was_due bigint[];
-  _was_ended smallint[];
-  _was_token bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -86,10 +83,16 @@ begin
       select m.key, m.due_at, m.number, m.token, m.started_at, m.ended_at, m.expires_at, _space, m.job, _runner, m.reason, true, '',
              coalesce(m.tenant, ''), coalesce(m.more, '')
         from moved m
+    ),
+    counted as (
+      insert into {schema}._counts as n (space, hour, outcome, backend, fires)
+      select _space, m.due_at - ((m.due_at % 3600000) + 3600000) % 3600000, (m.reason - 1) / {each}, pg_backend_pid(), count(*)
+        from moved m
+       group by 2, 3
+       order by 2, 3
+      on conflict (space, hour, outcome, backend) do update set fires = n.fires + excluded.fires
     )
-    select array_agg(m.key), array_agg(m.due_at), array_agg(m.reason), array_agg(m.token) into _settled, _was_due, _was_ended, _was_token
-      from moved m;
-    if _settled is not null then perform {schema}._count(_space, _was_due, _was_ended, _was_token, 1); end if;
+    select array_agg(m.key) into _settled from moved m;
     if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
     if _head.channel is not null and _settled is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;

@@ -1,22 +1,24 @@
--- Schedules as they are read: one array for each column, since most are read hundreds at a time.
+-- Schedules as they are read: one array for each column, since most are read hundreds at a time. A column in which all of them have
+-- what most have is left out.
 create function {schema}._states(_keys bigint[]) returns json language sql stable
 as $cronce$
 select json_build_object(
-         'key', array_agg(k.key), 'name', array_agg(k.name), 'format', array_agg(k.format), 'version', array_agg(k.version),
-         'definition', array_agg(k.definition), 'wakeAt', array_agg(k.wake_at), 'nextAt', array_agg(k.next_at),
-         'plannedTo', array_agg(k.planned_to), 'tokens', array_agg(k.tokens), 'fired', array_agg(k.fired),
-         'dueAt', array_agg(k.due_at), 'token', array_agg(k.token::text), 'claim', array_agg(k.claim),
-         'startedAt', array_agg(k.started_at),
-         'instance', array_agg(case when k.runner = 0 then '' else (select r.instance from {schema}._runners r where r.number = k.runner) end),
+         'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
+         'wakeAt', array_agg(k.wake_at), 'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'fired', array_agg(k.fired),
          'failedInRow', array_agg(k.failed_in_row), 'ended', array_agg(k.ended), 'lastDue', array_agg(k.last_due),
          'lastOkDue', array_agg(k.last_ok_due), 'lastOkAt', array_agg(k.last_ok_at),
-         'trimmedBefore', array_agg(k.trimmed_before), 'zone', array_agg(k.zone), 'more', array_agg(k.more))
-  from (
-    select k.*
-      from unnest(_keys) with ordinality as wanted (key, place)
-     cross join lateral (select * from {schema}._clocks k where k.key = wanted.key offset 0) k
-     order by wanted.place
-  ) k
+         'format', case when max(k.format) > {format} then array_agg(k.format) end,
+         'plannedTo', case when max(k.planned_to) > {none} then array_agg(k.planned_to) end,
+         'trimmedBefore', case when max(k.trimmed_before) > {none} then array_agg(k.trimmed_before) end,
+         'zone', case when bool_or(k.zone <> '') then array_agg(k.zone) end,
+         'more', case when bool_or(k.more <> '') then array_agg(k.more) end,
+         'open', case when max(k.runner) > 0 then json_build_object(
+           'instance', array_agg(case when k.runner = 0 then '' else (select r.instance from {schema}._runners r where r.number = k.runner) end),
+           'dueAt', array_agg(k.due_at), 'token', array_agg(k.token::text), 'claim', array_agg(k.claim),
+           'startedAt', array_agg(k.started_at)) end)
+  -- One after the other, in the order of the keys.
+  from unnest(_keys) as wanted (key)
+ cross join lateral (select * from {schema}._clocks k where k.key = wanted.key offset 0) k
 $cronce$;
 
 create function {schema}._load_1(_namespace text, _names text) returns text {settings}
@@ -46,18 +48,19 @@ begin
   select * into _at from {schema}._moment();
   _stale := _at.now - _patience::bigint;
   with job as materialized (
-    select j.job as name, n.number as job, j.buckets, j.since
-      from json_to_recordset(_jobs::json) as j (job text, buckets text, since bigint)
+    select j.job as name, n.number as job, j.buckets, position(B'1' in j.buckets) > 0 as has_mine,
+           position(B'0' in j.buckets) > 0 as has_others, j.since
+      from json_to_recordset(_jobs::json) as j (job text, buckets varbit, since bigint)
      cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
   ),
   found as materialized (
     select c.*
       from job j
      cross join lateral (
-       select k.key, k.name, k.job, k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine
+       select k.key, k.name, k.job, k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine
          from {schema}._clocks k
         where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _at.now
-          and (substr(j.buckets, k.bucket + 1, 1) = '1' or k.wake_at <= _stale)
+          and (get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale)
         order by k.wake_at
         limit _most + 1
      ) c
@@ -75,14 +78,13 @@ begin
   ),
   -- Where the limit cut a job's schedules off, the next ones lie behind the last one found.
   behind as (
-    select j.job, j.mine_known, j.others_known, position('1' in j.buckets) > 0 as has_mine,
-           position('0' in j.buckets) > 0 and j.wake_at <= _stale as has_others, w.*
+    select j.job, j.mine_known, j.others_known, j.has_mine, j.has_others and j.wake_at <= _stale as has_others, w.*
       from reached j
      cross join lateral (
        select min(w.wake_at) filter (where w.mine and w.is_new) as mine_at,
               min(w.wake_at) filter (where not w.mine and w.is_new) as others_at, count(*) as n, max(w.wake_at) as last_at
          from (
-           select k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine, k.key not in (select f.key from found f) as is_new
+           select k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine, k.key not in (select f.key from found f) as is_new
              from {schema}._clocks k
             where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.wake_at
             order by k.wake_at
@@ -90,19 +92,20 @@ begin
          ) w
      ) w
      where j.is_cut
+       and (j.has_mine and not j.mine_known or j.has_others and not j.others_known and j.wake_at <= _stale)
   ),
   young as (
     select j.job, min(w.wake_at) filter (where not w.mine) as others_at, count(*) as n, max(w.wake_at) as last_at
       from reached j
      cross join lateral (
-       select k.wake_at, substr(j.buckets, k.bucket + 1, 1) = '1' as mine
+       select k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine
          from {schema}._clocks k
         where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
         order by k.wake_at
         limit {far}
      ) w
      -- Looking for what cannot be there would read everything that the job has.
-     where position('0' in j.buckets) > 0
+     where j.has_others
      group by j.job
   ),
   later as materialized (
@@ -122,11 +125,11 @@ begin
        select k.wake_at
          from {schema}._clocks k
         where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at > _at.now
-          and substr(j.buckets, k.bucket + 1, 1) = '1'
+          and get_bit(j.buckets, k.bucket) = 1
         order by k.wake_at
         limit 1
      ) c
-     where not j.is_cut and position('1' in j.buckets) > 0
+     where not j.is_cut and j.has_mine
     union all
     select y.job, coalesce(y.others_at, case when y.n >= {far} then y.last_at end), false from young y
   )

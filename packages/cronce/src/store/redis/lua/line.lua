@@ -18,11 +18,45 @@ local function read_line(member)
   return call('HGET', shard_of(member), sub(member, 3))
 end
 
+local function is_removed(line)
+  return string.find(line, '^%d+ 0 ')
+end
+
 -- The line of a schedule that exists.
 local function read_schedule(member)
   local line = read_line(member)
-  if line and select(2, match(line, HEAD)) ~= '0' then return line end
+  if line and not is_removed(line) then return line end
   return nil
+end
+
+-- Three lines for each schedule of these that exists: member, line, settings ('' if they are not wanted). One command for each shard.
+local function add_schedules(lines, members, with_settings)
+  local shards, known = {}, {}
+  for _, member in ipairs(members) do
+    local shard = sub(member, 1, 1)
+    shards[shard] = shards[shard] or { names = {}, members = {} }
+    local names = shards[shard].names
+    names[#names + 1] = sub(member, 3)
+    shards[shard].members[#names] = member
+  end
+  for shard, of in pairs(shards) do
+    for first = 1, #of.names, 1000 do
+      local last = math.min(first + 999, #of.names)
+      local texts = call('HMGET', STATES .. shard, unpack(of.names, first, last))
+      local settings = with_settings and call('HMGET', SETTINGS, unpack(of.names, first, last))
+      for n = first, last do
+        known[of.members[n]] = { texts[n - first + 1], settings and settings[n - first + 1] or '' }
+      end
+    end
+  end
+  for _, member in ipairs(members) do
+    local line = known[member][1]
+    if line and not is_removed(line) then
+      lines[#lines + 1] = member
+      lines[#lines + 1] = line
+      lines[#lines + 1] = known[member][2]
+    end
+  end
 end
 
 local function open_fires(line)

@@ -116,14 +116,7 @@ return answer(call('SMEMBERS', HOLDERS))
 -- may come twice.
 local found = call('SSCAN', HELD .. ARGV[2], ARGV[3], 'COUNT', 500)
 local lines = { found[1] }
-for _, member in ipairs(found[2]) do
-  local line = read_schedule(member)
-  if line then
-    lines[#lines + 1] = member
-    lines[#lines + 1] = line
-    lines[#lines + 1] = ''
-  end
-end
+add_schedules(lines, found[2], false)
 return answer(lines)
 
 -- script: find_lines

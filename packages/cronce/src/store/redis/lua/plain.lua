@@ -15,7 +15,8 @@ local function each_group(from, fields, visit)
   end
 end
 
--- Changes that fit: `visit` is called with the place of the first argument of each. All begin with member, head, line, wakeAt.
+-- Changes that fit: `visit` is called with the place of the first argument of each. All begin with member, head, line, wakeAt ('' if it
+-- stays as it is).
 local function write_lines(from, fields, letters, visit)
   each_group(from, fields, function(job, shard, times, first)
     local names, values, wakes, sleeps = {}, {}, {}, {}
@@ -28,10 +29,11 @@ local function write_lines(from, fields, letters, visit)
         letters[#letters + 1] = 'a'
         values[#values + 1] = names[n]
         values[#values + 1] = ARGV[at + 2]
-        if ARGV[at + 3] == '-' then
+        local wake = ARGV[at + 3]
+        if wake == '-' then
           sleeps[#sleeps + 1] = ARGV[at]
-        else
-          wakes[#wakes + 1] = ARGV[at + 3]
+        elseif wake ~= '' then
+          wakes[#wakes + 1] = wake
           wakes[#wakes + 1] = ARGV[at]
         end
         visit(at)

@@ -1,15 +1,9 @@
 -- script: load
 -- uses: keys moment line
 -- ARGV: epoch, whether with settings, members. Answers for each that exists: member, line, settings ('' if they are not wanted).
-local lines = {}
-for n = 3, #ARGV do
-  local line = read_schedule(ARGV[n])
-  if line then
-    lines[#lines + 1] = ARGV[n]
-    lines[#lines + 1] = line
-    lines[#lines + 1] = ARGV[2] == '1' and call('HGET', SETTINGS, sub(ARGV[n], 3)) or ''
-  end
-end
+local lines, members = {}, {}
+for n = 3, #ARGV do members[n - 2] = ARGV[n] end
+add_schedules(lines, members, ARGV[2] == '1')
 return answer(lines)
 
 -- script: due
@@ -144,19 +138,15 @@ for _, head in ipairs(heads) do
 end
 if #heads > 1 then table.sort(found, by_time) end
 
-local lines = { '', '' }
+local lines, members = { '', '' }, {}
 for n, entry in ipairs(found) do
   if n > limit or entry[1] > horizon then
     if entry[3] then mine_at = math.min(mine_at, entry[1]) else others_at = math.min(others_at, entry[1]) end
   else
-    local line = read_schedule(entry[2])
-    if line then
-      lines[#lines + 1] = entry[2]
-      lines[#lines + 1] = line
-      lines[#lines + 1] = ''
-    end
+    members[#members + 1] = entry[2]
   end
 end
+add_schedules(lines, members, false)
 if mine_at < math.huge then lines[1] = digits(mine_at) end
 if others_at < math.huge then lines[2] = digits(others_at) end
 return answer(lines)

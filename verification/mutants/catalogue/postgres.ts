@@ -1,0 +1,136 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+const PLAIN = 'packages/cronce/test/store/postgres-plain.test.ts'
+const RACES = 'packages/cronce/test/store/postgres-races.test.ts'
+const CONFORMANCE = 'packages/cronce/test/store/postgres-conformance.test.ts'
+const SAME = 'what the plain statements write is what the general one would have written'
+
+function tests(file: string, ...names: string[]): Mutant['caughtBy'] {
+  return { judge: 'tests', file, names }
+}
+
+/** Mistakes in what only PostgreSQL has: statements on typed columns, rows of claims, keys that outlive a schedule. */
+export const POSTGRES_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'postgres-plain-claim-without-version',
+    rule: 'P2',
+    breaks: 'A plain claim is written over a state that it was not decided on.',
+    edits: [edit('store/postgres/sql/plain.sql', 'c.version = u.version and c.runner = 0', 'c.runner = 0')],
+    caughtBy: tests(PLAIN, 'a plain change that was decided on an older version is refused'),
+  },
+  {
+    name: 'postgres-plain-settlement-without-version',
+    rule: 'P2',
+    breaks: 'A plain settlement is written over a state that it was not decided on.',
+    edits: [edit('store/postgres/sql/plain.sql', 'c.version = u.version and c.runner = _runner', 'c.runner = _runner')],
+    caughtBy: tests(PLAIN, 'a plain change that was decided on an older version is refused'),
+  },
+  {
+    name: 'postgres-plain-without-identity',
+    rule: 'P1',
+    breaks: 'A plain claim creates a fire that is on record.',
+    edits: [edit('store/postgres/sql/plain.sql', 'and u.due_at > c.mark and', 'and')],
+    caughtBy: tests(PLAIN, 'a plain claim of a fire that is on record is refused with its record'),
+  },
+  {
+    name: 'postgres-mark-goes-with-the-schedule',
+    rule: 'P1',
+    breaks: 'A schedule that is made again does not know which fires its name has on record.',
+    edits: [edit('store/postgres/sql/apply.sql', '_mark := coalesce(_name.mark, {none});', '_mark := {none};')],
+    caughtBy: tests(CONFORMANCE, 'a fire of a schedule that was removed is on record for its successor'),
+  },
+  {
+    name: 'postgres-plain-without-epoch',
+    rule: 'P2',
+    breaks: 'A plain change that was decided before a failover is written after it.',
+    edits: [edit('store/postgres/sql/plain.sql', '_head.epoch = _at.epoch and not', 'not', 2)],
+    caughtBy: tests(PLAIN, 'a plain change of another epoch is refused'),
+  },
+  {
+    name: 'postgres-plain-without-lease',
+    rule: 'P2',
+    breaks: 'An instance that was declared dead claims.',
+    edits: [edit('store/postgres/sql/plain.sql', 'if _claimant.number <> 0 and', 'if')],
+    caughtBy: tests(PLAIN, 'only a live instance makes a plain claim'),
+  },
+  {
+    name: 'postgres-plain-too-early',
+    rule: 'P4',
+    breaks: 'A plain claim is written before its time.',
+    edits: [
+      edit(
+        'store/postgres/sql/plain.sql',
+        '         and u.due_at > c.mark and u.not_before <= _at.now',
+        '         and u.due_at > c.mark',
+      ),
+    ],
+    caughtBy: tests(PLAIN, SAME),
+  },
+  {
+    name: 'postgres-history-written-twice',
+    rule: 'P6',
+    breaks: 'A settlement writes two lines.',
+    edits: [
+      edit(
+        'store/postgres/sql/plain.sql',
+        '        from moved m\n    )',
+        '        from moved m cross join (values (1), (2)) twice\n    )',
+      ),
+      edit('store/postgres/sql/tables.sql', '  primary key (key, due_at, number)\n', '  check (key > 0)\n'),
+    ],
+    caughtBy: tests(PLAIN, SAME),
+  },
+  {
+    name: 'postgres-plain-claim-row-forgotten',
+    rule: 'P3',
+    breaks: 'A plain claim is not listed where recovery looks.',
+    edits: [
+      edit(
+        'store/postgres/sql/plain.sql',
+        '_at.now, array_agg(m.key) from moved m',
+        '_at.now, array_agg(-m.key) from moved m',
+      ),
+    ],
+    caughtBy: tests(PLAIN, 'a plain claim is held by its instance, and an orphan once that is dead'),
+  },
+  {
+    name: 'postgres-claim-row-forgotten',
+    rule: 'P3',
+    breaks: 'A claim is not listed where recovery looks.',
+    edits: [edit('store/postgres/sql/apply.sql', '_at.now, array_agg(w.key)\n', '_at.now, array_agg(-w.key)\n')],
+    caughtBy: tests(RACES, 'claims are forgotten with the settlement that ends their last run, and not before'),
+  },
+  {
+    name: 'postgres-claim-row-deleted-too-early',
+    rule: 'P3',
+    breaks: 'The row of a claim goes although one of its runs is open.',
+    edits: [edit('store/postgres/sql/records.sql', ' and not {schema}._names_runner(c.runner, c.keys)', '')],
+    caughtBy: tests(RACES, 'claims are forgotten with the settlement that ends their last run, and not before'),
+  },
+  {
+    name: 'postgres-key-reused',
+    rule: 'P1',
+    breaks: 'A schedule that is made again gets another key, under which nothing is on record.',
+    edits: [
+      edit(
+        'store/postgres/sql/apply.sql',
+        'delete from {schema}._schedules s where s.key = _name.key;',
+        'delete from {schema}._schedules s where s.key = _name.key; delete from {schema}._names n where n.key = _name.key;',
+      ),
+    ],
+    caughtBy: tests(CONFORMANCE, 'a fire of a schedule that was removed is on record for its successor'),
+  },
+  {
+    name: 'postgres-burial-without-lock',
+    rule: 'P2',
+    breaks: 'A burial does not see a claim that commits at the same time.',
+    edits: [
+      edit(
+        'store/postgres/sql/instances.sql',
+        '  perform from {schema}._instances i where i.namespace = _namespace and i.id = _instance for update;\n',
+        '',
+      ),
+    ],
+    caughtBy: tests(RACES, 'a claim that shared the row of its instance refutes a burial that was decided before it'),
+  },
+]
