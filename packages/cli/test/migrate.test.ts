@@ -22,14 +22,11 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     const place = `schema "cronce" of postgres://127.0.0.1:${server.port}/postgres`
     const missing = await ask(['migrate', 'status'], env)
     assert.deepEqual([missing.status, missing.stderr], [1, ''])
-    assert.match(
-      missing.stdout,
-      /has no tables of cronce yet\.\n {2}1 {2}tables, functions and views {2}to be applied\n$/,
-    )
+    assert.match(missing.stdout, /has no tables of cronce yet\.\n {2}1 {2}one history per schedule {2}to be applied\n$/)
     const plan = await ask(['migrate', 'plan'], env)
     assert.deepEqual(plan, {
       status: 0,
-      stdout: `In the ${place}, cronce migrate up would apply:\n  1  tables, functions and views\n`,
+      stdout: `In the ${place}, cronce migrate up would apply:\n  1  one history per schedule\n`,
       stderr: '',
     })
     assert.equal(query("select to_regnamespace('cronce') is null"), 't', 'nothing was made by looking')
@@ -37,19 +34,19 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     const up = await cronce(['migrate', 'up'], env)
     assert.deepEqual(up, {
       status: 0,
-      stdout: `applied  1  tables, functions and views\nThe ${place} is up to date.\n`,
+      stdout: `applied  1  one history per schedule\nThe ${place} is up to date.\n`,
       stderr: '',
     })
     const done = await ask(['migrate', 'status'], env)
     assert.equal(done.status, 0)
-    assert.match(done.stdout, /is up to date\.\n {2}1 {2}tables, functions and views {2}applied \d{4}-\d\d-\d\dT.*Z\n$/)
+    assert.match(done.stdout, /is up to date\.\n {2}1 {2}one history per schedule {2}applied \d{4}-\d\d-\d\dT.*Z\n$/)
     assert.equal((await ask(['migrate', 'up'], env)).stdout, `The ${place} is up to date.\n`)
     assert.equal((await ask(['migrate', 'plan'], env)).stdout, `Nothing to do: the ${place} is up to date.\n`)
   })
 
   test('tells programs the same', async () => {
     const flags = ['--schema', 'for_programs', '--json', '--store', server.url]
-    const entry = { number: 1, name: 'tables, functions and views', breaking: true }
+    const entry = { number: 1, name: 'one history per schedule', breaking: true }
     const plan = await ask(['migrate', 'plan', ...flags])
     assert.deepEqual(JSON.parse(plan.stdout), { version: 1, schema: 'for_programs', pending: [entry] })
     const up = await ask(['migrate', 'up', ...flags])

@@ -308,13 +308,14 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     )
     assert.equal((await verify('behind', '--to', String(since))).status, 0)
     const tick = "schedule = 'tick' and outcome = 'succeeded'"
-    const latest = `select max(due_at) from cronce_fires where ${tick}`
+    const latest = `select max(due_at) from cronce_history where ${tick}`
 
     // A second success of a fire, as if two instances had run it.
-    db.exec(`insert into cronce_runs
-      select namespace, schedule, '99992186044417', due_at, nonce, job, instance, started_at, outcome,
-        json_set(record, '$.token', '99992186044417', '$.attempt', 9)
-      from cronce_runs where ${tick} and due_at = (${latest})`)
+    db.exec(`
+      create temp table again as select * from cronce_history where ${tick} and due_at = (${latest});
+      update again set position = null, number = 99999, is_final = 0, token = '99992186044417',
+        line = json_set(line, '$.number', 99999, '$.run.token', '99992186044417', '$.attempt', 9);
+      insert into cronce_history select * from again`)
     const doubled = await verify('tick')
     assert.equal(doubled.status, 1)
     assert.match(
@@ -322,9 +323,10 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
       /✗ tick {2}C2 no duplicate.*\n {4}Of the fire due \S+, run 99992186044417 was claimed after the success of run \d+\./,
     )
 
-    db.exec(
-      `delete from cronce_runs where token = '99992186044417'; delete from cronce_fires where ${tick} and due_at = (${latest})`,
-    )
+    // A run whose fire is not on record.
+    db.exec(`
+      delete from cronce_history where token = '99992186044417';
+      update cronce_history set is_final = 0 where ${tick} and due_at = (${latest})`)
     db.close()
     const lost = await verify('tick')
     assert.equal(lost.status, 1)

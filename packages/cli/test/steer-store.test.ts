@@ -25,10 +25,13 @@ test('prune counts what has had its time, deletes that and nothing else, and onl
   }
   await bench.client.schedules.trigger('old', { dedupe: 'open' })
   const db = new DatabaseSync(file)
-  // All are of long ago, and all but one of those that have ended have had their time.
-  db.prepare('update cronce_fires set due_at = due_at - ?').run(3 * DAY)
+  // Those that have ended are of long ago, and all but one have had their time.
+  db.prepare("update cronce_history set due_at = due_at - ?, line = json_set(line, '$.dueAt', due_at - ?)").run(
+    3 * DAY,
+    3 * DAY,
+  )
   db.prepare(
-    "update cronce_fires set expires_at = 1, record = json_set(record, '$.expiresAt', 1) where expires_at is not null and nonce <> 'key 0'",
+    "update cronce_history set expires_at = 1, line = json_set(line, '$.expiresAt', 1) where nonce <> 'key 0'",
   ).run()
   db.close()
   const count = async () => (await bench.client.fires.list({ schedule: 'old' })).items.length
