@@ -154,11 +154,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     rule: 'P1, rule 1',
     breaks: 'A dedupe key holds for one millisecond: two triggers with one key make two fires.',
     edits: [
-      edit(
-        'store/memory/apply.ts',
-        "nonce === '' ? undefined : records.schedules.get(schedule)?.nonces.get(nonce)?.key",
-        "nonce !== '-' ? undefined : records.schedules.get(schedule)?.nonces.get(nonce)?.key",
-      ),
+      edit('store/memory/apply.ts', "fire.nonce === '' ? undefined : space", "fire.nonce !== '-' ? undefined : space"),
     ],
     caughtBy: { judge: 'simulation', names: ['S8', 'C2', 'C4', 'C10'] },
   },

@@ -36,8 +36,8 @@ export const FEED_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/memory/apply.ts',
-        "  for (const fire of ownEndsOf(change)) logEnd(space, { kind: 'fire', key: fireKeyText(fire) })\n",
-        '',
+        'if (line.run !== null || line.isFinal) logEnd(space, key)',
+        'if (line.run !== null) logEnd(space, key)',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['F1'] },
@@ -47,7 +47,11 @@ export const FEED_MUTANTS: readonly Mutant[] = [
     rule: 'rule 47',
     breaks: 'A fire that ends while it waits for a retry, or otherwise than its run, is not reported.',
     edits: [
-      edit('model/own-ends.ts', '    fire.ending !== null && ', '    fire.ending !== null && fire.attempt === 0 && '),
+      edit(
+        'store/memory/apply.ts',
+        'line.run !== null || line.isFinal',
+        'line.run !== null || (line.isFinal && line.attempt === 0)',
+      ),
     ],
     caughtBy: { judge: 'simulation', names: ['F1'] },
   },

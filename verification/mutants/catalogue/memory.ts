@@ -9,8 +9,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/memory/apply.ts',
-        "    if (fire !== undefined) return { kind: 'exists', fire }\n  }",
-        '    if (fire !== undefined) continue\n  }',
+        "    if (entry !== undefined) return { kind: 'exists', fire: viewFire(space, entry) }\n",
+        '',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S8', 'C2', 'C10'] },
@@ -38,15 +38,11 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     rule: 'P5, classic (d)',
     breaks: 'The high-water mark is written before it is known whether the records can be.',
     edits: [
+      edit('store/memory/apply.ts', '  if (refusal !== undefined) return refusal\n', ''),
       edit(
         'store/memory/apply.ts',
-        '  const refusal = findExisting(space, change, created) ?? findFull(space, change)\n  if (refusal !== undefined) return refusal\n',
-        '  const refusal = findExisting(space, change, created) ?? findFull(space, change)\n',
-      ),
-      edit(
-        'store/memory/apply.ts',
-        '  for (let index = 0; index < created.length; index++) {\n    const fire = change.creates[index]!\n',
-        '  if (refusal !== undefined) return refusal\n  for (let index = 0; index < created.length; index++) {\n    const fire = change.creates[index]!\n',
+        '  for (const fire of change.reopens) reopen(space, fire)\n',
+        '  if (refusal !== undefined) return refusal\n  for (const fire of change.reopens) reopen(space, fire)\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S12', 'S13', 'C10'] },
@@ -67,8 +63,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/memory/apply.ts',
-        '(records.slots.get(slot) ?? 0) + countOpen(slot, runs) - countOpen(slot, before)',
-        '(records.slots.get(slot) ?? 0) - countOpen(slot, before)',
+        ' + countHolders(slot, change.state) - countHolders(slot, current)',
+        ' - countHolders(slot, current)',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S10', 'C7'] },
@@ -83,7 +79,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '    setFloor(space, Math.max(space.data.floor, current.tokens, current.version))\n',
         '    setFloor(space, Math.max(space.data.floor, current.version))\n',
       ),
-      edit('store/memory/apply.ts', 'Math.max(state.tokens, data.floor) : state.tokens', 'state.tokens : state.tokens'),
+      edit('store/memory/apply.ts', 'tokens: Math.max(state.tokens, data.floor)', 'tokens: state.tokens'),
     ],
     caughtBy: { judge: 'simulation', names: ['S2', 'S5', 'C2', 'C14'] },
   },
@@ -142,12 +138,12 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: 'fence-by-holder',
     rule: 'P3, protocol (fence by holder)',
-    breaks: 'A run may write as long as its instance lives, also when the run has been ended.',
+    breaks: 'A run may write as long as a run of its schedule is open on an instance that lives.',
     edits: [
       edit(
         'store/memory/space.ts',
-        'const isLive = run?.ending === null && space',
-        'const isLive = run !== undefined && space',
+        'open.find(({ run }) => run?.token === token)',
+        'open.find(({ run }) => run !== null)',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S3', 'C8'] },

@@ -148,7 +148,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     name: 'range-split-loses-the-rest',
     rule: 'rule 5',
     breaks: 'When one instant is taken out of a range, what came after it goes off the record.',
-    edits: [edit('policy/rounds.ts', '    putRecord(draft, tail, true)\n', '')],
+    edits: [edit('policy/rounds.ts', '    append(draft, lineOf(after))\n', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/backfill.test.ts',

@@ -299,8 +299,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'A fire that is open is made a second time.',
     rule: 'a fire that is open is refused with its record, and nothing of the change is written',
     stores: {
-      memory: [['apply.ts', 'data.fires.get(keys[index]!) ?? (', '(']],
-      sqlite: [['apply.ts', '? statement(db, FIRE).get(namespace, schedule, dueAt, nonce)', '? undefined']],
+      memory: [['apply.ts', 'one !== undefined && isOnRecord(one)', 'one !== undefined && one.lines.length > 0']],
+      sqlite: [['apply.ts', '  if (isOpen) {', "  if (isOpen && nonce === '-') {"]],
       postgres: [
         [
           'sql/apply.sql',
@@ -316,14 +316,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'A fire that has ended is made a second time.',
     rule: 'a fire that has ended is refused with its record, and nothing of the change is written',
     stores: {
-      memory: [['apply.ts', 'if (fire !== undefined) return { kind', 'if (fire?.ending === null) return { kind']],
-      sqlite: [
-        [
-          'apply.ts',
-          "due_at = ? and nonce = ?'\nconst FIRE_BY_NONCE",
-          "due_at = ? and nonce = ? and outcome = \\'open\\''\nconst FIRE_BY_NONCE",
-        ],
-      ],
+      memory: [['apply.ts', 'one !== undefined && isOnRecord(one)', 'one !== undefined && one.isOpen']],
+      sqlite: [['apply.ts', '? statement(db, LINE).get(namespace, schedule, dueAt, nonce)', '? undefined']],
       postgres: [
         [
           'sql/apply.sql',
@@ -339,8 +333,14 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'A dedupe key makes a second fire while the first one is open.',
     rule: 'a nonce is used once in a schedule, whenever its fire was due',
     stores: {
-      memory: [['apply.ts', "nonce === '' ? undefined : records", 'nonce.length >= 0 ? undefined : records']],
-      sqlite: [['apply.ts', ': statement(db, FIRE_BY_NONCE).get(namespace, schedule, nonce)', ': undefined']],
+      memory: [['apply.ts', "fire.nonce === '' ? undefined : space", 'fire.nonce.length >= 0 ? undefined : space']],
+      sqlite: [
+        [
+          'apply.ts',
+          "(nonce !== '' &&\n      statement(db, OPEN_OF)",
+          "(nonce === '-' &&\n      statement(db, OPEN_OF)",
+        ],
+      ],
       postgres: [
         [
           'sql/apply.sql',
@@ -365,11 +365,11 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [
         [
           'apply.ts',
-          'if (fire !== undefined) return { kind',
-          "if (fire !== undefined && (fire.nonce === '' || fire.ending === null)) return { kind",
+          'one !== undefined && isOnRecord(one)',
+          "one !== undefined && (fire.nonce === '' ? isOnRecord(one) : one.isOpen)",
         ],
       ],
-      sqlite: [['apply.ts', "and nonce = ? and nonce <> ''`", "and nonce = ? and nonce <> '' and outcome = 'open'`"]],
+      sqlite: [['apply.ts', ': statement(db, LINE_BY_NONCE).get(namespace, schedule, nonce)', ': undefined']],
       postgres: [['sql/apply.sql', "or f.nonce <> '' and exists (\n", 'or false and exists (\n']],
       redis: [['lua/apply.lua', "    if not found and nonce ~= '' then found = find_nonce(history, nonce) end\n", '']],
     },
@@ -379,8 +379,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'One change makes two fires with one dedupe key.',
     rule: 'two fires of one change are held to the same: one key, one fire',
     stores: {
-      memory: [['apply.ts', 'creates.length < 2 ? undefined : findTwice(creates, keys)', 'undefined']],
-      sqlite: [['apply.ts', '    if (earlier !== undefined) return earlier\n', '']],
+      memory: [['apply.ts', 'const twin = findTwin(change)', 'const twin = null']],
+      sqlite: [['apply.ts', '    if (isTwice) return fireIn(change, fire)\n', '']],
       postgres: [['store.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
       redis: [['store.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
     },
@@ -390,7 +390,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'One change makes two fires of one due time.',
     rule: 'two fires of one change that are due at one time are refused',
     stores: {
-      memory: [['apply.ts', "const names = nonce === '' ? [keys[index]!] :", "const names = nonce === '' ? [] :"]],
+      memory: [
+        [
+          'apply.ts',
+          'const twin = findTwin(change)',
+          "const twin = change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change)",
+        ],
+      ],
       sqlite: [['apply.ts', "(one.nonce !== '' || one.dueAt === other.dueAt)", "one.nonce !== ''"]],
       postgres: [
         [
@@ -414,9 +420,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     rule: 'a limit holds for the fleet, and the refused claim writes nothing',
     stores: {
       memory: [['apply.ts', 'return count > limit', 'return false']],
-      sqlite: [
-        ['apply.ts', 'slotAfter(batch, slot, change) > limit', 'slotAfter(batch, slot, change) > limit + 1_000'],
-      ],
+      sqlite: [['apply.ts', ' + countOf(slot, wanted) > limit', ' + countOf(slot, wanted) > limit + 1_000']],
       postgres: [
         [
           'sql/apply.sql',
@@ -433,7 +437,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     rule: 'a batch fills a limit in order',
     stores: {
       memory: { none: 'each change is written before the next is judged' },
-      sqlite: [['apply.ts', 'batch.slots.set(slot, before + Number(', 'batch.slots.set(slot, before + 0 * Number(']],
+      sqlite: [['apply.ts', 'slotNow(batch, one.slot) + 1)', 'slotNow(batch, one.slot))']],
       postgres: [
         ['sql/apply.sql', 'if _change.slots is not null then\n          insert', 'if false then\n          insert'],
       ],
@@ -473,8 +477,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'A run that holds a place is counted again when its record is written again, and refused.',
     rule: 'a run that holds a place is not counted again when it is written again',
     stores: {
-      memory: [['apply.ts', ' + countOpen(slot, runs) - countOpen(slot, before)', ' + countOpen(slot, runs)']],
-      sqlite: [['apply.ts', 'if (wants && !holds) count++', 'if (wants) count++']],
+      memory: [['apply.ts', ' - countHolders(slot, current)', '']],
+      sqlite: [['apply.ts', ' - countOf(slot, taken)', '']],
       postgres: [['sql/apply.sql', ' and h.key is distinct from _name.key\n', '\n']],
       redis: [['lua/apply.lua', ' - count_holders(member, before, slot)', '']],
     },
@@ -519,7 +523,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     breaks: 'A schedule that is made again counts its tokens from where its creator says.',
     rule: 'a schedule that is made again goes on counting tokens where it was',
     stores: {
-      memory: [['apply.ts', 'Math.max(state.tokens, data.floor) : state.tokens', 'state.tokens : state.tokens']],
+      memory: [['apply.ts', 'tokens: Math.max(state.tokens, data.floor)', 'tokens: state.tokens']],
       sqlite: [['schedules.ts', 'tokens: Math.max(created.tokens, floor)', 'tokens: created.tokens']],
       postgres: [['sql/apply.sql', 'greatest(_change.tokens, _floor), _change.fired', '_change.tokens, _change.fired']],
       redis: [
@@ -539,7 +543,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           '(current === undefined ? 0 : change.version) + 1',
         ],
       ],
-      sqlite: [['schedules.ts', 'version: floor + 1,', 'version: 1,']],
+      sqlite: [['schedules.ts', 'version: floor + 1 }', 'version: 1 }']],
       postgres: [['sql/apply.sql', '_first.started_at, _floor + 1,\n', '_first.started_at, 1,\n']],
       redis: [['lua/apply.lua', 'version = digits(floor + 1)', "version = '1'"]],
     },
@@ -553,14 +557,14 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         [
           'apply.ts',
           '  if (refusal !== undefined) return refusal\n',
-          '  if (refusal !== undefined) {\n    for (const run of change.runs) setRun(space, runKeyText(run.schedule, run.token), run)\n    return refusal\n  }\n',
+          '  if (refusal !== undefined) {\n    for (const line of change.history) setLine(space, lineKeyText(line.schedule, line.number), line)\n    return refusal\n  }\n',
         ],
       ],
       sqlite: [
         [
           'apply.ts',
           '  if (obstacle !== null) return obstacle\n',
-          "  if (obstacle?.kind === 'exists') for (const run of change.runs) putRun(batch, run)\n  if (obstacle !== null) return obstacle\n",
+          "  if (obstacle?.kind === 'exists') for (const line of change.history) append(batch, line)\n  if (obstacle !== null) return obstacle\n",
         ],
       ],
       postgres: { none: 'nothing is written before all of a change is judged' },

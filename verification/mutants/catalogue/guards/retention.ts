@@ -8,9 +8,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     rule: 'prune deletes ended fires whose time is up, with their runs and steps, and nothing else',
     stores: {
       memory: [['prune.ts', 'if (entry.expiresAt > now || found', 'if (found']],
-      sqlite: [
-        ['prune.ts', 'and expires_at is not null and expires_at <= ? and', 'and expires_at is not null and ? > 0 and'],
-      ],
+      sqlite: [['prune.ts', 'and expires_at <= ? and is_final', 'and ? > 0 and is_final']],
       postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.is_final\n']],
       redis: [['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n']],
     },
@@ -20,8 +18,17 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     breaks: 'A fire that is open is pruned.',
     rule: 'an open fire is not pruned, whatever the lines of its runs say about when it may go',
     stores: {
-      memory: [['prune.ts', 'if (!records.openFires.has(entry)) found.push(entry)', 'found.push(entry)']],
-      sqlite: [['prune.ts', " and outcome <> 'open'", '']],
+      memory: [
+        [
+          'record-index.ts',
+          'return isOpen ? undefined : lines.findLast(({ isFinal }) => isFinal)',
+          'return lines.at(-1)',
+        ],
+      ],
+      sqlite: [
+        ['prune.ts', ' and is_final = 1\n order by expires_at', '\n order by expires_at'],
+        ['prune.ts', 'from cronce_history indexed by cronce_history_expiry\n', 'from cronce_history\n'],
+      ],
       postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.expires_at <= _now\n']],
       redis: [
         ['lua/prune.lua', '    if not line.is_final then return true end\n', ''],
@@ -74,8 +81,8 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [
         [
           'prune.ts',
-          "and instance = cronce_instances.id and outcome = 'open'",
-          "and instance = cronce_instances.id and outcome = 'none'",
+          'and instance = cronce_instances.id and token is not null',
+          'and instance = cronce_instances.id and token is null',
         ],
       ],
       postgres: [['sql/prune.sql', '\n         and not {schema}._holds_runs(i.number)\n', '\n']],
@@ -88,7 +95,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     rule: 'a trim deletes what is numbered below and ended before, and nothing else',
     stores: {
       memory: [['prune.ts', 'entry.number >= belowNumber || ', '']],
-      sqlite: [['apply.ts', 'number is not null and number < ?', 'number is not null and ? > 0']],
+      sqlite: [['apply.ts', 'where number < ? and ended_at', 'where ? > 0 and ended_at']],
       postgres: [['sql/records.sql', 'early.number < _below and ', '']],
       redis: [['lua/apply.lua', 'if number >= below or ', 'if ']],
     },
@@ -98,8 +105,8 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     breaks: 'A trim deletes what has ended since.',
     rule: 'a trim deletes what is numbered below and ended before, and nothing else',
     stores: {
-      memory: [['prune.ts', 'endedAt !== null && Math.max(endedAt, entry.dueAt) < endedBefore', 'endedAt !== null']],
-      sqlite: [['apply.ts', 'where ended_at < ? and due_at < ?', 'where ? > 0 and ? > 0']],
+      memory: [['prune.ts', 'Math.max(endedAt, entry.dueAt) < endedBefore', 'true']],
+      sqlite: [['apply.ts', 'and ended_at < ? and due_at < ?', 'and ? > 0 and ? > 0']],
       postgres: [['sql/records.sql', 'early.ended_at < _before and early.due_at < _before', 'true']],
       redis: [['lua/apply.lua', 'if math.max(line.ended, tonumber(line.due)) < before then', 'if true then']],
     },
@@ -110,7 +117,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     rule: 'a trim leaves what ended long before it is due',
     stores: {
       memory: [['prune.ts', 'Math.max(endedAt, entry.dueAt) < endedBefore', 'endedAt < endedBefore']],
-      sqlite: [['apply.ts', 'where ended_at < ? and due_at < ?', 'where ended_at < ? and ? > 0']],
+      sqlite: [['apply.ts', 'and ended_at < ? and due_at < ?', 'and ended_at < ? and ? > 0']],
       postgres: [['sql/records.sql', ' and early.due_at < _before', '']],
       redis: [['lua/apply.lua', 'math.max(line.ended, tonumber(line.due)) < before', 'line.ended < before']],
     },

@@ -9,14 +9,8 @@ export const RUN_GUARDS: readonly Guard[] = [
     breaks: 'A run that has ended begins another step.',
     rule: 'a step is not begun once its run has ended',
     stores: {
-      memory: [['space.ts', 'const isLive = run?.ending === null && ', 'const isLive = run !== undefined && ']],
-      sqlite: [
-        [
-          'steps.ts',
-          "if (run === undefined || run.outcome !== 'open') return null",
-          'if (run === undefined) return null',
-        ],
-      ],
+      memory: { none: 'only an open run is in the state' },
+      sqlite: { none: 'only an open run is in the index of what is open' },
       postgres: { none: 'a clock names an instance only while its run is open' },
       redis: [['lua/line.lua', 'if fire.token == token then', 'if true then']],
     },
@@ -46,8 +40,8 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [
         [
           'space.ts',
-          'space.data.instances.get(run.instance)?.goneAt === null',
-          '(space.data.instances.get(run.instance)?.goneAt ?? null) === null',
+          'data.instances.get(fire.run.instance)?.goneAt === null',
+          '(data.instances.get(fire.run.instance)?.goneAt ?? null) === null',
         ],
       ],
       sqlite: [['instances.ts', 'return row !== undefined && isLive(', 'return row === undefined || isLive(']],
@@ -75,8 +69,8 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [
         [
           'space.ts',
-          'instances.get(run.instance)?.goneAt === null',
-          "instances.get(run.instance)?.record.state !== 'left'",
+          'instances.get(fire.run.instance)?.goneAt === null',
+          "instances.get(fire.run.instance)?.record.state !== 'left'",
         ],
       ],
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'left'"]],
@@ -92,8 +86,8 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [
         [
           'space.ts',
-          'instances.get(run.instance)?.goneAt === null',
-          "instances.get(run.instance)?.record.state !== 'dead'",
+          'instances.get(fire.run.instance)?.goneAt === null',
+          "instances.get(fire.run.instance)?.record.state !== 'dead'",
         ],
       ],
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'dead'"]],
