@@ -12,7 +12,10 @@ export const RETENTION_GUARDS: readonly Guard[] = [
         ['prune.ts', 'and expires_at is not null and expires_at <= ? and', 'and expires_at is not null and ? > 0 and'],
       ],
       postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.is_final\n']],
-      redis: [['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n']],
+      redis: [
+        ['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n'],
+        ['lua/prune.lua', "EXPIRING, '-inf', digits(now), 'LIMIT'", "EXPIRING, '-inf', '+inf', 'LIMIT'"],
+      ],
     },
   },
   {
