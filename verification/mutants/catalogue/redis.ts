@@ -27,8 +27,8 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
     edits: [edit('store/redis/plain.ts', ' || !isAbove(created.dueAt, mark)) return null', ') return null')],
     caughtBy: {
       judge: 'tests',
-      file: CONFORMANCE,
-      names: ['a fire that has ended is refused with its record, and nothing of the change is written'],
+      file: PLAIN,
+      names: ['a claim of a fire that a plain settlement ended is refused with its record'],
     },
   },
   {

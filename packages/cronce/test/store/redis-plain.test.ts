@@ -22,6 +22,7 @@ import {
   definition,
   HOUR_MS,
   removal,
+  runOf,
   schedule,
   settlement,
 } from '../../src/testing/conformance/samples.ts'
@@ -183,18 +184,37 @@ test('plain changes are written as the general script writes them', async (conte
   )
 })
 
-test('a plain change of an earlier epoch is refused, also if the epoch moves with it', async (context) => {
-  const runs: Runs = new Map()
-  const store = await open(context, 'epoch', true, runs)
+/** A schedule whose fire runs, by a plain claim. */
+async function claimPlainly(context: TestContext, namespace: string, runs: Runs) {
+  const store = await open(context, namespace, true, runs)
   decideIn(store.info.epoch)
   await join(store, 'i')
   const state = await create(store, schedule('s'))
   const { now } = await store.load([])
   const claimed = claim(state, { instance: 'i', dueAt: now, startedAt: now, epoch: store.info.epoch })
-  await client.hset(namespaceKey('cronce', 'epoch'), 'run', 'another')
-  assert.deepEqual(await applyOne(store, claimed, { claimant: { instance: 'i', leaseMs: HOUR_MS } }), {
-    kind: 'conflict',
-  })
+  assert.deepEqual(await applyOne(store, claimed, CLAIMANT), { kind: 'applied' })
   assert.equal(runs.get('claim'), 1)
-  assert.deepEqual(await loadOne(store, 's'), state)
+  return { store, claimed, settled: settlement(claimed.state!, runOf(claimed), { endedAt: now }) }
+}
+
+const CLAIMANT = { claimant: { instance: 'i', leaseMs: HOUR_MS } }
+
+test('a plain change of an earlier epoch is refused, also if the epoch moves with it', async (context) => {
+  const runs: Runs = new Map()
+  const { store, claimed, settled } = await claimPlainly(context, 'epoch', runs)
+  await client.hset(namespaceKey('cronce', 'epoch'), 'run', 'another')
+  assert.deepEqual(await applyOne(store, settled), { kind: 'conflict' })
+  assert.equal(runs.get('settle'), 1)
+  assert.deepEqual(await loadOne(store, 's'), claimed.state)
+})
+
+test('a claim of a fire that a plain settlement ended is refused with its record', async (context) => {
+  const { store, claimed, settled } = await claimPlainly(context, 'identity', new Map())
+  assert.deepEqual(await applyOne(store, settled), { kind: 'applied' })
+  const [fire] = claimed.state!.open
+  const { instance, startedAt } = fire!.run!
+  const again = claim(settled.state!, { instance, dueAt: fire!.dueAt, startedAt, epoch: store.info.epoch })
+  const fires = await firesOf(store)
+  assert.deepEqual(await applyOne(store, again, CLAIMANT), { kind: 'exists', fire: fires[0] })
+  assert.deepEqual([await loadOne(store, 's'), fires.length], [settled.state, 1])
 })

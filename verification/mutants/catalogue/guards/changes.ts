@@ -57,13 +57,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           '',
         ],
       ],
-      redis: [
-        [
-          'lua/apply.lua',
-          "version ~= (exists and was_version or '0') then",
-          "(version ~= '0' and version ~= was_version) then",
-        ],
-      ],
+      redis: { none: 'the edition of the settings is compared as well' },
     },
   },
   {

@@ -10,7 +10,10 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [['prune.ts', 'if (entry.expiresAt > now || found', 'if (found']],
       sqlite: [['prune.ts', 'and expires_at <= ? and is_final', 'and ? > 0 and is_final']],
       postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.is_final\n']],
-      redis: [['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n']],
+      redis: [
+        ['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n'],
+        ['lua/prune.lua', "EXPIRING, '-inf', digits(now), 'LIMIT'", "EXPIRING, '-inf', '+inf', 'LIMIT'"],
+      ],
     },
   },
   {

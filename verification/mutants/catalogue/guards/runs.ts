@@ -12,7 +12,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: { none: 'only an open run is in the state' },
       sqlite: { none: 'only an open run is in the index of what is open' },
       postgres: { none: 'a clock names an instance only while its run is open' },
-      redis: [['lua/line.lua', 'if fire.token == token then', 'if true then']],
+      redis: { none: 'only what is open is looked at' },
     },
   },
   {
@@ -29,7 +29,7 @@ export const RUN_GUARDS: readonly Guard[] = [
           "o.key = n.key and o.token > 0 and k.more <> ''",
         ],
       ],
-      redis: { none: 'a run is found by its token' },
+      redis: [['lua/line.lua', 'if fire.token == token then', 'if true then']],
     },
   },
   {

@@ -24,8 +24,8 @@ export class Claims {
     const finished = new Set(this.#finished)
     if (this.#schedules.size > 0) {
       const left = new Map<number, number>()
-      for (const { id, history } of changes) {
-        for (const claim of history.length === 0 ? [] : (this.#claims.get(id) ?? [])) {
+      for (const { id } of changes.filter(endsRuns)) {
+        for (const claim of this.#claims.get(id) ?? []) {
           const rest = (left.get(claim) ?? this.#schedules.get(claim)!.size) - 1
           left.set(claim, rest)
           if (rest === 0) finished.add(claim)
@@ -37,7 +37,7 @@ export class Claims {
 
   /** These changes were written, with a statement that deleted `finished`. */
   settled(changes: readonly Change[], finished: readonly number[], isWhole: boolean): void {
-    for (const { id, history } of changes) if (history.length > 0) this.#settle(id)
+    for (const { id } of changes.filter(endsRuns)) this.#settle(id)
     // A row that the store kept is offered again.
     if (isWhole) for (const claim of finished) this.#finished.delete(claim)
   }
@@ -52,4 +52,9 @@ export class Claims {
     }
     this.#claims.delete(schedule)
   }
+}
+
+/** No run of the schedule is open after it, whether one ended or was handed back. */
+function endsRuns({ state }: Change): boolean {
+  return state === null || state.open.every(({ run }) => run === null)
 }

@@ -15,9 +15,9 @@ export interface Roles {
 /** What the migrations make, in their order: the views are everybody's, the rest is ours alone. Functions with what they take. */
 export function namesMade(kind: 'table' | 'view' | 'function'): string[] {
   const pattern = new RegExp(`^create ${kind} s\\.(\\w+${kind === 'function' ? '\\([^)]*\\)' : ''})`, 'gm')
-  return MIGRATIONS.flatMap(({ sql }) => [...sql('s').matchAll(pattern)]).map((match) =>
-    match[1]!.replaceAll(/\s+/g, ' ').replace('( ', '(').replace(' )', ')'),
-  )
+  const made = MIGRATIONS.flatMap(({ sql }) => [...sql('s').matchAll(pattern)])
+  // Long lists of parameters are written on lines of their own.
+  return made.map((match) => match[1]!.replaceAll(/\s*\n\s*(?=\))|(?<=\()\s*\n\s*/g, '').replaceAll(/\s+/g, ' '))
 }
 
 /** SQL that gives these roles what they need. May be run again, and must be after a migration: new tables have no grants. */

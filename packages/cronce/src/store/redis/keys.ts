@@ -76,9 +76,9 @@ export function whole(value: number): string {
 const COUNTER_BITS = 44n
 const COUNTER = (1n << COUNTER_BITS) - 1n
 
-/** A fencing token as `epoch.counter`, which takes half the bytes. Whatever is not such a number stays as it is. */
+/** A fencing token as `epoch.counter`, which takes half the bytes. Any other text is encoded like a name, without spaces. */
 export function packToken(token: string): string {
-  if (!/^[1-9]\d{0,18}$/.test(token)) return `=${encodeName(token)}`
+  if (!/^[1-9]\d{0,18}$/.test(token)) return `=${encodeName(token).replaceAll(' ', '%0020')}`
   const number = BigInt(token)
   return `${number >> COUNTER_BITS}.${number & COUNTER}`
 }
