@@ -10,7 +10,11 @@ import { scratch, until } from './steer-kit.ts'
 interface Deploys {
   readonly store: string
   /** A process of the app: its deployment and how often each of its jobs runs. */
-  start(deployment: string | undefined, jobs: Readonly<Record<string, string>>): Promise<Cronce>
+  start(
+    deployment: string | undefined,
+    jobs: Readonly<Record<string, string>>,
+    was?: Readonly<Record<string, string>>,
+  ): Promise<Cronce>
 }
 
 function deploysOn(context: TestContext): Deploys {
@@ -23,10 +27,10 @@ function deploysOn(context: TestContext): Deploys {
   })
   return {
     store,
-    async start(deployment, jobs) {
+    async start(deployment, jobs, was = {}) {
       const options: CronceOptions = { store, app: 'shop', logger: false, signals: false, holdDown: '1s' }
       const app = cronce(deployment === undefined ? options : { ...options, deployment })
-      for (const [name, every] of Object.entries(jobs)) app.job(name, { every }, () => {})
+      for (const [name, every] of Object.entries(jobs)) app.job(name, { every, was: was[name] }, () => {})
       await app.start()
       started.push(app)
       return app
@@ -41,6 +45,25 @@ async function findingsOf(store: string, check: string): Promise<{ status: numbe
 }
 
 describe('what the command line says about deploys', { concurrency: 3, timeout: 300_000 }, () => {
+  test('fires --verify finds what a renamed job ran under its other name', async (context) => {
+    const { store, start } = deploysOn(context)
+    const hasRun = (app: Cronce, schedule: string, count: number) =>
+      until(async () => (await app.fires.list({ schedule, outcome: 'succeeded' })).items.length > count)
+    const first = await start('v1', { tick: '100ms' })
+    await hasRun(first, 'tick', 2)
+    await first.stop()
+    const second = await start('v2', { tock: '100ms' }, { tock: 'tick' })
+    await hasRun(second, 'tock', 2)
+    await second.stop()
+    const third = await start('v1', { tick: '100ms' })
+    await until(async () => (await third.schedules.get('tick')).state === 'active')
+    await hasRun(third, 'tick', 5)
+    const { status, stdout } = await ask(['fires', '--verify', '--store', store])
+    assert.equal(status, 0, stdout)
+    assert.match(stdout, /tick {2}its job had the name tock from .*; 0 of \d+ instants due then are on no record/)
+    assert.match(stdout, /tock {2}retired, its job goes on as tick, since .*: deployment v1 renamed it\n/)
+  })
+
   test('fires --verify names a stretch in which a job was retired, and does not call it sound', async (context) => {
     const { store, start } = deploysOn(context)
     const verify = (...args: string[]) => ask(['fires', 'tick', '--verify', '--store', store, ...args])

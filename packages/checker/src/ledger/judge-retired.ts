@@ -14,16 +14,18 @@ export function judgeRetired(subject: LedgerSubject, stretch: Stretch): readonly
 
 /** From the first instant after the retirement to the last one before the return. `null`: the rule or the records do not tell. */
 function instantsWithin(
-  { rule, fires, readAt }: LedgerSubject,
+  { rule, fires, otherFires = [], readAt }: LedgerSubject,
   retirement: Retirement,
   stretch: Stretch,
 ): Pick<RetiredStretch, 'due' | 'unrecorded'> {
   if (rule === null || rule.instants === null) return { due: null, unrecorded: null }
+  // The ledger of the name that the job has now tells what is on record since.
+  if (retirement.renamedTo !== undefined && retirement.to === null) return { due: null, unrecorded: null }
   const from = Math.max(retirement.from + 1, stretch.from, rule.keptSince + 1)
   const to = Math.min(retirement.to ?? readAt, stretch.to, readAt)
   if (from > to) return { due: null, unrecorded: null }
   const due = rule.instants(from, to)
-  const isRecorded = recordsWithin(fires, from, to)
+  const isRecorded = recordsWithin(retirement.renamedTo === undefined ? fires : [...fires, ...otherFires], from, to)
   return { due: due.length, unrecorded: due.filter((at) => !isRecorded(at)).length }
 }
 

@@ -18,6 +18,8 @@ export interface LedgerSubject {
   readonly rule: LedgerRule | null
   /** Stretches in which the schedule was retired, as far as they are on record. */
   readonly retirements: readonly Retirement[]
+  /** What is on record under the other names that its job has had: the names of a job have one series of instants. */
+  readonly otherFires?: readonly LedgerFire[]
   /** How far back the store's clock may have been set, by NTP or by a failover. */
   readonly clockErrorMs: number
 }
@@ -49,6 +51,8 @@ export interface Retirement {
   /** Why, in the store's word, and by which deployment. */
   readonly cause: string
   readonly deployment: string
+  /** The name that its job had in this stretch. */
+  readonly renamedTo?: string
 }
 
 /** Only instants in this stretch are judged, both ends included. */

@@ -99,6 +99,20 @@ describe('the judge of ledgers', () => {
       assert.deepEqual(judgeLedger(subject(judged), ALWAYS).retired, [{ ...retirement, due: 3, unrecorded: 0 }])
     })
 
+    test('counts what is on record under another name of the job, only in the stretch in which it had that name', () => {
+      const otherFires = [fire(2), fire(3), fire(4)].map((one) => ({ ...one, schedule: 'other' }))
+      const renamed = { ...retirement, cause: 'renamed', renamedTo: 'other' }
+      const judged = subject({ ...without(2, 3, 4), rule: returned, retirements: [renamed], otherFires })
+      assert.deepEqual(judgeLedger(judged, ALWAYS).retired, [{ ...renamed, due: 3, unrecorded: 0 }])
+      assert.deepEqual(judgeLedger(judged, ALWAYS).violations, [])
+      const lost = { ...judged, otherFires: otherFires.slice(1) }
+      assert.equal(judgeLedger(lost, ALWAYS).retired[0]!.unrecorded, 1)
+      const open = { ...judged, retirements: [{ ...renamed, to: null }] }
+      assert.equal(judgeLedger(open, ALWAYS).retired[0]!.unrecorded, null)
+      const dropped = { ...judged, retirements: [retirement] }
+      assert.equal(judgeLedger(dropped, ALWAYS).retired[0]!.unrecorded, 3)
+    })
+
     test('names one that has not ended, up to now', () => {
       const open = { ...retirement, to: null }
       const rule = { ...RULE, nextAt: at(2), graceMs: null }

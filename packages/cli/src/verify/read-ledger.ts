@@ -27,13 +27,36 @@ export async function readLedger(client: Connection, name: string): Promise<Ledg
   const schedule = await client.schedules.find(name)
   const runs: LedgerRun[] = []
   for await (const run of client.runs.all({ schedule: name })) runs.push(runOf(run))
-  const fires: LedgerFire[] = []
-  for await (const fire of client.fires.all({ schedule: name })) fires.push(fireOf(fire))
-  const rule = schedule === null ? null : ruleOf(schedule, fires.length, readAt)
+  const fires = await firesOf(client, name)
+  const others = await Promise.all((await otherNamesOf(client, schedule)).map((other) => firesOf(client, other)))
+  // Of each name, more records than the retention keeps may be gone.
+  const most = Math.max(fires.length, ...others.map(({ length }) => length))
+  const rule = schedule === null ? null : ruleOf(schedule, most, readAt)
   return {
     ...{ schedule: name, fires, runs, readAt, settledBefore: readAt - SETTLE_MS, rule, clockErrorMs: CLOCK_ERROR_MS },
-    retirements: schedule?.retirements ?? [],
+    ...{ retirements: schedule?.retirements ?? [], otherFires: others.flat() },
   }
+}
+
+async function firesOf(client: Connection, schedule: string): Promise<readonly LedgerFire[]> {
+  const fires: LedgerFire[] = []
+  for await (const fire of client.fires.all({ schedule })) fires.push(fireOf(fire))
+  return fires
+}
+
+/** All names that its job has had. */
+async function otherNamesOf(client: Connection, schedule: ScheduleView | null): Promise<readonly string[]> {
+  const names = new Set(schedule === null ? [] : [schedule.name])
+  const next = schedule === null ? [] : [schedule]
+  for (let one = next.pop(); one !== undefined; one = next.pop()) {
+    for (const { renamedTo } of one.retirements) {
+      if (renamedTo === undefined || names.has(renamedTo)) continue
+      names.add(renamedTo)
+      const other = await client.schedules.find(renamedTo)
+      if (other !== null) next.push(other)
+    }
+  }
+  return [...names].filter((name) => name !== schedule?.name)
 }
 
 function fireOf({

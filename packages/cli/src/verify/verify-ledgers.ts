@@ -188,11 +188,13 @@ const CAUSES: Readonly<Record<string, (deployment: string) => string>> = {
   renamed: (deployment) => `deployment ${deployment} renamed it`,
 }
 
-function retiredWords({ from, to, cause, deployment, due, unrecorded }: RetiredStretch, tz: string): string {
+function retiredWords(retired: RetiredStretch, tz: string): string {
+  const { from, to, cause, deployment, due, unrecorded, renamedTo } = retired
+  const what = renamedTo === undefined ? 'retired' : `its job had the name ${renamedTo}`
   const stretch =
     to === null
-      ? `retired since ${formatInstant(from, tz)}`
-      : `retired from ${formatInstant(from, tz)} to ${formatInstant(to, tz)} (${formatDuration(to - from)})`
+      ? `${renamedTo === undefined ? 'retired' : `retired, its job goes on as ${renamedTo},`} since ${formatInstant(from, tz)}`
+      : `${what} from ${formatInstant(from, tz)} to ${formatInstant(to, tz)} (${formatDuration(to - from)})`
   const why = CAUSES[cause]?.(deployment) ?? cause
   if (due === null || unrecorded === null) return `${stretch}: ${why}`
   return `${stretch}: ${why}; ${formatCount(unrecorded)} of ${plural(due, 'instant')} due then ${unrecorded === 1 ? 'is' : 'are'} on no record`

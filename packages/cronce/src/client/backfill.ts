@@ -17,7 +17,7 @@ export interface BackfillOptions {
   readonly author?: string | undefined
   /** Up to 1,000 characters. @default none */
   readonly note?: string | undefined
-  /** Also from before the schedule was made: if there was an earlier one of its name, that may repeat fires. @default false */
+  /** Also from before the schedule was made, or from when its job had another name: that may repeat fires. @default false */
   readonly force?: boolean | undefined
   /** Only say what would happen. @default false */
   readonly dryRun?: boolean | undefined

@@ -3,7 +3,7 @@ import { deliver } from '../policy/deliver.ts'
 import { fireIn } from '../policy/fire-in.ts'
 import { covers } from '../policy/ledger.ts'
 import { changeSchedule } from './change-schedule.ts'
-import { findFire } from './find-fire.ts'
+import { findFire, findUnderOtherNames } from './find-fire.ts'
 import { viewFire } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
 import { readCommand } from './read-command.ts'
@@ -35,7 +35,8 @@ export async function deliverFire<Tx>(
   let readyAt = dueAt
   const changed = await changeSchedule(parts, schedule, async (state, context) => {
     // Read after the state: whatever puts it on record changes the state's version, too, and is noticed.
-    known = await findFire(parts, { schedule, dueAt, nonce: '' })
+    const find = (name: string) => findFire(parts, { schedule: name, dueAt, nonce: '' })
+    known = (await find(schedule)) ?? (await findUnderOtherNames(parts, state, find))
     if (known !== null) return null
     const decision = deliver(state, dueAt, context)
     if (!('readyAt' in decision)) return decision

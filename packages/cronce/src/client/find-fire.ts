@@ -1,4 +1,6 @@
 import type { FireKey, FireRecord } from '../model/record.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { namesBefore } from '../policy/continue.ts'
 import { covers } from '../policy/ledger.ts'
 import type { FireQuery } from '../store/store.ts'
 import { readStore } from './ask-store.ts'
@@ -12,4 +14,35 @@ export async function findFire<Tx>({ store }: ClientParts<Tx>, key: FireKey): Pr
   const { items } = await readStore('look for a fire', () => store.listFires(query))
   const single = items.find(({ range }) => range === null)
   return single ?? items.find((record) => covers(record, dueAt)) ?? null
+}
+
+/** The fire of a dedupe key. */
+export async function findByNonce<Tx>(
+  { store }: ClientParts<Tx>,
+  schedule: string,
+  nonce: string,
+): Promise<FireRecord | null> {
+  const query = { schedule, nonce, limit: 1, after: null }
+  const { items } = await readStore('look for a fire', () => store.listFires(query))
+  return items[0] ?? null
+}
+
+/** What `find` finds under the other names that the job of a schedule has had. No store is asked about a job that has one name. */
+export async function findUnderOtherNames<Tx>(
+  { store }: ClientParts<Tx>,
+  state: ScheduleState,
+  find: (schedule: string) => Promise<FireRecord | null>,
+): Promise<FireRecord | null> {
+  const seen = new Set([state.id])
+  for (let names = namesBefore(state); names.length > 0; ) {
+    for (const name of names) {
+      seen.add(name)
+      const found = await find(name)
+      if (found !== null) return found
+    }
+    const asked = names
+    const { schedules } = await readStore('load schedules', () => store.load(asked))
+    names = [...new Set(schedules.flatMap(namesBefore))].filter((name) => !seen.has(name))
+  }
+  return null
 }

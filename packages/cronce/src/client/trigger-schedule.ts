@@ -4,8 +4,8 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { fireIn } from '../policy/fire-in.ts'
 import { findTriggered, triggerNow } from '../policy/trigger-now.ts'
-import { readStore } from './ask-store.ts'
 import { changeSchedule, refusalError } from './change-schedule.ts'
+import { findByNonce, findUnderOtherNames } from './find-fire.ts'
 import { viewFire } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
 import { type Authored, readAuthored, readCommand } from './read-command.ts'
@@ -60,6 +60,8 @@ export async function triggerSchedule<Tx>(
       await demandFittingInput(parts, state, input)
       known = findTriggered(state, command.nonce, context)
       if (known !== null) return null
+      if (key !== undefined) known = await findUnderOtherNames(parts, state, (name) => findByNonce(parts, name, key))
+      if (known !== null) return null
       const decision = triggerNow(state, command, context)
       if (!('refused' in decision)) return decision
       // What was asked for may have been done before whatever is in the way now.
@@ -82,14 +84,4 @@ async function demandFittingInput<Tx>(
 ): Promise<void> {
   const schema = inputSchemaOf?.(definition.job)
   if (schema !== undefined) await demandInput(schema, definition.job, input === undefined ? definition.input : input)
-}
-
-async function findByNonce<Tx>(
-  { store }: ClientParts<Tx>,
-  schedule: string,
-  nonce: string,
-): Promise<FireRecord | null> {
-  const query = { schedule, nonce, limit: 1, after: null }
-  const { items } = await readStore('look for a fire', () => store.listFires(query))
-  return items[0] ?? null
 }

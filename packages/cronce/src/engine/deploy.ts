@@ -243,8 +243,9 @@ export function deployer(core: Core): Deployer {
 
   /** Both sides are told, each once; operators find it in the record. `null`: another process was faster. */
   const tellRefusals = async (record: AppRecord): Promise<AppRecord | null> => {
+    // Where processes only call `runDue`, no other process removes the refusals of those that have ended.
     const others = record.refused.filter(
-      ({ instance, schedule }) => instance !== core.instance && names.includes(schedule),
+      (one) => one.instance !== core.instance && names.includes(one.schedule) && isLive(one),
     )
     for (const { schedule, code, message, instance, ...rest } of [...refusals, ...others]) {
       const key = `${instance === core.instance ? '' : instance} ${code} ${schedule}`

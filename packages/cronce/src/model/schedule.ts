@@ -44,7 +44,10 @@ export interface ScheduleState {
   readonly pause: Pause | null
   /** Its job left the code of the app that declared it: nothing is planned. Waiting fires are frozen, unless it was renamed. */
   readonly retiredAt: Instant | null
-  /** The stretches in which it was retired, the latest last, at most `MAX_RETIREMENTS`. The current one has no end. */
+  /**
+   * The stretches in which it was retired, or its job had another name; the latest last, at most `MAX_RETIREMENTS`. The current one has
+   * no end.
+   */
   readonly retirements?: readonly Retirement[]
   /** The high-water mark: every instant before it is on record, none from it on. `null`: there will be no more. */
   readonly nextAt: Instant | null
@@ -84,7 +87,7 @@ export interface Retirement {
   /** The deployment that retired it, or whose declarations stand in for it. */
   readonly deployment: string
   readonly number: number
-  /** `renamed`: the name under which it goes on. */
+  /** The name that the job had in this stretch: its instants are on record under that one. */
   readonly renamedTo?: string
 }
 

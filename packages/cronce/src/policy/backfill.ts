@@ -23,7 +23,7 @@ export interface BackfillWish {
   readonly id: string
   readonly author: string | null
   readonly note?: string | null
-  /** Also from before the schedule was made. */
+  /** Also from before the schedule was made, and from when its job had another name. */
   readonly force: boolean
 }
 
@@ -174,6 +174,18 @@ function refuse(state: ScheduleState, { from, to, force }: BackfillWish, now: In
     const since = new Date(state.createdAt).toISOString()
     const message = `The schedule ${id} was made at ${since}: what an earlier one of its name ran may be off the record.`
     return { refused: 'BACKFILL_BEFORE_CREATION', message, hint: 'Begin later, or force it if there was none.' }
+  }
+  const renamed = (state.retirements ?? []).find(
+    (stretch) => stretch.renamedTo !== undefined && stretch.from < to && from <= (stretch.to ?? now),
+  )
+  if (renamed !== undefined && !force) {
+    const [since, until] = [renamed.from, renamed.to ?? now].map((at) => new Date(at).toISOString())
+    const message = `From ${since} to ${until} the job of the schedule ${id} had the name ${renamed.renamedTo}: what ran then could be run twice.`
+    return {
+      refused: 'BACKFILL_RENAMED',
+      message,
+      hint: 'Leave that stretch out, or force it to run those fires again.',
+    }
   }
   if (state.backfills.length < MAX_BACKFILLS) return null
   const message = `The schedule ${id} has ${MAX_BACKFILLS} backfills under way.`

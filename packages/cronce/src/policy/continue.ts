@@ -1,4 +1,4 @@
-import type { Definition, Instant, Last, ScheduleState } from '../model/schedule.ts'
+import type { Definition, Instant, Last, Retirement, ScheduleState } from '../model/schedule.ts'
 import { isEqual } from './equal.ts'
 import { markOf } from './series.ts'
 
@@ -20,6 +20,21 @@ export function continueJob(
     ...{ pause, skipped, fired, failedInRow },
     last: to === null ? from.last : laterLast(from.last, to.last),
   }
+}
+
+/** The stretch in which the job had the name of `from`, and earlier ones, for a schedule that takes over from it at its first declaration. */
+export function stretchBefore(
+  from: ScheduleState,
+  { to, deployment, number }: { readonly to: Instant; readonly deployment: string; readonly number: number },
+): Retirement {
+  const earlier = (from.retirements ?? []).filter(({ renamedTo }) => renamedTo !== undefined)
+  const since = Math.min(from.createdAt, ...earlier.map((stretch) => stretch.from))
+  return { from: since, to: Math.max(since, to), cause: 'renamed', deployment, number, renamedTo: from.id }
+}
+
+/** The other names that a schedule has had, as far as it knows them. */
+export function namesBefore({ id, retirements = [] }: ScheduleState): readonly string[] {
+  return [...new Set(retirements.flatMap(({ renamedTo }) => renamedTo ?? []))].filter((name) => name !== id)
 }
 
 /** Whether two definitions have the same instants. */

@@ -3,7 +3,7 @@ import { ending } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
 import type { Definition, Instant, Retirement, ScheduleState, Source } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
-import { continueJob, hasSameTiming } from './continue.ts'
+import { continueJob, hasSameTiming, stretchBefore } from './continue.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { findDeployment, highestOf, newestExplicit, outrankedBy, rankOf } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
@@ -104,6 +104,10 @@ function create(id: string, wanted: DefineWish, context: Context): Decision {
     context,
   )
   set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), plannedTo) })
+  if (holder !== undefined && source.kind === 'code') {
+    const by = { deployment: wanted.standing?.deployment ?? '', number: source.number }
+    set(draft, { retirements: [stretchBefore(holder, { to: plannedTo, ...by })] })
+  }
   draft.events.push({ type: 'schedule.created', ...aboutSchedule(draft) })
   return finish(draft)
 }
@@ -151,7 +155,7 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
     const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }
-  if (state.retiredAt !== null) comeBack(draft, state.retiredAt)
+  if (state.retiredAt !== null) comeBack(draft, state.retiredAt, holder)
   if (isRedefined) draft.events.push({ type: 'schedule.changed', ...aboutSchedule(draft) })
   return finish(draft)
 }
@@ -197,11 +201,15 @@ function isRenamed({ retiredAt, retirements }: ScheduleState): boolean {
   return retiredAt !== null && retirements?.at(-1)?.cause === 'renamed'
 }
 
-function comeBack(draft: Draft, retiredAt: Instant): void {
+function comeBack(draft: Draft, retiredAt: Instant, holder: ScheduleState | undefined): void {
   const { now } = draft.context
-  const retirements = draft.state.retirements?.map((stretch) =>
-    stretch.to === null ? { ...stretch, to: now } : stretch,
-  )
+  const ended = (stretch: Retirement): Retirement => {
+    if (holder === undefined) return { ...stretch, to: now }
+    // What the holder has not planned is planned here.
+    const to = Math.max(stretch.from, Math.min(now, markOf(draft.state)))
+    return { ...stretch, to, renamedTo: holder.id }
+  }
+  const retirements = draft.state.retirements?.map((stretch) => (stretch.to === null ? ended(stretch) : stretch))
   set(draft, retirements === undefined ? { retiredAt: null } : { retiredAt: null, retirements })
   noteWaits(draft, (fire) => waitAfterReturn(fire, now))
   draft.events.push({ type: 'schedule.returned', ...aboutSchedule(draft), retiredAt })

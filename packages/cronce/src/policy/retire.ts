@@ -6,7 +6,7 @@ import { begin, choicesOfFire, type Draft, finish, set } from './draft.ts'
 import { endFire } from './fires.ts'
 import { missRetired, planPaused } from './plan.ts'
 import { aboutSchedule, isRunning } from './records.ts'
-import { canRead } from './series.ts'
+import { canRead, markOf } from './series.ts'
 import { settleUpToNow } from './up-to-now.ts'
 import { frozenUntil } from './wake.ts'
 
@@ -27,7 +27,9 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   // More instants than one step settles: the caller goes on.
   if (by.leavesDue !== true && !settleUpToNow(draft, 'skip')) return finish(draft)
   const { cause, deployment, number, renamedTo } = by
-  const stretch: Retirement = { from: context.now, to: null, cause, deployment, number }
+  // What it leaves to another name is no longer its own.
+  const from = by.leavesDue === true ? Math.min(context.now, markOf(draft.state)) : context.now
+  const stretch: Retirement = { from, to: null, cause, deployment, number }
   const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
   set(draft, {
     retiredAt: context.now,

@@ -140,3 +140,85 @@ test('an instant that was skipped ahead, and the limit, count under the new name
   ])
   fleet.end()
 })
+
+/** A rename of `bill` that has run from minute 1 on as `invoice`. */
+async function renamedFleet(): Promise<Fleet> {
+  const fleet = await createFleet()
+  const first = await fleet.add(job('bill'), { deployment: 'v1' })
+  await fleet.advance('50s')
+  await fleet.operator.schedules.trigger('bill', { dedupe: 'order-7' })
+  await fleet.world.until(first.app.stop())
+  await fleet.advance('1m')
+  const second = await fleet.add(job('invoice', { was: 'bill' }), { deployment: 'v2' })
+  await fleet.advance('2m')
+  await fleet.operator.schedules.trigger('invoice', { dedupe: 'order-8' })
+  await fleet.advance('5s')
+  await fleet.world.until(second.app.stop())
+  return fleet
+}
+
+test('an instant or a dedupe key that ran under another name of the job does not run again', async () => {
+  const fleet = await renamedFleet()
+  await fleet.add(job('receipt', { was: 'invoice' }), { deployment: 'v3' })
+  const ranBefore = fleet.handled.length
+  const { schedules } = fleet.operator
+  for (const [minute, name] of [
+    [0, 'bill'],
+    [1, 'invoice'],
+    [3, 'invoice'],
+  ] as const) {
+    const { fire, created } = await schedules.deliver('receipt', { dueAt: NEW_YEAR + minute * MINUTE })
+    assert.deepEqual([fire?.schedule, created], [name, false])
+  }
+  for (const [dedupe, name] of [
+    ['order-7', 'bill'],
+    ['order-8', 'invoice'],
+  ] as const) {
+    const { fire, created } = await schedules.trigger('receipt', { dedupe })
+    assert.deepEqual([fire.schedule, created], [name, false])
+  }
+  assert.equal((await schedules.trigger('receipt', { dedupe: 'order-9' })).created, true)
+  await fleet.advance('2s')
+  assert.equal(fleet.handled.length, ranBefore + 1)
+  fleet.end()
+})
+
+test('a backfill of the time in which the job had another name is refused, and names it', async () => {
+  const fleet = await renamedFleet()
+  await fleet.add(job('bill'), { deployment: 'v1' })
+  await fleet.advance('2m')
+  const { schedules } = fleet.operator
+  for (const minute of [1, 2, 3]) {
+    const instant = NEW_YEAR + minute * MINUTE
+    await assert.rejects(schedules.backfill('bill', { from: instant, to: instant }), {
+      code: 'BACKFILL_RENAMED',
+      message:
+        'From 2027-01-01T00:00:00.000Z to 2027-01-01T00:03:00.000Z the job of the schedule bill had the name invoice: what ran then could be run twice.',
+    })
+  }
+  const after = await schedules.backfill('bill', { from: NEW_YEAR + 4 * MINUTE, to: NEW_YEAR + 5 * MINUTE })
+  assert.deepEqual([after.preview.toRun, after.preview.alreadyRun], [0, 2])
+  const forced = await schedules.backfill('bill', {
+    from: NEW_YEAR,
+    to: NEW_YEAR + 3 * MINUTE,
+    force: true,
+    dryRun: true,
+  })
+  assert.equal(forced.preview.toRun, 3)
+  fleet.end()
+})
+
+test('a process that only calls runDue reports its own refusals, not those of processes that have ended', async () => {
+  const fleet = await createFleet()
+  const call = async (declare: Declare, deployment: string): Promise<void> => {
+    const { app } = fleet.make(declare, { deployment })
+    await fleet.world.until(app.runDue())
+    await fleet.world.until(app.stop())
+    await fleet.advance('1m')
+  }
+  await call(job('bill'), 'v1')
+  await call(job('invoice', { was: 'bill' }), 'v2')
+  for (let calls = 0; calls < 4; calls++) await call(job('bill'), 'v1')
+  assert.equal(fleet.events('schedule.refused').length, 4)
+  fleet.end()
+})

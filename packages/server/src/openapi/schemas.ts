@@ -224,7 +224,7 @@ function scheduleFields(): Readonly<Record<string, Schema>> {
         {
           ...{ from: AT, to: orNull(AT), cause: choice('dropped', 'absent', 'renamed') },
           ...{ deployment: TEXT, number: INTEGER },
-          renamedTo: about(TEXT, 'The name under which it goes on.'),
+          renamedTo: about(TEXT, 'The name that the job had in this stretch.'),
         },
         ['from', 'to', 'cause', 'deployment', 'number'],
       ),
