@@ -286,7 +286,15 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-runs-other-job',
     rule: 'rule 42',
     breaks: 'A new job that has the old name of a renamed one is run by the handler of the renamed one.',
-    edits: [edit('engine/claim.ts', "source.kind === 'client' || retiredAt !== null", "source.kind !== 'x'")],
+    edits: [
+      edit('engine/claim.ts', "source.kind === 'client' || retiredAt !== null", "source.kind !== 'x'"),
+      edit('policy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
+      edit(
+        'engine/deploy.ts',
+        'state.retiredAt !== null && state.retirements?.at(-1)?.renamedTo !== undefined',
+        'true',
+      ),
+    ],
     caughtBy: renames(
       'a new job that has the old name of a renamed one runs its own handler, also beside older processes',
     ),
