@@ -148,6 +148,7 @@ export async function openStore(
   const applyBatch = async (
     changes: readonly Change[],
     { claimant, app, wake = false }: ApplyOptions<never>,
+    isSecond = false,
   ): Promise<Applied> => {
     const isBusy = claimant !== undefined && isNewlyBusy(changes)
     const common = [
@@ -162,7 +163,7 @@ export async function openStore(
     const plain = await applyPlain(changes, common, claimant?.instance)
     const rest = changes.filter((_, index) => plain.results[index] === null)
     if (changes.length > 0 && rest.length === 0) return { ...plain, results: plain.results as ChangeResult[] }
-    const general = await afterFirst(plain.now > 0, () => applyGeneral(rest, common, { claimant, app, wake }))
+    const general = await afterFirst(plain.now > 0, () => applyGeneral(rest, common, { claimant, app, wake }, isSecond))
     let next = 0
     return { ...general, results: plain.results.map((result) => result ?? general.results[next++]!) }
   }
@@ -219,6 +220,7 @@ export async function openStore(
     changes: readonly Change[],
     common: readonly string[],
     { claimant, app, wake = false }: ApplyOptions<never>,
+    isSecond: boolean,
   ): Promise<Applied> => {
     const args = [...common]
     const { definitions } = schedules
@@ -235,18 +237,26 @@ export async function openStore(
       if (settings !== null && head !== undefined) definitions.remember(id, { ...settings, edition: editionOf(head) })
     }
     const renewed = claimant !== undefined && lines[0] !== 'n'
-    return { now, renewed, results: await afterFirst(true, () => finish(changes, verdicts, { claimant, app, wake })) }
+    return {
+      now,
+      renewed,
+      results: await afterFirst(true, () => finish(changes, verdicts, { claimant, app, wake }, isSecond)),
+    }
   }
 
-  /** What needs a second question: the fire that exists, and changes that were decided on other settings than the store has. */
+  /** What needs a second question, and no third: the fire that exists, and changes that were decided on other settings than the store has. */
   const finish = async (
     changes: readonly Change[],
     verdicts: readonly Verdict[],
     options: ApplyOptions<never>,
+    isSecond: boolean,
   ): Promise<ChangeResult[]> => {
-    const again = changes.filter((_, index) => 'again' in verdicts[index]!)
-    if (again.length > 0) await schedules.learn(again.map(({ id }) => id))
-    const results = again.length === 0 ? [] : [...(await applyBatch(again, options)).results]
+    const applyAgain = async (again: readonly Change[]): Promise<ChangeResult[]> => {
+      if (again.length === 0 || isSecond) return again.map(() => CONFLICT)
+      await schedules.learn(again.map(({ id }) => id))
+      return [...(await applyBatch(again, options, true)).results]
+    }
+    const results = await applyAgain(changes.filter((_, index) => 'again' in verdicts[index]!))
     return Promise.all(
       verdicts.map(async (verdict, index): Promise<ChangeResult> => {
         if ('result' in verdict) return verdict.result
