@@ -1,5 +1,6 @@
 import { refuse } from './answer.ts'
 import { connectionOf } from './connection.ts'
+import { oldestOfBusiest } from './oldest-of.ts'
 import { withBody } from './read-body.ts'
 
 interface Arrival {
@@ -34,16 +35,9 @@ export class Arrivals {
   }
 
   #evict(): void {
-    const counts = new Map<string, number>()
-    for (const { address } of this.#arrivals) counts.set(address, (counts.get(address) ?? 0) + 1)
-    const most = Math.max(...counts.values())
-    for (const arrival of this.#arrivals) {
-      if (counts.get(arrival.address) !== most) continue
-      this.#arrivals.delete(arrival)
-      arrival.giveUp.abort(
-        refuse('OVERLOADED', 'The body took too long while others waited.', 'Send it again at once.'),
-      )
-      return
-    }
+    const arrival = oldestOfBusiest(this.#arrivals)
+    if (arrival === undefined) return
+    this.#arrivals.delete(arrival)
+    arrival.giveUp.abort(refuse('OVERLOADED', 'The body took too long while others waited.', 'Send it again at once.'))
   }
 }

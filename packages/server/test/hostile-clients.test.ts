@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect as openSocket } from 'node:net'
+import { connect as openSocket, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { sign } from 'cronce/signature'
 import { bearerAccess, loopbackAccess, serve } from '../src/index.ts'
-import { apiOf, ask, codeOf } from './kit.ts'
+import { apiOf, ask, codeOf, eventually } from './kit.ts'
+import { EventReader } from './kit-events.ts'
 
 /** Sends bytes as they are, and answers the status. */
 async function statusOf(port: number, ...lines: readonly string[]): Promise<string> {
@@ -101,6 +102,33 @@ describe('a page of another site', () => {
     assert.equal(codeOf(await ask('GET', STORE, { headers: link })), '200', 'a link that somebody follows')
     assert.equal(codeOf(await ask('GET', '/api/v1/events', { headers: link })), '403 ORIGIN_REFUSED')
   })
+})
+
+test('connections that never finish a request keep no other client out', { timeout: 60_000 }, async (context) => {
+  const { handler } = apiOf(context)
+  const served = await serve(handler, { port: 0, connections: 8 })
+  context.after(() => served.close())
+  const stream = new EventReader(await fetch(`${served.url}/api/v1/events`))
+  await stream.until('ready')
+  const open = new Set<Socket>()
+  context.after(() => {
+    for (const socket of open) socket.destroy()
+  })
+  const hold = async (): Promise<void> => {
+    const socket = openSocket({ port: served.port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+    socket.on('error', () => {})
+    socket.on('close', () => open.delete(socket))
+    await once(socket, 'connect')
+    open.add(socket)
+    socket.write('POST /api/v1/fires HT')
+  }
+  for (let round = 0; round < 5; round++) {
+    for (let held = 0; held < 10; held++) await hold()
+    const own = `Host: 127.0.0.1:${served.port}`
+    assert.equal(await statusOf(served.port, 'GET /healthz HTTP/1.1', own, 'Connection: close'), '200')
+  }
+  await eventually(async () => open.size <= 8)
+  assert.equal(handler.listening, 1, 'a request under way is not given up')
 })
 
 describe('anonymous connections that send their bodies slowly', () => {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { CronceError } from 'cronce'
 import type { Handler } from '../create-handler.ts'
+import { oldestOfBusiest } from '../oldest-of.ts'
 import { toNode } from './to-node.ts'
 
 export interface ServeOptions {
@@ -28,11 +29,13 @@ const IDLE_MS = 50
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Served> {
   const { host = '127.0.0.1', port = 7070, connections = 1_024 } = options
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },
+    {
+      ...{ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 },
+      connectionsCheckingInterval: 2_000,
+    },
     toNode(handler),
   )
-  server.maxConnections = connections
-  const silent = silentConnections(server)
+  const waiting = boundConnections(server, connections)
   await listen(server, host, port)
   const { port: actual, address, family } = server.address() as AddressInfo
   const name = family === 'IPv6' ? `[${address}]` : address
@@ -41,7 +44,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     url: `http://${name}:${actual}`,
     port: actual,
     close() {
-      closing ??= closeServer(server, silent, handler)
+      closing ??= closeServer(server, waiting, handler)
       return closing
     },
   }
@@ -64,21 +67,45 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-/** Those that have not asked anything yet: clients open some in advance, and Node does not count them as idle. */
-function silentConnections(server: Server): ReadonlySet<Socket> {
-  const silent = new Set<Socket>()
-  server.on('connection', (socket) => {
-    silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
-  })
-  server.on('request', ({ socket }) => silent.delete(socket))
-  return silent
+interface Waiting {
+  readonly socket: Socket
+  readonly address: string
 }
 
-async function closeServer(server: Server, silent: ReadonlySet<Socket>, handler: Handler): Promise<void> {
+/**
+ * Bounds the number of connections, and answers those that have no request under way, the oldest first. When there are too many, the
+ * oldest of these goes, of the address that has the most: honest clients send a request at once, and connect again if they must.
+ */
+function boundConnections(server: Server, most: number): Iterable<Waiting> {
+  const waiting = new Map<Socket, Waiting>()
+  let open = 0
+  const wait = (socket: Socket): void => {
+    if (!socket.destroyed) waiting.set(socket, { socket, address: socket.remoteAddress ?? '' })
+  }
+  server.on('connection', (socket) => {
+    open++
+    wait(socket)
+    socket.once('close', () => {
+      open--
+      waiting.delete(socket)
+    })
+    const surplus = open > most ? oldestOfBusiest([...waiting.values()]) : undefined
+    if (surplus === undefined) return
+    waiting.delete(surplus.socket)
+    surplus.socket.destroy()
+  })
+  server.on('request', ({ socket }, response) => {
+    waiting.delete(socket)
+    response.once('close', () => wait(socket))
+  })
+  return { [Symbol.iterator]: () => waiting.values() }
+}
+
+async function closeServer(server: Server, waiting: Iterable<Waiting>, handler: Handler): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   handler.close()
-  for (const socket of silent) socket.destroy()
+  // Node does not count connections as idle that clients have opened in advance.
+  for (const { socket } of waiting) socket.destroy()
   // Connections become idle one after the other, and would be kept for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS)
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS)
