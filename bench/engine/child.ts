@@ -125,7 +125,7 @@ function audit(): Promise<Reply> {
     let succeeded = 0
     let others = 0
     for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
-      const page = await store.listFires({ after, limit: 500 })
+      const page = await store.listRecords({ view: 'fires', after, limit: 500 })
       for (const { ending } of page.items) ending?.outcome === 'succeeded' ? succeeded++ : others++
       after = page.next
     }

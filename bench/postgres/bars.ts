@@ -2,8 +2,10 @@ import { atLeast, atMost, type Bar, below, processes } from '../shared/bars.ts'
 import { median } from '../shared/statistics.ts'
 import type { Failover } from './failover-plan.ts'
 import type { System } from './fleet.ts'
+import type { History } from './history-plan.ts'
 import type { Lateness } from './lateness-plan.ts'
 import type { Results } from './results.ts'
+import type { Rush } from './rush-plan.ts'
 
 /** What an earlier measurement found of node-cron with advisory locks: overloaded, it must not lend us its lateness. */
 const NODE_CRON_P99_MS = 560
@@ -14,6 +16,7 @@ export function judge(results: Results): Bar[] {
     ...throughputBars(results),
     ...latenessBars(results),
     ...costBars(results),
+    ...(results.history === undefined ? [] : historyBars(results.history)),
     ...(results.bursts ?? [])
       .filter(({ options }) => options.instances === 4)
       .map((burst) => below('burst of 10,000, 4 processes: last one started, ms', 3_000, burst.lastStartMs)),
@@ -32,9 +35,21 @@ function throughputBars({ throughput }: Results): Bar[] {
         .filter(({ rounds }) => rounds[0]!.options.system === system && (rounds[0]!.options.batch ?? 0) <= 1_000)
         .map(({ rounds }) => median(rounds.map(({ firesPerSecond }) => firesPerSecond))),
     )
+  const alone = throughput.find(({ rounds: [first] }) => first!.options.system === 'cronce')!
+  const each = (of: (rush: Rush) => number) => median(alone.rounds.map(of))
   return [
-    atLeast('fires/s: times pg-boss in bulk', 1.5, best('cronce') / best('pg-boss')),
-    atLeast('fires/s: times graphile-worker, tuned', 1, best('cronce') / best('graphile-worker')),
+    atMost(
+      'one process: server CPU µs per fire',
+      25,
+      each(({ effort }) => effort.cpuMs * 1000),
+    ),
+    atMost(
+      'one process: WAL bytes per fire',
+      900,
+      each(({ effort }) => effort.walBytes),
+    ),
+    atLeast('fires/s: times pg-boss in bulk', 0.8, best('cronce') / best('pg-boss')),
+    atLeast('fires/s: times graphile-worker, tuned', 0.6, best('cronce') / best('graphile-worker')),
   ]
 }
 
@@ -74,6 +89,20 @@ function costBars({ idle = [], isolated = [], throughput = [], bursts = [], late
     .map((one) => one.connections)
   if (connections.length > 0) bars.push(atMost('connections per instance, at most', 3, Math.max(...connections)))
   return bars
+}
+
+/** Beside the most records and beside the fewest. */
+function historyBars(all: readonly History[]): Bar[] {
+  const few = all[0]!
+  const many = all.at(-1)!
+  const perFire = ({ statements, fires }: History): number =>
+    statements.reduce((sum, { planMs, execMs }) => sum + planMs + execMs, 0) / fires
+  const reads = many.reads.map(({ p50Ms }, index) => p50Ms / few.reads[index]!.p50Ms)
+  const sizes = `${many.records.toLocaleString('en-US')} records to ${few.records.toLocaleString('en-US')}`
+  return [
+    atMost(`statements of a fire, ${sizes}`, 2, perFire(many) / perFire(few)),
+    atMost(`slowest read by comparison, ${sizes}`, 2, Math.max(...reads)),
+  ]
 }
 
 function slowest({ eachMs }: Failover): number {

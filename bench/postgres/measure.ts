@@ -5,6 +5,7 @@ import type { Load } from '../shared/protocol.ts'
 import { measureFailover } from './failover-plan.ts'
 import type { FleetOptions } from './fleet.ts'
 import { nameOf } from './fleet.ts'
+import { measureHistory } from './history-plan.ts'
 import { measureIdle } from './idle-plan.ts'
 import { measureLateness } from './lateness-plan.ts'
 import { measureBreakdown } from './profile-plan.ts'
@@ -89,6 +90,13 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
         const scale = await measureScale(server, cronce(1), schedules, quick ? 5 : 60)
         progress(`${schedules} schedules: created in ${(scale.createMs / 1000).toFixed(1)} s`)
         return scale
+      }),
+    history: (server, { quick, progress }) =>
+      inTurn(quick ? [1_000, 10_000] : [10_000, 1_000_000], async (schedules) => {
+        const options = { schedules, recordsEach: 10, fires: quick ? 2_000 : 10_000 }
+        const history = await measureHistory(server, cronce(1), options)
+        progress(`${history.records} records: ${history.reads.length} questions asked`)
+        return history
       }),
     snapshot: (server, { quick }) =>
       measureHeldSnapshot(server, cronce(1), {

@@ -1,5 +1,6 @@
 import { profileTables } from '../shared/profile-tables.ts'
 import { grouped, table } from '../shared/table.ts'
+import type { History } from './history-plan.ts'
 import type { Breakdown } from './profile-plan.ts'
 import type { TableUse } from './readings.ts'
 
@@ -16,6 +17,28 @@ export function tablesTable(tables: readonly TableUse[]): string {
       grouped(bytes / 1_000),
     ]),
   )
+}
+
+/** Beside few records and beside many: each question of a reader, and each statement of a fire. */
+export function historyText(all: readonly History[]): string {
+  const sizes = all.map(({ schedules, records }) => `${grouped(schedules)} schedules, ${grouped(records)} records`)
+  const questions = all[0]!.reads.map(({ question }, index) => [
+    question,
+    ...all.flatMap(({ reads }) => [reads[index]!.p50Ms.toFixed(1), reads[index]!.p99Ms.toFixed(1)]),
+  ])
+  const statements = all[0]!.statements.slice(0, 4).map(({ text }) => [
+    shortened(text),
+    ...all.map((history) => {
+      const found = history.statements.find((one) => one.text === text)
+      return found === undefined ? '-' : (((found.planMs + found.execMs) * 1000) / history.fires).toFixed(1)
+    }),
+  ])
+  return [
+    table(['ms', ...sizes.flatMap((size) => [`${size}: p50`, 'p99'])], questions),
+    `Then ${grouped(all[0]!.fires)} fires due at one instant, µs in the server per fire; the plans were made while the tables were empty:`,
+    table(['statement', ...sizes], statements),
+    `On disk: ${all.map(({ diskBytes }) => `${grouped(diskBytes / 1_000_000)} MB`).join(', ')}.`,
+  ].join('\n\n')
 }
 
 const STATEMENTS = 8

@@ -6,7 +6,7 @@ import type { Failover } from './failover-plan.ts'
 import { nameOf } from './fleet.ts'
 import type { Idle } from './idle-plan.ts'
 import type { Lateness } from './lateness-plan.ts'
-import { breakdownText, shortened, tablesTable } from './report-costs.ts'
+import { breakdownText, historyText, shortened, tablesTable } from './report-costs.ts'
 import { faultsOf, type Results, type Rounds } from './results.ts'
 import type { Rush } from './rush-plan.ts'
 import type { Scale } from './scale-plan.ts'
@@ -27,6 +27,7 @@ export function report(results: Results, bars: readonly Bar[], serverVersion: st
     ...section('Fires one by one', results.isolated, latenessTable),
     ...section('Nothing due', results.idle, idleTable),
     ...section('Many schedules', results.scale, scaleTable),
+    ...section('Many records', results.history, historyText),
     ...section('A snapshot held by somebody else', results.snapshot, snapshotText),
     ...section('Tables', tablesPart(results), tablesTable),
     ...section('Where the time goes', results.breakdown, breakdownText),

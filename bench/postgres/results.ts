@@ -1,4 +1,5 @@
 import type { Failover } from './failover-plan.ts'
+import type { History } from './history-plan.ts'
 import type { Idle } from './idle-plan.ts'
 import type { Lateness } from './lateness-plan.ts'
 import type { Breakdown } from './profile-plan.ts'
@@ -16,6 +17,7 @@ export interface Results {
   readonly isolated?: readonly Lateness[]
   readonly idle?: readonly Idle[]
   readonly scale?: readonly Scale[]
+  readonly history?: readonly History[]
   readonly snapshot?: HeldSnapshot
   readonly breakdown?: Breakdown
   /** Parts that could not be measured, and why. */
@@ -33,6 +35,7 @@ export const PARTS = [
   'isolated',
   'idle',
   'scale',
+  'history',
   'snapshot',
   'breakdown',
 ] as const satisfies readonly Part[]
@@ -43,13 +46,21 @@ export interface Rounds {
 
 /** What must not happen to cronce. That others lose or double fires is a figure like any other. */
 export function faultsOf(results: Results): string[] {
-  const { throughput = [], bursts = [], lateness = [], together = [], isolated = [], scale = [] } = results
+  const {
+    throughput = [],
+    bursts = [],
+    lateness = [],
+    together = [],
+    isolated = [],
+    scale = [],
+    history = [],
+  } = results
   const measured = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...together, ...isolated]
   return [
     ...(results.failures ?? []),
     ...measured.filter(({ options }) => options.system === 'cronce').flatMap(({ faults }) => faults),
     ...(results.failover?.faults ?? []),
-    ...scale.flatMap(({ faults }) => faults),
+    ...[...scale, ...history].flatMap(({ faults }) => faults),
     ...(results.snapshot?.faults ?? []),
     ...(results.breakdown?.rush.faults ?? []),
   ]

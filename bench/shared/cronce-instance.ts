@@ -81,7 +81,7 @@ function audit(source: StoreSource, before = Number.POSITIVE_INFINITY): Promise<
     let succeeded = 0
     const others: Record<string, number> = {}
     for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
-      const page = await store.listFires({ after, limit: 500 })
+      const page = await store.listRecords({ view: 'fires', after, limit: 500 })
       for (const { dueAt, ending, range } of page.items) {
         if (dueAt >= before) continue
         const why = ending === null ? 'open' : ending.reason

@@ -21,13 +21,13 @@ const LOSABLE: ReadonlySet<string> = new Set<keyof Store>([
   'due',
   'apply',
   'beat',
-  'bury',
+  'mark',
   'step',
   'annotate',
   'transact',
   'loadApp',
   'saveApp',
-  'listRuns',
+  'listRecords',
   'listEnds',
 ])
 

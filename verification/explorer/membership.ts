@@ -1,5 +1,6 @@
 import type { InstanceRecord } from '../../packages/cronce/src/model/instance.ts'
 import { STALE } from '../../packages/cronce/src/policy/decision.ts'
+import { listRuns } from '../../packages/cronce/src/store/list-views.ts'
 import type { Beat, BeatAnswer, HeldRun } from '../../packages/cronce/src/store/store.ts'
 import { isClaiming } from './claiming.ts'
 import { contextOf, type Fleet, type Moves } from './fleet.ts'
@@ -186,7 +187,7 @@ function isWanted(state: State, id: string): boolean {
 
 async function recoverFrom(fleet: Fleet, state: State, index: number, dead: string): Promise<State> {
   const query = { instance: dead, outcome: 'open', after: null, limit: 1 } as const
-  const { items } = await fleet.at.read(state.store, state.now, (store) => store.listRuns(query))
+  const { items } = await fleet.at.read(state.store, state.now, (store) => listRuns(store, query))
   const [item] = items
   const { schedules } = await fleet.at.read(state.store, state.now, (store) => store.load([item?.schedule ?? '']))
   const [schedule] = schedules

@@ -79,7 +79,7 @@ export async function deliver(fleet: Fleet, state: State, message: Message): Pro
     }
     case 'burial': {
       const { target, renewals } = message
-      const { next } = await write((store) => store.bury({ instance: target, renewals, hint: false }))
+      const { next } = await write((store) => store.mark({ kind: 'dead', instance: target, renewals, hint: false }))
       return next
     }
   }

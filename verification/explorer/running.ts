@@ -3,6 +3,7 @@ import { ending } from '../../packages/cronce/src/model/outcome.ts'
 import type { ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import { type Decision, STALE } from '../../packages/cronce/src/policy/decision.ts'
 import type { Settlement } from '../../packages/cronce/src/policy/settle.ts'
+import { listRuns } from '../../packages/cronce/src/store/list-views.ts'
 import type { StepAnswer } from '../../packages/cronce/src/store/store.ts'
 import { contextOf, type Fleet, type Moves, mayFail } from './fleet.ts'
 import {
@@ -122,7 +123,7 @@ async function resolve(fleet: Fleet, state: State, index: number, run: LocalRun)
   const isOpen = schedule?.open.some((fire) => fire.run?.token === run.token) === true
   if (!isOpen) {
     const query = { schedule: run.fire.schedule, token: run.token, after: null, limit: 1 }
-    const { items } = await fleet.at.read(state.store, state.now, (store) => store.listRuns(query))
+    const { items } = await fleet.at.read(state.store, state.now, (store) => listRuns(store, query))
     return told(state, index, run, items[0]?.ending?.outcome === 'succeeded')
   }
   if (!fleet.protocol.engine.fencesBeforeItLooks) return told(state, index, run, false)

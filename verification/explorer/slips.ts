@@ -58,8 +58,9 @@ export const SLIPS: readonly Slip[] = [
     name: 'an instance is declared dead although it has renewed',
     ...{ model: 'one-fire', ticks: 5, breaks: 'S3', moves: 7 },
     broken: disguised((store, space) => ({
-      bury({ instance }) {
-        return store.bury({ instance, renewals: space().instances.get(instance)!.record.renewals, hint: true })
+      mark({ instance }) {
+        const { renewals } = space().instances.get(instance)!.record
+        return store.mark({ kind: 'dead', instance, renewals, hint: true })
       },
     })),
   },

@@ -109,6 +109,14 @@ test('what is wrong with a job is told with its file and its name', async (conte
   assert.equal((await failure(declared(join(folder, 'nope.ts')))).code, 'JOBS_NOT_FOUND')
 })
 
+test('what a file throws is told with its inner errors', async (context) => {
+  const file = join(scratch(context), 'inner.ts')
+  writeFileSync(file, 'throw new AggregateError([new Error("one"), new Error("two", { cause: "three" })], "all")\n')
+  const { detail } = await thrownBy(file)
+  const texts = detail.split('\n').filter((line) => /^(caused by: |AggregateError)/.test(line))
+  assert.deepEqual(texts, ['AggregateError: all', 'caused by: Error: one', 'caused by: Error: two', 'caused by: three'])
+})
+
 test('what a file throws is told with its own stack, and nothing of ours', async (context) => {
   const folder = scratch(context)
   const write = (name: string, text: string): string => {

@@ -362,7 +362,7 @@ describe('steering', { concurrency: 6 }, () => {
       assert.match(lonely.stderr, /warning: All live instances that have job "only here" are being drained/)
       const undone = await bench.say('drain', id, '--undo', '--json')
       assert.deepEqual([JSON.parse(undone.stdout).drain, await isDrained()], [false, false])
-      const slip = await bench.say('drain', `${id.slice(0, -1)}_`)
+      const slip = await bench.say('drain', `${id.slice(0, -1)}${id.endsWith('_') ? '-' : '_'}`)
       assert.equal(slip.status, 3)
       assert.match(slip.stderr, new RegExp(`Did you mean ${id}`))
     } finally {

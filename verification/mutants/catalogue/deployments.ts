@@ -26,8 +26,102 @@ const verdict = (...names: string[]): CaughtBy => ({
   names,
 })
 
+const taken = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-taken.test.ts',
+  names,
+})
+
 /** Mistakes in what deployments do to schedules. */
 export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'taken-name-never-freed',
+    rule: 'rule 42',
+    breaks: 'A declaration that was refused because its name was taken is not tried again when the name is free.',
+    edits: [edit('engine/deploy.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
+    caughtBy: taken('a job that moves to another live app goes on there once its old app has retired it'),
+  },
+  {
+    name: 'job-of-another-app-run',
+    rule: 'rule 42',
+    breaks: 'A process runs the fires of another app that has a job of the same name.',
+    edits: [
+      edit('engine/claim.ts', 'if (source.app !== core.settings.app) return false', ''),
+      edit('engine/spread.ts', '.filter((job) => !core.foreignJobs.has(job))', ''),
+    ],
+    caughtBy: taken(
+      'of two apps that have a job of one name, the one that had it first alone runs it, and both report it',
+    ),
+  },
+  {
+    name: 'taken-new-name-stops-the-job',
+    rule: 'rule 42',
+    breaks: 'A job whose new name is taken runs under neither name once the processes of the old release are gone.',
+    edits: [edit('engine/deploy.ts', "retiredAt === null && source.kind === 'code' && isWaiting(id, old)", 'false')],
+    caughtBy: taken(
+      'a job whose new name is taken runs under its old one, also without the old processes, until the name is free',
+    ),
+  },
+  {
+    name: 'old-name-of-a-newer-release-run',
+    rule: 'rule 42',
+    breaks: 'A process whose new name is taken runs under the old one what a newer release has defined there.',
+    edits: [edit('engine/claim.ts', 'upTo !== null && source.number <= upTo', 'upTo !== null')],
+    caughtBy: taken(
+      'a process whose new names are taken leaves the old ones to a newer release that has other jobs of these names',
+    ),
+  },
+  {
+    name: 'old-name-never-taken-up-again',
+    rule: 'rule 42',
+    breaks: 'A job whose new name is taken stops for ever when a release that had it under its old name came and went.',
+    edits: [edit('engine/deploy.ts', 'upTo: source.number }', 'upTo: 2 }')],
+    caughtBy: taken('a job whose new name is taken goes on after a rollback that was undone'),
+  },
+  {
+    name: 'taken-new-name-retires-the-job',
+    rule: 'rule 42',
+    breaks: 'Without ids, a job whose new name is taken is retired under its old name when the old processes are gone.',
+    edits: [edit('policy/retirement.ts', 'isDeclared(name) && !active.has(name)', 'false')],
+    caughtBy: taken('a job whose new name is taken is not retired when its app has other jobs, with or without ids'),
+  },
+  {
+    name: 'left-name-never-yielded',
+    rule: 'rule 42',
+    breaks:
+      'A process whose app gets another name waits for ever for its job, which no process of the old app declares.',
+    edits: [edit('policy/define.ts', 'return isYielded || isLeft ? null', 'return isYielded ? null')],
+    caughtBy: taken('a process whose app gets a name of its own, as it is advised to, keeps its jobs'),
+  },
+  {
+    name: 'left-name-yielded-to-any',
+    rule: 'rule 42',
+    breaks: 'A role that is scaled to zero loses its job to another app that has a job of the same name.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        '?.has(id) === true && isEqual(state.definition, wanted.definition)',
+        '?.has(id) === true',
+      ),
+    ],
+    caughtBy: taken(
+      'a job of another app with another definition keeps its name, though no process of its app declares it now',
+    ),
+  },
+  {
+    name: 'long-gone-app-keeps-its-names',
+    rule: 'rule 42',
+    breaks: 'Functions that only call runDue never get the names of an app that is gone.',
+    edits: [edit('engine/deploy.ts', 'if (await isLongGone(other)) goneApps.add(other)', '')],
+    caughtBy: taken('functions that only call runDue take over the names of an app that has been gone for an hour'),
+  },
+  {
+    name: 'pruned-deployment-gone-since-defined',
+    rule: 'rule 42',
+    breaks: 'What a script declared is retired early, because the record has forgotten when its deployment was gone.',
+    edits: [edit('policy/retirement.ts', 'prunedDefiner(app, state)?.goneAt ?? ', '')],
+    caughtBy: verdict('implicit: what a deployment declared that was pruned since is kept for a day after it was gone'),
+  },
   {
     name: 'old-deployment-flips-back',
     rule: 'P8, rule 30, rule 42',
@@ -287,13 +381,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A new job that has the old name of a renamed one is run by the handler of the renamed one.',
     edits: [
-      edit('engine/claim.ts', "source.kind === 'client' || retiredAt !== null", "source.kind !== 'x'"),
+      edit('engine/claim.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
       edit('policy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
-      edit(
-        'engine/deploy.ts',
-        'state.retiredAt !== null && state.retirements?.at(-1)?.renamedTo !== undefined',
-        'true',
-      ),
+      edit('engine/deploy.ts', 'retiredAt !== null && retirements?.at(-1)?.renamedTo !== undefined', 'true'),
     ],
     caughtBy: renames(
       'a new job that has the old name of a renamed one runs its own handler, also beside older processes',

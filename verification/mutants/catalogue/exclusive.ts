@@ -173,7 +173,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'everybody-asks',
     rule: 'overload must not feed itself',
     breaks: 'All who wait in a process ask the store, each for itself.',
-    edits: [edit('app/lock.ts', '        await untilTurn(parts, engine, turn, until, signal)\n', '')],
+    edits: [edit('app/lock.ts', '      await untilTurn(parts, engine, turn, until, signal)\n', '')],
     caughtBy: {
       judge: 'tests',
       file: FAULTS,

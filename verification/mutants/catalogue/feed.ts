@@ -9,8 +9,8 @@ export const FEED_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'client/feed.ts',
-        '    const runs = await this.#newRuns()\n    const ends = await this.#listEnds()\n',
-        '    const ends = await this.#listEnds()\n    this.#position = ends.next\n    const runs = await this.#newRuns()\n',
+        '    const runs = await this.#runs()\n    const ends = await this.#listEnds()\n',
+        '    const ends = await this.#listEnds()\n    this.#position = ends.next\n    const runs = await this.#runs()\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['F1'] },

@@ -29,8 +29,18 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     name: 'postgres-plain-without-identity',
     rule: 'P1',
     breaks: 'A plain claim creates a fire that is on record.',
-    edits: [edit('store/postgres/sql/plain.sql', 'and u.due_at > c.mark and', 'and')],
+    edits: [edit('store/postgres/sql/plain.sql', 'and u.due_at > greatest(c.mark, c.due_at) and', 'and')],
     caughtBy: tests(PLAIN, 'a plain claim of a fire that is on record is refused with its record'),
+  },
+  {
+    name: 'postgres-mark-without-the-last-plain-claim',
+    rule: 'P1',
+    breaks: 'A plain claim, which leaves the mark as it was, is not part of what the next claim must lie beyond.',
+    edits: [
+      edit('store/postgres/sql/plain.sql', 'u.due_at > greatest(c.mark, c.due_at)', 'u.due_at > c.mark'),
+      edit('store/postgres/sql/apply.sql', '_mark := greatest(_clock.mark, _clock.due_at);', '_mark := _clock.mark;'),
+    ],
+    caughtBy: tests(PLAIN, 'a plain claim of a fire that a plain claim has created before is refused with its record'),
   },
   {
     name: 'postgres-mark-goes-with-the-schedule',
@@ -60,8 +70,8 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/postgres/sql/plain.sql',
-        '         and u.due_at > c.mark and u.not_before <= _at.now',
-        '         and u.due_at > c.mark',
+        '         and u.due_at > greatest(c.mark, c.due_at) and u.not_before <= _at.now',
+        '         and u.due_at > greatest(c.mark, c.due_at)',
       ),
     ],
     caughtBy: tests(PLAIN, SAME),
@@ -132,5 +142,21 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: tests(RACES, 'a claim that shared the row of its instance refutes a burial that was decided before it'),
+  },
+  {
+    name: 'postgres-forgets-who-ran',
+    rule: 'P6',
+    breaks: 'The name of an instance is deleted while a line of the history needs it.',
+    edits: [
+      edit(
+        'store/postgres/sql/prune.sql',
+        'r.gone_at > {none} and r.gone_at < coalesce((',
+        'r.gone_at > {none} or r.gone_at < coalesce((',
+      ),
+    ],
+    caughtBy: tests(
+      RACES,
+      'the name of an instance is kept until no fire on record is older than its end, and then deleted',
+    ),
   },
 ]

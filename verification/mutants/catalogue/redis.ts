@@ -117,4 +117,24 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
       names: ['is neither read nor written by a process that opened it before'],
     },
   },
+  {
+    name: 'redis-lists-without-holding-back',
+    rule: 'P6',
+    breaks: 'A page ends with a record that stands before another one that was not read yet.',
+    edits: [
+      edit(
+        'store/redis/read-history.ts',
+        'const held = waiting.findIndex(({ place }) => !isSettled(place))',
+        'const held = waiting.findIndex(({ place }) => isSettled(place) === null)',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: RECORDS,
+      names: [
+        'runs that were written long after they were due are listed in order, also where one script does not read them all',
+        'runs that were written when they were due are listed in order, also where one script does not read them all',
+      ],
+    },
+  },
 ]

@@ -47,13 +47,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
     name: 'sqlite-hint-is-proof',
     rule: 'rule 15',
     breaks: 'A free lock is proof of death, also when a renewal came since.',
-    edits: [
-      edit(
-        'store/sqlite/instances.ts',
-        "found.state === 'left' || found.renewals !== renewals || !(",
-        "found.state === 'left' || renewals < 0 || !(",
-      ),
-    ],
+    edits: [edit('store/sqlite/instances.ts', 'renewals !== mark.renewals || !(', 'mark.renewals < 0 || !(')],
     caughtBy: {
       judge: 'tests',
       file: CONFORMANCE,
@@ -165,5 +159,16 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
     breaks: 'A commit is answered before it is on the disk.',
     edits: [edit('store/sqlite/open.ts', 'pragma synchronous = full;', 'pragma synchronous = normal;')],
     caughtBy: { judge: 'tests', file: OPEN, names: ['a commit is on the disk when it is answered'] },
+  },
+  {
+    name: 'sqlite-tokens-as-text',
+    rule: 'P6',
+    breaks: 'A page of runs omits or repeats a run whose token has another number of digits.',
+    edits: [edit('store/sqlite/lists.ts', "[...FIRE_PLACE, 'cast(r.token as integer)']", "[...FIRE_PLACE, 'r.token']")],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/store/sqlite-conformance.test.ts',
+      names: ['runs of one fire are ordered by token, and keep their place when they end'],
+    },
   },
 ]

@@ -7,7 +7,13 @@ import {
 } from '../../../packages/cronce/src/store/memory/data.ts'
 import type { MemorySource } from '../../../packages/cronce/src/store/memory/memory.ts'
 import type { MemoryTransaction } from '../../../packages/cronce/src/store/memory/transaction.ts'
-import type { ApplyOptions, StepAnswer, StepCommand, Store } from '../../../packages/cronce/src/store/store.ts'
+import type {
+  ApplyOptions,
+  InstanceMark,
+  StepAnswer,
+  StepCommand,
+  Store,
+} from '../../../packages/cronce/src/store/store.ts'
 import {
   checkBeat,
   checkBurial,
@@ -111,6 +117,17 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
     }
   }
 
+  const bury = async (store: Store<Tx>, mark: InstanceMark): Promise<boolean> => {
+    settlePending()
+    const before = data().instances.get(mark.instance)
+    const answer = store.mark(mark)
+    const after = data().instances.get(mark.instance)
+    checkInstance(mark.instance, before, after, report)
+    checkBurial(mark.instance, before, after, worldNow() - (renewedAt.get(mark.instance) ?? 0), report)
+    if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
+    return answer
+  }
+
   const apply = (store: Store<Tx>, who: string): Store<Tx>['apply'] => {
     return async (changes: readonly Change[], options?: ApplyOptions<Tx>) => {
       settlePending()
@@ -166,16 +183,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       if (!answered.alive) watcher.count('renewal refused')
       return answered
     },
-    async bury(burial) {
-      settlePending()
-      const before = data().instances.get(burial.instance)
-      const answer = store.bury(burial)
-      const after = data().instances.get(burial.instance)
-      checkInstance(burial.instance, before, after, report)
-      checkBurial(burial.instance, before, after, worldNow() - (renewedAt.get(burial.instance) ?? 0), report)
-      if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
-      return answer
-    },
+    mark: (mark) => (mark.kind === 'dead' ? bury(store, mark) : store.mark(mark)),
     annotate(notes) {
       const answer = store.annotate(notes)
       // The caller follows the answer itself. One more promise in between would change the order of what happens at one moment.

@@ -44,10 +44,16 @@ export function isSurelyLate(judged: Case, subject: Subject, story: Story, at: I
 export function lastTurnEnd({ stories }: Subject, story: Story | null, at: Instant): Instant {
   let last = Number.NEGATIVE_INFINITY
   for (const other of stories.values()) {
-    const endedAt = other.record?.endedAt ?? null
-    if (other !== story && other.runs.length > 0 && endedAt !== null && endedAt <= at) last = Math.max(last, endedAt)
+    if (other === story || other.runs.length === 0) continue
+    for (const endedAt of turnEnds(other)) if (endedAt !== null && endedAt <= at) last = Math.max(last, endedAt)
   }
   return last
+}
+
+/** The record of a fire has the end of its last round only: that of an earlier one was the end of a run. */
+function turnEnds({ runs, record }: Story): readonly (Instant | null)[] {
+  const ends = record === null ? [] : [record.endedAt]
+  return record !== null && record.round > 1 ? [...ends, ...runs.map(({ endedAt }) => endedAt)] : ends
 }
 
 /** Whether another fire was active when this one was judged, for certain. */

@@ -96,18 +96,18 @@ async function followSchedule(
 ): Promise<number> {
   await client.schedules.get(schedule)
   let followed: readonly RunView[] = (await client.runs.list({ schedule, limit: 1 })).items
-  let since = followed[0]?.startedAt ?? 0
+  let since = followed[0]?.dueAt ?? 0
   do {
     for (const run of followed) printer.print(run)
-    const { items } = await client.runs.list({ schedule, from: since, limit: 100 })
-    const open = await Promise.all(
-      followed
-        .filter(({ token, endedAt }) => endedAt === null && !items.some((item) => item.token === token))
-        .map(({ token }) => client.runs.get(schedule, token)),
-    )
-    followed = [...open, ...items.toReversed()]
+    // A retry or a backfill runs a fire that was due earlier.
+    const { items: open } = await client.runs.list({ schedule, outcome: 'open', limit: 100 })
+    const { items: later } = await client.runs.list({ schedule, from: since, limit: 100 })
+    const found = new Map([...open, ...later].map((run) => [run.token, run]))
+    const ended = followed.filter(({ token, endedAt }) => endedAt === null && !found.has(token))
+    const missing = await Promise.all(ended.map(({ token }) => client.runs.get(schedule, token)))
+    followed = [...missing, ...found.values()].sort((one, other) => one.startedAt - other.startedAt)
     for (const run of followed) printer.print(run)
-    since = Math.max(since, ...items.map(({ startedAt }) => startedAt))
+    since = Math.max(since, ...later.map(({ dueAt }) => dueAt))
   } while (!(await isOver(signal)))
   return EXIT.interrupted
 }

@@ -88,7 +88,7 @@ function fallWords(view: ScheduleView, now: number, until: number | undefined): 
   if (view.trigger === null) return 'it has no instants, and '
   if (until === undefined) return 'of the instants that fall into it, '
   const found = countInstants(view, view.nextAt ?? now, until)
-  return `${instantsWords(found)} ${found.count === 1 && !found.more ? 'falls' : 'fall'} into it, `
+  return `${instantsWords(found)} ${found.count < 2 && !found.more ? 'falls' : 'fall'} into it, `
 }
 
 function openWords({ open, state }: ScheduleView): string {

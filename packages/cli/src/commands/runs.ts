@@ -24,8 +24,8 @@ export const runs: Command = {
     job: { type: 'string', value: 'JOB', help: 'Only runs of this job' },
     instance: { type: 'string', value: 'ID', help: 'Only those on this instance' },
     ...OUTCOME_FLAGS,
-    from: { type: 'string', value: 'TIME', help: 'Started from then on: now-2h, yesterday, 2027-03-28T01:30' },
-    to: { type: 'string', value: 'TIME', help: 'Started before then' },
+    from: { type: 'string', value: 'TIME', help: 'Of fires due from then on: now-2h, yesterday, 2027-03-28T01:30' },
+    to: { type: 'string', value: 'TIME', help: 'Of fires due before then' },
     ...PAGE_FLAGS,
     ...TIME_FLAGS,
     ...STORE_FLAGS,
@@ -71,7 +71,7 @@ function runRuns(args: Args, io: Io): Promise<number> {
 
 function columnsIn(tz: string): readonly Column<RunView>[] {
   return [
-    { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz) },
+    { title: 'DUE', value: ({ dueAt }) => formatInstant(dueAt, tz) },
     { title: 'SCHEDULE', value: ({ schedule }) => schedule, color: () => 'bold' },
     { title: 'TOKEN', value: ({ token }) => token },
     { title: 'STATE', value: endingWords, color: ({ state }) => stateColor(state) },
@@ -83,7 +83,7 @@ function columnsIn(tz: string): readonly Column<RunView>[] {
     { title: 'LATE', value: ({ latenessMs }) => formatDuration(latenessMs), align: 'right', drop: 2 },
     { title: 'CAUSE', value: ({ cause }) => cause ?? '-', wide: true },
     { title: 'TRY', value: ({ attempt }) => String(attempt), align: 'right', drop: 1 },
-    { title: 'DUE', value: ({ dueAt }) => formatInstant(dueAt, tz), wide: true },
+    { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
     { title: 'ROUND', value: ({ round }) => String(round), align: 'right', wide: true },
     { title: 'JOB', value: ({ job }) => job, wide: true },
     { title: 'INSTANCE', value: ({ instance }) => instance || '-', wide: true },

@@ -40,7 +40,8 @@ function checkLive({ now, instances, schedules }: FleetFacts, live: readonly Ins
   const waiting = active.filter((schedule) => schedule.needsInstance)
   const late = waiting.filter(({ nextAt }) => nextAt !== null && nextAt < now - OVERDUE_MS)
   const who = live.length > 0 ? `All ${live.length} live instances are being drained` : 'No instance is live'
-  const seen = instances.length === 0 ? '' : `, ${instances.length} left or died within a day`
+  const gone = instances.filter(({ state }) => state === 'left' || state === 'dead').length
+  const seen = gone === 0 ? '' : `, ${gone} left or died within a day`
   if (waiting.length === 0) {
     const why =
       active.length === 0 ? 'nothing is scheduled' : 'nothing needs one: cronce exec, or who triggers it, says when'

@@ -12,6 +12,8 @@ export interface AsideParts<Tx = unknown> {
   /** The one that has started. Throws NOT_STARTED if none has. */
   readonly engine: () => Engine<Tx>
   readonly mono: () => number
+  /** Do this, and keep the process alive until it is done: its caller awaits it. */
+  readonly keepAlive: <Value>(work: () => Promise<Value>) => Promise<Value>
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
   /** How often a leader makes sure that its event loop is not blocked. */

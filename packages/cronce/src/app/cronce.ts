@@ -174,12 +174,23 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     return createEngine(parts, settings)
   }
 
+  /** With `keepAlive: false` nothing else keeps the process from ending while a caller awaits this. */
+  const keepAlive = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const alive = resolved.keepAlive ? undefined : setInterval(() => {}, LONG_MS)
+    try {
+      return await work()
+    } finally {
+      clearInterval(alive)
+    }
+  }
+
   const asides: AsideParts<Tx> = {
     engine() {
       if (engine === null || begun?.by !== 'start') throw notStarted('A lock, an election, a key or a coordinator')
       return engine
     },
     mono: () => around.clock.mono(),
+    keepAlive,
     sleep: (ms, signal) => around.clock.sleep(ms, signal),
     pause: (ms, signal) => around.clock.pause(ms, signal),
     pulseMs: around.pulseMs,
@@ -207,15 +218,11 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   }
 
   const stop = async (): Promise<void> => {
-    // With `keepAlive: false` nothing else keeps the process alive until its runs are handed back.
-    const alive = resolved.keepAlive ? undefined : setInterval(() => {}, LONG_MS)
-    try {
+    await keepAlive(async () => {
       await engine?.stop(stopOptions)
       engine = null
       await closeWithin(CLOSE_MS)
-    } finally {
-      clearInterval(alive)
-    }
+    })
     // Not before: a signal that comes while others stop us must wait for that, and so must other apps in this process.
     ignoreSignals()
     begun = null

@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Declared } from '../engine/parts.ts'
 
-/** Random, so that two processes never meet: hosts, pids and names all repeat. */
+/** Random, so that two processes never meet: hosts, pids and names all repeat. Begins with a letter: a command takes it for no flag. */
 export function newId(): string {
-  return randomBytes(12).toString('base64url')
+  for (;;) {
+    const id = randomBytes(12).toString('base64url')
+    if (/^[a-z]/i.test(id)) return id
+  }
 }
 
 /** The version of the code, if nobody says: two processes that declare the same are the same deployment. */

@@ -87,43 +87,47 @@ export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
     })
   }
 
-  return {
-    async lock<Value>(name: string, first: unknown, second?: unknown): Promise<Value> {
-      const id = readName('lock', name, NAME_LIMIT)
-      const work = readWork<Value>(second ?? first)
-      const { waitMs, signal } = readOptions(second === undefined ? {} : first)
-      const until = parts.mono() + waitMs
-      const engine = parts.engine()
-      if (isWithin(line, id)) throw nested(id)
-      const turn = line.join(id)
-      try {
-        // Whose time is up has its one try all the same: then it can say who has the lock.
-        await untilTurn(parts, engine, turn, until, signal)
-        for (let tries = 0; ; tries++) {
-          signal?.throwIfAborted()
-          const since = engine.wakeUps
-          // Who does not wait has one attempt, which takes as long as the store takes.
-          const ms = waitMs === 0 ? Number.POSITIVE_INFINITY : until - parts.mono()
-          const tried = await begunInTime(parts, { ms, signal, late: () => silent(id) }, (begin) =>
-            attempt(engine, id, (lock) => {
-              begin()
-              return enter(line, id, () => work(signal === undefined ? lock : within(lock, signal)))
-            }),
-          )
-          if (tried.acquired) return tried.value
-          const leftMs = until - parts.mono()
-          if (leftMs <= 0) throw busy(id, tried.holder)
-          await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
-        }
-      } finally {
-        line.leave(id, turn)
+  const acquire = async <Value>(name: string, first: unknown, second?: unknown): Promise<Value> => {
+    const id = readName('lock', name, NAME_LIMIT)
+    const work = readWork<Value>(second ?? first)
+    const { waitMs, signal } = readOptions(second === undefined ? {} : first)
+    const until = parts.mono() + waitMs
+    const engine = parts.engine()
+    if (isWithin(line, id)) throw nested(id)
+    const turn = line.join(id)
+    try {
+      // Whose time is up has its one try all the same: then it can say who has the lock.
+      await untilTurn(parts, engine, turn, until, signal)
+      for (let tries = 0; ; tries++) {
+        signal?.throwIfAborted()
+        const since = engine.wakeUps
+        // Who does not wait has one attempt, which takes as long as the store takes.
+        const ms = waitMs === 0 ? Number.POSITIVE_INFINITY : until - parts.mono()
+        const tried = await begunInTime(parts, { ms, signal, late: () => silent(id) }, (begin) =>
+          attempt(engine, id, (lock) => {
+            begin()
+            return enter(line, id, () => work(signal === undefined ? lock : within(lock, signal)))
+          }),
+        )
+        if (tried.acquired) return tried.value
+        const leftMs = until - parts.mono()
+        if (leftMs <= 0) throw busy(id, tried.holder)
+        await untilNext(parts, engine, Math.min(leftMs, patienceMs(tries, parts.random)), since, signal)
       }
-    },
-    async tryLock<Value>(name: string, work: unknown): Promise<Tried<Value>> {
-      const id = readName('lock', name, NAME_LIMIT)
-      const section = readWork<Value>(work)
-      return attempt(parts.engine(), id, (lock) => enter(line, id, () => section(lock)))
-    },
+    } finally {
+      line.leave(id, turn)
+    }
+  }
+
+  return {
+    lock: <Value>(name: string, first: unknown, second?: unknown) =>
+      parts.keepAlive(() => acquire<Value>(name, first, second)),
+    tryLock: <Value>(name: string, work: unknown) =>
+      parts.keepAlive(async (): Promise<Tried<Value>> => {
+        const id = readName('lock', name, NAME_LIMIT)
+        const section = readWork<Value>(work)
+        return attempt(parts.engine(), id, (lock) => enter(line, id, () => section(lock)))
+      }),
   }
 }
 

@@ -11,6 +11,7 @@ import { bucketOf } from '../model/bucket.ts'
 import { copyJson, type Json, type Jsonified, type ReturnsJson } from '../model/json.ts'
 import type { FireRecord } from '../model/record.ts'
 import { refusalIn } from '../model/step-result.ts'
+import { listFires } from '../store/list-views.ts'
 import type { Store } from '../store/store.ts'
 import {
   type AsideParts,
@@ -100,7 +101,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
   /** What is on record: to read is cheap, and mostly it is done. */
   const find = async (key: string, options: Options): Promise<FireRecord | null> => {
     const query = { schedule: scheduleOf(key, options), nonce: key, after: null, limit: 1 }
-    return (await store.listFires(query)).items[0] ?? null
+    return (await listFires(store, query)).items[0] ?? null
   }
 
   /** `null`: it was done, and a store that forgot what it had acknowledged does not know what it came to. */
@@ -121,7 +122,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
     return { known, result }
   }
 
-  const once = async (name: string, first: unknown, second?: unknown): Promise<Json> => {
+  const obtain = async (name: string, first: unknown, second?: unknown): Promise<Json> => {
     const key = readName('key', name)
     const work = readWork(second ?? first)
     const options = readOptions(second === undefined ? {} : first)
@@ -168,6 +169,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
       line.leave(place, turn)
     }
   }
+  const once = (name: string, first: unknown, second?: unknown) => parts.keepAlive(() => obtain(name, first, second))
   // Its result was stored as JSON, and its work was typed to return nothing that JSON would change.
   return { once: once as Once['once'] }
 }

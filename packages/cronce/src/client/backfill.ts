@@ -1,6 +1,6 @@
 import type { FireRecord } from '../model/record.ts'
 import { BACKFILL_PAGE, type BackfillPreview, previewBackfill, requestBackfill } from '../policy/backfill.ts'
-import type { FireQuery } from '../store/store.ts'
+import { listFires, type ViewQuery } from '../store/list-views.ts'
 import { readStore } from './ask-store.ts'
 import { changeSchedule, refusalError } from './change-schedule.ts'
 import type { ClientParts } from './parts.ts'
@@ -60,6 +60,6 @@ async function recordsBetween<Tx>(
   to: number,
 ): Promise<readonly FireRecord[]> {
   const stretch = { schedule, nonce: '', from, to: to + 1 }
-  const query: FireQuery = { ...stretch, order: 'earliest', limit: BACKFILL_PAGE, after: null }
-  return (await readStore('list fires', () => store.listFires(query))).items
+  const query: ViewQuery = { ...stretch, order: 'earliest', limit: BACKFILL_PAGE, after: null }
+  return (await readStore('list fires', () => listFires(store, query))).items
 }

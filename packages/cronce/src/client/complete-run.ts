@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import { hash32 } from '../model/bucket.ts'
 import type { Json } from '../model/json.ts'
 import { cut, LIMITS } from '../model/limits.ts'
 import { ending } from '../model/outcome.ts'
@@ -7,6 +8,7 @@ import { NOBODY } from '../model/schedule.ts'
 import { STALE } from '../policy/decision.ts'
 import { isEqual } from '../policy/equal.ts'
 import { type Settlement, settle } from '../policy/settle.ts'
+import { findRun } from '../store/list-views.ts'
 import { readStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
 import type { ClientParts } from './parts.ts'
@@ -68,9 +70,7 @@ async function tryComplete<Tx>(
 /** The run has ended. The same call-back may come again, since its answer may have been lost; another one is refused. */
 async function demandSame<Tx>({ store }: ClientParts<Tx>, schedule: string, settlement: Settlement): Promise<void> {
   const { token } = settlement
-  const query = { schedule, token, limit: 1, after: null }
-  const { items } = await readStore('look for a run', () => store.listRuns(query))
-  const found = items[0]
+  const found = await readStore('look for a run', () => findRun(store, { schedule }, token))
   if (found !== undefined && found.instance === NOBODY && isSame(found, settlement)) return
   throw new CronceError('RUN_NOT_OPEN', `Run ${token} of ${JSON.stringify(schedule)} has ended otherwise.`, {
     hint: 'Look at the run: it has ended with another outcome, result or error, or the token is of another schedule.',
@@ -88,8 +88,7 @@ function readCompletion(token: string, completion: Completion): Settlement {
   const outcome = readChoice('outcome', fields.outcome, ['succeeded', 'failed'])
   const result = fields.result === undefined ? null : readInput(fields.result)
   const retryable = readBoolean('retryable', fields.retryable ?? true)
-  const isLong = Buffer.byteLength(JSON.stringify(result)) > LIMITS.result
-  const kept: Json = isLong ? `[cut: more than ${LIMITS.result} bytes]` : result
+  const kept = keptResult(result)
   if (outcome === 'succeeded') {
     return { token, ending: ending('completed'), error: null, result: kept, retryable: false, handBack: null }
   }
@@ -97,6 +96,14 @@ function readCompletion(token: string, completion: Completion): Settlement {
   const message = cut(text, LIMITS.errorMessage)
   const error = { name: 'Error', message, code: null, stack: null }
   return { token, ending: ending('error', message), error, result: kept, retryable, handBack: null }
+}
+
+/** What is too long is known by its length and hash, so that another result is not taken for the same one. */
+function keptResult(result: Json): Json {
+  const text = JSON.stringify(result)
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= LIMITS.result) return result
+  return `[cut: ${bytes} bytes, hash ${hash32(text).toString(16)}]`
 }
 
 function notParked(schedule: string, token: string): CronceError {

@@ -1,6 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
-import type { EndPage, RunQuery, Store } from '../store/store.ts'
+import type { ListedRecord } from '../model/record.ts'
+import { viewListedFire, viewListedRun } from '../model/views.ts'
+import { listFires, listRuns, type ViewQuery } from '../store/list-views.ts'
+import type { EndPage, Store } from '../store/store.ts'
 import { readStore } from './ask-store.ts'
 import { viewFire, viewRun } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
@@ -23,9 +26,8 @@ export type FeedEntry =
 
 export interface FeedOptions {
   /**
-   * Begin with what is on record since then: runs that started, ends of runs that started at most an hour before, and ends of fires
-   * that were due at most an hour before. If the last run of a fire started earlier, a failed, cancelled or abandoned fire is an end
-   * of its own. @default now
+   * Begin with what is on record since then: starts and ends of runs, and ends of fires, whose fire was due at most an hour before.
+   * @default now
    */
   readonly from?: When | undefined
   readonly signal?: AbortSignal | undefined
@@ -40,8 +42,6 @@ const MOST_ENDS = 5_000
 /** Runs or fires in one answer, and answers in one look. */
 const PAGE = 1_000
 const PAGES = 10
-/** How far a look for starts reaches back: claims of one moment are committed one after the other. */
-const OVERLAP_MS = 10_000
 const HOUR_MS = 3_600_000
 /** History that is older may have been pruned. */
 const KEPT_MS = 24 * HOUR_MS
@@ -105,8 +105,6 @@ class FeedReader<Tx> {
   /** Where the next look at ends begins. */
   #position: string | null = null
   #lookedAt = 0
-  /** Start of the latest run that was found. */
-  #latestStart = 0
   /** Ends since then are yet to be looked up in the records. */
   #history: number | null = null
 
@@ -121,26 +119,22 @@ class FeedReader<Tx> {
     this.#position = next
     this.#lookedAt = now
     this.#since = from ?? now
-    this.#latestStart = this.#since
     this.#history = from ?? null
   }
 
   /** Reads everything first, and only then moves on: a read that fails changes nothing. */
   async look(): Promise<FeedEntry[]> {
-    const runs = await this.#newRuns()
+    const runs = await this.#runs()
     const ends = await this.#listEnds()
     const { now } = ends
-    const past = this.#history === null ? NO_PAST : await this.#pastEnds(this.#history, runs.items, ends)
+    const past = this.#history === null ? NO_PAST : await this.#pastEnds(this.#history, runs, ends)
     const isSilent = now - this.#lookedAt > LONGEST_SILENCE_MS
     const isOld = this.#history !== null && this.#history < now - KEPT_MS
-    // Earlier starts than the earliest of a list that was cut were reported along with it, or never will be.
-    const isCut = past.isCut || (runs.isCut && runs.items[0] !== undefined && !this.#started.has(runKey(runs.items[0])))
     const ended = [...past.items, ...ends.items.map((end) => entryOf(end, now))].sort((one, other) => one.at - other.at)
     const entries: FeedEntry[] = [...this.#starts(runs.items, ended), ...ended]
-    if (isCut || isSilent || isOld || !ends.complete) entries.push({ kind: 'gap', at: now })
+    if (past.isCut || isSilent || isOld || !ends.complete) entries.push({ kind: 'gap', at: now })
     this.#position = ends.next
     this.#lookedAt = now
-    this.#latestStart = runs.items.reduce((latest, { startedAt }) => Math.max(latest, startedAt), this.#latestStart)
     this.#history = null
     return entries
   }
@@ -157,32 +151,38 @@ class FeedReader<Tx> {
     return this.#ask('list ends', () => this.#store.listEnds({ after: this.#position, limit: MOST_ENDS }))
   }
 
-  /** The earliest first. `isCut`: there are earlier ones. */
-  async #newRuns(): Promise<{ readonly items: readonly RunView[]; readonly isCut: boolean }> {
-    const reach = this.#history === null ? this.#latestStart - OVERLAP_MS : this.#history - HOUR_MS
-    const from = this.#history === null ? Math.max(this.#since, reach) : reach
+  /** Runs that go on, and in the first look those on record, by start. A run that ended meanwhile is among the ends. */
+  async #runs(): Promise<FoundRuns> {
+    const open = await this.#listRuns({ outcome: 'open' })
+    const past = this.#history === null ? NO_RUNS : await this.#listRuns({ from: this.#history - HOUR_MS })
+    const byStart = [...past.items, ...open.items].sort((one, other) => one.startedAt - other.startedAt)
+    return { items: byStart, isCut: past.isCut }
+  }
+
+  /** `isCut`: there are more. */
+  async #listRuns(filter: Pick<ViewQuery, 'outcome' | 'from'>): Promise<FoundRuns> {
     const found: RunView[] = []
     let after: string | null = null
     for (let page = 0; page < PAGES; page++) {
-      const query: RunQuery = { from, limit: PAGE, after }
-      const answer = await this.#ask('list runs', () => this.#store.listRuns(query))
+      const query: ViewQuery = { ...filter, limit: PAGE, after }
+      const answer = await this.#ask('list runs', () => listRuns(this.#store, query))
       found.push(...answer.items.map(viewRun))
       after = answer.next
       if (after === null) break
     }
-    return { items: found.reverse(), isCut: after !== null }
+    return { items: found, isCut: after !== null }
   }
 
   /** Ends on record since `from` that are not among those of the same look. `isCut`: there may be more. */
-  async #pastEnds(from: number, runs: readonly RunView[], { items, now }: EndPage): Promise<PastEnds> {
-    let isCut = false
-    const found: EndEntry[] = runs
+  async #pastEnds(from: number, runs: FoundRuns, { items, now }: EndPage): Promise<PastEnds> {
+    let { isCut } = runs
+    const found: EndEntry[] = runs.items
       .filter(({ endedAt }) => endedAt !== null && endedAt >= from)
       .map((run) => ({ kind: 'run.ended', at: run.endedAt ?? now, run }) as const)
-    const byRun = new Set(runs.map(reasonKey))
+    const byRun = new Set(runs.items.map(reasonKey))
     for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned', 'failed'] as const) {
       const query = { outcome, from: from - HOUR_MS, limit: PAGE, after: null }
-      const { items: fires, next } = await this.#ask('list fires', () => this.#store.listFires(query))
+      const { items: fires, next } = await this.#ask('list fires', () => listFires(this.#store, query))
       isCut ||= next !== null
       const ended = fires.filter(({ endedAt }) => (endedAt ?? 0) >= from).map(viewFire)
       const own = ended.filter((fire) => fire.attempt === 0 || !byRun.has(reasonKey(fire)))
@@ -212,6 +212,13 @@ type EndEntry =
   | { readonly kind: 'run.ended'; readonly at: number; readonly run: RunView }
   | { readonly kind: 'fire.ended'; readonly at: number; readonly fire: FireView }
 
+interface FoundRuns {
+  readonly items: readonly RunView[]
+  readonly isCut: boolean
+}
+
+const NO_RUNS: FoundRuns = { items: [], isCut: false }
+
 interface PastEnds {
   readonly items: readonly EndEntry[]
   readonly isCut: boolean
@@ -219,9 +226,10 @@ interface PastEnds {
 
 const NO_PAST: PastEnds = { items: [], isCut: false }
 
-function entryOf(end: EndPage['items'][number], now: number): EndEntry {
-  if (end.kind === 'run') return { kind: 'run.ended', at: end.run.endedAt ?? now, run: viewRun(end.run) }
-  return { kind: 'fire.ended', at: end.fire.endedAt ?? now, fire: viewFire(end.fire) }
+function entryOf(end: ListedRecord, now: number): EndEntry {
+  const at = end.endedAt ?? now
+  if (end.run !== null) return { kind: 'run.ended', at, run: viewRun(viewListedRun(end)) }
+  return { kind: 'fire.ended', at, fire: viewFire(viewListedFire(end)) }
 }
 
 function runKey({ schedule, token }: RunView): string {
@@ -242,10 +250,6 @@ function endKey(entry: EndEntry): string {
 /** The latest keys. */
 class Remembered {
   readonly #keys = new Set<string>()
-
-  has(key: string): boolean {
-    return this.#keys.has(key)
-  }
 
   /** Remembers it. */
   isNew(key: string): boolean {

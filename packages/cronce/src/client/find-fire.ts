@@ -2,18 +2,17 @@ import type { FireKey, FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { namesBefore } from '../policy/continue.ts'
 import { covers } from '../policy/ledger.ts'
-import type { FireQuery } from '../store/store.ts'
+import { listFires, ofFire } from '../store/list-views.ts'
 import { readStore } from './ask-store.ts'
 import type { ClientParts } from './parts.ts'
 
 /** The record of a fire, or of the range that its instant is in. */
 export async function findFire<Tx>({ store }: ClientParts<Tx>, key: FireKey): Promise<FireRecord | null> {
-  const { schedule, dueAt, nonce } = key
   // The fire itself, and ranges around it, of which a handful at most overlap.
-  const query: FireQuery = { schedule, nonce, from: dueAt, to: dueAt + 1, limit: 100, after: null }
-  const { items } = await readStore('look for a fire', () => store.listFires(query))
+  const query = { ...ofFire(key), limit: 100, after: null }
+  const { items } = await readStore('look for a fire', () => listFires(store, query))
   const single = items.find(({ range }) => range === null)
-  return single ?? items.find((record) => covers(record, dueAt)) ?? null
+  return single ?? items.find((record) => covers(record, key.dueAt)) ?? null
 }
 
 /** The fire of a dedupe key. */
@@ -23,7 +22,7 @@ export async function findByNonce<Tx>(
   nonce: string,
 ): Promise<FireRecord | null> {
   const query = { schedule, nonce, limit: 1, after: null }
-  const { items } = await readStore('look for a fire', () => store.listFires(query))
+  const { items } = await readStore('look for a fire', () => listFires(store, query))
   return items[0] ?? null
 }
 

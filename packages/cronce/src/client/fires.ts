@@ -3,7 +3,7 @@ import { OUTCOMES, type Outcome } from '../model/outcome.ts'
 import type { FireEnd, FireKey, FireRecord, HourCount } from '../model/record.ts'
 import { cancelFire } from '../policy/cancel.ts'
 import { retryFire } from '../policy/retry-fire.ts'
-import type { FireQuery } from '../store/store.ts'
+import { listFires, type ViewQuery } from '../store/list-views.ts'
 import { readBack, readStore, writeStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
 import { findFire } from './find-fire.ts'
@@ -83,8 +83,8 @@ const MOST_SCHEDULES = 100
 const FILTERS = ['schedule', 'job', 'outcome', 'nonce', 'from', 'to', 'order'] as const
 
 export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
-  const list = async (query: FireQuery): Promise<Page<FireView>> => {
-    const { items, next } = await readStore('list fires', () => parts.store.listFires(query))
+  const list = async (query: ViewQuery): Promise<Page<FireView>> => {
+    const { items, next } = await readStore('list fires', () => listFires(parts.store, query))
     return { items: items.map(viewFire), next }
   }
   return {
@@ -155,7 +155,7 @@ async function demandFire<Tx>(parts: ClientParts<Tx>, key: FireKey): Promise<Fir
 
 type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>
 
-function readFilter(fields: Filter): Omit<FireQuery, 'limit' | 'after'> {
+function readFilter(fields: Filter): Omit<ViewQuery, 'limit' | 'after'> {
   const { outcome, order } = fields
   return {
     schedule: optionalText('schedule', fields.schedule),

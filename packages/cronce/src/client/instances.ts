@@ -38,7 +38,9 @@ export function makeInstances<Tx>({ store }: ClientParts<Tx>): Instances {
     async drain(id, drain = true) {
       const name = readName('instance', id)
       const wanted = readBoolean('drain', drain)
-      const found = await writeStore('drain an instance', () => store.drain(name, wanted))
+      const found = await writeStore('drain an instance', () =>
+        store.mark({ kind: 'drain', instance: name, drain: wanted }),
+      )
       if (found) return
       throw new CronceError('INSTANCE_NOT_FOUND', `There is no live instance ${JSON.stringify(name)}.`, {
         hint: 'List the instances: one that has restarted has another id.',

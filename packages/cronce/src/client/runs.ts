@@ -2,7 +2,7 @@ import { CronceError } from '../errors.ts'
 import { OUTCOMES, type Outcome } from '../model/outcome.ts'
 import { requestCancel } from '../policy/cancel.ts'
 import { STALE } from '../policy/decision.ts'
-import type { RunQuery } from '../store/store.ts'
+import { findRun, listRuns, ofFire, type ViewQuery } from '../store/list-views.ts'
 import { readBack, readStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'
 import { type Completion, completeRun } from './complete-run.ts'
@@ -19,7 +19,7 @@ import {
   readFireKey,
 } from './read-command.ts'
 import { readName } from './read-name.ts'
-import { invalid, readChoice } from './read-option.ts'
+import { invalid, optionConflict, readChoice } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 import type { RunView } from './views.ts'
 
@@ -32,9 +32,9 @@ export interface RunFilter {
   readonly outcome?: Outcome | 'open' | undefined
   /** Runs of one fire. */
   readonly fire?: FireRef | undefined
-  /** Started from this instant on. */
+  /** Of fires that were due from this instant on. */
   readonly from?: When | undefined
-  /** Started before this instant. */
+  /** Of fires that were due before this instant. */
   readonly to?: When | undefined
 }
 
@@ -42,7 +42,7 @@ export interface RunFilter {
 export type TokenRef = string | bigint
 
 export interface Runs {
-  /** The latest started first. */
+  /** By the due time of their fire, the latest first; of the runs of one fire, the latest first. */
   list(options?: RunListOptions): Promise<Page<RunView>>
   /** The same without pages. */
   all(filter?: RunFilter): AsyncIterable<RunView>
@@ -64,13 +64,13 @@ const FILTERS = ['schedule', 'job', 'instance', 'outcome', 'fire', 'from', 'to']
 
 export function makeRuns<Tx>(parts: ClientParts<Tx>): Runs {
   const { store } = parts
-  const list = async (query: RunQuery): Promise<Page<RunView>> => {
-    const { items, next } = await readStore('list runs', () => store.listRuns(query))
+  const list = async (query: ViewQuery): Promise<Page<RunView>> => {
+    const { items, next } = await readStore('list runs', () => listRuns(store, query))
     return { items: items.map(viewRun), next }
   }
   const get = async (schedule: string, token: string): Promise<RunView> => {
-    const { items } = await list({ schedule, token, limit: 1, after: null })
-    if (items[0] !== undefined) return items[0]
+    const run = await readStore('look for a run', () => findRun(store, { schedule }, token))
+    if (run !== undefined) return viewRun(run)
     throw new CronceError('RUN_NOT_FOUND', `There is no record of run ${token} of ${JSON.stringify(schedule)}.`, {
       hint: 'List the runs of the schedule: records go after a while.',
     })
@@ -115,15 +115,24 @@ function readToken(token: unknown): string {
 
 type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>
 
-function readFilter(fields: Filter): Omit<RunQuery, 'limit' | 'after'> {
-  const { outcome, fire } = fields
+function readFilter(fields: Filter): Omit<ViewQuery, 'limit' | 'after'> {
+  const { outcome } = fields
   return {
-    schedule: optionalText('schedule', fields.schedule),
+    ...readStretch(fields),
     job: optionalText('job', fields.job),
     instance: optionalText('instance', fields.instance),
     outcome: outcome === undefined ? undefined : readChoice('outcome', outcome, [...OUTCOMES, 'open']),
-    fire: fire === undefined ? undefined : readFireKey(fire as FireRef),
-    from: optionalInstant('from', fields.from),
-    to: optionalInstant('to', fields.to),
   }
+}
+
+function readStretch(fields: Filter): Pick<ViewQuery, 'schedule' | 'nonce' | 'from' | 'to'> {
+  const schedule = optionalText('schedule', fields.schedule)
+  const from = optionalInstant('from', fields.from)
+  const to = optionalInstant('to', fields.to)
+  if (fields.fire === undefined) return { schedule, from, to }
+  const key = readFireKey(fields.fire as FireRef)
+  if (schedule !== undefined && schedule !== key.schedule) {
+    throw optionConflict('Options schedule and fire name different schedules.', 'Leave out schedule.')
+  }
+  return { ...ofFire(key), from: Math.max(from ?? key.dueAt, key.dueAt), to: Math.min(to ?? Infinity, key.dueAt + 1) }
 }

@@ -1,6 +1,8 @@
 import { CronceError } from '../errors.ts'
 import type { Json } from '../model/json.ts'
 import { LIMITS } from '../model/limits.ts'
+import type { FireKey } from '../model/record.ts'
+import { findRun } from '../store/list-views.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { viewStep } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
@@ -31,7 +33,7 @@ export function makeSteps<Tx>({ store }: ClientParts<Tx>): Steps {
       const name = readText('step', step, LIMITS.dedupeKey)
       const { failed, result } = readResolution(resolution)
       const known = (await list(fire)).find((record) => record.step === name)
-      if (known !== undefined) await demandOver(key.schedule, known)
+      if (known !== undefined) await demandOver(key, known)
       const answer = await writeStore('resolve a step', () =>
         store.step({ kind: 'resolve', fire: key, step: name, failed, result }),
       )
@@ -43,11 +45,10 @@ export function makeSteps<Tx>({ store }: ClientParts<Tx>): Steps {
     },
   }
 
-  async function demandOver(schedule: string, { step, state, token }: StepView): Promise<void> {
+  async function demandOver(fire: FireKey, { step, state, token }: StepView): Promise<void> {
     if (state !== 'begun') return
-    const query = { schedule, token, limit: 1, after: null }
-    const { items } = await readStore('look for a run', () => store.listRuns(query))
-    if (items[0]?.ending !== null) return
+    const run = await readStore('look for a run', () => findRun(store, fire, token))
+    if (run?.ending !== null) return
     throw new CronceError('STEP_RUNNING', `Step ${JSON.stringify(step)} is being run, by run ${token}.`, {
       hint: 'Wait for the run, or cancel it first.',
     })

@@ -2,6 +2,7 @@ import { CronceError } from '../errors.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { remove } from '../policy/remove.ts'
+import { listFires, listRuns, ofFire } from '../store/list-views.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { changeAny } from './change-schedule.ts'
 import { viewFire, viewRun, viewSchedule, viewStep } from './make-view.ts'
@@ -60,14 +61,16 @@ async function* exportTenant<Tx>(
     for (const step of await readStore('list steps', () => store.listSteps(fire))) {
       yield { type: 'step', step: viewStep(step) }
     }
-    const runs = everyItem((after, limit) => readStore('list runs', () => store.listRuns({ fire, after, limit })))
+    const runs = everyItem((after, limit) =>
+      readStore('list runs', () => listRuns(store, { ...ofFire(fire), after, limit })),
+    )
     for await (const run of runs) yield { type: 'run', run: viewRun(run) }
   }
 }
 
 function firesOf<Tx>({ store }: ClientParts<Tx>, tenant: string): AsyncIterable<FireRecord> {
   return everyItem((after, limit) =>
-    readStore('list fires', () => store.listFires({ tenant, order: 'earliest', after, limit })),
+    readStore('list fires', () => listFires(store, { tenant, order: 'earliest', after, limit })),
   )
 }
 
@@ -96,7 +99,8 @@ async function eraseSchedule<Tx>(parts: ClientParts<Tx>, id: string, tenant: str
 
 async function eraseRecords<Tx>(parts: ClientParts<Tx>, id: string): Promise<void> {
   for (let step = 0; step < ERASE_STEPS; step++) {
-    if (await writeStore('erase records', () => parts.store.erase(id, ERASE_BATCH))) return
+    const { deleted } = await writeStore('erase records', () => parts.store.prune(ERASE_BATCH, id))
+    if (deleted === 0) return
   }
   throw new CronceError('CONTENTION', `The records of ${JSON.stringify(id)} do not end.`, { hint: 'Try again.' })
 }

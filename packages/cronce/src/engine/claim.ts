@@ -4,6 +4,7 @@ import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
 import type { Decision, StartedRun } from '../policy/decision.ts'
 import { mayPlan, moveZone } from '../policy/move-zone.ts'
+import { listFires } from '../store/list-views.ts'
 import type { ChangeResult, Due, DueQuery } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
@@ -25,7 +26,7 @@ export interface Claimer {
 /** What a look with nothing to come waits for: a ring. Bounded, so that a lost one costs time and nothing else. */
 const LONG_MS = 3_600_000
 const BATCH = 500
-/** So many in one write: the first begin while the last are still being claimed, by a store that has hands for both. */
+/** Schedules in one write, so that the first runs start while the last ones are still being claimed. */
 const PART = 125
 /** Whoever has enough to do, or sees that the others are at it, gives them so many times longer: to help would be to race. */
 const LONG_PATIENCE = 20
@@ -34,7 +35,7 @@ const ENDLESS_MS = 9e15
 /** Whoever meets a limit that is used up asks again after so long, and less and less often: its holder may take hours. */
 const FULL_MS = 250
 const FULL_LONGEST_MS = 4_000
-/** What is due for so long, and nobody has taken, is planned also by those who have no room for it. */
+/** What has been due for this long, and was not claimed, is planned also by an instance that has had no room for as long. */
 const LEFT_MS = 1_000
 /** A fire whose instances keep dying has its instance to itself for so long, then others begin beside it. */
 const ALONE_MS = 60_000
@@ -57,6 +58,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let passedOver = 0
   /** The last look left some of our own behind, or met others who were faster. */
   let isPatient = false
+  /** Since when it has had no room, by the monotonic clock; `null`: it has room. */
+  let fullSince: number | null = null
   /** Until then it looks at its own only. */
   let ownUntil = Number.NEGATIVE_INFINITY
   /** Fires found on record although their schedule had not got to them. */
@@ -76,7 +79,13 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const room = roomOf(core)
     const jobs = askFor()
     core.leftSome = true
-    if (room === 0 && mayStart(core) && jobs.length > 0) return planWhileBusy(jobs)
+    if (room > 0) fullSince = null
+    if (room === 0 && mayStart(core) && jobs.length > 0) {
+      const now = core.parts.clock.mono()
+      fullSince ??= now
+      const leftMs = fullSince + LEFT_MS - now
+      return leftMs > 0 ? leftMs : planWhileBusy(jobs)
+    }
     if (room === 0 || jobs.length === 0) return untilNotFull(core)
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
@@ -105,7 +114,8 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       core.leftSome = false
       return mayHelp ? 0 : waitMs(core, due, sweptAt)
     }
-    const claimed = claim(due, room)
+    // With a backlog, throughput counts: fewer, larger writes cost the store less.
+    const claimed = claim(due, room, isBehind ? BATCH : PART)
     claiming = claimed.catch(() => {})
     const results = await claimed
     const isApplied = results.some(({ kind }) => kind === 'applied')
@@ -126,14 +136,14 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     return Math.min(FRUITLESS_LONGEST_MS, FRUITLESS_MS * fruitless, next)
   }
 
-  const claim = async (due: Due, room: number): Promise<readonly ChangeResult[]> => {
+  const claim = async (due: Due, room: number, most: number): Promise<readonly ChangeResult[]> => {
     const claim = ++core.claims
     const decisions = await decide(due, claim, room)
     if (decisions.length === 0) return []
     core.claiming.add(claim)
     try {
-      const parts = Array.from({ length: Math.ceil(decisions.length / PART) }, (_, index) =>
-        decisions.slice(index * PART, (index + 1) * PART),
+      const parts = Array.from({ length: Math.ceil(decisions.length / most) }, (_, index) =>
+        decisions.slice(index * most, (index + 1) * most),
       )
       // All of them end before anything is thrown: what was claimed is started, whatever became of the others.
       const sent = await Promise.allSettled(parts.map((part) => claimPart(part, claim)))
@@ -262,9 +272,16 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   }
 }
 
-/** Whether this process has the job. One that was renamed goes on under its old name only while that is retired: then the name is free. */
-function hasJobOf({ parts }: Core, { definition, source, retiredAt }: ScheduleState): boolean {
-  return parts.jobs.has(definition.job) || source.kind === 'client' || retiredAt !== null
+/**
+ * Whether this process has the job: not only one of the same name in another app. One that was renamed goes on under its old name only
+ * while that is retired, or as long as the new name is taken: otherwise the name may be that of another job.
+ */
+function hasJobOf(core: Core, { definition, source, retiredAt }: ScheduleState): boolean {
+  if (source.kind === 'client') return !core.foreignJobs.has(definition.job)
+  if (source.app !== core.settings.app) return false
+  if (core.parts.jobs.has(definition.job) || retiredAt !== null) return true
+  const upTo = core.renamedJobs.get(definition.job)?.upTo ?? null
+  return upTo !== null && source.number <= upTo
 }
 
 /** How many runs may begin here. */
@@ -305,7 +322,7 @@ function spacingMs({ peers, parts }: Core): number {
 /** By job, of those that could plan it: whoever does not have the job, or takes nothing new, would be waited for in vain. */
 function newestZoneData(core: Core): (job: string) => string {
   const own = core.settings.zoneData
-  const newer = core.peers.filter((peer) => peer.zoneData > own && takesNew(peer))
+  const newer = core.peers.filter((peer) => peer.zoneData > own && takesNew(peer) && peer.app === core.settings.app)
   return (job) =>
     newer.reduce((newest, { zoneData, jobs }) => (zoneData > newest && jobs.includes(job) ? zoneData : newest), own)
 }
@@ -320,7 +337,7 @@ async function existingOf(
   if (stretch === null) return found
   const query = { schedule: state.id, from: stretch.from, to: stretch.to + 1, order: 'earliest' as const }
   const page = await callStore(core, 'backfill', () =>
-    core.parts.store.listFires({ ...query, after: null, limit: EXISTING_LIMIT }),
+    listFires(core.parts.store, { ...query, after: null, limit: EXISTING_LIMIT }),
   )
   return [...page.items, ...found]
 }

@@ -14,6 +14,16 @@ import { type RunTable, runTable } from './run-table.ts'
 import { type StoreTime, storeTime } from './store-time.ts'
 import { type Undecided, undecided } from './undecided.ts'
 
+/** What a job of this process still has to do under an old name. */
+export interface RenamedJob {
+  readonly job: string
+  /**
+   * The new name is taken, so the old one still has the job: up to the deployment of this number, no newer release that counts has
+   * defined another job there. `null`: the job was renamed, and only what waits under the old name is left.
+   */
+  readonly upTo: number | null
+}
+
 /** What the loops of one engine share. */
 export interface Core<Tx = unknown> {
   readonly parts: EngineParts<Tx>
@@ -46,7 +56,9 @@ export interface Core<Tx = unknown> {
   /** Numbers of the deployments of this app that count, by id: the highest one that has a job claims its fires first. */
   deploymentNumbers: ReadonlyMap<string, number>
   /** Old names of jobs that this process has under another one: it runs what still waits under the old name. */
-  renamedJobs: ReadonlyMap<string, string>
+  renamedJobs: ReadonlyMap<string, RenamedJob>
+  /** Jobs of this process whose name belongs to a live app of another name: it runs none of their fires. */
+  foreignJobs: ReadonlySet<string>
   /** How many claims were sent so far: each has a number. */
   claims: number
   /** Numbers of the claims that were sent and not answered yet. */
@@ -106,6 +118,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     chores: { appVersion: 0, orphans: [], prunable: false },
     deploymentNumbers: new Map(),
     renamedJobs: new Map(),
+    foreignJobs: new Set(),
     claims: 0,
     claiming: new Set(),
     undecided: undecided(parts),

@@ -23,7 +23,9 @@ export interface FleetWatch {
   /** Schedules that the newest deployment has contested for all of `retireAfter`. */
   outwaited(): ReadonlySet<string>
   /** A name that this process wants belongs to this app. */
-  want(app: string): void
+  want(app: string, name: string): void
+  /** Of those, the names that no live instance of their app has declared for the whole hold-down. */
+  leftNames(): ReadonlySet<string>
   /** Of those, the apps without a live instance for the whole hold-down. */
   absentApps(): ReadonlySet<string>
   /** How long this process has been observing without a gap. */
@@ -51,7 +53,9 @@ export function fleetWatch(core: Core): FleetWatch {
   const gone = stateClock(mono)
   const contests = stateClock(mono)
   const absences = stateClock(mono)
-  const wanted = new Set<string>()
+  const lefts = stateClock(mono)
+  /** The app of each. */
+  const wanted = new Map<string, string>()
   const told = new Set<string>()
   let record: AppRecord | null = null
   let livesSince = mono()
@@ -65,7 +69,7 @@ export function fleetWatch(core: Core): FleetWatch {
 
   const restart = (): void => {
     livesSince = mono()
-    for (const each of [outs, gone, contests, absences]) each.restart()
+    for (const each of [outs, gone, contests, absences, lefts]) each.restart()
   }
 
   const observe = (): void => {
@@ -89,8 +93,12 @@ export function fleetWatch(core: Core): FleetWatch {
     for (const key of contested) contests.note(key, true)
     contests.keepOnly(contested)
     const apps = new Set(core.peers.filter(({ jobs }) => jobs.length > 0).map((peer) => peer.app))
-    for (const each of wanted) absences.note(each, !apps.has(each))
+    for (const each of wanted.values()) absences.note(each, !apps.has(each))
+    for (const [name, its] of wanted) lefts.note(name, !isDeclaredBy(its, name))
   }
+
+  const isDeclaredBy = (other: string, name: string): boolean =>
+    core.peers.some((peer) => ofApp(peer, other) && peer.jobs.includes(name))
 
   /** Every release waits for itself: the processes that declare the schedule are warned about each. */
   const contestedKeys = (): readonly string[] => {
@@ -138,6 +146,7 @@ export function fleetWatch(core: Core): FleetWatch {
       [...contests.heldFor(0, true)],
       [...contests.heldFor(retireAfterMs, true)],
       [...absences.heldFor(holdDownMs, true)],
+      [...lefts.heldFor(holdDownMs, true)],
       livedMs() >= holdDownMs,
     ])
 
@@ -155,7 +164,8 @@ export function fleetWatch(core: Core): FleetWatch {
     steadyIds: () => (record === null ? new Set() : idsOf(record, presenceOf, outs.heldFor(holdDownMs, false))),
     absentIds: (next) => idsOf(next, stretchOf, gone.heldFor(holdDownMs, true)),
     outwaited: () => new Set([...contests.heldFor(retireAfterMs, true)].map(contestedIn)),
-    want: (name) => void wanted.add(name),
+    want: (other, name) => void wanted.set(name, other),
+    leftNames: () => lefts.heldFor(holdDownMs, true),
     absentApps: () => absences.heldFor(holdDownMs, true),
     livedMs,
     rank,
@@ -170,6 +180,7 @@ export function fleetWatch(core: Core): FleetWatch {
         gone.untilNextMs(holdDownMs),
         contests.untilNextMs(retireAfterMs),
         absences.untilNextMs(holdDownMs),
+        lefts.untilNextMs(holdDownMs),
       ]
       return Math.min(...waits, leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY)
     },

@@ -23,7 +23,7 @@ import { holderOf, namesOfJobs } from '../policy/job-names.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { retire, settleHeld } from '../policy/retire.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
-import type { Core } from './core.ts'
+import type { Core, RenamedJob } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
@@ -50,8 +50,9 @@ const RETRY_MS = 5_000
 const RETRY_LONGEST_MS = 60_000
 const LONGEST_MS = 3_600_000
 
-/** A declaration may be refused for a reason that passes by itself. */
-const PASSING: ReadonlySet<string> = new Set(['SCHEDULE_BEHIND', 'SCHEDULE_BUSY'])
+const NAME_TAKEN = 'SCHEDULE_NAME_TAKEN'
+/** A declaration may be refused for a reason that passes: the schedule that has the name may be removed or retired. */
+const PASSING: ReadonlySet<string> = new Set(['SCHEDULE_BEHIND', 'SCHEDULE_BUSY', NAME_TAKEN])
 
 /** What the last `keep` saw. */
 interface Kept {
@@ -85,6 +86,8 @@ export function deployer(core: Core): Deployer {
   /** The instance id that was last registered. */
   let registeredAs = ''
   let refusals: readonly RefusedDeclaration[] = []
+  /** Other apps that are gone by the records of the store. */
+  const goneApps = new Set<string>()
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
   const onRecord = new Map<string, FireRecord[]>()
@@ -204,8 +207,9 @@ export function deployer(core: Core): Deployer {
   const declare = async (record: AppRecord): Promise<Progress> => {
     const wishes = wishesUnder(record)
     const { states } = await loadNamed(wishes)
-    core.renamedJobs = renamedJobs(wishes, states)
     const refused: RefusedDeclaration[] = []
+    const foreign = new Set<string>()
+    const takenBy = new Set<string>()
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
@@ -219,7 +223,11 @@ export function deployer(core: Core): Deployer {
           progress = 'unfinished'
           return null
         }
-        if (decision.refused === 'SCHEDULE_NAME_TAKEN' && state?.source.kind === 'code') watch.want(state.source.app)
+        if (decision.refused === NAME_TAKEN && state?.source.kind === 'code') {
+          watch.want(state.source.app, id)
+          takenBy.add(state.source.app)
+          foreign.add(id)
+        }
         // That a newer deployment defines it is as it should be.
         if (decision.refused !== 'DEPLOYMENT_SUPERSEDED') found.set(id, decision)
         return null
@@ -230,10 +238,30 @@ export function deployer(core: Core): Deployer {
       for (const [schedule, refusal] of found) refused.push(refusalOf(schedule, refusal))
     }
     refusals = refused
+    const taken = new Set(refused.filter(({ code }) => code === NAME_TAKEN).map(({ schedule }) => schedule))
+    core.renamedJobs = renamedJobs(
+      wishes,
+      states,
+      (id, old) => taken.has(id) && outrankedBy(record, deployment, old) === null,
+    )
+    core.foreignJobs = foreign
+    const known = goneApps.size
+    for (const other of takenBy) if (await isLongGone(other)) goneApps.add(other)
+    if (goneApps.size > known) return 'outdated'
     if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
   }
+
+  /** A process that only calls `runDue` is never up for long enough to see by itself that an app is absent. */
+  const isLongGone = async (other: string): Promise<boolean> => {
+    if (isLiveApp(other)) return false
+    const { now, instances } = await callStore(core, 'deploy (look)', () => store.listInstances({ app: other }))
+    const own = instances.filter((peer) => peer.app === other && peer.jobs.length > 0)
+    return own.every((peer) => !ofApp(peer, other) && now - peer.renewedAt >= LONGEST_MS)
+  }
+
+  const isLiveApp = (other: string): boolean => core.peers.some((peer) => ofApp(peer, other))
 
   const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {
     const { host, pid } = core.settings
@@ -260,9 +288,31 @@ export function deployer(core: Core): Deployer {
     return (await save(next)) ? next : null
   }
 
+  /** Live processes of other apps that declare a schedule of this one: they are told themselves that it is refused. */
+  const tellOthers = (): void => {
+    if (kept === null) return
+    const own = new Set(names.filter((name) => !refusals.some(({ schedule }) => schedule === name)))
+    for (const { app: other, id: instance, jobs, deployment: its, host, pid } of core.peers) {
+      for (const schedule of other === app ? [] : jobs.filter((name) => own.has(name))) {
+        const key = `${other} ${NAME_TAKEN} ${schedule}`
+        if (toldRefusals.has(key)) continue
+        toldRefusals.add(key)
+        const message = `The app ${other} declares a job ${schedule} as well, which is refused there: ${app} alone runs it. Rename one of the two jobs.`
+        const process = { instance, deployment: its, host, pid }
+        emit({ type: 'schedule.refused', schedule, job: schedule, code: NAME_TAKEN, message, process })
+      }
+    }
+  }
+
+  const observe = (): void => {
+    watch.observe()
+    tellOthers()
+  }
+
   const wishesUnder = (record: AppRecord): ReadonlyMap<string, Wish> => {
     const source = { kind: 'code' as const, app, number: findDeployment(record, deployment)!.number }
-    const standing = { app: record, deployment, absentApps: watch.absentApps() }
+    const absentApps = new Set([...watch.absentApps(), ...[...goneApps].filter((other) => !isLiveApp(other))])
+    const standing = { app: record, deployment, absentApps, leftSchedules: watch.leftNames() }
     const names = namesOfJobs(record)
     return new Map(
       declared.map(({ id, was, definition }) => {
@@ -398,7 +448,7 @@ export function deployer(core: Core): Deployer {
     watch.restart()
   }
 
-  return { keep, observe: watch.observe, isWanted, restMs, forget }
+  return { keep, observe, isWanted, restMs, forget }
 
   function isPresent(peer: InstanceRecord): boolean {
     return ofApp(peer, app)
@@ -430,15 +480,22 @@ function otherHolder(
   return holder === own ? undefined : holder
 }
 
-/** By the name that it had when they were planned, the declared job that runs what still waits. */
+/** By each old name, the declared job that runs what still waits under it, and all that is due while the new name waits to be free. */
 function renamedJobs(
   wishes: ReadonlyMap<string, Wish>,
   states: ReadonlyMap<string, ScheduleState>,
-): ReadonlyMap<string, string> {
-  const isRenamed = (state: ScheduleState | undefined): boolean =>
-    state !== undefined && state.retiredAt !== null && state.retirements?.at(-1)?.renamedTo !== undefined
-  const all = [...wishes.values()].flatMap(({ id, otherNames }) => otherNames.map((name) => [name, id] as const))
-  return new Map(all.filter(([name]) => isRenamed(states.get(name))))
+  isWaiting: (id: string, old: string) => boolean,
+): ReadonlyMap<string, RenamedJob> {
+  const jobs = new Map<string, RenamedJob>()
+  for (const { id, otherNames } of wishes.values()) {
+    for (const { id: old, source, retiredAt, retirements } of otherNames.flatMap((name) => states.get(name) ?? [])) {
+      const isRenamed = retiredAt !== null && retirements?.at(-1)?.renamedTo !== undefined
+      if (isRenamed) jobs.set(old, { job: id, upTo: null })
+      else if (retiredAt === null && source.kind === 'code' && isWaiting(id, old))
+        jobs.set(old, { job: id, upTo: source.number })
+    }
+  }
+  return jobs
 }
 
 /** By id, of the deployments that count: their instances claim first what they define. */

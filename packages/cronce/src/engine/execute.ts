@@ -53,7 +53,7 @@ export async function execute<Tx>(
   try {
     await core.parts.sync('run:starting')
     const name = started.record.job
-    const job = aside?.job ?? core.parts.jobs.get(name) ?? core.parts.jobs.get(core.renamedJobs.get(name) ?? name)
+    const job = aside?.job ?? core.parts.jobs.get(name) ?? core.parts.jobs.get(core.renamedJobs.get(name)?.job ?? name)
     // Right before it starts: the claim's answer may have taken longer than the lease.
     const isHeld = await leaseHolds(core)
     if (job === undefined || core.stopping || !isHeld || core.instance !== run.instance) {

@@ -3,7 +3,8 @@ import { NOBODY, type ScheduleState } from '../model/schedule.ts'
 import { endOverdue } from '../policy/advance.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import { isUnused, removeUnused } from '../policy/unused.ts'
-import type { RunQuery, ScheduleQuery } from '../store/store.ts'
+import { listRuns, type ViewQuery } from '../store/list-views.ts'
+import type { ScheduleQuery } from '../store/store.ts'
 import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import type { Deployer } from './deploy.ts'
@@ -97,8 +98,8 @@ export function keeper(core: Core, deploys: Deployer, peers: PeerWatch): Keeper 
   const endParked = async (): Promise<void> => {
     for (let page = 0; page < PARKED_PAGES; page++) {
       let { earliest } = parked
-      const query: RunQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after: parked.after }
-      const found = await callStore(core, 'keep (list)', () => store.listRuns(query))
+      const query: ViewQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after: parked.after }
+      const found = await callStore(core, 'keep (list)', () => listRuns(store, query))
       const ids = [...new Set(found.items.map(({ schedule }) => schedule))]
       const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null => {
         for (const { run } of state?.open ?? []) earliest = Math.min(earliest, run?.parkedUntil ?? earliest)

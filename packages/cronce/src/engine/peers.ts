@@ -2,6 +2,7 @@ import type { InstanceRecord } from '../model/instance.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE } from '../policy/decision.ts'
 import { recover } from '../policy/recover.ts'
+import { listRuns } from '../store/list-views.ts'
 import { changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
@@ -72,8 +73,8 @@ export function peerWatch(core: Core): PeerWatch {
     now - lookedAt >= leaseMs || (core.failedAt() >= lookedAt && now - forgivenAt >= FORGIVEN_LEASES * leaseMs)
 
   const bury = async (peer: InstanceRecord, by: 'probe' | 'lease'): Promise<void> => {
-    const burial = { instance: peer.id, renewals: peer.renewals, hint: by === 'probe' }
-    if (!(await callStore(core, 'bury', () => store.bury(burial)))) return
+    const mark = { kind: 'dead', instance: peer.id, renewals: peer.renewals, hint: by === 'probe' } as const
+    if (!(await callStore(core, 'bury', () => store.mark(mark)))) return
     emit({ type: 'instance.died', instance: peer.id, by })
     core.peers = core.peers.filter(({ id }) => id !== peer.id)
     seen.delete(peer.id)
@@ -85,7 +86,7 @@ export function peerWatch(core: Core): PeerWatch {
     let before = ''
     for (let round = 0; round < ROUNDS; round++) {
       const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
-      const { items } = await callStore(core, 'recover (list)', () => store.listRuns(query))
+      const { items } = await callStore(core, 'recover (list)', () => listRuns(store, query))
       // Who only looked on while others were at it must not think that it is done: they may die of it.
       const left = items.map(({ schedule, token }) => `${token} ${schedule}`).join()
       if (left === before) break
@@ -214,7 +215,7 @@ export function peerWatch(core: Core): PeerWatch {
   const runsOurs = async (instance: string): Promise<boolean> => {
     if (instance === core.instance) return false
     const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
-    const { items } = await callStore(core, 'recover (look)', () => store.listRuns(query))
+    const { items } = await callStore(core, 'recover (look)', () => listRuns(store, query))
     return items.some(({ job }) => jobs.has(job))
   }
 

@@ -1,6 +1,7 @@
 import type { Change } from '../model/change.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { pauseAmong } from '../policy/contention.ts'
+import { findRun } from '../store/list-views.ts'
 import type { Core } from './core.ts'
 import type { LocalRun } from './run-table.ts'
 import { persist } from './store-calls.ts'
@@ -36,10 +37,10 @@ export async function resolveTransaction(core: Core, run: LocalRun, error: unkno
 }
 
 async function isSucceeded(core: Core, run: LocalRun): Promise<boolean> {
-  const { schedule, token } = run.started.record
-  const ask = () => core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
-  const { items } = await persist(core, 'transaction (look)', ask, () => core.stopped.aborted)
-  return items[0]?.ending?.outcome === 'succeeded'
+  const { record } = run.started
+  const ask = () => findRun(core.parts.store, record, record.token)
+  const found = await persist(core, 'transaction (look)', ask, () => core.stopped.aborted)
+  return found?.ending?.outcome === 'succeeded'
 }
 
 /** The same state under a new version: whatever was decided on the old one can't be written any more. */

@@ -5,6 +5,7 @@ import type { Context, Decision } from '../policy/decision.ts'
 import { define } from '../policy/define.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { isIntact, type KnownFire, type Restoration, restore, type StoredFire } from '../policy/restore.ts'
+import { listFires, listRuns, ofFire } from '../store/list-views.ts'
 import type { Member } from './beat.ts'
 import { applyDecisions, type Changed } from './change-schedules.ts'
 import type { Core } from './core.ts'
@@ -198,20 +199,17 @@ async function missingOf(
   return missing
 }
 
-async function findRuns(core: Core, { fire, token, open, history }: KnownFire): Promise<readonly RunRecord[]> {
-  const { schedule } = fire
-  const count = history.length + (open?.run == null ? 0 : 1)
-  const query = count <= 1 ? { schedule, token, after: null, limit: 1 } : { fire, after: null, limit: RUNS }
-  return (await callStore(core, 'restore (run)', () => core.parts.store.listRuns(query))).items
+async function findRuns(core: Core, { fire }: KnownFire): Promise<readonly RunRecord[]> {
+  const query = { ...ofFire(fire), after: null, limit: RUNS }
+  return (await callStore(core, 'restore (run)', () => listRuns(core.parts.store, query))).items
 }
 
-async function storedOf(core: Core, { fire }: KnownFire): Promise<StoredFire> {
-  const { store } = core.parts
-  const { schedule, dueAt } = fire
-  const runs = await callStore(core, 'restore (runs)', () => store.listRuns({ fire, after: null, limit: RUNS }))
+async function storedOf(core: Core, known: KnownFire): Promise<StoredFire> {
+  const { schedule, dueAt } = known.fire
+  const runs = await findRuns(core, known)
   const instant = { schedule, from: dueAt, to: dueAt + 1, after: null, limit: RUNS }
-  const fires = await callStore(core, 'restore (fires)', () => store.listFires(instant))
-  return { runs: runs.items, records: fires.items }
+  const fires = await callStore(core, 'restore (fires)', () => listFires(core.parts.store, instant))
+  return { runs, records: fires.items }
 }
 
 /** Answers the ids to look at again. */

@@ -2,6 +2,7 @@ import { NOBODY, type ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE } from '../policy/decision.ts'
 import type { Settlement } from '../policy/settle.ts'
 import { settle } from '../policy/settle.ts'
+import { findRun } from '../store/list-views.ts'
 import { changeKnown } from './change-known.ts'
 import { type Changed, changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
@@ -151,16 +152,16 @@ async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const { schedule, sent } = item
   const { token } = item.settlement
   if (sent === null) return false
-  const ask = () => core.parts.store.listRuns({ schedule, token, after: null, limit: 1 })
-  const { items } = await callStore(core, 'settle (look)', ask)
-  const found = items[0]
+  const isOf = ({ run }: { readonly run: { readonly token: string } | null }): boolean => run?.token === token
+  const wanted = sent.change.history.find(isOf)
+  const fire = { schedule, ...(wanted ?? sent.change.state?.open.find(isOf)) }
+  const found = await callStore(core, 'settle (look)', () => findRun(core.parts.store, fire, token))
   // Whoever called back may have been faster than our second look.
   if (item.settlement.parkMs !== undefined && found?.instance === NOBODY) {
     item.sent = null
     core.applied(sent)
     return true
   }
-  const wanted = sent.change.history.find(({ run }) => run?.token === token)
   if (wanted === undefined || found?.ending?.reason !== wanted.ending.reason || found.endedAt !== wanted.endedAt)
     return false
   item.sent = null

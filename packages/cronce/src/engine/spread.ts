@@ -31,22 +31,25 @@ const NO_BUCKETS = '0'.repeat(BUCKET_COUNT)
 
 type Dealt = readonly { readonly job: string; readonly buckets: string }[]
 
-/** Of which job which buckets are this instance's: computed when the fleet changes, asked at every look. */
+/** Of which job which buckets are this instance's, among those of its app: computed when the fleet changes, asked at every look. */
 export function dealer(core: Core): () => Dealt {
   let peers: Core['peers'] | null = null
   let numbers: Core['deploymentNumbers'] | null = null
   let renamed: Core['renamedJobs'] | null = null
+  let foreign: Core['foreignJobs'] | null = null
   let key = ''
   let dealt: Dealt = []
   return () => {
-    if (peers !== core.peers || numbers !== core.deploymentNumbers || renamed !== core.renamedJobs) {
+    const isSame = peers === core.peers && renamed === core.renamedJobs && foreign === core.foreignJobs
+    if (!isSame || numbers !== core.deploymentNumbers) {
       peers = core.peers
       renamed = core.renamedJobs
+      foreign = core.foreignJobs
       numbers = core.deploymentNumbers
-      const able = peers.filter(takesNew)
+      const able = peers.filter((peer) => takesNew(peer) && peer.app === core.settings.app)
       // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
       const ranks = able.map((peer) => `${peer.id} ${rankOf(core, peer)}`)
-      const dealtFor = [core.instance, ...ranks, ...renamed.keys()].join()
+      const dealtFor = [core.instance, ...ranks, ...renamed.keys(), '', ...foreign].join()
       if (dealtFor !== key) {
         dealt = deal(core, able)
         core.agenda.deal(dealt)
@@ -60,9 +63,8 @@ export function dealer(core: Core): () => Dealt {
   }
 }
 
-/** Instances of this app by their deployment's number; those of other apps are equals. */
-function rankOf(core: Core, { app, deployment }: Core['peers'][number]): number {
-  if (app !== core.settings.app) return Number.POSITIVE_INFINITY
+/** Of instances of this app. */
+function rankOf(core: Core, { deployment }: Core['peers'][number]): number {
   return core.deploymentNumbers.get(deployment) ?? Number.NEGATIVE_INFINITY
 }
 
@@ -76,17 +78,15 @@ export function isOutranked(core: Core, job: string): boolean {
 
 /** Of those that have a job, the instances of the highest-numbered deployment claim first; others wait for their patience. */
 function deal(core: Core, able: Core['peers']): Dealt {
-  const withJob = new Map<string, { readonly id: string; readonly rank: number }[]>(
-    [...core.parts.jobs.keys(), ...core.renamedJobs.keys()].map((job) => [job, []]),
-  )
+  const jobs = [...core.parts.jobs.keys(), ...core.renamedJobs.keys()].filter((job) => !core.foreignJobs.has(job))
+  const withJob = new Map<string, { readonly id: string; readonly rank: number }[]>(jobs.map((job) => [job, []]))
   for (const peer of able) {
     const entry = { id: peer.id, rank: rankOf(core, peer) }
     for (const job of peer.jobs) withJob.get(job)?.push(entry)
   }
   const masks = new Map<string, string>()
   return [...withJob].map(([job, entries]) => {
-    const own = entries.filter(({ rank }) => rank !== Number.POSITIVE_INFINITY)
-    const highest = Math.max(...own.map(({ rank }) => rank))
+    const highest = Math.max(...entries.map(({ rank }) => rank))
     const first = entries.filter(({ rank }) => rank >= highest).map(({ id }) => id)
     const shared = first.join()
     const isFirst = first.includes(core.instance) || !entries.some(({ id }) => id === core.instance)

@@ -57,7 +57,7 @@ export interface Rename {
   readonly id: string
 }
 
-export type PrunedDeployment = Pick<DeploymentRecord, 'id' | 'number' | 'onProbation'>
+export type PrunedDeployment = Pick<DeploymentRecord, 'id' | 'number' | 'onProbation' | 'goneAt'>
 
 export interface RefusedDeclaration {
   readonly schedule: string

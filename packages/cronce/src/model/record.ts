@@ -66,6 +66,16 @@ export interface HistoryRecord extends FireKey {
   readonly range: Range | null
 }
 
+/**
+ * What lists return: a line of the history, or an open fire in the same shape, without an end. `notes`: what its run reported; `null`
+ * if it reported nothing, or if fires are listed.
+ */
+export interface ListedRecord extends FireRecord {
+  readonly run: EndedRun | null
+  readonly notes: RunNotes | null
+}
+
+/** An open run in a `ListedRecord` has no error and no result yet. */
 export interface EndedRun {
   readonly token: string
   readonly instance: string

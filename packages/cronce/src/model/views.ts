@@ -1,5 +1,5 @@
-import type { FireEnd, FireRecord, HistoryRecord, RunRecord } from './record.ts'
-import type { OpenFire, RunningFire, ScheduleState } from './schedule.ts'
+import type { EndedRun, FireEnd, FireRecord, HistoryRecord, ListedRecord, RunNotes, RunRecord } from './record.ts'
+import { isRunning, type OpenFire, type RunningFire, type ScheduleState } from './schedule.ts'
 
 // Fires and runs as they are listed: what is open comes from the state of its schedule, what has ended from the history.
 
@@ -26,30 +26,8 @@ export function viewOpenFire({ id, definition }: Pick<ScheduleState, 'id' | 'def
   }
 }
 
-export function viewOpenRun(
-  { id, definition }: Pick<ScheduleState, 'id' | 'definition'>,
-  fire: RunningFire,
-): RunRecord {
-  const { run } = fire
-  return {
-    schedule: id,
-    dueAt: fire.dueAt,
-    nonce: fire.nonce,
-    token: run.token,
-    job: definition.job,
-    round: fire.round,
-    attempt: fire.attempt,
-    instance: run.instance,
-    startedAt: run.startedAt,
-    readyAt: fire.readyAt,
-    ...(run.cause === undefined ? {} : { cause: run.cause }),
-    cancel: run.cancel,
-    number: null,
-    ending: null,
-    endedAt: null,
-    error: null,
-    result: null,
-  }
+export function viewOpenRun(state: Pick<ScheduleState, 'id' | 'definition'>, fire: RunningFire): RunRecord {
+  return viewRunOf(viewOpenFire(state, fire), openRunOf(fire.run))
 }
 
 /** The fire that ended with this line, which is its final one. */
@@ -60,30 +38,66 @@ export function viewEndedFire(line: HistoryRecord): FireRecord {
 
 /** `null`: the line is not about a run. */
 export function viewEndedRun(line: HistoryRecord): RunRecord | null {
-  const { run } = line
-  if (run === null) return null
+  return line.run === null ? null : viewRunOf(line, line.run)
+}
+
+function viewRunOf(fire: FireRecord | HistoryRecord, run: EndedRun): RunRecord {
   return {
-    schedule: line.schedule,
-    dueAt: line.dueAt,
-    nonce: line.nonce,
+    schedule: fire.schedule,
+    dueAt: fire.dueAt,
+    nonce: fire.nonce,
     token: run.token,
-    job: line.job,
-    round: line.round,
-    attempt: line.attempt,
+    job: fire.job,
+    round: fire.round,
+    attempt: fire.attempt,
     instance: run.instance,
     startedAt: run.startedAt,
-    readyAt: line.readyAt,
+    readyAt: fire.readyAt,
     ...(run.cause === undefined ? {} : { cause: run.cause }),
     cancel: run.cancel,
-    number: line.number,
-    ending: line.ending,
-    endedAt: line.endedAt,
+    number: fire.number,
+    ending: fire.ending,
+    endedAt: fire.endedAt,
     error: run.error,
     result: run.result,
   }
 }
 
-export function viewEnd({ schedule, dueAt, nonce, ending, attempt, run, endedAt, range }: HistoryRecord): FireEnd {
+function openRunOf({ token, instance, startedAt, cause, cancel }: RunningFire['run']): EndedRun {
+  return { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error: null, result: null }
+}
+
+export function listLine(line: HistoryRecord, notes: RunNotes | null = null): ListedRecord {
+  const { isFinal: _, ...record } = line
+  return { ...record, notes }
+}
+
+export function listOpenFire(
+  state: Pick<ScheduleState, 'id' | 'definition'>,
+  fire: OpenFire,
+  notes: RunNotes | null = null,
+): ListedRecord {
+  return { ...viewOpenFire(state, fire), run: isRunning(fire) ? openRunOf(fire.run) : null, notes }
+}
+
+export function viewListedFire({ run: _, notes: __, ...fire }: ListedRecord): FireRecord {
+  return fire
+}
+
+const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
+
+export function viewListedRun({ run, notes, ...fire }: ListedRecord): RunRecord & RunNotes {
+  if (run === null) throw new Error(`The record of ${fire.schedule} due ${fire.dueAt} is not about a run.`)
+  return { ...viewRunOf(fire, run), ...(notes ?? UNTOLD) }
+}
+
+type Ended = Pick<HistoryRecord, keyof HistoryRecord & keyof ListedRecord>
+
+export function isEnded(record: ListedRecord): record is ListedRecord & Ended {
+  return record.ending !== null
+}
+
+export function viewEnd({ schedule, dueAt, nonce, ending, attempt, run, endedAt, range }: Ended): FireEnd {
   return {
     ...{ schedule, dueAt, nonce, outcome: ending.outcome, reason: ending.reason, attempt },
     ...{ startedAt: run === null ? null : run.startedAt, endedAt },

@@ -234,7 +234,7 @@ function prune(app: AppRecord, me: string): AppRecord {
   const dropped = new Set(gone.toSorted((a, b) => weight(b) - weight(a)).slice(MAX_GONE))
   const pruned = (app.pruned ?? []).filter(({ id }) => id !== me)
   if (dropped.size === 0 && pruned.length === (app.pruned?.length ?? 0)) return app
-  const added = [...dropped].map(({ id, number, onProbation }) => ({ id, number, onProbation }))
+  const added = [...dropped].map(({ id, number, onProbation, goneAt }) => ({ id, number, onProbation, goneAt }))
   const names = namesOfJobs(app)
   const counted = [...dropped]
     .toSorted((a, b) => a.number - b.number)

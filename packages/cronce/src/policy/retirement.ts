@@ -1,4 +1,4 @@
-import type { AppRecord, DeploymentRecord } from '../model/app.ts'
+import type { AppRecord, DeploymentRecord, PrunedDeployment } from '../model/app.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
@@ -83,9 +83,12 @@ function judgeDropped(
 /** No live process declares it: it is given up when a live deployment is its evident successor, or after a long time. */
 function judgeAbsent(
   app: AppRecord,
-  state: Pick<ScheduleState, 'id' | 'definition' | 'updatedAt'>,
-  { now, instances, absent }: Observation,
+  state: Pick<ScheduleState, 'id' | 'source' | 'definition' | 'updatedAt'>,
+  { now, instances, absent, active }: Observation,
 ): Verdict {
+  const isDeclared = (name: string): boolean => instances.some(({ jobs }) => jobs.includes(name))
+  // Its job goes on under that name as soon as the declaration is accepted.
+  if (otherNamesOf(app, state.id).some((name) => isDeclared(name) && !active.has(name))) return WAIT
   const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
   // A lost one may be on probation, and may have been live a moment ago.
   if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT
@@ -96,11 +99,19 @@ function judgeAbsent(
     .toSorted((a, b) => b.number - a.number)[0]
   const by = successor ?? last
   const { windowMs } = state.definition.policy.misfire ?? DEFAULT_POLICY.misfire
-  const goneAt = last?.goneAt ?? state.updatedAt
+  const goneAt = last?.goneAt ?? prunedDefiner(app, state)?.goneAt ?? state.updatedAt
   if (successor === undefined && now - goneAt < Math.max(DAY_MS, windowMs)) return WAIT
   return {
     kind: 'retire',
     cause: 'absent',
     by: { deployment: by?.id ?? '', number: by?.number ?? 0 },
   }
+}
+
+/** The deployment that defined the schedule, if the record no longer describes it in full. */
+function prunedDefiner(
+  { pruned = [] }: AppRecord,
+  { source }: Pick<ScheduleState, 'source'>,
+): PrunedDeployment | undefined {
+  return source.kind === 'code' ? pruned.find(({ number }) => number === source.number) : undefined
 }

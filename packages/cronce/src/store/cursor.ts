@@ -1,3 +1,5 @@
+import type { FireKey, ListedRecord } from '../model/record.ts'
+import type { RecordQuery } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** A cursor is the place of the last item of its page, so what comes and goes in between disturbs nothing. */
@@ -20,6 +22,45 @@ export function readCursor<const Kinds extends readonly Kind[]>(cursor: string, 
   throw new StoreError('CURSOR_INVALID', `This is no cursor of a list: ${cursor.slice(0, 100)}`, {
     hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
   })
+}
+
+/** Where a record stands in a list. `token` is empty where fires are listed: that of a fire changes. */
+export interface RecordPlace extends FireKey {
+  readonly token: string
+}
+
+export function placeOf({ schedule, dueAt, nonce, run }: ListedRecord, view: RecordQuery['view']): RecordPlace {
+  return { schedule, dueAt, nonce, token: view === 'fires' || run === null ? '' : run.token }
+}
+
+export function writePlace({ dueAt, schedule, nonce, token }: RecordPlace): string {
+  return writeCursor([dueAt, schedule, nonce, token])
+}
+
+export function readPlace({ after }: RecordQuery): RecordPlace | null {
+  if (after === null) return null
+  const [dueAt, schedule, nonce, token] = readCursor(after, ['number', 'string', 'string', 'string'])
+  return { dueAt, schedule, nonce, token }
+}
+
+/** `compareText` is the order of texts in the store. Tokens are decimal numbers: the longer one is the larger one. */
+export function comparePlaces(
+  one: RecordPlace,
+  other: RecordPlace,
+  compareText: (one: string, other: string) => number,
+): number {
+  return (
+    one.dueAt - other.dueAt ||
+    compareText(one.schedule, other.schedule) ||
+    compareText(one.nonce, other.nonce) ||
+    one.token.length - other.token.length ||
+    compareText(one.token, other.token)
+  )
+}
+
+/** As databases compare: byte by byte. */
+export function compareBytes(one: string, other: string): number {
+  return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
 function parse(text: string): unknown {

@@ -1,9 +1,9 @@
 import type { Change } from '../model/change.ts'
-import type { FireKey, FireRecord, RunRecord } from '../model/record.ts'
+import type { FireKey, FireRecord, HistoryRecord, ListedRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { stateOf } from '../model/state-of.ts'
 import { viewEndedFire, viewOpenFire } from '../model/views.ts'
-import type { End, FireQuery, RunQuery, ScheduleQuery } from './store.ts'
+import type { RecordQuery, ScheduleQuery } from './store.ts'
 
 // Whether a record is one that was asked for, where the store itself does not tell.
 
@@ -16,34 +16,26 @@ export function matchesSchedule(state: ScheduleState, { tenant, app, state: stat
   )
 }
 
-export function matchesFire(fire: FireRecord, { job, tenant, outcome, nonce, from, to }: FireQuery): boolean {
+/** Whether a record of the view is one that was asked for. */
+export function matchesRecord(record: ListedRecord, query: RecordQuery): boolean {
+  const { schedule, job, tenant, outcome, nonce, instance, token, from, to } = query
+  const { run } = record
   return (
-    (job === undefined || fire.job === job) &&
-    (tenant === undefined || fire.tenant === tenant) &&
-    (outcome === undefined || (fire.ending?.outcome ?? 'open') === outcome) &&
-    (nonce === undefined || fire.nonce === nonce) &&
-    (from === undefined || (fire.range?.untilAt ?? fire.dueAt) >= from) &&
-    (to === undefined || fire.dueAt < to)
+    (schedule === undefined || record.schedule === schedule) &&
+    (job === undefined || record.job === job) &&
+    (tenant === undefined || record.tenant === tenant) &&
+    (outcome === undefined || (record.ending?.outcome ?? 'open') === outcome) &&
+    (nonce === undefined || record.nonce === nonce) &&
+    (instance === undefined || run?.instance === instance) &&
+    (token === undefined || run?.token === token) &&
+    (from === undefined || (record.range?.untilAt ?? record.dueAt) >= from) &&
+    (to === undefined || record.dueAt < to)
   )
 }
 
-export function matchesRun(run: RunRecord, query: RunQuery): boolean {
-  const { schedule, job, instance, outcome, fire, token, from, to } = query
-  return (
-    (schedule === undefined || run.schedule === schedule) &&
-    (job === undefined || run.job === job) &&
-    (instance === undefined || run.instance === instance) &&
-    (outcome === undefined || (run.ending?.outcome ?? 'open') === outcome) &&
-    (fire === undefined || isSameFire(run, fire)) &&
-    (token === undefined || run.token === token) &&
-    (from === undefined || run.startedAt >= from) &&
-    (to === undefined || run.startedAt < to)
-  )
-}
-
-/** Whether there is a record, and it has ended: a fire may be open again. */
-export function isEnd(end: End | null): end is End {
-  return end !== null && (end.kind === 'run' || end.fire.ending !== null)
+/** Whether a line is listed in this view. */
+export function isInView({ isFinal, run }: HistoryRecord, view: RecordQuery['view']): boolean {
+  return view === 'fires' ? isFinal : run !== null
 }
 
 function isSameFire(one: FireKey, other: FireKey): boolean {

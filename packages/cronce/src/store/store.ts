@@ -8,10 +8,9 @@ import type {
   FireKey,
   FireRecord,
   HourCount,
+  ListedRecord,
   LogLine,
   Progress,
-  RunNotes,
-  RunRecord,
   StepRecord,
 } from '../model/record.ts'
 import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts'
@@ -54,14 +53,8 @@ export interface Store<Tx = unknown> {
    */
   beat(beat: Beat): Promise<BeatAnswer>
 
-  /**
-   * Declare an instance dead, for ever: only if it has not renewed since (`renewals`), and either its lease has run out by the
-   * store's clock or `hint` says that its process is gone. True if it is dead now.
-   */
-  bury(burial: { readonly instance: string; readonly renewals: number; readonly hint: boolean }): Promise<boolean>
-
-  /** Ask an instance to take nothing new, or take that back, and wake it. False: there is no such live instance. */
-  drain(instance: string, drain: boolean): Promise<boolean>
+  /** Declare an instance dead, or ask it to drain: see `InstanceMark`. True if that is so now. */
+  mark(mark: InstanceMark): Promise<boolean>
 
   /** Durable steps; see `StepCommand`. */
   step(command: StepCommand): Promise<StepAnswer>
@@ -81,7 +74,12 @@ export interface Store<Tx = unknown> {
   saveApp(app: AppRecord): Promise<boolean>
 
   listSchedules(query: ScheduleQuery): Promise<Page<ScheduleState>>
-  listFires(query: FireQuery): Promise<Page<FireRecord>>
+  /**
+   * Fires or runs: two views of the history and of what is open. Ordered by the due time of the fire, the latest first, in both
+   * views. Records that are due at the same time: within a schedule by nonce, and the runs of a fire by token, in the same direction;
+   * across schedules in an order of the store's own. The place of a record never changes, so pages neither repeat nor omit one.
+   */
+  listRecords(query: RecordQuery): Promise<Page<ListedRecord>>
   /** The fires of each schedule that ended, the latest due first; of as many schedules and fires as a screen has room for. */
   listLatest(query: LatestQuery): Promise<{ readonly now: Instant; readonly fires: readonly FireEnd[] }>
   /**
@@ -89,7 +87,6 @@ export interface Store<Tx = unknown> {
    * again does not count, one whose records have been deleted does. Kept for a hundred days. In the order of hours.
    */
   countFires(query: HourQuery): Promise<{ readonly now: Instant; readonly hours: readonly HourCount[] }>
-  listRuns(query: RunQuery): Promise<Page<RunRecord & RunNotes>>
   /**
    * Ends that were committed since a position, in any order; with `after: null`, none, and the position to go on from. Positions
    * follow the order of commits, not the times in the records: an end that was decided long ago and committed a moment ago is new.
@@ -102,24 +99,32 @@ export interface Store<Tx = unknown> {
   ): Promise<{ readonly now: Instant; readonly instances: readonly InstanceRecord[] }>
 
   /**
-   * Delete up to `limit` ended fires whose time is up, with their runs and steps, and instances gone for a day. One that still
-   * has open runs stays: they are found by it.
+   * Delete up to `limit` ended fires whose time is up, with their runs and steps, and instances that ended a day ago and have no open runs:
+   * those are found by them. With `schedule`: instead, up to `limit` fires of this schedule, whatever their time; call it until it deletes
+   * none. Rejects with SCHEDULE_EXISTS if the schedule exists.
    */
-  prune(limit: number): Promise<{ readonly deleted: number }>
-  /** Delete all records of a schedule that no longer exists. True when nothing is left; call again until then. */
-  erase(schedule: string, limit: number): Promise<boolean>
+  prune(limit: number, schedule?: string): Promise<{ readonly deleted: number }>
 
   /** Be told of what can't wait for the next beat. A hint: may come late, twice or never. Returns how to stop. */
   watch(listener: (hint: WatchHint) => void): () => void
 
   /**
    * Instances among these whose process is known to be gone, without waiting for their lease. Empty where the store can't
-   * tell. A hint for `bury`. Where the store can wait for such an end, it does, for up to three seconds.
+   * tell. A hint for `mark`. Where the store can wait for such an end, it does, for up to three seconds.
    */
   probe(instances: readonly string[]): Promise<readonly string[]>
 
   close(): Promise<void>
 }
+
+export type InstanceMark =
+  /**
+   * For ever: only if the instance has not renewed since (`renewals`), and either its lease has run out by the store's clock or `hint`
+   * says that its process is gone.
+   */
+  | { readonly kind: 'dead'; readonly instance: string; readonly renewals: number; readonly hint: boolean }
+  /** Ask a live instance to take nothing new, or (`false`) take that back, and wake it. */
+  | { readonly kind: 'drain'; readonly instance: string; readonly drain: boolean }
 
 /** All that are not over; those that are, and still hold open runs; and of the others the newest. */
 export interface InstanceQuery {
@@ -389,13 +394,19 @@ export interface ScheduleQuery extends PageQuery {
   readonly state?: 'active' | 'paused' | 'retired' | 'finished' | undefined
 }
 
-/** The latest due first. `from` included, `to` excluded; a range counts as its first instant, and matches if it overlaps. */
-export interface FireQuery extends PageQuery {
+export interface RecordQuery extends PageQuery {
+  /** `fires`: the open ones, and of the others the line they ended with. `runs`: the open ones, and every line of a run. */
+  readonly view: 'fires' | 'runs'
   readonly schedule?: string | undefined
   readonly job?: string | undefined
   readonly tenant?: string | undefined
   readonly outcome?: Outcome | 'open' | undefined
   readonly nonce?: string | undefined
+  /** Of the run. A parked run has the instance `NOBODY`. */
+  readonly instance?: string | undefined
+  /** Of the run. With `schedule`, it identifies one. */
+  readonly token?: string | undefined
+  /** About the due time: `from` included, `to` excluded. A range counts as its first instant, and matches if it overlaps. */
   readonly from?: Instant | undefined
   readonly to?: Instant | undefined
   readonly order?: 'latest' | 'earliest' | undefined
@@ -422,7 +433,8 @@ export interface EndQuery {
 
 export interface EndPage {
   readonly now: Instant
-  readonly items: readonly End[]
+  /** Runs that ended, and fires whose end is not that of a run. A fire that is open again has not ended. */
+  readonly items: readonly ListedRecord[]
   /** The position after everything that is committed by now. Opaque. */
   readonly next: string
   /**
@@ -432,23 +444,5 @@ export interface EndPage {
   readonly complete: boolean
 }
 
-/** A run that ended, or a fire whose end is not that of a run. A fire that is open again has not ended. */
-export type End =
-  | { readonly kind: 'run'; readonly run: RunRecord & RunNotes }
-  | { readonly kind: 'fire'; readonly fire: FireRecord }
-
 /** How many ends a store that logs them keeps at least. */
 export const ENDS_KEPT = 20_000
-
-/** The latest started first. `from` and `to` are about when they started. */
-export interface RunQuery extends PageQuery {
-  readonly schedule?: string | undefined
-  readonly job?: string | undefined
-  readonly instance?: string | undefined
-  readonly outcome?: Outcome | 'open' | undefined
-  /** Runs of one fire. */
-  readonly fire?: FireKey | undefined
-  readonly token?: string | undefined
-  readonly from?: Instant | undefined
-  readonly to?: Instant | undefined
-}

@@ -5,7 +5,7 @@ import { type CronceOptions, cronce } from '../../src/index.ts'
 import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
 import type { StoreSource } from '../../src/store/store.ts'
 import { testKit } from '../../src/testing/test-kit.ts'
-import { createFleet, NEW_YEAR } from '../engine/fleet.ts'
+import { createFleet, type Declare, NEW_YEAR } from '../engine/fleet.ts'
 
 test('middleware goes around every run, the first one outermost, and sees what the handler returns and throws', async () => {
   const kit = testKit()
@@ -197,16 +197,16 @@ test('runDue runs what is due, waits for it, and leaves', async () => {
 
 test('runDue does not leave what is due to others, who may be gone', async () => {
   const fleet = await createFleet()
-  const crashed = await fleet.addMany(8, (app) => {
+  const declare: Declare = (app) => {
     for (let job = 0; job < 8; job++) app.job(`job-${job}`, '1 0 * * *', () => {})
-  })
-  await fleet.advance('59s')
+  }
+  const called = await fleet.add(declare)
+  await fleet.world.until(called.app.stop())
+  const crashed = await fleet.addMany(8, declare)
+  await fleet.advance('50s')
   for (const member of crashed) member.crash()
-  await fleet.advance('1s')
-  const handled: string[] = []
-  const app = fleet.operator
-  for (let job = 0; job < 8; job++) app.job(`job-${job}`, '1 0 * * *', (run) => void handled.push(run.fire.schedule))
-  const summary = await fleet.world.until(app.runDue())
+  await fleet.advance('10s')
+  const summary = await fleet.world.until(called.app.runDue())
   assert.equal(summary.succeeded, 8)
 })
 

@@ -89,7 +89,7 @@ test('a change that could not be shown afterwards is said to have been made', as
   const { client } = await openClient({
     wrap: (store) => ({
       ...store,
-      listFires: (query) => (isCut ? Promise.reject(new Error('socket hang up')) : store.listFires(query)),
+      listRecords: (query) => (isCut ? Promise.reject(new Error('socket hang up')) : store.listRecords(query)),
     }),
   })
   await client.schedules.create('acme', { job: 'billing' })

@@ -34,7 +34,10 @@ test('a parked run is held by nobody, and does not end with the instance that be
     (await client.runs.list({ outcome: 'open' })).items.map(({ token, instance, state }) => [token, instance, state]),
     [[token, '', 'parked']],
   )
-  assert.equal(await store.bury({ instance: 'worker', renewals: await renewals(store), hint: true }), true)
+  assert.equal(
+    await store.mark({ kind: 'dead', instance: 'worker', renewals: await renewals(store), hint: true }),
+    true,
+  )
   assert.equal((await client.runs.get('acme', token)).state, 'parked')
 })
 
@@ -70,6 +73,14 @@ test('a second call-back with another result is refused, and the first one stand
   await fail('no disk')
   await assert.rejects(fail('no network'), { code: 'RUN_NOT_OPEN' })
   assert.equal((await fail('no disk')).error?.message, 'no disk')
+})
+
+test('a result that is too long to keep is told from another one', async () => {
+  const { client, token } = await parked()
+  const long = (letter: string) => ({ outcome: 'succeeded' as const, result: letter.repeat(50_000) })
+  await client.runs.complete('acme', token, long('a'))
+  await client.runs.complete('acme', token, long('a'))
+  await assert.rejects(client.runs.complete('acme', token, long('b')), { code: 'RUN_NOT_OPEN' })
 })
 
 test('a call-back of failure is a failure like any other: it is retried, unless it says that it need not be', async () => {

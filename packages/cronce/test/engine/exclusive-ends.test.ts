@@ -186,9 +186,9 @@ test('who waits for a key waits as long as it says, and many of one process ask 
   called.abort()
   await fleet.advance('5s')
   await Promise.all(refused)
-  const before = crowd!.link.calls.get('listFires') ?? 0
+  const before = crowd!.link.calls.get('listRecords') ?? 0
   await fleet.advance('10s')
-  const asked = (crowd!.link.calls.get('listFires') ?? 0) - before
+  const asked = (crowd!.link.calls.get('listRecords') ?? 0) - before
   assert.ok(asked > 0 && asked < 100, `they asked ${asked} times in 10 s`)
   await fleet.advance('2m')
   assert.equal(await done, 'done')

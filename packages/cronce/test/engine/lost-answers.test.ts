@@ -238,7 +238,7 @@ test('a claim that is answered when its claimant has been declared dead and has 
   member.link.fail('claim', { kind: 'slow', answerMs: 5_000 })
   await fleet.advance('11s')
   const [instance] = (await store.listInstances()).instances
-  assert.ok(await store.bury({ instance: instance!.id, renewals: instance!.renewals, hint: true }))
+  assert.ok(await store.mark({ kind: 'dead', instance: instance!.id, renewals: instance!.renewals, hint: true }))
   // Makes it beat, and so hear of its death, before the claim is answered.
   await fleet.operator.schedules.trigger('call')
   await fleet.advance('1m')
@@ -306,7 +306,7 @@ test('a silent store, whatever it is silent about, is asked again', async () => 
     'claim',
     'load',
     'apply',
-    'listRuns',
+    'listRecords',
     'listInstances',
     'loadApp',
     'prune',

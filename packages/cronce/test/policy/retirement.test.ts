@@ -137,3 +137,13 @@ test('processes of other deployments without a common schedule are reported, one
   const others = [process('v1', 'mail'), process('v2', 'mail'), process('v2', 'news'), process('v3', 'bill', 'mail')]
   assert.deepEqual(disjointProcesses(me, others), [others[1]])
 })
+
+test('implicit: what a deployment declared that was pruned since is kept for a day after it was gone', () => {
+  const script = { id: 'script', number: 1, onProbation: false }
+  const live = deployment('web', 2, ['mail'], IMPLICIT)
+  const instances = [process('web', 'mail')]
+  const goneFor = (ms: number): AppRecord => ({ ...app(live), pruned: [{ ...script, goneAt: NOON - ms }] })
+  assert.equal(judge(goneFor(HOUR), 1, { instances, now: NOON + 22 * HOUR }), 'wait')
+  assert.equal(judge(goneFor(HOUR), 1, { instances, now: NOON + 23 * HOUR }), 'absent by ')
+  assert.equal(judge(goneFor(-HOUR), 1, { instances, now: NOON + 24 * HOUR }), 'wait', 'although defined a day ago')
+})

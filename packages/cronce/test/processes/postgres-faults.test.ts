@@ -54,7 +54,12 @@ async function startBench(
   })
   const failures: string[] = []
   app.on('store.failed', ({ error }: EventOf<'store.failed'>) => failures.push(error.code ?? error.message))
-  const policy = { guarantee: 'exactly-once', overlap: 'queue-all', misfire: MISFIRE, retry: { attempts: 20 } } as const
+  const policy = {
+    guarantee: 'exactly-once',
+    overlap: 'queue-all',
+    misfire: MISFIRE,
+    retry: { attempts: 100, backoff: { cap: '1s' } },
+  } as const
   app.job('pay', { every: EVERY_MS, ...policy }, async (run) => {
     const { schedule, dueAt } = run.fire
     await run.transaction((tx) => tx.query('insert into effects values ($1, $2)', [schedule, dueAt]))

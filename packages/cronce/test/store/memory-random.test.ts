@@ -7,9 +7,10 @@ import { ending } from '../../src/model/outcome.ts'
 import type { FireKey, FireRecord, HistoryRecord, RunRecord } from '../../src/model/record.ts'
 import { isRunning, type OpenFire, type ScheduleState } from '../../src/model/schedule.ts'
 import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../src/model/views.ts'
+import { listFires, listRuns, ofFire, type ViewQuery } from '../../src/store/list-views.ts'
 import { runKeyText } from '../../src/store/memory/data.ts'
 import { ascend, descend, find, insert, remove, sorted } from '../../src/store/memory/sorted.ts'
-import type { Applied, Due, DueQuery, FireQuery, RunQuery, ScheduleQuery, Store } from '../../src/store/store.ts'
+import type { Applied, Due, DueQuery, ScheduleQuery, Store } from '../../src/store/store.ts'
 import {
   beat,
   change,
@@ -155,7 +156,12 @@ async function anyStep(
       return
     case 1:
       if (random(4) > 0) return
-      await store.bury({ instance, renewals: data.instances.get(instance)?.record.renewals ?? 0, hint: true })
+      await store.mark({
+        kind: 'dead',
+        instance,
+        renewals: data.instances.get(instance)?.record.renewals ?? 0,
+        hint: true,
+      })
       return
     case 2:
       if (run === undefined) return
@@ -167,7 +173,7 @@ async function anyStep(
       return
     case 4: {
       const gone = SCHEDULES.filter((id) => !data.schedules.has(id))
-      if (gone.length > 0) await store.erase(oneOf(random, gone), 1 + random(3))
+      if (gone.length > 0) await store.prune(1 + random(3), oneOf(random, gone))
       return
     }
     case 5: {
@@ -281,15 +287,15 @@ async function compareAll(random: Random, now: number, data: NamespaceData, stor
     const order = maybe(oneOf(random, ['latest', 'earliest'] as const))
     const fires = { ...about, ...stretch, outcome, nonce, order }
     const [run] = allRuns(data).filter(() => random(4) === 0)
-    const runs = { ...about, ...stretch, outcome, instance: maybe(oneOf(random, INSTANCES)) }
-    const named = { ...runs, token: maybe(run?.token), fire: run && maybe(keyOf(run)) }
+    const named = { instance: maybe(oneOf(random, INSTANCES)), token: maybe(run?.token) }
+    const runs = { ...fires, ...named, ...(run && maybe(ofFire(run))) }
     const schedules = { job: about.job, prefix: maybe(oneOf(random, SCHEDULES)) }
     const buckets = Array.from({ length: 256 }, () => random(2)).join('')
     const due = { jobs: JOBS.map((job) => ({ job, buckets })), patienceMs: random(40), limit: 1 + random(8) }
     for (const store of stores) {
       const limit = 1 + random(5)
-      assert.deepEqual(await all((after) => store.listFires({ ...fires, after, limit })), plainFires(data, fires))
-      assert.deepEqual(await all((after) => store.listRuns({ ...named, after, limit })), plainRuns(data, named))
+      assert.deepEqual(await all((after) => listFires(store, { ...fires, after, limit })), plainFires(data, fires))
+      assert.deepEqual(await all((after) => listRuns(store, { ...runs, after, limit })), plainRuns(data, runs))
       assert.deepEqual(
         await all((after) => store.listSchedules({ ...schedules, after, limit })),
         plainSchedules(data, schedules),
@@ -317,7 +323,7 @@ function compare(one: readonly (string | number)[], other: readonly (string | nu
   return at < 0 ? 0 : one[at]! < other[at]! ? -1 : 1
 }
 
-function plainFires(data: NamespaceData, query: Omit<FireQuery, 'after' | 'limit'>): FireRecord[] {
+function plainFires(data: NamespaceData, query: Omit<ViewQuery, 'after' | 'limit'>): FireRecord[] {
   const { schedule, job, outcome, nonce, from = -Infinity, to = Infinity, order } = query
   const place = (record: FireRecord) => [record.dueAt, record.schedule, record.nonce]
   return allFires(data)
@@ -329,19 +335,19 @@ function plainFires(data: NamespaceData, query: Omit<FireQuery, 'after' | 'limit
     .sort((one, other) => (order === 'earliest' ? 1 : -1) * compare(place(one), place(other)))
 }
 
-function plainRuns(data: NamespaceData, query: Omit<RunQuery, 'after' | 'limit'>): RunRecord[] {
-  const { schedule, job, instance, outcome, fire: key, token, from = -Infinity, to = Infinity } = query
-  const place = (run: RunRecord) => [run.startedAt, run.schedule, run.token]
+function plainRuns(data: NamespaceData, query: Omit<ViewQuery, 'after' | 'limit'>): RunRecord[] {
+  const { schedule, job, instance, outcome, nonce, token, from = -Infinity, to = Infinity, order } = query
+  const place = (run: RunRecord) => [run.dueAt, run.schedule, run.nonce, Number(run.token)]
   return allRuns(data)
     .filter((run) => schedule === undefined || run.schedule === schedule)
     .filter((run) => job === undefined || run.job === job)
     .filter((run) => instance === undefined || run.instance === instance)
     .filter((run) => outcome === undefined || (run.ending?.outcome ?? 'open') === outcome)
-    .filter((run) => key === undefined || JSON.stringify(keyOf(run)) === JSON.stringify(key))
+    .filter((run) => nonce === undefined || run.nonce === nonce)
     .filter((run) => token === undefined || run.token === token)
-    .filter((run) => run.startedAt >= from && run.startedAt < to)
+    .filter((run) => run.dueAt >= from && run.dueAt < to)
     .map((run) => ({ ...run, ...(data.notes.get(runKeyText(run.schedule, run.token)) ?? UNTOLD) }))
-    .sort((one, other) => -compare(place(one), place(other)))
+    .sort((one, other) => (order === 'earliest' ? 1 : -1) * compare(place(one), place(other)))
 }
 
 /** Open ones from the states; of the others, the last of their final lines. */

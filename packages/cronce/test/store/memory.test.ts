@@ -73,7 +73,7 @@ test('a copy goes its own way, and a restore returns to its moment with all that
   const hash = hashData(kept)
   assert.equal(hashData(source.data), hash)
   await store.apply([settlement(state, run), removal(schedule('waiting'))])
-  await store.bury({ instance: 'i', renewals: 0, hint: true })
+  await store.mark({ kind: 'dead', instance: 'i', renewals: 0, hint: true })
   assert.equal(hashData(kept), hash)
   assert.notEqual(hashData(source.data), hash)
 
@@ -156,7 +156,7 @@ test('a change that is refused leaves no trace', async () => {
   const { source, store } = await openAt()
   const { state } = await openRun(store)
   await store.beat(beat('dead', { join: true }))
-  await store.bury({ instance: 'dead', renewals: 0, hint: true })
+  await store.mark({ kind: 'dead', instance: 'dead', renewals: 0, hint: true })
   const fresh = schedule('fresh')
   await store.apply([creation(fresh)])
   const hash = hashData(source.data)
@@ -255,9 +255,9 @@ test('a clock that is set back does not stretch a lease beyond its length', asyn
   await store.beat(beat('watching', { join: true, leaseMs: 1_000 }))
   const burial = { instance: 'silent', renewals: 0, hint: false }
   clock.advance(999)
-  assert.equal(await store.bury(burial), false)
+  assert.equal(await store.mark({ kind: 'dead', ...burial }), false)
   clock.advance(1)
-  assert.equal(await store.bury(burial), true)
+  assert.equal(await store.mark({ kind: 'dead', ...burial }), true)
 })
 
 test('the epoch is that of the data, also after a restore', async () => {
@@ -373,7 +373,7 @@ test('a run that is overtaken while its work goes on commits nothing', async () 
         tx.set('paid', true)
         await store.apply([creation(schedule('next'))], { tx })
         if (overtake === 'settled') await store.apply([settlement(state, run)])
-        else if (overtake === 'dead') await store.bury({ instance: 'i', renewals: 0, hint: true })
+        else if (overtake === 'dead') await store.mark({ kind: 'dead', instance: 'i', renewals: 0, hint: true })
         else await store.apply([removal(state)])
         hash = hashData(source.data)
       },
@@ -451,7 +451,7 @@ test('a store that was closed refuses everything, and the others go on', async (
 test('a cursor that is none of ours is refused', async () => {
   const { store } = await openAt()
   for (const after of ['', 'x', '{}', '[]', '[1]', '["a",1,""]']) {
-    await assert.rejects(store.listFires({ after, limit: 1 }), { code: 'CURSOR_INVALID' }, after)
+    await assert.rejects(store.listRecords({ view: 'fires', after, limit: 1 }), { code: 'CURSOR_INVALID' }, after)
     await assert.rejects(store.listSchedules({ after, limit: 1 }), { code: 'CURSOR_INVALID' }, after)
   }
 })
@@ -460,7 +460,7 @@ test('records of a schedule that exists are not erased', async () => {
   const { source, store } = await openAt()
   await openRun(store)
   const hash = hashData(source.data)
-  await assert.rejects(store.erase('s', 10), { code: 'SCHEDULE_EXISTS', notApplied: true })
+  await assert.rejects(store.prune(10, 's'), { code: 'SCHEDULE_EXISTS', notApplied: true })
   assert.equal(hashData(source.data), hash)
 })
 
@@ -474,14 +474,14 @@ test('a trim takes the lowest numbers first and 200 at most, even if the clock w
   const made = withFires(change(schedule('s')), lines)
   await store.apply([creation(schedule('s')), made])
   await store.apply([change(after(made), {}, { trim: { belowNumber: 290, endedBefore: NOON + HOUR_MS } })])
-  const { items } = await store.listFires({ after: null, limit: 500, order: 'latest' })
+  const { items } = await store.listRecords({ view: 'fires', after: null, limit: 500, order: 'latest' })
   assert.deepEqual(
     items.map(({ number }) => number),
     [1, ...Array.from({ length: 99 }, (_, index) => index + 202)],
   )
   const [state] = (await store.load(['s'])).schedules
   await store.apply([change(state!, {}, { trim: { belowNumber: 203, endedBefore: NOON + HOUR_MS } })])
-  const { items: left } = await store.listFires({ after: null, limit: 3 })
+  const { items: left } = await store.listRecords({ view: 'fires', after: null, limit: 3 })
   assert.deepEqual(
     left.map(({ number }) => number),
     [1, 203, 204],
@@ -515,8 +515,8 @@ test('lines of a fire that never ended are erased like the others', async () => 
   await store.annotate([{ schedule: 's', token: run.token, progress: null, log: [], logCut: true }])
   const failed = settlement(state, run, { how: ending('error'), fireEnds: null })
   await store.apply([failed, removal(after(failed))])
-  assert.deepEqual((await store.listFires({ after: null, limit: 9 })).items, [])
-  assert.equal(await store.erase('s', 1), true)
+  assert.deepEqual((await store.listRecords({ view: 'fires', after: null, limit: 9 })).items, [])
+  assert.deepEqual(await store.prune(1, 's'), { deleted: 1 })
   const { history, notes } = source.data.namespaces.get('default')!
   assert.deepEqual([history.size, notes.size], [0, 0])
 })
@@ -532,7 +532,7 @@ test('the transaction of a run is over when it is committed', async () => {
 test('a dead instance is remembered as long as it has runs, since they are recovered by it', async () => {
   const { clock, store } = await openAt()
   const { state, run } = await openRun(store)
-  await store.bury({ instance: 'i', renewals: 0, hint: true })
+  await store.mark({ kind: 'dead', instance: 'i', renewals: 0, hint: true })
   const ids = async () => (await store.listInstances()).instances.map(({ id }) => id)
   clock.advance(2 * DAY_MS)
   await store.prune(10)

@@ -118,8 +118,8 @@ async function everything(store: Store): Promise<unknown> {
   const { held } = await store.beat(beat('i'))
   return {
     states: schedules.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
-    fires: await collect((page) => store.listFires(page)),
-    runs: await collect((page) => store.listRuns(page)),
+    fires: await collect((page) => store.listRecords({ ...page, view: 'fires' })),
+    runs: await collect((page) => store.listRecords({ ...page, view: 'runs' })),
     held: held.toSorted((one, other) => (one.token < other.token ? -1 : 1)),
     hours: (await store.countFires({ from: -1, to: 9e15 })).hours,
     due: (await store.due({ jobs: [{ job: 'report', buckets: '1'.repeat(256) }], patienceMs: 0, limit: 50 })).schedules,
@@ -196,6 +196,19 @@ test('a plain claim of a fire that is on record is refused with its record', asy
   const result = await applyOne(store, plainClaimOf(state), { claimant: CLAIMANT })
 
   assert.deepEqual([result, uses('claim')], [{ kind: 'exists', fire: viewEndedFire(line) }, 1])
+  assert.deepEqual(await loadOne(store, 's'), state)
+})
+
+test('a plain claim of a fire that a plain claim has created before is refused with its record', async (context) => {
+  const { store, uses } = await pairOf(context)
+  const claimed = plainClaimOf(await create(store, schedule('s')))
+  await applyAll(store, [claimed], { claimant: CLAIMANT })
+  await applyAll(store, [plainEndOf(claimed)])
+  const state = (await loadOne(store, 's'))!
+
+  const result = await applyOne(store, plainClaimOf(state), { claimant: CLAIMANT })
+
+  assert.deepEqual([result.kind, uses('claim'), uses('settle')], ['exists', 2, 1])
   assert.deepEqual(await loadOne(store, 's'), state)
 })
 

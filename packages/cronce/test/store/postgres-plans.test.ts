@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Client } from 'pg'
 import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
-import { type Select, selectFires, selectRuns } from '../../src/store/postgres/lists.ts'
+import { ofFire } from '../../src/store/list-views.ts'
+import { type Select, selectRecords } from '../../src/store/postgres/lists.ts'
 import { migrator } from '../../src/store/postgres/migrator.ts'
 
+const FIRE = { schedule: 'often', dueAt: 15_000, nonce: '' }
 const PAGE = { after: null, limit: 10 }
-const LATER_PAGE = { after: JSON.stringify([20_000, 1, '9']), limit: 10 }
+const LATER_PAGE = { after: JSON.stringify([20_000, 1, '', '9']), limit: 10 }
 
 /** A schedule with a long history and one with a short one, run by ten instances in turn. */
 const HISTORY = `
@@ -60,13 +62,18 @@ describe('Indexes of PostgreSQL', () => {
   test('a page of a long history reads no more than a page', async () => {
     await client.query('analyze')
     const lists: readonly (readonly [what: string, list: (page: typeof PAGE | typeof LATER_PAGE) => Select])[] = [
-      ['all fires', (page) => selectFires('cronce', 'long', page)],
-      ['the earliest', (page) => selectFires('cronce', 'long', { ...page, order: 'earliest' })],
-      ['of a schedule', (page) => selectFires('cronce', 'long', { ...page, schedule: 'often' })],
-      ['of a job', (page) => selectFires('cronce', 'long', { ...page, job: 'rare' })],
-      ['failed ones', (page) => selectFires('cronce', 'long', { ...page, outcome: 'failed' })],
-      ['all runs', (page) => selectRuns('cronce', 'long', page)],
-      ['failed runs', (page) => selectRuns('cronce', 'long', { ...page, outcome: 'failed' })],
+      ['all fires', (page) => selectRecords('cronce', 'long', { ...page, view: 'fires' })],
+      ['the earliest', (page) => selectRecords('cronce', 'long', { ...page, view: 'fires', order: 'earliest' })],
+      ['of a schedule', (page) => selectRecords('cronce', 'long', { ...page, view: 'fires', schedule: 'often' })],
+      ['of a job', (page) => selectRecords('cronce', 'long', { ...page, view: 'fires', job: 'rare' })],
+      ['failed ones', (page) => selectRecords('cronce', 'long', { ...page, view: 'fires', outcome: 'failed' })],
+      ['runs of a schedule', (page) => selectRecords('cronce', 'long', { ...page, view: 'runs', schedule: 'often' })],
+      [
+        'a run of a fire',
+        (page) => selectRecords('cronce', 'long', { ...page, ...ofFire(FIRE), view: 'runs', token: '15000' }),
+      ],
+      ['all runs', (page) => selectRecords('cronce', 'long', { ...page, view: 'runs' })],
+      ['failed runs', (page) => selectRecords('cronce', 'long', { ...page, view: 'runs', outcome: 'failed' })],
     ]
     for (const [what, list] of lists) {
       for (const page of [PAGE, LATER_PAGE]) {

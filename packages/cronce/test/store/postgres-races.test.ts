@@ -260,7 +260,7 @@ test('a claim that shared the row of its instance refutes a burial that was deci
 
   const claiming = store.apply([wanted], { claimant })
   await waiting()
-  const burying = store.bury({ instance: 'i', renewals: instances[0]!.renewals, hint: true })
+  const burying = store.mark({ kind: 'dead', instance: 'i', renewals: instances[0]!.renewals, hint: true })
   await waiting(2)
   await letGo()
 
@@ -292,6 +292,35 @@ test('claims are forgotten with the settlement that ends their last run, and not
   assert.deepEqual((await store.beat(beat('i'))).held.length, 1)
   await applyAll(store, [settlement(outcome(renamed), runOf(b!))])
   assert.equal(await rows(), 0)
+})
+
+test('the name of an instance is kept until no fire on record is older than its end, and then deleted', async (context) => {
+  const store = await openIn(context)
+  await join(store, 'i')
+  // A fire that ran ten days after it was due.
+  const { state, run } = await running(store, 'a', { instance: 'i', startedAt: NOON + 10 * DAY_MS })
+  const settled = settlement(state, run)
+  const history = settled.history.map((line) => ({ ...line, expiresAt: Date.now() + DAY_MS }))
+  await applyAll(store, [{ ...settled, history }])
+  await store.beat(beat('i', { state: 'left' }))
+  const namespace = [context.name]
+  await pool.query('update cronce._instances set ended_at = 0 where namespace = $1', namespace)
+  const named = async (goneAt: number): Promise<readonly string[]> => {
+    await pool.query('update cronce._runners set gone_at = $2 where namespace = $1', [...namespace, goneAt])
+    await store.prune(100)
+    return (await runsOf(store)).map(({ instance }) => instance)
+  }
+  await store.prune(100)
+  assert.deepEqual(await store.listInstances({ ids: ['i'] }).then(({ instances }) => instances), [])
+  assert.deepEqual(await named(NOON + 11 * DAY_MS), ['i'])
+  assert.deepEqual(await named(NOON + 1), ['i'])
+  await pool.query(
+    'update cronce._history set due_at = due_at + $2 where space = (select number from cronce._namespaces where namespace = $1)',
+    [...namespace, 20 * DAY_MS],
+  )
+  await named(NOON + 11 * DAY_MS)
+  const { rows } = await pool.query('select from cronce._runners where namespace = $1', namespace)
+  assert.equal(rows.length, 0, 'every fire on record was due more than a day after the end of the instance')
 })
 
 test('work that goes on after a failed statement is told what became of its transaction', async (context) => {

@@ -197,16 +197,13 @@ select k.key, n * 60000::bigint, n, n, n * 60000::bigint, 1, 1, 0, j.number, 0, 
   join cronce._jobs j on j.namespace = 'long'`)
     await owner.script('analyze cronce._history; analyze cronce._names; analyze cronce._jobs')
     const since = "(extract(epoch from now() - interval '1 day') * 1000)::bigint"
-    for (const [view, column, index] of [
-      ['fires', 'due', 'time'],
-      ['runs', 'started', 'started'],
-    ]) {
+    for (const view of ['fires', 'runs']) {
       const plan = await rowsOf<'QUERY PLAN'>(
         viewer,
-        `explain select * from cronce.${view} where namespace = 'long' and ${column}_ms > ${since}`,
+        `explain select * from cronce.${view} where namespace = 'long' and due_ms > ${since}`,
       )
       const text = plan.map((line) => line['QUERY PLAN']).join('\n')
-      assert.match(text, new RegExp(`using _history_${index} on[^]*Index Cond: .*${column}_at >`))
+      assert.match(text, /using _history_time on.*Index Cond: .*due_at >/s)
     }
   })
 

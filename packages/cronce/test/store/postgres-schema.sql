@@ -25,10 +25,10 @@ table _clocks (
   bucket smallint not null,
   format smallint not null,
   trimmed_before bigint not null,
+  mark bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
   planned_to bigint not null,
-  mark bigint not null,
   tokens bigint not null,
   fired bigint not null,
   due_at bigint not null,
@@ -37,7 +37,7 @@ table _clocks (
   started_at bigint not null,
   version bigint not null,
   runner integer not null,
-  failed_in_row bigint not null,
+  failed_in_row integer not null,
   ended bigint not null,
   last_due bigint not null,
   last_ok_due bigint not null,
@@ -90,13 +90,11 @@ table _history (
 );
 CREATE INDEX _history_ended ON _history USING btree (ended_in) WHERE (reason > 0);
 CREATE INDEX _history_expiry ON _history USING btree (space, expires_at) WHERE is_final;
-CREATE INDEX _history_failed ON _history USING btree (space, reason, started_at, key) WHERE ((token > 0) AND (reason > 16));
 CREATE INDEX _history_nonce ON _history USING btree (nonce, key) WHERE (nonce <> ''::text);
 CREATE INDEX _history_range ON _history USING btree (space, started_at) WHERE ((token < 0) AND is_final);
-CREATE INDEX _history_started ON _history USING btree (job, started_at, key) WHERE (token > 0);
-CREATE INDEX _history_tenant ON _history USING btree (space, tenant, due_at, key) WHERE (is_final AND (tenant <> ''::text));
-CREATE INDEX _history_time ON _history USING btree (job, due_at, key) WHERE is_final;
-CREATE INDEX _history_trouble ON _history USING btree (space, reason, due_at, key) WHERE (is_final AND (reason > 16));
+CREATE INDEX _history_tenant ON _history USING btree (space, tenant, due_at, key) WHERE (tenant <> ''::text);
+CREATE INDEX _history_time ON _history USING btree (job, due_at, key);
+CREATE INDEX _history_trouble ON _history USING btree (space, reason, due_at, key) WHERE (reason > 16);
 
 table _holds (
   namespace text collate "C" not null,
@@ -319,8 +317,7 @@ view runs (
   error_message text,
   error_stack text,
   result json,
-  due_ms bigint,
-  started_ms bigint
+  due_ms bigint
 );
 
 view schedules (
@@ -340,7 +337,7 @@ view schedules (
   last_due_at timestamp with time zone,
   last_succeeded_due_at timestamp with time zone,
   last_succeeded_at timestamp with time zone,
-  failed_in_row bigint,
+  failed_in_row integer,
   fired bigint,
   paused_at timestamp with time zone,
   paused_until timestamp with time zone,
@@ -368,10 +365,10 @@ view steps (
 );
 
 function _append(_namespace text, _key bigint, _lines json); -- 537b03fb9da92d9ac3b479c47c02fffc
-function _apply_1(_namespace text, _header text, _changes text); -- 05678d718328819f0247b56ee5c0c8ae
+function _apply_1(_namespace text, _header text, _changes text); -- 794a4e8dd220e9792e3ea0be034e07c7
 function _beat_1(_namespace text, _beat text); -- f050ef4f25e142e1058106991e559257
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
-function _claim_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text, _fired text, _due_at text, _token text, _started_at text); -- 1c143a3ecb0456f36304a1991a8e90a5
+function _claim_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text, _fired text, _due_at text, _token text, _started_at text); -- 9b59b698e72896debf8a9d4116d3c451
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
@@ -393,11 +390,11 @@ function _lock_names(_namespace text, _changes json); -- c33fc1f98e1e707771ad734
 function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
 function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
 function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
-function _prune_1(_namespace text, _limit text); -- 54b565e3f138632a3ffd30574ba16a5c
+function _prune_1(_namespace text, _limit text); -- 5c366fc9edd96bd66e82aa43a6acf016
 function _renew(_namespace text, _instance text, _lease bigint, _now bigint); -- 0d78a0047e09e27c0c23d458ee0c6094
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
-function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- 61c8261342b24ccf727444e56eb03c1d
+function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- d1ba64d095c571e74f5fbb7c1a4b8904
 function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
 function _states(_keys bigint[]); -- 91bfbd9e05a27bfd444ab572d6175774
 function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8

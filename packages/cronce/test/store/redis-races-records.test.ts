@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { redisCommand, type Server, startRedis } from '../../../../scripts/servers/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
-import { applyAll, type applyOne, create, join, loadOne, running } from '../../src/testing/conformance/bench.ts'
+import {
+  applyAll,
+  type applyOne,
+  create,
+  firesOf,
+  join,
+  loadOne,
+  running,
+  runsOf,
+} from '../../src/testing/conformance/bench.ts'
 import {
   after as afterChange,
   beat,
@@ -109,6 +118,47 @@ test('a batch is written in order, also where one schedule comes twice: the firs
   const { results } = await store.apply([first, claim(afterChange(first), slots), claim(once, slots)])
   assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'applied' }, { kind: 'full', slot: 'job:report' }])
 })
+
+for (const [what, begin, endMs] of [
+  ['that were written long after they were due', () => NOON, 1],
+  ['that were written when they were due', () => Date.now() - 5_000, 4_000],
+] as const) {
+  test(`runs ${what} are listed in order, also where one script does not read them all`, async (context) => {
+    const { store } = await openAt(context, server.url)
+    const from = begin()
+    for (const id of ['a', 'b']) {
+      const state = await create(store, schedule(id))
+      // Twelve due times, and of each fifty runs, in an order of their own.
+      const history = Array.from({ length: 600 }, (_, index) => {
+        const place = (index * 347) % 600
+        const dueAt = from + Math.floor(place / 50)
+        const run = {
+          token: String(9_900 + place),
+          instance: 'i',
+          startedAt: dueAt,
+          cancel: null,
+          error: null,
+          result: null,
+        }
+        const times = { endedAt: from + endMs, expiresAt: FAR }
+        return endedLine(id, dueAt, { number: index + 1, isFinal: place % 50 === 49, run, ...times })
+      })
+      await applyAll(store, [change(state, { ended: 600 }, { history })])
+    }
+    const expected = Array.from({ length: 600 }, (_, place) => String(9_900 + place))
+    for (const limit of [70, 1_000]) {
+      assert.deepEqual(
+        (await runsOf(store, { schedule: 'a', order: 'earliest' }, limit)).map(({ token }) => token),
+        expected,
+      )
+      assert.deepEqual(
+        (await runsOf(store, {}, limit)).flatMap((run) => (run.schedule === 'b' ? run.token : [])),
+        expected.toReversed(),
+      )
+      assert.equal((await firesOf(store, {}, limit)).length, 24)
+    }
+  })
+}
 
 test('a look for what is due costs no more for the jobs that have nothing', async (context) => {
   const { store } = await openAt(context, server.url)

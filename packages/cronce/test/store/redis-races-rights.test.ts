@@ -50,9 +50,9 @@ describe('a user of Redis', () => {
     assert.equal((await store.loadApp('shop')).app?.name, 'shop')
     const page = { after: null, limit: 5 } as const
     assert.equal((await store.listSchedules({ ...page, prefix: 's' })).items.length, 1)
-    assert.equal((await store.listFires({ ...page, schedule: 's' })).items.length, 1)
-    assert.equal((await store.listRuns(page)).items.length, 2)
-    assert.equal((await store.listRuns({ ...page, instance: 'i', outcome: 'open' })).items.length, 1)
+    assert.equal((await store.listRecords({ ...page, view: 'fires', schedule: 's' })).items.length, 1)
+    assert.equal((await store.listRecords({ ...page, view: 'runs' })).items.length, 2)
+    assert.equal((await store.listRecords({ ...page, view: 'runs', instance: 'i', outcome: 'open' })).items.length, 1)
     assert.equal((await store.listInstances()).instances.length, 2)
     const due = { jobs: [{ job: 'report', buckets: '1'.repeat(256) }], patienceMs: 0, limit: 5 }
     assert.deepEqual((await store.due(due)).schedules, [])
@@ -61,8 +61,8 @@ describe('a user of Redis', () => {
     await applyAll(other, [removal(settled.state!)], { wake: true })
     await until(() => wakes > 0)
     await store.prune(5)
-    while (!(await store.erase('s', 5)));
-    assert.equal(await store.drain('j', true), true)
+    while ((await store.prune(5, 's')).deleted > 0);
+    assert.equal(await store.mark({ kind: 'drain', instance: 'j', drain: true }), true)
 
     const looks = () => callsOf(server, ...LOOKS)
     const before = await looks()
@@ -77,7 +77,7 @@ describe('a user of Redis', () => {
     assert.deepEqual(gone, ['j'])
     const { instances } = await store.listInstances()
     const { renewals } = instances.find(({ id }) => id === 'j')!
-    assert.equal(await store.bury({ instance: 'j', renewals, hint: true }), true)
+    assert.equal(await store.mark({ kind: 'dead', instance: 'j', renewals, hint: true }), true)
   })
 
   test('that may use no channels is refused when a store is opened, with what it needs', async () => {
@@ -102,7 +102,7 @@ describe('a user of Redis', () => {
     await redisCommand(server, 'ACL', 'SETUSER', 'silenced', 'resetchannels')
     assert.deepEqual(await applyOne(store, change(state, { fired: 1 }), { wake: true }), { kind: 'applied' })
     assert.equal((await loadOne(store, 's'))?.fired, 1)
-    assert.equal(await store.drain('i', true), true)
+    assert.equal(await store.mark({ kind: 'drain', instance: 'i', drain: true }), true)
     assert.equal((await store.beat(beat('i', { state: 'left' }))).alive, true)
   })
 })

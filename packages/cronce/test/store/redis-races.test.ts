@@ -52,7 +52,7 @@ describe('when the epoch of Redis has moved', () => {
     const renewals = await renewalsOf(store, 'i')
 
     await moveEpoch(server, key)
-    assert.equal(await store.bury({ instance: 'i', renewals, hint: false }), false)
+    assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals, hint: false }), false)
     await moveEpoch(server, key)
     assert.deepEqual(await expired(), [false])
     assert.equal((await store.beat(beat('i'))).alive, true)

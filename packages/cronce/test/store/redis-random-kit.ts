@@ -223,7 +223,7 @@ function expectSchedule(state: ScheduleState, put: Put): void {
 /** A removed schedule that has lines left keeps its numbers. */
 function expectLine(line: HistoryRecord, isRegular: boolean, put: Put): void {
   const [id, member] = [encodeName(line.schedule), memberOf(line.schedule)]
-  const { dueAt, number, run, range, isFinal } = line
+  const { dueAt, number, range, isFinal } = line
   const own = `${encodeName(line.nonce)}\n${number}`
   put(`s:${member[0]}`, id)
   put(`h:${id}`, number, writeLine(line).line)
@@ -234,10 +234,6 @@ function expectLine(line: HistoryRecord, isRegular: boolean, put: Put): void {
   put(`f:${id}`, own, dueAt)
   if (range !== null && isFinal) put('ranges', `${member}\n${own}`, dueAt)
   if (range !== null && isFinal) put(`ranges:${id}`, own, dueAt)
-  if (run === null) return
-  const ran = `${packToken(run.token)}\n${number}`
-  put('r', `${member}\n${ran}`, run.startedAt)
-  put(`r:${id}`, ran, run.startedAt)
 }
 
 /** No schedule is listed later than the first of its final lines may go. */

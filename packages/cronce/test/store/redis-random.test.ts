@@ -6,6 +6,7 @@ import { ending } from '../../src/model/outcome.ts'
 import type { HistoryRecord, RunRecord } from '../../src/model/record.ts'
 import { isRunning, type ScheduleState } from '../../src/model/schedule.ts'
 import { viewEndedRun, viewOpenRun } from '../../src/model/views.ts'
+import { listFires, listRuns, ofFire } from '../../src/store/list-views.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   app,
@@ -176,7 +177,7 @@ async function anyStep(twins: Twins): Promise<void> {
       const hint = random(2) === 0
       const bury = async (store: Store): Promise<boolean> => {
         const known = (await store.listInstances()).instances.find(({ id }) => id === instance)
-        return store.bury({ instance, renewals: known?.renewals ?? 0, hint })
+        return store.mark({ kind: 'dead', instance, renewals: known?.renewals ?? 0, hint })
       }
       if (random(3) > 0) await ask('bury', bury)
       else await ask('leave', (store) => store.beat(beat(instance, { state: 'left' })).then(sortHeld))
@@ -217,14 +218,14 @@ async function anyStep(twins: Twins): Promise<void> {
       const id = one(gone)
       const limit = 1 + random(3)
       await ask('erase', async (store) => {
-        for (let calls = 0; !(await store.erase(id, limit)); calls++) assert.ok(calls < 200)
+        for (let calls = 0; (await store.prune(limit, id)).deleted > 0; calls++) assert.ok(calls < 200)
       })
       return
     }
     case 6: {
       const version = (data.apps.get('shop')?.version ?? 0) + random(2)
       await ask('save', (store) => store.saveApp(app('shop', { version })))
-      await ask('drain', (store) => store.drain(instance, version % 2 === 0))
+      await ask('drain', (store) => store.mark({ kind: 'drain', instance: instance, drain: version % 2 === 0 }))
       return
     }
     default: {
@@ -247,7 +248,7 @@ async function compareLists(twins: Twins): Promise<void> {
     const named = { nonce: maybe(one(NONCES)), tenant: maybe(one(['one', 'two\t'])), order: maybe('earliest' as const) }
     const fires = { ...about, ...stretch, ...named, outcome }
     const run: RunRecord | undefined = runs[random(runs.length + 1)]
-    const few = { token: maybe(run?.token), fire: run && maybe(keyOf(run)), instance: maybe(one(INSTANCES)) }
+    const few = { token: maybe(run?.token), instance: maybe(one(INSTANCES)), ...(run && maybe(ofFire(run))) }
     const schedules = {
       app: maybe(one(APPS)),
       job: about.job,
@@ -260,14 +261,14 @@ async function compareLists(twins: Twins): Promise<void> {
     const sign = fires.order === undefined ? -1 : 1
     await ask('fires', (store) =>
       all(
-        (after) => store.listFires({ ...fires, after, limit }),
+        (after) => listFires(store, { ...fires, after, limit }),
         ({ dueAt }) => sign * dueAt,
       ),
     )
     await ask('runs', (store) =>
       all(
-        (after) => store.listRuns({ ...about, ...stretch, ...few, outcome, after, limit }),
-        ({ startedAt }) => -startedAt,
+        (after) => listRuns(store, { ...fires, ...few, after, limit }),
+        ({ dueAt }) => sign * dueAt,
       ),
     )
     await ask('schedules', (store) =>
@@ -293,7 +294,8 @@ async function eraseAll(twins: Twins): Promise<void> {
   const { data, ask, stores } = twins
   for (const state of [...data.schedules.values()]) await ask('remove', (store) => store.apply([removal(state)]))
   for (const id of SCHEDULES) {
-    for (const store of stores) for (let calls = 0; !(await store.erase(id, 7)); calls++) assert.ok(calls < 200)
+    for (const store of stores)
+      for (let calls = 0; (await store.prune(7, id)).deleted > 0; calls++) assert.ok(calls < 200)
   }
 }
 

@@ -143,8 +143,7 @@ function wrap<Tx>(
         inner.apply(changes, options),
       ),
     beat: through('beat', inner.beat),
-    bury: through('bury', inner.bury),
-    drain: through('drain', inner.drain),
+    mark: through('mark', inner.mark),
     step: through('step', inner.step),
     annotate: through('annotate', inner.annotate),
     transact: (transaction) =>
@@ -152,15 +151,13 @@ function wrap<Tx>(
     loadApp: through('loadApp', inner.loadApp),
     saveApp: through('saveApp', inner.saveApp),
     listSchedules: through('listSchedules', inner.listSchedules),
-    listFires: through('listFires', inner.listFires),
+    listRecords: through('listRecords', inner.listRecords),
     listLatest: through('listLatest', inner.listLatest),
     countFires: through('countFires', inner.countFires),
-    listRuns: through('listRuns', inner.listRuns),
     listEnds: through('listEnds', inner.listEnds),
     listSteps: through('listSteps', inner.listSteps),
     listInstances: through('listInstances', inner.listInstances),
     prune: through('prune', inner.prune),
-    erase: through('erase', inner.erase),
     watch(listener) {
       const stop = inner.watch((hint) => void (link.deaf || process.deliver(() => listener(hint))))
       listeners.add(listener)

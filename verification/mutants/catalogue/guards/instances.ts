@@ -108,10 +108,10 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     breaks: 'An instance that has renewed since it was looked at is declared dead.',
     rule: 'whoever has renewed since is not buried, neither by expiry nor by a hint',
     stores: {
-      memory: [['instances.ts', 'known.record.renewals !== renewals || ', '']],
-      sqlite: [['instances.ts', 'found.renewals !== renewals || ', '']],
+      memory: [['instances.ts', 'record.renewals !== mark.renewals || ', '']],
+      sqlite: [['instances.ts', 'renewals !== mark.renewals || ', '']],
       postgres: [['sql/instances.sql', '\n     and {schema}._renewals(i.renewals, i.number) = _renewals::bigint', '']],
-      redis: [['lua/instances.lua', 'if row[3] ~= ARGV[3] or (', 'if (']],
+      redis: [['lua/instances.lua', 'elseif row[3] ~= renewals or (', 'elseif (']],
     },
   },
   {
@@ -119,8 +119,8 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     breaks: 'An instance whose lease lasts is declared dead without a hint.',
     rule: 'nobody is buried while the lease lasts',
     stores: {
-      memory: [['instances.ts', ' || !(hint || isExpired(known, now))) return false', ') return false']],
-      sqlite: [['instances.ts', ' || !(hint || found.expired)) return false', ') return false']],
+      memory: [['instances.ts', ' || !(mark.hint || isExpired(known, now))) return false', ') return false']],
+      sqlite: [['instances.ts', ' || !(mark.hint || expired)) return false', ') return false']],
       postgres: [
         [
           'sql/instances.sql',
@@ -156,11 +156,11 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [
         [
           'instances.ts',
-          "if (known === undefined || known.goneAt !== null) return known?.record.state === 'dead'",
-          'if (known === undefined) return false',
+          'if (known === undefined || known.goneAt !== null) return mark.kind',
+          "if (known === undefined || (known.goneAt !== null && mark.kind !== 'dead')) return mark.kind",
         ],
       ],
-      sqlite: [['instances.ts', "found.state === 'left' || found.renewals", 'found.renewals']],
+      sqlite: [['instances.ts', 'if (!isLive(state)) return', "if (!isLive(state) && mark.kind !== 'dead') return"]],
       postgres: [
         [
           'sql/instances.sql',
@@ -168,7 +168,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           "i.id = _instance and i.state <> 'dead'\n     and {schema}._renewals",
         ],
       ],
-      redis: [['lua/instances.lua', "if row[2] then return answer({ row[1] == 'dead' and '1' or '0' }) end\n", '']],
+      redis: [['lua/instances.lua', 'if not row[1] or row[2] then', "if not row[1] or row[2] and renewals == '' then"]],
     },
   },
   {
@@ -176,21 +176,17 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     breaks: 'An id that never joined is answered as dead.',
     rule: 'who has left, or never joined, is not declared dead',
     stores: {
-      memory: [['instances.ts', "return known?.record.state === 'dead'", "return known?.record.state !== 'left'"]],
+      memory: [['instances.ts', "&& known?.record.state === 'dead'", "&& known?.record.state !== 'left'"]],
       sqlite: [
         [
           'instances.ts',
-          '  if (row === undefined) return false\n  const found',
-          '  if (row === undefined) return true\n  const found',
+          '  if (row === undefined) return false\n  const { state',
+          '  if (row === undefined) return true\n  const { state',
         ],
       ],
       postgres: { none: 'an update of no row' },
       redis: [
-        [
-          'lua/instances.lua',
-          "if not row[1] then return answer({ '0' }) end\nif row[2]",
-          "if not row[1] then return answer({ '1' }) end\nif row[2]",
-        ],
+        ['lua/instances.lua', "renewals ~= '' and row[1] == 'dead' and", "renewals ~= '' and row[1] ~= 'left' and"],
       ],
     },
   },
@@ -202,17 +198,11 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [
         [
           'instances.ts',
-          'if (known === undefined || known.goneAt !== null) return false\n  setInstance(space, instance, { ...known, record: { ...known.record, drain',
-          'if (known === undefined) return false\n  setInstance(space, instance, { ...known, record: { ...known.record, drain',
+          'if (known === undefined || known.goneAt !== null) return mark.kind',
+          "if (known === undefined || (known.goneAt !== null && mark.kind === 'dead')) return mark.kind",
         ],
       ],
-      sqlite: [
-        [
-          'instances.ts',
-          "drain = ?\n where namespace = ? and id = ? and state in ('live', 'draining')",
-          'drain = ?\n where namespace = ? and id = ?',
-        ],
-      ],
+      sqlite: [['instances.ts', 'if (!isLive(state)) return', "if (!isLive(state) && mark.kind === 'dead') return"]],
       postgres: [
         [
           'sql/instances.sql',
@@ -220,13 +210,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           'i.id = $2::text\n  returning',
         ],
       ],
-      redis: [
-        [
-          'lua/instances.lua',
-          "if not row[1] or row[2] then return answer({ '0' }) end",
-          "if not row[1] then return answer({ '0' }) end",
-        ],
-      ],
+      redis: [['lua/instances.lua', 'if not row[1] or row[2] then', "if not row[1] or row[2] and renewals ~= '' then"]],
     },
   },
   {

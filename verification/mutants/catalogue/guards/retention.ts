@@ -24,7 +24,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       memory: [
         [
           'record-index.ts',
-          'return isOpen ? undefined : lines.findLast(({ isFinal }) => isFinal)',
+          'return open !== null ? undefined : lines.findLast(({ isFinal }) => isFinal)',
           'return lines.at(-1)',
         ],
       ],
@@ -80,7 +80,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
     breaks: 'An instance whose runs nobody has ended is forgotten, and with it who recovers them.',
     rule: 'an instance is not forgotten while it has runs that nobody has ended: they are found by it',
     stores: {
-      memory: [['prune.ts', ' && !records.openRuns.has(id)', '']],
+      memory: [['prune.ts', ' && !records.held.has(id)', '']],
       sqlite: [
         [
           'prune.ts',
@@ -150,7 +150,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
   {
     name: 'erased-schedule',
     breaks: 'The records of a schedule that exists are erased.',
-    rule: 'erase leaves a schedule that exists alone',
+    rule: 'prune refuses to delete the records of a schedule that exists',
     stores: {
       memory: [['prune.ts', 'if (space.data.schedules.has(schedule)) {', 'if (schedule === null) {']],
       sqlite: [['prune.ts', 'if (headOf(db, namespace, schedule) !== undefined) {', 'if (schedule === null) {']],

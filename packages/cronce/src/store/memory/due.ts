@@ -1,7 +1,7 @@
 import type { Instant } from '../../model/schedule.ts'
 import type { Due, DueQuery } from '../store.ts'
 import { areClaimsHeld } from './hold.ts'
-import type { Sorted } from './sorted.ts'
+import { chunksOf, type Sorted } from './sorted.ts'
 import type { Space } from './space.ts'
 import { compareWake, type WakeKey } from './wake-index.ts'
 
@@ -55,11 +55,11 @@ interface Rest {
 }
 
 function current({ list, chunkIndex, index }: Head): WakeKey | undefined {
-  return list.chunks[chunkIndex]?.[index]
+  return chunksOf(list)[chunkIndex]?.[index]
 }
 
 function following(head: Head): Head {
-  const isLast = head.index + 1 === head.list.chunks[head.chunkIndex]!.length
+  const isLast = head.index + 1 === chunksOf(head.list)[head.chunkIndex]!.length
   return isLast ? { ...head, chunkIndex: head.chunkIndex + 1, index: 0 } : { ...head, index: head.index + 1 }
 }
 

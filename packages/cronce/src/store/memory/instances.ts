@@ -7,8 +7,8 @@ import {
   type Chores,
   ENDED_SHOWN,
   type HeldRun,
+  type InstanceMark,
   type InstanceQuery,
-  type Store,
 } from '../store.ts'
 import type { StoredInstance } from './data.ts'
 import { isPrunable } from './prune.ts'
@@ -38,7 +38,7 @@ function choresFor(space: Space, now: Instant, app: string): Chores {
   const isOver = (id: string): boolean => typeof data.instances.get(id)?.goneAt === 'number'
   return {
     appVersion: data.apps.get(app)?.version ?? 0,
-    orphans: [...records.openRuns.keys()].filter(isOver).sort(compareText),
+    orphans: [...records.held.keys()].filter(isOver).sort(compareText),
     prunable: isPrunable(space, now),
   }
 }
@@ -87,19 +87,14 @@ function clampLeases(space: Space, now: Instant): void {
   }
 }
 
-export function bury(space: Space, now: Instant, { instance, renewals, hint }: Parameters<Store['bury']>[0]): boolean {
+export function mark(space: Space, now: Instant, mark: InstanceMark): boolean {
   clampLeases(space, now)
-  const known = space.data.instances.get(instance)
-  if (known === undefined || known.goneAt !== null) return known?.record.state === 'dead'
-  if (known.record.renewals !== renewals || !(hint || isExpired(known, now))) return false
-  setInstance(space, instance, { ...known, record: { ...known.record, state: 'dead' }, goneAt: now })
-  return true
-}
-
-export function drain(space: Space, instance: string, isWanted: boolean): boolean {
-  const known = space.data.instances.get(instance)
-  if (known === undefined || known.goneAt !== null) return false
-  setInstance(space, instance, { ...known, record: { ...known.record, drain: isWanted } })
+  const known = space.data.instances.get(mark.instance)
+  if (known === undefined || known.goneAt !== null) return mark.kind === 'dead' && known?.record.state === 'dead'
+  const { record } = known
+  if (mark.kind === 'drain') setInstance(space, record.id, { ...known, record: { ...record, drain: mark.drain } })
+  else if (record.renewals !== mark.renewals || !(mark.hint || isExpired(known, now))) return false
+  else setInstance(space, record.id, { ...known, record: { ...record, state: 'dead' }, goneAt: now })
   return true
 }
 
@@ -115,7 +110,7 @@ function present(space: Space, { app, ended = ENDED_SHOWN }: InstanceQuery): Sto
   const idle: StoredInstance[] = []
   const others: StoredInstance[] = []
   for (const known of space.data.instances.values()) {
-    const isIdle = known.goneAt !== null && !space.records.openRuns.has(known.record.id)
+    const isIdle = known.goneAt !== null && !space.records.held.has(known.record.id)
     if (!isIdle) others.push(known)
     else if (app === undefined || known.record.app === app) idle.push(known)
   }
@@ -127,13 +122,11 @@ function find(space: Space, id: string): StoredInstance[] {
   return known === undefined ? [] : [known]
 }
 
-function heldBy(space: Space, instance: string): HeldRun[] {
-  return [...(space.records.openRuns.get(instance) ?? [])]
-    .sort(space.records.runs.compare)
-    .map(({ schedule, token }) => {
-      const { claim, cancel } = space.data.schedules.get(schedule)!.open.find(({ run }) => run?.token === token)!.run!
-      return { schedule, token, claim, cancel }
-    })
+function heldBy({ records }: Space, instance: string): HeldRun[] {
+  return [...(records.held.get(instance) ?? [])].sort(records.fires.compare).map(({ schedule, open }) => {
+    const { token, claim, cancel } = open!.run!
+    return { schedule, token, claim, cancel }
+  })
 }
 
 function view(known: StoredInstance, now: Instant): InstanceRecord {

@@ -1,37 +1,17 @@
 import type { Outcome } from '../../model/outcome.ts'
-import type { FireEnd, FireKey, FireRecord, HourCount, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
-import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
-import { viewEnd, viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
-import { readCursor, writeCursor } from '../cursor.ts'
-import { matchesFire, matchesRun, matchesSchedule } from '../matches.ts'
-import type {
-  End,
-  EndPage,
-  EndQuery,
-  FireQuery,
-  HourQuery,
-  LatestQuery,
-  Page,
-  RunQuery,
-  ScheduleQuery,
-} from '../store.ts'
+import type { FireEnd, FireKey, FireRecord, HourCount, ListedRecord, StepRecord } from '../../model/record.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { listLine, listOpenFire, viewEnd, viewEndedFire, viewOpenFire } from '../../model/views.ts'
+import { comparePlaces, placeOf, readCursor, readPlace, writeCursor, writePlace } from '../cursor.ts'
+import { matchesRecord, matchesSchedule } from '../matches.ts'
+import type { EndPage, EndQuery, HourQuery, LatestQuery, Page, RecordQuery, ScheduleQuery } from '../store.ts'
 import { runKeyText } from './data.ts'
-import {
-  type FireEntry,
-  finalLine,
-  findFire,
-  type RecordIndex,
-  type RunEntry,
-  type RunKey,
-  type Shelf,
-} from './record-index.ts'
+import { type FireEntry, finalLine, findFire, type RecordIndex, type Shelf } from './record-index.ts'
 import { ascend, compareText, descend } from './sorted.ts'
 import type { Space } from './space.ts'
 
 /** The fire is open again: it has not ended. */
 const REOPENED = 'reopened'
-
-const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
 
 export function listSchedules(space: Space, now: Instant, query: ScheduleQuery): Page<ScheduleState> {
   const { job, prefix = '' } = query
@@ -45,72 +25,71 @@ export function listSchedules(space: Space, now: Instant, query: ScheduleQuery):
       if (matchesSchedule(state, query)) yield state
     }
   }
-  return page(now, found(), query.limit, ({ id }) => [id])
+  return page(now, found(), query.limit, ({ id }) => writeCursor([id]))
 }
 
-export function listFires(space: Space, now: Instant, query: FireQuery): Page<FireRecord> {
-  const after = query.after === null ? null : fireCursor(query.after)
-  const found = function* (): Generator<FireRecord> {
+export function listRecords(space: Space, now: Instant, query: RecordQuery): Page<ListedRecord> {
+  const { view } = query
+  const after = readPlace(query)
+  const sign = query.order === 'earliest' ? 1 : -1
+  const isBehind = (record: ListedRecord): boolean =>
+    after === null || sign * comparePlaces(placeOf(record, view), after, compareText) > 0
+  const found = function* (): Generator<ListedRecord> {
     for (const entry of fireEntries(space.records, query, after)) {
-      // Lines that are not final, and steps, may be all that is left of a fire.
-      if (entry.listed === 'not') continue
-      const fire = viewFire(space, entry)
-      if (matchesFire(fire, query)) yield fire
+      for (const record of recordsOf(space, entry, view, sign)) {
+        if (!matchesRecord(record, query) || !isBehind(record)) continue
+        yield record
+        // A token identifies a run of its schedule: no other is looked for.
+        if (query.schedule !== undefined && query.token !== undefined) return
+      }
     }
   }
-  return page(now, found(), query.limit, ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce])
+  return page(now, found(), query.limit, (record) => writePlace(placeOf(record, view)))
+}
+
+/** What a view shows of one fire, in order. */
+function recordsOf({ data }: Space, entry: FireEntry, view: RecordQuery['view'], sign: 1 | -1): ListedRecord[] {
+  const { schedule, open, lines } = entry
+  const state = data.schedules.get(schedule)
+  if (view === 'fires') {
+    const final = finalLine(entry)
+    if (open !== null) return [listOpenFire(state!, open)]
+    return final === undefined ? [] : [listLine(final)]
+  }
+  const notesOf = ({ token }: { readonly token: string }) => data.notes.get(runKeyText(schedule, token))
+  const runs = lines.flatMap((line) => (line.run === null ? [] : [listLine(line, notesOf(line.run))]))
+  if (open?.run) runs.push(listOpenFire(state!, open, notesOf(open.run)))
+  return runs.sort((one, other) => sign * comparePlaces(placeOf(one, view), placeOf(other, view), compareText))
 }
 
 /** As it is listed, or as its last line says if it neither ended nor is open. It must be open or have a line. */
 export function viewFire({ data }: Space, entry: FireEntry): FireRecord {
-  const { schedule, dueAt, nonce, isOpen, lines } = entry
-  if (!isOpen) return viewEndedFire(finalLine(entry) ?? lines.at(-1)!)
-  const state = data.schedules.get(schedule)!
-  return viewOpenFire(state, state.open.find((fire) => fire.dueAt === dueAt && fire.nonce === nonce)!)
+  const { schedule, open, lines } = entry
+  if (open === null) return viewEndedFire(finalLine(entry) ?? lines.at(-1)!)
+  return viewOpenFire(data.schedules.get(schedule)!, open)
 }
 
-function viewRun({ data }: Space, { schedule, token, line }: RunEntry): RunRecord {
-  if (line !== null) return viewEndedRun(line)!
-  const state = data.schedules.get(schedule)!
-  return viewOpenRun(state, state.open.filter(isRunning).find(({ run }) => run.token === token)!)
-}
-
-function withNotes({ data }: Space, run: RunRecord): RunRecord & RunNotes {
-  return { ...run, ...(data.notes.get(runKeyText(run.schedule, run.token)) ?? UNTOLD) }
-}
-
-function fireCursor(text: string): FireKey {
-  const [dueAt, schedule, nonce] = readCursor(text, ['number', 'string', 'string'])
-  return { dueAt, schedule, nonce }
-}
-
-/** All that can match, in order, from behind `after` on. */
-function* fireEntries(index: RecordIndex, query: FireQuery, after: FireKey | null): Generator<FireEntry> {
-  const { schedule, outcome, nonce = '', from = -Infinity, to = Infinity, order = 'latest' } = query
+/** All that can match, in order, from `after` on. */
+function* fireEntries(index: RecordIndex, query: RecordQuery, after: FireKey | null): Generator<FireEntry> {
+  const { schedule, from = -Infinity, to = Infinity, order } = query
   const shelf = schedule === undefined ? index : index.schedules.get(schedule)
   if (shelf === undefined) return
-  const { compare } = shelf.fires
-  const sign = order === 'latest' ? -1 : 1
-  const few = fewFires(index, schedule, nonce, outcome)
+  const few = fewFires(index, query)
   if (few !== undefined) {
-    const isBehind = (key: FireKey) => after === null || sign * compare(key, after) > 0
-    yield* few.filter(isBehind).sort((one, other) => sign * compare(one, other))
+    const sign = order === 'earliest' ? 1 : -1
+    yield* few.sort((one, other) => sign * shelf.fires.compare(one, other))
     return
   }
-  yield* order === 'latest' ? latestFires(shelf, from, to, after) : earliestFires(shelf, from, to, after)
+  yield* order === 'earliest' ? earliestFires(shelf, from, to, after) : latestFires(shelf, from, to, after)
 }
 
-function fewFires(
-  index: RecordIndex,
-  schedule: string | undefined,
-  nonce: string,
-  outcome: FireQuery['outcome'],
-): FireEntry[] | undefined {
-  if (schedule !== undefined && nonce !== '') {
+function fewFires(index: RecordIndex, { schedule, nonce, outcome, instance }: RecordQuery): FireEntry[] | undefined {
+  if (schedule !== undefined && nonce !== undefined && nonce !== '') {
     const entry = index.schedules.get(schedule)?.nonces.get(nonce)
     return entry === undefined ? [] : [entry]
   }
-  return schedule === undefined && outcome === 'open' ? [...index.openFires] : undefined
+  if (schedule !== undefined || outcome !== 'open') return undefined
+  return [...(instance === undefined ? index.openFires : (index.held.get(instance) ?? []))]
 }
 
 /** Ranges that begin before `from` may reach into it: they are looked at besides. */
@@ -121,12 +100,13 @@ function* latestFires(
   after: FireKey | null,
 ): Generator<FireEntry> {
   const end = firstAt(to)
-  const before = after !== null && fires.compare(after, end) < 0 ? after : end
-  for (const key of descend(fires, before)) {
+  const isBehind = after !== null && fires.compare(after, end) < 0
+  const before = isBehind ? after : end
+  for (const key of descend(fires, before, isBehind)) {
     if (key.dueAt < from) break
     yield key
   }
-  yield* descend(ranges, before.dueAt < from ? before : firstAt(from))
+  yield* descend(ranges, before.dueAt < from ? before : firstAt(from), isBehind)
 }
 
 function* earliestFires(
@@ -136,12 +116,12 @@ function* earliestFires(
   after: FireKey | null,
 ): Generator<FireEntry> {
   const start = firstAt(from)
-  for (const key of ascend(ranges, after)) {
+  for (const key of ascend(ranges, after, true)) {
     if (key.dueAt >= from) break
     yield key
   }
   const isBehind = after !== null && fires.compare(after, start) >= 0
-  for (const key of ascend(fires, isBehind ? after : start, !isBehind)) {
+  for (const key of ascend(fires, isBehind ? after : start, true)) {
     if (key.dueAt >= to) return
     yield key
   }
@@ -175,58 +155,6 @@ export function countFires({ data }: Space, { from, to }: HourQuery): HourCount[
     .sort((one, other) => one.hour - other.hour || compareText(one.outcome, other.outcome))
 }
 
-export function listRuns(space: Space, now: Instant, query: RunQuery): Page<RunRecord & RunNotes> {
-  const after = query.after === null ? null : runCursor(query.after)
-  const found = function* (): Generator<RunRecord & RunNotes> {
-    for (const entry of runEntries(space, query, after)) {
-      const run = viewRun(space, entry)
-      if (matchesRun(run, query)) yield withNotes(space, run)
-    }
-  }
-  return page(now, found(), query.limit, ({ startedAt, schedule, token }) => [startedAt, schedule, token])
-}
-
-function runCursor(text: string): RunKey {
-  const [startedAt, schedule, token] = readCursor(text, ['number', 'string', 'string'])
-  return { startedAt, schedule, token }
-}
-
-/** All that can match, the latest first: the few where few can, else in the order of the shelf. */
-function* runEntries(space: Space, query: RunQuery, after: RunKey | null): Generator<RunEntry> {
-  const index = space.records
-  const { compare } = index.runs
-  const few = fewRuns(space, query)
-  if (few !== undefined) {
-    const behind = few.filter((entry) => after === null || compare(entry, after) < 0)
-    yield* behind.sort((one, other) => compare(other, one))
-    return
-  }
-  const { schedule, from = -Infinity, to = Infinity } = query
-  const runs = schedule === undefined ? index.runs : index.schedules.get(schedule)?.runs
-  if (runs === undefined) return
-  const end: RunKey = { startedAt: to, schedule: '', token: '' }
-  for (const entry of descend(runs, after !== null && compare(after, end) < 0 ? after : end)) {
-    if (entry.startedAt < from) return
-    yield entry
-  }
-}
-
-function fewRuns(
-  { records: index }: Space,
-  { schedule, token, fire, instance, outcome }: RunQuery,
-): readonly RunEntry[] | undefined {
-  if (schedule !== undefined && token !== undefined) {
-    const run = index.schedules.get(schedule)?.tokens.get(token)
-    return run === undefined ? [] : [run]
-  }
-  if (fire !== undefined) {
-    return findFire(index, fire)?.runs ?? []
-  }
-  if (outcome !== 'open') return undefined
-  if (instance !== undefined) return [...(index.openRuns.get(instance) ?? [])]
-  return schedule === undefined ? [...index.openRuns.values()].flatMap((runs) => [...runs]) : undefined
-}
-
 export function listEnds(space: Space, now: Instant, { after, limit }: EndQuery): EndPage {
   const { generation, dropped, keys } = space.ends
   const next = writeCursor([space.epoch, generation, dropped + keys.length])
@@ -240,12 +168,11 @@ export function listEnds(space: Space, now: Instant, { after, limit }: EndQuery)
 }
 
 /** `null`: the line has been deleted. */
-function readEnd(space: Space, key: string): End | typeof REOPENED | null {
-  const line = space.data.history.get(key)
+function readEnd({ data }: Space, key: string): ListedRecord | typeof REOPENED | null {
+  const line = data.history.get(key)
   if (line === undefined) return null
-  const run = viewEndedRun(line)
-  if (run !== null) return { kind: 'run', run: withNotes(space, run) }
-  return line.isFinal ? { kind: 'fire', fire: viewEndedFire(line) } : REOPENED
+  if (line.run === null) return line.isFinal ? listLine(line) : REOPENED
+  return listLine(line, data.notes.get(runKeyText(line.schedule, line.run.token)))
 }
 
 /** In the order in which they were begun. */
@@ -255,17 +182,12 @@ export function listSteps(space: Space, fire: FireKey): StepRecord[] {
     .sort((one, other) => one.begunAt - other.begunAt || compareText(one.step, other.step))
 }
 
-function page<Item>(
-  now: Instant,
-  found: Iterable<Item>,
-  limit: number,
-  cursorOf: (item: Item) => readonly (string | number)[],
-): Page<Item> {
+function page<Item>(now: Instant, found: Iterable<Item>, limit: number, cursorOf: (item: Item) => string): Page<Item> {
   const items: Item[] = []
   for (const item of found) {
     const last = items.at(-1)
     // One more than the page holds: there is a next one.
-    if (last !== undefined && items.length >= limit) return { now, items, next: writeCursor(cursorOf(last)) }
+    if (last !== undefined && items.length >= limit) return { now, items, next: cursorOf(last) }
     items.push(item)
   }
   return { now, items, next: null }

@@ -50,7 +50,7 @@ function expired({ records }: Space, now: Instant, limit: number): FireKey[] {
 function forgettable({ data, records }: Space, now: Instant): string[] {
   const found: string[] = []
   for (const [id, { goneAt }] of data.instances) {
-    if (goneAt !== null && goneAt <= now - DAY_MS && !records.openRuns.has(id)) found.push(id)
+    if (goneAt !== null && goneAt <= now - DAY_MS && !records.held.has(id)) found.push(id)
   }
   return found
 }
@@ -60,19 +60,19 @@ function outdated({ data }: Space, now: Instant): string[] {
   return [...data.counts.keys()].filter((key) => Number.parseInt(key, 10) < now - COUNTS_KEPT_MS)
 }
 
-export function erase(space: Space, schedule: string, limit: number): boolean {
+/** Of a schedule that does not exist. */
+export function pruneSchedule(space: Space, schedule: string, limit: number): number {
   if (space.data.schedules.has(schedule)) {
     throw new StoreError('SCHEDULE_EXISTS', `The records of "${schedule}" are in use: the schedule exists.`, {
       hint: 'Remove the schedule first.',
     })
   }
   const shelf = space.records.schedules.get(schedule)
-  if (shelf === undefined) return true
   const found: FireKey[] = []
-  for (const entry of ascend(shelf.fires)) {
+  for (const entry of shelf === undefined ? [] : ascend(shelf.fires)) {
     if (found.length >= limit) break
     found.push(entry)
   }
   for (const fire of found) deleteFire(space, fire)
-  return !space.records.schedules.has(schedule)
+  return found.length
 }

@@ -1,20 +1,39 @@
 /**
- * A list that is always in order, in chunks: adding and removing move a few hundred items at most, however long the list is,
- * and adding at the end, which is what time does, moves none.
+ * A list in order, in chunks: adding and removing move a few hundred items at most, however long the list is. What was added gets its
+ * place when the list is read, since most lists are written far more often than read.
  */
 export interface Sorted<Key, Item extends Key = Key> {
   readonly compare: (one: Key, other: Key) => number
-  /** None is empty. */
+  /** None is empty. To be read through `chunksOf`. */
   readonly chunks: Item[][]
+  added: Item[]
 }
 
 const CHUNK = 256
 
 export function sorted<Key, Item extends Key = Key>(compare: (one: Key, other: Key) => number): Sorted<Key, Item> {
-  return { compare, chunks: [] }
+  return { compare, chunks: [], added: [] }
 }
 
 export function insert<Key, Item extends Key>(list: Sorted<Key, Item>, item: Item): void {
+  list.added.push(item)
+}
+
+export function isEmpty<Key, Item extends Key>({ chunks, added }: Sorted<Key, Item>): boolean {
+  return chunks.length + added.length === 0
+}
+
+/** All items, in order. */
+export function chunksOf<Key, Item extends Key>(list: Sorted<Key, Item>): readonly (readonly Item[])[] {
+  const { added } = list
+  if (added.length > 0) {
+    list.added = []
+    for (const item of added.length > 1 ? added.sort(list.compare) : added) put(list, item)
+  }
+  return list.chunks
+}
+
+function put<Key, Item extends Key>(list: Sorted<Key, Item>, item: Item): void {
   const { chunks } = list
   const { chunkIndex, index } = seek(list, item, false)
   if (chunkIndex === chunks.length) {
@@ -30,6 +49,7 @@ export function insert<Key, Item extends Key>(list: Sorted<Key, Item>, item: Ite
 
 /** The item that compares as equal, if there is one. */
 export function remove<Key, Item extends Key>(list: Sorted<Key, Item>, item: Key): void {
+  chunksOf(list)
   const { chunkIndex, index } = seek(list, item, false)
   const chunk = list.chunks[chunkIndex]
   if (chunk === undefined || list.compare(chunk[index]!, item) !== 0) return
@@ -39,8 +59,9 @@ export function remove<Key, Item extends Key>(list: Sorted<Key, Item>, item: Key
 
 /** The item that compares as equal. */
 export function find<Key, Item extends Key>(list: Sorted<Key, Item>, key: Key): Item | undefined {
+  const chunks = chunksOf(list)
   const { chunkIndex, index } = seek(list, key, false)
-  const item = list.chunks[chunkIndex]?.[index]
+  const item = chunks[chunkIndex]?.[index]
   return item !== undefined && list.compare(item, key) === 0 ? item : undefined
 }
 
@@ -50,17 +71,22 @@ export function* ascend<Key, Item extends Key>(
   after: Key | null = null,
   including = false,
 ): Generator<Item> {
+  const chunks = chunksOf(list)
   let { chunkIndex, index } = after === null ? { chunkIndex: 0, index: 0 } : seek(list, after, !including)
-  for (; chunkIndex < list.chunks.length; chunkIndex++, index = 0) {
-    const chunk = list.chunks[chunkIndex]!
+  for (; chunkIndex < chunks.length; chunkIndex++, index = 0) {
+    const chunk = chunks[chunkIndex]!
     for (; index < chunk.length; index++) yield chunk[index]!
   }
 }
 
-/** Downwards from the last item before `before`, or from the last of all. */
-export function* descend<Key, Item extends Key>(list: Sorted<Key, Item>, before: Key | null = null): Generator<Item> {
-  const { chunks } = list
-  let { chunkIndex, index } = before === null ? { chunkIndex: chunks.length, index: 0 } : seek(list, before, false)
+/** Downwards from the last item before `before` (or at it, if `including`), or from the last of all. */
+export function* descend<Key, Item extends Key>(
+  list: Sorted<Key, Item>,
+  before: Key | null = null,
+  including = false,
+): Generator<Item> {
+  const chunks = chunksOf(list)
+  let { chunkIndex, index } = before === null ? { chunkIndex: chunks.length, index: 0 } : seek(list, before, including)
   for (; chunkIndex >= 0; chunkIndex--, index = chunks[chunkIndex]?.length ?? 0) {
     const chunk = chunks[chunkIndex]
     for (let at = index - 1; at >= 0; at--) yield chunk![at]!

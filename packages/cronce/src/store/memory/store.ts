@@ -4,9 +4,9 @@ import { applyChanges } from './apply.ts'
 import type { Core } from './core.ts'
 import { findDue } from './due.ts'
 import { settle } from './hold.ts'
-import { beat, bury, drain, listInstances } from './instances.ts'
-import { countFires, listEnds, listFires, listLatest, listRuns, listSchedules, listSteps } from './list.ts'
-import { erase, prune } from './prune.ts'
+import { beat, listInstances, mark } from './instances.ts'
+import { countFires, listEnds, listLatest, listRecords, listSchedules, listSteps } from './list.ts'
+import { prune, pruneSchedule } from './prune.ts'
 import { liveRun, type Space, setApp } from './space.ts'
 import { annotate, step } from './steps.ts'
 import {
@@ -80,11 +80,10 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       if (given.join || given.wake === true || isSettled || given.instance.state === 'left') core.wake(namespace)
       return answer
     },
-    bury: async (burial) => bury(space(), core.now(), burial),
-    async drain(instance, isWanted) {
-      const isKnown = drain(space(), instance, isWanted)
-      if (isKnown) core.wake(namespace)
-      return isKnown
+    async mark(given) {
+      const isMarked = mark(space(), core.now(), given)
+      if (isMarked && given.kind === 'drain') core.wake(namespace)
+      return isMarked
     },
     async step(command) {
       const answer = step(space(), core.now(), command)
@@ -104,15 +103,16 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
       return isNext
     },
     listSchedules: async (query) => listSchedules(space(), core.now(), query),
-    listFires: async (query) => listFires(space(), core.now(), query),
+    listRecords: async (query) => listRecords(space(), core.now(), query),
     listLatest: async (query) => ({ now: core.now(), fires: listLatest(space(), query) }),
     countFires: async (query) => ({ now: core.now(), hours: countFires(space(), query) }),
-    listRuns: async (query) => listRuns(space(), core.now(), query),
     listEnds: async (query) => listEnds(space(), core.now(), query),
     listSteps: async (fire) => listSteps(space(), fire),
     listInstances: async (query) => ({ now: core.now(), instances: listInstances(space(), core.now(), query) }),
-    prune: async (limit) => ({ deleted: prune(space(), core.now(), limit) }),
-    erase: async (schedule, limit) => erase(space(), schedule, limit),
+    async prune(limit, schedule) {
+      const own = space()
+      return { deleted: schedule === undefined ? prune(own, core.now(), limit) : pruneSchedule(own, schedule, limit) }
+    },
     watch(listener) {
       const stop = core.watch(namespace, listener)
       watches.add(stop)

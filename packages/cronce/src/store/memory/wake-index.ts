@@ -1,6 +1,6 @@
 import { bucketOf } from '../../model/bucket.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
-import { compareText, insert, remove, type Sorted, sorted } from './sorted.ts'
+import { compareText, insert, isEmpty, remove, type Sorted, sorted } from './sorted.ts'
 
 /** Schedules by name, by job, and by when they want attention: derived from the states. */
 export interface WakeIndex {
@@ -65,7 +65,7 @@ function takeOut(index: WakeIndex, place: Place): void {
   const job = index.jobs.get(place.job)!
   removeWake(job, place)
   remove(job.names, place.id)
-  if (job.names.chunks.length === 0) index.jobs.delete(place.job)
+  if (isEmpty(job.names)) index.jobs.delete(place.job)
   remove(index.names, place.id)
   index.places.delete(place.id)
 }
@@ -74,7 +74,7 @@ function removeWake(job: JobIndex, place: Place): void {
   const bucket = job.buckets.get(place.bucket)
   if (bucket === undefined || place.wakeAt === Infinity) return
   remove(bucket, place)
-  if (bucket.chunks.length === 0) job.buckets.delete(place.bucket)
+  if (isEmpty(bucket)) job.buckets.delete(place.bucket)
 }
 
 function bucketIn(job: JobIndex, number: number): Sorted<WakeKey, Place> {

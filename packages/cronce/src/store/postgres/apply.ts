@@ -4,7 +4,7 @@ import type { FireKey } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { stateOf } from '../../model/state-of.ts'
 import type { ChangeResult } from '../store.ts'
-import { lineRow, moreOf, type StoreMoment, toColumn } from './rows.ts'
+import { lineRow, MOST_FAILED, moreOf, type StoreMoment, toColumn } from './rows.ts'
 import type { Definitions } from './schedules.ts'
 
 /** As the general statement answers. */
@@ -77,7 +77,7 @@ function stateRow(state: ScheduleState, version: number, definitions: Definition
     tokens: state.tokens,
     fired: state.fired,
     ended: state.ended,
-    failed_in_row: state.failedInRow,
+    failed_in_row: Math.min(state.failedInRow, MOST_FAILED),
     wake_at: toColumn(state.wakeAt),
     next_at: toColumn(state.nextAt),
     planned_to: toColumn(state.plannedTo),

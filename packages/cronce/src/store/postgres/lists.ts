@@ -1,8 +1,7 @@
-import type { Outcome } from '../../model/outcome.ts'
 import type { FireKey } from '../../model/record.ts'
 import { NOBODY } from '../../model/schedule.ts'
 import { readCursor } from '../cursor.ts'
-import type { FireQuery, RunQuery, ScheduleQuery } from '../store.ts'
+import type { RecordQuery, ScheduleQuery } from '../store.ts'
 import type { Statement } from './database.ts'
 import { FORMAT, reasonsOf, TROUBLE } from './rows.ts'
 
@@ -70,17 +69,17 @@ select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'stat
   from ${schema}._moment() m`)
 }
 
-/** SQL: lines, open fires or runs, and the states that these are open in. */
+/** SQL: lines, open fires, and the states that these are open in. */
 function pageSql(schema: string, lines: string | null, open: string | null): string {
   return `,
 line as materialized (${lines ?? `select * from ${schema}._history where false`}),
-opened as materialized (${open ?? 'select 0::bigint as key, 0::bigint as due_at, 0::bigint as token, 0::bigint as started_at, null::text as nonce where false'})
+opened as materialized (${open ?? 'select 0::bigint as key, 0::bigint as due_at, 0::bigint as token, null::text as nonce where false'})
 select json_build_object(
          'now', m.now, 'epoch', m.epoch, 'moved', m.moved,
          'lines', (select coalesce(json_agg(${schema}._line(h)), '[]') from line h),
          'open', (
            select coalesce(json_agg(json_build_object(
-                    'key', o.key, 'dueAt', o.due_at, 'nonce', o.nonce, 'token', o.token::text, 'startedAt', o.started_at,
+                    'key', o.key, 'dueAt', o.due_at, 'nonce', o.nonce,
                     'notes', (select n.notes::json from ${schema}._notes n where n.key = o.key and n.token = o.token and o.token > 0)
                   )), '[]')
              from opened o
@@ -123,104 +122,101 @@ function linesFrom(schema: string, { from, on }: Places, conditions: string, ord
    ) h`
 }
 
-function troublePlaces(schema: string, outcome: Outcome, kind: 'is_final' | 'token > 0'): Places {
-  const reasons = reasonsOf(outcome).join(', ')
-  return {
-    from: `unnest(array[${reasons}]::smallint[]) as p (reason)`,
-    on: `h.${kind} and h.space = ${spaceOf(schema)} and h.reason = p.reason and h.reason > ${TROUBLE}`,
-  }
-}
-
-function jobPlaces(schema: string, job: string | null, kind: 'is_final' | 'token > 0'): Places {
-  const named = job === null ? '' : ` and j.name = ${job}`
-  return {
-    from: `(select j.number from ${schema}._jobs j where j.namespace = $1::text${named}) p`,
-    on: `h.${kind} and h.job = p.number`,
-  }
-}
-
-function ofOutcome(where: Where, outcome: FireQuery['outcome']): void {
-  if (outcome === undefined || outcome === 'open') return
-  where.andSql(`h.reason = any (array[${reasonsOf(outcome).join(', ')}]::smallint[])`)
-}
-
-function firePlaces(schema: string, where: Where, query: FireQuery): Places {
+function linePlaces(schema: string, where: Where, query: RecordQuery): Places {
   const { schedule, nonce, tenant, outcome, job } = query
+  const only = '(values (1)) p'
+  const space = `h.space = ${spaceOf(schema)}`
   if (nonce !== undefined && nonce !== '') {
-    // Said again, since the index of nonces is known by what it leaves out.
-    where.and('h.nonce = $', nonce)
-    where.andSql("h.nonce <> ''")
-    if (schedule === undefined) return { from: '(values (1)) p', on: `h.is_final and h.space = ${spaceOf(schema)}` }
-    return { from: '(values (1)) p', on: `h.is_final and h.key = ${numberOf(schema, '_names', where.value(schedule))}` }
+    // The index of nonces leaves out the empty one, so the statement must do so, too.
+    const on = schedule === undefined ? space : `h.key = ${numberOf(schema, '_names', where.value(schedule))}`
+    return { from: only, on: `${on} and h.nonce <> ''` }
   }
   if (schedule !== undefined) {
-    const key = numberOf(schema, '_names', where.value(schedule))
-    return { from: `(select ${key} as key) p`, on: 'h.is_final and h.key = p.key' }
+    return { from: `(select ${numberOf(schema, '_names', where.value(schedule))} as key) p`, on: 'h.key = p.key' }
   }
-  if (tenant !== undefined && tenant !== '') {
-    const is = `h.tenant = ${where.value(tenant)} and h.tenant <> ''`
-    return { from: '(values (1)) p', on: `h.is_final and h.space = ${spaceOf(schema)} and ${is}` }
-  }
+  if (tenant !== undefined && tenant !== '') return { from: only, on: `${space} and h.tenant <> ''` }
   if (outcome !== undefined && outcome !== 'open' && outcome !== 'succeeded') {
-    return troublePlaces(schema, outcome, 'is_final')
+    const from = `unnest(array[${reasonsOf(outcome).join(', ')}]::smallint[]) as p (reason)`
+    return { from, on: `${space} and h.reason = p.reason and h.reason > ${TROUBLE}` }
   }
-  return jobPlaces(schema, job === undefined ? null : where.value(job), 'is_final')
+  const named = job === undefined ? '' : ` and j.name = ${where.value(job)}`
+  const from = `(select j.number from ${schema}._jobs j where j.namespace = $1::text${named}) p`
+  return { from, on: 'h.job = p.number' }
+}
+
+/** What lines and open fires are asked alike: conditions on a row `x`. */
+function wanted(schema: string, where: Where, query: RecordQuery, order: Order): string[] {
+  const conditions: string[] = []
+  const and = (condition: (value: string) => string, value: string | number | undefined, type?: string): void => {
+    if (value !== undefined) conditions.push(condition(where.value(value, type)))
+  }
+  and((value) => `x.job = ${numberOf(schema, '_jobs', value)}`, query.job)
+  and((value) => `x.tenant = ${value}`, query.tenant)
+  and((value) => `x.nonce = ${value}`, query.nonce)
+  and((value) => `x.token = ${value}`, query.token, 'bigint')
+  and((value) => `x.due_at < ${value}`, query.to, 'bigint')
+  if (query.instance !== undefined) {
+    conditions.push(`x.token > 0 and x.runner = ${runnerOf(schema, where, query.instance)}`)
+  }
+  if (query.after !== null) {
+    const [dueAt, key, nonce, token] = readCursor(query.after, ['number', 'number', 'string', 'string'])
+    const place = [where.value(dueAt, 'bigint'), where.value(key, 'bigint'), where.value(nonce)]
+    if (query.view === 'runs') place.push(where.value(token, 'bigint'))
+    conditions.push(`(${order.columns.join(', ')}) ${order.isLatest ? '<' : '>'} (${place.join(', ')})`)
+  }
+  return conditions
+}
+
+/** The place of a row `x` in the list. */
+interface Order {
+  readonly columns: readonly string[]
+  readonly isLatest: boolean
+}
+
+function orderOf({ view, order = 'latest' }: RecordQuery): Order {
+  const columns = ['x.due_at', 'x.key', 'x.nonce']
+  return { columns: view === 'fires' ? columns : [...columns, 'x.token'], isLatest: order === 'latest' }
 }
 
 /**
  * What is open and what has ended. A range that begins before the stretch may reach into it: such ranges are few, and are looked for
  * besides.
  */
-export function selectFires(schema: string, namespace: string, query: FireQuery): Select {
+export function selectRecords(schema: string, namespace: string, query: RecordQuery): Select {
   const where = new Where(namespace)
-  const { from, outcome, order = 'latest' } = query
-  const [direction, sign] = order === 'latest' ? [' desc', '<'] : ['', '>']
+  const { view, schedule, outcome } = query
+  const order = orderOf(query)
+  const direction = order.isLatest ? ' desc' : ''
   const limit = where.value(query.limit + 1, 'bigint')
-  const places = firePlaces(schema, where, query)
-  if (query.job !== undefined) where.andSql(`h.job = ${numberOf(schema, '_jobs', where.value(query.job))}`)
-  where.and('h.tenant = $', query.tenant)
-  if (query.nonce === '') where.andSql("h.nonce = ''")
-  ofOutcome(where, outcome)
-  where.and('h.due_at < $', query.to, 'bigint')
-  let behind: string | null = null
-  if (query.after !== null) {
-    const [dueAt, key, nonce] = readCursor(query.after, ['number', 'number', 'string'])
-    behind = `(${where.value(dueAt, 'bigint')}, ${where.value(key, 'bigint')}, ${where.value(nonce)})`
-    where.andSql(`(h.due_at, h.key, h.nonce) ${sign} ${behind}`)
-  }
+  const from = query.from === undefined ? null : where.value(query.from, 'bigint')
+  const both = wanted(schema, where, query, order)
+  const asked = (row: string, more: readonly string[]): string =>
+    [...both, ...more].map((condition) => ` and ${condition.replaceAll('x.', `${row}.`)}`).join('')
   const sorted = (row: string): string =>
-    ['due_at', 'key', 'nonce'].map((name) => `${row}.${name}${direction}`).join(', ')
-  const indexed = `h.due_at${direction}, h.key${direction}`
-  const start = from === undefined ? null : where.value(from, 'bigint')
-  const parts: string[] = []
-  const conditions = where.sql()
-  if (outcome !== 'open') {
-    const within = start === null ? '' : ` and h.due_at >= ${start}`
-    parts.push(linesFrom(schema, places, conditions + within, indexed, limit))
-  }
-  if (outcome !== 'open' && start !== null) {
-    const key =
-      query.schedule === undefined ? '' : ` and h.key = ${numberOf(schema, '_names', where.value(query.schedule))}`
-    const on = `h.token < 0 and h.is_final and h.space = ${spaceOf(schema)}${key}`
-    const reaching = ` and h.started_at >= ${start} and h.due_at < ${start}`
-    parts.push(linesFrom(schema, { from: '(values (1)) p', on }, conditions + reaching, indexed, limit))
-  }
-  const lines =
-    parts.length === 0 ? null : `select * from (${parts.join(' union all ')}) h order by ${sorted('h')} limit ${limit}`
+    `order by ${order.columns.map((column) => `${column.replace('x.', `${row}.`)}${direction}`).join(', ')} limit ${limit}`
+  const within = from === null ? [] : [`x.due_at >= ${from}`]
+  const isEndedWanted = outcome !== 'open'
   const isOpenWanted = outcome === undefined || outcome === 'open'
-  const opened = isOpenWanted ? openSql(schema, where, query.schedule, openConditions(schema, where, query)) : null
-  const rest = `${start === null ? '' : ` and o.due_at >= ${start}`}${behind === null ? '' : ` and (o.due_at, o.key, o.nonce) ${sign} ${behind}`}`
-  const open = opened === null ? null : `${opened}${rest} order by ${sorted('o')} limit ${limit}`
-  return where.select(pageSql(schema, lines, open))
-}
-
-function openConditions(schema: string, where: Where, { job, tenant, nonce, to }: FireQuery): string {
-  const conditions: string[] = []
-  if (job !== undefined) conditions.push(`o.job = ${numberOf(schema, '_jobs', where.value(job))}`)
-  if (tenant !== undefined) conditions.push(`o.tenant = ${where.value(tenant)}`)
-  if (nonce !== undefined) conditions.push(`o.nonce = ${where.value(nonce)}`)
-  if (to !== undefined) conditions.push(`o.due_at < ${where.value(to, 'bigint')}`)
-  return conditions.map((condition) => ` and ${condition}`).join('')
+  const parts: string[] = []
+  const ended = [view === 'fires' ? 'x.is_final' : 'x.token > 0']
+  if (outcome !== undefined && outcome !== 'open') {
+    ended.push(`x.reason = any (array[${reasonsOf(outcome).join(', ')}]::smallint[])`)
+  }
+  const indexed = `h.due_at${direction}, h.key${direction}`
+  if (isEndedWanted) {
+    const places = linePlaces(schema, where, query)
+    parts.push(linesFrom(schema, places, asked('h', [...ended, ...within]), indexed, limit))
+  }
+  if (isEndedWanted && from !== null && view === 'fires') {
+    const key = schedule === undefined ? '' : ` and h.key = ${numberOf(schema, '_names', where.value(schedule))}`
+    const places = { from: '(values (1)) p', on: `h.token < 0 and h.space = ${spaceOf(schema)}${key}` }
+    const reaching = [...ended, `x.started_at >= ${from}`, `x.due_at < ${from}`]
+    parts.push(linesFrom(schema, places, asked('h', reaching), indexed, limit))
+  }
+  const lines = isEndedWanted ? `select * from (${parts.join(' union all ')}) h ${sorted('h')}` : null
+  const running = view === 'fires' ? [] : ['x.token > 0']
+  const open = isOpenWanted ? openSql(schema, where, schedule, asked('o', [...running, ...within])) : null
+  return where.select(pageSql(schema, lines, open === null ? null : `${open} ${sorted('o')}`))
 }
 
 /** SQL: open fires `o`. Those of plain schedules are in the clocks that claims lead to. */
@@ -232,65 +228,19 @@ function openSql(schema: string, where: Where, schedule: string | undefined, con
          cross join lateral (select * from ${schema}._clocks k where k.key = w.key and k.runner = w.runner offset 0) k`
       : `${schema}._clocks k`
   return `
-  select o.key, o.due_at, o.token, o.started_at, o.nonce
+  select o.key, o.due_at, o.token, o.nonce
     from (
-      select k.key, k.due_at, k.token, k.started_at, '' as nonce, k.job, k.runner,
+      select k.key, k.due_at, k.token, '' as nonce, k.job, k.runner,
              coalesce((select s.tenant from ${schema}._schedules s where s.key = k.key), '') as tenant
         from ${held}
        where k.runner <> 0${key === null ? '' : ` and k.key = ${key}`}
       union all
-      select o.key, o.due_at, o.token, o.started_at, o.nonce, (select k.job from ${schema}._clocks k where k.key = o.key), o.runner, o.tenant
+      select o.key, o.due_at, o.token, o.nonce, (select k.job from ${schema}._clocks k where k.key = o.key), o.runner, o.tenant
         from ${schema}._open o
        where ${key === null ? 'true' : `o.key = ${key}`}
     ) o
     join ${schema}._names n on n.key = o.key
    where n.namespace = $1::text${conditions}`
-}
-
-function runPlaces(schema: string, where: Where, query: RunQuery): Places {
-  const { schedule, fire, outcome, job } = query
-  const name = fire?.schedule ?? schedule
-  if (name !== undefined) {
-    const key = numberOf(schema, '_names', where.value(name))
-    return { from: `(select ${key} as key) p`, on: 'h.token > 0 and h.key = p.key' }
-  }
-  if (outcome !== undefined && outcome !== 'open' && outcome !== 'succeeded') {
-    return troublePlaces(schema, outcome, 'token > 0')
-  }
-  return jobPlaces(schema, job === undefined ? null : where.value(job), 'token > 0')
-}
-
-export function selectRuns(schema: string, namespace: string, query: RunQuery): Select {
-  const where = new Where(namespace)
-  const { fire, outcome, schedule, token } = query
-  const limit = where.value(query.limit + 1, 'bigint')
-  const places = runPlaces(schema, where, query)
-  const both: string[] = []
-  if (fire !== undefined && schedule !== undefined && fire.schedule !== schedule) both.push('false')
-  if (fire !== undefined)
-    both.push(`x.due_at = ${where.value(fire.dueAt, 'bigint')}`, `x.nonce = ${where.value(fire.nonce)}`)
-  if (token !== undefined) both.push(`x.token = ${where.value(token, 'bigint')}`)
-  if (query.job !== undefined) both.push(`x.job = ${numberOf(schema, '_jobs', where.value(query.job))}`)
-  if (query.instance !== undefined) both.push(`x.runner = ${runnerOf(schema, where, query.instance)}`)
-  if (query.from !== undefined) both.push(`x.started_at >= ${where.value(query.from, 'bigint')}`)
-  if (query.to !== undefined) both.push(`x.started_at < ${where.value(query.to, 'bigint')}`)
-  if (query.after !== null) {
-    const [startedAt, key, last] = readCursor(query.after, ['number', 'number', 'string'])
-    const behind = [where.value(startedAt, 'bigint'), where.value(key, 'bigint'), where.value(last, 'bigint')]
-    both.push(`(x.started_at, x.key, x.token) < (${behind.join(', ')})`)
-  }
-  const conditions = (row: string): string => both.map((one) => ` and ${one.replaceAll('x.', `${row}.`)}`).join('')
-  const sorted = (row: string): string => ['started_at', 'key', 'token'].map((one) => `${row}.${one} desc`).join(', ')
-  ofOutcome(where, outcome)
-  const lines =
-    outcome === 'open'
-      ? null
-      : `select * from (${linesFrom(schema, places, where.sql() + conditions('h'), 'h.started_at desc, h.key desc', limit)}) h order by ${sorted('h')} limit ${limit}`
-  const open =
-    outcome === undefined || outcome === 'open'
-      ? `${openSql(schema, where, fire?.schedule ?? schedule, ' and o.token > 0')}${conditions('o')} order by ${sorted('o')} limit ${limit}`
-      : null
-  return where.select(pageSql(schema, lines, open))
 }
 
 /** A fire that is open or has any line: its last line, the final one first. */

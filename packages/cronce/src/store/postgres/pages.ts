@@ -1,9 +1,9 @@
 import { OUTCOMES } from '../../model/outcome.ts'
-import type { FireRecord, HourCount, RunNotes, RunRecord } from '../../model/record.ts'
-import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
-import { viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
-import { writeCursor } from '../cursor.ts'
-import type { End, Page } from '../store.ts'
+import type { FireRecord, HourCount, ListedRecord, RunNotes } from '../../model/record.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { listLine, listOpenFire, viewEndedFire, viewOpenFire } from '../../model/views.ts'
+import { compareBytes, comparePlaces, placeOf, writeCursor } from '../cursor.ts'
+import type { Page, RecordQuery } from '../store.ts'
 import { type LineRow, lineOf, type StoreMoment } from './rows.ts'
 import type { StatesAnswer } from './schedules.ts'
 
@@ -12,8 +12,6 @@ interface OpenRow {
   readonly key: number
   readonly dueAt: Instant
   readonly nonce: string
-  readonly token: string
-  readonly startedAt: Instant
   readonly notes: RunNotes | null
 }
 
@@ -29,45 +27,30 @@ export interface EndsAnswer extends StoreMoment {
   readonly lines: readonly LineRow[]
 }
 
-/** An item of a list, and where it stands there. */
-interface Placed<Item> {
-  readonly item: Item
-  readonly at: Instant
-  readonly key: number
-  readonly last: string
-}
-
-type Compare = (one: string, other: string) => number
-
-const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
-
-export function firePage(
+export function recordPage(
   answer: PageAnswer,
   states: readonly ScheduleState[],
-  limit: number,
-  isLatest: boolean,
-): Page<FireRecord> {
-  const placed = (row: LineRow | OpenRow, item: FireRecord): Placed<FireRecord> => {
-    return { item, at: row.dueAt, key: row.key, last: row.nonce }
-  }
-  const ended = answer.lines.map((row) => placed(row, viewEndedFire(lineOf(row))))
-  const open = openIn(answer, states).map(({ row, state, fire }) => placed(row, viewOpenFire(state, fire)))
-  return pageOf(answer.now, [...ended, ...open], limit, isLatest ? -1 : 1, compareBytes)
-}
-
-export function runPage(
-  answer: PageAnswer,
-  states: readonly ScheduleState[],
-  limit: number,
-): Page<RunRecord & RunNotes> {
-  const placed = (row: LineRow | OpenRow, run: RunRecord): Placed<RunRecord & RunNotes> => {
-    return { item: { ...run, ...(row.notes ?? UNTOLD) }, at: row.startedAt, key: row.key, last: row.token }
-  }
-  const ended = answer.lines.map((row) => placed(row, viewEndedRun(lineOf(row))!))
-  const open = openIn(answer, states).flatMap(({ row, state, fire }) =>
-    isRunning(fire) ? [placed(row, viewOpenRun(state, fire))] : [],
+  { view, order, limit }: RecordQuery,
+): Page<ListedRecord> {
+  const placed = (record: ListedRecord, key: number) => ({ record, key, ...placeOf(record, view) })
+  const ended = answer.lines.map((row) => placed(lineRecordOf(row), row.key))
+  const open = openIn(answer, states).map(({ row, state, fire }) =>
+    placed(listOpenFire(state, fire, row.notes), row.key),
   )
-  return pageOf(answer.now, [...ended, ...open], limit, -1, compareNumbers)
+  const sign = order === 'earliest' ? 1 : -1
+  // Schedules are in the order of their keys.
+  const sorted = [...ended, ...open].sort(
+    (one, other) => sign * (one.dueAt - other.dueAt || one.key - other.key || comparePlaces(one, other, compareBytes)),
+  )
+  const page = sorted.slice(0, limit)
+  const last = page.at(-1)
+  const isCut = sorted.length > limit && last !== undefined
+  const next = isCut ? writeCursor([last.dueAt, last.key, last.nonce, last.token]) : null
+  return { now: answer.now, items: page.map(({ record }) => record), next }
+}
+
+function lineRecordOf(row: LineRow): ListedRecord {
+  return listLine(lineOf(row), row.notes)
 }
 
 /** A fire by itself: open, or as its last line says. `null`: it is gone. */
@@ -94,12 +77,9 @@ export function hoursOf({ hours }: CountAnswer): HourCount[] {
     .sort((one, other) => one.hour - other.hour || compareBytes(one.outcome, other.outcome))
 }
 
-/** None if the fire is open again. */
-export function endsOf(row: LineRow): End[] {
-  const line = lineOf(row)
-  const run = viewEndedRun(line)
-  if (run !== null) return [{ kind: 'run', run: { ...run, ...(row.notes ?? UNTOLD) } }]
-  return line.isFinal ? [{ kind: 'fire', fire: viewEndedFire(line) }] : []
+/** A fire that is open again has not ended. */
+export function endsOf(rows: readonly LineRow[]): ListedRecord[] {
+  return rows.filter((row) => row.isFinal || lineOf(row).run !== null).map(lineRecordOf)
 }
 
 function openIn({ open, states: { key: keys } }: PageAnswer, states: readonly ScheduleState[]) {
@@ -109,30 +89,4 @@ function openIn({ open, states: { key: keys } }: PageAnswer, states: readonly Sc
     const fire = state?.open.find(({ dueAt, nonce }) => dueAt === row.dueAt && nonce === row.nonce)
     return state === undefined || fire === undefined ? [] : [{ row, state, fire }]
   })
-}
-
-function pageOf<Item>(
-  now: Instant,
-  found: readonly Placed<Item>[],
-  limit: number,
-  sign: 1 | -1,
-  compare: Compare,
-): Page<Item> {
-  const sorted = found.toSorted(
-    (one, other) => sign * (one.at - other.at || one.key - other.key || compare(one.last, other.last)),
-  )
-  const items = sorted.slice(0, limit)
-  const last = items.at(-1)
-  const isCut = sorted.length > limit && last !== undefined
-  return { now, items: items.map(({ item }) => item), next: isCut ? writeCursor([last.at, last.key, last.last]) : null }
-}
-
-/** In the order of the database. */
-function compareBytes(one: string, other: string): number {
-  return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
-}
-
-/** Decimal numbers: the longer one is the larger one. */
-function compareNumbers(one: string, other: string): number {
-  return one.length - other.length || compareBytes(one, other)
 }

@@ -103,6 +103,9 @@ export function plainRunOf(fire: OpenFire): PlainRun | null {
   return isPlainRun && isPlainFire ? { dueAt, ...run } : null
 }
 
+/** The highest number that a column of type integer holds. */
+export const MOST_FAILED = 2 ** 31 - 1
+
 /** Whether columns say all of the state: nothing uncommon, and at most one open run, which is plain. */
 export function isPlain(state: ScheduleState): boolean {
   const { open } = state
@@ -112,19 +115,22 @@ export function isPlain(state: ScheduleState): boolean {
     state.retirements === undefined &&
     state.skipped === undefined &&
     state.backfills.length === 0 &&
+    state.failedInRow <= MOST_FAILED &&
     (open.length === 0 || (open.length === 1 && plainRunOf(open[0]!) !== null))
   )
 }
 
 /** What a state has that columns do not say. */
-type Uncommon = Pick<ScheduleState, 'pause' | 'retiredAt' | 'retirements' | 'skipped' | 'backfills' | 'open'>
+type Uncommon = Pick<ScheduleState, 'pause' | 'retiredAt' | 'retirements' | 'skipped' | 'backfills' | 'open'> &
+  Partial<Pick<ScheduleState, 'failedInRow'>>
 
 export function moreOf(state: ScheduleState): string {
   if (isPlain(state)) return ''
-  const { pause, retiredAt, retirements, skipped, backfills, open } = state
+  const { pause, retiredAt, retirements, skipped, backfills, open, failedInRow } = state
   const more: Uncommon = {
     pause,
     retiredAt,
+    ...(failedInRow > MOST_FAILED ? { failedInRow } : {}),
     ...(retirements === undefined ? {} : { retirements }),
     ...(skipped === undefined ? {} : { skipped }),
     backfills,

@@ -43,6 +43,16 @@ export interface DueAnswer extends StatesAnswer {
   readonly othersAt: Instant | null
 }
 
+/** A row of `_definitions` as it is read. Its texts are JSON, which the server need not take apart. */
+export type DefinitionColumns = readonly [
+  id: number,
+  revision: number,
+  createdAt: Instant,
+  updatedAt: Instant,
+  source: string,
+  definition: string,
+]
+
 /** A row of `_definitions`, which never changes. */
 export interface DefinitionRow {
   readonly id: number
@@ -68,18 +78,28 @@ const MOST_KEPT = 50_000
  */
 export class Definitions {
   readonly #rows = new Map<number, DefinitionRow>()
+  /** By their text: most schedules have the same one. */
+  readonly #sources = new Map<string, Source>()
   readonly #known = new WeakMap<Definition, KnownSchedule>()
   #epoch = 0
 
   /** Of these, those that were not read in this epoch. */
   missing(columns: StateColumns, epoch: number): number[] {
-    if (epoch !== this.#epoch || this.#rows.size > MOST_KEPT) this.#rows.clear()
+    if (epoch !== this.#epoch || this.#rows.size > MOST_KEPT) {
+      this.#rows.clear()
+      this.#sources.clear()
+    }
     this.#epoch = epoch
     return columns.key === null ? [] : columns.definition.filter((id) => !this.#rows.has(id))
   }
 
-  add(rows: readonly DefinitionRow[]): void {
-    for (const row of rows) this.#rows.set(row.id, row)
+  add(rows: readonly DefinitionColumns[]): void {
+    for (const [id, revision, createdAt, updatedAt, text, definition] of rows) {
+      const source = this.#sources.get(text) ?? (JSON.parse(text) as Source)
+      this.#sources.set(text, source)
+      const parsed = JSON.parse(definition) as Definition
+      this.#rows.set(id, { id, revision, createdAt, updatedAt, source, definition: parsed })
+    }
   }
 
   /** Unless the schedule has been defined anew since. */

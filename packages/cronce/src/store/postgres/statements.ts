@@ -84,8 +84,9 @@ create index _schedules_app on {schema}._schedules (namespace, app, name) where 
 create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
 
 -- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
--- short in the log. A plain schedule has at most one open run, which is in due_at, token, claim, started_at and runner, and
--- nothing uncommon. Otherwise \`more\` is JSON with all that is open and uncommon, and what is open is also in _open.
+-- short in the log. The mark is the later one of \`mark\` and due_at, so that a plain claim need not write both. A plain schedule has
+-- at most one open run, which is in due_at, token, claim, started_at and runner, and nothing uncommon. Otherwise \`more\` is JSON with
+-- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
   definition bigint not null,
@@ -93,10 +94,10 @@ create table {schema}._clocks (
   bucket smallint not null,
   format smallint not null,
   trimmed_before bigint not null,
+  mark bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
   planned_to bigint not null,
-  mark bigint not null,
   tokens bigint not null,
   fired bigint not null,
   due_at bigint not null,
@@ -105,7 +106,7 @@ create table {schema}._clocks (
   started_at bigint not null,
   version bigint not null,
   runner integer not null,
-  failed_in_row bigint not null,
+  failed_in_row integer not null,
   ended bigint not null,
   last_due bigint not null,
   last_ok_due bigint not null,
@@ -173,14 +174,12 @@ create table {schema}._history (
   more text not null,
   primary key (key, due_at, number)
 );
-create index _history_time on {schema}._history (job, due_at, key) where is_final;
-create index _history_started on {schema}._history (job, started_at, key) where token > 0;
+create index _history_time on {schema}._history (job, due_at, key);
 create index _history_expiry on {schema}._history (space, expires_at) where is_final;
 create index _history_ended on {schema}._history (ended_in) where reason > 0;
 create index _history_nonce on {schema}._history (nonce, key) where nonce <> '';
-create index _history_trouble on {schema}._history (space, reason, due_at, key) where is_final and reason > {trouble};
-create index _history_failed on {schema}._history (space, reason, started_at, key) where token > 0 and reason > {trouble};
-create index _history_tenant on {schema}._history (space, tenant, due_at, key) where is_final and tenant <> '';
+create index _history_trouble on {schema}._history (space, reason, due_at, key) where reason > {trouble};
+create index _history_tenant on {schema}._history (space, tenant, due_at, key) where tenant <> '';
 create index _history_range on {schema}._history (space, started_at) where token < 0 and is_final;
 
 -- How many fires ended how, by the hour they were due in. Each connection counts in rows of its own, so that none waits for another.
@@ -645,9 +644,7 @@ end
 $cronce$;`,
   look: `select exists (select from {schema}._live($1::text, $2::text, $3::text::bigint))::text as answer`,
   definitions: `select coalesce((
-         select json_agg(json_build_object(
-                  'id', d.id, 'revision', d.revision, 'createdAt', d.created_at, 'updatedAt', d.updated_at,
-                  'source', d.source::json, 'definition', d.definition::json))
+         select json_agg(json_build_array(d.id, d.revision, d.created_at, d.updated_at, d.source, d.definition))
            from json_array_elements_text($1::text::json) as w (id)
           cross join lateral (select * from {schema}._definitions d where d.id = w.id::bigint offset 0) d
        ), '[]')::text as answer`,
@@ -771,7 +768,7 @@ begin
     select *
       from json_to_recordset(_changes::json) as c (
         id text, version bigint, epoch bigint, not_before bigint, creates json, reopens json, history json, rewrites json, limits json,
-        below bigint, before bigint, is_gone boolean, open json, slots json, tokens bigint, fired bigint, ended bigint, failed_in_row bigint,
+        below bigint, before bigint, is_gone boolean, open json, slots json, tokens bigint, fired bigint, ended bigint, failed_in_row integer,
         wake_at bigint, next_at bigint, planned_to bigint, trimmed_before bigint, last_due bigint, last_ok_due bigint, last_ok_at bigint,
         zone text, more text, bucket smallint, job text, tenant text, app text, status text, revision bigint, created_at bigint,
         updated_at bigint, source text, definition text
@@ -794,7 +791,7 @@ begin
          where k.key = _name.key and k.version = _change.version and k.format <= {format}
            for no key update skip locked;
         if _clock.key is null then exit one; end if;
-        _mark := _clock.mark;
+        _mark := greatest(_clock.mark, _clock.due_at);
       end if;
       if _change.not_before > _at.now then
         _result := 'early';
@@ -1041,7 +1038,7 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set wake_at = u.wake_at, next_at = u.next_at, planned_to = u.planned_to, mark = u.due_at, tokens = u.tokens, fired = u.fired,
+         set wake_at = u.wake_at, next_at = u.next_at, planned_to = u.planned_to, tokens = u.tokens, fired = u.fired,
              due_at = u.due_at, token = u.token, claim = _head.claim, started_at = u.started_at, version = c.version + 1,
              runner = _claimant.number
         from unnest(
@@ -1049,7 +1046,7 @@ begin
                _tokens::bigint[], _fired::bigint[], _due_at::bigint[], _token::bigint[], _started_at::bigint[]
              ) as u (key, version, not_before, wake_at, next_at, planned_to, tokens, fired, due_at, token, started_at)
        where c.key = u.key and c.version = u.version and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
-         and u.due_at > c.mark and u.not_before <= _at.now
+         and u.due_at > greatest(c.mark, c.due_at) and u.not_before <= _at.now
       returning c.key
     )
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -1087,7 +1084,7 @@ begin
          set version = c.version + 1, runner = 0, failed_in_row = u.failed_in_row, ended = u.number, last_due = u.last_due,
              last_ok_due = u.last_ok_due, last_ok_at = u.last_ok_at
         from unnest(
-               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _numbers::bigint[], _failed_in_row::bigint[], _last_due::bigint[],
+               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _numbers::bigint[], _failed_in_row::integer[], _last_due::bigint[],
                _last_ok_due::bigint[], _last_ok_at::bigint[], _ended_at::bigint[], _expires_at::bigint[], _reasons::smallint[],
                _tenants::text[], _more::text[]
              ) as u (key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, ended_at, expires_at, reason, tenant, more)
@@ -1340,14 +1337,14 @@ begin
     delete from {schema}._instances i where i.number = any (_gone);
     update {schema}._runners r set gone_at = _now where r.number = any (_gone);
   end if;
-  -- Runs name their instance by its number. Who was gone before the oldest run on record began is named by none.
+  -- Lines name their instance by its number. A run starts when its fire is due, or later, and its instance is forgotten a day after its
+  -- last run at the earliest. So no line names an instance that was forgotten before the oldest fire on record was due; a second day
+  -- allows for a clock that was set.
   delete from {schema}._runners r
    where r.namespace = _namespace and r.gone_at > {none} and r.gone_at < coalesce((
-           select min(h.started_at)
+           select min(h.due_at)
              from {schema}._jobs j
-            cross join lateral (
-              select h.started_at from {schema}._history h where h.job = j.number and h.token > 0 order by h.started_at limit 1
-            ) h
+            cross join lateral (select h.due_at from {schema}._history h where h.job = j.number order by h.due_at limit 1) h
             where j.namespace = _namespace
          ), _now) - 86400000;
 

@@ -28,7 +28,7 @@ import type { Database, Statement } from './database.ts'
 import { storeStatements } from './functions.ts'
 import { moveEpoch } from './identity.ts'
 import { type BeatRow, beatValue, type InstancesAnswer, instanceOf } from './instances.ts'
-import { type Select, selectFire, selectFires, selectRuns, selectSchedules } from './lists.ts'
+import { type Select, selectFire, selectRecords, selectSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { Looks } from './looks.ts'
 import {
@@ -36,15 +36,14 @@ import {
   type EndsAnswer,
   endsOf,
   fireOf,
-  firePage,
   hoursOf,
   type LatestAnswer,
   type PageAnswer,
-  runPage,
+  recordPage,
 } from './pages.ts'
 import { type PlainAnswer, planOf } from './plain.ts'
 import { lineOf, type StoreMoment } from './rows.ts'
-import { type DefinitionRow, Definitions, type DueAnswer, type StatesAnswer } from './schedules.ts'
+import { type DefinitionColumns, Definitions, type DueAnswer, type StatesAnswer } from './schedules.ts'
 import { quoteSchema } from './schema-name.ts'
 import { fireValues, notesValue, stepCall } from './steps.ts'
 import { type LockAnswer, transact } from './transact.ts'
@@ -124,7 +123,7 @@ export function openStore<Tx>(
       const answer = await send<Answer>(statement, values)
       const missing = definitions.missing(answer.states, answer.epoch)
       if (missing.length > 0) {
-        definitions.add(await send<DefinitionRow[]>(statements.definitions, [JSON.stringify(missing)]))
+        definitions.add(await send<DefinitionColumns[]>(statements.definitions, [JSON.stringify(missing)]))
       }
       const states = definitions.decode(answer.states, newer)
       if (states !== null) return [answer, states]
@@ -340,13 +339,8 @@ export function openStore<Tx>(
 
   const askPage = ({ values, ...statement }: Select) => askStates<PageAnswer>(askMoment, statement, values)
 
-  const listRuns: Store['listRuns'] = async (query) =>
-    runPage(...(await askPage(selectRuns(schema, namespace, query))), query.limit)
-
-  const listFires: Store['listFires'] = async (query) => {
-    const found = await askPage(selectFires(schema, namespace, query))
-    return firePage(...found, query.limit, (query.order ?? 'latest') === 'latest')
-  }
+  const listRecords: Store['listRecords'] = async (query) =>
+    recordPage(...(await askPage(selectRecords(schema, namespace, query))), query)
 
   const listSchedules: Store['listSchedules'] = async (query): Promise<Page<ScheduleState>> => {
     const { values, ...statement } = selectSchedules(schema, namespace, query)
@@ -361,7 +355,7 @@ export function openStore<Tx>(
     const [epochThen, snapshot] = after === null ? [null, null] : readCursor(after, ['number', 'string'])
     const answer = await askMoment<EndsAnswer>(statements.ends, [namespace, snapshot ?? '', String(limit + 1)])
     const isKnown = epochThen === null || epochThen === answer.epoch
-    const items = isKnown ? answer.lines.slice(0, limit).flatMap(endsOf) : []
+    const items = isKnown ? endsOf(answer.lines.slice(0, limit)) : []
     const next = writeCursor([answer.epoch, answer.snapshot])
     return { now: answer.now, items, next, complete: isKnown && !answer.erased && answer.lines.length <= limit }
   }
@@ -377,8 +371,8 @@ export function openStore<Tx>(
 
   /** A newcomer has not heard who began to hold runs; what others say of themselves is as old as their last beat. */
   const hearWhoIsBusy = async (): Promise<void> => {
-    const { items } = await listRuns({ outcome: 'open', after: null, limit: HOLDERS })
-    for (const { instance } of items) wakeUp.markBusy(instance)
+    const { items } = await listRecords({ view: 'runs', outcome: 'open', after: null, limit: HOLDERS })
+    for (const { run } of items) if (run !== null) wakeUp.markBusy(run.instance)
   }
 
   const beat = async (given: Beat): Promise<BeatAnswer> => {
@@ -455,10 +449,13 @@ export function openStore<Tx>(
     },
     apply,
     beat,
-    bury: ({ instance, renewals, hint }) =>
-      ask<boolean>(statements.bury, [namespace, instance, String(renewals), String(hint)]),
-    drain: (instance, wanted) =>
-      ask<boolean>(statements.drain, [namespace, instance, String(wanted), wakeUp.channel, wakeUp.payload]),
+    mark: (mark) =>
+      mark.kind === 'dead'
+        ? ask<boolean>(statements.bury, [namespace, mark.instance, String(mark.renewals), String(mark.hint)])
+        : ask<boolean>(statements.drain, [
+            ...[namespace, mark.instance, String(mark.drain)],
+            ...[wakeUp.channel, wakeUp.payload],
+          ]),
     step,
     async annotate(notes) {
       return { stale: await ask<string[]>(statements.annotate, [namespace, notesValue(notes)]) }
@@ -472,7 +469,7 @@ export function openStore<Tx>(
     loadApp: (name) => ask(statements.loadApp, [namespace, name]),
     saveApp: (app) => ask<boolean>(statements.saveApp, [namespace, app.name, String(app.version), JSON.stringify(app)]),
     listSchedules,
-    listFires,
+    listRecords,
     async listLatest({ schedules, limit }) {
       const values = [namespace, JSON.stringify(schedules), String(limit)]
       const { now, lines } = await askMoment<LatestAnswer>(statements.listLatest, values)
@@ -482,16 +479,13 @@ export function openStore<Tx>(
       const answer = await askMoment<CountAnswer>(statements.countFires, [namespace, String(from), String(to)])
       return { now: answer.now, hours: hoursOf(answer) }
     },
-    listRuns,
     listEnds,
     listSteps: (fire) => ask(statements.listSteps, [namespace, ...fireValues(fire)]),
     listInstances,
-    async prune(limit) {
-      return { deleted: await ask<number>(statements.prune, [namespace, String(limit)]) }
-    },
-    async erase(schedule, limit) {
-      const left = await ask<number | 'exists'>(statements.erase, [namespace, schedule, String(limit)])
-      if (left !== 'exists') return left === 0
+    async prune(limit, schedule) {
+      if (schedule === undefined) return { deleted: await ask<number>(statements.prune, [namespace, String(limit)]) }
+      const deleted = await ask<number | 'exists'>(statements.erase, [namespace, schedule, String(limit)])
+      if (deleted !== 'exists') return { deleted }
       throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
         hint: 'Remove it first: its records are what keeps it from running twice.',
       })

@@ -89,7 +89,7 @@ export function plainSettlement(change: Change, line: string): PlainSettlement |
     counted,
     isFirst ? goesAt : '',
   ]
-  return { head, line: next, args, instance: ended.run.instance, ...timesOf(ended, ended.run.startedAt) }
+  return { head, line: next, args, instance: ended.run.instance, ...timesOf(ended) }
 }
 
 /** Empty if the schedule wakes when it did before. */
@@ -106,11 +106,8 @@ function isAbove(dueAt: number, mark: string): boolean {
   return mark === '-' || dueAt > Number(mark)
 }
 
-function timesOf(
-  { dueAt, endedAt }: HistoryRecord,
-  startedAt: number,
-): { readonly earliest: number; readonly latest: number } {
-  return { earliest: Math.min(dueAt, startedAt, endedAt), latest: Math.max(dueAt, startedAt, endedAt) }
+function timesOf({ dueAt, endedAt }: HistoryRecord): { readonly earliest: number; readonly latest: number } {
+  return { earliest: Math.min(dueAt, endedAt), latest: Math.max(dueAt, endedAt) }
 }
 
 /** A change with the place of its result. */

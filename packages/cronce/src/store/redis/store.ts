@@ -30,7 +30,8 @@ import {
   whole,
 } from './keys.ts'
 import type { Link, Script } from './link.ts'
-import { countFires, findFire, listEnds, listFires, listLatest, listRuns, listSchedules } from './lists.ts'
+import { listLatest, listRecords, viewFire } from './list-records.ts'
+import { countFires, listEnds, listSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { type Answer, Asker } from './moment.ts'
 import {
@@ -46,14 +47,13 @@ import {
   ANNOTATE,
   APPLY,
   BEAT,
-  BURY,
   CLAIM,
-  DRAIN,
   DUE,
   ERASE,
   LIST_STEPS,
   LOAD,
   LOAD_APP,
+  MARK,
   PRUNE,
   SAVE_APP,
   SETTLE,
@@ -261,7 +261,7 @@ export async function openStore(
       verdicts.map(async (verdict, index): Promise<ChangeResult> => {
         if ('result' in verdict) return verdict.result
         if ('again' in verdict) return results.shift()!
-        const fire = await findFire(reader, changes[index]!.id, verdict.exists)
+        const fire = await viewFire(reader, changes[index]!.id, verdict.exists)
         // Gone since: the change may be decided anew.
         return fire === null ? { kind: 'conflict' } : { kind: 'exists', fire }
       }),
@@ -340,12 +340,13 @@ export async function openStore(
     },
     apply,
     beat,
-    bury: ({ instance, renewals, hint }) => askFlag(BURY, [encodeName(instance), String(renewals), hint ? '1' : '0']),
-    async drain(instance, isWanted) {
-      const args = [encodeName(instance), isWanted ? '1' : '0', session.publish, wakeUp.channel, wakeUp.payload]
-      const isKnown = await askFlag(DRAIN, args)
-      if (isKnown) wakeUp.ring()
-      return isKnown
+    async mark(mark) {
+      const id = encodeName(mark.instance)
+      if (mark.kind === 'dead') return askFlag(MARK, [id, String(mark.renewals), mark.hint ? '1' : '0'])
+      const told = [session.publish, wakeUp.channel, wakeUp.payload]
+      const isMarked = await askFlag(MARK, [id, '', mark.drain ? '1' : '0', ...told])
+      if (isMarked) wakeUp.ring()
+      return isMarked
     },
     async step(command) {
       return stepAnswerOf((await ask(STEP, stepValues(command))).lines)
@@ -372,31 +373,27 @@ export async function openStore(
       requireOpen()
       return listSchedules(reader, query)
     },
-    async listFires(query) {
+    async listRecords(query) {
       requireOpen()
-      return listFires(reader, query)
+      return listRecords(reader, query)
     },
     async listLatest(query) {
       requireOpen()
       return { now: (await ask(LOAD, ['0'])).now, fires: await listLatest(ask, query) }
     },
     countFires: (query) => countFires(ask, query),
-    async listRuns(query) {
-      requireOpen()
-      return listRuns(reader, query)
-    },
     async listEnds(query) {
       requireOpen()
       return listEnds(ask, query)
     },
     listSteps,
     listInstances: (query) => listInstances(ask, query),
-    async prune(limit) {
-      return { deleted: Number((await ask(PRUNE, [String(limit)])).lines[0]) }
-    },
-    async erase(schedule, limit) {
-      const [left] = (await ask(ERASE, [memberOf(schedule), String(limit)])).lines
-      if (left !== 'exists') return left === '0'
+    async prune(limit, schedule) {
+      const { lines } =
+        schedule === undefined
+          ? await ask(PRUNE, [String(limit)])
+          : await ask(ERASE, [memberOf(schedule), String(limit)])
+      if (lines[0] !== 'exists') return { deleted: Number(lines[0]) }
       throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
         hint: 'Remove it first: its records are what keeps it from running twice.',
       })

@@ -7,7 +7,7 @@ import { viewEndedFire, viewOpenFire } from '../../model/views.ts'
 import type { ChangeResult } from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { deleteFires } from './prune.ts'
-import { fireKeyOf, lineOf, viewLine } from './rows.ts'
+import { fireKeyOf, lineOf } from './rows.ts'
 import { headOf, loadSchedules, writeSchedule } from './schedules.ts'
 
 /** The final line of the fire, or its last one. */
@@ -27,8 +27,8 @@ const IS_OPEN = 'select 1 from cronce_open where namespace = ? and schedule = ? 
 const OPEN_OF =
   'select due_at, nonce, job, tenant, token, instance from cronce_open where namespace = ? and schedule = ?'
 const OPEN = `
-insert or replace into cronce_open (namespace, schedule, due_at, nonce, job, tenant, token, instance, started_at)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+insert or replace into cronce_open (namespace, schedule, due_at, nonce, job, tenant, token, instance)
+values (?, ?, ?, ?, ?, ?, ?, ?)`
 const CLOSE_ALL = 'delete from cronce_open where namespace = ? and schedule = ?'
 const CLOSE = 'delete from cronce_open where namespace = ? and schedule = ? and due_at = ? and nonce = ?'
 const REOPEN = `
@@ -48,8 +48,8 @@ const DELETE_LINE = `delete from cronce_history indexed by cronce_history_fire w
 const APPEND = `
 insert into cronce_history
   (namespace, schedule, number, due_at, nonce, is_final, job, tenant, outcome, ended_at, expires_at, until_at,
-   token, instance, started_at, line)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+   token, instance, line)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const COUNT_SLOT = 'select count(*) as runs from cronce_run_slots where namespace = ? and slot = ?'
 const SLOTS_OF =
   'select slot, token from cronce_run_slots indexed by cronce_run_slots_schedule where namespace = ? and schedule = ?'
@@ -162,7 +162,7 @@ function findFire({ db, namespace }: Batch, fire: FireKey): FireRecord | null {
     nonce === ''
       ? statement(db, LINE).get(namespace, schedule, dueAt, nonce)
       : statement(db, LINE_BY_NONCE).get(namespace, schedule, nonce)
-  return row === undefined ? null : viewLine(row)
+  return row === undefined ? null : viewEndedFire(lineOf(row))
 }
 
 function isSame(one: FireKey, other: FireKey): boolean {
@@ -193,7 +193,6 @@ function append(batch: Batch, line: HistoryRecord): void {
     line.range?.untilAt ?? null,
     run?.token ?? null,
     run?.instance ?? null,
-    run?.startedAt ?? null,
     JSON.stringify(line),
   )
 }
@@ -215,11 +214,11 @@ function writeOpen({ db, namespace }: Batch, wereOpen: number, { id, state }: Ch
   for (const fire of open) {
     const { job } = state!.definition
     const tenant = fire.tenant === undefined ? state!.definition.tenant : fire.tenant
-    const { token = null, instance = null, startedAt = null } = fire.run ?? {}
+    const { token = null, instance = null } = fire.run ?? {}
     const known = before.find((row) => isOf(row, fire))
     const isSame = known?.token === token && known.instance === instance && known.job === job && known.tenant === tenant
     if (isSame) continue
-    statement(db, OPEN).run(namespace, id, fire.dueAt, fire.nonce, job, tenant, token, instance, startedAt)
+    statement(db, OPEN).run(namespace, id, fire.dueAt, fire.nonce, job, tenant, token, instance)
   }
 }
 

@@ -8,6 +8,7 @@ import {
   ENDED_LOOKED,
   ENDED_SHOWN,
   type HeldRun,
+  type InstanceMark,
   type InstanceQuery,
 } from '../store.ts'
 import { versionOfApp } from './apps.ts'
@@ -52,10 +53,7 @@ update cronce_instances
 const DESCRIBE =
   'update cronce_instances set state = ?, beat = ?, ended_at = ?, record = ? where namespace = ? and id = ?'
 const BURY = "update cronce_instances set state = 'dead', ended_at = ? where namespace = ? and id = ?"
-const DRAIN = `
-update cronce_instances
-   set drain = ?
- where namespace = ? and id = ? and state in ('live', 'draining')`
+const DRAIN = 'update cronce_instances set drain = ? where namespace = ? and id = ?'
 export const HELD = `
 select schedule, token, state
   from cronce_open indexed by cronce_open_held
@@ -145,22 +143,16 @@ function heldOf(row: Row): HeldRun {
   return { schedule: String(row.schedule), token, claim, cancel }
 }
 
-export function bury(
-  fleet: Fleet,
-  { instance, renewals, hint }: { readonly instance: string; readonly renewals: number; readonly hint: boolean },
-): boolean {
+export function mark(fleet: Fleet, mark: InstanceMark): boolean {
   const { db, namespace, now } = fleet
-  const row = statement(db, GET).get(namespace, instance)
+  const row = statement(db, GET).get(namespace, mark.instance)
   if (row === undefined) return false
-  const found = instanceOf(row, fleet.host)
-  if (found.state === 'dead') return true
-  if (found.state === 'left' || found.renewals !== renewals || !(hint || found.expired)) return false
-  statement(db, BURY).run(now, namespace, instance)
+  const { state, renewals, expired } = instanceOf(row, fleet.host)
+  if (!isLive(state)) return mark.kind === 'dead' && state === 'dead'
+  if (mark.kind === 'drain') statement(db, DRAIN).run(mark.drain ? 1 : 0, namespace, mark.instance)
+  else if (renewals !== mark.renewals || !(mark.hint || expired)) return false
+  else statement(db, BURY).run(now, namespace, mark.instance)
   return true
-}
-
-export function drain({ db, namespace }: Fleet, instance: string, wanted: boolean): boolean {
-  return statement(db, DRAIN).run(wanted ? 1 : 0, namespace, instance).changes > 0
 }
 
 export function listLive({ db, namespace, host }: Fleet): InstanceRecord[] {

@@ -1,23 +1,21 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Outcome } from '../../model/outcome.ts'
-import type { FireEnd, FireKey, FireRecord, HourCount, RunNotes, RunRecord } from '../../model/record.ts'
-import { type Instant, isRunning, type ScheduleState } from '../../model/schedule.ts'
-import { viewEnd, viewEndedFire, viewEndedRun, viewOpenFire, viewOpenRun } from '../../model/views.ts'
-import { readCursor, writeCursor } from '../cursor.ts'
+import type { FireEnd, HourCount, ListedRecord } from '../../model/record.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { listLine, listOpenFire, viewEnd } from '../../model/views.ts'
+import { compareBytes, comparePlaces, placeOf, readCursor, readPlace, writeCursor, writePlace } from '../cursor.ts'
 import {
   ENDS_KEPT,
-  type End,
   type EndPage,
   type EndQuery,
-  type FireQuery,
   type HourQuery,
   type LatestQuery,
   type Page,
-  type RunQuery,
+  type RecordQuery,
   type ScheduleQuery,
 } from '../store.ts'
 import { type Row, statement } from './driver.ts'
-import { FORMAT, lineOf, scheduleOf, viewLine, withNotes } from './rows.ts'
+import { FORMAT, lineOf, notesOf, scheduleOf } from './rows.ts'
 
 /** A statement made of a few fixed parts: which index it walks is chosen, never left to statistics that nobody gathers. */
 export interface Select {
@@ -50,11 +48,11 @@ function pageOf<Item>(
   now: Instant,
   found: readonly Item[],
   limit: number,
-  placeOf: (item: Item) => readonly (string | number)[],
+  cursorOf: (item: Item) => string,
 ): Page<Item> {
   const items = found.slice(0, limit)
   const last = items.at(-1)
-  return { now, items, next: found.length > limit && last !== undefined ? writeCursor(placeOf(last)) : null }
+  return { now, items, next: found.length > limit && last !== undefined ? cursorOf(last) : null }
 }
 
 export function selectSchedules(namespace: string, query: ScheduleQuery): Select {
@@ -91,131 +89,143 @@ export function listSchedules(
   now: Instant,
 ): Page<ScheduleState> {
   const rows = rowsOf(db, selectSchedules(namespace, query))
-  return pageOf(now, rows.map(scheduleOf), query.limit, ({ id }) => [id])
+  return pageOf(now, rows.map(scheduleOf), query.limit, ({ id }) => writeCursor([id]))
 }
+
+const NOTES = `(
+  select notes from cronce_run_notes n where n.namespace = r.namespace and n.schedule = r.schedule and n.token = r.token
+) as notes`
 
 /**
- * Ended fires due in the stretch, and ranges that begin before it and reach into it, which are few. In time, all of the former lie
+ * Lines of fires due in the stretch, and ranges that begin before it and reach into it, which are few. In time, all of the former lie
  * behind all of the latter, so a page is made of one and then the other.
  */
-export function selectFires(namespace: string, query: FireQuery): readonly Select[] {
-  const { schedule, from, to, order = 'latest' } = query
-  const latest = order === 'latest'
+export function selectLines(namespace: string, query: RecordQuery): readonly Select[] {
+  const { schedule, from, view } = query
+  const head = `select line, is_final, ${view === 'fires' ? 'null as notes' : NOTES} from cronce_history r`
   const common: readonly Condition[] = [
-    ['namespace = ? and is_final = 1', namespace],
-    when('schedule = ?', schedule),
-    when('job = ?', query.job),
-    when('tenant = ?', query.tenant),
+    [view === 'fires' ? 'r.is_final = 1' : 'r.token is not null'],
+    ...wanted(namespace, query),
     ofOutcome(query.outcome),
-    // Stated twice: SQLite uses the partial index of nonces only if its condition is repeated.
-    hasNonce(query) ? ["nonce = ? and nonce <> ''", query.nonce!] : when('nonce = ?', query.nonce),
-    when('due_at < ?', to),
-    behind(query, latest),
   ]
   const within = select(
-    `select line, is_final from cronce_history ${fireIndex(query)}`,
-    [...common, when('due_at >= ?', from)],
-    placesOf(latest),
+    `${head} indexed by ${lineIndex(query)}`,
+    [...common, when('r.due_at >= ?', from)],
+    placesOf(query),
     query.limit + 1,
   )
-  if (from === undefined) return [within]
-  const rangeIndex = schedule === undefined ? 'cronce_history_range' : 'cronce_history_schedule_range'
+  if (from === undefined || view === 'runs') return [within]
   const reaching = select(
-    `select line, is_final from cronce_history indexed by ${rangeIndex}`,
-    [...common, ['until_at is not null and until_at >= ? and due_at < ?', from, from]],
-    placesOf(latest),
+    `${head} indexed by ${schedule === undefined ? 'cronce_history_range' : 'cronce_history_schedule_range'}`,
+    [...common, ['r.until_at is not null and r.until_at >= ? and r.due_at < ?', from, from]],
+    placesOf(query),
     query.limit + 1,
   )
-  return latest ? [within, reaching] : [reaching, within]
+  return isLatest(query) ? [within, reaching] : [reaching, within]
 }
 
-/** Open fires of the stretch, each with the state that it is open in. */
-export function selectOpenFires(namespace: string, query: FireQuery): Select {
-  const latest = (query.order ?? 'latest') === 'latest'
-  const { schedule, from, to } = query
+/** Open fires of the stretch, each with the state that it is open in. Of runs there are as many as the fleet has room for. */
+export function selectOpen(namespace: string, query: RecordQuery): Select {
+  const { schedule, instance, view } = query
+  const index = instance === undefined ? 'cronce_open_time' : 'cronce_open_held'
   return select(
-    `select due_at, nonce, schedule, state, definition
-       from cronce_open ${schedule === undefined ? 'indexed by cronce_open_time' : ''}
-       join cronce_schedules on cronce_schedules.namespace = cronce_open.namespace and id = schedule
+    `select r.due_at, r.nonce, r.schedule, state, definition, ${NOTES}
+       from cronce_open r ${schedule === undefined ? `indexed by ${index}` : ''}
+       join cronce_schedules on cronce_schedules.namespace = r.namespace and id = r.schedule
        join cronce_definitions using (key)`,
     [
-      ['cronce_open.namespace = ?', namespace],
-      when('schedule = ?', schedule),
-      when('cronce_open.job = ?', query.job),
-      when('cronce_open.tenant = ?', query.tenant),
-      when('nonce = ?', query.nonce),
-      when('due_at >= ?', from),
-      when('due_at < ?', to),
-      behind(query, latest),
+      view === 'fires' && instance === undefined ? null : ['r.token is not null'],
+      ...wanted(namespace, query),
+      when('r.due_at >= ?', query.from),
     ],
-    placesOf(latest),
+    placesOf(query),
     query.limit + 1,
   )
 }
 
-function placesOf(latest: boolean): string {
-  return latest ? 'due_at desc, schedule desc, nonce desc' : 'due_at, schedule, nonce'
-}
-
-function behind({ after }: FireQuery, latest: boolean): Condition {
-  if (after === null) return null
+/** What lines and open fires are asked alike. */
+function wanted(namespace: string, query: RecordQuery): readonly Condition[] {
+  const after = readPlace(query)
+  const columns = query.view === 'fires' ? FIRE_PLACE : RUN_PLACE
+  const values = after === null ? [] : [after.dueAt, after.schedule, after.nonce, after.token].slice(0, columns.length)
+  const places = values.map((_, index) => (index === 3 ? 'cast(? as integer)' : '?'))
   return [
-    `(due_at, schedule, nonce) ${latest ? '<' : '>'} (?, ?, ?)`,
-    ...readCursor(after, ['number', 'string', 'string']),
+    ['r.namespace = ?', namespace],
+    when('r.schedule = ?', query.schedule),
+    when('r.job = ?', query.job),
+    when('r.tenant = ?', query.tenant),
+    // Stated twice: SQLite uses the partial index of nonces only if its condition is repeated.
+    hasNonce(query) ? ["r.nonce = ? and r.nonce <> ''", query.nonce!] : when('r.nonce = ?', query.nonce),
+    when('r.instance = ?', query.instance),
+    when('r.token = ?', query.token),
+    when('r.due_at < ?', query.to),
+    after === null
+      ? null
+      : [`(${columns.join(', ')}) ${isLatest(query) ? '<' : '>'} (${places.join(', ')})`, ...values],
   ]
 }
 
-function hasNonce({ nonce }: FireQuery): boolean {
+const FIRE_PLACE = ['r.due_at', 'r.schedule', 'r.nonce']
+const RUN_PLACE = [...FIRE_PLACE, 'cast(r.token as integer)']
+
+function placesOf(query: RecordQuery): string {
+  const columns = query.view === 'fires' ? FIRE_PLACE : RUN_PLACE
+  return columns.map((column) => `${column}${isLatest(query) ? ' desc' : ''}`).join(', ')
+}
+
+function isLatest({ order = 'latest' }: RecordQuery): boolean {
+  return order === 'latest'
+}
+
+function hasNonce({ nonce }: RecordQuery): boolean {
   return nonce !== undefined && nonce !== ''
 }
 
 /** Most fires succeed: any other outcome has indexes of its own, whose condition must be repeated. */
-function ofOutcome(outcome: FireQuery['outcome']): Condition {
-  if (outcome === undefined || outcome === 'succeeded') return when('outcome = ?', outcome)
-  return ["outcome = ? and outcome <> 'succeeded'", outcome]
+function ofOutcome(outcome: RecordQuery['outcome']): Condition {
+  if (outcome === undefined || outcome === 'succeeded') return when('r.outcome = ?', outcome)
+  return ["r.outcome = ? and r.outcome <> 'succeeded'", outcome]
 }
 
-function isTrouble(outcome: FireQuery['outcome']): boolean {
+function isTrouble(outcome: RecordQuery['outcome']): boolean {
   return outcome !== undefined && outcome !== 'succeeded'
 }
 
-function fireIndex(query: FireQuery): string {
-  const { schedule, job, tenant, outcome } = query
-  if (hasNonce(query) && schedule !== undefined) return 'indexed by cronce_history_nonce'
-  if (schedule !== undefined) return `indexed by cronce_history_${isTrouble(outcome) ? 'trouble' : 'fire'}`
-  if (hasNonce(query)) return 'indexed by cronce_history_nonce'
-  if (tenant !== undefined) return 'indexed by cronce_history_tenant'
-  if (isTrouble(outcome)) return 'indexed by cronce_history_outcome'
-  return `indexed by cronce_history_${job === undefined ? 'time' : 'job'}`
+function lineIndex(query: RecordQuery): string {
+  const { schedule, token, job, tenant, outcome } = query
+  if (hasNonce(query)) return 'cronce_history_nonce'
+  if (schedule !== undefined && token !== undefined) return 'cronce_history_token'
+  if (schedule !== undefined) return `cronce_history_${isTrouble(outcome) ? 'trouble' : 'fire'}`
+  if (tenant !== undefined) return 'cronce_history_tenant'
+  if (isTrouble(outcome)) return 'cronce_history_outcome'
+  return `cronce_history_${job === undefined ? 'time' : 'job'}`
 }
 
-export function listFires(db: DatabaseSync, namespace: string, query: FireQuery, now: Instant): Page<FireRecord> {
-  const { outcome, limit, order = 'latest' } = query
+export function listRecords(db: DatabaseSync, namespace: string, query: RecordQuery, now: Instant): Page<ListedRecord> {
+  const { outcome, limit, view } = query
   const ended: Row[] = []
-  for (const part of outcome === 'open' ? [] : selectFires(namespace, query)) {
+  for (const part of outcome === 'open' ? [] : selectLines(namespace, query)) {
     if (ended.length <= limit) ended.push(...rowsOf(db, part))
   }
   const isOpenWanted = outcome === undefined || outcome === 'open'
-  const open = isOpenWanted ? rowsOf(db, selectOpenFires(namespace, query)) : []
-  const sign = order === 'latest' ? -1 : 1
-  const fires = [...ended.map(viewLine), ...openFiresOf(open)].sort((one, other) => sign * compareFires(one, other))
-  return pageOf(now, fires, limit, ({ dueAt, schedule, nonce }) => [dueAt, schedule, nonce])
+  const open = isOpenWanted ? rowsOf(db, selectOpen(namespace, query)) : []
+  const sign = isLatest(query) ? -1 : 1
+  const records = [...ended.map(lineRecordOf), ...openRecordsOf(open)].sort(
+    (one, other) => sign * comparePlaces(placeOf(one, view), placeOf(other, view), compareBytes),
+  )
+  return pageOf(now, records, limit, (record) => writePlace(placeOf(record, view)))
 }
 
-/** In the order of SQLite: by the bytes of UTF-8. */
-function compareFires(one: FireKey, other: FireKey): number {
-  return one.dueAt - other.dueAt || compareText(one.schedule, other.schedule) || compareText(one.nonce, other.nonce)
+function lineRecordOf(row: Row): ListedRecord {
+  return listLine(lineOf(row), notesOf(row.notes))
 }
 
-function compareText(one: string, other: string): number {
-  return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
-}
-
-function openFiresOf(rows: readonly Row[]): FireRecord[] {
+function openRecordsOf(rows: readonly Row[]): ListedRecord[] {
   const states = new Map<string, ScheduleState>()
   return rows.map((row) => {
     const state = stateIn(states, row)
-    return viewOpenFire(state, state.open.find(({ dueAt, nonce }) => dueAt === row.due_at && nonce === row.nonce)!)
+    const fire = state.open.find(({ dueAt, nonce }) => dueAt === row.due_at && nonce === row.nonce)!
+    return listOpenFire(state, fire, notesOf(row.notes))
   })
 }
 
@@ -259,119 +269,14 @@ export function countFires(db: DatabaseSync, namespace: string, { from, to }: Ho
   }))
 }
 
-export function selectRuns(namespace: string, query: RunQuery): Select {
-  const { fire, token, job, instance, outcome } = query
-  return select(
-    `select line, is_final, notes
-       from cronce_history ${runIndex(query)}
-       left join cronce_run_notes using (namespace, schedule, token)`,
-    [
-      ['cronce_history.namespace = ? and cronce_history.token is not null', namespace],
-      when('cronce_history.schedule = ?', query.schedule),
-      fire === undefined
-        ? null
-        : ['cronce_history.schedule = ? and due_at = ? and nonce = ?', fire.schedule, fire.dueAt, fire.nonce],
-      when('cronce_history.token = ?', token),
-      when('job = ?', job),
-      when('instance = ?', instance),
-      ofOutcome(outcome),
-      ...startedIn(query, 'cronce_history'),
-    ],
-    'started_at desc, cronce_history.schedule desc, cronce_history.token desc',
-    query.limit + 1,
-  )
-}
-
-function startedIn({ from, to, after }: RunQuery, table: string): readonly Condition[] {
-  return [
-    when('started_at >= ?', from),
-    when('started_at < ?', to),
-    after === null
-      ? null
-      : [
-          `(started_at, ${table}.schedule, ${table}.token) < (?, ?, ?)`,
-          ...readCursor(after, ['number', 'string', 'string']),
-        ],
-  ]
-}
-
-/** Open runs, each with the state that it is open in. There are as many as the fleet has room for. */
-export function selectOpenRuns(namespace: string, query: RunQuery): Select {
-  const { schedule, fire, instance } = query
-  const index =
-    schedule === undefined && fire === undefined && instance !== undefined ? 'indexed by cronce_open_held' : ''
-  return select(
-    `select cronce_open.schedule, cronce_open.token, started_at, state, definition, notes
-       from cronce_open ${index}
-       join cronce_schedules on cronce_schedules.namespace = cronce_open.namespace and id = cronce_open.schedule
-       join cronce_definitions using (key)
-       left join cronce_run_notes
-         on cronce_run_notes.namespace = cronce_open.namespace
-        and cronce_run_notes.schedule = cronce_open.schedule and cronce_run_notes.token = cronce_open.token`,
-    [
-      ['cronce_open.namespace = ? and cronce_open.token is not null', namespace],
-      when('cronce_open.schedule = ?', schedule),
-      fire === undefined
-        ? null
-        : ['cronce_open.schedule = ? and due_at = ? and nonce = ?', fire.schedule, fire.dueAt, fire.nonce],
-      when('cronce_open.token = ?', query.token),
-      when('cronce_open.job = ?', query.job),
-      when('instance = ?', instance),
-      ...startedIn(query, 'cronce_open'),
-    ],
-    'started_at desc, cronce_open.schedule desc, cronce_open.token desc',
-    query.limit + 1,
-  )
-}
-
-function runIndex({ schedule, fire, token, outcome }: RunQuery): string {
-  if (fire !== undefined) return 'indexed by cronce_history_fire'
-  if (schedule !== undefined && token !== undefined) return 'indexed by cronce_history_token'
-  if (schedule !== undefined) return `indexed by cronce_history_${isTrouble(outcome) ? 'failed_runs' : 'runs'}`
-  return `indexed by cronce_history_${isTrouble(outcome) ? 'failed' : 'started'}`
-}
-
-export function listRuns(
-  db: DatabaseSync,
-  namespace: string,
-  query: RunQuery,
-  now: Instant,
-): Page<RunRecord & RunNotes> {
-  const { outcome, limit } = query
-  const ended = outcome === 'open' ? [] : rowsOf(db, selectRuns(namespace, query))
-  const isOpenWanted = outcome === undefined || outcome === 'open'
-  const open = isOpenWanted ? rowsOf(db, selectOpenRuns(namespace, query)) : []
-  const runs = [...ended.map(endedRunOf), ...openRunsOf(open)].sort((one, other) => -compareRuns(one, other))
-  return pageOf(now, runs, limit, ({ startedAt, schedule, token }) => [startedAt, schedule, token])
-}
-
-function compareRuns(one: RunRecord, other: RunRecord): number {
-  return (
-    one.startedAt - other.startedAt || compareText(one.schedule, other.schedule) || compareText(one.token, other.token)
-  )
-}
-
-function endedRunOf(row: Row): RunRecord & RunNotes {
-  return withNotes(viewEndedRun(lineOf(row))!, row.notes)
-}
-
-function openRunsOf(rows: readonly Row[]): (RunRecord & RunNotes)[] {
-  const states = new Map<string, ScheduleState>()
-  return rows.map((row) => {
-    const state = stateIn(states, row)
-    const fire = state.open.filter(isRunning).find(({ run }) => run.token === row.token)!
-    return withNotes(viewOpenRun(state, fire), row.notes)
-  })
-}
-
 /** The highest position that was ever given: lines that have been deleted since count as well. */
 const LAST_END = "select seq as position from sqlite_sequence where name = 'cronce_history'"
 const COUNT_ENDS = 'select count(*) as lines from cronce_history where position > ?'
 /** Lines of other namespaces are passed over. */
 export const ENDS = `
-select line, is_final, notes
-  from cronce_history not indexed left join cronce_run_notes using (namespace, schedule, token)
- where position > ? and cronce_history.namespace = ?
+select line, is_final, r.token, ${NOTES}
+  from cronce_history r not indexed
+ where position > ? and r.namespace = ?
  order by position
  limit ?`
 
@@ -389,13 +294,7 @@ export function listEnds(
   const rows = isKnown ? statement(db, ENDS).all(place, namespace, limit + 1) : []
   // A position without a line: it has been deleted, or rewritten further on.
   const isWhole = rows.length <= limit && Number(statement(db, COUNT_ENDS).get(place)?.lines) === last - place
-  return { now, items: rows.slice(0, limit).flatMap(endsOf), next, complete: isKnown && isWhole }
-}
-
-/** None if the fire is open again. */
-function endsOf(row: Row): End[] {
-  const line = lineOf(row)
-  const run = viewEndedRun(line)
-  if (run !== null) return [{ kind: 'run', run: withNotes(run, row.notes) }]
-  return line.isFinal ? [{ kind: 'fire', fire: viewEndedFire(line) }] : []
+  // The end of a fire that is open again is none.
+  const items = rows.slice(0, limit).filter(({ is_final, token }) => is_final === 1 || token !== null)
+  return { now, items: items.map(lineRecordOf), next, complete: isKnown && isWhole }
 }

@@ -67,7 +67,6 @@ create table cronce_open (
   tenant text,
   token text,
   instance text,
-  started_at integer,
   primary key (namespace, schedule, due_at, nonce)
 ) strict, without rowid;
 create index cronce_open_time on cronce_open (namespace, due_at, schedule, nonce);
@@ -89,29 +88,22 @@ create table cronce_history (
   until_at integer,
   token text,
   instance text,
-  started_at integer,
   line text not null
 ) strict;
 create unique index cronce_history_fire on cronce_history (namespace, schedule, due_at, nonce, number);
 create index cronce_history_nonce on cronce_history (namespace, nonce, schedule) where nonce <> '';
-create index cronce_history_time on cronce_history (namespace, due_at, schedule, nonce) where is_final = 1;
-create index cronce_history_job on cronce_history (namespace, job, due_at, schedule, nonce) where is_final = 1;
+create index cronce_history_time on cronce_history (namespace, due_at, schedule, nonce);
+create index cronce_history_job on cronce_history (namespace, job, due_at, schedule, nonce);
 create index cronce_history_outcome on cronce_history (namespace, outcome, due_at, schedule, nonce)
- where is_final = 1 and outcome <> 'succeeded';
+ where outcome <> 'succeeded';
 create index cronce_history_trouble on cronce_history (namespace, schedule, outcome, due_at, nonce)
- where is_final = 1 and outcome <> 'succeeded';
+ where outcome <> 'succeeded';
 create index cronce_history_tenant on cronce_history (namespace, tenant, due_at, schedule, nonce)
- where is_final = 1 and tenant is not null;
+ where tenant is not null;
 create index cronce_history_expiry on cronce_history (namespace, expires_at) where is_final = 1;
 create index cronce_history_range on cronce_history (namespace, until_at) where until_at is not null;
 create index cronce_history_schedule_range on cronce_history (namespace, schedule, until_at) where until_at is not null;
 create unique index cronce_history_token on cronce_history (namespace, schedule, token) where token is not null;
-create index cronce_history_started on cronce_history (namespace, started_at, schedule, token) where token is not null;
-create index cronce_history_runs on cronce_history (namespace, schedule, started_at, token) where token is not null;
-create index cronce_history_failed on cronce_history (namespace, outcome, started_at, schedule, token)
- where token is not null and outcome <> 'succeeded';
-create index cronce_history_failed_runs on cronce_history (namespace, schedule, outcome, started_at, token)
- where token is not null and outcome <> 'succeeded';
 
 create table cronce_counts (
   namespace text not null,

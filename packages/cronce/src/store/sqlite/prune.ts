@@ -69,7 +69,8 @@ export function isPrunable(db: DatabaseSync, namespace: string, now: Instant): b
   return isExpired || statement(db, GONE).get(namespace, now - DAY_MS, 1) !== undefined
 }
 
-export function erase(db: DatabaseSync, namespace: string, schedule: string, limit: number): boolean {
+/** Of a schedule that does not exist. */
+export function pruneSchedule(db: DatabaseSync, namespace: string, schedule: string, limit: number): number {
   if (headOf(db, namespace, schedule) !== undefined) {
     throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
       hint: 'Remove it first: its records are what keeps it from running twice.',
@@ -78,7 +79,7 @@ export function erase(db: DatabaseSync, namespace: string, schedule: string, lim
   for (const sql of [FIRES_OF, STEPS_OF]) {
     const found = statement(db, sql).all(namespace, schedule, limit).map(fireKeyOf)
     deleteFires(db, namespace, found)
-    if (found.length > 0) return false
+    if (found.length > 0) return found.length
   }
-  return true
+  return 0
 }

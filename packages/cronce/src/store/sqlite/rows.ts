@@ -1,7 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
-import type { FireKey, FireRecord, HistoryRecord, RunNotes, RunRecord, StepRecord } from '../../model/record.ts'
+import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
-import { viewEndedFire } from '../../model/views.ts'
 import type { Row } from './driver.ts'
 
 // Where the rows of the tables meet the model.
@@ -24,15 +23,9 @@ export function lineOf(row: Row): HistoryRecord {
   return { ...json<HistoryRecord>(row.line), isFinal: row.is_final === 1 }
 }
 
-export function viewLine(row: Row): FireRecord {
-  return viewEndedFire(lineOf(row))
-}
-
-const UNTOLD: RunNotes = { progress: null, log: [], logCut: false }
-
-/** `notes` is null for a run that told nothing. */
-export function withNotes(run: RunRecord, notes: SQLOutputValue | undefined): RunRecord & RunNotes {
-  return { ...run, ...(typeof notes === 'string' ? json<RunNotes>(notes) : UNTOLD) }
+/** `null` of a run that reported nothing. */
+export function notesOf(notes: SQLOutputValue | undefined): RunNotes | null {
+  return typeof notes === 'string' ? json(notes) : null
 }
 
 export function stepOf(row: Row): StepRecord {

@@ -19,13 +19,13 @@ import { applyChange } from './apply.ts'
 import { loadApp, saveApp, versionOfApp } from './apps.ts'
 import { translate } from './errors.ts'
 import type { Host } from './host.ts'
-import { beat, bury, drain, type Fleet, listInstances, listLive, renew } from './instances.ts'
-import { countFires, listEnds, listFires, listLatest, listRuns, listSchedules } from './lists.ts'
+import { beat, type Fleet, listInstances, listLive, mark, renew } from './instances.ts'
+import { countFires, listEnds, listLatest, listRecords, listSchedules } from './lists.ts'
 import { hash, Liveness } from './liveness.ts'
 import { countWake, epochOf, wakesOf } from './meta.ts'
 import { requireCompatible } from './migrations.ts'
 import { type OpenedFile, requireSameFile } from './open.ts'
-import { erase, prune } from './prune.ts'
+import { prune, pruneSchedule } from './prune.ts'
 import { whileBusy } from './retry.ts'
 import { findDue, findNewer, loadSchedules } from './schedules.ts'
 import { annotate, doStep, listSteps } from './steps.ts'
@@ -172,18 +172,15 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
       }),
     apply,
     beat: beatOnce,
-    async bury(burial) {
-      const dead = await write((on) => bury(fleetOf(on), burial))
-      if (dead) await liveness.remove(burial.instance)
-      return dead
-    },
-    async drain(instance, wanted) {
-      const isKnown = await write((on) => {
-        countWake(on, namespace)
-        return drain(fleetOf(on), instance, wanted)
+    async mark(given) {
+      const wakes = given.kind === 'drain'
+      const isMarked = await write((on) => {
+        if (wakes) countWake(on, namespace)
+        return mark(fleetOf(on), given)
       })
-      wakeUp.ring()
-      return isKnown
+      if (wakes) wakeUp.ring()
+      else if (isMarked) await liveness.remove(given.instance)
+      return isMarked
     },
     step: (command) => write((on) => doStep(on, namespace, command, host.wall())),
     annotate: (notes) => write((on) => ({ stale: annotate(on, namespace, notes) }), { weight: notes.length }),
@@ -191,10 +188,9 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
     loadApp: (name) => read((on, now) => ({ now, app: loadApp(on, namespace, name) })),
     saveApp: (app) => write((on) => saveApp(on, namespace, app)),
     listSchedules: (query) => read((on, now) => listSchedules(on, namespace, query, now)),
-    listFires: (query) => read((on, now) => listFires(on, namespace, query, now)),
+    listRecords: (query) => read((on, now) => listRecords(on, namespace, query, now)),
     listLatest: (query) => read((on, now) => ({ now, fires: listLatest(on, namespace, query) })),
     countFires: (query) => read((on, now) => ({ now, hours: countFires(on, namespace, query) })),
-    listRuns: (query) => read((on, now) => listRuns(on, namespace, query, now)),
     listEnds: (query) => read((on, now, current) => listEnds(on, namespace, query, { now, epoch: current })),
     listSteps: (fire) => read((on) => listSteps(on, namespace, fire)),
     async listInstances(query) {
@@ -204,13 +200,17 @@ export function openStore(opened: OpenedFile, host: Host, { namespace, warn }: O
       const gone = new Set(liveness.probe(present.map(({ id }) => id)))
       return { now, instances: instances.map((one) => (gone.has(one.id) ? { ...one, expired: true } : one)) }
     },
-    async prune(limit) {
-      const deleted = await write((on) => prune(on, namespace, limit, host.wall()), { weight: limit })
+    async prune(limit, schedule) {
+      const work = (on: DatabaseSync): number =>
+        schedule === undefined
+          ? prune(on, namespace, limit, host.wall())
+          : pruneSchedule(on, namespace, schedule, limit)
+      const deleted = await write(work, { weight: limit })
+      if (schedule !== undefined) return { deleted }
       const live = await read((on) => listLive(fleetOf(on)))
       await liveness.sweep(live.map(({ id }) => id))
       return { deleted }
     },
-    erase: (schedule, limit) => write((on) => erase(on, namespace, schedule, limit), { weight: limit }),
     watch(listener) {
       requireOpen()
       return wakeUp.watch(listener)

@@ -3,7 +3,8 @@ import { type TestContext, test } from 'node:test'
 import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
-import type { ApplyOptions, ChangeResult, FireQuery, Page, RunQuery, Store, StoreSource } from '../../store/store.ts'
+import { listFires, listRuns, type ViewQuery } from '../../store/list-views.ts'
+import type { ApplyOptions, ChangeResult, Page, Store, StoreSource } from '../../store/store.ts'
 import { beat, type Claim, claim, creation, decideIn, runOf, schedule } from './samples.ts'
 
 /** A store to be judged: at least one real one, empty or not; every rule works in a namespace of its own. */
@@ -207,7 +208,11 @@ export async function renewalsOf(store: Store, instance: string): Promise<number
 
 export async function bury(store: Store, instance: string): Promise<void> {
   const renewals = await renewalsOf(store, instance)
-  assert.equal(await store.bury({ instance, renewals, hint: true }), true, `${instance} was declared dead`)
+  assert.equal(
+    await store.mark({ kind: 'dead', instance, renewals, hint: true }),
+    true,
+    `${instance} was declared dead`,
+  )
 }
 
 /** All pages, one after the other. */
@@ -227,10 +232,12 @@ export async function collect<Item>(
   return assert.fail('paging does not end')
 }
 
-export function firesOf(store: Store, query: Omit<FireQuery, 'after' | 'limit'> = {}): Promise<FireRecord[]> {
-  return collect((page) => store.listFires({ ...query, ...page }))
+export type Filter = Omit<ViewQuery, 'after' | 'limit'>
+
+export function firesOf(store: Store, query: Filter = {}, limit = 100): Promise<FireRecord[]> {
+  return collect((page) => listFires(store, { ...query, ...page }), limit)
 }
 
-export function runsOf(store: Store, query: Omit<RunQuery, 'after' | 'limit'> = {}): Promise<(RunRecord & RunNotes)[]> {
-  return collect((page) => store.listRuns({ ...query, ...page }))
+export function runsOf(store: Store, query: Filter = {}, limit = 100): Promise<(RunRecord & RunNotes)[]> {
+  return collect((page) => listRuns(store, { ...query, ...page }), limit)
 }

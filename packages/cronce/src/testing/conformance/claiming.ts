@@ -90,7 +90,7 @@ export function claimingRules(rule: Rule): void {
     const state = await create(store, schedule('s'))
     await applyAll(store, [claim(state, { instance: 'i' })], claimant('i'))
     assert.ok((await renewalsOf(store, 'i')) > seen)
-    assert.equal(await store.bury({ instance: 'i', renewals: seen, hint: true }), false)
+    assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals: seen, hint: true }), false)
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 

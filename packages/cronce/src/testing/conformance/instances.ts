@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { InstanceRecord } from '../../model/instance.ts'
 import { NOBODY } from '../../model/schedule.ts'
 import type { Store } from '../../store/store.ts'
-import { applyAll, type Bench, bury, join, type Rule, renewalsOf, running } from './bench.ts'
+import { applyAll, type Bench, bury, join, type Rule, renewalsOf, running, runsOf } from './bench.ts'
 import {
   after,
   app,
@@ -181,7 +181,7 @@ export function instanceRules(rule: Rule): void {
       // Each look lets a whole lease pass.
       for (let look = 0; look < 100 && !isDead; look++) {
         await pass(21)
-        isDead = await store.bury({ instance: 'i', renewals, hint: false })
+        isDead = await store.mark({ kind: 'dead', instance: 'i', renewals, hint: false })
       }
       assert.ok(isDead)
     },
@@ -191,7 +191,7 @@ export function instanceRules(rule: Rule): void {
   rule('nobody is buried while the lease lasts', async ({ store }) => {
     await join(store, 'i')
     const renewals = await renewalsOf(store, 'i')
-    assert.equal(await store.bury({ instance: 'i', renewals, hint: false }), false)
+    assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals, hint: false }), false)
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 
@@ -199,15 +199,15 @@ export function instanceRules(rule: Rule): void {
     const { store } = bench
     await joinAndExpire(bench, 'i')
     const renewals = await renewalsOf(store, 'i')
-    assert.equal(await store.bury({ instance: 'i', renewals, hint: false }), true)
+    assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals, hint: false }), true)
     assert.equal((await instanceOf(store, 'i'))?.state, 'dead')
-    assert.equal(await store.bury({ instance: 'i', renewals, hint: false }), true, 'dead already')
+    assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals, hint: false }), true, 'dead already')
   })
 
   rule('a hint buries while the lease lasts', async ({ store }) => {
     await join(store, 'i')
     const renewals = await renewalsOf(store, 'i')
-    assert.equal(await store.bury({ instance: 'i', renewals, hint: true }), true)
+    assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals, hint: true }), true)
     assert.equal((await store.beat(beat('i'))).alive, false)
   })
 
@@ -219,7 +219,7 @@ export function instanceRules(rule: Rule): void {
     await pass(21)
     await eventually('the lease has run out', async () => (await instanceOf(store, 'i'))?.expired === true)
     for (const hint of [true, false]) {
-      assert.equal(await store.bury({ instance: 'i', renewals: seen, hint }), false)
+      assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals: seen, hint }), false)
     }
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
@@ -229,8 +229,8 @@ export function instanceRules(rule: Rule): void {
     await store.beat(beat('left', { state: 'left', leaseMs: 1 }))
     const renewals = await renewalsOf(store, 'left')
     for (const hint of [true, false]) {
-      assert.equal(await store.bury({ instance: 'left', renewals, hint }), false)
-      assert.equal(await store.bury({ instance: 'stranger', renewals: 0, hint }), false)
+      assert.equal(await store.mark({ kind: 'dead', instance: 'left', renewals, hint }), false)
+      assert.equal(await store.mark({ kind: 'dead', instance: 'stranger', renewals: 0, hint }), false)
     }
     assert.deepEqual(
       (await store.listInstances()).instances.map(({ id, state }) => [id, state]),
@@ -251,9 +251,9 @@ export function instanceRules(rule: Rule): void {
       await join(store, instance)
       const burial = { instance, renewals: await renewalsOf(store, instance), hint: true }
       const [first, { alive }, second] = await Promise.all([
-        other.bury(burial),
+        other.mark({ kind: 'dead', ...burial }),
         store.beat(beat(instance)),
-        other.bury(burial),
+        other.mark({ kind: 'dead', ...burial }),
       ])
       assert.deepEqual([first, second], [!alive, !alive])
       assert.equal((await instanceOf(store, instance))?.state, alive ? 'live' : 'dead')
@@ -267,10 +267,10 @@ export function instanceRules(rule: Rule): void {
       const { instances } = await store.beat(beat('i'))
       return Object.fromEntries(instances.map(({ id, drain }) => [id, drain]))
     }
-    assert.equal(await store.drain('i', true), true)
+    assert.equal(await store.mark({ kind: 'drain', instance: 'i', drain: true }), true)
     assert.deepEqual(await drains(), { i: true, j: false })
     assert.deepEqual(await drains(), { i: true, j: false }, 'a beat does not take it back')
-    assert.equal(await store.drain('i', false), true)
+    assert.equal(await store.mark({ kind: 'drain', instance: 'i', drain: false }), true)
     assert.deepEqual(await drains(), { i: false, j: false })
   })
 
@@ -278,7 +278,8 @@ export function instanceRules(rule: Rule): void {
     await join(store, 'left', 'dead')
     await store.beat(beat('left', { state: 'left' }))
     await bury(store, 'dead')
-    for (const id of ['stranger', 'left', 'dead']) assert.equal(await store.drain(id, true), false, id)
+    for (const id of ['stranger', 'left', 'dead'])
+      assert.equal(await store.mark({ kind: 'drain', instance: id, drain: true }), false, id)
   })
 
   rule('a beat is told which open runs the store says it holds', async ({ store }) => {
@@ -324,7 +325,7 @@ export function instanceRules(rule: Rule): void {
     await applyAll(store, [removal(first.state), removal(second.state)])
     assert.deepEqual((await store.beat(beat('i'))).held, [])
     assert.deepEqual((await store.beat(beat('other'))).chores.orphans, [])
-    assert.deepEqual((await store.listRuns({ outcome: 'open', after: null, limit: 10 })).items, [])
+    assert.deepEqual(await runsOf(store, { outcome: 'open' }), [])
   })
 
   rule('both runs of one schedule are held, if both are open', async ({ store }) => {
@@ -378,20 +379,17 @@ export function instanceRules(rule: Rule): void {
       assert.deepEqual((await store.beat(beat('i'))).held, [])
       await bury(store, 'i')
       assert.deepEqual((await store.beat(beat('other'))).chores.orphans, [])
-      const { items } = await store.listRuns({ outcome: 'open', after: null, limit: 10 })
+      const items = await runsOf(store, { outcome: 'open' })
       assert.deepEqual(
         items.map(({ token, instance, endedAt }) => [token, instance, endedAt]),
         [[run.token, NOBODY, null]],
       )
       const loaded = (await store.load(['a'])).schedules[0]
       assert.equal(loaded?.open[0]?.run?.parkedUntil, run.startedAt + HOUR_MS)
-      assert.equal((await store.listRuns({ instance: 'i', after: null, limit: 10 })).items.length, 0)
-      assert.equal(
-        (await store.listRuns({ instance: NOBODY, outcome: 'open', after: null, limit: 10 })).items.length,
-        1,
-      )
+      assert.equal((await runsOf(store, { instance: 'i' })).length, 0)
+      assert.equal((await runsOf(store, { instance: NOBODY, outcome: 'open' })).length, 1)
       await applyAll(store, [settlement(after(parked), { ...run, instance: NOBODY })])
-      assert.deepEqual((await store.listRuns({ outcome: 'open', after: null, limit: 10 })).items, [])
+      assert.deepEqual(await runsOf(store, { outcome: 'open' }), [])
       assert.deepEqual((await store.beat(beat('other'))).chores.orphans, [])
     },
   )

@@ -4,8 +4,9 @@ import type { FireRecord, HistoryRecord, RunRecord } from '../../model/record.ts
 import type { OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { SCHEDULE_STATES, stateOf } from '../../model/state-of.ts'
 import { viewEndedFire } from '../../model/views.ts'
-import type { FireQuery, RunQuery, ScheduleQuery, Store } from '../../store/store.ts'
-import { applyAll, collect, create, firesOf, join, type Rule, running, runsOf } from './bench.ts'
+import { listFires, listRuns, ofFire } from '../../store/list-views.ts'
+import type { ScheduleQuery, Store } from '../../store/store.ts'
+import { applyAll, collect, create, type Filter, firesOf, join, type Rule, running, runsOf } from './bench.ts'
 import {
   after,
   change,
@@ -18,7 +19,6 @@ import {
   firesOfEnds,
   HOUR_MS,
   JOB,
-  keyOf,
   missedRange,
   NOON,
   reopening,
@@ -74,7 +74,7 @@ function inRange({ dueAt, range }: FireRecord, from: number, to: number): boolea
   return dueAt < to && (range?.untilAt ?? dueAt) >= from
 }
 
-const FIRE_FILTERS: readonly (readonly [query: Unpaged<FireQuery>, fits: (fire: FireRecord) => boolean])[] = [
+const FIRE_FILTERS: readonly (readonly [query: Filter, fits: (fire: FireRecord) => boolean])[] = [
   [{}, () => true],
   [{ schedule: 'first' }, (fire) => fire.schedule === 'first'],
   [{ schedule: 'nobody' }, () => false],
@@ -106,8 +106,9 @@ export function listingRules(rule: Rule): void {
     for (const after of ['nonsense', '[]', '{"a":1}']) {
       const refused = { code: 'CURSOR_INVALID', notApplied: true }
       await assert.rejects(store.listSchedules({ after, limit: 1 }), refused, after)
-      await assert.rejects(store.listFires({ after, limit: 1 }), refused, after)
-      await assert.rejects(store.listRuns({ after, limit: 1 }), refused, after)
+      for (const view of ['fires', 'runs'] as const) {
+        await assert.rejects(store.listRecords({ view, after, limit: 1 }), refused, after)
+      }
     }
   })
 
@@ -208,7 +209,7 @@ export function listingRules(rule: Rule): void {
         const expected = all.filter(fits)
         for (const order of ['latest', 'earliest'] as const) {
           for (const limit of PAGE_SIZES) {
-            const found = await collect((page) => store.listFires({ ...query, order, ...page }), limit)
+            const found = await firesOf(store, { ...query, order }, limit)
             const what = `${JSON.stringify({ ...query, order })} in pages of ${limit}`
             assert.equal(found.length, expected.length, what)
             assert.deepEqual(new Set(found), new Set(expected), what)
@@ -224,8 +225,8 @@ export function listingRules(rule: Rule): void {
   rule('a fire is found by the job and the tenant that it has now, open or ended', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
-    const tenants = async (query: Unpaged<FireQuery>): Promise<(string | null)[]> =>
-      (await collect((page) => store.listFires({ ...query, ...page }))).map(({ tenant }) => tenant)
+    const tenants = async (query: Filter): Promise<(string | null)[]> =>
+      (await firesOf(store, query)).map(({ tenant }) => tenant)
     const moved = { revision: 2, definition: definition({ job: 'other', tenant: 'one' }) }
     const open = change(state, moved)
     await applyAll(store, [open])
@@ -251,12 +252,8 @@ export function listingRules(rule: Rule): void {
     async (bench) => {
       const { store } = bench
       await join(store, 'i')
-      const found = async (query: Unpaged<FireQuery>): Promise<unknown[]> =>
-        (await collect((page) => store.listFires({ ...query, ...page }), 1)).map(({ dueAt, ending, number }) => [
-          dueAt - NOON,
-          ending?.reason,
-          number,
-        ])
+      const found = async (query: Filter): Promise<unknown[]> =>
+        (await firesOf(store, query, 1)).map(({ dueAt, ending, number }) => [dueAt - NOON, ending?.reason, number])
       // One that failed twice and then succeeded, one that was skipped and is open again, one that ended apart from its run.
       let last = (await running(store, 's', { instance: 'i' })) as { state: ScheduleState; run: RunRecord }
       for (let attempt = 1; attempt <= 2; attempt++) {
@@ -285,10 +282,7 @@ export function listingRules(rule: Rule): void {
         assert.deepEqual(await found({ ...about, outcome: 'skipped' }), [])
         assert.deepEqual(await found({ ...about, outcome: 'abandoned' }), [three])
       }
-      const runs = await collect(
-        (page) => store.listRuns({ fire: { schedule: 's', dueAt: NOON, nonce: '' }, ...page }),
-        1,
-      )
+      const runs = await runsOf(store, ofFire({ schedule: 's', dueAt: NOON, nonce: '' }), 1)
       assert.deepEqual(
         runs.map((run) => [run.attempt, run.ending?.reason, run.number]),
         [
@@ -320,66 +314,102 @@ export function listingRules(rule: Rule): void {
     const state = await create(store, schedule('s'))
     const first = withFires(change(state), lines)
     await applyAll(store, [first])
-    const { items, next } = await store.listFires({ after: null, limit: 2 })
+    const { items, next } = await listFires(store, { after: null, limit: 2 })
     assert.deepEqual(items, [old[4], old[3]])
     // The last one on the page is gone when the next page is asked for.
     const trim = { belowNumber: 2, endedBefore: Number.MAX_SAFE_INTEGER }
     await applyAll(store, [withFires(change(after(first), {}, { trim }), [waiting(NOON + 100 * HOUR_MS)])])
-    const rest = await store.listFires({ after: next, limit: 10 })
+    const rest = await listFires(store, { after: next, limit: 10 })
     assert.deepEqual([rest.items, rest.next], [[old[2], old[1], old[0]], null])
   })
 
-  rule('runs are found by every filter, the latest started first, in pages of any size', async ({ store }) => {
+  rule('runs are found by every filter, ordered by the due time of their fire, in pages of any size', async (bench) => {
+    const { store } = bench
     await join(store, 'i', 'j')
     for (let index = 0; index < 6; index++) {
-      const chosen = {
-        instance: index % 2 === 0 ? 'i' : 'j',
-        startedAt: NOON + (index % 3) * HOUR_MS,
-        epoch: index + 1,
-      }
+      // What is due later started earlier.
+      const dueAt = NOON + (index % 3) * HOUR_MS
+      const chosen = { dueAt, instance: index % 2 === 0 ? 'i' : 'j', startedAt: NOON - index, epoch: index + 1 }
       const { state, run } = await running(store, `s${index}`, chosen)
-      const open = claim(state, { instance: 'j', dueAt: NOON + 9, startedAt: NOON - index, epoch: index + 1 })
-      await applyAll(store, [open, settlement(after(open), run, { how: ending(index < 3 ? 'completed' : 'error') })])
+      const tenant = index < 3 ? null : 'acme'
+      const open = claim(state, { instance: 'j', dueAt: NOON + 9, startedAt: NOON + index, epoch: index + 1 })
+      const end = settlement(after(open), run, { how: ending(index < 3 ? 'completed' : 'error') })
+      await applyAll(store, [open, { ...end, history: end.history.map((line) => ({ ...line, tenant })) }])
     }
     const all = await runsOf(store)
     assert.equal(all.length, 12)
     const sample = all.find((run) => run.schedule === 's4' && run.ending !== null)!
-    const filters: readonly (readonly [query: Unpaged<RunQuery>, fits: (run: (typeof all)[number]) => boolean])[] = [
+    const failed = (run: RunRecord): boolean => run.ending?.outcome === 'failed'
+    const filters: readonly (readonly [query: Filter, fits: (run: RunRecord) => boolean])[] = [
       [{}, () => true],
       [{ schedule: 's1' }, (run) => run.schedule === 's1'],
       [{ job: JOB }, () => true],
       [{ job: 'other' }, () => false],
+      [{ tenant: 'acme' }, failed],
       [{ instance: 'i' }, (run) => run.instance === 'i'],
       [{ outcome: 'open' }, (run) => run.ending === null],
-      [{ outcome: 'failed' }, (run) => run.ending?.outcome === 'failed'],
-      [{ outcome: 'failed', instance: 'j' }, (run) => run.ending?.outcome === 'failed' && run.instance === 'j'],
-      [{ fire: keyOf(sample) }, (run) => run.schedule === 's4' && run.dueAt === sample.dueAt],
+      [{ outcome: 'failed' }, failed],
+      [{ outcome: 'failed', instance: 'j' }, (run) => failed(run) && run.instance === 'j'],
+      [ofFire(sample), (run) => run.token === sample.token],
+      [{ ...ofFire(sample), token: sample.token }, (run) => run.token === sample.token],
       [{ token: sample.token }, (run) => run.token === sample.token],
       [{ schedule: 's4', token: sample.token }, (run) => run.token === sample.token],
       [{ schedule: 's3', token: sample.token }, () => false],
-      [{ schedule: 's4', token: sample.token, fire: { ...keyOf(sample), dueAt: NOON + 9 } }, () => false],
-      [{ schedule: 's3', fire: keyOf(sample) }, () => false],
-      [{ schedule: 's4', token: sample.token, fire: { ...keyOf(sample), schedule: 's3' } }, () => false],
+      [{ ...ofFire({ ...sample, dueAt: NOON + 9 }), token: sample.token }, () => false],
+      [{ ...ofFire({ ...sample, schedule: 's3' }), token: sample.token }, () => false],
       [{ instance: 'j', outcome: 'open' }, (run) => run.instance === 'j' && run.ending === null],
       [{ schedule: 's4', outcome: 'open' }, (run) => run.schedule === 's4' && run.ending === null],
-      [{ from: NOON + HOUR_MS }, (run) => run.startedAt >= NOON + HOUR_MS],
-      [{ from: NOON, to: NOON + HOUR_MS }, (run) => run.startedAt >= NOON && run.startedAt < NOON + HOUR_MS],
+      [{ from: NOON + HOUR_MS }, (run) => run.dueAt >= NOON + HOUR_MS],
+      [{ from: NOON, to: NOON + HOUR_MS }, (run) => run.dueAt >= NOON && run.dueAt < NOON + HOUR_MS],
+      [{ schedule: 's2', to: NOON + HOUR_MS }, (run) => run.schedule === 's2' && run.dueAt < NOON + HOUR_MS],
     ]
     for (const [query, fits] of filters) {
       const expected = all.filter(fits)
-      for (const limit of PAGE_SIZES) {
-        const found = await collect((page) => store.listRuns({ ...query, ...page }), limit)
-        const what = `${JSON.stringify(query)} in pages of ${limit}`
-        assert.equal(found.length, expected.length, what)
-        assert.deepEqual(new Set(found), new Set(expected), what)
-        const started = found.map(({ startedAt }) => startedAt)
-        assert.deepEqual(
-          started,
-          [...started].sort((one, two) => two - one),
-          what,
-        )
+      for (const order of ['latest', 'earliest'] as const) {
+        for (const limit of PAGE_SIZES) {
+          const found = await runsOf(store, { ...query, order }, limit)
+          const what = `${JSON.stringify({ ...query, order })} in pages of ${limit}`
+          assert.equal(found.length, expected.length, what)
+          assert.deepEqual(new Set(found), new Set(expected), what)
+          const due = found.map(({ dueAt }) => dueAt)
+          const sorted = [...due].sort((one, two) => (order === 'latest' ? two - one : one - two))
+          assert.deepEqual(due, sorted, what)
+        }
       }
     }
+  })
+
+  rule('runs of one fire are ordered by token, and keep their place when they end', async ({ store }) => {
+    await join(store, 'i')
+    let { state, run } = await running(store, 's', { instance: 'i', epoch: 55 })
+    const tokens = [run.token]
+    // From the third on, tokens have one more digit.
+    for (const epoch of [56, 57, 58, 59]) {
+      const failed = settlement(state, run, { how: ending('error'), fireEnds: null })
+      const again = claimAgain(after(failed), { instance: 'i', startedAt: NOON - epoch, epoch })
+      await applyAll(store, [failed, again])
+      state = after(again)
+      run = runOf(again)
+      tokens.push(run.token)
+    }
+    for (const about of [{}, { schedule: 's' }, ofFire(run)]) {
+      for (const limit of PAGE_SIZES) {
+        const earliest = await runsOf(store, { ...about, order: 'earliest' }, limit)
+        assert.deepEqual(
+          earliest.map(({ token }) => token),
+          tokens,
+        )
+        assert.deepEqual(await runsOf(store, about, limit), earliest.toReversed())
+      }
+    }
+    const { items, next } = await listRuns(store, { after: null, limit: 1 })
+    assert.deepEqual([items[0]?.token, items[0]?.ending], [tokens.at(-1), null])
+    await applyAll(store, [settlement(state, run)])
+    const rest = await listRuns(store, { after: next, limit: 10 })
+    assert.deepEqual(
+      rest.items.map(({ token }) => token),
+      tokens.slice(0, -1).reverse(),
+    )
   })
 
   rule('runs of different fires are told apart by nonce and by due instant', async ({ store }) => {
@@ -390,7 +420,7 @@ export function listingRules(rule: Rule): void {
     await applyAll(store, [manual, later])
     for (const run of [first.run, runOf(manual), runOf(later)]) {
       assert.deepEqual(
-        (await runsOf(store, { fire: keyOf(run) })).map(({ token }) => token),
+        (await runsOf(store, ofFire(run))).map(({ token }) => token),
         [run.token],
       )
     }
@@ -407,15 +437,20 @@ export function listingRules(rule: Rule): void {
       state = after(dropped)
     }
     for (const limit of [1, 2, 100]) {
-      assert.deepEqual(await collect((page) => store.listFires({ schedule: 's', ...page }), limit), [])
-      assert.deepEqual(await collect((page) => store.listFires(page), limit), [])
-      assert.equal((await collect((page) => store.listRuns({ schedule: 's', ...page }), limit)).length, 5)
+      assert.deepEqual(await firesOf(store, { schedule: 's' }, limit), [])
+      assert.deepEqual(await firesOf(store, {}, limit), [])
+      assert.equal((await runsOf(store, { schedule: 's' }, limit)).length, 5)
+      assert.equal((await runsOf(store, {}, limit)).length, 5)
     }
   })
 
   rule('an empty store lists nothing, and says that this was all', async ({ store }) => {
     const page = { after: null, limit: 10 }
-    for (const listed of [await store.listSchedules(page), await store.listFires(page), await store.listRuns(page)]) {
+    for (const listed of [
+      await store.listSchedules(page),
+      await store.listRecords({ ...page, view: 'fires' }),
+      await store.listRecords({ ...page, view: 'runs' }),
+    ]) {
       assert.deepEqual([listed.items, listed.next], [[], null])
     }
   })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { ofFire } from '../../store/list-views.ts'
 import { applyAll, applyOne, collect, create, firesOf, join, loadOne, type Rule, running, runsOf } from './bench.ts'
 import {
   after,
@@ -81,7 +82,7 @@ export function nameRules(rule: Rule): void {
         const settled = settlement(after(claimed), runOf(claimed))
         await applyAll(store, [settled])
         same(await firesOf(store, { schedule: name, nonce: name, job: name }), firesOfEnds(settled), name)
-        same(await runsOf(store, { fire: key }), await runsOf(store, { schedule: name, token, instance: name }), name)
+        same(await runsOf(store, ofFire(key)), await runsOf(store, { schedule: name, token, instance: name }), name)
         const manual = { nonce: name, kind: 'manual' } as const
         const again = await applyOne(store, withFires(change(after(settled)), [waiting(NOON + 1, manual)]))
         same(again, { kind: 'exists', fire: firesOfEnds(settled)[0] }, name)

@@ -327,7 +327,7 @@ export function retentionRules(rule: Rule): void {
   })
 
   rule(
-    'erase deletes all records of a removed schedule, in bounded bites, and says when nothing is left',
+    'prune deletes all records of a removed schedule, in bounded bites, and says when nothing is left',
     async (bench) => {
       const { store } = bench
       await join(store, 'i')
@@ -341,16 +341,16 @@ export function retentionRules(rule: Rule): void {
       const before = withFires(change((await loadOne(store, 's'))!), more)
       await applyAll(store, [before])
       await applyAll(store, [removal(after(before))])
-      assert.equal(await store.erase('s', 3), false)
+      assert.ok((await store.prune(3, 's')).deleted > 0)
       assert.ok((await firesOf(store, { schedule: 's' })).length >= 4, 'no more than three at a time')
       let bites = 1
-      while (!(await store.erase('s', 3))) assert.ok(++bites < 20, 'it comes to an end')
+      while ((await store.prune(3, 's')).deleted > 0) assert.ok(++bites < 20, 'it comes to an end')
       assert.deepEqual([await firesOf(store, { schedule: 's' }), await runsOf(store, { schedule: 's' })], [[], []])
       assert.deepEqual(await store.listSteps({ schedule: 's', dueAt: NOON, nonce: '' }), [])
       assert.equal((await firesOf(store)).length, 1)
       assert.equal((await runsOf(store)).length, 1)
       assert.equal((await store.listSteps({ schedule: 'other', dueAt: NOON, nonce: '' })).length, 1)
-      assert.equal(await store.erase('s', 3), true, 'again')
+      assert.deepEqual(await store.prune(3, 's'), { deleted: 0 }, 'again')
       // Under the same token, which no claim gets again: what the old run told is gone with it.
       const { token, instance, startedAt } = run
       const again = { token, instance, startedAt, claim: 2, cancel: null }
@@ -362,11 +362,11 @@ export function retentionRules(rule: Rule): void {
     },
   )
 
-  rule('erase leaves a schedule that exists alone', async ({ store }) => {
+  rule('prune refuses to delete the records of a schedule that exists', async ({ store }) => {
     await join(store, 'i')
     await ranFire(store, 's', NOON)
     // Refused with an error or with an answer: only what it does counts.
-    await store.erase('s', MANY).catch(() => false)
+    await store.prune(MANY, 's').catch(() => false)
     assert.equal((await firesOf(store)).length, 1)
     assert.equal((await runsOf(store)).length, 1)
     assert.notEqual(await loadOne(store, 's'), null)
@@ -377,7 +377,7 @@ export function retentionRules(rule: Rule): void {
     const counted = change(before, { tokens: before.tokens + 1_000 })
     await applyAll(store, [counted])
     await applyAll(store, [removal(after(counted))])
-    while (!(await store.erase('s', MANY))) {}
+    while ((await store.prune(MANY, 's')).deleted > 0) {}
     const again = await create(store, schedule('s'))
     assert.ok(again.tokens >= after(counted).tokens)
   })

@@ -48,7 +48,7 @@ export function wakeRules(rule: Rule): void {
       await join(bench.store, 'i')
       const listener = listenerOf(bench.store)
       await bench.eventually('a drain is heard', async () => {
-        await other.drain('i', true)
+        await other.mark({ kind: 'drain', instance: 'i', drain: true })
         return listener.calls > 0
       })
       listener.stop()

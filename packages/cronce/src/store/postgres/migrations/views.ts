@@ -72,7 +72,7 @@ select namespace, schedule, token::text as token, ${time('due_at')} as due_at, n
        greatest(started_at - ready_at, 0) as lateness_ms,
        case when ended_at is not null then greatest(ended_at - started_at, 0) end as duration_ms,
        error_name, error_code, error_message, error_stack, result,
-       due_at as due_ms, started_at as started_ms
+       due_at as due_ms
   from (
     select o.namespace, o.schedule, o.token, o.due_at, o.nonce, o.job, o.round, o.attempt, coalesce(r.instance, '') as instance,
            case when o.cancel = '' then 'running' else 'cancelling' end as state, null as reason, null as detail, o.started_at,

@@ -111,7 +111,7 @@ begin
     select *
       from json_to_recordset(_changes::json) as c (
         id text, version bigint, epoch bigint, not_before bigint, creates json, reopens json, history json, rewrites json, limits json,
-        below bigint, before bigint, is_gone boolean, open json, slots json, tokens bigint, fired bigint, ended bigint, failed_in_row bigint,
+        below bigint, before bigint, is_gone boolean, open json, slots json, tokens bigint, fired bigint, ended bigint, failed_in_row integer,
         wake_at bigint, next_at bigint, planned_to bigint, trimmed_before bigint, last_due bigint, last_ok_due bigint, last_ok_at bigint,
         zone text, more text, bucket smallint, job text, tenant text, app text, status text, revision bigint, created_at bigint,
         updated_at bigint, source text, definition text
@@ -134,7 +134,7 @@ begin
          where k.key = _name.key and k.version = _change.version and k.format <= {format}
            for no key update skip locked;
         if _clock.key is null then exit one; end if;
-        _mark := _clock.mark;
+        _mark := greatest(_clock.mark, _clock.due_at);
       end if;
       if _change.not_before > _at.now then
         _result := 'early';

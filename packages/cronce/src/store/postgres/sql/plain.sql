@@ -23,7 +23,7 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set wake_at = u.wake_at, next_at = u.next_at, planned_to = u.planned_to, mark = u.due_at, tokens = u.tokens, fired = u.fired,
+         set wake_at = u.wake_at, next_at = u.next_at, planned_to = u.planned_to, tokens = u.tokens, fired = u.fired,
              due_at = u.due_at, token = u.token, claim = _head.claim, started_at = u.started_at, version = c.version + 1,
              runner = _claimant.number
         from unnest(
@@ -31,7 +31,7 @@ begin
                _tokens::bigint[], _fired::bigint[], _due_at::bigint[], _token::bigint[], _started_at::bigint[]
              ) as u (key, version, not_before, wake_at, next_at, planned_to, tokens, fired, due_at, token, started_at)
        where c.key = u.key and c.version = u.version and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
-         and u.due_at > c.mark and u.not_before <= _at.now
+         and u.due_at > greatest(c.mark, c.due_at) and u.not_before <= _at.now
       returning c.key
     )
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -69,7 +69,7 @@ begin
          set version = c.version + 1, runner = 0, failed_in_row = u.failed_in_row, ended = u.number, last_due = u.last_due,
              last_ok_due = u.last_ok_due, last_ok_at = u.last_ok_at
         from unnest(
-               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _numbers::bigint[], _failed_in_row::bigint[], _last_due::bigint[],
+               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _numbers::bigint[], _failed_in_row::integer[], _last_due::bigint[],
                _last_ok_due::bigint[], _last_ok_at::bigint[], _ended_at::bigint[], _expires_at::bigint[], _reasons::smallint[],
                _tenants::text[], _more::text[]
              ) as u (key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, ended_at, expires_at, reason, tenant, more)

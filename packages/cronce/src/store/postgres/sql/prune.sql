@@ -51,14 +51,14 @@ begin
     delete from {schema}._instances i where i.number = any (_gone);
     update {schema}._runners r set gone_at = _now where r.number = any (_gone);
   end if;
-  -- Runs name their instance by its number. Who was gone before the oldest run on record began is named by none.
+  -- Lines name their instance by its number. A run starts when its fire is due, or later, and its instance is forgotten a day after its
+  -- last run at the earliest. So no line names an instance that was forgotten before the oldest fire on record was due; a second day
+  -- allows for a clock that was set.
   delete from {schema}._runners r
    where r.namespace = _namespace and r.gone_at > {none} and r.gone_at < coalesce((
-           select min(h.started_at)
+           select min(h.due_at)
              from {schema}._jobs j
-            cross join lateral (
-              select h.started_at from {schema}._history h where h.job = j.number and h.token > 0 order by h.started_at limit 1
-            ) h
+            cross join lateral (select h.due_at from {schema}._history h where h.job = j.number order by h.due_at limit 1) h
             where j.namespace = _namespace
          ), _now) - 86400000;
 

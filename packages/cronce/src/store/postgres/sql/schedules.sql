@@ -195,9 +195,7 @@ select exists (select from {schema}._live($1::text, $2::text, $3::text::bigint))
 
 -- name: definitions
 select coalesce((
-         select json_agg(json_build_object(
-                  'id', d.id, 'revision', d.revision, 'createdAt', d.created_at, 'updatedAt', d.updated_at,
-                  'source', d.source::json, 'definition', d.definition::json))
+         select json_agg(json_build_array(d.id, d.revision, d.created_at, d.updated_at, d.source, d.definition))
            from json_array_elements_text($1::text::json) as w (id)
           cross join lateral (select * from {schema}._definitions d where d.id = w.id::bigint offset 0) d
        ), '[]')::text as answer

@@ -81,8 +81,9 @@ create index _schedules_app on {schema}._schedules (namespace, app, name) where 
 create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
 
 -- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
--- short in the log. A plain schedule has at most one open run, which is in due_at, token, claim, started_at and runner, and
--- nothing uncommon. Otherwise `more` is JSON with all that is open and uncommon, and what is open is also in _open.
+-- short in the log. The mark is the later one of `mark` and due_at, so that a plain claim need not write both. A plain schedule has
+-- at most one open run, which is in due_at, token, claim, started_at and runner, and nothing uncommon. Otherwise `more` is JSON with
+-- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
   definition bigint not null,
@@ -90,10 +91,10 @@ create table {schema}._clocks (
   bucket smallint not null,
   format smallint not null,
   trimmed_before bigint not null,
+  mark bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
   planned_to bigint not null,
-  mark bigint not null,
   tokens bigint not null,
   fired bigint not null,
   due_at bigint not null,
@@ -102,7 +103,7 @@ create table {schema}._clocks (
   started_at bigint not null,
   version bigint not null,
   runner integer not null,
-  failed_in_row bigint not null,
+  failed_in_row integer not null,
   ended bigint not null,
   last_due bigint not null,
   last_ok_due bigint not null,
@@ -170,14 +171,12 @@ create table {schema}._history (
   more text not null,
   primary key (key, due_at, number)
 );
-create index _history_time on {schema}._history (job, due_at, key) where is_final;
-create index _history_started on {schema}._history (job, started_at, key) where token > 0;
+create index _history_time on {schema}._history (job, due_at, key);
 create index _history_expiry on {schema}._history (space, expires_at) where is_final;
 create index _history_ended on {schema}._history (ended_in) where reason > 0;
 create index _history_nonce on {schema}._history (nonce, key) where nonce <> '';
-create index _history_trouble on {schema}._history (space, reason, due_at, key) where is_final and reason > {trouble};
-create index _history_failed on {schema}._history (space, reason, started_at, key) where token > 0 and reason > {trouble};
-create index _history_tenant on {schema}._history (space, tenant, due_at, key) where is_final and tenant <> '';
+create index _history_trouble on {schema}._history (space, reason, due_at, key) where reason > {trouble};
+create index _history_tenant on {schema}._history (space, tenant, due_at, key) where tenant <> '';
 create index _history_range on {schema}._history (space, started_at) where token < 0 and is_final;
 
 -- How many fires ended how, by the hour they were due in. Each connection counts in rows of its own, so that none waits for another.

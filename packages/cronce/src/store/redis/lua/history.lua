@@ -2,8 +2,8 @@
 -- Lines of a schedule's history: how they are found, written and deleted. A *history* is a table: member, name, key, first (number of the
 -- first line in the list), expires (see line.lua), length.
 
--- flag, dueAt, endedAt, expiresAt, token, startedAt, reason, what is uncommon about the run, nonce; see history-line.ts
-local LINE = '^(%a)(%-?%d+) (%-?%d+) (%-?%d+) (%S+) (%-?%d+) %-?%d+ %-?%d+ (%w+)([^\t]*)\t([^\t]*)'
+-- flag, dueAt, endedAt, expiresAt, token, reason, what is uncommon about the run, nonce; see history-line.ts
+local LINE = '^(%a)(%-?%d+) (%-?%d+) (%-?%d+) (%S+) %-?%d+ %-?%d+ %-?%d+ (%w+)([^\t]*)\t([^\t]*)'
 local REGULAR_MS = 10000
 local DAY_LENGTH, HOUR_LENGTH = 86400000, 3600000
 
@@ -14,7 +14,7 @@ local function open_history(member, first, expires)
 end
 
 local function parse_line(text)
-  local flag, due, ended, keeps, token, started, reason, more, nonce = match(text, LINE)
+  local flag, due, ended, keeps, token, reason, more, nonce = match(text, LINE)
   local kind = string.upper(flag)
   return {
     text = text,
@@ -28,7 +28,6 @@ local function parse_line(text)
     more = more,
     ended = due + ended,
     expires = due + ended + keeps,
-    started = due + started,
   }
 end
 
@@ -48,11 +47,6 @@ local function index_line(history, number, line)
   if line.kind == 'R' then
     call('ZADD', RANGES, line.due, history.member .. '\n' .. own)
     call('ZADD', RANGES_OF .. history.name, line.due, own)
-  end
-  if line.token ~= '-' then
-    local ran = line.token .. '\n' .. number
-    call('ZADD', RUNS, digits(line.started), history.member .. '\n' .. ran)
-    call('ZADD', RUNS_OF .. history.name, digits(line.started), ran)
   end
 end
 
@@ -75,11 +69,6 @@ local function unindex_line(history, number, line)
   call('ZREM', FIRES, history.member .. '\n' .. own)
   call('ZREM', FIRES_OF .. history.name, own)
   if line.kind == 'R' then unindex_range(history, number, line) end
-  if line.token ~= '-' then
-    local ran = line.token .. '\n' .. number
-    call('ZREM', RUNS, history.member .. '\n' .. ran)
-    call('ZREM', RUNS_OF .. history.name, ran)
-  end
 end
 
 local counts = {}
@@ -124,7 +113,7 @@ local function put_line(history, number, text, body)
   local is_next = history.length > 0 and at == history.first + history.length
   local is_logged = line.is_final or line.token ~= '-'
   line.is_regular = (is_next or history.length == 0) and is_logged and line.kind ~= 'R'
-    and is_recent(tonumber(line.due)) and is_recent(line.started) and is_recent(line.ended)
+    and is_recent(tonumber(line.due)) and is_recent(line.ended)
   if line.is_regular then regular = regular + 1 else text = string.lower(line.kind) .. sub(text, 2) end
   if is_next then
     call('RPUSH', history.key, text)
@@ -157,10 +146,10 @@ local function next_regular(history, place)
   return nil
 end
 
--- A regular line was written at a time from `ended` to `ended + REGULAR_MS`, and so were its due time and its start, or up to REGULAR_MS
--- before; these times of writing grow with the places. So halving finds places beyond which there is nothing for a time.
+-- A regular line was written at a time from `ended` to `ended + REGULAR_MS`, and at its due time or up to REGULAR_MS later; these times of
+-- writing grow with the places. So halving finds places beyond which there is nothing for a time.
 
--- From this place on, no regular line is due or was started at `time` or before.
+-- From this place on, no regular line is due at `time` or before.
 local function place_above(history, time)
   local low, high, found = 0, history.length, history.length
   while high - low > 32 do
@@ -175,7 +164,7 @@ local function place_above(history, time)
   return found
 end
 
--- Before this place, no regular line is due or was started at `time` or later.
+-- Before this place, no regular line is due at `time` or later.
 local function place_below(history, time)
   local low, high, found = 0, history.length, 0
   while high - low > 32 do

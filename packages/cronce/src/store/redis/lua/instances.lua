@@ -96,30 +96,24 @@ if alive then
 end
 return answer(lines)
 
--- script: bury
+-- script: mark
 -- uses: keys moment instances
--- ARGV: epoch, instance, renewals, hint.
-local id = ARGV[2]
+-- ARGV: epoch, instance, then renewals and hint to declare it dead; or '', drain, how to publish, channel, message.
+local id, renewals = ARGV[2], ARGV[3]
 local key = INSTANCE .. id
 local row = call('HMGET', key, 'state', 'gone', 'renewals')
-if not row[1] then return answer({ '0' }) end
-if row[2] then return answer({ row[1] == 'dead' and '1' or '0' }) end
-if row[3] ~= ARGV[3] or (ARGV[4] ~= '1' and ends_of(id) > now) then return answer({ '0' }) end
-call('HSET', key, 'state', 'dead', 'gone', digits(now))
-call('SREM', LIVE, id)
-call('ZADD', GONE, digits(now), id)
+if not row[1] or row[2] then return answer({ renewals ~= '' and row[1] == 'dead' and '1' or '0' }) end
+if renewals == '' then
+  call('HSET', key, 'drain', ARGV[4])
+  tell(ARGV[5], ARGV[6], ARGV[7])
+elseif row[3] ~= renewals or (ARGV[4] ~= '1' and ends_of(id) > now) then
+  return answer({ '0' })
+else
+  call('HSET', key, 'state', 'dead', 'gone', digits(now))
+  call('SREM', LIVE, id)
+  call('ZADD', GONE, digits(now), id)
+end
 count()
-return answer({ '1' })
-
--- script: drain
--- uses: keys moment
--- ARGV: epoch, instance, drain, how to publish, channel, message.
-local key = INSTANCE .. ARGV[2]
-local row = call('HMGET', key, 'state', 'gone')
-if not row[1] or row[2] then return answer({ '0' }) end
-call('HSET', key, 'drain', ARGV[3])
-count()
-tell(ARGV[4], ARGV[5], ARGV[6])
 return answer({ '1' })
 
 -- script: find_instances

@@ -26,16 +26,13 @@ local NOTES = META .. ':n:'
 local NONCES = META .. ':nonce:'
 -- stream: lines in the order of commits (member, number, ...). The time in an id is that of the commit, and never goes back.
 local LOG = META .. ':log'
--- Most lines are *regular*: due, started and ended within ten seconds before they were written. They are found by their place in the log
+-- Most lines are *regular*: due and ended within ten seconds before they were written. They are found by their place in the log
 -- or in their list. The others are indexed.
 -- sorted by dueAt: indexed lines of all schedules (member LF nonce LF number), of one (nonce LF number); those of ranges that are final
 local FIRES = META .. ':f'
 local FIRES_OF = META .. ':f:'
 local RANGES = META .. ':ranges'
 local RANGES_OF = META .. ':ranges:'
--- sorted by startedAt: indexed lines of runs, of all schedules (member LF token LF number), of one (token LF number)
-local RUNS = META .. ':r'
-local RUNS_OF = META .. ':r:'
 -- sorted by dueAt: open fires without a run (member LF nonce LF dueAt)
 local WAITING = META .. ':waiting'
 -- sorted by when the first of their final lines may go, or sooner: members

@@ -73,12 +73,15 @@ end
 
 -- script: list_lines
 -- uses: keys moment line history stretch read_lines
--- ARGV: epoch, index ('fires', 'ranges' or 'runs'), member ('' for all), order, from, to, score and entry of the place ('' for the
+-- ARGV: epoch, index ('fires' or 'ranges'), member ('' for all), order, from, to, score and entry of the place ('' for the
 -- beginning), how many. Answers how many were looked at, score and entry of the last of them, then the lines, four for each.
-local keys = { fires = FIRES, ranges = RANGES, runs = RUNS }
-local keys_of = { fires = FIRES_OF, ranges = RANGES_OF, runs = RUNS_OF }
 local member = ARGV[3]
-local key = member == '' and keys[ARGV[2]] or keys_of[ARGV[2]] .. sub(member, 3)
+local key
+if ARGV[2] == 'fires' then
+  key = member == '' and FIRES or FIRES_OF .. sub(member, 3)
+else
+  key = member == '' and RANGES or RANGES_OF .. sub(member, 3)
+end
 local found = stretch(key, ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9]))
 local last = found[#found]
 local lines = { digits(#found), last and call('ZSCORE', key, last) or '', last or '' }
@@ -124,16 +127,17 @@ return answer(lines)
 -- ARGV: epoch, member, how ('fire' or 'nonce'), what. Answers the line of the schedule ('' if it does not exist), then the lines of its
 -- history of this fire, or of the fire with this nonce.
 local member, how, what = ARGV[2], ARGV[3], ARGV[4]
-local name = sub(member, 3)
 local lines = { read_schedule(member) or '' }
 local history = history_of(member)
-if how == 'fire' and history then
-  local due, nonce = match(what, '^([^:]*):(.*)$')
-  for number in pairs(lines_of_fire(history, due, nonce)) do add_line(lines, member, number) end
-elseif history then
-  local number = call('HGET', NONCES .. name, what)
+if not history then return answer(lines) end
+local due, nonce = match(what, '^([^:]*):(.*)$')
+if how == 'nonce' then
+  local number = call('HGET', NONCES .. history.name, what)
   local line = number and get_line(history, number)
-  if line then add_line(lines, member, find_fire(history, line.due, what)) end
+  due, nonce = line and line.due, what
+end
+if due then
+  for number in pairs(lines_of_fire(history, due, nonce)) do add_line(lines, member, number) end
 end
 return answer(lines)
 
@@ -169,7 +173,7 @@ return answer(lines)
 -- script: list_regular
 -- uses: keys moment line history read_lines
 -- ARGV: epoch, member, order, a time, the number at which to go on ('' for the first look), how many. The first look is at the last regular
--- line that may be due or started at this time or before, or at the first at this time or later. Answers the number at which to go on ('' for
+-- line that may be due at this time or before, or at the first at this time or later. Answers the number at which to go on ('' for
 -- no more), then lines.
 local lines = { '' }
 local history = history_of(ARGV[2])

@@ -57,7 +57,7 @@ return answer({ digits(deleted) })
 
 -- script: erase
 -- uses: keys moment line history
--- ARGV: epoch, member, how many. Answers 'exists', or whether something may be left.
+-- ARGV: epoch, member, how many. Answers 'exists', or how many fires went.
 local member, limit = ARGV[2], tonumber(ARGV[3])
 local name = sub(member, 3)
 local history, edition = load_history(member)
@@ -78,4 +78,4 @@ local stepped = #found == 0 and call('SRANDMEMBER', STEPPED .. name, limit) or {
 for _, fire in ipairs(stepped) do delete_steps(name, fire) end
 if #found + #stepped == 0 then call('UNLINK', NOTES .. name) end
 count()
-return answer({ #found + #stepped > 0 and '1' or '0' })
+return answer({ digits(#found + #stepped) })

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
+
+const MINUTE = 60_000
+
+/** One job that fires every minute for each name. */
+const jobs =
+  (...names: string[]): Declare =>
+  (app) => {
+    for (const name of names) app.job(name, '* * * * *', () => {})
+  }
+
+const renamed: Declare = (app) => void app.job('invoice', { cron: '* * * * *', was: 'bill' }, () => {})
+
+/** In minutes, what was run of a schedule. */
+function ran(fleet: Fleet, name: string): number[] {
+  const own = fleet.handled.filter(({ schedule }) => schedule === name)
+  return own.map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE).sort((one, other) => one - other)
+}
+
+const minutes = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+test('a job that moves to another live app goes on there once its old app has retired it', async () => {
+  for (const deployment of ['w1', undefined]) {
+    const fleet = await createFleet()
+    const shop = await fleet.add(jobs('bill', 'report'), { app: 'shop', deployment: 's1' })
+    await fleet.advance('2m')
+    await fleet.add(jobs('bill'), { app: 'worker', deployment })
+    await fleet.advance('2m')
+    assert.equal(fleet.events('schedule.refused').length, 2, 'reported by both')
+    await fleet.add(jobs('report'), { app: 'shop', deployment: 's2' })
+    await fleet.advance('10s')
+    await fleet.world.until(shop.app.stop())
+    await fleet.advance('30m')
+    assert.equal((await fleet.operator.schedules.get('bill')).state, 'active')
+    assert.deepEqual(ran(fleet, 'bill').slice(-20), minutes(15, 34))
+    fleet.end()
+  }
+})
+
+test('of two apps that have a job of one name, the one that had it first alone runs it, and both report it', async () => {
+  const fleet = await createFleet()
+  const declareShop: Declare = (app, member) => {
+    jobs('cleanup', 'report')(app, member)
+    app.job('long', {}, () => member.clock.sleep(3 * MINUTE))
+  }
+  const shop = await fleet.add(declareShop, { app: 'shop', deployment: 's1', concurrency: 1 })
+  await fleet.advance('1m')
+  const crm = await fleet.add(jobs('cleanup', 'mail'), { app: 'crm', deployment: 'c1' })
+  await fleet.operator.schedules.create('cleanup for Ada', { job: 'cleanup', cron: '* * * * *' })
+  await fleet.advance('10m')
+  assert.deepEqual(ran(fleet, 'cleanup'), minutes(0, 11))
+  // The one that has the job has no room for it, and then leaves.
+  await fleet.operator.schedules.trigger('long')
+  await fleet.advance('2m')
+  await fleet.world.until(shop.app.stop())
+  await fleet.advance('30s')
+  for (const name of ['cleanup', 'cleanup for Ada']) {
+    const by = fleet.handled.filter(({ schedule }) => schedule === name).map(({ member }) => member)
+    assert.ok(by.length >= 10 && !by.includes(crm), name)
+  }
+  const told = fleet.told.filter(({ event }) => event.type === 'schedule.refused').map(({ member }) => member)
+  assert.deepEqual(new Set(told), new Set([shop, crm]))
+  assert.equal(told.length, 2)
+  fleet.end()
+})
+
+test('a declaration that was refused for its name is accepted when an operator has removed what had the name', async () => {
+  const fleet = await createFleet()
+  await fleet.operator.schedules.create('bill', { job: 'other', at: NEW_YEAR + 1_000 * MINUTE })
+  await fleet.add(jobs('bill', 'report'), { deployment: 'v1' })
+  await fleet.advance('2m')
+  await fleet.operator.schedules.remove('bill')
+  await fleet.advance('10m')
+  assert.deepEqual(ran(fleet, 'bill').slice(-8), minutes(5, 12))
+  assert.deepEqual((await fleet.operator.deployments.get('shop')).refused, [])
+  fleet.end()
+})
+
+test('a job whose new name is taken runs under its old one, also without the old processes, until the name is free', async () => {
+  const fleet = await createFleet()
+  await fleet.operator.schedules.create('invoice', { job: 'other', at: NEW_YEAR + 1_000 * MINUTE })
+  const old = await fleet.add(jobs('bill'), { deployment: 'v1' })
+  await fleet.advance('150s')
+  await fleet.add(renamed, { deployment: 'v2' })
+  await fleet.advance('30s')
+  await fleet.world.until(old.app.stop())
+  await fleet.advance('20m')
+  assert.deepEqual([ran(fleet, 'bill'), ran(fleet, 'invoice')], [minutes(0, 23), []])
+  await fleet.operator.schedules.remove('invoice')
+  await fleet.advance('20m')
+  const all = [...ran(fleet, 'bill'), ...ran(fleet, 'invoice')]
+  assert.deepEqual(all, minutes(0, 43), 'none lost, none twice')
+  assert.equal(ran(fleet, 'invoice').at(-1), 43)
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+  fleet.end()
+})
+
+test('a process whose new names are taken leaves the old ones to a newer release that has other jobs of these names', async () => {
+  const fleet = await createFleet()
+  // Several, so that some of them lie in the buckets of each process; often, so that they are due before a process hears of the release.
+  const names = Array.from({ length: 8 }, (_, index) => `bill ${index}`)
+  const often: Declare = (app) => {
+    for (const name of names) app.job(name, '* * * * * *', () => {})
+  }
+  for (const name of names) {
+    await fleet.operator.schedules.create(`new ${name}`, { job: 'other', at: NEW_YEAR + 1_000 * MINUTE })
+  }
+  const old = await fleet.add(often, { deployment: 'v1' })
+  await fleet.advance('1m')
+  const renaming = await fleet.add(
+    (app) => {
+      for (const name of names) app.job(`new ${name}`, { cron: '* * * * * *', was: name }, () => {})
+    },
+    { deployment: 'v2' },
+  )
+  await fleet.world.until(old.app.stop())
+  await fleet.advance('1m')
+  // It has room for one fire only: others wait for a process that has their job.
+  const long: Declare = (app, member) => {
+    for (const name of names) app.job(name, '* * * * * *', () => member.clock.sleep(MINUTE))
+  }
+  // The older process cannot read the record of its app, so it does not hear of the release.
+  renaming.link.fail('loadApp', { kind: 'throws' }, 1_000)
+  await fleet.add(long, { deployment: 'v3', concurrency: 1 })
+  const since = fleet.now()
+  await fleet.advance('1m')
+  const runs = fleet.handled.filter(({ member }) => member === renaming)
+  assert.equal(runs.filter(({ dueAt }) => dueAt > since).length, 0)
+  assert.ok(runs.length > 300, 'until then it ran them')
+  fleet.end()
+})
+
+test('a job whose new name is taken is not retired when its app has other jobs, with or without ids', async () => {
+  for (const [before, after] of [
+    ['v1', 'v2'],
+    [undefined, undefined],
+    ['v1', undefined],
+  ]) {
+    const fleet = await createFleet()
+    await fleet.operator.schedules.create('invoice', { job: 'other', at: NEW_YEAR + 1_000 * MINUTE })
+    const old = await fleet.add(jobs('bill', 'report'), { deployment: before })
+    await fleet.advance('90s')
+    const declare: Declare = (app, member) => {
+      jobs('report')(app, member)
+      renamed(app, member)
+    }
+    await fleet.add(declare, { deployment: after })
+    await fleet.advance('30s')
+    await fleet.world.until(old.app.stop())
+    await fleet.advance('30m')
+    assert.deepEqual(ran(fleet, 'bill'), minutes(0, 32), `${before} ${after}`)
+    fleet.end()
+  }
+})
+
+test('a process whose app gets a name of its own, as it is advised to, keeps its jobs', async () => {
+  for (const deployment of ['v1', undefined]) {
+    const fleet = await createFleet()
+    await fleet.add(jobs('report'), { app: 'shop', deployment })
+    const worker = await fleet.add(jobs('bill'), { app: 'shop', deployment })
+    await fleet.advance('90s')
+    await fleet.add(jobs('bill'), { app: 'worker', deployment: deployment && 'v2' })
+    await fleet.world.until(worker.app.stop())
+    await fleet.advance('30m')
+    assert.deepEqual(ran(fleet, 'bill'), minutes(0, 31))
+    const { items } = await fleet.operator.schedules.list({ app: 'worker' })
+    assert.deepEqual(
+      items.map(({ name }) => name),
+      ['bill'],
+    )
+    fleet.end()
+  }
+})
+
+test('a job of another app with another definition keeps its name, though no process of its app declares it now', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('report'), { app: 'shop', deployment: 'v1' })
+  const role = await fleet.add(jobs('cleanup'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('90s')
+  await fleet.world.until(role.app.stop())
+  const crm = await fleet.add((app) => app.job('cleanup', '*/2 * * * *', () => {}), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('30m')
+  await fleet.add(jobs('cleanup'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('10m')
+  assert.equal(fleet.handled.filter(({ member }) => member === crm).length, 0)
+  assert.deepEqual(ran(fleet, 'cleanup').slice(-10), minutes(32, 41))
+  fleet.end()
+})
+
+test('functions that only call runDue take over the names of an app that has been gone for an hour', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('90s')
+  await fleet.world.until(old.app.stop())
+  const called = await fleet.add(jobs('bill'), { app: 'shop-v2', deployment: 'v1' })
+  await fleet.world.until(called.app.stop())
+  for (let minute = 0; minute < 90; minute++) {
+    await fleet.advance('1m')
+    await fleet.world.until(called.app.runDue())
+  }
+  assert.deepEqual(ran(fleet, 'bill').slice(-20), minutes(72, 91))
+  fleet.end()
+})
+
+test('a job whose new name is taken goes on after a rollback that was undone', async () => {
+  for (const ids of [['v1', 'v2', 'v3'] as const, [undefined, undefined, undefined] as const]) {
+    const fleet = await createFleet()
+    await fleet.operator.schedules.create('invoice', { job: 'other', at: NEW_YEAR + 1_000 * MINUTE })
+    const old = await fleet.add(jobs('bill'), { deployment: ids[0] })
+    await fleet.advance('90s')
+    await fleet.add(renamed, { deployment: ids[1] })
+    await fleet.world.until(old.app.stop())
+    await fleet.advance('5m')
+    const back = await fleet.add(jobs('bill', 'report'), { deployment: ids[2] })
+    await fleet.advance('5m')
+    await fleet.world.until(back.app.stop())
+    await fleet.advance('30m')
+    assert.deepEqual(ran(fleet, 'bill').slice(-25), minutes(17, 41), String(ids))
+    fleet.end()
+  }
+})
