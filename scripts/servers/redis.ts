@@ -5,7 +5,7 @@ import { probe } from './probe.ts'
 import { type Server, type ServerPlan, startServer } from './server.ts'
 
 export interface RedisOptions {
-  /** Log every write, so that data survives `kill()`; synced each second, Redis's own default. @default true */
+  /** Log and sync every write before it is acknowledged, so that data survives `kill()`. @default true */
   readonly appendonly?: boolean
   /** Further settings, for example `{ maxmemory: '64mb' }`. */
   readonly settings?: Readonly<Record<string, string>>
@@ -32,6 +32,8 @@ export function redisPlan(options: RedisOptions, file: string): ServerPlan {
         unixsocket: socket(directory),
         dir: directory,
         appendonly: appendonly ? 'yes' : 'no',
+        // With `everysec`, Redis acknowledges writes that it has not written to the log while an earlier sync is slow.
+        appendfsync: 'always',
         // The log of writes is what keeps data here. Snapshots besides it only fork at odd moments.
         save: '',
         // Replicas get their copy at once, instead of after five seconds in which others might ask for one, too.
