@@ -2,8 +2,9 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
-import type { Decision, StartedRun } from '../policy/decision.ts'
+import type { Claimant, Context, Decision, StartedRun } from '../policy/decision.ts'
 import { mayPlan, moveZone } from '../policy/move-zone.ts'
+import { advancePlain } from '../policy/plain.ts'
 import { listFires } from '../store/list-views.ts'
 import type { ChangeResult, Due, DueQuery } from '../store/store.ts'
 import type { Core } from './core.ts'
@@ -177,10 +178,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       if (!hasJobOf(core, state) || !mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const claimant = { instance: core.instance, claim, room: left, idle }
       const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
-      const decision = core.undecided.try(
-        state,
-        () => moveZone(state, context) ?? advance(state, context, claimant, known ?? NOTHING),
-      )
+      const decision = core.undecided.try(state, () => decideOn(state, context, claimant, known ?? NOTHING))
       if (decision === null || (!idle && isPutOff(state, decision))) continue
       decisions.push(decision)
       left -= decision.started.length
@@ -282,6 +280,18 @@ function hasJobOf(core: Core, { definition, source, retiredAt }: ScheduleState):
   if (core.parts.jobs.has(definition.job) || retiredAt !== null) return true
   const upTo = core.renamedJobs.get(definition.job)?.upTo ?? null
   return upTo !== null && source.number <= upTo
+}
+
+function decideOn(
+  state: ScheduleState,
+  context: Context,
+  claimant: Claimant,
+  existing: readonly FireRecord[],
+): Decision | null {
+  const moved = moveZone(state, context)
+  if (moved !== null) return moved
+  const plain = existing.length === 0 ? advancePlain(state, context, claimant) : null
+  return plain ?? advance(state, context, claimant, existing)
 }
 
 /** How many runs may begin here. */

@@ -1,5 +1,6 @@
 import { NOBODY, type ScheduleState } from '../model/schedule.ts'
 import { type Context, type Decision, STALE } from '../policy/decision.ts'
+import { settlePlain } from '../policy/plain.ts'
 import type { Settlement } from '../policy/settle.ts'
 import { settle } from '../policy/settle.ts'
 import { findRun } from '../store/list-views.ts'
@@ -119,7 +120,9 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
   await core.parts.sync('settle:sent')
   const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
     const item = items.get(id)!
-    const decision = state === null ? STALE : settle(state, item.bare ?? item.settlement, context)
+    const settlement = item.bare ?? item.settlement
+    const plain = state === null ? null : settlePlain(state, settlement, context)
+    const decision = plain ?? (state === null ? STALE : settle(state, settlement, context))
     if (decision === STALE && !core.epochs.isSettled()) throw FORGOTTEN
     if (decision === STALE) return null
     item.sent = decision

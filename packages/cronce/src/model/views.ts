@@ -26,8 +26,30 @@ export function viewOpenFire({ id, definition }: Pick<ScheduleState, 'id' | 'def
   }
 }
 
-export function viewOpenRun(state: Pick<ScheduleState, 'id' | 'definition'>, fire: RunningFire): RunRecord {
-  return viewRunOf(viewOpenFire(state, fire), openRunOf(fire.run))
+export function viewOpenRun(
+  { id, definition }: Pick<ScheduleState, 'id' | 'definition'>,
+  fire: RunningFire,
+): RunRecord {
+  const { run } = fire
+  return {
+    schedule: id,
+    dueAt: fire.dueAt,
+    nonce: fire.nonce,
+    token: run.token,
+    job: definition.job,
+    round: fire.round,
+    attempt: fire.attempt,
+    instance: run.instance,
+    startedAt: run.startedAt,
+    readyAt: fire.readyAt,
+    ...(run.cause === undefined ? {} : { cause: run.cause }),
+    cancel: run.cancel,
+    number: null,
+    ending: null,
+    endedAt: null,
+    error: null,
+    result: null,
+  }
 }
 
 /** The fire that ended with this line, which is its final one. */

@@ -25,8 +25,8 @@ export interface Draft {
   notBefore: Instant | null
 }
 
-/** How often retention by count is looked after: once in so many records. */
-const TRIM_EVERY = 64
+/** Retention by count is checked once in this many records of a schedule. */
+export const TRIM_EVERY = 64
 
 export function begin(state: ScheduleState, context: Context): Draft {
   return {

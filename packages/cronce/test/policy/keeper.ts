@@ -8,6 +8,7 @@ import { advance } from '../../src/policy/advance.ts'
 import { nextBackfillStretch } from '../../src/policy/backfill.ts'
 import type { Context, Decision, Refusal, Stale, StartedRun } from '../../src/policy/decision.ts'
 import { define } from '../../src/policy/define.ts'
+import { advancePlain, settlePlain } from '../../src/policy/plain.ts'
 import { recover } from '../../src/policy/recover.ts'
 import { settle } from '../../src/policy/settle.ts'
 import { recordsOf } from './records-of.ts'
@@ -62,6 +63,8 @@ export class Keeper {
   readonly decisions: Decision[] = []
   /** How often an instant was on record although the schedule had not got to it. */
   passedOver = 0
+  /** How often a shortcut of `policy/plain.ts` applied. */
+  readonly plain = { claims: 0, settlements: 0 }
   readonly #open = new Set<string>()
   #lastToken = '0'
   #claims = 0
@@ -91,7 +94,13 @@ export class Keeper {
     const claimant = claim === null ? null : { instance: 'ant', claim: number, room: 100, idle: true, ...claim }
     const found: FireRecord[] = []
     for (;;) {
-      const decision = advance(this.it, this.context, claimant, [...this.existing(), ...found])
+      const existing = [...this.existing(), ...found]
+      const decision = advance(this.it, this.context, claimant, existing)
+      const plain = claimant === null || existing.length > 0 ? null : advancePlain(this.it, this.context, claimant)
+      if (plain !== null) {
+        assert.deepEqual(plain, decision, 'the shortcut decides what the policy decides')
+        this.plain.claims++
+      }
       if (decision === null) return []
       try {
         this.apply(decision)
@@ -123,8 +132,15 @@ export class Keeper {
     extra: { readonly retryable?: boolean; readonly handBack?: 'started' | 'not-started' } = {},
   ): Decision | Stale {
     const token = typeof run === 'string' ? run : run.record.token
-    const settlement = { token, ending: ending(reason), error: null, result: null, retryable: true, handBack: null }
-    return this.take(settle(this.it, { ...settlement, ...extra }, this.context))
+    const base = { token, ending: ending(reason), error: null, result: null, retryable: true, handBack: null }
+    const settlement = { ...base, ...extra }
+    const decision = settle(this.it, settlement, this.context)
+    const plain = settlePlain(this.it, settlement, this.context)
+    if (plain !== null) {
+      assert.deepEqual(plain, decision, 'the shortcut decides what the policy decides')
+      this.plain.settlements++
+    }
+    return this.take(decision)
   }
 
   recover(run: StartedRun | string): Decision | Stale {

@@ -181,6 +181,8 @@ export class Play {
     }
     this.#account()
     this.#balance()
+    if (keeper.plain.claims > 0) this.reached.add('plain claim')
+    if (keeper.plain.settlements > 0) this.reached.add('plain settlement')
   }
 
   #source() {

@@ -1,0 +1,150 @@
+import { copyJson } from '../model/json.ts'
+import { DEFAULT_POLICY, keepAtLeastMs, type PolicyChoices, policyOf } from '../model/policy.ts'
+import type { HistoryRecord } from '../model/record.ts'
+import type { Instant, RunningFire, ScheduleState } from '../model/schedule.ts'
+import { makeToken } from '../model/token.ts'
+import { viewOpenFire, viewOpenRun } from '../model/views.ts'
+import { trigger } from '../trigger/from-data.ts'
+import type { Claimant, Context, Decision } from './decision.ts'
+import { TRIM_EVERY } from './draft.ts'
+import { lastAfter } from './fires.ts'
+import { isOnTime } from './misfire.ts'
+import { keepMs } from './retention.ts'
+import { zoneDataOf } from './series.ts'
+import type { Settlement } from './settle.ts'
+
+// Shortcuts for what nearly every fire needs: one due time, on time, with nothing else going on, and its success. Each answers exactly
+// what the policy would (`advance`, `settle`), or `null` where only the policy can tell; `plain.test.ts` compares them on random states.
+
+const NONE: readonly never[] = []
+
+/** What `advance` answers for a schedule with nothing open and one instant that is due and on time. */
+export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
+  const { id: schedule, definition, nextAt: dueAt } = state
+  const { now } = context
+  if (dueAt === null || dueAt > now || state.open.length > 0 || !isQuiet(state) || claimant.room < 1) return null
+  const { job, trigger: data, policy } = definition
+  if (data === null || definition.limit !== null || definition.end !== null || policy.limits !== undefined) return null
+  if (definition.start !== null && dueAt < definition.start) return null
+  if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null
+  const nextAt = trigger(data).next(dueAt)
+  if (nextAt === null || nextAt <= now) return null
+  const { instance, claim } = claimant
+  const tokens = state.tokens + 1
+  const token = makeToken(context.epoch, tokens)
+  const fire: RunningFire = {
+    dueAt,
+    nonce: '',
+    kind: 'scheduled',
+    round: 1,
+    plannedAt: now,
+    readyAt: dueAt,
+    ignoresOverlap: false,
+    attempt: 1,
+    failures: 0,
+    crashes: 0,
+    run: { token, instance, claim, startedAt: now, cancel: null },
+    own: null,
+  }
+  const changed: ScheduleState = {
+    ...state,
+    version: state.version + 1,
+    nextAt,
+    plannedTo: dueAt,
+    zoneData: zoneDataOf(definition, context.zoneData),
+    wakeAt: nextAt,
+    tokens,
+    fired: state.fired + 1,
+    open: [fire],
+  }
+  return {
+    change: {
+      ...{ id: schedule, version: state.version, epoch: context.epoch, state: changed },
+      notBefore: Math.max(context.notBefore ?? dueAt, dueAt),
+      creates: [{ schedule, dueAt, nonce: '' }],
+      ...{ reopens: NONE, history: NONE, rewrites: NONE, limits: NONE, trim: null },
+    },
+    started: [
+      {
+        record: viewOpenRun(state, fire),
+        fire,
+        kind: 'scheduled',
+        input: definition.input,
+        policy: policyOf(policy),
+        previous: state.last,
+        suspect: false,
+      },
+    ],
+    events: [
+      { type: 'fire.planned', schedule, job, dueAt, nonce: '' },
+      {
+        ...{ type: 'run.started', schedule, job, dueAt, nonce: '', token, attempt: 1, instance },
+        ...{ latenessMs: now - dueAt, cause: null },
+      },
+    ],
+  }
+}
+
+/** What `settle` answers for the success of the only open fire of a schedule. */
+export function settlePlain(state: ScheduleState, settlement: Settlement, context: Context): Decision | null {
+  const { id: schedule, definition, nextAt, open, ended } = state
+  const [fire] = open
+  if (fire?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
+  const { ending, error, result, handBack, parkMs } = settlement
+  if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined || fire.run.cancel !== null)
+    return null
+  const number = ended + 1
+  // Retention by count is looked after with this line.
+  if (number % TRIM_EVERY === 0) return null
+  const { now } = context
+  const { token, instance, startedAt, cause, cancel } = fire.run
+  const { job } = definition
+  const { dueAt, nonce, attempt } = fire
+  const line: HistoryRecord = {
+    ...viewOpenFire(state, fire),
+    ending,
+    endedAt: now,
+    expiresAt: Math.max(now, dueAt) + keptMs(definition.policy),
+    number,
+    isFinal: true,
+    run: { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result },
+  }
+  const changed: ScheduleState = {
+    ...state,
+    version: state.version + 1,
+    wakeAt: nextAt,
+    ended: number,
+    failedInRow: 0,
+    last: lastAfter(state.last, fire, 'succeeded', now),
+    open: NONE,
+  }
+  const { outcome, reason, detail } = ending
+  return {
+    change: {
+      ...{ id: schedule, version: state.version, epoch: context.epoch, state: changed },
+      notBefore: context.notBefore ?? null,
+      ...{ creates: NONE, reopens: NONE, history: [line], rewrites: NONE, limits: NONE, trim: null },
+    },
+    started: NONE,
+    events: [
+      {
+        ...{ type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, outcome, reason },
+        ...{ durationMs: Math.max(0, now - startedAt), error: copyJson(error) },
+      },
+      { type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt },
+    ],
+  }
+}
+
+/** Nothing but its next instant makes the schedule due, at that very instant. */
+function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
+  const { jitter = DEFAULT_POLICY.jitter } = definition.policy
+  return pause === null && retiredAt === null && skipped === undefined && backfills.length === 0 && jitter.ms === 0
+}
+
+const KEPT_BY_DEFAULT_MS = Math.max(DEFAULT_POLICY.retention.keepMs, keepAtLeastMs(DEFAULT_POLICY))
+
+function keptMs(policy: PolicyChoices): Instant {
+  if (policy.retention === undefined && policy.misfire === undefined) return KEPT_BY_DEFAULT_MS
+  return keepMs(policyOf(policy), 'succeeded')
+}
