@@ -26,6 +26,11 @@ const verdict = (...names: string[]): CaughtBy => ({
   names,
 })
 
+const definition = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/policy/define.test.ts',
+  names,
+})
 const taken = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/engine/deploy-taken.test.ts',
@@ -34,6 +39,43 @@ const taken = (...names: string[]): CaughtBy => ({
 
 /** Mistakes in what deployments do to schedules. */
 export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'late-instant-behind-the-cron-lost',
+    rule: 'P5',
+    breaks: 'One instant that is deployed late leaves no record if the cron before it has gone past it.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        'return from > now ? now : markBefore(draft, from, wanted.onRecord ?? [])',
+        'return now',
+      ),
+    ],
+    caughtBy: definition(
+      'one instant in code that the cron before it has gone past is on record, as misfire skip says',
+    ),
+  },
+  {
+    name: 'late-instant-recorded-twice',
+    rule: 'P1, P5',
+    breaks: 'One instant that is deployed late is planned again though a range on record covers it.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        "record.nonce === '' && covers(record, at)",
+        "record.nonce === '' && record.dueAt === at",
+      ),
+    ],
+    caughtBy: definition(
+      'one instant in code that is on record already is not planned again, be it alone, in a range or still open',
+    ),
+  },
+  {
+    name: 'late-instant-run-after-its-record-was-deleted',
+    rule: 'P1',
+    breaks: 'One instant that is deployed again runs again if the record of its first run has been deleted.',
+    edits: [edit('policy/define.ts', 'if (at >= keptSince(state, context.now)) return at - 1', 'return at - 1')],
+    caughtBy: definition('one instant in code is missed if its record may have been deleted: it may have run'),
+  },
   {
     name: 'taken-name-never-freed',
     rule: 'rule 42',

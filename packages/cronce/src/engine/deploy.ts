@@ -6,7 +6,7 @@ import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
 import { hasSameTiming } from '../policy/continue.ts'
 import type { Context, Refusal } from '../policy/decision.ts'
-import { type DefineWish, define, HELD_BY_OTHER_NAME } from '../policy/define.ts'
+import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../policy/define.ts'
 import {
   announceRetirements,
   counts,
@@ -22,6 +22,7 @@ import {
 import { holderOf, namesOfJobs } from '../policy/job-names.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { retire, settleHeld } from '../policy/retire.ts'
+import { listFires, ofFire } from '../store/list-views.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core, RenamedJob } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
@@ -91,6 +92,8 @@ export function deployer(core: Core): Deployer {
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
   const onRecord = new Map<string, FireRecord[]>()
+  /** By schedule, what is on record at the one instant that its job declares. It counts for the version that was read before. */
+  const atInstant = new Map<string, { readonly version: number; readonly records: readonly FireRecord[] }>()
 
   const liveKey = (): string => [core.instance, ...watch.liveIds()].join()
 
@@ -210,6 +213,7 @@ export function deployer(core: Core): Deployer {
     const refused: RefusedDeclaration[] = []
     const foreign = new Set<string>()
     const takenBy = new Set<string>()
+    const unread: ScheduleState[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
@@ -217,8 +221,14 @@ export function deployer(core: Core): Deployer {
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
         const wish = wishes.get(id)!
-        const decision = define(state, id, { ...wish, holder: otherHolder(wish, state, states) }, context)
+        const read = atInstant.get(id)
+        const onRecord = read?.version === state?.version ? read?.records : undefined
+        const decision = define(state, id, { ...wish, holder: otherHolder(wish, state, states), onRecord }, context)
         if (decision === null || !('refused' in decision)) return decision
+        if (decision.refused === RECORD_UNREAD) {
+          unread.push(state!)
+          return null
+        }
         if (decision.refused === HELD_BY_OTHER_NAME) {
           progress = 'unfinished'
           return null
@@ -237,6 +247,9 @@ export function deployer(core: Core): Deployer {
       if (written === 'unfinished') progress = written
       for (const [schedule, refusal] of found) refused.push(refusalOf(schedule, refusal))
     }
+    atInstant.clear()
+    for (const state of unread) atInstant.set(state.id, await readInstant(state, wishes.get(state.id)!))
+    if (unread.length > 0) return 'outdated'
     refusals = refused
     const taken = new Set(refused.filter(({ code }) => code === NAME_TAKEN).map(({ schedule }) => schedule))
     core.renamedJobs = renamedJobs(
@@ -251,6 +264,14 @@ export function deployer(core: Core): Deployer {
     if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
+  }
+
+  /** A fire is put on record together with a new version of its schedule, so the records read here are those of `state` or newer. */
+  const readInstant = async ({ id, version }: ScheduleState, { definition: { trigger } }: Wish) => {
+    if (trigger?.kind !== 'at') return { version, records: [] }
+    const query = { ...ofFire({ schedule: id, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
+    const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
+    return { version, records: items }
   }
 
   /** A process that only calls `runDue` is never up for long enough to see by itself that an app is absent. */
@@ -353,7 +374,8 @@ export function deployer(core: Core): Deployer {
     const held: string[] = []
     for (const wish of several) {
       const own = states.get(wish.id) ?? null
-      const accepted = define(own, wish.id, wish, context)
+      // Only whether it is accepted matters here, which does not depend on what is on record.
+      const accepted = define(own, wish.id, { ...wish, onRecord: [] }, context)
       // Otherwise no name would have the job.
       if (accepted !== null && isRefusal(accepted)) continue
       const isActive = own !== null && own.retiredAt === null
