@@ -158,6 +158,42 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: taken('functions that only call runDue take over the names of an app that has been gone for an hour'),
   },
   {
+    name: 'draining-app-yields-its-names',
+    rule: 'rule 42',
+    breaks: 'Another app takes over the jobs of an app whose processes still finish their runs.',
+    edits: [
+      edit(
+        'engine/deploy-watch.ts',
+        'core.peers.filter(({ jobs }) => jobs.length > 0)',
+        "core.peers.filter(({ jobs, state }) => jobs.length > 0 && state === 'live')",
+      ),
+    ],
+    caughtBy: taken(
+      'an app that drains keeps its names until it has left or died, and yields them after the hold-down',
+    ),
+  },
+  {
+    name: 'hung-process-claims-a-job-that-was-taken-over',
+    rule: 'rule 42',
+    breaks: 'A process that hung reports that its app alone runs a job which another app has taken over.',
+    edits: [edit('engine/deploy.ts', 'if (!held.has(schedule)) continue', '')],
+    caughtBy: taken('a process that hung while another app took over its job does not report that it runs the job'),
+  },
+  {
+    name: 'refusals-reported-by-each-about-each',
+    rule: 'rule 42',
+    breaks: 'Of many processes whose declarations are refused, each reports all of them.',
+    edits: [
+      edit(
+        'engine/deploy.ts',
+        'if (refusals.some((own) => own.code === code && own.schedule === schedule)) continue',
+        '',
+      ),
+      edit('engine/deploy.ts', '{its}`, {', '{instance}`, {'),
+    ],
+    caughtBy: taken('each of many processes whose declarations are refused reports it once'),
+  },
+  {
     name: 'pruned-deployment-gone-since-defined',
     rule: 'rule 42',
     breaks: 'What a script declared is retired early, because the record has forgotten when its deployment was gone.',
