@@ -11,7 +11,7 @@ export type Decision =
       readonly level: AccessLevel
       /** On record with what is changed, whatever the request says. */
       readonly author?: string | undefined
-      /** Whose idempotency keys these are. @default the author */
+      /** Whose idempotency keys and streams of events these are. @default the author */
       readonly principal?: string | undefined
     }
 

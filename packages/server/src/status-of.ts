@@ -68,6 +68,7 @@ const STATUS: Readonly<Record<string, number>> = {
   FIRE_EARLY: 425,
   RUN_NOT_PARKED: 425,
   QUEUE_FULL: 429,
+  PRINCIPAL_STREAMS_FULL: 429,
   // Not now.
   DELIVERIES_UNSUPPORTED: 501,
   APP_CHANGED: 503,
