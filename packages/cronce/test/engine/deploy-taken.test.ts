@@ -61,9 +61,9 @@ test('of two apps that have a job of one name, the one that had it first alone r
     const by = fleet.handled.filter(({ schedule }) => schedule === name).map(({ member }) => member)
     assert.ok(by.length >= 10 && !by.includes(crm), name)
   }
-  const told = fleet.told.filter(({ event }) => event.type === 'schedule.refused').map(({ member }) => member)
-  assert.deepEqual(new Set(told), new Set([shop, crm]))
-  assert.equal(told.length, 2)
+  const reporters = fleet.told.filter(({ event }) => event.type === 'schedule.refused').map(({ member }) => member)
+  assert.deepEqual(new Set(reporters), new Set([shop, crm]))
+  assert.equal(reporters.length, 2)
   fleet.end()
 })
 

@@ -92,7 +92,7 @@ export class EventHub {
     this.#stop()
   }
 
-  /** Callers without a principal cannot be told apart, so only the number of all streams bounds them. */
+  /** Callers without a principal cannot be distinguished, so only the number of all streams bounds them. */
   #demandRoomFor(principal: string): void {
     if (principal === '') return
     const open = [...this.#listeners.values()].filter((one) => one === principal).length
