@@ -109,7 +109,7 @@ test('what is wrong with a job is told with its file and its name', async (conte
   assert.equal((await failure(declared(join(folder, 'nope.ts')))).code, 'JOBS_NOT_FOUND')
 })
 
-test('what a file throws is told with its inner errors', async (context) => {
+test('what a file throws is reported with its inner errors', async (context) => {
   const file = join(scratch(context), 'inner.ts')
   writeFileSync(file, 'throw new AggregateError([new Error("one"), new Error("two", { cause: "three" })], "all")\n')
   const { detail } = await thrownBy(file)

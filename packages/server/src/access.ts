@@ -11,7 +11,7 @@ export type Decision =
       readonly level: AccessLevel
       /** On record with what is changed, whatever the request says. */
       readonly author?: string | undefined
-      /** Whose idempotency keys these are. @default the author */
+      /** Whose idempotency keys and streams of events these are. @default the author */
       readonly principal?: string | undefined
     }
 
@@ -74,7 +74,7 @@ function isAmong(given: Buffer, tokens: readonly Buffer[]): boolean {
 /**
  * Access for every program on this machine, for servers that listen on a loopback address only. A proxy and a port-forward connect
  * from this machine, too, so everything that only they send is refused. Some send nothing of the kind (a plain `proxy_pass` of nginx
- * 1.29.7 or later, a forward of bytes to the same port) and can't be told apart: where there may be one, use `bearerAccess`.
+ * 1.29.7 or later, a forward of bytes to the same port) and cannot be distinguished: where there may be one, use `bearerAccess`.
  */
 export function loopbackAccess(level: 'read' | 'operate' = 'operate'): Access {
   return (request): AccessLevel => (isDirect(request) ? level : 'none')
@@ -97,7 +97,7 @@ function isOwnPage(url: string | null): boolean {
   return url === null || (URL.canParse(url) && isLoopback(new URL(url).host))
 }
 
-/** `Host` names the port that was connected to. Some proxies speak HTTP/1.0 unless told otherwise; clients do not. */
+/** `Host` names the port that was connected to. Some proxies speak HTTP/1.0 by default; clients do not. */
 function isNear(request: Request, host: string): boolean {
   const connection = connectionOf(request)
   if (connection === undefined) return true

@@ -36,7 +36,8 @@ export function createHandler(source: Source, options: HandlerOptions = {}): Han
   const resolved = resolveOptions(options)
   const { logger, allowedOrigins } = resolved
   const onError = (error: unknown): void => logger.error(`The feed of events broke: ${String(error)}`)
-  const events = new EventHub(source, { ...EVENTS, streams: resolved.streams, onError })
+  const { streams, streamsPerPrincipal } = resolved
+  const events = new EventHub(source, { ...EVENTS, streams, streamsPerPrincipal, onError })
   const serve = serveRoutes({
     source,
     options: resolved,

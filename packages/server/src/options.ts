@@ -18,6 +18,11 @@ export interface HandlerOptions {
   readonly allowedOrigins?: readonly string[] | undefined
   /** Streams of events at a time, 1 to 10,000. @default 100 */
   readonly streams?: number | undefined
+  /**
+   * Streams of events at a time that one principal (a bearer token, an author) may open, 1 to 10,000. Callers without a principal are
+   * bounded by `streams` only. @default a quarter of `streams`
+   */
+  readonly streamsPerPrincipal?: number | undefined
   /** A condition of `/readyz` besides the store and the instance. @default none */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
   /**
@@ -45,6 +50,7 @@ export interface ResolvedOptions {
   readonly concurrency: number
   readonly allowedOrigins: ReadonlySet<string>
   readonly streams: number
+  readonly streamsPerPrincipal: number
   readonly ready: () => boolean | Promise<boolean>
   readonly fires: HandleFireOptions
   readonly callbacks: Omit<HandleCallbackOptions, 'schedule' | 'token'>
@@ -58,11 +64,15 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
   'concurrency',
   'allowedOrigins',
   'streams',
+  'streamsPerPrincipal',
   'ready',
   'fires',
   'callbacks',
   'logger',
 ]
+
+/** By default, how many principals it takes to use up all streams of events. */
+const PRINCIPALS_SERVED = 4
 
 export function resolveOptions(options: HandlerOptions): ResolvedOptions {
   for (const name of Object.keys(options)) {
@@ -75,13 +85,16 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
   if (access !== null && typeof access !== 'function') {
     throw invalid('access', 'a function', "Write access: bearerAccess({ operate: process.env['OPS_TOKEN'] }).")
   }
+  const streams = readInteger('streams', options.streams ?? 100, 1, 10_000)
+  const perPrincipal = options.streamsPerPrincipal ?? Math.max(1, Math.floor(streams / PRINCIPALS_SERVED))
   return {
     basePath: readBasePath(options.basePath ?? ''),
     access,
     bodyLimit: readInteger('bodyLimit', options.bodyLimit ?? 131_072, 1_024, 1_048_576),
     concurrency: readInteger('concurrency', options.concurrency ?? 256, 1, 10_000),
     allowedOrigins: new Set((options.allowedOrigins ?? []).map(readOrigin)),
-    streams: readInteger('streams', options.streams ?? 100, 1, 10_000),
+    streams,
+    streamsPerPrincipal: readInteger('streamsPerPrincipal', perPrincipal, 1, 10_000),
     ready: options.ready ?? (() => true),
     fires: options.fires ?? {},
     callbacks: options.callbacks ?? {},

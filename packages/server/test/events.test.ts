@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { connect, type FeedEntry, type FeedOptions, type FireView } from 'cronce'
 import { EventHub, type HubSettings } from '../src/events/hub.ts'
 import { openStream } from '../src/events/stream.ts'
+import { bearerAccess } from '../src/index.ts'
 import type { Source } from '../src/source.ts'
 import { apiOf, eventually } from './kit.ts'
 import { EventReader } from './kit-events.ts'
@@ -65,6 +66,37 @@ describe('the stream of events', () => {
     const again = new EventReader(await handler(get('/api/v1/events')))
     assert.equal((await again.next())?.kind, 'ready')
   })
+
+  test('leaves streams for other tokens, however many one token opens', async (context) => {
+    const tokens = ['reader-token-0123456789', 'other-token-0123456789']
+    const [greedy, other] = tokens.map((token) => ({ authorization: `Bearer ${token}` }))
+    for (const [options, most] of [
+      [{ streams: 8 }, 2],
+      [{ streams: 3 }, 1],
+      [{ streams: 8, streamsPerPrincipal: 3 }, 3],
+    ] as const) {
+      const { handler } = apiOf(context, { ...options, access: bearerAccess({ read: tokens }) })
+      const readers = []
+      for (let opened = 0; opened < most; opened++) {
+        readers.push(new EventReader(await handler(get('/api/v1/events', greedy))))
+      }
+      const full = await handler(get('/api/v1/events', greedy))
+      assert.deepEqual([full.status, full.headers.get('retry-after')], [429, '30'])
+      const { error } = (await full.json()) as { error: { code: string } }
+      assert.equal(error.code, 'PRINCIPAL_STREAMS_FULL')
+      const another = new EventReader(await handler(get('/api/v1/events', other)))
+      assert.equal((await another.next())?.kind, 'ready')
+      await readers[0]!.cancel()
+      const again = new EventReader(await handler(get('/api/v1/events', greedy)))
+      assert.equal((await again.next())?.kind, 'ready')
+    }
+  })
+
+  test('counts callers whom the access function does not name together, and only against all streams', async (context) => {
+    const { handler } = apiOf(context, { streams: 4, streamsPerPrincipal: 1, access: () => 'read' })
+    for (let opened = 0; opened < 4; opened++) new EventReader(await handler(get('/api/v1/events')))
+    assert.equal((await handler(get('/api/v1/events'))).status, 503)
+  })
 })
 
 /** A feed that says what it is told to. */
@@ -108,6 +140,7 @@ async function madeUp(
   const source = { ...client, feed } as Source
   const hub = new EventHub(source, {
     streams: 100,
+    streamsPerPrincipal: 100,
     ring: 5_000,
     lingerMs: 0,
     heartbeatMs: 10_000,
@@ -139,7 +172,7 @@ async function madeUp(
   }
 }
 
-const OPTIONS = { lastEventId: null, schedule: undefined, job: undefined }
+const OPTIONS = { principal: '', lastEventId: null, schedule: undefined, job: undefined }
 
 describe('the hub behind it', () => {
   test('reads one feed for all, and only while somebody listens', async (context) => {

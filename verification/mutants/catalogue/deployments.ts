@@ -26,6 +26,11 @@ const verdict = (...names: string[]): CaughtBy => ({
   names,
 })
 
+const definition = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/policy/define.test.ts',
+  names,
+})
 const taken = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/engine/deploy-taken.test.ts',
@@ -34,6 +39,43 @@ const taken = (...names: string[]): CaughtBy => ({
 
 /** Mistakes in what deployments do to schedules. */
 export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'late-instant-behind-the-cron-lost',
+    rule: 'P5',
+    breaks: 'One instant that is deployed late leaves no record if the cron before it has gone past it.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        'return from > now ? now : markBefore(draft, from, wanted.onRecord ?? [])',
+        'return now',
+      ),
+    ],
+    caughtBy: definition(
+      'one instant in code that the cron before it has gone past is on record, as misfire skip says',
+    ),
+  },
+  {
+    name: 'late-instant-recorded-twice',
+    rule: 'P1, P5',
+    breaks: 'One instant that is deployed late is planned again though a range on record covers it.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        "record.nonce === '' && covers(record, at)",
+        "record.nonce === '' && record.dueAt === at",
+      ),
+    ],
+    caughtBy: definition(
+      'one instant in code that is on record already is not planned again, be it alone, in a range or still open',
+    ),
+  },
+  {
+    name: 'late-instant-run-after-its-record-was-deleted',
+    rule: 'P1',
+    breaks: 'One instant that is deployed again runs again if the record of its first run has been deleted.',
+    edits: [edit('policy/define.ts', 'if (at >= keptSince(state, context.now)) return at - 1', 'return at - 1')],
+    caughtBy: definition('one instant in code is missed if its record may have been deleted: it may have run'),
+  },
   {
     name: 'taken-name-never-freed',
     rule: 'rule 42',
@@ -114,6 +156,42 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'Functions that only call runDue never get the names of an app that is gone.',
     edits: [edit('engine/deploy.ts', 'if (await isLongGone(other)) goneApps.add(other)', '')],
     caughtBy: taken('functions that only call runDue take over the names of an app that has been gone for an hour'),
+  },
+  {
+    name: 'draining-app-yields-its-names',
+    rule: 'rule 42',
+    breaks: 'Another app takes over the jobs of an app whose processes still finish their runs.',
+    edits: [
+      edit(
+        'engine/deploy-watch.ts',
+        'core.peers.filter(({ jobs }) => jobs.length > 0)',
+        "core.peers.filter(({ jobs, state }) => jobs.length > 0 && state === 'live')",
+      ),
+    ],
+    caughtBy: taken(
+      'an app that drains keeps its names until it has left or died, and yields them after the hold-down',
+    ),
+  },
+  {
+    name: 'hung-process-claims-a-job-that-was-taken-over',
+    rule: 'rule 42',
+    breaks: 'A process that hung reports that its app alone runs a job which another app has taken over.',
+    edits: [edit('engine/deploy.ts', 'if (!held.has(schedule)) continue', '')],
+    caughtBy: taken('a process that hung while another app took over its job does not report that it runs the job'),
+  },
+  {
+    name: 'refusals-reported-by-each-about-each',
+    rule: 'rule 42',
+    breaks: 'Of many processes whose declarations are refused, each reports all of them.',
+    edits: [
+      edit(
+        'engine/deploy.ts',
+        'if (refusals.some((own) => own.code === code && own.schedule === schedule)) continue',
+        '',
+      ),
+      edit('engine/deploy.ts', '{its}`, {', '{instance}`, {'),
+    ],
+    caughtBy: taken('each of many processes whose declarations are refused reports it once'),
   },
   {
     name: 'pruned-deployment-gone-since-defined',

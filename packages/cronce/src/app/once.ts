@@ -43,7 +43,7 @@ export interface Once {
   /**
    * The first caller of a key does the work, whatever process it is in; all others get its result, now and for the time to
    * live. If it throws, the next caller does it. If its process dies in the middle nobody knows whether it happened:
-   * STEP_UNKNOWN, unless `rerun`. The result is stored as JSON. One that JSON would change (a Date, a Map) is refused:
+   * STEP_UNKNOWN, unless `rerun`. The result is stored as JSON. One that JSON would change (a Date, a Map, an Error) is refused:
    * STEP_RESULT_INVALID, for all callers.
    */
   once<Value>(key: string, work: (() => Value | Promise<Value>) & ReturnsJson<Value>): Promise<Jsonified<Value>>

@@ -21,7 +21,7 @@ export interface Run<Input = unknown, Tx = unknown> {
   /**
    * A durable step: `work` is called by one run of the fire, and its result kept; later runs get that and do not call it.
    * If an earlier run began it and nobody knows how it ended, it throws STEP_UNKNOWN, unless `rerun` allows it again.
-   * The result is stored as JSON. One that JSON would change (a Date, a Map) is refused: STEP_RESULT_INVALID.
+   * The result is stored as JSON. One that JSON would change (a Date, a Map, an Error) is refused: STEP_RESULT_INVALID.
    */
   once<Value>(
     step: string,

@@ -1,4 +1,5 @@
 import type { AppRecord, RefusedDeclaration } from '../model/app.ts'
+import type { EventOf } from '../model/event.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
@@ -6,7 +7,7 @@ import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
 import { hasSameTiming } from '../policy/continue.ts'
 import type { Context, Refusal } from '../policy/decision.ts'
-import { type DefineWish, define, HELD_BY_OTHER_NAME } from '../policy/define.ts'
+import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../policy/define.ts'
 import {
   announceRetirements,
   counts,
@@ -22,6 +23,7 @@ import {
 import { holderOf, namesOfJobs } from '../policy/job-names.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { retire, settleHeld } from '../policy/retire.ts'
+import { listFires, ofFire } from '../store/list-views.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core, RenamedJob } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
@@ -88,9 +90,15 @@ export function deployer(core: Core): Deployer {
   let refusals: readonly RefusedDeclaration[] = []
   /** Other apps that are gone by the records of the store. */
   const goneApps = new Set<string>()
-  const toldRefusals = new Set<string>()
+  const reportedRefusals = new Set<string>()
+  /** Declarations of other apps that the last beat showed, and that this process has not looked up in the store yet. */
+  let rivals: readonly Rival[] = []
+  /** The rivals that were looked up since this process last declared its schedules. */
+  const lookedUp = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
   const onRecord = new Map<string, FireRecord[]>()
+  /** By schedule, what is on record at the one instant that its job declares. It counts for the version that was read before. */
+  const atInstant = new Map<string, { readonly version: number; readonly records: readonly FireRecord[] }>()
 
   const liveKey = (): string => [core.instance, ...watch.liveIds()].join()
 
@@ -104,6 +112,7 @@ export function deployer(core: Core): Deployer {
     kept.record.version !== core.chores.appVersion ||
     kept.liveKey !== liveKey() ||
     watch.hasChanged() ||
+    rivals.length > 0 ||
     restMs() === 0
 
   const keep = async (): Promise<void> => {
@@ -119,9 +128,10 @@ export function deployer(core: Core): Deployer {
       if (record === null) continue
       const declaring = await declareUnder(record)
       if (declaring === 'outdated') continue
-      const told = await tellRefusals(record)
-      if (told === null) continue
-      const retired = await retires.pass(told)
+      const reported = await reportRefusals(record)
+      if (reported === null) continue
+      await reportRivals()
+      const retired = await retires.pass(reported)
       if (retired.progress === 'outdated') continue
       // This process retired what it declares itself: it finds out as every other process does.
       if (retiredOf(retired.record) !== retiredOf(record)) continue
@@ -210,6 +220,7 @@ export function deployer(core: Core): Deployer {
     const refused: RefusedDeclaration[] = []
     const foreign = new Set<string>()
     const takenBy = new Set<string>()
+    const unread: ScheduleState[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
@@ -217,8 +228,14 @@ export function deployer(core: Core): Deployer {
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
         const wish = wishes.get(id)!
-        const decision = define(state, id, { ...wish, holder: otherHolder(wish, state, states) }, context)
+        const read = atInstant.get(id)
+        const onRecord = read?.version === state?.version ? read?.records : undefined
+        const decision = define(state, id, { ...wish, holder: otherHolder(wish, state, states), onRecord }, context)
         if (decision === null || !('refused' in decision)) return decision
+        if (decision.refused === RECORD_UNREAD) {
+          unread.push(state!)
+          return null
+        }
         if (decision.refused === HELD_BY_OTHER_NAME) {
           progress = 'unfinished'
           return null
@@ -237,7 +254,11 @@ export function deployer(core: Core): Deployer {
       if (written === 'unfinished') progress = written
       for (const [schedule, refusal] of found) refused.push(refusalOf(schedule, refusal))
     }
+    atInstant.clear()
+    for (const state of unread) atInstant.set(state.id, await readInstant(state, wishes.get(state.id)!))
+    if (unread.length > 0) return 'outdated'
     refusals = refused
+    lookedUp.clear()
     const taken = new Set(refused.filter(({ code }) => code === NAME_TAKEN).map(({ schedule }) => schedule))
     core.renamedJobs = renamedJobs(
       wishes,
@@ -251,6 +272,14 @@ export function deployer(core: Core): Deployer {
     if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
+  }
+
+  /** A fire is put on record together with a new version of its schedule, so the records read here are those of `state` or newer. */
+  const readInstant = async ({ id, version }: ScheduleState, { definition: { trigger } }: Wish) => {
+    if (trigger?.kind !== 'at') return { version, records: [] }
+    const query = { ...ofFire({ schedule: id, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
+    const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
+    return { version, records: items }
   }
 
   /** A process that only calls `runDue` is never up for long enough to see by itself that an app is absent. */
@@ -269,44 +298,68 @@ export function deployer(core: Core): Deployer {
     return { ...about, code: refused, message: `${message} ${hint}`, at: core.time.estimate() }
   }
 
-  /** Both sides are told, each once; operators find it in the record. `null`: another process was faster. */
-  const tellRefusals = async (record: AppRecord): Promise<AppRecord | null> => {
+  /** Both sides report each cause once; operators find it in the record. `null`: another process was faster. */
+  const reportRefusals = async (record: AppRecord): Promise<AppRecord | null> => {
     // Where processes only call `runDue`, no other process removes the refusals of those that have ended.
     const others = record.refused.filter(
       (one) => one.instance !== core.instance && names.includes(one.schedule) && isLive(one),
     )
-    for (const { schedule, code, message, instance, ...rest } of [...refusals, ...others]) {
-      const key = `${instance === core.instance ? '' : instance} ${code} ${schedule}`
-      if (toldRefusals.has(key)) continue
-      toldRefusals.add(key)
-      const { deployment: its, host, pid } = rest
-      const process = instance === core.instance ? {} : { process: { instance, deployment: its, host, pid } }
-      emit({ type: 'schedule.refused', schedule, job: schedule, code, message, ...process })
+    for (const { schedule, code, message } of refusals) reportOnce(`${code} ${schedule}`, { schedule, code, message })
+    for (const { schedule, code, message, instance, deployment: its, host, pid } of others) {
+      // One report for each cause: a process whose own declaration is refused for it has reported it already.
+      if (refusals.some((own) => own.code === code && own.schedule === schedule)) continue
+      const process = { instance, deployment: its, host, pid }
+      reportOnce(`${code} ${schedule} ${its}`, { schedule, code, message, process })
     }
     const next = recordRefusals(record, core.instance, refusals)
     if (next === null) return record
     return (await save(next)) ? next : null
   }
 
-  /** Live processes of other apps that declare a schedule of this one: they are told themselves that it is refused. */
-  const tellOthers = (): void => {
-    if (kept === null) return
+  const reportOnce = (key: string, about: Omit<EventOf<'schedule.refused'>, 'type' | 'job'>): void => {
+    if (reportedRefusals.has(key)) return
+    reportedRefusals.add(key)
+    emit({ type: 'schedule.refused', job: about.schedule, ...about })
+  }
+
+  /** Live processes of other apps that declare a schedule which this process declares, too: one for each app and schedule. */
+  const findRivals = (): readonly Rival[] => {
+    const found = new Map<string, Rival>()
     const own = new Set(names.filter((name) => !refusals.some(({ schedule }) => schedule === name)))
-    for (const { app: other, id: instance, jobs, deployment: its, host, pid } of core.peers) {
-      for (const schedule of other === app ? [] : jobs.filter((name) => own.has(name))) {
-        const key = `${other} ${NAME_TAKEN} ${schedule}`
-        if (toldRefusals.has(key)) continue
-        toldRefusals.add(key)
-        const message = `The app ${other} declares a job ${schedule} as well, which is refused there: ${app} alone runs it. Rename one of the two jobs.`
-        const process = { instance, deployment: its, host, pid }
-        emit({ type: 'schedule.refused', schedule, job: schedule, code: NAME_TAKEN, message, process })
+    for (const peer of core.peers.filter((one) => one.app !== app)) {
+      for (const schedule of peer.jobs.filter((name) => own.has(name))) {
+        const key = `${NAME_TAKEN} ${schedule} of ${peer.app}`
+        if (!reportedRefusals.has(key) && !lookedUp.has(key) && !found.has(key)) found.set(key, { key, schedule, peer })
+      }
+    }
+    return [...found.values()]
+  }
+
+  /**
+   * Report the declarations of other apps that are refused because this app has the name. The store decides which app has it: if this
+   * process hung, another app may have taken over the name since its last declaration.
+   */
+  const reportRivals = async (): Promise<void> => {
+    const found = rivals
+    rivals = []
+    for (let start = 0; start < found.length; start += BATCH) {
+      const batch = found.slice(start, start + BATCH)
+      const ids = [...new Set(batch.map(({ schedule }) => schedule))]
+      const { schedules } = await callStore(core, 'deploy (look)', () => store.load(ids))
+      const held = new Set(schedules.filter((state) => isOwn(state) && state.retiredAt === null).map(({ id }) => id))
+      for (const { key, schedule, peer } of batch) {
+        lookedUp.add(key)
+        if (!held.has(schedule)) continue
+        const message = `The app ${peer.app} declares a job ${schedule} as well, which is refused there: ${app} alone runs it. Rename one of the two jobs.`
+        const process = { instance: peer.id, deployment: peer.deployment, host: peer.host, pid: peer.pid }
+        reportOnce(key, { schedule, code: NAME_TAKEN, message, process })
       }
     }
   }
 
   const observe = (): void => {
     watch.observe()
-    tellOthers()
+    if (kept !== null) rivals = findRivals()
   }
 
   const wishesUnder = (record: AppRecord): ReadonlyMap<string, Wish> => {
@@ -353,7 +406,8 @@ export function deployer(core: Core): Deployer {
     const held: string[] = []
     for (const wish of several) {
       const own = states.get(wish.id) ?? null
-      const accepted = define(own, wish.id, wish, context)
+      // Only whether it is accepted matters here, which does not depend on what is on record.
+      const accepted = define(own, wish.id, { ...wish, onRecord: [] }, context)
       // Otherwise no name would have the job.
       if (accepted !== null && isRefusal(accepted)) continue
       const isActive = own !== null && own.retiredAt === null
@@ -453,6 +507,13 @@ export function deployer(core: Core): Deployer {
   function isPresent(peer: InstanceRecord): boolean {
     return ofApp(peer, app)
   }
+}
+
+/** A live process of another app that declares a schedule of this process. */
+interface Rival {
+  readonly key: string
+  readonly schedule: string
+  readonly peer: InstanceRecord
 }
 
 /** What this process declares under one name. */

@@ -2,8 +2,8 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * A value after it was stored as JSON and read back. What JSON would change is `never` (a Date, a Map, a function, a bigint), since
- * `once` refuses it; properties that are undefined are left out.
+ * A value after it was stored as JSON and read back. What JSON would change is `never` (a Date, a Map, an Error, a function, a
+ * bigint), since `once` refuses it; properties that are undefined are left out.
  */
 export type InJson<Value> = unknown extends Value
   ? Value
@@ -13,9 +13,14 @@ export type InJson<Value> = unknown extends Value
       ? never
       : Value extends readonly unknown[]
         ? InJsonArray<Value>
-        : Value extends object
-          ? { [Key in keyof Value]: InJson<Value[Key]> }
-          : Value
+        : IsError<Value> extends true
+          ? never
+          : Value extends object
+            ? { [Key in keyof Value]: InJson<Value[Key]> }
+            : Value
+
+/** JSON turns an Error into `{}`. Plain data may have a name and a message, too, but not all keys of an Error. */
+type IsError<Value> = Value extends Error ? (keyof Error extends keyof Value ? true : false) : false
 
 type InJsonArray<Values extends readonly unknown[]> = { [Index in keyof Values]: InJson<Values[Index]> }
 

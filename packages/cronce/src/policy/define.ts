@@ -1,6 +1,7 @@
 import type { AppRecord, DeploymentRecord } from '../model/app.ts'
 import { ending } from '../model/outcome.ts'
 import { policyOf } from '../model/policy.ts'
+import type { FireRecord } from '../model/record.ts'
 import type { Definition, Instant, Retirement, ScheduleState, Source } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
 import { continueJob, hasSameTiming, stretchBefore } from './continue.ts'
@@ -9,9 +10,10 @@ import { findDeployment, highestOf, newestExplicit, outrankedBy, rankOf } from '
 import { begin, type Draft, finish, set } from './draft.ts'
 import { isEqual } from './equal.ts'
 import { endFire, noteWaits } from './fires.ts'
-import { missRetired } from './plan.ts'
+import { covers } from './ledger.ts'
+import { missInstant, missRetired } from './plan.ts'
 import { aboutSchedule, isRunning } from './records.ts'
-import { shortestKeepMs } from './retention.ts'
+import { keptSince, shortestKeepMs } from './retention.ts'
 import { canRead, markOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 import { planUpToNow, settleUpToNow } from './up-to-now.ts'
 import { waitAfterReturn } from './waiting.ts'
@@ -19,6 +21,8 @@ import { isEnded } from './wake.ts'
 
 /** The job is active under another name, which this deployment may not retire. */
 export const HELD_BY_OTHER_NAME = 'HELD_BY_OTHER_NAME'
+/** The decision depends on whether the one instant of the definition is on record: see `DefineWish.onRecord`. */
+export const RECORD_UNREAD = 'RECORD_UNREAD'
 
 export interface DefineWish {
   readonly definition: Definition
@@ -29,6 +33,8 @@ export interface DefineWish {
   readonly holder?: ScheduleState | undefined
   /** Names that the job has in other releases. */
   readonly otherNames?: readonly string[] | undefined
+  /** What is on record at the one instant of the definition. Needed if the schedule has gone past that instant: else RECORD_UNREAD. */
+  readonly onRecord?: readonly FireRecord[] | undefined
 }
 
 /** What a deployment may define depends on the record of its app. */
@@ -61,6 +67,7 @@ export function define(
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isPast) return refusePast(id)
+  if (isMoved && isUnread(state, wanted, context.now)) return unread(id)
   if (!isSame) return change(state, wanted, context)
   if (isEqual(state.source, wanted.source)) return null
   const draft = begin(state, context)
@@ -163,11 +170,38 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
 }
 
 /** Where the new rule begins. What the old rule has gone past is on record, or was no instant. */
-function markAfter({ state, context: { now } }: Draft, wanted: DefineWish, isMoved: boolean): Instant {
-  const mark = markOf(state)
+function markAfter(draft: Draft, wanted: DefineWish, isMoved: boolean): Instant {
+  const { now } = draft.context
+  const mark = markOf(draft.state)
   if (!isMoved) return Math.max(mark, now)
   const from = planFrom(wanted, now + 1)
-  return from > mark ? from - 1 : now
+  if (from > mark) return from - 1
+  return from > now ? now : markBefore(draft, from, wanted.onRecord ?? [])
+}
+
+/** The one instant of the new rule is behind the mark of the old one. If it is not on record, the misfire policy decides about it. */
+function markBefore(draft: Draft, at: Instant, onRecord: readonly FireRecord[]): Instant {
+  const { context, state, history, creates } = draft
+  const isPlanned = [...onRecord, ...history].some((record) => record.nonce === '' && covers(record, at))
+  if (isPlanned || creates.some(({ dueAt, nonce }) => nonce === '' && dueAt === at)) return context.now
+  if (at >= keptSince(state, context.now)) return at - 1
+  // It may have run, and its record may have been deleted since: to plan it could repeat it.
+  missInstant(draft, at)
+  return context.now
+}
+
+/** Whether the schedule has gone past the one instant of the new rule, and no caller has read what is on record there. */
+function isUnread(state: ScheduleState, wanted: DefineWish, now: Instant): boolean {
+  const isTakenOver = state.retiredAt !== null && wanted.holder !== undefined
+  return wanted.onRecord === undefined && !isTakenOver && planFrom(wanted, now + 1) <= Math.min(now, markOf(state))
+}
+
+function unread(id: string): Refusal {
+  return {
+    refused: RECORD_UNREAD,
+    message: `It is not known whether the instant of the schedule ${id} is on record.`,
+    hint: 'Read the records of this instant, and declare the schedule again.',
+  }
 }
 
 /** Go on where the holder of the job stopped. */

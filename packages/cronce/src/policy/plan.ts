@@ -99,6 +99,15 @@ export function missRetired(draft: Draft, end: Instant | null): boolean {
   return stretch.more
 }
 
+/** Record one instant that is too old to be planned. */
+export function missInstant(draft: Draft, dueAt: Instant): void {
+  const { id, definition } = draft.state
+  const series = seriesOf(id, definition)
+  if (series.next(dueAt - 1) !== dueAt) return
+  const fire = fireOf(draft, { dueAt, readyAt: series.readyAt(dueAt), isApart: false })
+  endUnrun(draft, recordOf(draft, fire), ending('too-late'))
+}
+
 /** Judge the fires that wait for their first claim: the misfire policy ends those that are late, or keeps them. */
 export function missWaiting(draft: Draft): void {
   const among = openFiresOf(draft.open, draft.state.definition.policy)

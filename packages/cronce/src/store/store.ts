@@ -402,7 +402,7 @@ export interface RecordQuery extends PageQuery {
   readonly tenant?: string | undefined
   readonly outcome?: Outcome | 'open' | undefined
   readonly nonce?: string | undefined
-  /** Of the run. A parked run has the instance `NOBODY`. */
+  /** Of the run. The instance of a parked run is the empty string. */
   readonly instance?: string | undefined
   /** Of the run. With `schedule`, it identifies one. */
   readonly token?: string | undefined

@@ -45,25 +45,25 @@ test('a run that starts and ends between two looks is reported as started before
 test('with more open runs than one look reads, a start is reported with the end at the latest', async () => {
   const bench = await FeedBench.open()
   let begun: readonly string[] = []
-  const told = await bench.look(6, async (look) => {
+  const looks = await bench.look(6, async (look) => {
     if (look === 2) begun = await bench.begin(30_000)
     if (look === 4) await bench.end([begun[0]!, begun[15_000]!, begun.at(-1)!])
   })
   const startedIn = (entries: readonly FeedEntry[]): string[] =>
     entries.flatMap((entry) => (entry.kind === 'run.started' ? entry.run.token : []))
-  const started = startedIn(told.slice(0, 4).flat())
+  const started = startedIn(looks.slice(0, 4).flat())
   assert.equal(started.length, 10_000)
-  const ended = endedTokens(told[4]!)
+  const ended = endedTokens(looks[4]!)
   assert.deepEqual(ended, [begun[0]!, begun[15_000]!, begun.at(-1)!].sort())
   const late = ended.filter((token) => !started.includes(token))
   assert.ok(late.length > 0)
   assert.deepEqual(
-    startedIn(told[4]!)
+    startedIn(looks[4]!)
       .filter((token) => ended.includes(token))
       .sort(),
     late,
   )
-  assert.equal(count(told.flat(), 'gap'), 0)
+  assert.equal(count(looks.flat(), 'gap'), 0)
 })
 
 test('more ends than one look reads are a gap, once, and the ends that follow are reported', async () => {

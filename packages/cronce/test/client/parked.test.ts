@@ -75,7 +75,7 @@ test('a second call-back with another result is refused, and the first one stand
   assert.equal((await fail('no disk')).error?.message, 'no disk')
 })
 
-test('a result that is too long to keep is told from another one', async () => {
+test('a result that is too long to keep is distinguished from another one', async () => {
   const { client, token } = await parked()
   const long = (letter: string) => ({ outcome: 'succeeded' as const, result: letter.repeat(50_000) })
   await client.runs.complete('acme', token, long('a'))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000
 
@@ -61,9 +61,9 @@ test('of two apps that have a job of one name, the one that had it first alone r
     const by = fleet.handled.filter(({ schedule }) => schedule === name).map(({ member }) => member)
     assert.ok(by.length >= 10 && !by.includes(crm), name)
   }
-  const told = fleet.told.filter(({ event }) => event.type === 'schedule.refused').map(({ member }) => member)
-  assert.deepEqual(new Set(told), new Set([shop, crm]))
-  assert.equal(told.length, 2)
+  const reporters = fleet.told.filter(({ event }) => event.type === 'schedule.refused').map(({ member }) => member)
+  assert.deepEqual(new Set(reporters), new Set([shop, crm]))
+  assert.equal(reporters.length, 2)
   fleet.end()
 })
 
@@ -221,4 +221,77 @@ test('a job whose new name is taken goes on after a rollback that was undone', a
     assert.deepEqual(ran(fleet, 'bill').slice(-25), minutes(17, 41), String(ids))
     fleet.end()
   }
+})
+
+/** By each process, the causes of the refused declarations that it reported, and what it said about other processes. */
+const refusalsBy = (fleet: Fleet, member: Member): string[] =>
+  fleet.events('schedule.refused', member).map(({ code, message, process }) => (process ? message : code))
+
+test('a process that hung while another app took over its job does not report that it runs the job', async () => {
+  const fleet = await createFleet()
+  const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 's1' })
+  await fleet.advance('90s')
+  shop.pause()
+  const worker = await fleet.add(jobs('bill'), { app: 'worker', deployment: 'w1' })
+  await fleet.advance('10m')
+  assert.equal((await fleet.operator.schedules.get('bill')).app, 'worker')
+  shop.resume()
+  await fleet.advance('5m')
+  assert.deepEqual(refusalsBy(fleet, shop), ['SCHEDULE_NAME_TAKEN'])
+  const [, about] = refusalsBy(fleet, worker)
+  assert.match(String(about), /^The app shop declares a job bill as well, .* worker alone runs it\./)
+  fleet.end()
+})
+
+test('an app that drains keeps its names until it has left or died, and yields them after the hold-down', async () => {
+  for (const end of ['leaves', 'dies', 'is drained by an operator and dies'] as const) {
+    const fleet = await createFleet()
+    const declare: Declare = (app, member) => {
+      jobs('bill')(app, member)
+      app.job('long', {}, () => member.clock.sleep(20 * MINUTE))
+    }
+    const shop = await fleet.add(declare, { app: 'shop', deployment: 's1', drain: '10m' })
+    await fleet.operator.schedules.trigger('long')
+    await fleet.advance('90s')
+    await fleet.add(jobs('bill'), { app: 'worker', deployment: 'w1' })
+    const isAsked = end === 'is drained by an operator and dies'
+    const stopping = isAsked ? fleet.operator.instances.drain(shop.app.instance!) : shop.app.stop()
+    await fleet.advance('8m')
+    assert.equal((await fleet.operator.schedules.get('bill')).app, 'shop', `${end}: a draining process counts as live`)
+    if (end === 'leaves') await fleet.world.until(stopping)
+    else {
+      shop.crash()
+      // A death is noticed within a lease and a half.
+      await fleet.advance('25s')
+    }
+    const instances = await fleet.operator.instances.list()
+    assert.ok(!instances.some(({ app, state }) => app === 'shop' && (state === 'live' || state === 'draining')), end)
+    await fleet.advance('65s')
+    assert.equal((await fleet.operator.schedules.get('bill')).app, 'worker', end)
+    await fleet.advance('3m')
+    assert.equal(ran(fleet, 'bill').at(-1), Math.floor((fleet.now() - NEW_YEAR) / MINUTE), end)
+    fleet.end()
+  }
+})
+
+test('each of many processes whose declarations are refused reports it once', async () => {
+  const fleet = await createFleet()
+  const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 's1' })
+  const crm = await fleet.addMany(5, jobs('bill'), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('5m')
+  for (const member of [shop, ...crm]) assert.equal(fleet.events('schedule.refused', member).length, 1)
+  assert.ok(crm.every((member) => refusalsBy(fleet, member)[0] === 'SCHEDULE_NAME_TAKEN'))
+  fleet.end()
+})
+
+test('a process whose definition stands reports once that others of its deployment are refused, and each of them once', async () => {
+  const fleet = await createFleet()
+  const other: Declare = (app) => void app.job('bill', '*/2 * * * *', () => {})
+  const first = await fleet.add(jobs('bill'), { app: 'shop', deployment: 's1' })
+  const others = await fleet.addMany(5, other, { app: 'shop', deployment: 's1' })
+  await fleet.advance('5m')
+  for (const member of [first, ...others]) assert.equal(fleet.events('schedule.refused', member).length, 1)
+  assert.notEqual(fleet.events('schedule.refused', first)[0]?.process, undefined)
+  assert.ok(others.every((member) => refusalsBy(fleet, member)[0] === 'SCHEDULE_DEFINED_TWICE'))
+  fleet.end()
 })

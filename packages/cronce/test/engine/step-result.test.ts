@@ -142,6 +142,7 @@ describe('the type of the result of a step or key', () => {
     isSo<Equal<ReturnsJson<readonly [string, number]>, unknown>>()
     isSo<Equal<ReturnsJson<void>, unknown>>()
     isSo<Equal<ReturnsJson<never>, unknown>>()
+    isSo<Equal<ReturnsJson<{ name: string; message: string; stack?: string }>, unknown>>()
     isSo<Equal<ReturnsJson<unknown>, unknown>>()
   })
 
@@ -152,5 +153,8 @@ describe('the type of the result of a step or key', () => {
     isSo<Equal<Equal<ReturnsJson<{ refund(): void }>, unknown>, false>>()
     isSo<Equal<Equal<ReturnsJson<bigint>, unknown>, false>>()
     isSo<Equal<Equal<ReturnsJson<Uint8Array>, unknown>, false>>()
+    isSo<Equal<Equal<ReturnsJson<Error>, unknown>, false>>()
+    isSo<Equal<Equal<ReturnsJson<TypeError | string>, unknown>, false>>()
+    isSo<Equal<Equal<ReturnsJson<{ failed: AggregateError[] }>, unknown>, false>>()
   })
 })

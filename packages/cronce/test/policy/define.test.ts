@@ -367,3 +367,60 @@ test('a job in code that is given an instant of the past has it on record, once'
   }
   assert.deepEqual(story(keeper), ['13:00 missed late', '13:30 open'])
 })
+
+for (const [late, expected, besideOpen] of [
+  ['latest', '13:30 open', '13:30 missed superseded'],
+  ['all', '13:30 open', '13:30 open'],
+  ['skip', '13:30 missed late', '13:30 missed late'],
+] as const) {
+  test(`one instant in code that the cron before it has gone past is on record, as misfire ${late} says`, () => {
+    // Otherwise the declaration plans 14:00 itself, which is still open when the policy decides.
+    for (const isPlannedBefore of [true, false]) {
+      const policy = { misfire: { ...DEFAULT_POLICY.misfire, late } }
+      const keeper = given({ trigger: every(HOUR), policy }, CODE)
+      keeper.now = NOON + 2 * HOUR
+      if (isPlannedBefore) keeper.settle(keeper.advance()[0]!, 'completed')
+      keeper.now += MINUTE
+      keeper.define({ trigger: { kind: 'at', at: NOON + 90 * MINUTE }, policy }, CODE)
+      keeper.advance()
+      assert.ok(story(keeper).includes(isPlannedBefore ? expected : besideOpen), story(keeper).join())
+      assert.equal(keeper.it.nextAt, null)
+    }
+  })
+}
+
+test('one instant in code that is on record already is not planned again, be it alone, in a range or still open', () => {
+  const at = { kind: 'at', at: NOON + 30 * MINUTE } as const
+  for (const before of [every(30 * MINUTE), every(MINUTE)]) {
+    for (const isPlannedBefore of [true, false]) {
+      const keeper = given({ trigger: before }, CODE)
+      keeper.now = NOON + HOUR
+      if (isPlannedBefore) keeper.advance()
+      keeper.define({ trigger: every(HOUR) }, CODE)
+      const records = story(keeper)
+      keeper.now += MINUTE
+      keeper.define({ trigger: at }, CODE)
+      keeper.advance({ room: 0 })
+      assert.deepEqual([story(keeper), keeper.it.nextAt], [records, null])
+    }
+  }
+})
+
+test('one instant in code is missed if its record may have been deleted: it may have run', () => {
+  const misfire = { ...DEFAULT_POLICY.misfire, windowMs: 60 * DAY }
+  const keeper = given({ trigger: every(HOUR) }, CODE)
+  keeper.now = NOON + 3 * HOUR
+  keeper.settle(keeper.advance()[0]!, 'completed')
+  // This policy keeps records for longer than the one under which they were written.
+  keeper.define({ trigger: { kind: 'at', at: NOON + 90 * MINUTE }, policy: { misfire } }, CODE)
+  assert.deepEqual(keeper.advance(), [])
+  assert.ok(story(keeper).includes('13:30 missed too-late'))
+})
+
+test('whether one instant in code is on record must be known if the schedule has gone past it', () => {
+  const keeper = given({ trigger: every(HOUR) }, CODE)
+  keeper.now = NOON + 2 * HOUR
+  keeper.advance()
+  const wish = { definition: definition({ trigger: { kind: 'at', at: NOON + 90 * MINUTE } }), source: CODE }
+  assert.equal(refusalOf(define(keeper.it, keeper.id, wish, keeper.context)), 'RECORD_UNREAD')
+})

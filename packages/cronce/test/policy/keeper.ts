@@ -83,7 +83,10 @@ export class Keeper {
   }
 
   define(parts: Partial<Definition> = {}, source: Source = CLIENT): Decision | Refusal | null {
-    const answer = define(this.state, this.id, { definition: definition(parts), source }, this.context)
+    const wanted = definition(parts)
+    const at = wanted.trigger?.kind === 'at' ? wanted.trigger.at : Number.NaN
+    const wish = { definition: wanted, source, onRecord: this.list(at, at) }
+    const answer = define(this.state, this.id, wish, this.context)
     if (answer !== null && !('refused' in answer)) this.apply(answer)
     return answer
   }

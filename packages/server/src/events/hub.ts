@@ -8,6 +8,8 @@ import { Ring, type Told } from './ring.ts'
 export interface HubSettings {
   /** Streams at a time. */
   readonly streams: number
+  /** Streams at a time of one principal. */
+  readonly streamsPerPrincipal: number
   /** Entries that are kept for those who come back. */
   readonly ring: number
   /** How long the feed goes on when the last one has left: most come back at once. */
@@ -33,7 +35,8 @@ export interface Listener {
 export class EventHub {
   readonly #source: Source
   readonly #settings: HubSettings
-  readonly #listeners = new Set<Listener>()
+  /** Each with its principal. */
+  readonly #listeners = new Map<Listener, string>()
   #session: Session | null = null
   #linger: NodeJS.Timeout | null = null
 
@@ -53,13 +56,15 @@ export class EventHub {
 
   /**
    * Where to read from now on. Resolves when the feed is ready: lists that are read after that, and what follows, miss nothing.
+   * `principal`: empty where the access function does not name one.
    */
-  async join(listener: Listener): Promise<Session> {
+  async join(listener: Listener, principal: string): Promise<Session> {
+    this.#demandRoomFor(principal)
     if (this.#listeners.size >= this.#settings.streams) {
       const message = `${counted(this.#listeners.size, 'stream of events is', 'streams of events are')} open already.`
       throw refuse('STREAMS_FULL', message, 'Close one, or try again later.')
     }
-    this.#listeners.add(listener)
+    this.#listeners.set(listener, principal)
     if (this.#linger !== null) clearTimeout(this.#linger)
     this.#linger = null
     this.#session ??= this.#begin()
@@ -82,9 +87,18 @@ export class EventHub {
 
   /** End all streams and the feed. */
   close(): void {
-    for (const listener of [...this.#listeners]) listener.end()
+    for (const listener of [...this.#listeners.keys()]) listener.end()
     this.#listeners.clear()
     this.#stop()
+  }
+
+  /** Callers without a principal cannot be distinguished, so only the number of all streams bounds them. */
+  #demandRoomFor(principal: string): void {
+    if (principal === '') return
+    const open = [...this.#listeners.values()].filter((one) => one === principal).length
+    if (open < this.#settings.streamsPerPrincipal) return
+    const message = `You have ${counted(open, 'stream of events', 'streams of events')} open, which is the limit for one principal.`
+    throw refuse('PRINCIPAL_STREAMS_FULL', message, 'Close one of your streams, or raise streamsPerPrincipal.')
   }
 
   #stop(): void {
@@ -136,7 +150,7 @@ export class EventHub {
   }
 
   #each(call: (listener: Listener) => void): void {
-    for (const listener of [...this.#listeners]) call(listener)
+    for (const listener of [...this.#listeners.keys()]) call(listener)
   }
 }
 

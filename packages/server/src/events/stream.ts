@@ -5,6 +5,8 @@ export interface StreamOptions {
   readonly lastEventId: string | null
   readonly schedule: string | undefined
   readonly job: string | undefined
+  /** Who opens it; empty where the access function does not say. */
+  readonly principal: string
   readonly signal: AbortSignal
 }
 
@@ -84,7 +86,7 @@ export async function openStream(hub: EventHub, options: StreamOptions): Promise
     },
     { highWaterMark: 1 },
   )
-  session = await hub.join(listener)
+  session = await hub.join(listener, options.principal)
   if (options.signal.aborted) end()
   else options.signal.addEventListener('abort', end)
   const resumed = positionOf(options.lastEventId, session)

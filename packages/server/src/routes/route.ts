@@ -19,7 +19,7 @@ export interface Call {
   readonly body: Readonly<Record<string, unknown>>
   /** The idempotency key, if there is one. */
   readonly key: string | null
-  /** Whose key it is; empty where the access function does not tell. */
+  /** Whose key and whose streams these are; empty where the access function does not say. */
   readonly principal: string
   /** Where the API is mounted, as the request came. */
   readonly base: string

@@ -51,12 +51,12 @@ export const SERVICE_ROUTES: readonly Route[] = [
   }),
 ]
 
-async function streamEvents({ events, request, query }: Call) {
+async function streamEvents({ events, request, query, principal }: Call) {
   // Nobody reads the body of a HEAD, nor closes it.
   if (request.method === 'HEAD') return answerJson({})
   const { schedule, job } = query as { schedule?: string; job?: string }
   const lastEventId = request.headers.get('last-event-id')
-  return openStream(events, { lastEventId, schedule, job, signal: request.signal })
+  return openStream(events, { lastEventId, schedule, job, principal, signal: request.signal })
 }
 
 /** What is delivered from outside is for an app: it knows by itself whom to believe. */

@@ -343,8 +343,8 @@ export async function openStore(
     async mark(mark) {
       const id = encodeName(mark.instance)
       if (mark.kind === 'dead') return askFlag(MARK, [id, String(mark.renewals), mark.hint ? '1' : '0'])
-      const told = [session.publish, wakeUp.channel, wakeUp.payload]
-      const isMarked = await askFlag(MARK, [id, '', mark.drain ? '1' : '0', ...told])
+      const wakeUpArguments = [session.publish, wakeUp.channel, wakeUp.payload]
+      const isMarked = await askFlag(MARK, [id, '', mark.drain ? '1' : '0', ...wakeUpArguments])
       if (isMarked) wakeUp.ring()
       return isMarked
     },
