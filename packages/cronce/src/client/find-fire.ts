@@ -26,7 +26,10 @@ export async function findByNonce<Tx>(
   return items[0] ?? null
 }
 
-/** What `find` finds under the other names that the job of a schedule has had. No store is asked about a job that has one name. */
+/**
+ * What `find` finds under the other names that the job of a schedule has had, unless another app has the name by now. No store is asked
+ * about a job that has one name.
+ */
 export async function findUnderOtherNames<Tx>(
   { store }: ClientParts<Tx>,
   state: ScheduleState,
@@ -34,14 +37,20 @@ export async function findUnderOtherNames<Tx>(
 ): Promise<FireRecord | null> {
   const seen = new Set([state.id])
   for (let names = namesBefore(state); names.length > 0; ) {
-    for (const name of names) {
-      seen.add(name)
-      const found = await find(name)
-      if (found !== null) return found
-    }
     const asked = names
     const { schedules } = await readStore('load schedules', () => store.load(asked))
-    names = [...new Set(schedules.flatMap(namesBefore))].filter((name) => !seen.has(name))
+    const others = new Set(schedules.filter((other) => !isSameApp(other, state)).map(({ id }) => id))
+    for (const name of names) {
+      seen.add(name)
+      const found = others.has(name) ? null : await find(name)
+      if (found !== null) return found
+    }
+    const own = schedules.filter(({ id }) => !others.has(id))
+    names = [...new Set(own.flatMap(namesBefore))].filter((name) => !seen.has(name))
   }
   return null
+}
+
+function isSameApp({ source: a }: ScheduleState, { source: b }: ScheduleState): boolean {
+  return a.kind === 'code' && b.kind === 'code' && a.app === b.app
 }

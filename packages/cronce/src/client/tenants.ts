@@ -23,7 +23,8 @@ export interface Tenants {
   /**
    * Remove all schedules of a tenant, running or not, and everything on record about these and those it had before that are gone.
    * What stays: its fires, with their runs and steps, of a schedule that is another tenant's now. They go when their retention is
-   * over, or with that schedule, whose records are erased as one, whoever had it.
+   * over, or with that schedule, whose records are erased as one, whoever had it. Refused with SCHEDULE_IN_CODE, before anything is
+   * erased, while code declares a schedule of the tenant.
    */
   erase(tenant: string): Promise<{ readonly schedules: number }>
 }
@@ -33,6 +34,7 @@ export function makeTenants<Tx>(parts: ClientParts<Tx>): Tenants {
     export: (tenant) => exportTenant(parts, readName('tenant', tenant)),
     async erase(tenant) {
       const name = readName('tenant', tenant)
+      for await (const state of schedulesOf(parts, name)) refuseCode(state, name)
       let schedules = 0
       for await (const { id } of schedulesOf(parts, name)) {
         await eraseSchedule(parts, id, name)
@@ -42,6 +44,16 @@ export function makeTenants<Tx>(parts: ClientParts<Tx>): Tenants {
       return { schedules }
     },
   }
+}
+
+/** A live process would declare it again, and until then its job would not run. */
+function refuseCode({ id, source, retiredAt }: ScheduleState, tenant: string): void {
+  if (source.kind === 'client' || retiredAt !== null) return
+  throw new CronceError(
+    'SCHEDULE_IN_CODE',
+    `The schedule ${JSON.stringify(id)} of the tenant ${JSON.stringify(tenant)} is declared in the code of ${source.app}. Nothing was erased.`,
+    { hint: 'Remove the job, or its tenant, from the code and deploy that; then erase again.' },
+  )
 }
 
 function schedulesOf<Tx>({ store }: ClientParts<Tx>, tenant: string): AsyncIterable<ScheduleState> {

@@ -265,6 +265,7 @@ function describe(core: Core, state: Exclude<InstanceState, 'dead'>) {
     state,
     clockOffsetMs: core.time.wallOffsetMs(),
     running: core.runs.size,
+    ...(core.transient ? ({ transient: true } as const) : {}),
   }
 }
 

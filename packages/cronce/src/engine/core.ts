@@ -78,6 +78,8 @@ export interface Core<Tx = unknown> {
   stopping: boolean
   /** Takes nothing new: an operator said so. */
   drained: boolean
+  /** It looks for what is due once, and leaves. */
+  transient: boolean
   /** When the store last failed, by the monotonic clock. */
   readonly failedAt: () => number
   readonly context: (read: Pick<Loaded, 'now' | 'epoch'>) => Context
@@ -129,6 +131,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     restore: () => {},
     stopping: false,
     drained: false,
+    transient: false,
     failedAt: () => failedAt,
     context: ({ now, epoch }) => ({
       now,

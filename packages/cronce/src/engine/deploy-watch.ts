@@ -22,10 +22,8 @@ export interface FleetWatch {
   absentIds(record: AppRecord): ReadonlySet<string>
   /** Schedules that the newest deployment has contested for all of `retireAfter`. */
   outwaited(): ReadonlySet<string>
-  /** A name that this process wants belongs to this app. */
-  want(app: string, name: string): void
-  /** Of those, the names that no live instance of their app has declared for the whole hold-down. */
-  leftNames(): ReadonlySet<string>
+  /** This other app has a name that this process declares. */
+  want(app: string): void
   /** Of those, the apps without a live instance for the whole hold-down. */
   absentApps(): ReadonlySet<string>
   /** How long this process has been observing without a gap. */
@@ -53,9 +51,7 @@ export function fleetWatch(core: Core): FleetWatch {
   const gone = stateClock(mono)
   const contests = stateClock(mono)
   const absences = stateClock(mono)
-  const lefts = stateClock(mono)
-  /** The app of each. */
-  const wanted = new Map<string, string>()
+  const wanted = new Set<string>()
   const told = new Set<string>()
   let record: AppRecord | null = null
   let livesSince = mono()
@@ -69,7 +65,7 @@ export function fleetWatch(core: Core): FleetWatch {
 
   const restart = (): void => {
     livesSince = mono()
-    for (const each of [outs, gone, contests, absences, lefts]) each.restart()
+    for (const each of [outs, gone, contests, absences]) each.restart()
   }
 
   const observe = (): void => {
@@ -93,12 +89,8 @@ export function fleetWatch(core: Core): FleetWatch {
     for (const key of contested) contests.note(key, true)
     contests.keepOnly(contested)
     const apps = new Set(core.peers.filter(({ jobs }) => jobs.length > 0).map((peer) => peer.app))
-    for (const each of wanted.values()) absences.note(each, !apps.has(each))
-    for (const [name, its] of wanted) lefts.note(name, !isDeclaredBy(its, name))
+    for (const each of wanted) absences.note(each, !apps.has(each))
   }
-
-  const isDeclaredBy = (other: string, name: string): boolean =>
-    core.peers.some((peer) => ofApp(peer, other) && peer.jobs.includes(name))
 
   /** Every release waits for itself: the processes that declare the schedule are warned about each. */
   const contestedKeys = (): readonly string[] => {
@@ -146,7 +138,6 @@ export function fleetWatch(core: Core): FleetWatch {
       [...contests.heldFor(0, true)],
       [...contests.heldFor(retireAfterMs, true)],
       [...absences.heldFor(holdDownMs, true)],
-      [...lefts.heldFor(holdDownMs, true)],
       livedMs() >= holdDownMs,
     ])
 
@@ -164,8 +155,7 @@ export function fleetWatch(core: Core): FleetWatch {
     steadyIds: () => (record === null ? new Set() : idsOf(record, presenceOf, outs.heldFor(holdDownMs, false))),
     absentIds: (next) => idsOf(next, stretchOf, gone.heldFor(holdDownMs, true)),
     outwaited: () => new Set([...contests.heldFor(retireAfterMs, true)].map(contestedIn)),
-    want: (other, name) => void wanted.set(name, other),
-    leftNames: () => lefts.heldFor(holdDownMs, true),
+    want: (other) => void wanted.add(other),
     absentApps: () => absences.heldFor(holdDownMs, true),
     livedMs,
     rank,
@@ -180,7 +170,6 @@ export function fleetWatch(core: Core): FleetWatch {
         gone.untilNextMs(holdDownMs),
         contests.untilNextMs(retireAfterMs),
         absences.untilNextMs(holdDownMs),
-        lefts.untilNextMs(holdDownMs),
       ]
       return Math.min(...waits, leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY)
     },

@@ -23,6 +23,7 @@ import {
 import { holderOf, namesOfJobs } from '../policy/job-names.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { retire, settleHeld } from '../policy/retire.ts'
+import { isYielded, mayReturn } from '../policy/yielding.ts'
 import { listFires, ofFire } from '../store/list-views.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core, RenamedJob } from './core.ts'
@@ -51,6 +52,8 @@ const TRIES = 10
 const RETRY_MS = 5_000
 const RETRY_LONGEST_MS = 60_000
 const LONGEST_MS = 3_600_000
+/** How often a process checks that the schedules that it declared are still there and its app's. */
+const VERIFY_MS = 600_000
 
 const NAME_TAKEN = 'SCHEDULE_NAME_TAKEN'
 /** A declaration may be refused for a reason that passes: the schedule that has the name may be removed or retired. */
@@ -88,8 +91,8 @@ export function deployer(core: Core): Deployer {
   /** The instance id that was last registered. */
   let registeredAs = ''
   let refusals: readonly RefusedDeclaration[] = []
-  /** Other apps that are gone by the records of the store. */
-  const goneApps = new Set<string>()
+  /** When (monotonic) the schedules were last declared, or found to be as declared. */
+  let verifiedAt = clock.mono()
   const reportedRefusals = new Set<string>()
   /** Declarations of other apps that the last beat showed, and that this process has not looked up in the store yet. */
   let rivals: readonly Rival[] = []
@@ -104,7 +107,8 @@ export function deployer(core: Core): Deployer {
 
   const restMs = (): number => {
     const waitMs = Math.min(LONGEST_MS, kept?.retryMs ?? LONGEST_MS)
-    return Math.max(0, Math.min(keptAt + waitMs - clock.mono(), watch.untilNextMs()))
+    const now = clock.mono()
+    return Math.max(0, Math.min(keptAt + waitMs - now, verifiedAt + VERIFY_MS - now, watch.untilNextMs()))
   }
 
   const isWanted = (): boolean =>
@@ -172,6 +176,8 @@ export function deployer(core: Core): Deployer {
     }
     const wanted = { ...next, version: (known?.version ?? 0) + 1, refused: next.refused.filter(isLive) }
     if (!(await save(wanted))) return null
+    // This process objects to a retirement that may have been written before.
+    if (known !== null && retiredOf(known) !== retiredOf(wanted)) declaredUnder = ''
     registeredAs = core.instance
     if (wanted.active !== null && wanted.active !== known?.active) {
       const { number } = findDeployment(wanted, wanted.active)!
@@ -206,7 +212,7 @@ export function deployer(core: Core): Deployer {
   const declareUnder = async (record: AppRecord): Promise<Progress> => {
     const ranks = record.deployments.map(({ id, number, lost, onProbation }) => [id, number, lost, onProbation])
     const under = JSON.stringify([core.instance, ranks, retiredOf(record), [...watch.absentApps()]])
-    if (under === declaredUnder) return 'done'
+    if (under === declaredUnder && (await isAsDeclared())) return 'done'
     const renamed = await rename(record)
     if (renamed !== 'done') return renamed
     const progress = await declare(record)
@@ -214,12 +220,27 @@ export function deployer(core: Core): Deployer {
     return progress
   }
 
+  /** Schedules may be removed, or taken by another app, in ways that the app's record does not tell. */
+  const isAsDeclared = async (): Promise<boolean> => {
+    if (clock.mono() - verifiedAt < VERIFY_MS) return true
+    verifiedAt = clock.mono()
+    const found = new Set<string>()
+    for (let start = 0; start < names.length; start += BATCH) {
+      const batch = names.slice(start, start + BATCH)
+      const { schedules } = await callStore(core, 'deploy (verify)', () => store.load(batch))
+      for (const state of schedules) if (isOwn(state)) found.add(state.id)
+    }
+    return names.every((name) => found.has(name) || refusals.some(({ schedule }) => schedule === name))
+  }
+
   const declare = async (record: AppRecord): Promise<Progress> => {
+    verifiedAt = clock.mono()
     const wishes = wishesUnder(record)
     const { states } = await loadNamed(wishes)
     const refused: RefusedDeclaration[] = []
     const foreign = new Set<string>()
-    const takenBy = new Set<string>()
+    /** By other app, the names that it has. */
+    const taken = new Map<string, string[]>()
     const unread: ScheduleState[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
@@ -227,11 +248,8 @@ export function deployer(core: Core): Deployer {
       const found = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
-        const wish = wishes.get(id)!
-        const read = atInstant.get(id)
-        const onRecord = read?.version === state?.version ? read?.records : undefined
-        const decision = define(state, id, { ...wish, holder: otherHolder(wish, state, states), onRecord }, context)
-        if (decision === null || !('refused' in decision)) return decision
+        const decision = define(state, id, wishOn(state, wishes.get(id)!, states), context)
+        if (decision === null || !isRefusal(decision)) return decision
         if (decision.refused === RECORD_UNREAD) {
           unread.push(state!)
           return null
@@ -241,8 +259,9 @@ export function deployer(core: Core): Deployer {
           return null
         }
         if (decision.refused === NAME_TAKEN && state?.source.kind === 'code') {
-          watch.want(state.source.app, id)
-          takenBy.add(state.source.app)
+          const { app: owner } = state.source
+          watch.want(owner)
+          taken.set(owner, [...(taken.get(owner) ?? []).filter((name) => name !== id), id])
           foreign.add(id)
         }
         // That a newer deployment defines it is as it should be.
@@ -259,19 +278,24 @@ export function deployer(core: Core): Deployer {
     if (unread.length > 0) return 'outdated'
     refusals = refused
     lookedUp.clear()
-    const taken = new Set(refused.filter(({ code }) => code === NAME_TAKEN).map(({ schedule }) => schedule))
+    const isTaken = (id: string): boolean =>
+      refused.some(({ schedule, code }) => schedule === id && code === NAME_TAKEN)
     core.renamedJobs = renamedJobs(
       wishes,
       states,
-      (id, old) => taken.has(id) && outrankedBy(record, deployment, old) === null,
+      (id, old) => isTaken(id) && outrankedBy(record, deployment, old) === null,
     )
     core.foreignJobs = foreign
-    const known = goneApps.size
-    for (const other of takenBy) if (await isLongGone(other)) goneApps.add(other)
-    if (goneApps.size > known) return 'outdated'
+    for (const [owner, ids] of taken) if (await takeNames(owner, ids, record)) return 'outdated'
     if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
+  }
+
+  const wishOn = (state: ScheduleState | null, wish: Wish, states: ReadonlyMap<string, ScheduleState>): DefineWish => {
+    const read = atInstant.get(wish.id)
+    const onRecord = read?.version === state?.version ? read?.records : undefined
+    return { ...wish, holder: otherHolder(wish, state, states), onRecord }
   }
 
   /** A fire is put on record together with a new version of its schedule, so the records read here are those of `state` or newer. */
@@ -282,15 +306,61 @@ export function deployer(core: Core): Deployer {
     return { version, records: items }
   }
 
-  /** A process that only calls `runDue` is never up for long enough to see by itself that an app is absent. */
-  const isLongGone = async (other: string): Promise<boolean> => {
-    if (isLiveApp(other)) return false
-    const { now, instances } = await callStore(core, 'deploy (look)', () => store.listInstances({ app: other }))
-    const own = instances.filter((peer) => peer.app === other && peer.jobs.length > 0)
-    return own.every((peer) => !ofApp(peer, other) && now - peer.renewedAt >= LONGEST_MS)
+  /**
+   * Take the names that another app yields. Its record guards the write: an instance of it that comes back registers there before it
+   * declares. True: a record has changed.
+   */
+  const takeNames = async (owner: string, ids: readonly string[], record: AppRecord): Promise<boolean> => {
+    if ((await findYielded(owner, ids, record)).length === 0) return false
+    // The newest release of this app has to judge what the app gets.
+    const own = { ...record, version: record.version + 1, tidiedFor: null }
+    if (!(await save(own))) return true
+    const { app: theirs } = await callStore(core, 'take over (read)', () => store.loadApp(owner))
+    const found = await findYielded(owner, ids, own)
+    if (theirs === null || found.length === 0) return true
+    const wishes = wishesUnder(own, owner)
+    for (const state of found) atInstant.set(state.id, await readInstant(state, wishes.get(state.id)!))
+    const free = found.map(({ id }) => id)
+    const announced = announceRetirements(theirs, free)
+    if (!(await save(announced))) return true
+    const { states } = await loadNamed(wishes)
+    const decide: Decide = (id, state, context) => {
+      if (state === null || !isOf(state, owner)) return null
+      const decision = define(state, id, wishOn(state, wishes.get(id)!, states), context)
+      return decision === null || isRefusal(decision) ? null : decision
+    }
+    await core.parts.sync('declare:sent')
+    await change('take over', free, decide, announced)
+    return true
   }
 
-  const isLiveApp = (other: string): boolean => core.peers.some((peer) => ofApp(peer, other))
+  /** Of these schedules of another app, those that this process may take now. */
+  const findYielded = async (
+    owner: string,
+    ids: readonly string[],
+    record: AppRecord,
+  ): Promise<readonly ScheduleState[]> => {
+    const wishes = wishesUnder(record, owner)
+    const { states } = await loadNamed(wishes)
+    const loaded = await callStore(core, 'take over (read)', () => store.load(ids))
+    const context = core.context(loaded)
+    const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
+    const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
+    const ended = all.filter((peer) => !ofApp(peer, owner))
+    // A process that only calls `runDue` is never up for long enough to see by itself that an app is absent.
+    const isAbsent = watch.absentApps().has(owner) || ended.every(({ renewedAt }) => now - renewedAt >= LONGEST_MS)
+    const about = {
+      app: owner,
+      isGone: isAbsent && !mayReturn(ended, now),
+      isPredecessor: core.settings.was === owner,
+      instances: all.filter((peer) => ofApp(peer, owner)),
+    }
+    const isAccepted = (state: ScheduleState): boolean => {
+      const decision = define(state, state.id, wishOn(state, wishes.get(state.id)!, states), context)
+      return decision !== null && (!isRefusal(decision) || decision.refused === RECORD_UNREAD)
+    }
+    return loaded.schedules.filter((state) => isYielded(state, about) && isAccepted(state))
+  }
 
   const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {
     const { host, pid } = core.settings
@@ -362,10 +432,9 @@ export function deployer(core: Core): Deployer {
     if (kept !== null) rivals = findRivals()
   }
 
-  const wishesUnder = (record: AppRecord): ReadonlyMap<string, Wish> => {
+  const wishesUnder = (record: AppRecord, takesFrom?: string): ReadonlyMap<string, Wish> => {
     const source = { kind: 'code' as const, app, number: findDeployment(record, deployment)!.number }
-    const absentApps = new Set([...watch.absentApps(), ...[...goneApps].filter((other) => !isLiveApp(other))])
-    const standing = { app: record, deployment, absentApps, leftSchedules: watch.leftNames() }
+    const standing = { app: record, deployment, takesFrom }
     const names = namesOfJobs(record)
     return new Map(
       declared.map(({ id, was, definition }) => {
@@ -390,7 +459,7 @@ export function deployer(core: Core): Deployer {
     return { states, context, several }
   }
 
-  const isOwn = ({ source }: ScheduleState): boolean => source.kind === 'code' && source.app === app
+  const isOwn = (state: ScheduleState): boolean => isOf(state, app)
 
   /**
    * A job that goes on under another name: first the old name is retired and holds the job, then the new one takes over from it. A process
@@ -478,7 +547,7 @@ export function deployer(core: Core): Deployer {
       if (passed !== null) isDone = false
       return passed ?? decide(id, state, context)
     }
-    const guard = { app: { name: app, version: record.version } }
+    const guard = { app: { name: record.name, version: record.version } }
     try {
       await changeSchedules(core, operation, ids, decideOne, guard, changed)
     } catch (error) {
@@ -528,6 +597,10 @@ interface Named {
   /** `null`: no job has several names. */
   readonly context: Context | null
   readonly several: readonly Wish[]
+}
+
+function isOf({ source }: ScheduleState, app: string): boolean {
+  return source.kind === 'code' && source.app === app
 }
 
 /** The schedule of another name that holds the job. */

@@ -228,6 +228,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       await drain(options)
     },
     async runDue(options) {
+      core.transient = true
       try {
         await joinFleet()
         await peers.recoverFirst()

@@ -110,6 +110,12 @@ export function settler(core: Core): Settler {
   }
 }
 
+/** Whether what is left open is for instances of another app, which has taken the schedule meanwhile: they do not know of it. */
+function isOthers(core: Core, { change: { state } }: Decision): boolean {
+  if (state === null || state.source.kind !== 'code' || state.source.app === core.settings.app) return false
+  return state.open.some(({ run }) => run === null)
+}
+
 function conclude(item: Item, result: 'settled' | 'stale'): void {
   item.isDone = true
   item.resolve(result)
@@ -126,16 +132,17 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
     if (decision === STALE && !core.epochs.isSettled()) throw FORGOTTEN
     if (decision === STALE) return null
     item.sent = decision
+    if (isOthers(core, decision)) options.wake = true
     return decision
   }
-  const wake = batch.some((item) => item.wake)
+  const options = { wake: batch.some((item) => item.wake) }
   const changed = new Map<string, Changed>()
   try {
     // What was sent before may have been written: then only a look can tell.
     const unsent = batch.filter(({ sent }) => sent === null).map(({ schedule }) => schedule)
     const sent = batch.filter((item) => item.sent !== null).map(({ schedule }) => schedule)
-    const left = await changeKnown(core, 'settle', unsent, decide, { wake }, changed)
-    await changeSchedules(core, 'settle', [...sent, ...left], decide, { wake }, changed)
+    const left = await changeKnown(core, 'settle', unsent, decide, options, changed)
+    await changeSchedules(core, 'settle', [...sent, ...left], decide, options, changed)
   } finally {
     // Also when the store failed half-way: these are told, and must not be told again.
     for (const item of batch) if (changed.get(item.schedule)?.kind === 'applied') conclude(item, 'settled')

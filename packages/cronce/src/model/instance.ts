@@ -23,6 +23,8 @@ export interface InstanceRecord {
   readonly clockOffsetMs: number
   readonly running: number
   readonly concurrency: number
+  /** It only looks for what is due once, and leaves (`runDue`). */
+  readonly transient?: true
   /** An operator wants it to take nothing new. */
   readonly drain: boolean
 }

@@ -41,10 +41,8 @@ export interface DefineWish {
 export interface Standing {
   readonly app: AppRecord
   readonly deployment: string
-  /** Apps without a live instance for a whole hold-down: they yield their names. */
-  readonly absentApps: ReadonlySet<string>
-  /** Schedules of other apps that no live instance of their app declares: each yields its name to the same definition. */
-  readonly leftSchedules?: ReadonlySet<string>
+  /** The app that yields the schedule's name, if it is another one's. */
+  readonly takesFrom?: string | undefined
 }
 
 /** Make a schedule what code or a client declares. `null`: it is that already. */
@@ -227,9 +225,11 @@ function isContinuing(state: ScheduleState, wanted: DefineWish): boolean {
   return retiredAt !== null && wanted.otherNames?.includes(retirements?.at(-1)?.renamedTo ?? '') === true
 }
 
-function isUndone({ retiredAt, retirements }: ScheduleState, { source, standing }: DefineWish): boolean {
+function isUndone({ retiredAt, retirements, source: old }: ScheduleState, { source, standing }: DefineWish): boolean {
   const last = retirements?.at(-1)
   if (retiredAt === null || last === undefined || source.kind !== 'code') return false
+  // Another app may have a deployment of the same id.
+  if (old.kind !== 'code' || old.app !== source.app) return last.cause === 'absent'
   return last.cause === 'absent' || (last.cause === 'dropped' && last.deployment === standing?.deployment)
 }
 
@@ -299,16 +299,31 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
       hint: 'Change the code, or choose another name.',
     }
   }
-  if (source.app !== wanted.source.app) {
-    const isYielded = retiredAt !== null || wanted.standing?.absentApps.has(source.app) === true
-    const isLeft = wanted.standing?.leftSchedules?.has(id) === true && isEqual(state.definition, wanted.definition)
-    return isYielded || isLeft ? null : taken(id, `declared by the app ${source.app}, which is live`)
-  }
   const { standing } = wanted
+  if (source.app !== wanted.source.app) {
+    return standing?.takesFrom === source.app
+      ? refuseTaking(id, wanted, standing)
+      : taken(id, takenBy(state, source.app))
+  }
   if (standing === undefined) return wanted.source.number >= source.number ? null : superseded(id, source.app)
   return retiredAt === null
     ? refuseRank(state, wanted, standing, wanted.source.number)
     : refuseReturn(state, wanted, standing, wanted.source.number)
+}
+
+/** Who may take a name that another app yields: whoever could declare it if it were new, and no release that a newer one has replaced. */
+function refuseTaking(id: string, wanted: DefineWish, { app, deployment }: Standing): Refusal | null {
+  const higher = outrankedBy(app, deployment, id) ?? namedOtherwiseBy(wanted)
+  if (higher !== null) return superseded(id, app.name, higher.id)
+  const own = findDeployment(app, deployment)
+  const newest = own?.explicit === false ? null : newestExplicit(app)
+  const isReplaced = newest !== null && newest.id !== deployment && newest.number > rankOf(own)
+  return isReplaced ? superseded(id, app.name, newest.id) : null
+}
+
+function takenBy({ retiredAt, retirements }: ScheduleState, app: string): string {
+  const name = retiredAt === null ? undefined : retirements?.at(-1)?.renamedTo
+  return name === undefined ? `declared by the app ${app}` : `which the app ${app} renamed to ${name}`
 }
 
 /** Whether the job goes on under another name: this one must not plan beside it. */
@@ -399,7 +414,7 @@ function taken(id: string, by: string): Refusal {
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
     message: `There is a schedule ${id} already, ${by}.`,
-    hint: 'Choose another name, or remove that one.',
+    hint: 'Choose another name, or remove that one. If the job has moved here from that app, write cronce({ was: … }) with its name.',
   }
 }
 
