@@ -6,7 +6,7 @@ export interface Recorder {
   readonly start: (run: RunOfFire, node: string) => void
   readonly finish: (run: RunOfFire, node: string, how: 'returned' | 'threw') => void
   readonly effect: (run: RunOfFire, node: string, sink: Effect['sink'], key: string, accepted: boolean) => void
-  readonly node: (node: string, what: NodeEntry['what'], able: Pick<NodeEntry, 'jobs' | 'concurrency'>) => void
+  readonly node: (node: string, what: NodeEntry['what'], able: Pick<NodeEntry, 'jobs' | 'concurrency' | 'app'>) => void
   /** Until `until`, or to be ended by what is returned: its effects end so much later. */
   readonly fault: (
     fault: string,

@@ -15,7 +15,7 @@ const LONG_AGO_MS = 60_000
 export function witness(
   { recorder, count }: Pick<Workplace, 'recorder' | 'count'>,
   releaseOf: (node: string) => Release | undefined,
-): Watcher {
+): Omit<Watcher, 'membersChanged'> {
   const attempts = new Map<string, number>()
   const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
 

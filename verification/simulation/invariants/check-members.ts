@@ -74,8 +74,12 @@ export function checkStep(
   }
 }
 
-/** When an instance of a deployment was last there with a lease, by the deployment's id. */
+/** When an instance of a deployment was last there with a lease. */
 export type Presence = Map<string, number>
+
+export function presenceKey({ app, deployment }: { readonly app: string; readonly deployment: string }): string {
+  return `${app} ${deployment}`
+}
 
 /**
  * A known deployment becomes active only if the one before it has had no live instance for the hold-down or is on probation, or if the
@@ -97,7 +101,7 @@ export function checkDeployment(
   if (after.version !== before.version + 1) report('S9 lost update', `the app went to version ${after.version}`)
   const known = before.deployments.find(({ id }) => id === after.active)
   if (known === undefined) return
-  const lastSeen = seen.presence.get(before.active)
+  const lastSeen = seen.presence.get(presenceKey({ app: before.name, deployment: before.active }))
   // Since the clock was set back, nobody can tell how long.
   const isUnseen = lastSeen === undefined || lastSeen > seen.now || seen.now - lastSeen >= seen.holdDownMs
   const replaced = before.deployments.find(({ id }) => id === before.active)
