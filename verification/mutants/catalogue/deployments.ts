@@ -100,8 +100,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/define.ts',
-        '?.has(id) === true && isEqual(state.definition, wanted.definition)',
-        '?.has(id) === true',
+        'leftBy === source.app && isEqual(state.definition, wanted.definition)',
+        'leftBy === source.app',
       ),
     ],
     caughtBy: taken(

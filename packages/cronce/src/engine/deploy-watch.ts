@@ -24,8 +24,8 @@ export interface FleetWatch {
   outwaited(): ReadonlySet<string>
   /** A name that this process wants belongs to this app. */
   want(app: string, name: string): void
-  /** Of those, the names that no live instance of their app has declared for the whole hold-down. */
-  leftNames(): ReadonlySet<string>
+  /** Of those, the names that no live instance of their app has declared for the whole hold-down, each with that app. */
+  leftNames(): ReadonlyMap<string, string>
   /** Of those, the apps without a live instance for the whole hold-down. */
   absentApps(): ReadonlySet<string>
   /** How long this process has been observing without a gap. */
@@ -94,7 +94,8 @@ export function fleetWatch(core: Core): FleetWatch {
     contests.keepOnly(contested)
     const apps = new Set(core.peers.filter(({ jobs }) => jobs.length > 0).map((peer) => peer.app))
     for (const each of wanted.values()) absences.note(each, !apps.has(each))
-    for (const [name, its] of wanted) lefts.note(name, !isDeclaredBy(its, name))
+    for (const [name, its] of wanted) lefts.note(leftKey(its, name), !isDeclaredBy(its, name))
+    lefts.keepOnly(new Set([...wanted].map(([name, its]) => leftKey(its, name))))
   }
 
   const isDeclaredBy = (other: string, name: string): boolean =>
@@ -165,7 +166,10 @@ export function fleetWatch(core: Core): FleetWatch {
     absentIds: (next) => idsOf(next, stretchOf, gone.heldFor(holdDownMs, true)),
     outwaited: () => new Set([...contests.heldFor(retireAfterMs, true)].map(contestedIn)),
     want: (other, name) => void wanted.set(name, other),
-    leftNames: () => lefts.heldFor(holdDownMs, true),
+    leftNames() {
+      const left = lefts.heldFor(holdDownMs, true)
+      return new Map([...wanted].filter(([name, its]) => left.has(leftKey(its, name))))
+    },
     absentApps: () => absences.heldFor(holdDownMs, true),
     livedMs,
     rank,
@@ -196,6 +200,11 @@ function presenceOf({ id, readyAt, onProbation }: DeploymentRecord): string {
 /** Another one after every return, so that an absence between two looks counts anew. */
 function stretchOf({ id, readyAt }: DeploymentRecord): string {
   return JSON.stringify([id, readyAt])
+}
+
+/** Another one when the name passes to another app, which has not left it. */
+function leftKey(app: string, name: string): string {
+  return JSON.stringify([app, name])
 }
 
 function contestKey(newest: string, schedule: string): string {

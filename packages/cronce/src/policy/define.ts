@@ -37,8 +37,8 @@ export interface Standing {
   readonly deployment: string
   /** Apps without a live instance for a whole hold-down: they yield their names. */
   readonly absentApps: ReadonlySet<string>
-  /** Schedules of other apps that no live instance of their app declares: each yields its name to the same definition. */
-  readonly leftSchedules?: ReadonlySet<string>
+  /** The apps of schedules that no live instance of their app declares: each yields its name to the same definition. */
+  readonly leftSchedules?: ReadonlyMap<string, string>
 }
 
 /** Make a schedule what code or a client declares. `null`: it is that already. */
@@ -267,7 +267,9 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
   }
   if (source.app !== wanted.source.app) {
     const isYielded = retiredAt !== null || wanted.standing?.absentApps.has(source.app) === true
-    const isLeft = wanted.standing?.leftSchedules?.has(id) === true && isEqual(state.definition, wanted.definition)
+    // Another app may have taken the name since.
+    const leftBy = wanted.standing?.leftSchedules?.get(id)
+    const isLeft = leftBy === source.app && isEqual(state.definition, wanted.definition)
     return isYielded || isLeft ? null : taken(id, `declared by the app ${source.app}, which is live`)
   }
   const { standing } = wanted

@@ -190,6 +190,26 @@ test('a job of another app with another definition keeps its name, though no pro
   fleet.end()
 })
 
+test('of two apps that wait for a name that a third one has left, the first that gets it keeps it', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('report'), { app: 'shop', deployment: 'v1' })
+  const role = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('90s')
+  await fleet.add(jobs('bill'), { app: 'crm', deployment: 'v1' })
+  // So that it finds the name free after the other one has taken it.
+  await fleet.add(jobs('bill'), { app: 'depot', deployment: 'v1', holdDown: '65s' })
+  await fleet.advance('90s')
+  await fleet.world.until(role.app.stop())
+  const owners: (string | null)[] = []
+  for (let look = 0; look < 1_200; look++) {
+    await fleet.advance('100ms')
+    const { app } = await fleet.operator.schedules.get('bill')
+    if (owners.at(-1) !== app) owners.push(app)
+  }
+  assert.equal(owners.length, 2, owners.join())
+  fleet.end()
+})
+
 test('functions that only call runDue take over the names of an app that has been gone for an hour', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
