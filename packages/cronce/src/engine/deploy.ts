@@ -6,7 +6,7 @@ import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
 import { hasSameTiming } from '../policy/continue.ts'
 import type { Context, Refusal } from '../policy/decision.ts'
-import { type DefineWish, define, HELD_BY_OTHER_NAME } from '../policy/define.ts'
+import { type DefineWish, define, HELD_BY_OTHER_NAME, type Standing } from '../policy/define.ts'
 import {
   announceRetirements,
   counts,
@@ -88,6 +88,8 @@ export function deployer(core: Core): Deployer {
   let refusals: readonly RefusedDeclaration[] = []
   /** Other apps that are gone by the records of the store. */
   const goneApps = new Set<string>()
+  /** What other apps yield: confirmed before every declaration. */
+  let yielded: Pick<Standing, 'absentApps' | 'leftSchedules'> = { absentApps: new Set() }
   const toldRefusals = new Set<string>()
   /** Instants on record that an earlier schedule of the name left. */
   const onRecord = new Map<string, FireRecord[]>()
@@ -197,6 +199,7 @@ export function deployer(core: Core): Deployer {
     const ranks = record.deployments.map(({ id, number, lost, onProbation }) => [id, number, lost, onProbation])
     const under = JSON.stringify([core.instance, ranks, retiredOf(record), [...watch.absentApps()]])
     if (under === declaredUnder) return 'done'
+    yielded = await confirmYielded()
     const renamed = await rename(record)
     if (renamed !== 'done') return renamed
     const progress = await declare(record)
@@ -251,6 +254,23 @@ export function deployer(core: Core): Deployer {
     if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
+  }
+
+  /** The last heartbeat may be most of a lease old: an app that came back since keeps its names. */
+  const confirmYielded = async (): Promise<typeof yielded> => {
+    const [absent, left] = [watch.absentApps(), watch.leftNames()]
+    const present: InstanceRecord[] = []
+    for (const other of new Set([...absent, ...left.values()])) {
+      const { instances } = await callStore(core, 'deploy (look)', () => store.listInstances({ app: other }))
+      present.push(...instances.filter((peer) => ofApp(peer, other)))
+    }
+    const isBack = (other: string): boolean => present.some((peer) => peer.app === other)
+    const isDeclared = (name: string, other: string): boolean =>
+      present.some((peer) => peer.app === other && peer.jobs.includes(name))
+    return {
+      absentApps: new Set([...absent].filter((other) => !isBack(other))),
+      leftSchedules: new Map([...left].filter(([name, other]) => !isDeclared(name, other))),
+    }
   }
 
   /** A process that only calls `runDue` is never up for long enough to see by itself that an app is absent. */
@@ -311,8 +331,8 @@ export function deployer(core: Core): Deployer {
 
   const wishesUnder = (record: AppRecord): ReadonlyMap<string, Wish> => {
     const source = { kind: 'code' as const, app, number: findDeployment(record, deployment)!.number }
-    const absentApps = new Set([...watch.absentApps(), ...[...goneApps].filter((other) => !isLiveApp(other))])
-    const standing = { app: record, deployment, absentApps, leftSchedules: watch.leftNames() }
+    const absentApps = new Set([...yielded.absentApps, ...[...goneApps].filter((other) => !isLiveApp(other))])
+    const standing = { ...yielded, app: record, deployment, absentApps }
     const names = namesOfJobs(record)
     return new Map(
       declared.map(({ id, was, definition }) => {

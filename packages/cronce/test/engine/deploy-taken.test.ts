@@ -210,6 +210,27 @@ test('of two apps that wait for a name that a third one has left, the first that
   fleet.end()
 })
 
+test('an app that comes back just before the end of the hold-down keeps its names, though its rival could not look', async () => {
+  for (const definition of ['* * * * *', '*/2 * * * *']) {
+    const fleet = await createFleet()
+    const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+    const crm = await fleet.add((app) => app.job('bill', definition, () => {}), { app: 'crm', deployment: 'v1' })
+    await fleet.advance('90s')
+    await fleet.world.until(shop.app.stop())
+    await fleet.advance('55s')
+    // It last looked before the app was back, and the hold-down ends before it looks again.
+    crm.link.disturb(({ name }) => (name === 'beat' ? { kind: 'slow', requestMs: 9_000 } : null))
+    await fleet.advance('1s')
+    await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+    await fleet.advance('10s')
+    crm.link.disturb(() => null)
+    await fleet.advance('5m')
+    assert.equal((await fleet.operator.schedules.get('bill')).app, 'shop')
+    assert.equal(fleet.handled.filter(({ member }) => member === crm).length, 0)
+    fleet.end()
+  }
+})
+
 test('functions that only call runDue take over the names of an app that has been gone for an hour', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
