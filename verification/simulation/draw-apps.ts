@@ -5,6 +5,10 @@ import { drawPlan, drawWork, type Setting } from './draw-plan.ts'
 import { createDice, type Dice, seedOf } from './random.ts'
 import { type Action, DEFAULT_APP, type NodePlan, type Plan, type Release, type Scenario } from './scenario.ts'
 
+/** The job that only this app has, and the name that it gets when it is renamed. No operator asks for anything of either. */
+const ownName = (app: string): string => `${app}-own`
+const newName = (app: string): string => `${app}-new`
+
 const APPS = [DEFAULT_APP, 'mail', 'bill']
 
 /** No process has this name at the beginning. */
@@ -51,7 +55,7 @@ export function withApps(scenario: Scenario): Scenario {
     }),
   }
   for (let events = dice.whole(1, 3); events > 0; events--) drawEvent(draft)
-  const own = others.map(({ own: name }) => name)
+  const own = others.flatMap(({ own: names }) => names)
   const shaped: Scenario = {
     ...scenario,
     ...{ nodes: draft.nodes, releases: draft.releases },
@@ -70,8 +74,8 @@ function settingOf({ kind, epoch, faultsMs, leaseMs, releases, created }: Scenar
 /** An app with a job of its own, and with some of the names that the first app has. Its releases correspond to those of the first app. */
 function drawApp(dice: Dice, scenario: Scenario, app: string, hasSameIds: boolean) {
   const setting = settingOf(scenario)
-  const own = `${app}-own`
-  const ownPlan = drawPlan(dice, setting, own, true)
+  const own = ownName(app)
+  const ownPlan = withoutBounds(drawPlan(dice, setting, own, true))
   const names = new Set(scenario.releases.flatMap(({ jobs }) => Object.keys(jobs)))
   const drawn = [...names].map((name) => {
     const isSame = name === SHARED || name === HOG
@@ -90,15 +94,24 @@ function drawApp(dice: Dice, scenario: Scenario, app: string, hasSameIds: boolea
     const id = hasSameIds ? release.id : `${release.id}-${app}`
     return { ...release, app, id, jobs: isScript ? {} : jobsOf(release.jobs) }
   })
-  return { own, releases }
+  return { own: [own, newName(app)], releases }
+}
+
+/** A job that goes on under another name takes its count, its failures in a row and its pause along: those are not drawn. */
+function withoutBounds(plan: Plan): Plan {
+  const trigger = plan.spec.trigger ?? { kind: 'every', everyMs: 1_000, anchor: 0 }
+  return { ...plan, spec: { ...plan.spec, trigger, start: null, end: null, limit: null, pauseAfter: null } }
 }
 
 function drawEvent(draft: Draft): void {
   const { dice, apps } = draft
   const [from, to] = dice.pick(pairsOf(Math.max(...apps) + 1))
-  switch (dice.pick(['move', 'move', 'gone', 'back', 'back', 'renamed app'] as const)) {
+  switch (dice.pick(['move', 'move', 'gone', 'back', 'back', 'renamed app', 'renamed job', 'renamed job'] as const)) {
     case 'move':
       moveJob(draft, from, to)
+      break
+    case 'renamed job':
+      renameJob(draft, Math.max(1, from), to)
       break
     case 'gone':
       leaveFor(draft, from, null)
@@ -156,6 +169,32 @@ function moveJob(draft: Draft, from: number, to: number): void {
   }
   deploy(from, isDroppedFirst ? 0 : laterMs, ({ [name]: _, ...jobs }) => jobs)
   deploy(to, isDroppedFirst ? laterMs : 0, (jobs) => ({ ...jobs, [name]: plan }))
+}
+
+/** A release renames the job that only its app has. Sometimes another app has the new name, until it is gone or drops it. */
+function renameJob(draft: Draft, app: number, other: number): void {
+  const { dice, releases, nodes, actions } = draft
+  const [was, name] = [ownName(APPS[app]!), newName(APPS[app]!)]
+  const plan = releases.find(({ jobs }) => jobs[was] !== undefined)!.jobs[was]!
+  const renamed: Plan = { ...plan, spec: { ...plan.spec, job: name }, was }
+  const at = drawTime(draft)
+  const gapMs = dice.pick([0, 500, 3_000])
+  const deploy = (place: number, when: number, what: string, jobsOf: (jobs: Release['jobs']) => Release['jobs']) => {
+    const release = releases[nodes[place]!.release!]!
+    releases.push({ ...release, id: `${release.id}-${what}`, jobs: jobsOf(release.jobs) })
+    actions.push({ at: when, kind: 'deploy', node: place, release: releases.length - 1, downMs: dice.pick([0, 500]) })
+  }
+  for (const [turn, place] of placesOf(draft, app).entries()) {
+    deploy(place, at + turn * gapMs, `renamed-${was}`, ({ [was]: _, ...jobs }) => ({ ...jobs, [name]: renamed }))
+  }
+  if (other === app || !dice.chance(0.4)) return
+  const { was: _, ...taken } = renamed
+  const takenAt = Math.max(0, at - dice.pick([0, 5_000, 20_000]))
+  for (const place of placesOf(draft, other)) {
+    deploy(place, takenAt, `with-${name}`, (jobs) => ({ ...jobs, [name]: taken }))
+    if (!dice.chance(0.5)) continue
+    actions.push({ at: at + 15_000, kind: 'deploy', node: place, release: nodes[place]!.release!, downMs: 0 })
+  }
 }
 
 /** All processes of an app end, for a while or (`null`) for good. At least one app stays. */

@@ -62,7 +62,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   })
   const workplace: Workplace = { ...place, scenario, node: name, process }
   for (const [job, declared] of Object.entries(release.jobs)) {
-    app.job(job, optionsOf(declared), (run) => handle(workplace, run))
+    app.job(job, { ...optionsOf(declared), was: declared.was }, (run) => handle(workplace, run))
   }
   return { name, release, process, app, link, disturbances }
 }

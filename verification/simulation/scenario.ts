@@ -69,6 +69,8 @@ export interface Plan {
   readonly unknownStep: 'fail' | 'rerun'
   /** Of retention by number. */
   readonly count: number
+  /** The name that the job had in the release before. */
+  readonly was?: string
 }
 
 /** Rates are from 0 to 1, each for itself. */

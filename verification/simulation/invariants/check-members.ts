@@ -74,7 +74,7 @@ export function checkStep(
   }
 }
 
-/** When an instance of a deployment was last there with a lease. */
+/** When an instance of a deployment was last there with a lease, by the clock of the world. */
 export type Presence = Map<string, number>
 
 export function presenceKey({ app, deployment }: { readonly app: string; readonly deployment: string }): string {
@@ -90,6 +90,8 @@ export function checkDeployment(
   after: AppRecord,
   seen: {
     readonly now: number
+    /** By the clock of the world, which nothing sets: that of `presence`. */
+    readonly worldNow: number
     readonly holdDownMs: number
     readonly presence: Presence
     /** Deployments with a live instance that joined before any of the deployment that becomes active. */
@@ -102,8 +104,7 @@ export function checkDeployment(
   const known = before.deployments.find(({ id }) => id === after.active)
   if (known === undefined) return
   const lastSeen = seen.presence.get(presenceKey({ app: before.name, deployment: before.active }))
-  // Since the clock was set back, nobody can tell how long.
-  const isUnseen = lastSeen === undefined || lastSeen > seen.now || seen.now - lastSeen >= seen.holdDownMs
+  const isUnseen = lastSeen === undefined || (seen.worldNow - lastSeen) * FASTEST >= seen.holdDownMs
   const replaced = before.deployments.find(({ id }) => id === before.active)
   // A process that has just come back has joined, and may not have registered yet.
   const goneMs = seen.now - (replaced?.goneAt ?? seen.now)

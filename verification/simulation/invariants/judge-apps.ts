@@ -5,7 +5,7 @@ import type { NamespaceData } from '../../../packages/cronce/src/store/memory/da
 import { boundsOf, ownershipMsOf } from '../bounds.ts'
 import { DEFAULT_APP, type Plan, type Release, type Scenario } from '../scenario.ts'
 import type { Step } from './mirror.ts'
-import type { Report } from './report.ts'
+import { instantText, type Report } from './report.ts'
 
 /** Judges which app has which schedule, and which processes run it, by what the processes are and not by what they decide. */
 export interface AppsJudge {
@@ -39,6 +39,10 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   const claimed = new Map<string, string | null>()
   /** What each schedule was defined by. */
   const plans: Plans = new Map()
+  /** The name under which an instant of a job with two names was planned. */
+  const planned = new Map<string, string>()
+  /** When a name last passed to another app, by the store's clock. */
+  const yieldedAt = new Map<string, number>()
   /** Apps whose processes have run schedules that a client made. */
   const clientMadeBy = new Set<string>()
 
@@ -64,6 +68,7 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
       report('S15 own app', `${about}, which only a removal allows`)
       return
     }
+    yieldedAt.set(after.id, parts.storeNow())
     const now = worldNow()
     const isSame = isDeepStrictEqual(before.definition, after.definition)
     if (to !== releaseAppOf(who)) report('S15 own app', `${about}, a process of ${releaseAppOf(who)}`)
@@ -76,6 +81,26 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   const releaseAppOf = (who: string): string | null => {
     const release = releaseOf(who)
     return release === undefined ? null : appOf(release)
+  }
+
+  /**
+   * An instant of a job that has two names is planned under one of them. Instants that a name had when another app yielded it belong to
+   * that app's job.
+   */
+  const checkNames = ({ before, after, change }: Step): void => {
+    const owner = after === undefined ? null : ownerOf(after.source)
+    if (owner === null || (before !== undefined && ownerOf(before.source) !== owner)) return
+    const others = otherNamesOf(scenario, owner, change.id)
+    if (others.length === 0) return
+    for (const { schedule, dueAt, nonce } of change.creates) {
+      if (nonce !== '' || dueAt <= (yieldedAt.get(schedule) ?? 0)) continue
+      const key = `${owner} ${[schedule, ...others].sort().join()} ${dueAt}`
+      const known = planned.get(key)
+      if (known !== undefined && known !== schedule) {
+        report('S16 one name', `${schedule} ${instantText(dueAt)} was planned as ${known} already`)
+      }
+      planned.set(key, schedule)
+    }
   }
 
   const noteDefinition = ({ before, after, who }: Step): void => {
@@ -100,7 +125,8 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
           `${who} of ${appOf(release)} claimed a fire of ${run.schedule}, which is that of ${owner}`,
         )
       }
-      if (release.jobs[run.job] === undefined) {
+      const names = [run.job, ...otherNamesOf(scenario, appOf(release), run.job)]
+      if (names.every((name) => release.jobs[name] === undefined)) {
         report('S15 own app', `${who} claimed a fire of ${run.schedule} without having the job ${run.job}`)
       }
       if (owner === null && !clientMadeBy.has(appOf(release))) {
@@ -116,6 +142,7 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
       sampled()
       noteDefinition(step)
       checkOwner(step)
+      checkNames(step)
       checkClaims(step)
     },
     started({ schedule, token }, node) {
@@ -131,6 +158,16 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
       if (apps.size > 1 && scenario.calmMs >= ownershipMsOf(scenario)) judgeEntitled(parts, live, plans)
     },
   }
+}
+
+/** Names that the job of this name has in other releases of the app. */
+function otherNamesOf({ releases }: Scenario, app: string, name: string): readonly string[] {
+  const links = releases
+    .filter((release) => appOf(release) === app)
+    .flatMap(({ jobs }) => Object.entries(jobs))
+    .flatMap(([id, { was }]) => (was === undefined ? [] : [[id, was]]))
+  const linked = links.filter((link) => link.includes(name)).flat()
+  return [...new Set(linked)].filter((other) => other !== name)
 }
 
 const nameKey = (app: string, name: string): string => `${app} ${name}`
@@ -185,11 +222,13 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[], plans: P
   if (apps.length < all.size) count('an app is gone for good')
   for (const name of new Set(declaring.flatMap(({ jobs }) => Object.keys(jobs)))) {
     const state = data().schedules.get(name)
-    if (state?.source.kind === 'client') continue
+    const isRenamed = apps.some(({ app }) => otherNamesOf(scenario, app, name).length > 0)
+    if (state?.source.kind === 'client' || isRenamed) continue
     const why = whyStopped(parts, apps, { name, state, plan: plans.get(name) })
     if (why !== null) report('L7 entitled job', `${name} ${why}`)
     else if (state !== undefined) checkGoing(parts, apps, state)
   }
+  for (const app of apps) checkRenamed(parts, app, apps)
   for (const state of data().schedules.values()) if (state.source.kind === 'client') checkGoing(parts, apps, state)
 }
 
@@ -218,6 +257,29 @@ function whyStopped(
     releases.every(({ jobs }) => jobs[name] === undefined || isDeepStrictEqual(jobs[name], plan))
   const heir = entitled.find(isSame)
   return heir === undefined ? null : `is declared by ${heir.app} as it is, and is that of ${owner}, which has left it`
+}
+
+/** A job that its app has under two names, or is about to rename, goes on under one of them. */
+function checkRenamed(parts: AppsJudgeParts, { app, releases }: LiveApp, apps: readonly LiveApp[]): void {
+  const { scenario, data, report } = parts
+  for (const name of new Set(releases.flatMap(({ jobs }) => Object.keys(jobs)))) {
+    const names = [name, ...otherNamesOf(scenario, app, name)]
+    const isEntitledTo = releases.every(({ jobs }) => names.some((one) => jobs[one] !== undefined))
+    if (names.length === 1 || !isEntitledTo) continue
+    const states = names.flatMap((one) => data().schedules.get(one) ?? [])
+    const own = states.filter(({ source }) => ownerOf(source) === app)
+    // If other live apps have all names, none is left for this one.
+    const taken = states.filter(({ source }) =>
+      apps.some((other) => other.app !== app && other.app === ownerOf(source)),
+    )
+    const active = own.filter(({ retiredAt }) => retiredAt === null)
+    if (active.length === 0 && own.length > 0) {
+      report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, and is retired under each name`)
+    } else if (active.length === 0 && taken.length < names.length && taken.every(({ id }) => id !== name)) {
+      report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, which has neither`)
+    }
+    for (const state of active) checkGoing(parts, apps, state)
+  }
 }
 
 /**

@@ -178,7 +178,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       checkInstance(id, before, after, report)
       if (after !== before) renewedAt.set(id, worldNow())
       for (const { record, goneAt, leaseUntil } of data().instances.values()) {
-        if (goneAt === null && leaseUntil > storeNow()) presence.set(presenceKey(record), storeNow())
+        if (goneAt === null && leaseUntil > storeNow()) presence.set(presenceKey(record), worldNow())
       }
       watcher.membersChanged()
       const answered = await answer
@@ -244,7 +244,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       // In the order of joining: an instance that joins registers its deployment by those that it finds.
       const first = joined.indexOf(app.active ?? '')
       const live = new Set(first < 0 ? joined : joined.slice(0, first))
-      const seen = { now: storeNow(), holdDownMs, presence, live }
+      const seen = { now: storeNow(), worldNow: worldNow(), holdDownMs, presence, live }
       if (after !== before && !isForced) checkDeployment(before, app, seen, report)
       return answer
     },
