@@ -104,7 +104,8 @@ async function drain({ world, stage, desk, isHealed }: Acting, place: number, fo
   const end = desk.recorder.fault('drain', node.name, { until: Number.MAX_SAFE_INTEGER })
   desk.count('drain')
   const { instances } = desk.operator.app
-  await instances.drain(id, true).catch(() => {})
+  // Its answer may be lost, and then it never comes.
+  await Promise.race([instances.drain(id, true).catch(() => {}), world.after(5_000)])
   const until = world.now() + forMs
   while (world.now() < until && !isHealed()) await world.after(Math.min(1_000, until - world.now()))
   // Asked until it is heard: a drained instance is no fault that would end by itself.

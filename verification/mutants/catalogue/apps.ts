@@ -58,7 +58,11 @@ export const APP_MUTANTS: readonly Mutant[] = [
         'retiredAt !== null',
       ),
     ],
-    caughtBy: simulation('L7'),
+    caughtBy: {
+      judge: 'tests',
+      file: 'verification/simulation/deploys.test.ts',
+      names: ['an app that is gone for good keeps every promise'],
+    },
   },
   {
     name: 'left-name-taken-from-its-next-app',
@@ -69,6 +73,22 @@ export const APP_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: 'packages/cronce/test/engine/deploy-taken.test.ts',
       names: ['of two apps that wait for a name that a third one has left, the first that gets it keeps it'],
+    },
+  },
+  {
+    name: 'returned-app-overlooked',
+    rule: 'rule 42',
+    breaks: 'A process whose last heartbeat is old takes the names of an app that has come back since.',
+    edits: [
+      edit('engine/deploy.ts', '[...absent].filter((other) => !isBack(other))', 'absent'),
+      edit('engine/deploy.ts', '[...left].filter(([name, other]) => !isDeclared(name, other))', 'left'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy-taken.test.ts',
+      names: [
+        'an app that comes back just before the end of the hold-down keeps its names, though its rival could not look',
+      ],
     },
   },
 ]

@@ -3,6 +3,7 @@ import type { RunOfFire } from '../../../packages/checker/src/history.ts'
 import type { ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { boundsOf, ownershipMsOf } from '../bounds.ts'
+import type { Node } from '../node.ts'
 import { DEFAULT_APP, type Plan, type Release, type Scenario } from '../scenario.ts'
 import type { Step } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
@@ -15,7 +16,7 @@ export interface AppsJudge {
   /** A handler was called in this process. */
   readonly started: (run: RunOfFire, node: string) => void
   /** At the end of the calm: each job that a live process is entitled to is its app's, and fires. */
-  readonly finish: (live: readonly Release[]) => void
+  readonly finish: (live: readonly Node[]) => void
 }
 
 export interface AppsJudgeParts {
@@ -155,7 +156,14 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     },
     finish(live) {
       const apps = new Set(scenario.releases.map(appOf))
-      if (apps.size > 1 && scenario.calmMs >= ownershipMsOf(scenario)) judgeEntitled(parts, live, plans)
+      // A request to drain that took very long may have arrived after it was taken back.
+      const isDrained = live.some(({ app }) => data().instances.get(app.instance ?? '')?.record.drain === true)
+      if (apps.size < 2 || isDrained || scenario.calmMs < ownershipMsOf(scenario)) return
+      judgeEntitled(
+        parts,
+        live.map(({ release }) => release),
+        plans,
+      )
     },
   }
 }
