@@ -220,7 +220,7 @@ export function deployer(core: Core): Deployer {
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
         const wish = wishes.get(id)!
-        const decision = define(state, id, { ...wish, holder: otherHolder(wish, state, states) }, context)
+        const decision = define(state, id, { ...wish, holder: otherHolder(wish, ownOf(state), states) }, context)
         if (decision === null || !('refused' in decision)) return decision
         if (decision.refused === HELD_BY_OTHER_NAME) {
           progress = 'unfinished'
@@ -356,6 +356,9 @@ export function deployer(core: Core): Deployer {
     }
     return { states, context, several }
   }
+
+  /** What another app has under the name does not hold the job. */
+  const ownOf = (state: ScheduleState | null): ScheduleState | null => (state !== null && isOwn(state) ? state : null)
 
   const isOwn = ({ source }: ScheduleState): boolean => source.kind === 'code' && source.app === app
 

@@ -57,7 +57,11 @@ export function define(
   }
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
-  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)
+  // A name that another app yields is new to this one: its job may go on under another name.
+  const isYielded = isOfOtherApp(state, wanted)
+  const heir = isYielded ? namedOtherwiseBy(wanted) : null
+  if (heir !== null) return superseded(id, wanted.standing!.app.name, heir.id)
+  if ((state.retiredAt !== null || isYielded) && isHeld(wanted)) return held(id, wanted.holder!.id)
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isPast) return refusePast(id)
@@ -277,6 +281,10 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
   return retiredAt === null
     ? refuseRank(state, wanted, standing, wanted.source.number)
     : refuseReturn(state, wanted, standing, wanted.source.number)
+}
+
+function isOfOtherApp({ source }: ScheduleState, wanted: DefineWish): boolean {
+  return source.kind === 'code' && wanted.source.kind === 'code' && source.app !== wanted.source.app
 }
 
 /** Whether the job goes on under another name: this one must not plan beside it. */

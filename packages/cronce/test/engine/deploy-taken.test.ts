@@ -231,6 +231,26 @@ test('an app that comes back just before the end of the hold-down keeps its name
   }
 })
 
+test('a name that another app yields is not taken by an older release while the newest one has the job under another name', async () => {
+  for (const ids of [['v1', 'v2', 'v3'] as const, [undefined, undefined, undefined] as const]) {
+    const fleet = await createFleet()
+    const other: Declare = (app) => void app.job('invoice', '30 * * * * *', () => {})
+    const crm = await fleet.add(other, { app: 'crm', deployment: 'c1' })
+    await fleet.add(jobs('bill'), { app: 'shop', deployment: ids[0] })
+    await fleet.advance('90s')
+    await fleet.add(renamed, { app: 'shop', deployment: ids[1] })
+    await fleet.advance('90s')
+    await fleet.add(jobs('bill', 'report'), { app: 'shop', deployment: ids[2] })
+    await fleet.advance('90s')
+    await fleet.world.until(crm.app.stop())
+    const from = ran(fleet, 'invoice').length
+    await fleet.advance('20m')
+    assert.deepEqual(ran(fleet, 'bill').slice(-15), minutes(10, 24), 'the job goes on')
+    assert.deepEqual(ran(fleet, 'invoice').slice(from), [], 'and runs under one name')
+    fleet.end()
+  }
+})
+
 test('functions that only call runDue take over the names of an app that has been gone for an hour', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
