@@ -91,4 +91,17 @@ export const APP_MUTANTS: readonly Mutant[] = [
       ],
     },
   },
+  {
+    name: 'yielded-name-beside-another-name',
+    rule: 'P1, rule 42',
+    breaks: 'A job runs under two names when another app yields the one that an older release has.',
+    edits: [edit('policy/define.ts', 'const isYielded = isOfOtherApp(state, wanted)', 'const isYielded = false')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy-taken.test.ts',
+      names: [
+        'a name that another app yields is not taken by an older release while the newest one has the job under another name',
+      ],
+    },
+  },
 ]

@@ -35,7 +35,7 @@ const ownerOf = (source: Source): string | null => (source.kind === 'code' ? sou
 
 export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   const { scenario, data, worldNow, releaseOf, report, count } = parts
-  const presence = createPresence(scenario.holdDownMs)
+  const presence = createPresence(scenario)
   /** The owner of the schedule when a run was claimed, by schedule and token. */
   const claimed = new Map<string, string | null>()
   /** What each schedule was defined by. */
@@ -187,15 +187,23 @@ const FASTEST = 1.06
 const MISSED_MS = 120_000
 
 /** Which apps, and which names of them, have had a live process, and since when not. */
-function createPresence(holdDownMs: number) {
+function createPresence({ holdDownMs, leaseMs }: Scenario) {
   const lastSeen = new Map<string, number>()
   /** When an absence of at least the hold-down ended. */
   const absentUntil = new Map<string, number>()
+  /** Since when each is present, and when it was last seen before that. */
+  const stretches = new Map<string, { readonly since: number; readonly earlier: number | undefined }>()
   let before: ReadonlySet<string> = new Set()
   const isLong = (key: string, now: number): boolean => now - (lastSeen.get(key) ?? now) >= holdDownMs / FASTEST
   return {
     sample(present: ReadonlySet<string>, now: number, returned: (key: string) => void): void {
+      for (const key of before) {
+        const { since, earlier } = stretches.get(key)!
+        // Observers look with each heartbeat: a process that joins and leaves in between is not seen.
+        if (!present.has(key) && now - since < leaseMs && earlier !== undefined) lastSeen.set(key, earlier)
+      }
       for (const key of present) {
+        if (!before.has(key)) stretches.set(key, { since: now, earlier: lastSeen.get(key) })
         // What is there now and was there at the last sample was there in between.
         if (!before.has(key) && isLong(key, now)) {
           absentUntil.set(key, now)
