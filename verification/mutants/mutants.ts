@@ -1,3 +1,4 @@
+import { APP_MUTANTS } from './catalogue/apps.ts'
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETTLE_MUTANTS,
   ...COMMAND_MUTANTS,
   ...DEPLOYMENT_MUTANTS,
+  ...APP_MUTANTS,
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
   ...RUN_MUTANTS,

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../packages/checker/src/history.ts'
 import type { World } from '../../packages/cronce/test/virtual/world.ts'
 import { type Desk, operate } from './operate.ts'
-import type { Action, Scenario } from './scenario.ts'
+import { type Action, DEFAULT_APP, type Scenario } from './scenario.ts'
 import type { Stage } from './stage.ts'
 import type { Weather } from './weather.ts'
 
@@ -43,6 +43,12 @@ export function act(acting: Acting, action: Action): void {
       stage.setRelease(action.node, action.release)
       stage.stop(action.node, action.downMs)
       break
+    case 'vanish':
+      stage.vanish(action.node, action.how)
+      break
+    case 'appear':
+      stage.appear(action.node, action.release)
+      break
     case 'wall-step':
       stage.stepWall(action.node, action.byMs)
       break
@@ -76,9 +82,11 @@ export function act(acting: Acting, action: Action): void {
     case 'op-drain':
       void drain(acting, action.node, action.forMs)
       break
-    case 'op-activate':
-      void desk.operator.app.deployments.activate('shop', scenario.releases[action.release]!.id).catch(() => {})
+    case 'op-activate': {
+      const { app = DEFAULT_APP, id } = scenario.releases[action.release]!
+      void desk.operator.app.deployments.activate(app, id).catch(() => {})
       break
+    }
     case 'read':
       void acting.read().then((ledger) => acting.reads.push(ledger))
       break
@@ -96,7 +104,8 @@ async function drain({ world, stage, desk, isHealed }: Acting, place: number, fo
   const end = desk.recorder.fault('drain', node.name, { until: Number.MAX_SAFE_INTEGER })
   desk.count('drain')
   const { instances } = desk.operator.app
-  await instances.drain(id, true).catch(() => {})
+  // Its answer may be lost, and then it never comes.
+  await Promise.race([instances.drain(id, true).catch(() => {}), world.after(5_000)])
   const until = world.now() + forMs
   while (world.now() < until && !isHealed()) await world.after(Math.min(1_000, until - world.now()))
   // Asked until it is heard: a drained instance is no fault that would end by itself.

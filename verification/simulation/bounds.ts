@@ -11,6 +11,19 @@ function slowDutiesMs({ leaseMs, holdDownMs }: Scenario): number {
   return Math.min(Math.max(30_000, leaseMs), holdDownMs / 2)
 }
 
+/** A refused declaration is tried again at least this often. */
+const RETRY_REFUSED_MS = 60_000
+
+/**
+ * After the last fault, until every job that a live process may have is that of its app, and fires. In a row: a dead process is found; a
+ * deployment that died early proves itself; what is gone counts as lost; what left the code is retired, by the last of five instances
+ * that wait a lease for each other; the declaration is tried again.
+ */
+export function ownershipMsOf(scenario: Scenario): number {
+  const { recoveryMs, lateMs } = boundsOf(scenario)
+  return recoveryMs + 3 * scenario.holdDownMs + 5 * scenario.leaseMs + RETRY_REFUSED_MS + lateMs
+}
+
 /** Back-off after failures of the store (5 s), a fire that crashed twice and waits for an idle instance (10 s), and a margin. */
 const WAITING_MS = 20_000
 

@@ -6,6 +6,7 @@ export function countEvent(event: CronceEvent, count: (what: string) => void): v
   if (event.type === 'run.started') {
     if (event.cause !== null) count(`run.started ${event.cause}`)
   } else if (event.type === 'run.fenced') count(`zombie refused: ${event.refused}`)
+  else if (event.type === 'schedule.refused') count(`${event.type} ${event.code}`)
   else if ('reason' in event) count(`${event.type} ${event.reason}`)
   else count(event.type)
 }

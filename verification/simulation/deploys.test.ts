@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { boundsOf } from './bounds.ts'
+import { boundsOf, ownershipMsOf } from './bounds.ts'
 import type { Action, Plan, Release, Scenario, Work } from './scenario.ts'
 import { simulate } from './simulate.ts'
 
@@ -46,7 +46,9 @@ function world(
     nodes: first.map((start) => ({ skewMs: 0, concurrency: 10, rate: 1, release: start })),
     work: Object.fromEntries([...names].map((name) => [name, WORK])),
   }
-  return { ...scenario, calmMs: boundsOf(scenario).recoveryMs + 20 * SECOND }
+  const hasApps = new Set(releases.map(({ app }) => app)).size > 1
+  const settlesMs = hasApps ? ownershipMsOf(scenario) : boundsOf(scenario).recoveryMs
+  return { ...scenario, calmMs: settlesMs + 20 * SECOND }
 }
 
 const deploy = (atSeconds: number, node: number, to: number, downMs = 0): Action => ({
@@ -55,6 +57,27 @@ const deploy = (atSeconds: number, node: number, to: number, downMs = 0): Action
 const crash = (atSeconds: number, node: number, downMs: number): Action => ({
   ...{ at: atSeconds * SECOND, kind: 'crash', node, deliveries: null, point: null, downMs },
 })
+
+const vanish = (atSeconds: number, node: number, how: 'stop' | 'crash'): Action => ({
+  ...{ at: atSeconds * SECOND, kind: 'vanish', node, how },
+})
+const appear = (atSeconds: number, node: number, to: number): Action => ({
+  ...{ at: atSeconds * SECOND, kind: 'appear', node, release: to },
+})
+const inApp = (app: string, one: Release): Release => ({ ...one, app })
+
+/** The shop drops `bill`, and the mailer declares it. */
+const MOVE = [
+  inApp('shop', release('v1', { bill: 1_000, page: 1_000 })),
+  inApp('shop', release('v2', { page: 1_000 })),
+  inApp('mailer', release('v1', { mail: 1_000 })),
+  inApp('mailer', release('v2', { mail: 1_000, bill: 1_500 })),
+]
+/** Two apps declare `bill`, each in its own way. */
+const RIVALS = [
+  inApp('shop', release('v1', { bill: 1_000, page: 1_000 })),
+  inApp('mailer', release('v1', { bill: 1_500, mail: 1_000 })),
+]
 
 const v1 = release('v1', { bill: 1_000, mail: 2_000 })
 const v2 = release('v2', { bill: 1_500, news: 2_000 })
@@ -95,6 +118,20 @@ const SITUATIONS: Readonly<Record<string, (seed: number) => Scenario>> = {
       [v1, release('script', {})],
       [0, 0],
       [deploy(20, 1, 1), deploy(40, 1, 0), deploy(50, 1, 1), deploy(70, 1, 0)],
+    ),
+  'a job that moves to another app, dropped first': (seed) =>
+    world(seed, MOVE, [0, 2], [deploy(20, 0, 1), deploy(30, 1, 3)]),
+  'a job that moves to another app, declared first': (seed) =>
+    world(seed, MOVE, [0, 2], [deploy(20, 1, 3), deploy(30, 0, 1)]),
+  'an app that is gone for good': (seed) => world(seed, RIVALS, [0, 1, 1], [vanish(20, 0, 'crash')]),
+  'an app that comes back before the hold-down is over': (seed) =>
+    world(seed, RIVALS, [0, 1, 1], [vanish(20, 0, 'stop'), appear(24, 0, 0)]),
+  'an app that comes back after the hold-down': (seed) =>
+    world(
+      seed,
+      RIVALS,
+      [0, 1, 1],
+      [vanish(20, 0, 'crash'), appear(45, 0, 0), vanish(60, 1, 'stop'), vanish(60, 2, 'stop')],
     ),
   'a renamed job': (seed) =>
     world(seed, [v1, release('v2', { invoice: 1_000, mail: 2_000 })], [0, 0], [deploy(20, 0, 1), deploy(25, 1, 1)]),

@@ -2,7 +2,7 @@ import { createDice, type Dice, seedOf } from './random.ts'
 import type { Action, Plan, Release, Scenario } from './scenario.ts'
 
 /** Every instance has it: schedules that an operator makes are of this job. */
-const SHARED = 'shared'
+export const SHARED = 'shared'
 
 /**
  * In some scenarios not all processes declare the same: web and worker processes of one release, the same without deployment ids, and

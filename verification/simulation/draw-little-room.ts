@@ -3,7 +3,7 @@ import { createDice, type Dice, seedOf } from './random.ts'
 import type { Action, Plan, Scenario, Work } from './scenario.ts'
 
 /** The job that takes the room. */
-const HOG = 'hog'
+export const HOG = 'hog'
 
 /**
  * In some scenarios there is little room for long: nodes run one or two fires at a time, and now and then long work takes all of it, or

@@ -23,6 +23,8 @@ export interface Workplace {
   readonly transacting: ReadonlySet<string>
   /** Names of nodes that were asked to stop. */
   readonly stopping: Set<string>
+  /** The judge of the apps hears of every handler that is called. */
+  readonly started: (run: RunOfFire, node: string) => void
   readonly count: (what: string) => void
   readonly report: Report
 }
@@ -42,6 +44,7 @@ export async function handle(place: Workplace, run: SomeRun): Promise<unknown> {
   const seen: RunOfFire = { schedule, dueAt, nonce, attempt: run.attempt, token: String(run.token) }
   const { process, recorder, node } = place
   recorder.start(seen, node)
+  place.started(seen, node)
   if (place.stopping.has(node)) place.report('L3 drain', `${node} was asked to stop, and started ${effectKey(seen)}`)
   try {
     const value = await work(place, run, seen)

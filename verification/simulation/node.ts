@@ -12,7 +12,7 @@ import { type Disturbance, disturb } from './disturb.ts'
 import { handle, type Workplace } from './handle.ts'
 import { optionsOf } from './plan-options.ts'
 import { createDice, seedOf } from './random.ts'
-import type { NodePlan, Release, Scenario } from './scenario.ts'
+import { DEFAULT_APP, type NodePlan, type Release, type Scenario } from './scenario.ts'
 
 export type Tx = MemoryTransaction
 
@@ -55,14 +55,14 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   const settings = { storeDeadlineMs: storeDeadlineOf(scenario), host: name, pid: 1 }
   const surroundings = { ...AROUND, clock, random: dice.roll, newId: idsFrom(name), settings, sync }
   const app = cronce<Tx>({
-    ...{ logger: false, signals: false, app: 'shop', concurrency: plan.concurrency },
+    ...{ logger: false, signals: false, app: release.app ?? DEFAULT_APP, concurrency: plan.concurrency },
     deployment: release.isImplicit === true ? undefined : release.id,
     ...{ lease: scenario.leaseMs, holdDown: scenario.holdDownMs, drain: scenario.drainMs },
     store: surround(source, { ...surroundings, told: (event) => parts.told(name, event) }),
   })
   const workplace: Workplace = { ...place, scenario, node: name, process }
   for (const [job, declared] of Object.entries(release.jobs)) {
-    app.job(job, optionsOf(declared), (run) => handle(workplace, run))
+    app.job(job, { ...optionsOf(declared), was: declared.was }, (run) => handle(workplace, run))
   }
   return { name, release, process, app, link, disturbances }
 }

@@ -6,7 +6,7 @@ export interface Recorder {
   readonly start: (run: RunOfFire, node: string) => void
   readonly finish: (run: RunOfFire, node: string, how: 'returned' | 'threw') => void
   readonly effect: (run: RunOfFire, node: string, sink: Effect['sink'], key: string, accepted: boolean) => void
-  readonly node: (node: string, what: NodeEntry['what'], able: Pick<NodeEntry, 'jobs' | 'concurrency'>) => void
+  readonly node: (node: string, what: NodeEntry['what'], able: Pick<NodeEntry, 'jobs' | 'concurrency' | 'app'>) => void
   /** Until `until`, or to be ended by what is returned: its effects end so much later. */
   readonly fault: (
     fault: string,
@@ -18,6 +18,8 @@ export interface Recorder {
   readonly ask: (schedule: string, request: Request) => (result: 'ok' | 'fail' | 'info') => void
   /** It was done just now, decided on what was there so long ago. */
   readonly done: (schedule: string, request: Request, agoMs: number) => void
+  /** It was done just now, and what it ends may go on, or may have passed to another schedule. */
+  readonly maybe: (schedule: string, request: Request, agoMs: number) => void
   /** Everything so far, by time. */
   readonly entries: () => Entry[]
 }
@@ -54,6 +56,10 @@ export function createRecorder(world: World): Recorder {
     done(schedule, request, agoMs) {
       const at = Math.max(0, now() - agoMs)
       entries.push({ kind: 'operation', at, endedAt: now(), result: 'ok', schedule, ...request })
+    },
+    maybe(schedule, request, agoMs) {
+      const at = Math.max(0, now() - agoMs)
+      entries.push({ kind: 'operation', at, endedAt: null, result: 'info', schedule, ...request })
     },
     entries: () => entries.toSorted((one, other) => one.at - other.at),
   }

@@ -48,10 +48,15 @@ export interface NodePlan {
   readonly release?: number
 }
 
+/** The app of every release that names none. */
+export const DEFAULT_APP = 'shop'
+
 export interface Release {
   readonly id: string
   /** Its processes give no deployment id. */
   readonly isImplicit?: boolean
+  /** The app that its processes belong to. @default DEFAULT_APP */
+  readonly app?: string
   /** Jobs, each with the schedule of its name. */
   readonly jobs: Readonly<Record<string, Plan>>
 }
@@ -64,6 +69,8 @@ export interface Plan {
   readonly unknownStep: 'fail' | 'rerun'
   /** Of retention by number. */
   readonly count: number
+  /** The name that the job had in the release before. */
+  readonly was?: string
 }
 
 /** Rates are from 0 to 1, each for itself. */
@@ -111,6 +118,9 @@ export type ProcessAction =
   | { readonly kind: 'stop'; readonly node: number; readonly downMs: number }
   /** Stops, and comes back as this release. */
   | { readonly kind: 'deploy'; readonly node: number; readonly release: number; readonly downMs: number }
+  /** The process ends, and its place stays empty, also after all faults, until a process appears there. */
+  | { readonly kind: 'vanish'; readonly node: number; readonly how: 'stop' | 'crash' }
+  | { readonly kind: 'appear'; readonly node: number; readonly release: number }
 
 export type ClockAction =
   | { readonly kind: 'wall-step'; readonly node: number; readonly byMs: number }

@@ -1,10 +1,13 @@
-import type { Entry, Ledger } from '../../packages/checker/src/history.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Entry, Ledger, Ownership } from '../../packages/checker/src/history.ts'
 import { memory } from '../../packages/cronce/src/store/memory/memory.ts'
 import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
 import type { Acting } from './act.ts'
 import { countEvent } from './count-events.ts'
 import { transactingIn, type Workplace } from './handle.ts'
+import { judgeApps } from './invariants/judge-apps.ts'
 import { judgeFeeds } from './invariants/judge-feeds.ts'
+import type { Step } from './invariants/mirror.ts'
 import { observeStore, type Watcher } from './invariants/observe-store.ts'
 import type { Finding, Report } from './invariants/report.ts'
 import { listenTo } from './listen.ts'
@@ -33,13 +36,22 @@ export function createSetup(scenario: Scenario) {
   const findings: Finding[] = []
   const report: Report = (name, message) => void findings.push({ name, message })
   const recorder = createRecorder(world)
-  const place = workplaceFor(scenario, { recorder, count, report })
+  const apps = judgeApps({
+    ...{ scenario, storeNow, worldNow: world.now, report, count },
+    data: () => source.data.namespaces.get('default')!,
+    releaseOf: (name) => releaseOf(name),
+  })
+  const owners: Ownership[] = []
+  const place = workplaceFor(scenario, { recorder, count, report, started: apps.started })
   const seen = witness(place, (name) => releaseOf(name))
   const feedJudge = judgeFeeds(world.now, report)
   const watcher: Watcher = {
     ...seen,
+    membersChanged: apps.sampled,
     changed(step) {
       seen.changed(step)
+      apps.changed(step)
+      noteOwner(owners, step, world.now())
       feedJudge.changed(step)
     },
   }
@@ -91,10 +103,18 @@ export function createSetup(scenario: Scenario) {
     }
     return recorder.entries()
   }
-  return { world, source, counters, findings, report, observed, feeds, stage, acting, heal, entries }
+  return { world, source, counters, findings, report, observed, feeds, stage, acting, heal, entries, owners, apps }
 }
 
-function workplaceFor(scenario: Scenario, tools: Pick<Workplace, 'recorder' | 'count' | 'report'>): NodeParts['place'] {
+function noteOwner(owners: Ownership[], { before, after }: Step, at: number): void {
+  if (after === undefined || (before !== undefined && isDeepStrictEqual(before.source, after.source))) return
+  owners.push({ at, schedule: after.id, app: after.source.kind === 'code' ? after.source.app : null })
+}
+
+function workplaceFor(
+  scenario: Scenario,
+  tools: Pick<Workplace, 'recorder' | 'count' | 'report' | 'started'>,
+): NodeParts['place'] {
   return {
     ...tools,
     transacting: transactingIn(scenario),

@@ -69,7 +69,7 @@ async function withoutSchedules(scenario: () => Scenario, tryThis: Try): Promise
       Object.fromEntries(Object.entries(record).filter(([key]) => key !== name))
     await tryThis({
       ...scenario(),
-      releases: releases.map(({ id, jobs }) => ({ id, jobs: without(jobs) })),
+      releases: releases.map((release) => ({ ...release, jobs: without(release.jobs) })),
       created: without(created),
       actions: actions.filter((action) => !('schedule' in action && action.schedule === name)),
     })

@@ -51,6 +51,7 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
     bounds: boundsOf(scenario),
     entries,
     reads: setup.acting.reads,
+    owners: setup.owners,
   }
   const { findings, counters, world, source } = setup
   if (findings.length === 0 || options.goOn === true) {
@@ -81,6 +82,7 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
   while (world.now() < end && !isOver()) await world.advance(Math.min(sliceMs, end - world.now()))
   acting.reads.push(await world.until(acting.read(), 1_000))
   for (const feed of setup.feeds) feed.finish()
+  if (!isOver()) setup.apps.finish(setup.stage.nodes.filter((node) => node !== null))
   const entries = setup.entries()
   if (!isOver()) await leave(setup, scenario)
   return entries

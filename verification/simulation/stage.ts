@@ -1,6 +1,7 @@
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import type { Disturbance } from './disturb.ts'
 import { createNode, type Node, type NodeParts } from './node.ts'
+import { DEFAULT_APP } from './scenario.ts'
 import type { Spells } from './spells.ts'
 
 /** The nodes: each place has one process after the other. */
@@ -22,6 +23,10 @@ export interface Stage {
   pauseAt(place: number, point: SyncPoint, forMs: number, how: 'stopped' | 'suspended'): void
   stepWall(place: number, byMs: number): void
   setRelease(place: number, release: number): void
+  /** The process ends, and no other one starts in its place. */
+  vanish(place: number, how: 'stop' | 'crash'): void
+  /** A process of this release starts in a place that was left empty. */
+  appear(place: number, release: number): void
   /** All faults off, and everybody up. */
   heal(): void
   /** Who is up stops, and nobody comes back. */
@@ -36,6 +41,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
   const everywhere = new Set<Disturbance>()
   const nodes: (Node | null)[] = scenario.nodes.map(() => null)
   const releases = scenario.nodes.map(({ release = 0 }) => release)
+  const isEmpty = scenario.nodes.map(() => false)
   const lives = scenario.nodes.map(() => 0)
   const all: Node[] = []
   /** They wait for whoever is in that place when it gets there. */
@@ -44,7 +50,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
   let isClosed = false
 
   const start = (place: number): void => {
-    if (nodes[place] !== null || isClosed) return
+    if (nodes[place] !== null || isEmpty[place] || isClosed) return
     const release = scenario.releases[releases[place]!]!
     const name = `n${place + 1}.${++lives[place]!}`
     const node = createNode(parts, name, scenario.nodes[place]!, release, ambushes[place]!)
@@ -53,7 +59,8 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     nodes[place] = node
     all.push(node)
     for (const disturbance of everywhere) node.disturbances.add(disturbance)
-    const able = { jobs: Object.keys(release.jobs), concurrency: scenario.nodes[place]!.concurrency }
+    const { concurrency } = scenario.nodes[place]!
+    const able = { jobs: Object.keys(release.jobs), concurrency, app: release.app ?? DEFAULT_APP }
     recorder.node(node.name, 'started', able)
     void node.app.start().then(() => {
       if (nodes[place] === node && !stopping.has(node.name)) recorder.node(node.name, 'ready', able)
@@ -89,6 +96,18 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     })
   }
 
+  const stop: Stage['stop'] = (place, downMs) => {
+    const node = nodes[place]
+    if (!node || stopping.has(node.name)) return
+    stopping.add(node.name)
+    recorder.node(node.name, 'stopping', { jobs: Object.keys(node.release.jobs) })
+    recorder.fault('stop', node.name)
+    count('stop')
+    void node.app.stop().then(() => {
+      if (nodes[place] === node) isGone(place, node, downMs)
+    })
+  }
+
   return {
     nodes,
     all,
@@ -106,17 +125,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
         crash(place, downMs)
       })
     },
-    stop(place, downMs) {
-      const node = nodes[place]
-      if (!node || stopping.has(node.name)) return
-      stopping.add(node.name)
-      recorder.node(node.name, 'stopping', { jobs: Object.keys(node.release.jobs) })
-      recorder.fault('stop', node.name)
-      count('stop')
-      void node.app.stop().then(() => {
-        if (nodes[place] === node) isGone(place, node, downMs)
-      })
-    },
+    stop,
     pause,
     pauseAt(place, point, forMs, how) {
       ambushes[place]!.set(point, () => {
@@ -134,6 +143,16 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     },
     setRelease(place, release) {
       releases[place] = release
+    },
+    vanish(place, how) {
+      isEmpty[place] = true
+      if (how === 'stop') stop(place, 0)
+      else crash(place, 0)
+    },
+    appear(place, release) {
+      isEmpty[place] = false
+      releases[place] = release
+      start(place)
     },
     awake: () => Promise.all(nodes.map((node) => node?.process.delivered())),
     async leave() {

@@ -15,7 +15,7 @@ const LONG_AGO_MS = 60_000
 export function witness(
   { recorder, count }: Pick<Workplace, 'recorder' | 'count'>,
   releaseOf: (node: string) => Release | undefined,
-): Watcher {
+): Omit<Watcher, 'membersChanged'> {
   const attempts = new Map<string, number>()
   const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
 
@@ -26,6 +26,13 @@ export function witness(
     const decidedMs = agoMs < 0 ? LONG_AGO_MS : agoMs
     if (after.retiredAt !== null && before?.retiredAt === null) {
       count('retired')
+      const { renamedTo, from } = after.retirements?.at(-1) ?? {}
+      if (renamedTo !== undefined) {
+        count('job renamed')
+        // What waits under the old name still runs, and what it has not planned is planned by the new one.
+        recorder.maybe(change.id, { verb: 'retire' }, Math.max(decidedMs, now - (from ?? now)))
+        return
+      }
       recorder.done(change.id, { verb: 'retire' }, decidedMs)
       return
     }
@@ -39,7 +46,16 @@ export function witness(
         recorder.done(change.id, { verb: 'define', spec: plan.spec }, Math.max(decidedMs, now - before.retiredAt!))
         return
       }
-      if (plan !== undefined) recorder.done(change.id, { verb: 'define', spec: plan.spec }, decidedMs)
+      // A schedule that takes over from another name of its job begins where that one stopped.
+      const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && (isBack || before === undefined)
+      const sinceMs = isTakenOver ? now - (after.plannedTo ?? now) : 0
+      if (plan !== undefined) {
+        recorder.done(
+          change.id,
+          { verb: 'define', spec: plan.spec },
+          sinceMs < 0 ? LONG_AGO_MS : Math.max(decidedMs, sinceMs),
+        )
+      }
       if (before !== undefined) count('redeclared')
     }
   }

@@ -67,7 +67,7 @@ export function prepare(history: History): Case {
       }
     }
   }
-  const fleet = fleetOf(history.entries, history.bounds, final.at)
+  const fleet = fleetOf(history.entries, history.bounds, final.at, history.owners)
   return { history, bounds: history.bounds, clock, fleet, final, schedules, nodes, timed: new Map() }
 }
 

@@ -26,11 +26,12 @@ export interface Horizon {
 
 /** Every instant up to the end that any definition names while it may have been the schedule's, in order. */
 export function expectedOf(
-  { operations }: Dossier,
+  dossier: Dossier,
   definitions: Definitions,
   clock: StoreClock,
   horizon: Horizon,
 ): ReadonlyMap<Instant, Expected> {
+  const { operations } = dossier
   const expected = new Map<Instant, Expected>()
   for (const dueAt of candidates(definitions, clock, horizon.endAt)) {
     const times = clock.timesOf(dueAt)
@@ -44,7 +45,7 @@ export function expectedOf(
     expected.set(dueAt, { dueAt, times, standing: { ...standing, specs: named }, isCertain, isClosed, duty })
   }
   const isLimited = definitions.specs.some(({ limit }) => limit !== null)
-  return isLimited ? withinLimits(expected, operations, clock) : expected
+  return isLimited ? withinLimits(expected, dossier, clock) : expected
 }
 
 function candidates({ stretches }: Definitions, clock: StoreClock, endAt: Time): readonly Instant[] {
@@ -88,11 +89,14 @@ function isSkippedPause(operations: readonly Operation[], { from }: Times): bool
 /** Beyond its limit a schedule has no instants; how many it had by then is known only roughly. */
 function withinLimits(
   expected: ReadonlyMap<Instant, Expected>,
-  operations: readonly Operation[],
+  { operations, stories, ranges }: Dossier,
   clock: StoreClock,
 ): ReadonlyMap<Instant, Expected> {
   const kept = new Map<Instant, Expected>()
-  let [least, most] = [0, 0]
+  // Instants that passed while it was retired are not expected, and count all the same.
+  const records = [...ranges, ...[...stories.values()].flatMap(({ record }) => record ?? [])]
+  const retired = records.filter(({ reason }) => reason === 'while-retired')
+  let [least, most] = [0, retired.reduce((sum, { count }) => sum + count, 0)]
   let wasAbsentAt = Number.NEGATIVE_INFINITY
   for (const instant of expected.values()) {
     if (mayBeNew(operations, wasAbsentAt, instant.times.to)) least = 0

@@ -1,4 +1,5 @@
-import type { Bounds, Entry, Fault, NodeEntry, Start, Time } from './history.ts'
+import type { Bounds, Entry, Fault, NodeEntry, Ownership, Start, Time } from './history.ts'
+import { ownersOf } from './owners.ts'
 import { type Span, type SpanIndex, spanIndex } from './spans.ts'
 import { starvationIn } from './starvation.ts'
 
@@ -6,8 +7,8 @@ import { starvationIn } from './starvation.ts'
 export interface Fleet {
   /** Nothing was wrong with anybody, and nothing that was had an effect any more. */
   isCalm(from: Time, to: Time): boolean
-  /** Some node that can run this job was ready all the time, and had room for more. */
-  canRun(job: string, from: Time, to: Time): boolean
+  /** Some node that can run this job for this schedule was ready all the time, and had room for more. */
+  canRun(schedule: string, job: string, from: Time, to: Time): boolean
   /**
    * Something that may cost it its lease was done to it or to everybody, or it was asked to stop, or ended. `null`: it is not known
    * which node it is.
@@ -26,10 +27,17 @@ interface Readiness {
   readonly node: string
   readonly jobs: ReadonlySet<string>
   readonly room: number
+  readonly app: string | null
 }
 
 /** `end`: when the history ends. */
-export function fleetOf(recorded: readonly Entry[], bounds: Bounds, end: Time): Fleet {
+export function fleetOf(
+  recorded: readonly Entry[],
+  bounds: Bounds,
+  end: Time,
+  ownerships: readonly Ownership[] | undefined,
+): Fleet {
+  const owners = ownersOf(ownerships)
   const starved = starvationIn(recorded, bounds, end)
   const entries = [...recorded, ...starved]
   const faults = entries.filter((entry): entry is Fault => entry.kind === 'fault')
@@ -44,10 +52,11 @@ export function fleetOf(recorded: readonly Entry[], bounds: Bounds, end: Time): 
   const hitsAnybody = hits.get(null)!
   return {
     isCalm: (from, to) => !wrong.some(from, to),
-    canRun(job, from, to) {
-      return ready.some(from, from, ({ node, jobs, room }) => {
+    canRun(schedule, job, from, to) {
+      return ready.some(from, from, ({ node, jobs, room, app }) => {
         const until = leaveOf(nodes, node, from)
-        return jobs.has(job) && until > to && (handlers.get(node)?.count(from, to) ?? 0) < room
+        const isEntitled = owners.mayRun(app, schedule, job, { from, to })
+        return isEntitled && jobs.has(job) && until > to && (handlers.get(node)?.count(from, to) ?? 0) < room
       })
     },
     wasHit: (node, from, to) => (hits.get(node) ?? hitsAnybody).some(from, to),
@@ -95,8 +104,8 @@ function hitsByNode(entries: readonly Entry[], leaseMs: number): ReadonlyMap<str
 function readiness(nodes: readonly NodeEntry[]): readonly Span<Readiness>[] {
   return nodes
     .filter(({ what }) => what === 'ready')
-    .map(({ at, node, jobs, concurrency = Number.POSITIVE_INFINITY }) => {
-      return { from: at, to: leaveOf(nodes, node, at), item: { node, jobs: new Set(jobs), room: concurrency } }
+    .map(({ at, node, jobs, concurrency = Number.POSITIVE_INFINITY, app = null }) => {
+      return { from: at, to: leaveOf(nodes, node, at), item: { node, jobs: new Set(jobs), room: concurrency, app } }
     })
 }
 

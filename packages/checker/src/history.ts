@@ -14,6 +14,15 @@ export interface History {
   readonly entries: readonly Entry[]
   /** Reads of the whole ledger, the earliest first. The last one is judged in full, the others for what must not go back. */
   readonly reads: readonly Ledger[]
+  /** Which app each schedule belonged to, the earliest first. Not given: every node that has a job runs all of its schedules. */
+  readonly owners?: readonly Ownership[] | undefined
+}
+
+/** From `at` on, only nodes of this app run the schedule. `null`: a client made it, and it belongs to no app. */
+export interface Ownership {
+  readonly at: Time
+  readonly schedule: string
+  readonly app: string | null
 }
 
 /** Milliseconds since the history began, by the harness's clock, which nothing disturbs. */
@@ -168,6 +177,8 @@ export interface NodeEntry {
   readonly jobs: readonly string[]
   /** Runs that it takes at a time; not said: as many as there are. */
   readonly concurrency?: number
+  /** The app that the process belongs to. Must be given where the history has `owners`. */
+  readonly app?: string
 }
 
 /** Something was done to the system on purpose. */

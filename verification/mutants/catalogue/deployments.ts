@@ -142,8 +142,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/define.ts',
-        '?.has(id) === true && isEqual(state.definition, wanted.definition)',
-        '?.has(id) === true',
+        'leftBy === source.app && isEqual(state.definition, wanted.definition)',
+        'leftBy === source.app',
       ),
     ],
     caughtBy: taken(
@@ -448,7 +448,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       edit('policy/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", ''),
       edit(
         'policy/define.ts',
-        '  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
+        '  if ((state.retiredAt !== null || isYielded) && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
         '',
       ),
     ],

@@ -74,8 +74,12 @@ export function checkStep(
   }
 }
 
-/** When an instance of a deployment was last there with a lease, by the deployment's id. */
+/** When an instance of a deployment was last there with a lease, by the clock of the world. */
 export type Presence = Map<string, number>
+
+export function presenceKey({ app, deployment }: { readonly app: string; readonly deployment: string }): string {
+  return `${app} ${deployment}`
+}
 
 /**
  * A known deployment becomes active only if the one before it has had no live instance for the hold-down or is on probation, or if the
@@ -86,6 +90,8 @@ export function checkDeployment(
   after: AppRecord,
   seen: {
     readonly now: number
+    /** By the clock of the world, which nothing sets: that of `presence`. */
+    readonly worldNow: number
     readonly holdDownMs: number
     readonly presence: Presence
     /** Deployments with a live instance that joined before any of the deployment that becomes active. */
@@ -97,9 +103,8 @@ export function checkDeployment(
   if (after.version !== before.version + 1) report('S9 lost update', `the app went to version ${after.version}`)
   const known = before.deployments.find(({ id }) => id === after.active)
   if (known === undefined) return
-  const lastSeen = seen.presence.get(before.active)
-  // Since the clock was set back, nobody can tell how long.
-  const isUnseen = lastSeen === undefined || lastSeen > seen.now || seen.now - lastSeen >= seen.holdDownMs
+  const lastSeen = seen.presence.get(presenceKey({ app: before.name, deployment: before.active }))
+  const isUnseen = lastSeen === undefined || (seen.worldNow - lastSeen) * FASTEST >= seen.holdDownMs
   const replaced = before.deployments.find(({ id }) => id === before.active)
   // A process that has just come back has joined, and may not have registered yet.
   const goneMs = seen.now - (replaced?.goneAt ?? seen.now)

@@ -23,6 +23,7 @@ import {
   checkRetirement,
   checkStep,
   type Presence,
+  presenceKey,
 } from './check-members.ts'
 import { checkGone, checkRecords } from './check-records.ts'
 import { checkRuns } from './check-runs.ts'
@@ -43,6 +44,8 @@ type Tx = MemoryTransaction
 /** What happened in the store, for whoever keeps the history. */
 export interface Watcher {
   readonly changed: (step: Step) => void
+  /** The list of instances may have changed. */
+  readonly membersChanged: () => void
   readonly committed: (step: Step) => void
   readonly stepped: (who: string, command: StepCommand, answer: StepAnswer) => void
   readonly count: (what: string) => void
@@ -125,6 +128,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
     checkInstance(mark.instance, before, after, report)
     checkBurial(mark.instance, before, after, worldNow() - (renewedAt.get(mark.instance) ?? 0), report)
     if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
+    watcher.membersChanged()
     return answer
   }
 
@@ -174,8 +178,9 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       checkInstance(id, before, after, report)
       if (after !== before) renewedAt.set(id, worldNow())
       for (const { record, goneAt, leaseUntil } of data().instances.values()) {
-        if (goneAt === null && leaseUntil > storeNow()) presence.set(record.deployment, storeNow())
+        if (goneAt === null && leaseUntil > storeNow()) presence.set(presenceKey(record), worldNow())
       }
+      watcher.membersChanged()
       const answered = await answer
       // A store that was closed meanwhile refuses, and writes nothing.
       checkLeases(data().instances, storeNow(), report)
@@ -183,7 +188,12 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       if (!answered.alive) watcher.count('renewal refused')
       return answered
     },
-    mark: (mark) => (mark.kind === 'dead' ? bury(store, mark) : store.mark(mark)),
+    mark(mark) {
+      if (mark.kind === 'dead') return bury(store, mark)
+      const answer = store.mark(mark)
+      watcher.membersChanged()
+      return answer
+    },
     annotate(notes) {
       const answer = store.annotate(notes)
       // The caller follows the answer itself. One more promise in between would change the order of what happens at one moment.
@@ -227,12 +237,14 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
       const answer = store.saveApp(app)
       const after = data().apps.get(app.name)
       const isForced = who === 'operator'
-      const present = [...data().instances.values()].filter(({ goneAt }) => goneAt === null)
+      const present = [...data().instances.values()].filter(
+        ({ goneAt, record }) => goneAt === null && record.app === app.name,
+      )
       const joined = present.map(({ record }) => record.deployment)
       // In the order of joining: an instance that joins registers its deployment by those that it finds.
       const first = joined.indexOf(app.active ?? '')
       const live = new Set(first < 0 ? joined : joined.slice(0, first))
-      const seen = { now: storeNow(), holdDownMs, presence, live }
+      const seen = { now: storeNow(), worldNow: worldNow(), holdDownMs, presence, live }
       if (after !== before && !isForced) checkDeployment(before, app, seen, report)
       return answer
     },

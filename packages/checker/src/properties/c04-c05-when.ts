@@ -29,11 +29,13 @@ function reportPhantom(story: Story, why: string, report: Report): void {
   report(hasRun ? 'C4' : 'C10', story, message, evidence)
 }
 
-function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt }: Story): boolean {
+function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt, record }: Story): boolean {
   if (subject.expected.has(dueAt)) return true
   const { operations, definitions } = subject
   // Skipped ahead of time it is on record, also if the rule has changed by then.
   if (operations.some((operation) => operation.verb === 'skip-next' && operation.dueAt === dueAt)) return true
+  // An instant of the rule that counted until the schedule was retired, recorded when it came back with another one.
+  if (record?.reason === 'while-retired') return definitions.specs.some((spec) => isInstant(spec, dueAt))
   // What came after the last read was not looked at.
   if (clock.timesOf(dueAt).to > final.at) return definitions.specs.some((spec) => isInstant(spec, dueAt))
   return backfillSpecs(subject, definitions, dueAt).length > 0

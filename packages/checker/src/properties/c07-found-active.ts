@@ -49,8 +49,9 @@ function judgeFire(
   open: readonly PlainFire[],
   report: Report,
 ): void {
-  const { plannedAt, outcome } = fire.record
-  if (outcome === 'skipped') return
+  const { plannedAt, outcome, reason } = fire.record
+  // What passed while the schedule was retired is recorded and not judged.
+  if (outcome === 'skipped' || reason === 'while-retired') return
   const earlier = open.filter(({ record }) => record.plannedAt < plannedAt)
   const active = earlier.filter(({ runs }) => runs.some(({ startedAt }) => startedAt < plannedAt))
   if (spec.overlap.kind === 'replace') judgeReplaced(judged, subject, fire, active, report)

@@ -92,6 +92,8 @@ function judgePause({ final, fleet, bounds }: Case, { id, row, definitions }: Su
   const { paused, mayBeAbsent } = definitions.during({ from: final.at, to: final.at + bounds.recoveryMs })
   const before = definitions.during({ from: final.at - bounds.recoveryMs, to: final.at })
   if (mayBeAbsent || before.paused !== paused || paused === 'maybe' || row.isPaused === (paused === 'yes')) return
+  const canEnd = before.specs.some(({ job }) => fleet.canRun(id, job, final.at - bounds.recoveryMs, final.at))
+  if (row.isPaused && !canEnd) return
   const message = row.isPaused
     ? `${id} is paused, though nobody paused it.`
     : `${id} is not paused, though it was paused.`

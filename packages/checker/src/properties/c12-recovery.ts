@@ -70,7 +70,11 @@ function judgeWaiting(judged: Case, subject: Subject, story: Story, report: Repo
     specs.some(({ jobLimit, group }) => jobLimit !== null || group !== null)
   )
     return
-  if (!fleet.canRun(spec.job, since, final.at) || subject.open.some(since, final.at, (other) => other !== story)) return
+  if (
+    !fleet.canRun(subject.id, spec.job, since, final.at) ||
+    subject.open.some(since, final.at, (other) => other !== story)
+  )
+    return
   const message = `${fireText(story)} is ready since ${iso(record.readyAt)}, has nothing in its way, and does not run.`
   report('C12', story, message, [record], 'time')
 }
@@ -88,7 +92,7 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
     if (!isOnce) report('C12', { schedule: id }, `${id} is not there any more, though nobody removed it.`, [])
     return
   }
-  if (paused !== 'no' || !fleet.canRun(spec.job, since, final.at)) return
+  if (paused !== 'no' || !fleet.canRun(subject.id, spec.job, since, final.at)) return
   const overdue = final.storeAt - bounds.recoveryMs - spec.jitterMs
   if (row.nextAt !== null && row.nextAt <= overdue) {
     const message = `${id} has not gone past ${iso(row.nextAt)}, at ${iso(final.storeAt)}.`

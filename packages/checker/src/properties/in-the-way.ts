@@ -14,7 +14,7 @@ export function isFreeToStart(
   { from, to }: Times,
   story: Story | null,
 ): boolean {
-  if (!judged.fleet.canRun(spec.job, from, to)) return false
+  if (!judged.fleet.canRun(subject.id, spec.job, from, to)) return false
   // Whoever finds a limit reached looks again a little later.
   const since = from - judged.bounds.lateMs
   if (subject.open.some(since, to, (other) => other !== story)) return false

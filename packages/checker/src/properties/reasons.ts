@@ -62,6 +62,9 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   late: (question) => isLate(question, 'skip'),
   superseded: (question) => isLate(question, 'latest') && isSuperseded(question),
   'too-late': (question) => (isLate(question, 'all') && isLetGo(question, 'all')) || isBeyondWindow(question),
+  // Recorded when the schedule came back with another timing.
+  'while-retired': ({ subject, ended }) =>
+    subject.operations.some((operation) => operation.verb === 'retire' && timesOf(operation).from <= ended.to),
   crashed: (question) => isCrashed(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'crash-budget': (question) => {
     const crashes = question.runs.filter(({ reason }) => reason === 'crashed').length

@@ -68,11 +68,12 @@ export function isBehindActive({ stories }: Subject, story: Story | null, at: In
 
 /** Whether a newer scheduled fire may have been open after what was decided at this instant. */
 export function mayHaveNewerOpen(subject: Subject, last: Instant, at: Instant): boolean {
-  for (const { nonce, dueAt, record } of subject.stories.values()) {
+  for (const { nonce, dueAt, record, runs } of subject.stories.values()) {
     if (nonce !== '' || dueAt <= last) continue
     if (record === null || record.round > 1 || dueAt <= subject.prunedTo) return true
-    if (record.plannedAt <= at && (record.endedAt === null || record.endedAt > at || isEndedByCommand(record)))
-      return true
+    // What was run within the same millisecond was open in it.
+    const wasOpen = record.endedAt === null || record.endedAt > at || (record.endedAt === at && runs.length > 0)
+    if (record.plannedAt <= at && (wasOpen || isEndedByCommand(record))) return true
   }
   return false
 }

@@ -190,6 +190,67 @@ test('a job of another app with another definition keeps its name, though no pro
   fleet.end()
 })
 
+test('of two apps that wait for a name that a third one has left, the first that gets it keeps it', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('report'), { app: 'shop', deployment: 'v1' })
+  const role = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('90s')
+  await fleet.add(jobs('bill'), { app: 'crm', deployment: 'v1' })
+  // So that it finds the name free after the other one has taken it.
+  await fleet.add(jobs('bill'), { app: 'depot', deployment: 'v1', holdDown: '65s' })
+  await fleet.advance('90s')
+  await fleet.world.until(role.app.stop())
+  const owners: (string | null)[] = []
+  for (let look = 0; look < 1_200; look++) {
+    await fleet.advance('100ms')
+    const { app } = await fleet.operator.schedules.get('bill')
+    if (owners.at(-1) !== app) owners.push(app)
+  }
+  assert.equal(owners.length, 2, owners.join())
+  fleet.end()
+})
+
+test('an app that comes back just before the end of the hold-down keeps its names, though its rival could not look', async () => {
+  for (const definition of ['* * * * *', '*/2 * * * *']) {
+    const fleet = await createFleet()
+    const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+    const crm = await fleet.add((app) => app.job('bill', definition, () => {}), { app: 'crm', deployment: 'v1' })
+    await fleet.advance('90s')
+    await fleet.world.until(shop.app.stop())
+    await fleet.advance('55s')
+    // It last looked before the app was back, and the hold-down ends before it looks again.
+    crm.link.disturb(({ name }) => (name === 'beat' ? { kind: 'slow', requestMs: 9_000 } : null))
+    await fleet.advance('1s')
+    await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+    await fleet.advance('10s')
+    crm.link.disturb(() => null)
+    await fleet.advance('5m')
+    assert.equal((await fleet.operator.schedules.get('bill')).app, 'shop')
+    assert.equal(fleet.handled.filter(({ member }) => member === crm).length, 0)
+    fleet.end()
+  }
+})
+
+test('a name that another app yields is not taken by an older release while the newest one has the job under another name', async () => {
+  for (const ids of [['v1', 'v2', 'v3'] as const, [undefined, undefined, undefined] as const]) {
+    const fleet = await createFleet()
+    const other: Declare = (app) => void app.job('invoice', '30 * * * * *', () => {})
+    const crm = await fleet.add(other, { app: 'crm', deployment: 'c1' })
+    await fleet.add(jobs('bill'), { app: 'shop', deployment: ids[0] })
+    await fleet.advance('90s')
+    await fleet.add(renamed, { app: 'shop', deployment: ids[1] })
+    await fleet.advance('90s')
+    await fleet.add(jobs('bill', 'report'), { app: 'shop', deployment: ids[2] })
+    await fleet.advance('90s')
+    await fleet.world.until(crm.app.stop())
+    const from = ran(fleet, 'invoice').length
+    await fleet.advance('20m')
+    assert.deepEqual(ran(fleet, 'bill').slice(-15), minutes(10, 24), 'the job goes on')
+    assert.deepEqual(ran(fleet, 'invoice').slice(from), [], 'and runs under one name')
+    fleet.end()
+  }
+})
+
 test('functions that only call runDue take over the names of an app that has been gone for an hour', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
