@@ -55,7 +55,13 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   const settings = { storeDeadlineMs: storeDeadlineOf(scenario), host: name, pid: 1 }
   const surroundings = { ...AROUND, clock, random: dice.roll, newId: idsFrom(name), settings, sync }
   const app = cronce<Tx>({
-    ...{ logger: false, signals: false, app: release.app ?? DEFAULT_APP, concurrency: plan.concurrency },
+    ...{
+      logger: false,
+      signals: false,
+      app: release.app ?? DEFAULT_APP,
+      was: release.was,
+      concurrency: plan.concurrency,
+    },
     deployment: release.isImplicit === true ? undefined : release.id,
     ...{ lease: scenario.leaseMs, holdDown: scenario.holdDownMs, drain: scenario.drainMs },
     store: surround(source, { ...surroundings, told: (event) => parts.told(name, event) }),

@@ -1,6 +1,11 @@
 import { type CaughtBy, edit, type Mutant } from '../mutant.ts'
 
 const simulation = (...names: string[]): CaughtBy => ({ judge: 'simulation', names })
+const taken = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-taken.test.ts',
+  names,
+})
 
 /** Mistakes in what apps that share a store do to each other. Several of them are caught by unit tests as well, under other names. */
 export const APP_MUTANTS: readonly Mutant[] = [
@@ -25,13 +30,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'name-of-a-live-app-yielded',
     rule: 'rule 42',
     breaks: 'The app that declares a name last takes it, although a live process of another app declares it.',
-    edits: [
-      edit(
-        'policy/define.ts',
-        'retiredAt !== null || wanted.standing?.absentApps.has(source.app) === true',
-        'retiredAt !== null || wanted.standing !== undefined',
-      ),
-    ],
+    edits: [edit('policy/yielding.ts', 'if (owner.isGone && owner.instances.length === 0) return true', 'return true')],
     caughtBy: simulation('S15'),
   },
   {
@@ -51,13 +50,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'names-of-a-gone-app-kept',
     rule: 'rule 42',
     breaks: 'A job stops for good when its app is gone, although a process of another app declares it.',
-    edits: [
-      edit(
-        'policy/define.ts',
-        'retiredAt !== null || wanted.standing?.absentApps.has(source.app) === true',
-        'retiredAt !== null',
-      ),
-    ],
+    edits: [edit('policy/yielding.ts', 'if (owner.isGone && owner.instances.length === 0) return true', '')],
     caughtBy: {
       judge: 'tests',
       file: 'verification/simulation/deploys.test.ts',
@@ -65,43 +58,101 @@ export const APP_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'left-name-taken-from-its-next-app',
+    name: 'name-taken-without-the-owners-record',
     rule: 'rule 42',
-    breaks: 'Of two apps that wait for a name that a third one has left, the second takes it from the first.',
-    edits: [edit('policy/define.ts', 'leftBy === source.app', 'leftBy !== undefined')],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy-taken.test.ts',
-      names: ['of two apps that wait for a name that a third one has left, the first that gets it keeps it'],
-    },
+    breaks: 'An app that comes back while another one takes its name does not hear of it, and its job stops for good.',
+    edits: [
+      edit(
+        'engine/deploy.ts',
+        "await change('take over', free, decide, announced)",
+        "await change('take over', free, decide, own)",
+      ),
+      edit('engine/deploy.ts', 'if (!(await save(announced))) return true', ''),
+    ],
+    caughtBy: taken('an app that comes back while another one is taking its name either keeps the name or is refused'),
   },
   {
     name: 'returned-app-overlooked',
     rule: 'rule 42',
     breaks: 'A process whose last heartbeat is old takes the names of an app that has come back since.',
+    edits: [edit('engine/deploy.ts', 'instances: all.filter((peer) => ofApp(peer, owner)),', 'instances: [],')],
+    caughtBy: taken(
+      'an app that comes back just before the end of the hold-down keeps its names, though its rival could not look',
+    ),
+  },
+  {
+    name: 'objection-not-followed-by-a-declaration',
+    rule: 'rule 42',
+    breaks: 'A process that objects to a retirement that was written before does not declare its job again.',
     edits: [
-      edit('engine/deploy.ts', '[...absent].filter((other) => !isBack(other))', 'absent'),
-      edit('engine/deploy.ts', '[...left].filter(([name, other]) => !isDeclared(name, other))', 'left'),
+      edit('engine/deploy.ts', "if (known !== null && retiredOf(known) !== retiredOf(wanted)) declaredUnder = ''", ''),
     ],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy-taken.test.ts',
-      names: [
-        'an app that comes back just before the end of the hold-down keeps its names, though its rival could not look',
-      ],
-    },
+    caughtBy: taken('an app that comes back while another one is taking its name either keeps the name or is refused'),
+  },
+  {
+    name: 'renamed-name-yielded',
+    rule: 'rule 42',
+    breaks: 'Another app takes the old name of a renamed job, and its code runs what waits under it.',
+    edits: [
+      edit(
+        'policy/yielding.ts',
+        'retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined',
+        'retiredAt !== null',
+      ),
+    ],
+    caughtBy: taken('the old name of a renamed job stays with its app, and so does what waits under it'),
+  },
+  {
+    name: 'replaced-release-takes-names',
+    rule: 'P8, rule 42',
+    breaks: 'An old release that comes back takes a name that its newest release has dropped.',
+    edits: [edit('policy/define.ts', 'return isReplaced ? superseded(id, app.name, newest.id) : null', 'return null')],
+    caughtBy: taken(
+      'an old release that comes back takes no name of another app that its newest release does not declare',
+    ),
+  },
+  {
+    name: 'functions-taken-for-gone',
+    rule: 'rule 42',
+    breaks: 'An app whose processes only call runDue loses its names between two calls.',
+    edits: [edit('engine/deploy.ts', 'isGone: isAbsent && !mayReturn(ended, now),', 'isGone: isAbsent,')],
+    caughtBy: taken(
+      'functions that are called every few minutes keep their names, though a live process of another app declares them',
+    ),
+  },
+  {
+    name: 'retry-of-another-app-unannounced',
+    rule: 'rule 42',
+    breaks: 'A retry of a schedule that has passed to another app waits until that app looks by itself.',
+    edits: [edit('engine/settle.ts', 'if (isOthers(core, decision)) options.wake = true', '')],
+    caughtBy: taken('a retry that is due after its schedule has passed to another app starts there in time'),
+  },
+  {
+    name: 'lost-schedule-not-declared-again',
+    rule: 'rule 42',
+    breaks: 'A schedule that was removed although code declares it is not declared again.',
+    edits: [
+      edit(
+        'engine/deploy.ts',
+        'if (under === declaredUnder && (await isAsDeclared()))',
+        'if (under === declaredUnder)',
+      ),
+    ],
+    caughtBy: taken('a schedule that disappears from the store is declared again'),
   },
   {
     name: 'yielded-name-beside-another-name',
     rule: 'P1, rule 42',
     breaks: 'A job runs under two names when another app yields the one that an older release has.',
-    edits: [edit('policy/define.ts', 'const isYielded = isOfOtherApp(state, wanted)', 'const isYielded = false')],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy-taken.test.ts',
-      names: [
-        'a name that another app yields is not taken by an older release while the newest one has the job under another name',
-      ],
-    },
+    edits: [
+      edit(
+        'policy/define.ts',
+        'outrankedBy(app, deployment, id) ?? namedOtherwiseBy(wanted)',
+        'outrankedBy(app, deployment, id)',
+      ),
+    ],
+    caughtBy: taken(
+      'a name that another app yields is not taken by an older release while the newest one has the job under another name',
+    ),
   },
 ]

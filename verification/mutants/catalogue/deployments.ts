@@ -132,22 +132,16 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks:
       'A process whose app gets another name waits for ever for its job, which no process of the old app declares.',
-    edits: [edit('policy/define.ts', 'return isYielded || isLeft ? null', 'return isYielded ? null')],
+    edits: [edit('policy/yielding.ts', 'if (owner.isPredecessor && ', 'if (false && ')],
     caughtBy: taken('a process whose app gets a name of its own, as it is advised to, keeps its jobs'),
   },
   {
     name: 'left-name-yielded-to-any',
     rule: 'rule 42',
     breaks: 'A role that is scaled to zero loses its job to another app that has a job of the same name.',
-    edits: [
-      edit(
-        'policy/define.ts',
-        'leftBy === source.app && isEqual(state.definition, wanted.definition)',
-        'leftBy === source.app',
-      ),
-    ],
+    edits: [edit('engine/deploy.ts', 'isPredecessor: core.settings.was === owner', 'isPredecessor: true')],
     caughtBy: taken(
-      'a job of another app with another definition keeps its name, though no process of its app declares it now',
+      'a job whose role is scaled to zero keeps its name, though a live process of another app declares it',
     ),
   },
   {

@@ -1,4 +1,12 @@
-import { edit, type Mutant } from '../mutant.ts'
+import { type CaughtBy, edit, type Mutant } from '../mutant.ts'
+
+/** The shortcuts of `policy/plain.ts` are compared with the policy. */
+const compared = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/policy/plain.test.ts',
+  names,
+})
+const PLAYED = 'the shortcuts decide what the policy decides, whatever happens to a schedule with a plain definition'
 
 /** Mistakes in planning: which instants become what, and which of them may start. */
 export const PLAN_MUTANTS: readonly Mutant[] = [
@@ -203,5 +211,50 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
       file: 'packages/cronce/test/policy/zone-and-jitter.test.ts',
       names: ['newer zone data finds the next instant again, from what is settled on'],
     },
+  },
+  {
+    name: 'shortcut-over-a-pause',
+    rule: 'rule 24',
+    breaks: 'The shortcut for plain fires plans and starts a fire of a paused schedule.',
+    edits: [edit('policy/plain.ts', 'return pause === null && retiredAt === null', 'return retiredAt === null')],
+    caughtBy: compared('the shortcuts leave a schedule that is paused to the policy'),
+  },
+  {
+    name: 'shortcut-of-a-late-fire',
+    rule: 'rule 43',
+    breaks: 'The shortcut for plain fires starts what is late, whatever the misfire policy says.',
+    edits: [
+      edit('policy/plain.ts', 'if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null', ''),
+    ],
+    caughtBy: compared(PLAYED),
+  },
+  {
+    name: 'shortcut-of-several-instants',
+    rule: 'P5',
+    breaks: 'The shortcut for plain fires starts one instant though the next one is due as well.',
+    edits: [
+      edit('policy/plain.ts', 'if (nextAt === null || nextAt <= now) return null', 'if (nextAt === null) return null'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/property.test.ts',
+      names: ['whatever happens to a schedule, nothing is lost, doubled, early, stuck or out of bounds'],
+    },
+  },
+  {
+    name: 'shortcut-beside-an-open-fire',
+    rule: 'P7',
+    breaks: 'The shortcut for plain fires starts a fire beside one that is open.',
+    edits: [edit('policy/plain.ts', 'state.open.length > 0 || ', '')],
+    caughtBy: compared('the shortcut leaves a schedule with an open fire to the policy'),
+  },
+  {
+    name: 'shortcut-without-trimming',
+    rule: 'rule 3',
+    breaks: 'The shortcut for plain settlements never lets retention by count trim the history.',
+    edits: [edit('policy/plain.ts', 'if (number % TRIM_EVERY === 0) return null', '')],
+    caughtBy: compared(
+      'the shortcuts decide what the policy decides, fire after fire, also where retention trims the history',
+    ),
   },
 ]

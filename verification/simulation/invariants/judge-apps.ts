@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { RunOfFire } from '../../../packages/checker/src/history.ts'
 import type { ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { boundsOf, ownershipMsOf } from '../bounds.ts'
 import type { Node } from '../node.ts'
-import { DEFAULT_APP, type Plan, type Release, type Scenario } from '../scenario.ts'
+import { DEFAULT_APP, type Release, type Scenario } from '../scenario.ts'
 import type { Step } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
 
@@ -38,8 +37,6 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   const presence = createPresence(scenario)
   /** The owner of the schedule when a run was claimed, by schedule and token. */
   const claimed = new Map<string, string | null>()
-  /** What each schedule was defined by. */
-  const plans: Plans = new Map()
   /** The name under which an instant of a job with two names was planned. */
   const planned = new Map<string, string>()
   /** When a name last passed to another app, by the store's clock. */
@@ -59,7 +56,10 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     })
   }
 
-  /** A name passes to another app when it is retired, when its app is gone, or with the same definition when its app has left it. */
+  /**
+   * A name passes to another app when it is retired and not renamed, when its app is gone, or to the app that its app was renamed to when
+   * no live process of the old one declares it.
+   */
   const checkOwner = ({ before, after, who }: Step): void => {
     if (before === undefined || after === undefined) return
     const [from, to] = [ownerOf(before.source), ownerOf(after.source)]
@@ -71,12 +71,13 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     }
     yieldedAt.set(after.id, parts.storeNow())
     const now = worldNow()
-    const isSame = isDeepStrictEqual(before.definition, after.definition)
+    const isRenamed = before.retirements?.at(-1)?.renamedTo !== undefined
+    const isAway = presence.isAway(nameKey(from, after.id), now)
     if (to !== releaseAppOf(who)) report('S15 own app', `${about}, a process of ${releaseAppOf(who)}`)
-    if (before.retiredAt !== null) count('name passed on: retired')
+    if (before.retiredAt !== null && !isRenamed) count('name passed on: retired')
     else if (presence.wasAbsent(from, now)) count('name passed on: app gone')
-    else if (isSame && presence.wasAbsent(nameKey(from, after.id), now)) count('name passed on: left')
-    else report('S15 own app', `${about}, though ${from} is live${isSame ? ' and declares it' : ''}`)
+    else if (releaseOf(who)?.was === from && isAway) count('name passed on: app renamed')
+    else report('S15 own app', `${about}, though ${from} is live`)
   }
 
   const releaseAppOf = (who: string): string | null => {
@@ -102,13 +103,6 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
       }
       planned.set(key, schedule)
     }
-  }
-
-  const noteDefinition = ({ before, after, who }: Step): void => {
-    if (after === undefined || before?.definition === after.definition) return
-    const plan = releaseOf(who)?.jobs[after.id]
-    if (plan === undefined) plans.delete(after.id)
-    else plans.set(after.id, plan)
   }
 
   /** By the owner before the claim: a process does not take a schedule and a fire of it in one step. */
@@ -141,7 +135,6 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     sampled,
     changed(step) {
       sampled()
-      noteDefinition(step)
       checkOwner(step)
       checkNames(step)
       checkClaims(step)
@@ -162,7 +155,6 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
       judgeEntitled(
         parts,
         live.map(({ release }) => release),
-        plans,
       )
     },
   }
@@ -213,6 +205,10 @@ function createPresence({ holdDownMs, leaseMs }: Scenario) {
       }
       before = present
     },
+    /** Not there, or only since a moment in which it may have been missed. */
+    isAway(key: string, now: number): boolean {
+      return !before.has(key) || now - stretches.get(key)!.since < MISSED_MS
+    },
     wasAbsent(key: string, now: number): boolean {
       const isAbsent = !before.has(key) && (isLong(key, now) || !lastSeen.has(key))
       return isAbsent || now - (absentUntil.get(key) ?? Number.NEGATIVE_INFINITY) < MISSED_MS
@@ -226,9 +222,7 @@ interface LiveApp {
   readonly releases: readonly Release[]
 }
 
-type Plans = Map<string, Plan>
-
-function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[], plans: Plans): void {
+function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[]): void {
   const { data, scenario, report, count } = parts
   const declaring = live.filter(({ jobs }) => Object.keys(jobs).length > 0)
   const apps = [...new Set(declaring.map(appOf))].map((app): LiveApp => {
@@ -240,7 +234,7 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[], plans: P
     const state = data().schedules.get(name)
     const isRenamed = apps.some(({ app }) => otherNamesOf(scenario, app, name).length > 0)
     if (state?.source.kind === 'client' || isRenamed) continue
-    const why = whyStopped(parts, apps, { name, state, plan: plans.get(name) })
+    const why = whyStopped(parts, apps, name, state)
     if (why !== null) report('L7 entitled job', `${name} ${why}`)
     else if (state !== undefined) checkGoing(parts, apps, state)
   }
@@ -252,11 +246,8 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[], plans: P
 function whyStopped(
   { scenario }: AppsJudgeParts,
   apps: readonly LiveApp[],
-  {
-    name,
-    state,
-    plan,
-  }: { readonly name: string; readonly state: ScheduleState | undefined; readonly plan: Plan | undefined },
+  name: string,
+  state: ScheduleState | undefined,
 ): string | null {
   const entitled = apps.filter((app) => isEntitled(app, name))
   if (entitled.length === 0) return null
@@ -269,10 +260,8 @@ function whyStopped(
   if (owning.releases.some(({ jobs }) => jobs[name] !== undefined)) return null
   if (mustRetire(scenario, owning, name))
     return `is declared by ${names}, and is that of ${owner}, which has dropped it`
-  const isSame = ({ releases }: LiveApp): boolean =>
-    releases.every(({ jobs }) => jobs[name] === undefined || isDeepStrictEqual(jobs[name], plan))
-  const heir = entitled.find(isSame)
-  return heir === undefined ? null : `is declared by ${heir.app} as it is, and is that of ${owner}, which has left it`
+  const heir = entitled.find(({ releases }) => releases.every(({ was }) => was === owner))
+  return heir === undefined ? null : `is declared by ${heir.app}, which was ${owner}, and is still that of ${owner}`
 }
 
 /** A job that its app has under two names, or is about to rename, goes on under one of them. */

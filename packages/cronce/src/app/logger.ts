@@ -86,8 +86,10 @@ function warningOf(event: CronceEvent): string | null {
       return `${event.schedule} is declared again. It was retired since ${iso(event.retiredAt)}.`
     case 'schedule.contested':
       return contested(event)
-    case 'deployment.disjoint':
-      return `${processText(event.other)} runs the same app ${JSON.stringify(event.app)} with other jobs (${few(event.jobs)}). ${ANOTHER_PROGRAM}`
+    case 'deployment.disjoint': {
+      const fix = `If it is another program, name one of them: cronce({ app: 'worker', was: ${JSON.stringify(event.app)} }).`
+      return `${processText(event.other)} runs the same app ${JSON.stringify(event.app)} with other jobs (${few(event.jobs)}). ${fix}`
+    }
     case 'schedule.paused':
       return event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null
     case 'store.failed':

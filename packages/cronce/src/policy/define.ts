@@ -303,7 +303,7 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
   if (source.app !== wanted.source.app) {
     return standing?.takesFrom === source.app
       ? refuseTaking(id, wanted, standing)
-      : taken(id, takenBy(state, source.app))
+      : taken(id, takenBy(state, source.app), source.app)
   }
   if (standing === undefined) return wanted.source.number >= source.number ? null : superseded(id, source.app)
   return retiredAt === null
@@ -410,11 +410,13 @@ function superseded(id: string, app: string, by = 'a newer one'): Refusal {
   }
 }
 
-function taken(id: string, by: string): Refusal {
+/** `app`: the other app that has the name. */
+function taken(id: string, by: string, app?: string): Refusal {
+  const moved = app === undefined ? '' : ` If the job has moved here from ${app}, write cronce({ was: '${app}' }).`
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
     message: `There is a schedule ${id} already, ${by}.`,
-    hint: 'Choose another name, or remove that one. If the job has moved here from that app, write cronce({ was: … }) with its name.',
+    hint: `Choose another name, or remove that one.${moved}`,
   }
 }
 

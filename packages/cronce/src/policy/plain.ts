@@ -91,8 +91,7 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
   const [fire] = open
   if (fire?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
   const { ending, error, result, handBack, parkMs } = settlement
-  if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined || fire.run.cancel !== null)
-    return null
+  if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined) return null
   const number = ended + 1
   // Retention by count is looked after with this line.
   if (number % TRIM_EVERY === 0) return null
