@@ -148,7 +148,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'long-gone-app-keeps-its-names',
     rule: 'rule 42',
     breaks: 'Functions that only call runDue never get the names of an app that is gone.',
-    edits: [edit('engine/deploy.ts', 'if (await isLongGone(other)) goneApps.add(other)', '')],
+    edits: [edit('engine/deploy.ts', ' || ended.every(({ renewedAt }) => now - renewedAt >= LONGEST_MS)', '')],
     caughtBy: taken('functions that only call runDue take over the names of an app that has been gone for an hour'),
   },
   {
@@ -349,7 +349,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A retirement is written although a process has registered since it was decided.',
     edits: [
-      edit('engine/deploy.ts', 'const guard = { app: { name: app, version: record.version } }', 'const guard = {}'),
+      edit(
+        'engine/deploy.ts',
+        'const guard = { app: { name: record.name, version: record.version } }',
+        'const guard = {}',
+      ),
     ],
     caughtBy: rules(
       'a retirement that is under way is refused when a process registers meanwhile, and nothing is lost',
@@ -383,13 +387,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'names-never-yielded',
     rule: 'rule 42',
     breaks: 'A name belongs to an app for ever, also when the app is gone.',
-    edits: [
-      edit(
-        'policy/define.ts',
-        'retiredAt !== null || wanted.standing?.absentApps.has(source.app) === true',
-        'retiredAt !== null',
-      ),
-    ],
+    edits: [edit('policy/yielding.ts', 'if (owner.isGone && owner.instances.length === 0) return true', '')],
     caughtBy: rules('an app without a live process for the hold-down yields its names; a live one does not'),
   },
   {

@@ -398,7 +398,7 @@ function retired(id: string, app: AppRecord, by: DeploymentRecord, cause: Retire
   return {
     refused: 'SCHEDULE_RETIRED',
     message: `The schedule ${id} is retired: the newer deployment ${by.id} of the app ${app.name} ${how}.`,
-    hint: `If this process is another program, name it: cronce({ app: 'worker' }).`,
+    hint: `If this process is another program, name it: cronce({ app: 'worker', was: '${app.name}' }).`,
   }
 }
 
