@@ -106,7 +106,9 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'replaced-release-takes-names',
     rule: 'P8, rule 42',
     breaks: 'An old release that comes back takes a name that its newest release has dropped.',
-    edits: [edit('policy/define.ts', 'return isReplaced ? superseded(id, app.name, newest.id) : null', 'return null')],
+    edits: [
+      edit('policy/define.ts', 'return newest === null ? null : superseded(id, app.name, newest.id)', 'return null'),
+    ],
     caughtBy: taken(
       'an old release that comes back takes no name of another app that its newest release does not declare',
     ),

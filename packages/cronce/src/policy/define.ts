@@ -315,10 +315,15 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
 function refuseTaking(id: string, wanted: DefineWish, { app, deployment }: Standing): Refusal | null {
   const higher = outrankedBy(app, deployment, id) ?? namedOtherwiseBy(wanted)
   if (higher !== null) return superseded(id, app.name, higher.id)
+  const newest = replacedBy(app, deployment)
+  return newest === null ? null : superseded(id, app.name, newest.id)
+}
+
+/** The newest release with an id, if it decides instead of this one. */
+function replacedBy(app: AppRecord, deployment: string): DeploymentRecord | null {
   const own = findDeployment(app, deployment)
   const newest = own?.explicit === false ? null : newestExplicit(app)
-  const isReplaced = newest !== null && newest.id !== deployment && newest.number > rankOf(own)
-  return isReplaced ? superseded(id, app.name, newest.id) : null
+  return newest !== null && newest.id !== deployment && newest.number > rankOf(own) ? newest : null
 }
 
 function takenBy({ retiredAt, retirements }: ScheduleState, app: string): string {
@@ -385,12 +390,12 @@ function refuseReturn(
   const heir = namedOtherwiseBy(wanted)
   if (heir !== null) return retired(id, app, heir, 'renamed')
   if (last === undefined || last.deployment === deployment) return null
-  const newest = own?.explicit === false ? null : newestExplicit(app)
-  const isDecided = newest !== null && newest.id !== deployment && newest.number > rankOf(own)
-  if (last.cause === 'absent') return isDecided ? retired(id, app, newest, 'dropped') : null
+  const newest = replacedBy(app, deployment)
+  const refusal = newest === null ? null : retired(id, app, newest, 'dropped')
+  if (last.cause === 'absent') return refusal
   const retirer = findDeployment(app, last.deployment)
   if (retirer !== undefined && !retirer.lost && number <= retirer.number) return retired(id, app, retirer, last.cause)
-  return isDecided ? retired(id, app, newest, 'dropped') : null
+  return refusal
 }
 
 function retired(id: string, app: AppRecord, by: DeploymentRecord, cause: Retirement['cause']): Refusal {
