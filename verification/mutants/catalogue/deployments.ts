@@ -440,7 +440,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       edit('policy/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", ''),
       edit(
         'policy/define.ts',
-        '  if ((state.retiredAt !== null || isYielded) && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
+        '  if ((state.retiredAt !== null || isTaken) && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
         '',
       ),
     ],

@@ -61,7 +61,8 @@ export function define(
   }
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
-  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)
+  const isTaken = state.source.kind === 'code' && state.source.app === wanted.standing?.takesFrom
+  if ((state.retiredAt !== null || isTaken) && isHeld(wanted)) return held(id, wanted.holder!.id)
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isPast) return refusePast(id)

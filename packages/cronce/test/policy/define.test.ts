@@ -297,8 +297,14 @@ test('a retired schedule that is declared again goes on from now, and may change
   keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 3 }, keeper.context))
   const retiredAt = keeper.now
   keeper.now = NOON + 5 * MINUTE + 1
-  keeper.define({}, { kind: 'code', app: 'other', number: 1 })
+  const source = { kind: 'code', app: 'other', number: 1 } as const
+  const none = { active: null, activated: null, tidiedFor: null, deployments: [], retired: [], refused: [] }
+  const wish = { definition: definition({}), source }
+  assert.equal(refusalOf(define(keeper.it, keeper.id, wish, keeper.context)), 'SCHEDULE_NAME_TAKEN')
+  const standing = { app: { name: 'other', version: 1, ...none }, deployment: 'o1', takesFrom: 'shop' }
+  keeper.take(define(keeper.it, keeper.id, { ...wish, standing }, keeper.context))
   assert.deepEqual([keeper.it.retiredAt, keeper.it.nextAt], [null, NOON + 6 * MINUTE])
+  assert.deepEqual(keeper.it.source, source)
   assert.deepEqual(story(keeper), [])
   assert.deepEqual(keeper.it.retirements, [{ from: retiredAt, to: keeper.now, ...DROPPED, number: 3 }])
 })
