@@ -164,13 +164,8 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
       if (job.isTarget && policy.guarantee === 'exactly-once') throw notTransactional(job.name)
       const read = job.schema === undefined ? copyJson(input) : await readInput(job.name, job.schema, input)
       const run = createRun(handle, read, namespace)
-      const call = async (): Promise<unknown> => {
-        const value = await job.handler(run)
-        // Whatever middleware makes of it: that the work goes on elsewhere is not its to change.
-        if (value instanceof Parked) handle.park(value.parkMs)
-        return value
-      }
-      if (middleware.length === 0) return call()
+      if (middleware.length === 0) return noteParked(handle, await job.handler(run))
+      const call = async (): Promise<unknown> => noteParked(handle, await job.handler(run))
       const chain = middleware.reduceRight<() => Promise<unknown>>(
         (next, around) => async () => around(run, next),
         call,
@@ -178,6 +173,12 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
       return chain()
     },
   }
+}
+
+/** Whatever middleware makes of the value: that the work goes on elsewhere is not its to change. */
+function noteParked<Tx>(handle: RunHandle<Tx>, value: unknown): unknown {
+  if (value instanceof Parked) handle.park(value.parkMs)
+  return value
 }
 
 /** Validated when it was stored, and again here: the schema may have changed since. */

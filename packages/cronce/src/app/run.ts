@@ -89,39 +89,65 @@ export function createRun<Tx>(handle: RunHandle<Tx>, input: unknown, namespace: 
   return new HandledRun(handle, input, namespace)
 }
 
-/** A class for the sake of its getters: in an object of its own kind for every run they cost more than most handlers do. */
+/** A class for the sake of its getters: most handlers ask for little of this, and what is made for every run costs more than they do. */
 class HandledRun<Tx> implements Run<unknown, Tx> {
   readonly fire: Fire<unknown>
-  readonly attempt: number
-  readonly token: bigint
-  readonly instance: string
-  readonly previous: Previous
-  // Functions of their own, so that a handler may take them out of the run.
-  readonly once: Run<unknown, Tx>['once']
-  readonly idempotencyKey: Run['idempotencyKey']
-  readonly progress: Run['progress']
-  readonly transaction: Run<unknown, Tx>['transaction']
   /** For targets, see `TargetRun`. */
   readonly namespace: string
   readonly #handle: RunHandle<Tx>
-  /** Most runs are over before anybody asks for it; and so with the signal. */
   #log: RunLog | undefined
+  // Functions of their own, so that a handler may take them out of the run.
+  #once: Run<unknown, Tx>['once'] | undefined
+  #idempotencyKey: Run['idempotencyKey'] | undefined
+  #progress: Run['progress'] | undefined
+  #transaction: Run<unknown, Tx>['transaction'] | undefined
 
   constructor(handle: RunHandle<Tx>, input: unknown, namespace: string) {
-    const { record, kind, previous } = handle.started
+    const { record, kind } = handle.started
     const { schedule, job, dueAt, nonce } = record
-    const sinceSuccessMs = previous.succeededDueAt === null ? null : dueAt - previous.succeededDueAt
     this.fire = { schedule, job, dueAt, nonce, kind, input }
-    this.attempt = record.attempt
-    this.token = BigInt(record.token)
-    this.instance = record.instance
-    this.previous = { ...previous, sinceSuccessMs }
-    this.once = (step, work, options) => onceOf(handle, step, work, (entered) => handle.once(step, entered, options))
-    this.idempotencyKey = (step = '') => idempotencyKey([namespace, schedule, dueAt, nonce, step])
-    this.progress = (fraction, message) => handle.progress(fraction, message ?? null)
-    this.transaction = (work) => handle.transaction(work)
     this.namespace = namespace
     this.#handle = handle
+  }
+
+  get attempt(): number {
+    return this.#handle.started.record.attempt
+  }
+
+  get token(): bigint {
+    return BigInt(this.#handle.started.record.token)
+  }
+
+  get instance(): string {
+    return this.#handle.started.record.instance
+  }
+
+  get previous(): Previous {
+    const { previous } = this.#handle.started
+    const { succeededDueAt } = previous
+    return { ...previous, sinceSuccessMs: succeededDueAt === null ? null : this.fire.dueAt - succeededDueAt }
+  }
+
+  get once(): Run<unknown, Tx>['once'] {
+    const handle = this.#handle
+    this.#once ??= (step, work, options) => onceOf(handle, step, work, (entered) => handle.once(step, entered, options))
+    return this.#once
+  }
+
+  get idempotencyKey(): Run['idempotencyKey'] {
+    const { schedule, dueAt, nonce } = this.fire
+    this.#idempotencyKey ??= (step = '') => idempotencyKey([this.namespace, schedule, dueAt, nonce, step])
+    return this.#idempotencyKey
+  }
+
+  get progress(): Run['progress'] {
+    this.#progress ??= (fraction, message) => this.#handle.progress(fraction, message ?? null)
+    return this.#progress
+  }
+
+  get transaction(): Run<unknown, Tx>['transaction'] {
+    this.#transaction ??= (work) => this.#handle.transaction(work)
+    return this.#transaction
   }
 
   get graceMs(): number {

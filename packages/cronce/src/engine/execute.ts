@@ -61,7 +61,7 @@ export async function execute<Tx>(
       return settled
     }
     watchTimeout(run)
-    const ended = await unlessGivenUp(run, callHandler(job, runHandle(core, run, notes)))
+    const ended = await callHandler(run, job, runHandle(core, run, notes))
     // A handler that does not wait for its own transaction: that settles the fire, or leaves it to us.
     if (run.transaction !== null) await unlessGivenUp(run, run.transaction)
     run.end()
@@ -173,12 +173,18 @@ function unlessGivenUp<Value>(run: ExecutedRun, doing: Promise<Value>): Promise<
 }
 
 /** Anything that comes out of user code becomes a value. */
-async function callHandler<Tx>(job: Job<Tx>, handle: RunHandle<Tx>): Promise<Ended> {
-  try {
-    return { kind: 'returned', value: await job.execute(handle) }
-  } catch (error) {
-    return { kind: 'threw', error }
-  }
+function callHandler<Tx>(run: ExecutedRun, job: Job<Tx>, handle: RunHandle<Tx>): Promise<Ended> {
+  return new Promise((resolve) => {
+    run.onGiveUp(resolve)
+    try {
+      job.execute(handle).then(
+        (value) => resolve({ kind: 'returned', value }),
+        (error: unknown) => resolve({ kind: 'threw', error }),
+      )
+    } catch (error) {
+      resolve({ kind: 'threw', error })
+    }
+  })
 }
 
 const ABORTS: Record<AbortReason, readonly [code: string, message: string]> = {

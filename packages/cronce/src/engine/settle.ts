@@ -99,8 +99,18 @@ export function settler(core: Core): Settler {
   return {
     add(schedule, settlement, wake = settlement.handBack !== null) {
       return new Promise((resolve) => {
-        const suspicion = { most: BATCH, refusals: 0, bare: null }
-        queue.push({ schedule, settlement, wake, resolve, isDone: false, sent: null, ...suspicion })
+        const item = {
+          schedule,
+          settlement,
+          wake,
+          resolve,
+          isDone: false,
+          sent: null,
+          most: BATCH,
+          refusals: 0,
+          bare: null,
+        }
+        queue.push(item)
         kick()
       })
     },

@@ -6,7 +6,11 @@ import { aboutRun, type LocalRun } from './run-table.ts'
  * Whether the lease can be trusted right now. A jump of the wall clock is a doubt, not a verdict: wait until the store has answered
  * a heartbeat, or the lease has run out.
  */
-export async function leaseHolds<Tx>(core: Core<Tx>): Promise<boolean> {
+export function leaseHolds<Tx>(core: Core<Tx>): boolean | Promise<boolean> {
+  return core.lease.jumped() ? confirmLease(core) : core.lease.trusted()
+}
+
+async function confirmLease<Tx>(core: Core<Tx>): Promise<boolean> {
   while (core.lease.jumped() && core.lease.trusted() && !core.stopped.aborted) await core.confirm()
   return core.lease.trusted()
 }

@@ -96,8 +96,16 @@ export const DEFAULT_POLICY: Policy = {
 /** Only what differs from the default is stored: of a million schedules, most say nothing. */
 export type PolicyChoices = { readonly [Name in keyof Policy]?: Policy[Name] }
 
+/** Choices are data that never changes, and most schedules are asked for theirs again and again. */
+const known = new WeakMap<PolicyChoices, Policy>()
+
 export function policyOf(choices: PolicyChoices): Policy {
-  return { ...DEFAULT_POLICY, ...choices }
+  let policy = known.get(choices)
+  if (policy === undefined) {
+    policy = { ...DEFAULT_POLICY, ...choices }
+    known.set(choices, policy)
+  }
+  return policy
 }
 
 /** The record is what prevents a second run, so it outlives every way of planning that run. */

@@ -59,10 +59,17 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
   }
   return {
     change: {
-      ...{ id: schedule, version: state.version, epoch: context.epoch, state: changed },
+      id: schedule,
+      version: state.version,
+      epoch: context.epoch,
+      state: changed,
       notBefore: Math.max(context.notBefore ?? dueAt, dueAt),
       creates: [{ schedule, dueAt, nonce: '' }],
-      ...{ reopens: NONE, history: NONE, rewrites: NONE, limits: NONE, trim: null },
+      reopens: NONE,
+      history: NONE,
+      rewrites: NONE,
+      limits: NONE,
+      trim: null,
     },
     started: [
       {
@@ -78,8 +85,16 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
     events: [
       { type: 'fire.planned', schedule, job, dueAt, nonce: '' },
       {
-        ...{ type: 'run.started', schedule, job, dueAt, nonce: '', token, attempt: 1, instance },
-        ...{ latenessMs: now - dueAt, cause: null },
+        type: 'run.started',
+        schedule,
+        job,
+        dueAt,
+        nonce: '',
+        token,
+        attempt: 1,
+        instance,
+        latenessMs: now - dueAt,
+        cause: null,
       },
     ],
   }
@@ -120,15 +135,33 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
   const { outcome, reason, detail } = ending
   return {
     change: {
-      ...{ id: schedule, version: state.version, epoch: context.epoch, state: changed },
+      id: schedule,
+      version: state.version,
+      epoch: context.epoch,
+      state: changed,
       notBefore: context.notBefore ?? null,
-      ...{ creates: NONE, reopens: NONE, history: [line], rewrites: NONE, limits: NONE, trim: null },
+      creates: NONE,
+      reopens: NONE,
+      history: [line],
+      rewrites: NONE,
+      limits: NONE,
+      trim: null,
     },
     started: NONE,
     events: [
       {
-        ...{ type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, outcome, reason },
-        ...{ durationMs: Math.max(0, now - startedAt), error: copyJson(error) },
+        type: 'run.ended',
+        schedule,
+        job,
+        dueAt,
+        nonce,
+        token,
+        attempt,
+        instance,
+        outcome,
+        reason,
+        durationMs: Math.max(0, now - startedAt),
+        error: copyJson(error),
       },
       { type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt },
     ],

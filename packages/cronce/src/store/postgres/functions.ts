@@ -40,7 +40,9 @@ function placed(text: string, schema: string): string {
     again: String(AGAIN_MS),
     ended: String(ENDED_LOOKED),
   }
-  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+  return text
+    .replaceAll('{states}', () => SQL.states)
+    .replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
 /** SQL that makes all tables and functions. Who calls the functions needs the rights on the tables. */

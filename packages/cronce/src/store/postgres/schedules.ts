@@ -1,5 +1,8 @@
 import type { Definition, Instant, ScheduleState, Source } from '../../model/schedule.ts'
-import { FORMAT, fromColumn, NONE, plainFire, type StoreMoment, uncommonOf } from './rows.ts'
+import { fromColumn, NONE, plainFire, type StoreMoment, uncommonOf } from './rows.ts'
+
+/** Of the schedule in this place, counted from 1. */
+type Placed<Values extends readonly unknown[]> = readonly [place: number, ...values: Values]
 
 /** Schedules as statements answer them: one array for each column. `null`: all of them have what most have. */
 export interface StateColumns {
@@ -8,28 +11,27 @@ export interface StateColumns {
   readonly name: readonly string[]
   readonly version: readonly number[]
   readonly definition: readonly number[]
-  readonly wakeAt: readonly number[]
   readonly nextAt: readonly number[]
   readonly tokens: readonly number[]
-  readonly fired: readonly number[]
-  readonly failedInRow: readonly number[]
-  readonly ended: readonly number[]
   readonly lastDue: readonly number[]
-  readonly lastOkDue: readonly number[]
   readonly lastOkAt: readonly number[]
-  readonly format: readonly number[] | null
+  /** `null`: the same as `nextAt`. */
+  readonly wakeAt: readonly number[] | null
+  /** `null`: the same as `tokens`. */
+  readonly fired: readonly number[] | null
+  readonly ended: readonly number[] | null
+  /** `null`: the same as `lastDue`. */
+  readonly lastOkDue: readonly number[] | null
+  readonly failedInRow: readonly number[] | null
   readonly plannedTo: readonly number[] | null
   readonly trimmedBefore: readonly number[] | null
   readonly zone: readonly string[] | null
-  readonly more: readonly string[] | null
-  /** Open runs of plain schedules. `instance` is empty where there is none. */
-  readonly open: {
-    readonly instance: readonly string[]
-    readonly dueAt: readonly number[]
-    readonly token: readonly string[]
-    readonly claim: readonly number[]
-    readonly startedAt: readonly number[]
-  } | null
+  readonly format: readonly Placed<[format: number]>[] | null
+  readonly more: readonly Placed<[more: string]>[] | null
+  /** Open runs of plain schedules. */
+  readonly open:
+    | readonly Placed<[instance: string, dueAt: number, token: string, claim: number, startedAt: number]>[]
+    | null
 }
 
 export interface StatesAnswer extends StoreMoment {
@@ -118,59 +120,73 @@ export class Definitions {
   /** `null`: a definition is missing, because its schedule was changed after it was read. `newer` is told of what cannot be read. */
   decode(columns: StateColumns, newer: (name: string) => void): ScheduleState[] | null {
     const states: ScheduleState[] = []
-    for (const [index, key] of (columns.key ?? []).entries()) {
-      const row = this.#rows.get(columns.definition[index]!)
-      if ((columns.format?.[index] ?? FORMAT) > FORMAT) newer(columns.name[index]!)
-      else if (row === undefined) return null
-      else {
-        const state = stateOf(columns, index, row)
-        this.#known.set(row.definition, { ...row, key, latest: state })
-        states.push(state)
+    const { key: keys, definition } = columns
+    if (keys === null) return states
+    const unreadable = new Set(columns.format?.map(([place]) => place - 1))
+    for (let index = 0; index < keys.length; index++) {
+      if (unreadable.has(index)) {
+        newer(columns.name[index]!)
+        continue
       }
+      const row = this.#rows.get(definition[index]!)
+      if (row === undefined) return null
+      const state = stateOf(columns, index, row)
+      this.#known.set(row.definition, { ...row, key: keys[index]!, latest: state })
+      states.push(state)
     }
     return states
   }
 }
 
+const NOTHING: readonly never[] = []
+
 function stateOf(columns: StateColumns, index: number, row: DefinitionRow): ScheduleState {
-  const more = columns.more?.[index] ?? ''
+  const { definition, revision, source, createdAt, updatedAt } = row
+  const nextAt = columns.nextAt[index]!
+  const tokens = columns.tokens[index]!
+  const lastDue = columns.lastDue[index]!
   const plannedTo = fromColumn(columns.plannedTo?.[index] ?? NONE)
-  const state = {
+  const state: ScheduleState = {
     id: columns.name[index]!,
     version: columns.version[index]!,
-    definition: row.definition,
-    revision: row.revision,
-    source: row.source,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
+    definition,
+    revision,
+    source,
+    createdAt,
+    updatedAt,
     pause: null,
     retiredAt: null,
-    nextAt: fromColumn(columns.nextAt[index]!),
+    nextAt: fromColumn(nextAt),
     ...(plannedTo === null ? {} : { plannedTo }),
     zoneData: columns.zone?.[index] || null,
-    wakeAt: fromColumn(columns.wakeAt[index]!),
-    tokens: columns.tokens[index]!,
-    fired: columns.fired[index]!,
-    ended: columns.ended[index]!,
+    wakeAt: fromColumn(columns.wakeAt?.[index] ?? nextAt),
+    tokens,
+    fired: columns.fired?.[index] ?? tokens,
+    ended: columns.ended?.[index] ?? tokens,
     trimmedBefore: fromColumn(columns.trimmedBefore?.[index] ?? NONE),
-    failedInRow: columns.failedInRow[index]!,
+    failedInRow: columns.failedInRow?.[index] ?? 0,
     last: {
-      dueAt: fromColumn(columns.lastDue[index]!),
-      succeededDueAt: fromColumn(columns.lastOkDue[index]!),
+      dueAt: fromColumn(lastDue),
+      succeededDueAt: fromColumn(columns.lastOkDue?.[index] ?? lastDue),
       succeededAt: fromColumn(columns.lastOkAt[index]!),
     },
-    backfills: [],
+    open: NOTHING,
+    backfills: NOTHING,
   }
-  if (more !== '') return { ...state, ...uncommonOf(more) }
-  const { open } = columns
-  const instance = open?.instance[index] ?? ''
-  if (open === null || instance === '') return { ...state, open: [] }
-  const run = {
-    dueAt: open.dueAt[index]!,
-    token: open.token[index]!,
-    instance,
-    claim: open.claim[index]!,
-    startedAt: open.startedAt[index]!,
-  }
-  return { ...state, open: [plainFire(run)] }
+  const more = findPlaced(columns.more, index)
+  if (more !== undefined) return { ...state, ...uncommonOf(more[1]) }
+  const open = findPlaced(columns.open, index)
+  if (open === undefined) return state
+  const [, instance, dueAt, token, claim, startedAt] = open
+  return { ...state, open: [plainFire({ dueAt, token, instance, claim, startedAt })] }
+}
+
+/** Listed by place, so it is found without a search where all have one. */
+function findPlaced<Row extends readonly [number, ...unknown[]]>(
+  rows: readonly Row[] | null,
+  index: number,
+): Row | undefined {
+  if (rows === null) return undefined
+  const same = rows[index]
+  return same?.[0] === index + 1 ? same : rows.find(([place]) => place === index + 1)
 }

@@ -288,9 +288,8 @@ export function openStore<Tx>(
     return fireOf(...(await askStates<PageAnswer>(send, statement, values)))
   }
 
-  const resultOf = async (send: Send, change: Change, judgement: Judgement): Promise<ChangeResult> => {
-    if (judgement.kind !== 'exists') return judgement
-    const fire = await findFire(send, change.creates[judgement.place]!)
+  const resultOf = async (send: Send, change: Change, place: number): Promise<ChangeResult> => {
+    const fire = await findFire(send, change.creates[place]!)
     return fire === null ? { kind: 'conflict' } : { kind: 'exists', fire }
   }
 
@@ -305,7 +304,10 @@ export function openStore<Tx>(
     const rest = judgements.values()
     const results: ChangeResult[] = []
     for (const [index, fire] of twins.entries()) {
-      results.push(fire === null ? await resultOf(send, changes[index]!, rest.next().value!) : { kind: 'exists', fire })
+      const judgement = fire === null ? rest.next().value! : null
+      if (judgement === null) results.push({ kind: 'exists', fire: fire! })
+      else if (judgement.kind === 'exists') results.push(await resultOf(send, changes[index]!, judgement.place))
+      else results.push(judgement)
     }
     return { ...progress, results }
   }

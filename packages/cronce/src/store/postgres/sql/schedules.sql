@@ -1,24 +1,15 @@
--- Schedules as they are read: one array for each column, since most are read hundreds at a time. A column in which all of them have
--- what most have is left out.
-create function {schema}._states(_keys bigint[]) returns json language sql stable
+create function {schema}._states(_keys bigint[]) returns json language plpgsql stable
 as $cronce$
-select json_build_object(
-         'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
-         'wakeAt', array_agg(k.wake_at), 'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'fired', array_agg(k.fired),
-         'failedInRow', array_agg(k.failed_in_row), 'ended', array_agg(k.ended), 'lastDue', array_agg(k.last_due),
-         'lastOkDue', array_agg(k.last_ok_due), 'lastOkAt', array_agg(k.last_ok_at),
-         'format', case when max(k.format) > {format} then array_agg(k.format) end,
-         'plannedTo', case when max(k.planned_to) > {none} then array_agg(k.planned_to) end,
-         'trimmedBefore', case when max(k.trimmed_before) > {none} then array_agg(k.trimmed_before) end,
-         'zone', case when bool_or(k.zone <> '') then array_agg(k.zone) end,
-         'more', case when bool_or(k.more <> '') then array_agg(k.more) end,
-         'open', case when max(k.runner) > 0 then json_build_object(
-           'instance', array_agg(case when k.runner = 0 then '' else (select r.instance from {schema}._runners r where r.number = k.runner) end),
-           'dueAt', array_agg(k.due_at), 'token', array_agg(k.token::text), 'claim', array_agg(k.claim),
-           'startedAt', array_agg(k.started_at)) end)
-  -- One after the other, in the order of the keys.
-  from unnest(_keys) as wanted (key)
- cross join lateral (select * from {schema}._clocks k where k.key = wanted.key offset 0) k
+begin
+  return (
+    select {states}
+      from (
+        select k.*, row_number() over (order by w.place) as place
+          from unnest(_keys) with ordinality as w (key, place)
+         cross join lateral (select * from {schema}._clocks k where k.key = w.key offset 0) k
+      ) k
+  );
+end
 $cronce$;
 
 create function {schema}._load_1(_namespace text, _names text) returns text {settings}
@@ -53,11 +44,12 @@ begin
       from json_to_recordset(_jobs::json) as j (job text, buckets varbit, since bigint)
      cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
   ),
+  -- The whole row: most of what is found is answered. Sorted by the place, which is its order in the answer.
   found as materialized (
-    select c.*
+    select c.*, row_number() over (order by c.wake_at, c.name) as place
       from job j
      cross join lateral (
-       select k.key, k.name, k.job, k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine
+       select k.*, get_bit(j.buckets, k.bucket) = 1 as mine
          from {schema}._clocks k
         where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _at.now
           and (get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale)
@@ -65,14 +57,13 @@ begin
         limit _most + 1
      ) c
   ),
-  ranked as materialized (select f.*, row_number() over (order by f.wake_at, f.name) as place from found f),
   reached as materialized (
     select j.*, coalesce(f.n, 0) > _most as is_cut, f.wake_at, f.mine_known, f.others_known
       from job j
       left join (
         select f.job, count(*) as n, max(f.wake_at) as wake_at, bool_or(f.mine and f.place > _most) as mine_known,
                bool_or(not f.mine and f.place > _most) as others_known
-          from ranked f
+          from found f
          group by f.job
       ) f on f.job = j.job
   ),
@@ -109,7 +100,7 @@ begin
      group by j.job
   ),
   later as materialized (
-    select f.job, f.wake_at, f.mine from ranked f where f.place > _most
+    select f.job, f.wake_at, f.mine from found f where f.place > _most
     union all
     select b.job, coalesce(b.mine_at, case when b.n >= {far} then _at.now + {again} end), true
       from behind b
@@ -147,7 +138,7 @@ begin
                   group by e.job
                ) o on o.job = j.job
            ),
-           'states', {schema}._states(array(select f.key from ranked f where f.place <= _most order by f.place)))
+           'states', (select {states} from found k where k.place <= _most))
     into _answer;
   return _answer;
 end
@@ -189,6 +180,26 @@ begin
     'states', {schema}._states(array[_key]));
 end
 $cronce$;
+
+-- Schedules as they are answered, from rows `k` in the order of `place`: one array for each column, since most are read hundreds at a
+-- time. A column in which all of them have what most have is left out, and what few have is answered for those alone.
+-- name: states
+json_build_object(
+  'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
+  'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'lastDue', array_agg(k.last_due), 'lastOkAt', array_agg(k.last_ok_at),
+  'wakeAt', case when not bool_and(k.wake_at = k.next_at) then array_agg(k.wake_at) end,
+  'fired', case when not bool_and(k.fired = k.tokens) then array_agg(k.fired) end,
+  'ended', case when not bool_and(k.ended = k.tokens) then array_agg(k.ended) end,
+  'lastOkDue', case when not bool_and(k.last_ok_due = k.last_due) then array_agg(k.last_ok_due) end,
+  'failedInRow', case when max(k.failed_in_row) > 0 then array_agg(k.failed_in_row) end,
+  'plannedTo', case when max(k.planned_to) > {none} then array_agg(k.planned_to) end,
+  'trimmedBefore', case when max(k.trimmed_before) > {none} then array_agg(k.trimmed_before) end,
+  'zone', case when bool_or(k.zone <> '') then array_agg(k.zone) end,
+  'format', json_agg(json_build_array(k.place, k.format)) filter (where k.format > {format}),
+  'more', json_agg(json_build_array(k.place, k.more)) filter (where k.more <> ''),
+  'open', json_agg(json_build_array(
+    k.place, (select r.instance from {schema}._runners r where r.number = k.runner), k.due_at, k.token::text, k.claim, k.started_at
+  )) filter (where k.runner > 0))
 
 -- name: look
 select exists (select from {schema}._live($1::text, $2::text, $3::text::bigint))::text as answer
