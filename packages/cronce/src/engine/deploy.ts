@@ -53,7 +53,7 @@ const RETRY_MS = 5_000
 const RETRY_LONGEST_MS = 60_000
 const LONGEST_MS = 3_600_000
 /** How often a process checks that the schedules that it declared are still there and its app's. */
-const VERIFY_MS = 600_000
+const VERIFY_MS = LONGEST_MS
 
 const NAME_TAKEN = 'SCHEDULE_NAME_TAKEN'
 /** A declaration may be refused for a reason that passes: the schedule that has the name may be removed or retired. */

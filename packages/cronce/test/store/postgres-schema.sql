@@ -372,7 +372,7 @@ function _claim_1(_namespace text, _header text, _keys text, _versions text, _no
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
-function _due_1(_namespace text, _jobs text, _patience text, _limit text); -- afe785c3ecce5b2bf33578c1aca9782b
+function _due_1(_namespace text, _jobs text, _patience text, _limit text); -- 5d5d765ecb924730dea1bcd97fcb4cdc
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 78109441e83a1524eebdf28db89c4935
 function _finish_claims(_ids bigint[]); -- b1ab4bc32dec0bc8ee28dd70e31c5650
@@ -396,5 +396,5 @@ function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
 function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- d1ba64d095c571e74f5fbb7c1a4b8904
 function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
-function _states(_keys bigint[]); -- 91bfbd9e05a27bfd444ab572d6175774
+function _states(_keys bigint[]); -- 1a1c8408a66fa7763441c7aa9b7af1d9
 function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8
