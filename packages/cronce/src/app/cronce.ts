@@ -102,7 +102,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
 
   const emit = (event: CronceEvent): void => {
     logEvent(logger, event)
-    around.told(event)
+    around.told?.(event)
     events.emit(event)
   }
   const lazy = lazyStore<Tx>(
@@ -162,13 +162,14 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       ...around.settings,
     }
     const engineJobs = [...jobs.values()].map((job) => engineJob(job, middleware, resolved.namespace))
-    const { clock, random, sync } = around
+    const { clock, random, sync, told } = around
     const parts: EngineParts<Tx> = {
       store,
       clock,
       random,
       newId: around.newId,
       emit,
+      hears: (type) => told !== null || events.hears(type),
       sync,
       jobs: new Map(engineJobs.map((job) => [job.name, job])),
     }
@@ -341,7 +342,7 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     settings: {},
     pulseMs: 100,
     sync: () => {},
-    told: () => {},
+    told: null,
   }
 }
 

@@ -2,6 +2,8 @@ import type { CronceEvent, EventOf, EventType } from '../model/event.ts'
 
 export interface Emitter {
   emit(event: CronceEvent): void
+  /** Whether an event of this type has a listener. */
+  hears(type: EventType): boolean
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
 }
 
@@ -28,6 +30,7 @@ export function emitter(onThrow: (error: unknown, event: CronceEvent) => void): 
       tell(listeners.get(event.type), event)
       tell(listeners.get('*'), event)
     },
+    hears: (type) => hasAny(listeners.get(type)) || hasAny(listeners.get('*')),
     on(type, listener) {
       const all = listeners.get(type) ?? new Set()
       listeners.set(type, all)
@@ -36,4 +39,8 @@ export function emitter(onThrow: (error: unknown, event: CronceEvent) => void): 
       return () => void all.delete(own)
     },
   }
+}
+
+function hasAny(all: ReadonlySet<unknown> | undefined): boolean {
+  return all !== undefined && all.size > 0
 }

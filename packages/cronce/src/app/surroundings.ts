@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly pulseMs: number
   readonly sync: EngineParts['sync']
   /** Is told every event, whoever made the app. */
-  readonly told: (event: CronceEvent) => void
+  readonly told: ((event: CronceEvent) => void) | null
 }
 
 const KNOWN = new WeakMap<object, Partial<Surroundings>>()

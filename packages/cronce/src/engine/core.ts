@@ -144,7 +144,8 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
       recents.applied(decision)
       const { state } = decision.change
       if (state !== null) plans.heed(state)
-      for (const event of decision.events) parts.emit(event)
+      const { routine } = decision
+      if (routine === undefined || routine.some(parts.hears)) for (const event of decision.events) parts.emit(event)
     },
     storeFailed(operation, error, retryInMs) {
       failing = true

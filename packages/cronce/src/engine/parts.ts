@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { CronceEvent } from '../model/event.ts'
+import type { CronceEvent, EventType } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
 import type { LogLine } from '../model/record.ts'
 import type { Definition } from '../model/schedule.ts'
@@ -16,6 +16,8 @@ export interface EngineParts<Tx = unknown> {
   /** A new id that nobody else has. */
   readonly newId: () => string
   readonly emit: (event: CronceEvent) => void
+  /** Whether events of this type are listened to. */
+  readonly hears: (type: EventType) => boolean
   /** Jobs that this instance can run, by name. */
   readonly jobs: ReadonlyMap<string, Job<Tx>>
   /** Named moments at which a test may hold or crash the engine. Does nothing in production. */

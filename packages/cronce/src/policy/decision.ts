@@ -1,5 +1,5 @@
 import type { Change } from '../model/change.ts'
-import type { CronceEvent } from '../model/event.ts'
+import type { CronceEvent, EventType } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
 import type { Policy } from '../model/policy.ts'
 import type { RunRecord } from '../model/record.ts'
@@ -34,8 +34,10 @@ export interface Decision {
   readonly change: Change
   /** Runs that begin with this change, if it is applied. */
   readonly started: readonly StartedRun[]
-  /** What to tell once it is applied. */
+  /** What to report once it is applied. */
   readonly events: readonly CronceEvent[]
+  /** The types of the events, if they report nothing but the ordinary course: without a listener they need not be made. */
+  readonly routine?: readonly EventType[]
 }
 
 /** All that an instance needs to execute a run. */

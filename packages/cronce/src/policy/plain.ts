@@ -1,3 +1,5 @@
+import type { Change } from '../model/change.ts'
+import type { CronceEvent, EventType } from '../model/event.ts'
 import { copyJson } from '../model/json.ts'
 import { DEFAULT_POLICY, keepAtLeastMs, type PolicyChoices, policyOf } from '../model/policy.ts'
 import type { HistoryRecord } from '../model/record.ts'
@@ -5,7 +7,7 @@ import type { Instant, RunningFire, ScheduleState } from '../model/schedule.ts'
 import { makeToken } from '../model/token.ts'
 import { viewOpenFire, viewOpenRun } from '../model/views.ts'
 import { trigger } from '../trigger/from-data.ts'
-import type { Claimant, Context, Decision } from './decision.ts'
+import type { Claimant, Context, Decision, StartedRun } from './decision.ts'
 import { TRIM_EVERY } from './draft.ts'
 import { lastAfter } from './fires.ts'
 import { isOnTime } from './misfire.ts'
@@ -23,7 +25,7 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
   const { id: schedule, definition, nextAt: dueAt } = state
   const { now } = context
   if (dueAt === null || dueAt > now || state.open.length > 0 || !isQuiet(state) || claimant.room < 1) return null
-  const { job, trigger: data, policy } = definition
+  const { trigger: data, policy } = definition
   if (data === null || definition.limit !== null || definition.end !== null || policy.limits !== undefined) return null
   if (definition.start !== null && dueAt < definition.start) return null
   if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null
@@ -57,46 +59,51 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
     fired: state.fired + 1,
     open: [fire],
   }
-  return {
-    change: {
-      id: schedule,
-      version: state.version,
-      epoch: context.epoch,
-      state: changed,
-      notBefore: Math.max(context.notBefore ?? dueAt, dueAt),
-      creates: [{ schedule, dueAt, nonce: '' }],
-      reopens: NONE,
-      history: NONE,
-      rewrites: NONE,
-      limits: NONE,
-      trim: null,
-    },
-    started: [
-      {
-        record: viewOpenRun(state, fire),
-        fire,
-        kind: 'scheduled',
-        input: definition.input,
-        policy: policyOf(policy),
-        previous: state.last,
-        suspect: false,
-      },
-    ],
-    events: [
-      { type: 'fire.planned', schedule, job, dueAt, nonce: '' },
-      {
-        type: 'run.started',
-        schedule,
-        job,
-        dueAt,
-        nonce: '',
-        token,
-        attempt: 1,
-        instance,
-        latenessMs: now - dueAt,
-        cause: null,
-      },
-    ],
+  const change: Change = {
+    id: schedule,
+    version: state.version,
+    epoch: context.epoch,
+    state: changed,
+    notBefore: Math.max(context.notBefore ?? dueAt, dueAt),
+    creates: [{ schedule, dueAt, nonce: '' }],
+    reopens: NONE,
+    history: NONE,
+    rewrites: NONE,
+    limits: NONE,
+    trim: null,
+  }
+  return new PlainClaim(change, {
+    record: viewOpenRun(state, fire),
+    fire,
+    kind: 'scheduled',
+    input: definition.input,
+    policy: policyOf(policy),
+    previous: state.last,
+    suspect: false,
+  })
+}
+
+class PlainClaim implements Decision {
+  static readonly #routine = ['fire.planned', 'run.started'] as const
+  readonly change: Change
+  readonly started: readonly [StartedRun]
+
+  constructor(change: Change, run: StartedRun) {
+    this.change = change
+    this.started = [run]
+  }
+
+  get routine(): readonly EventType[] {
+    return PlainClaim.#routine
+  }
+
+  get events(): readonly CronceEvent[] {
+    const { schedule, job, dueAt, nonce, token, attempt, instance, startedAt, readyAt } = this.started[0].record
+    const lateness = { latenessMs: startedAt - readyAt, cause: null }
+    return [
+      { type: 'fire.planned', schedule, job, dueAt, nonce },
+      { type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness },
+    ]
   }
 }
 
@@ -112,8 +119,7 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
   if (number % TRIM_EVERY === 0) return null
   const { now } = context
   const { token, instance, startedAt, cause, cancel } = fire.run
-  const { job } = definition
-  const { dueAt, nonce, attempt } = fire
+  const { dueAt } = fire
   const line: HistoryRecord = {
     ...viewOpenFire(state, fire),
     ending,
@@ -132,39 +138,45 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
     last: lastAfter(state.last, fire, 'succeeded', now),
     open: NONE,
   }
-  const { outcome, reason, detail } = ending
-  return {
-    change: {
-      id: schedule,
-      version: state.version,
-      epoch: context.epoch,
-      state: changed,
-      notBefore: context.notBefore ?? null,
-      creates: NONE,
-      reopens: NONE,
-      history: [line],
-      rewrites: NONE,
-      limits: NONE,
-      trim: null,
-    },
-    started: NONE,
-    events: [
-      {
-        type: 'run.ended',
-        schedule,
-        job,
-        dueAt,
-        nonce,
-        token,
-        attempt,
-        instance,
-        outcome,
-        reason,
-        durationMs: Math.max(0, now - startedAt),
-        error: copyJson(error),
-      },
+  return new PlainSettlement(line, {
+    id: schedule,
+    version: state.version,
+    epoch: context.epoch,
+    state: changed,
+    notBefore: context.notBefore ?? null,
+    creates: NONE,
+    reopens: NONE,
+    history: [line],
+    rewrites: NONE,
+    limits: NONE,
+    trim: null,
+  })
+}
+
+class PlainSettlement implements Decision {
+  static readonly #routine = ['run.ended', 'fire.ended'] as const
+  readonly change: Change
+  readonly started: readonly StartedRun[] = NONE
+  readonly #line: HistoryRecord
+
+  constructor(line: HistoryRecord, change: Change) {
+    this.change = change
+    this.#line = line
+  }
+
+  get routine(): readonly EventType[] {
+    return PlainSettlement.#routine
+  }
+
+  get events(): readonly CronceEvent[] {
+    const { schedule, job, dueAt, nonce, attempt, endedAt, ending, run } = this.#line
+    const { outcome, reason, detail } = ending
+    const { token, instance, startedAt, error } = run!
+    const ended = { outcome, reason, durationMs: Math.max(0, endedAt - startedAt), error: copyJson(error) }
+    return [
+      { type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, ...ended },
       { type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt },
-    ],
+    ]
   }
 }
 
