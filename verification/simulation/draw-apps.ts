@@ -222,8 +222,7 @@ function renameApp(draft: Draft, from: number, to: number): void {
   const app = dice.chance(0.5) ? APPS[to]! : NEW_APP
   for (const place of dice.some(places, dice.whole(1, places.length))) {
     const release = releases[nodes[place]!.release!]!
-    const was = dice.chance(0.7) ? { was: APPS[from]! } : {}
-    releases.push({ ...release, ...was, app, id: `${release.id}-renamed-${from}-${place}` })
+    releases.push({ ...release, app, id: `${release.id}-renamed-${from}-${place}` })
     actions.push({ at, kind: 'deploy', node: place, release: releases.length - 1, downMs: dice.pick([0, 500]) })
   }
 }

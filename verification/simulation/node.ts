@@ -59,7 +59,6 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
       logger: false,
       signals: false,
       app: release.app ?? DEFAULT_APP,
-      was: release.was,
       concurrency: plan.concurrency,
     },
     deployment: release.isImplicit === true ? undefined : release.id,

@@ -57,8 +57,6 @@ export interface Release {
   readonly isImplicit?: boolean
   /** The app that its processes belong to. @default DEFAULT_APP */
   readonly app?: string
-  /** The app that they belonged to before, if the code says so. */
-  readonly was?: string
   /** Jobs, each with the schedule of its name. */
   readonly jobs: Readonly<Record<string, Plan>>
 }

@@ -122,7 +122,7 @@ describe('what the command line says about deploys', { concurrency: 3, timeout: 
     // In the order of their ids, which differ from run to run.
     assert.match(found[0]!.message, /declare no job in common: .+ and .+\.$/)
     for (const job of ['web', 'worker']) assert.ok(found[0]!.message.includes(`pid ${process.pid} (${job})`), job)
-    assert.match(found[0]!.hint!, /cronce\(\{ app: 'worker', was: /)
+    assert.match(found[0]!.hint!, /cronce\(\{ app: 'worker' \}\)/)
   })
 
   test('doctor fails when some processes of an app have a deployment id and some have none', async (context) => {

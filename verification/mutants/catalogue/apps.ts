@@ -1,6 +1,11 @@
 import { type CaughtBy, edit, type Mutant } from '../mutant.ts'
 
 const simulation = (...names: string[]): CaughtBy => ({ judge: 'simulation', names })
+const moves = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-moves.test.ts',
+  names,
+})
 const taken = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/engine/deploy-taken.test.ts',
@@ -62,12 +67,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'An app that comes back while another one takes its name does not hear of it, and its job stops for good.',
     edits: [
-      edit(
-        'engine/deploy.ts',
-        "await change('take over', free, decide, announced)",
-        "await change('take over', free, decide, own)",
-      ),
-      edit('engine/deploy.ts', 'if (!(await save(announced))) return true', ''),
+      edit('engine/take-names.ts', "'take over', free, decide, announced)", "'take over', free, decide, own)"),
+      edit('engine/take-names.ts', 'if (!(await save(announced))) return true', ''),
     ],
     caughtBy: taken('an app that comes back while another one is taking its name either keeps the name or is refused'),
   },
@@ -75,7 +76,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'returned-app-overlooked',
     rule: 'rule 42',
     breaks: 'A process whose last heartbeat is old takes the names of an app that has come back since.',
-    edits: [edit('engine/deploy.ts', 'instances: all.filter((peer) => ofApp(peer, owner)),', 'instances: [],')],
+    edits: [edit('engine/take-names.ts', 'instances: all.filter((peer) => ofApp(peer, owner)),', 'instances: [],')],
     caughtBy: taken(
       'an app that comes back just before the end of the hold-down keeps its names, though its rival could not look',
     ),
@@ -117,7 +118,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'functions-taken-for-gone',
     rule: 'rule 42',
     breaks: 'An app whose processes only call runDue loses its names between two calls.',
-    edits: [edit('engine/deploy.ts', 'isGone: isAbsent && !mayReturn(ended, now),', 'isGone: isAbsent,')],
+    edits: [edit('engine/take-names.ts', 'isGone: isAbsent && !mayReturn(ended, now),', 'isGone: isAbsent,')],
     caughtBy: taken(
       'functions that are called every few minutes keep their names, though a live process of another app declares them',
     ),
@@ -143,18 +144,68 @@ export const APP_MUTANTS: readonly Mutant[] = [
     caughtBy: taken('a schedule that disappears from the store is declared again'),
   },
   {
-    name: 'yielded-name-beside-another-name',
-    rule: 'P1, rule 42',
-    breaks: 'A job runs under two names when another app yields the one that an older release has.',
+    name: 'same-program-not-recognized',
+    rule: 'rule 42',
+    breaks: 'A program without an id that gets an app name of its own waits a day for its jobs.',
+    edits: [edit('policy/yielding.ts', 'if (owner.isSameProgram && !isDeclared) return true', '')],
+    caughtBy: moves('without ids, a program whose app gets a name of its own keeps its jobs'),
+  },
+  {
+    name: 'any-program-taken-for-the-same',
+    rule: 'rule 42',
+    breaks: 'A role that is not running loses its job to another program that has a job of the same name.',
     edits: [
       edit(
-        'policy/define.ts',
-        'outrankedBy(app, deployment, id) ?? namedOtherwiseBy(wanted)',
-        'outrankedBy(app, deployment, id)',
+        'engine/take-names.ts',
+        'isSameProgram: theirs !== null && isSameProgram(theirs, record, deployment)',
+        'isSameProgram: theirs !== null',
       ),
     ],
-    caughtBy: taken(
-      'a name that another app yields is not taken by an older release while the newest one has the job under another name',
+    caughtBy: moves('without ids, another program that has a job of the same name does not get it'),
+  },
+  {
+    name: 'old-names-left-behind',
+    rule: 'P1, rule 42',
+    breaks: 'A job that was renamed forgets its past when its app gets another name.',
+    edits: [
+      edit(
+        'engine/deploy.ts',
+        "if (decision.refused === NAME_TAKEN && source.kind === 'code') want(source.app, name, wish)",
+        '',
+      ),
+    ],
+    caughtBy: moves('a job that was renamed takes its past along when its app gets another name'),
+  },
+  {
+    name: 'moved-job-created-beside-itself',
+    rule: 'P1, rule 42',
+    breaks: 'A job runs under its new name in one app and under its old name in another.',
+    edits: [edit('engine/deploy.ts', 'before === undefined ? define', 'true ? define')],
+    caughtBy: moves(
+      'a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone',
+    ),
+  },
+  {
+    name: 'rename-to-a-yielded-name-stuck',
+    rule: 'rule 42',
+    breaks: 'A job is never renamed to a name that another app yields.',
+    edits: [
+      edit(
+        'policy/yielding.ts',
+        'if (state.id === id && isHeld) {',
+        'if (state.id === id && isHeld) return null\n  if (state.id === id && isHeld) {',
+      ),
+    ],
+    caughtBy: moves('a job is renamed to a name of an app that is gone, with no instant lost or run twice'),
+  },
+  {
+    name: 'removal-unannounced',
+    rule: 'rule 42',
+    breaks:
+      'A schedule that is removed by force although code declares it goes to another app that waits for its name.',
+    edits: [edit('client/schedules.ts', 'if (app !== null) await announceRemoval(parts, app, id)', '')],
+    caughtBy: moves(
+      'a schedule that is removed by force is declared again by its own app, not by another that waits for its name',
     ),
   },
 ]

@@ -128,27 +128,10 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: taken('a job whose new name is taken is not retired when its app has other jobs, with or without ids'),
   },
   {
-    name: 'left-name-never-yielded',
-    rule: 'rule 42',
-    breaks:
-      'A process whose app gets another name waits for ever for its job, which no process of the old app declares.',
-    edits: [edit('policy/yielding.ts', 'if (owner.isPredecessor && ', 'if (false && ')],
-    caughtBy: taken('a process whose app gets a name of its own, as it is advised to, keeps its jobs'),
-  },
-  {
-    name: 'left-name-yielded-to-any',
-    rule: 'rule 42',
-    breaks: 'A role that is scaled to zero loses its job to another app that has a job of the same name.',
-    edits: [edit('engine/deploy.ts', 'isPredecessor: core.settings.was === owner', 'isPredecessor: true')],
-    caughtBy: taken(
-      'a job whose role is scaled to zero keeps its name, though a live process of another app declares it',
-    ),
-  },
-  {
     name: 'long-gone-app-keeps-its-names',
     rule: 'rule 42',
     breaks: 'Functions that only call runDue never get the names of an app that is gone.',
-    edits: [edit('engine/deploy.ts', ' || ended.every(({ renewedAt }) => now - renewedAt >= LONGEST_MS)', '')],
+    edits: [edit('engine/take-names.ts', ' || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)', '')],
     caughtBy: taken('functions that only call runDue take over the names of an app that has been gone for an hour'),
   },
   {
@@ -440,7 +423,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       edit('policy/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", ''),
       edit(
         'policy/define.ts',
-        '  if ((state.retiredAt !== null || isTaken) && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
+        '  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
         '',
       ),
     ],

@@ -7,7 +7,7 @@ import { type Finding, finding } from './finding.ts'
 /** Until then two live deployments are taken for a rollout, later for a mistake. */
 const ROLLOUT_MS = 15 * 60_000
 const TWO_PROGRAMS =
-  "If they are two programs, name one of them: cronce({ app: 'worker', was: … }), with the name that it had. If they are parts of one release, give both the same CRONCE_DEPLOYMENT."
+  "If they are two programs, name one of them: cronce({ app: 'worker' }). If they are parts of one release, give both the same CRONCE_DEPLOYMENT."
 
 /** The live processes of one app that declare jobs, and what is on record about their deployments. */
 interface AppFacts {

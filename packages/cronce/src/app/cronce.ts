@@ -144,7 +144,6 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     const settings: EngineSettings = {
       app: appName,
       deployment: givenDeployment ?? hashDeclarations(declared, [...jobs.keys()]),
-      was: resolved.was,
       isExplicit: givenDeployment !== undefined,
       host: hostname(),
       pid: process.pid,

@@ -87,7 +87,7 @@ function warningOf(event: CronceEvent): string | null {
     case 'schedule.contested':
       return contested(event)
     case 'deployment.disjoint':
-      return `${processText(event.other)} runs the same app ${JSON.stringify(event.app)} with other jobs (${few(event.jobs)}). ${anotherProgram(event.app)}`
+      return `${processText(event.other)} runs the same app ${JSON.stringify(event.app)} with other jobs (${few(event.jobs)}). ${ANOTHER_PROGRAM}`
     case 'schedule.paused':
       return event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null
     case 'store.failed':
@@ -103,9 +103,7 @@ function warningOf(event: CronceEvent): string | null {
   }
 }
 
-function anotherProgram(app: string): string {
-  return `If it is another program, name one of them: cronce({ app: 'worker', was: '${app}' }).`
-}
+const ANOTHER_PROGRAM = "If it is another program, name one of them: cronce({ app: 'worker' })."
 
 const RETIRED: { readonly [Cause in EventOf<'schedule.retired'>['cause']]: (deployment: string) => string } = {
   dropped: (deployment) => `the newest deployment ${deployment} does not declare it`,
@@ -117,7 +115,7 @@ function contested({ schedule, app, newest, retireInMs, declaredBy }: EventOf<'s
   const who = few(declaredBy.map(processText))
   return (
     `${schedule} will be retired in ${Math.ceil(retireInMs / 1_000)} s: the newest deployment ${newest} of the app ` +
-    `${JSON.stringify(app)} does not declare it, but ${who} still does. ${anotherProgram(app)}`
+    `${JSON.stringify(app)} does not declare it, but ${who} still does. ${ANOTHER_PROGRAM}`
   )
 }
 

@@ -16,11 +16,6 @@ export interface CronceOptions<Tx = unknown> {
    */
   readonly app?: string | undefined
   /**
-   * The app that this program was before: it goes on with each of that app's jobs that it declares and no live process of that app does.
-   * For a program that gets a name of its own. @default none
-   */
-  readonly was?: string | undefined
-  /**
    * The release that this process belongs to, the same for all processes of a release: a commit, an image tag. With an id, a job that the
    * newest release does not declare is retired. @default CRONCE_DEPLOYMENT, or a hash of what this process declares
    */
@@ -48,7 +43,6 @@ export interface CronceOptions<Tx = unknown> {
 export interface ResolvedOptions {
   readonly namespace: string
   readonly app: string | undefined
-  readonly was: string | undefined
   readonly deployment: string | undefined
   readonly concurrency: number
   readonly leaseMs: number
@@ -65,7 +59,6 @@ const NAMES = [
   'store',
   'namespace',
   'app',
-  'was',
   'deployment',
   'concurrency',
   'lease',
@@ -86,7 +79,6 @@ export function resolveOptions(options: unknown): ResolvedOptions {
   return Object.freeze({
     namespace: readName('namespace', given.namespace ?? 'default'),
     app: given.app === undefined ? undefined : readName('app', given.app),
-    was: given.was === undefined ? undefined : readName('app', given.was),
     deployment: given.deployment === undefined ? undefined : readName('deployment', given.deployment),
     concurrency: readInteger('concurrency', given.concurrency ?? 20, { min: 1, max: 10_000 }),
     leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),

@@ -39,7 +39,8 @@ export async function findUnderOtherNames<Tx>(
   for (let names = namesBefore(state); names.length > 0; ) {
     const asked = names
     const { schedules } = await readStore('load schedules', () => store.load(asked))
-    const others = new Set(schedules.filter((other) => !isSameApp(other, state)).map(({ id }) => id))
+    const isOther = (other: ScheduleState): boolean => !isSameApp(other, state) && !isLinked(other, seen)
+    const others = new Set(schedules.filter(isOther).map(({ id }) => id))
     for (const name of names) {
       seen.add(name)
       const found = others.has(name) ? null : await find(name)
@@ -53,4 +54,9 @@ export async function findUnderOtherNames<Tx>(
 
 function isSameApp({ source: a }: ScheduleState, { source: b }: ScheduleState): boolean {
   return a.kind === 'code' && b.kind === 'code' && a.app === b.app
+}
+
+/** Whether its job still has the new name that it got, whichever app had it then. */
+function isLinked({ retiredAt, retirements }: ScheduleState, names: ReadonlySet<string>): boolean {
+  return retiredAt !== null && names.has(retirements?.at(-1)?.renamedTo ?? '')
 }

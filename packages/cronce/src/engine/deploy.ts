@@ -23,7 +23,6 @@ import {
 import { holderOf, namesOfJobs } from '../policy/job-names.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { retire, settleHeld } from '../policy/retire.ts'
-import { isYielded, mayReturn } from '../policy/yielding.ts'
 import { listFires, ofFire } from '../store/list-views.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core, RenamedJob } from './core.ts'
@@ -31,6 +30,7 @@ import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
+import { nameTaker } from './take-names.ts'
 
 /** Registers this process with its app, declares its schedules, and retires what left the code. See docs/architecture.md, "Deployments". */
 export interface Deployer {
@@ -83,6 +83,11 @@ export function deployer(core: Core): Deployer {
   const names = declared.map(({ id }) => id).sort()
   const renames = declared.flatMap(({ id, was }) => (was === undefined ? [] : [{ was, id }]))
   const watch = fleetWatch(core)
+  const taker = nameTaker(core, {
+    watch,
+    save: (record) => save(record),
+    change: (operation, ids, decide, record) => change(operation, ids, decide, record),
+  })
   const retires = retirer(core, watch, (operation, ids, decide, record) => change(operation, ids, decide, record))
   let kept: Kept | null = null
   let keptAt = Number.NEGATIVE_INFINITY
@@ -224,23 +229,33 @@ export function deployer(core: Core): Deployer {
   const isAsDeclared = async (): Promise<boolean> => {
     if (clock.mono() - verifiedAt < VERIFY_MS) return true
     verifiedAt = clock.mono()
-    const found = new Set<string>()
+    const states = new Map<string, ScheduleState>()
     for (let start = 0; start < names.length; start += BATCH) {
       const batch = names.slice(start, start + BATCH)
       const { schedules } = await callStore(core, 'deploy (verify)', () => store.load(batch))
-      for (const state of schedules) if (isOwn(state)) found.add(state.id)
+      for (const state of schedules) states.set(state.id, state)
     }
-    return names.every((name) => found.has(name) || refusals.some(({ schedule }) => schedule === name))
+    const isRefused = (name: string): boolean => refusals.some(({ schedule }) => schedule === name)
+    return names.every((name) => {
+      const state = states.get(name)
+      return state !== undefined && isOwn(state) !== isRefused(name)
+    })
   }
 
   const declare = async (record: AppRecord): Promise<Progress> => {
     verifiedAt = clock.mono()
     const wishes = wishesUnder(record)
-    const { states } = await loadNamed(wishes)
+    const { states, foreign: others } = await loadNamed(wishes)
     const refused: RefusedDeclaration[] = []
     const foreign = new Set<string>()
-    /** By other app, the names that it has. */
-    const taken = new Map<string, string[]>()
+    /** By other app, the names that it has, and what this process declares for each. */
+    const taken = new Map<string, Map<string, Wish>>()
+    const want = (owner: string, name: string, wish: Wish): void => {
+      watch.want(owner)
+      const standing = { ...wish.standing!, takesFrom: owner }
+      const wanted = { ...wish, standing, holder: otherHolder(wish, null, states) }
+      taken.set(owner, new Map([...(taken.get(owner) ?? []), [name, wanted]]))
+    }
     const unread: ScheduleState[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
@@ -248,7 +263,11 @@ export function deployer(core: Core): Deployer {
       const found = new Map<string, Refusal>()
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
-        const decision = define(state, id, wishOn(state, wishes.get(id)!, states), context)
+        const wish = wishes.get(id)!
+        const before =
+          state === null ? wish.otherNames.flatMap((name) => others.get(name) ?? []).find(isActive) : undefined
+        const decision =
+          before === undefined ? define(state, id, wishOn(state, wish, states), context) : refuseMoved(id, before)
         if (decision === null || !isRefusal(decision)) return decision
         if (decision.refused === RECORD_UNREAD) {
           unread.push(state!)
@@ -259,10 +278,12 @@ export function deployer(core: Core): Deployer {
           return null
         }
         if (decision.refused === NAME_TAKEN && state?.source.kind === 'code') {
-          const { app: owner } = state.source
-          watch.want(owner)
-          taken.set(owner, [...(taken.get(owner) ?? []).filter((name) => name !== id), id])
+          want(state.source.app, id, wish)
           foreign.add(id)
+        }
+        // Old names of the job go with it.
+        for (const { id: name, source } of wish.otherNames.flatMap((one) => others.get(one) ?? [])) {
+          if (decision.refused === NAME_TAKEN && source.kind === 'code') want(source.app, name, wish)
         }
         // That a newer deployment defines it is as it should be.
         if (decision.refused !== 'DEPLOYMENT_SUPERSEDED') found.set(id, decision)
@@ -286,7 +307,7 @@ export function deployer(core: Core): Deployer {
       (id, old) => isTaken(id) && outrankedBy(record, deployment, old) === null,
     )
     core.foreignJobs = foreign
-    for (const [owner, ids] of taken) if (await takeNames(owner, ids, record)) return 'outdated'
+    for (const [owner, wanted] of taken) if (await taker.take(owner, wanted, record)) return 'outdated'
     if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
@@ -304,62 +325,6 @@ export function deployer(core: Core): Deployer {
     const query = { ...ofFire({ schedule: id, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
     const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
     return { version, records: items }
-  }
-
-  /**
-   * Take the names that another app yields. Its record guards the write: an instance of it that comes back registers there before it
-   * declares. True: a record has changed.
-   */
-  const takeNames = async (owner: string, ids: readonly string[], record: AppRecord): Promise<boolean> => {
-    if ((await findYielded(owner, ids, record)).length === 0) return false
-    // The newest release of this app has to judge what the app gets.
-    const own = { ...record, version: record.version + 1, tidiedFor: null }
-    if (!(await save(own))) return true
-    const { app: theirs } = await callStore(core, 'take over (read)', () => store.loadApp(owner))
-    const found = await findYielded(owner, ids, own)
-    if (theirs === null || found.length === 0) return true
-    const wishes = wishesUnder(own, owner)
-    for (const state of found) atInstant.set(state.id, await readInstant(state, wishes.get(state.id)!))
-    const free = found.map(({ id }) => id)
-    const announced = announceRetirements(theirs, free)
-    if (!(await save(announced))) return true
-    const { states } = await loadNamed(wishes)
-    const decide: Decide = (id, state, context) => {
-      if (state === null || !isOf(state, owner)) return null
-      const decision = define(state, id, wishOn(state, wishes.get(id)!, states), context)
-      return decision === null || isRefusal(decision) ? null : decision
-    }
-    await core.parts.sync('declare:sent')
-    await change('take over', free, decide, announced)
-    return true
-  }
-
-  /** Of these schedules of another app, those that this process may take now. */
-  const findYielded = async (
-    owner: string,
-    ids: readonly string[],
-    record: AppRecord,
-  ): Promise<readonly ScheduleState[]> => {
-    const wishes = wishesUnder(record, owner)
-    const { states } = await loadNamed(wishes)
-    const loaded = await callStore(core, 'take over (read)', () => store.load(ids))
-    const context = core.context(loaded)
-    const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
-    const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
-    const ended = all.filter((peer) => !ofApp(peer, owner))
-    // A process that only calls `runDue` is never up for long enough to see by itself that an app is absent.
-    const isAbsent = watch.absentApps().has(owner) || ended.every(({ renewedAt }) => now - renewedAt >= LONGEST_MS)
-    const about = {
-      app: owner,
-      isGone: isAbsent && !mayReturn(ended, now),
-      isPredecessor: core.settings.was === owner,
-      instances: all.filter((peer) => ofApp(peer, owner)),
-    }
-    const isAccepted = (state: ScheduleState): boolean => {
-      const decision = define(state, state.id, wishOn(state, wishes.get(state.id)!, states), context)
-      return decision !== null && (!isRefusal(decision) || decision.refused === RECORD_UNREAD)
-    }
-    return loaded.schedules.filter((state) => isYielded(state, about) && isAccepted(state))
   }
 
   const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {
@@ -432,9 +397,9 @@ export function deployer(core: Core): Deployer {
     if (kept !== null) rivals = findRivals()
   }
 
-  const wishesUnder = (record: AppRecord, takesFrom?: string): ReadonlyMap<string, Wish> => {
+  const wishesUnder = (record: AppRecord): ReadonlyMap<string, Wish> => {
     const source = { kind: 'code' as const, app, number: findDeployment(record, deployment)!.number }
-    const standing = { app: record, deployment, takesFrom }
+    const standing = { app: record, deployment }
     const names = namesOfJobs(record)
     return new Map(
       declared.map(({ id, was, definition }) => {
@@ -449,14 +414,18 @@ export function deployer(core: Core): Deployer {
     const several = [...wishes.values()].filter(({ otherNames }) => otherNames.length > 0)
     const ids = several.flatMap(({ id, otherNames }) => [id, ...otherNames])
     const states = new Map<string, ScheduleState>()
+    const foreign = new Map<string, ScheduleState>()
     let context: Context | null = null
     for (let start = 0; start < ids.length; start += BATCH) {
       const batch = ids.slice(start, start + BATCH)
       const loaded = await callStore(core, 'rename (read)', () => store.load(batch))
       context = core.context(loaded)
-      for (const state of loaded.schedules) if (isOwn(state) || wishes.has(state.id)) states.set(state.id, state)
+      for (const state of loaded.schedules) {
+        if (isOwn(state) || wishes.has(state.id)) states.set(state.id, state)
+        else if (state.source.kind === 'code') foreign.set(state.id, state)
+      }
     }
-    return { states, context, several }
+    return { states, foreign, context, several }
   }
 
   const isOwn = (state: ScheduleState): boolean => isOf(state, app)
@@ -541,8 +510,8 @@ export function deployer(core: Core): Deployer {
     const changed = new Map<string, Changed>()
     const decideOne: Decide = (id, state, context) => {
       const inTheWay = onRecord.get(id)
-      onRecord.delete(id)
-      const isPassed = state === null || inTheWay === undefined || nextBackfillStretch(state) !== null
+      // Another app's schedule is not planned here.
+      const isPassed = state === null || !isOwn(state) || inTheWay === undefined || nextBackfillStretch(state) !== null
       const passed = isPassed ? null : advance(state, context, null, inTheWay)
       if (passed !== null) isDone = false
       return passed ?? decide(id, state, context)
@@ -558,9 +527,12 @@ export function deployer(core: Core): Deployer {
       isDone = false
     }
     for (const [id, outcome] of changed) {
+      const met = onRecord.get(id) ?? []
+      onRecord.delete(id)
       if (outcome.kind !== 'refused') continue
       isDone = false
-      if (outcome.result.kind === 'exists') onRecord.set(id, [outcome.result.fire])
+      // All that were met so far: of two on record, each would make this process forget the other.
+      if (outcome.result.kind === 'exists') onRecord.set(id, [...met, outcome.result.fire].slice(-BATCH))
     }
     return isDone ? 'done' : 'unfinished'
   }
@@ -586,7 +558,7 @@ interface Rival {
 }
 
 /** What this process declares under one name. */
-interface Wish extends DefineWish {
+export interface Wish extends DefineWish {
   readonly id: string
   readonly was: string | undefined
   readonly otherNames: readonly string[]
@@ -594,9 +566,25 @@ interface Wish extends DefineWish {
 
 interface Named {
   readonly states: ReadonlyMap<string, ScheduleState>
+  /** Schedules of other apps that have another name of a job. */
+  readonly foreign: ReadonlyMap<string, ScheduleState>
   /** `null`: no job has several names. */
   readonly context: Context | null
   readonly several: readonly Wish[]
+}
+
+function isActive({ retiredAt }: ScheduleState): boolean {
+  return retiredAt === null
+}
+
+/** A job must not run here under a new name while another app runs it under the old one. */
+function refuseMoved(id: string, { id: was, source }: ScheduleState): Refusal {
+  const app = source.kind === 'code' ? source.app : ''
+  return {
+    refused: NAME_TAKEN,
+    message: `The job ${id} was ${was}, which is declared by the app ${app}.`,
+    hint: `Rename the app in one release and the job in another; or leave out was, if it is another job.`,
+  }
 }
 
 function isOf({ source }: ScheduleState, app: string): boolean {

@@ -79,8 +79,6 @@ export interface StepOptions {
 
 export interface EngineSettings {
   readonly app: string
-  /** The app whose jobs this one goes on with. */
-  readonly was?: string | undefined
   readonly deployment: string
   /** Whether the deployment has an id of its own; otherwise it is the hash of what this process declares. */
   readonly isExplicit: boolean

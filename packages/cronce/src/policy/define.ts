@@ -61,8 +61,7 @@ export function define(
   }
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
-  const isTaken = state.source.kind === 'code' && state.source.app === wanted.standing?.takesFrom
-  if ((state.retiredAt !== null || isTaken) && isHeld(wanted)) return held(id, wanted.holder!.id)
+  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isPast) return refusePast(id)
@@ -313,7 +312,7 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
 }
 
 /** Who may take a name that another app yields: whoever could declare it if it were new, and no release that a newer one has replaced. */
-function refuseTaking(id: string, wanted: DefineWish, { app, deployment }: Standing): Refusal | null {
+export function refuseTaking(id: string, wanted: DefineWish, { app, deployment }: Standing): Refusal | null {
   const higher = outrankedBy(app, deployment, id) ?? namedOtherwiseBy(wanted)
   if (higher !== null) return superseded(id, app.name, higher.id)
   const newest = replacedBy(app, deployment)
@@ -404,7 +403,7 @@ function retired(id: string, app: AppRecord, by: DeploymentRecord, cause: Retire
   return {
     refused: 'SCHEDULE_RETIRED',
     message: `The schedule ${id} is retired: the newer deployment ${by.id} of the app ${app.name} ${how}.`,
-    hint: `If this process is another program, name it: cronce({ app: 'worker', was: '${app.name}' }).`,
+    hint: `If this process is another program, name it: cronce({ app: 'worker' }).`,
   }
 }
 
@@ -418,7 +417,8 @@ function superseded(id: string, app: string, by = 'a newer one'): Refusal {
 
 /** `app`: the other app that has the name. */
 function taken(id: string, by: string, app?: string): Refusal {
-  const moved = app === undefined ? '' : ` If the job has moved here from ${app}, write cronce({ was: '${app}' }).`
+  const moved =
+    app === undefined ? '' : ` If the job has moved here: it is free when ${app} has retired it or has no live process.`
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
     message: `There is a schedule ${id} already, ${by}.`,

@@ -8,7 +8,7 @@ const MAX_GONE = 20
 const MAX_PRUNED = 1_000
 const MAX_RENAMES = 1_000
 const MAX_RETIRED = 1_000
-const MAX_REFUSED = 50
+const MAX_REFUSED = 200
 const LONG_GONE_MS = 3_600_000
 
 /** What a process declares, and as which deployment. */
@@ -119,15 +119,15 @@ export function recordRefusals(
   instance: string,
   refused: readonly RefusedDeclaration[],
 ): AppRecord | null {
-  const own = app.refused.filter((entry) => entry.instance === instance)
+  const others = app.refused.filter((entry) => entry.instance !== instance)
+  // What has no room waits until the entries of others go: if each process took their places, all would write for ever.
+  const next = [...others, ...refused].slice(0, Math.max(MAX_REFUSED, others.length))
   const key = (entries: readonly RefusedDeclaration[]): string =>
     entries
-      .map(({ schedule, code }) => `${code} ${schedule}`)
+      .map((entry) => `${entry.instance} ${entry.code} ${entry.schedule}`)
       .sort()
       .join('\n')
-  if (key(own) === key(refused)) return null
-  const others = app.refused.filter((entry) => entry.instance !== instance)
-  return { ...app, version: app.version + 1, refused: [...others, ...refused].slice(-MAX_REFUSED) }
+  return key(next) === key(app.refused) ? null : { ...app, version: app.version + 1, refused: next }
 }
 
 /**

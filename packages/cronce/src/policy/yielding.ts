@@ -1,7 +1,19 @@
+import type { AppRecord } from '../model/app.ts'
 import type { InstanceRecord } from '../model/instance.ts'
-import type { Instant, ScheduleState } from '../model/schedule.ts'
+import { ending } from '../model/outcome.ts'
+import { type Instant, MAX_RETIREMENTS, type ScheduleState } from '../model/schedule.ts'
+import { MAX_STEPS } from './bounds.ts'
+import type { Context, Decision } from './decision.ts'
+import { type DefineWish, define, refuseTaking } from './define.ts'
+import { findDeployment } from './deployment.ts'
+import { begin, type Draft, finish, set } from './draft.ts'
+import { endFire } from './fires.ts'
+import { missRetired } from './plan.ts'
+import { isRunning } from './records.ts'
+import { isRefusal } from './refusals.ts'
+import { canRead } from './series.ts'
 
-// When an app gives up the names of its schedules to another app that declares them. See docs/architecture.md, "Apps".
+// How the name of a schedule passes from the app that declared it to another app. See docs/architecture.md, "Apps".
 
 const DAY_MS = 86_400_000
 
@@ -10,22 +22,66 @@ export interface Owner {
   readonly app: string
   /** It has had no live instance for the hold-down. */
   readonly isGone: boolean
-  /** The taker's code says that it was this app before. */
-  readonly isPredecessor: boolean
+  /** A deployment of it declares exactly what the taker declares: the taker is that program under another app name. */
+  readonly isSameProgram: boolean
   /** Its live and draining instances that declare something, listed after its record was read. */
   readonly instances: readonly Pick<InstanceRecord, 'jobs'>[]
 }
 
-/** Whether the name of a schedule is free for another app. */
-export function isYielded({ id, source, retiredAt, retirements }: ScheduleState, owner: Owner): boolean {
+/** Whether a schedule is free for another app that declares it as `id`, which may be another name of its job. */
+export function isYielded(state: ScheduleState, id: string, owner: Owner): boolean {
+  const { source, retiredAt, retirements } = state
   if (source.kind !== 'code' || source.app !== owner.app) return false
   if (owner.isGone && owner.instances.length === 0) return true
-  if (owner.isPredecessor && !owner.instances.some(({ jobs }) => jobs.includes(id))) return true
+  const isDeclared = owner.instances.some(({ jobs }) => jobs.includes(id) || jobs.includes(state.id))
+  if (owner.isSameProgram && !isDeclared) return true
   // An old name of a renamed job stays with it: what waits under that name still runs.
   return retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined
+}
+
+/** Whether a deployment without an id has the same declarations in another app. Its id is the hash of them. */
+export function isSameProgram(theirs: AppRecord, own: AppRecord, deployment: string): boolean {
+  const isImplicit = ({ explicit }: { readonly explicit: boolean }): boolean => !explicit
+  return [theirs, own].every((app) => [findDeployment(app, deployment) ?? { explicit: true }].every(isImplicit))
 }
 
 /** Processes that only call `runDue` come and go: their app counts as gone a day after the last call. */
 export function mayReturn(ended: readonly Pick<InstanceRecord, 'transient' | 'renewedAt'>[], now: Instant): boolean {
   return ended.some(({ transient, renewedAt }) => transient === true && now - renewedAt < DAY_MS)
+}
+
+/**
+ * Make a yielded schedule the taker's. What is open and what is due stays; its definition follows when the taker declares it. `null`:
+ * the taker may not have it. `wanted` is declared as `id`: the name of the schedule, or another name of its job.
+ */
+export function takeSchedule(state: ScheduleState, id: string, wanted: DefineWish, context: Context): Decision | null {
+  const { source, standing, holder } = wanted
+  if (source.kind !== 'code' || standing === undefined || refuseTaking(id, wanted, standing) !== null) return null
+  const isHeld = holder !== undefined && holder.retiredAt === null
+  if (state.id === id && state.retiredAt !== null && !isHeld) {
+    const decision = define(state, id, wanted, context)
+    return decision === null || isRefusal(decision) ? null : decision
+  }
+  const draft = begin(state, context)
+  // Below every deployment: the taker's own may define it otherwise.
+  set(draft, { source: { ...source, number: 0 } })
+  if (state.id === id && isHeld) {
+    retireBeside(draft, holder.id, { deployment: standing.deployment, number: source.number })
+  }
+  return finish(draft)
+}
+
+/** The job goes on under another name until it is renamed: what this name has not planned belonged to the other app's job. */
+function retireBeside(draft: Draft, name: string, by: { readonly deployment: string; readonly number: number }): void {
+  const { now } = draft.context
+  const isPlanned = draft.state.retiredAt === null && canRead(draft.state.definition)
+  for (let steps = 0; isPlanned && steps < MAX_STEPS && missRetired(draft, null); steps++);
+  for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))
+  const earlier = (draft.state.retirements ?? []).map((known) => (known.to === null ? { ...known, to: now } : known))
+  const stretch = { from: now, to: null, cause: 'renamed', ...by, renamedTo: name } as const
+  set(draft, {
+    backfills: [],
+    retiredAt: now,
+    retirements: [...earlier, stretch].slice(-MAX_RETIREMENTS),
+  })
 }

@@ -159,25 +159,6 @@ test('a job whose new name is taken is not retired when its app has other jobs, 
   }
 })
 
-test('a process whose app gets a name of its own, as it is advised to, keeps its jobs', async () => {
-  for (const deployment of ['v1', undefined]) {
-    const fleet = await createFleet()
-    await fleet.add(jobs('report'), { app: 'shop', deployment })
-    const worker = await fleet.add(jobs('bill'), { app: 'shop', deployment })
-    await fleet.advance('90s')
-    await fleet.add(jobs('bill'), { app: 'worker', was: 'shop', deployment: deployment && 'v2' })
-    await fleet.world.until(worker.app.stop())
-    await fleet.advance('30m')
-    assert.deepEqual(ran(fleet, 'bill'), minutes(0, 31))
-    const { items } = await fleet.operator.schedules.list({ app: 'worker' })
-    assert.deepEqual(
-      items.map(({ name }) => name),
-      ['bill'],
-    )
-    fleet.end()
-  }
-})
-
 test('a job whose role is scaled to zero keeps its name, though a live process of another app declares it', async () => {
   for (const definition of ['* * * * *', '*/2 * * * *']) {
     const fleet = await createFleet()
@@ -193,21 +174,6 @@ test('a job whose role is scaled to zero keeps its name, though a live process o
     assert.deepEqual(ran(fleet, 'cleanup').slice(-10), minutes(32, 41))
     fleet.end()
   }
-})
-
-test('an app takes the names of the app that it was only if no live process of that app declares them', async () => {
-  const fleet = await createFleet()
-  const shop = await fleet.add(jobs('bill', 'report'), { app: 'shop', deployment: 'v1' })
-  await fleet.advance('90s')
-  await fleet.add(jobs('bill'), { app: 'worker', was: 'shop', deployment: 'w1' })
-  await fleet.advance('10m')
-  assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['shop', 'shop'])
-  await fleet.add(jobs('report'), { app: 'shop', deployment: 'v1' })
-  await fleet.world.until(shop.app.stop())
-  await fleet.advance('10m')
-  assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['worker', 'shop'])
-  assert.deepEqual(ran(fleet, 'bill').slice(-8), minutes(14, 21))
-  fleet.end()
 })
 
 test('a process of an app that lost a name while it was away is refused, and gets the name back when the other app is gone', async () => {

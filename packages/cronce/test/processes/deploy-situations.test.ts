@@ -133,7 +133,7 @@ describe('a deploy with real processes', { concurrency: 4 }, () => {
     const warning = `process ${billing.pid} on ${hostname()} (deployment billing-1) still does. If it is another program`
     for (const member of [billing, web]) {
       await until(`${member.name} is warned`, () => member.stderr().includes(warning))
-      assert.match(member.stderr(), /cronce\(\{ app: 'worker', was: /)
+      assert.match(member.stderr(), /cronce\(\{ app: 'worker' \}\)/)
     }
     await until('it is retired', async () => (await shop.stateOf('bill')) === 'retired')
     await until('the live process reports it', () => billing.stderr().includes('SCHEDULE_RETIRED'))

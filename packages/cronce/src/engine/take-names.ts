@@ -1,0 +1,79 @@
+import type { AppRecord } from '../model/app.ts'
+import type { ScheduleState } from '../model/schedule.ts'
+import { announceRetirements } from '../policy/deployment.ts'
+import { isSameProgram, isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
+import type { Decide } from './change-schedules.ts'
+import type { Core } from './core.ts'
+import type { Wish } from './deploy.ts'
+import { type FleetWatch, ofApp } from './deploy-watch.ts'
+import type { Progress } from './retire-schedules.ts'
+import { callStore } from './store-calls.ts'
+
+/** Takes names of schedules from other apps. */
+export interface NameTaker {
+  /** `wanted`: by the name of a schedule of the app `owner`, what this process declares. True: a record has changed. */
+  take(owner: string, wanted: ReadonlyMap<string, Wish>, record: AppRecord): Promise<boolean>
+}
+
+interface Tools {
+  readonly watch: FleetWatch
+  readonly save: (record: AppRecord) => Promise<boolean>
+  readonly change: (operation: string, ids: readonly string[], decide: Decide, record: AppRecord) => Promise<Progress>
+}
+
+/** What a process cannot see for itself counts after this long by the store's records. */
+const LONG_GONE_MS = 3_600_000
+
+export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker {
+  const { deployment } = core.settings
+  const { store } = core.parts
+
+  /** Of these schedules, those that this process may take now; and the record of their app, read before its instances were listed. */
+  const findYielded = async (owner: string, wanted: ReadonlyMap<string, Wish>, record: AppRecord) => {
+    const { app: theirs } = await callStore(core, 'take over (read)', () => store.loadApp(owner))
+    const ids = [...wanted.keys()]
+    const loaded = await callStore(core, 'take over (read)', () => store.load(ids))
+    const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
+    const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
+    const ended = all.filter((peer) => !ofApp(peer, owner))
+    // A process that only calls `runDue` is never up for long enough to see by itself that an app is absent.
+    const isAbsent = watch.absentApps().has(owner) || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)
+    const about = {
+      app: owner,
+      isGone: isAbsent && !mayReturn(ended, now),
+      isSameProgram: theirs !== null && isSameProgram(theirs, record, deployment) && !mayReturn(ended, now),
+      instances: all.filter((peer) => ofApp(peer, owner)),
+    }
+    const context = core.context(loaded)
+    const isFree = (state: ScheduleState): boolean => {
+      const wish = wanted.get(state.id)!
+      return isYielded(state, wish.id, about) && takeSchedule(state, wish.id, wish, context) !== null
+    }
+    return { theirs, free: loaded.schedules.filter(isFree).map(({ id }) => id) }
+  }
+
+  /**
+   * The record of the owner guards the write: an instance of it that comes back joins before it reads the record, and changes the record
+   * if names that it declares are announced there.
+   */
+  const take: NameTaker['take'] = async (owner, wanted, record) => {
+    if ((await findYielded(owner, wanted, record)).free.length === 0) return false
+    // The newest release of this app has to judge what the app gets.
+    const own = { ...record, version: record.version + 1, tidiedFor: null }
+    if (!(await save(own))) return true
+    const { theirs, free } = await findYielded(owner, wanted, own)
+    if (theirs === null || free.length === 0) return true
+    const announced = announceRetirements(theirs, free)
+    if (!(await save(announced))) return true
+    const decide: Decide = (id, state, context) => {
+      const isOwners = state !== null && state.source.kind === 'code' && state.source.app === owner
+      const wish = wanted.get(id)!
+      return isOwners ? takeSchedule(state, wish.id, wish, context) : null
+    }
+    await core.parts.sync('declare:sent')
+    await change('take over', free, decide, announced)
+    return true
+  }
+
+  return { take }
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
+
+const MINUTE = 60_000
+const EACH_MINUTE = '* * * * *'
+
+const jobs =
+  (...names: string[]): Declare =>
+  (app) => {
+    for (const name of names) app.job(name, EACH_MINUTE, () => {})
+  }
+
+const renamed: Declare = (app) => void app.job('invoice', { cron: EACH_MINUTE, was: 'bill' }, () => {})
+
+/** In minutes, what was run of these schedules, by whichever process. */
+function ran(fleet: Fleet, ...names: string[]): number[] {
+  const own = fleet.handled.filter(({ schedule }) => names.includes(schedule))
+  return own.map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE).sort((one, other) => one - other)
+}
+
+const minutes = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+const ownersOf = (fleet: Fleet, ...names: string[]): Promise<(string | null)[]> =>
+  Promise.all(names.map(async (name) => (await fleet.operator.schedules.get(name)).app))
+
+const stop = (fleet: Fleet, member: Member): Promise<void> => fleet.world.until(member.app.stop())
+
+test('without ids, a program whose app gets a name of its own keeps its jobs', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('report'), { app: 'shop', deployment: undefined })
+  const worker = await fleet.add(jobs('bill'), { app: 'shop', deployment: undefined })
+  await fleet.advance('90s')
+  await fleet.add(jobs('bill'), { app: 'worker', deployment: undefined })
+  await fleet.advance('5m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['shop', 'shop'], 'a live process declares it')
+  await stop(fleet, worker)
+  await fleet.advance('30m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['worker', 'shop'])
+  assert.deepEqual(ran(fleet, 'bill'), minutes(0, 36))
+  fleet.end()
+})
+
+test('with ids, a program whose app gets a name of its own has its jobs once its old app has a release without them', async () => {
+  const fleet = await createFleet()
+  const web = await fleet.add(jobs('report'), { app: 'shop', deployment: 'v1' })
+  const worker = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('90s')
+  await fleet.add(jobs('bill'), { app: 'worker', deployment: 'v2' })
+  await fleet.add(jobs('report'), { app: 'shop', deployment: 'v2' })
+  await stop(fleet, worker)
+  await stop(fleet, web)
+  await fleet.advance('30m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['worker', 'shop'])
+  assert.deepEqual(ran(fleet, 'bill').slice(-25), minutes(7, 31))
+  fleet.end()
+})
+
+test('without ids, another program that has a job of the same name does not get it', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('report'), { app: 'shop', deployment: undefined })
+  const worker = await fleet.add(jobs('bill'), { app: 'shop', deployment: undefined })
+  const crm = await fleet.add(jobs('bill', 'mail'), { app: 'crm', deployment: undefined })
+  await fleet.advance('90s')
+  await stop(fleet, worker)
+  await fleet.advance('5m')
+  await fleet.add(jobs('bill'), { app: 'shop', deployment: undefined })
+  await fleet.advance('5m')
+  assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
+  assert.equal(fleet.handled.filter(({ member, schedule }) => member === crm && schedule === 'bill').length, 0)
+  fleet.end()
+})
+
+test('a job that was renamed takes its past along when its app gets another name', async () => {
+  for (const deployment of ['v3', undefined]) {
+    const fleet = await createFleet()
+    const retry = { attempts: 3, backoff: { base: '5m', factor: 1, jitter: 0 } }
+    const failing: Declare = (app) =>
+      void app.job('bill', { cron: '0 0 1 1 *', retry }, () => {
+        throw new Error('provider is down')
+      })
+    const invoice: Declare = (app) => void app.job('invoice', { cron: '0 0 1 1 *', was: 'bill', retry }, () => {})
+    const first = await fleet.add(failing, { app: 'shop', deployment: deployment && 'v1' })
+    await fleet.operator.schedules.trigger('bill', { dedupe: 'order-1' })
+    await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })
+    await fleet.advance('10s')
+    await stop(fleet, first)
+    const second = await fleet.add(invoice, { app: 'shop', deployment: deployment && 'v2' })
+    await fleet.advance('30s')
+    await stop(fleet, second)
+    const moved = await fleet.add(invoice, { app: 'worker', deployment })
+    await fleet.advance('30m')
+    const again = await fleet.operator.schedules.trigger('invoice', { dedupe: 'order-1' })
+    assert.equal(again.created, false, 'the key is known')
+    const own = fleet.handled.filter(({ member }) => member === moved)
+    assert.ok(
+      own.some(({ schedule, attempt }) => schedule === 'bill' && attempt > 1),
+      'what waited is run',
+    )
+    assert.ok(own.filter(({ schedule }) => schedule === 'bill for Ada').length > 20, 'and what was made at run time')
+    fleet.end()
+  }
+})
+
+test('a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone', async () => {
+  for (const deployment of ['v2', undefined]) {
+    const fleet = await createFleet()
+    const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: deployment && 'v1' })
+    await fleet.advance('150s')
+    const worker = await fleet.add(renamed, { app: 'worker', deployment })
+    await fleet.advance('3m')
+    const [refusal] = fleet.events('schedule.refused', worker)
+    assert.match(refusal!.message, /The job invoice was bill, which is declared by the app shop/)
+    await stop(fleet, shop)
+    await fleet.advance('30m')
+    const all = ran(fleet, 'bill', 'invoice')
+    assert.deepEqual(all, [...new Set(all)], 'none twice')
+    assert.deepEqual(ran(fleet, 'invoice').slice(-25), minutes(11, 35))
+    fleet.end()
+  }
+})
+
+test('a job is renamed to a name of an app that is gone, with no instant lost or run twice', async () => {
+  for (const ids of [['v1', 'v2'] as const, [undefined, undefined] as const]) {
+    const fleet = await createFleet()
+    const other: Declare = (app) => void app.job('invoice', '30 * * * * *', () => {})
+    const crm = await fleet.add(other, { app: 'crm', deployment: 'c1' })
+    const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: ids[0] })
+    await fleet.advance('90s')
+    const shop = await fleet.add(renamed, { app: 'shop', deployment: ids[1] })
+    await stop(fleet, old)
+    await fleet.advance('3m')
+    await stop(fleet, crm)
+    await fleet.advance('30m')
+    const own = fleet.handled.filter(({ member }) => member !== crm).map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE)
+    assert.deepEqual(
+      own.sort((one, next) => one - next),
+      minutes(0, 34),
+      String(ids),
+    )
+    assert.deepEqual(await ownersOf(fleet, 'invoice'), ['shop'])
+    assert.ok(fleet.handled.filter(({ member, schedule }) => member === shop && schedule === 'invoice').length > 20)
+    fleet.end()
+  }
+})
+
+test('a schedule of another app whose next instants are on record already is taken over', async () => {
+  const fleet = await createFleet()
+  const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('90s')
+  for (let skips = 0; skips < 3; skips++) {
+    const { nextAt } = await fleet.operator.schedules.get('bill')
+    await fleet.operator.schedules.skipNext('bill', { dueAt: nextAt! })
+  }
+  await fleet.operator.schedules.remove('bill', { force: true })
+  await fleet.advance('15s')
+  await stop(fleet, shop)
+  await fleet.add((app) => app.job('bill', '*/2 * * * *', () => {}), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('30m')
+  assert.deepEqual(await ownersOf(fleet, 'bill'), ['crm'])
+  assert.ok(ran(fleet, 'bill').filter((minute) => minute > 10).length > 9)
+  fleet.end()
+})
+
+test('a steady state with many refused declarations writes nothing', async () => {
+  const fleet = await createFleet()
+  const names = Array.from({ length: 130 }, (_, index) => `job ${index}`)
+  await fleet.add((app) => names.map((name) => app.job(name, '0 0 1 1 *', () => {})), { app: 'shop' })
+  const crm: Member[] = []
+  for (const _ of [1, 2]) {
+    crm.push(await fleet.add((app) => names.map((name) => app.job(name, '0 0 1 1 *', () => {})), { app: 'crm' }))
+  }
+  await fleet.advance('10m')
+  const before = crm.map(({ link }) => link.calls.get('saveApp'))
+  await fleet.advance('1h')
+  assert.deepEqual(
+    crm.map(({ link }) => link.calls.get('saveApp')),
+    before,
+  )
+  fleet.end()
+})
+
+test('a schedule that is removed by force is declared again by its own app, not by another that waits for its name', async () => {
+  const fleet = await createFleet()
+  await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.add(jobs('bill', 'mail'), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('5m')
+  await fleet.operator.schedules.remove('bill', { force: true })
+  await fleet.advance('10m')
+  assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
+  assert.deepEqual(ran(fleet, 'bill').slice(-8), minutes(8, 15))
+  fleet.end()
+})
