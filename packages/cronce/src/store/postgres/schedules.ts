@@ -73,6 +73,7 @@ export interface KnownSchedule extends DefinitionRow {
 }
 
 const MOST_KEPT = 50_000
+const MOST_PARSED = 1_000
 
 /**
  * Definitions that were read, by the id of their row. An id stands for the same text for ever, unless the database goes back in time,
@@ -82,6 +83,8 @@ export class Definitions {
   readonly #rows = new Map<number, DefinitionRow>()
   /** By their text: most schedules have the same one. */
   readonly #sources = new Map<string, Source>()
+  /** By their text: many schedules have the same one. */
+  readonly #parsed = new Map<string, Definition>()
   readonly #known = new WeakMap<Definition, KnownSchedule>()
   #epoch = 0
 
@@ -99,8 +102,11 @@ export class Definitions {
     for (const [id, revision, createdAt, updatedAt, text, definition] of rows) {
       const source = this.#sources.get(text) ?? (JSON.parse(text) as Source)
       this.#sources.set(text, source)
-      const parsed = JSON.parse(definition) as Definition
-      this.#rows.set(id, { id, revision, createdAt, updatedAt, source, definition: parsed })
+      const parsed = this.#parsed.get(definition) ?? (JSON.parse(definition) as Definition)
+      if (this.#parsed.size >= MOST_PARSED) this.#parsed.clear()
+      this.#parsed.set(definition, parsed)
+      // An object of its own: what is known of a schedule is found by its definition.
+      this.#rows.set(id, { id, revision, createdAt, updatedAt, source, definition: { ...parsed } })
     }
   }
 

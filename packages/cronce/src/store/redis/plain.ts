@@ -3,7 +3,7 @@ import type { HistoryRecord } from '../../model/record.ts'
 import { isRunning } from '../../model/schedule.ts'
 import { hourNumberOf, reasonCodeOf, writeLine } from './history-line.ts'
 import { memberOf, packToken, whole } from './keys.ts'
-import { wakeAtIn, writeState } from './state-line.ts'
+import { wakeAtOf, writeState } from './state-line.ts'
 
 // Most changes are of two kinds: a schedule without open fires starts its next one, and that one ends. The line of the schedule is known from
 // the look before, so the next one can be written here, and the scripts only compare and store. See lua/plain.lua.
@@ -25,7 +25,7 @@ export interface PlainSettlement extends Plain {
   readonly latest: number
 }
 
-/** The head of a line, as the scripts keep it: see lua/line.lua. */
+/** The beginning of a line: what the scripts keep to themselves (see lua/line.lua), and what tells when the schedule wakes. */
 type Head = [
   version: string,
   edition: string,
@@ -34,7 +34,11 @@ type Head = [
   expires: string,
   tokens: string,
   ended: string,
+  nextAt: string,
+  plannedTo: string,
+  wakeAt: string,
 ]
+const HEAD = 10
 
 /** `line`: of the schedule, as far as it is known. `null`: the change is none of the kind. */
 export function plainClaim(change: Change, line: string): PlainClaim | null {
@@ -46,12 +50,13 @@ export function plainClaim(change: Change, line: string): PlainClaim | null {
   // A line of several lines has open fires, or something uncommon.
   if (fire === undefined || state.open.length > 1 || !isRunning(fire) || line.includes('\n')) return null
   const isIt = created.nonce === '' && fire.nonce === '' && created.dueAt === fire.dueAt && fire.run.slots === undefined
-  const [version, edition, first, mark, expires] = line.split(' ', 7) as Head
+  const numbers = line.split(' ', HEAD) as Head
+  const [version, edition, first, mark, expires] = numbers
   if (!isIt || Number(version) !== change.version || !isAbove(created.dueAt, mark)) return null
   const head = `${version} ${edition} ${first} ${mark} ${expires} `
   const start = `${whole(change.version + 1)} ${edition} ${first} ${whole(created.dueAt)} ${expires}`
   const next = `${start} ${whole(state.tokens)} ${whole(state.ended)} ${writeState(state)}`
-  const wakeAt = wakeArg(line, state.wakeAt)
+  const wakeAt = wakeArg(numbers, state.wakeAt)
   return { head, line: next, args: [memberOf(change.id), head, next, wakeAt], instance: fire.run.instance }
 }
 
@@ -61,9 +66,10 @@ export function plainSettlement(change: Change, line: string): PlainSettlement |
   if (state === null || ended === undefined || history.length > 1 || creates.length > 0 || hasMore(change)) return null
   if (!ended.isFinal || ended.run === null || ended.nonce !== '' || ended.range !== null || state.open.length > 0)
     return null
-  const [numbers, open, more] = line.split('\n') as [string, string?, string?]
+  const [begin, open, more] = line.split('\n', 3) as [string, string?, string?]
   if (open === undefined || open[0] === '{' || more !== undefined) return null
-  const [version, edition, first, mark, expires, , last] = numbers.split(' ', 7) as Head
+  const numbers = begin.split(' ', HEAD) as Head
+  const [version, edition, first, mark, expires, , last] = numbers
   const [dueAt, token] = open.split(' ', 2)
   const [, nonce, , slot] = open.split('\t', 4)
   const isIt =
@@ -77,7 +83,7 @@ export function plainSettlement(change: Change, line: string): PlainSettlement |
   const goesAt = isFirst ? whole(ended.expiresAt) : expires
   const start = `${whole(change.version + 1)} ${edition} ${first === '0' ? whole(ended.number) : first} ${mark} ${goesAt}`
   const next = `${start} ${whole(state.tokens)} ${whole(state.ended)} ${writeState(state)}`
-  const wakeAt = wakeArg(line, state.wakeAt)
+  const wakeAt = wakeArg(numbers, state.wakeAt)
   const counted = `${hourNumberOf(ended.dueAt)} ${reasonCodeOf(ended.ending.reason)}`
   const args = [
     memberOf(change.id),
@@ -93,8 +99,8 @@ export function plainSettlement(change: Change, line: string): PlainSettlement |
 }
 
 /** Empty if the schedule wakes when it did before. */
-function wakeArg(line: string, wakeAt: number | null): string {
-  if (wakeAtIn(line) === wakeAt) return ''
+function wakeArg(numbers: Head, wakeAt: number | null): string {
+  if (wakeAtOf(numbers) === wakeAt) return ''
   return wakeAt === null ? '-' : whole(wakeAt)
 }
 

@@ -69,6 +69,7 @@ function isFirstRun({ kind, round, attempt, failures, crashes, ignoresOverlap }:
 }
 
 function uncommonOf(state: ScheduleState): Uncommon | null {
+  if (isCommon(state)) return null
   const uncommon: Uncommon = {}
   if (state.pause !== null) uncommon.pause = state.pause
   if (state.retiredAt !== null) uncommon.retiredAt = state.retiredAt
@@ -81,6 +82,14 @@ function uncommonOf(state: ScheduleState): Uncommon | null {
   }
   for (const _ in uncommon) return uncommon
   return null
+}
+
+/** Most states are, and are written often: nothing is made for them. */
+function isCommon({ pause, retiredAt, retirements, skipped, backfills, open }: ScheduleState): boolean {
+  const isPlain = pause === null && retiredAt === null && retirements === undefined && skipped === undefined
+  return (
+    isPlain && backfills.length === 0 && (open.length === 0 || (open.length === 1 && uncommonOfFire(open[0]!) === null))
+  )
 }
 
 function uncommonOfFire({ giveUp, wait, asked, own, tenant, run }: OpenFire): UncommonFire | null {
@@ -106,10 +115,10 @@ export function editionOf(line: string): number {
   return Number(line.slice(from, line.indexOf(' ', from)))
 }
 
-export function wakeAtIn(line: string): number | null {
-  const numbers = line.split(' ', 10)
-  if (numbers[9] === '-') return null
-  return (numbers[7] === '-' ? 0 : Number(numbers[7])) + Number(numbers[9])
+/** The first ten numbers of a line tell when the schedule wakes. */
+export function wakeAtOf([, , , , , , , nextAt, , wakeAt]: readonly string[]): number | null {
+  if (wakeAt === '-') return null
+  return (nextAt === '-' ? 0 : Number(nextAt)) + Number(wakeAt)
 }
 
 export function readState(id: string, line: string, settings: Settings): ScheduleState {

@@ -191,7 +191,8 @@ export async function openStore(
       sent: readonly PlacedChange<Item>[],
       more: readonly string[],
     ): Promise<void> => {
-      const notBefore = Math.max(...sent.map(({ place }) => changes[place]!.notBefore ?? Number.NEGATIVE_INFINITY))
+      let notBefore = Number.NEGATIVE_INFINITY
+      for (const { place } of sent) notBefore = Math.max(notBefore, changes[place]!.notBefore ?? notBefore)
       const { args, places } = groupsOf(sent)
       const time = notBefore === Number.NEGATIVE_INFINITY ? '' : whole(notBefore)
       const answer = await afterFirst(now > 0, () => ask(script, [...common, String(epoch), time, ...more, ...args]))
