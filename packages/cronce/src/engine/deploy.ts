@@ -30,7 +30,7 @@ import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
-import { nameTaker } from './take-names.ts'
+import { nameTaker, type Wish } from './take-names.ts'
 
 /** Registers this process with its app, declares its schedules, and retires what left the code. See docs/architecture.md, "Deployments". */
 export interface Deployer {
@@ -555,13 +555,6 @@ interface Rival {
   readonly key: string
   readonly schedule: string
   readonly peer: InstanceRecord
-}
-
-/** What this process declares under one name. */
-export interface Wish extends DefineWish {
-  readonly id: string
-  readonly was: string | undefined
-  readonly otherNames: readonly string[]
 }
 
 interface Named {

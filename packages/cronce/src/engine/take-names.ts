@@ -1,13 +1,20 @@
 import type { AppRecord } from '../model/app.ts'
 import type { ScheduleState } from '../model/schedule.ts'
+import type { DefineWish } from '../policy/define.ts'
 import { announceRetirements } from '../policy/deployment.ts'
 import { isSameProgram, isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
 import type { Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
-import type { Wish } from './deploy.ts'
 import { type FleetWatch, ofApp } from './deploy-watch.ts'
 import type { Progress } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
+
+/** What this process declares under one name. */
+export interface Wish extends DefineWish {
+  readonly id: string
+  readonly was: string | undefined
+  readonly otherNames: readonly string[]
+}
 
 /** Takes names of schedules from other apps. */
 export interface NameTaker {

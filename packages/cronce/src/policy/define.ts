@@ -417,8 +417,7 @@ function superseded(id: string, app: string, by = 'a newer one'): Refusal {
 
 /** `app`: the other app that has the name. */
 function taken(id: string, by: string, app?: string): Refusal {
-  const moved =
-    app === undefined ? '' : ` If the job has moved here: it is free when ${app} has retired it or has no live process.`
+  const moved = app === undefined ? '' : ` If the job has moved here: it is free once ${app} has retired it or is gone.`
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
     message: `There is a schedule ${id} already, ${by}.`,
