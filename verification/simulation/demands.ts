@@ -44,7 +44,6 @@ const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: s
   [12, 'a declaration was refused: another app has the name', 'schedule.refused SCHEDULE_NAME_TAKEN'],
   [3, 'a name that was retired passed to another app', 'name passed on: retired'],
   [4, 'the name of an app that was gone passed to another app', 'name passed on: app gone'],
-  [0.3, 'a name passed to its program under another app name', 'name passed on: same program'],
   [5, 'an app came back after the hold-down', 'an app came back'],
   [4, 'an app was gone for good', 'an app is gone for good'],
   [1.3, 'two apps ran schedules that a client made', 'client-made schedules run by two apps'],

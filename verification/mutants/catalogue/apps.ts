@@ -35,7 +35,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'name-of-a-live-app-yielded',
     rule: 'rule 42',
     breaks: 'The app that declares a name last takes it, although a live process of another app declares it.',
-    edits: [edit('policy/yielding.ts', 'if (owner.isGone && owner.instances.length === 0) return true', 'return true')],
+    edits: [edit('policy/yielding.ts', 'return isGone || retiredAt !== null', 'return true')],
     caughtBy: simulation('S15'),
   },
   {
@@ -55,7 +55,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'names-of-a-gone-app-kept',
     rule: 'rule 42',
     breaks: 'A job stops for good when its app is gone, although a process of another app declares it.',
-    edits: [edit('policy/yielding.ts', 'if (owner.isGone && owner.instances.length === 0) return true', '')],
+    edits: [edit('policy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
     caughtBy: {
       judge: 'tests',
       file: 'verification/simulation/deploys.test.ts',
@@ -82,25 +82,10 @@ export const APP_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
-    name: 'objection-not-followed-by-a-declaration',
-    rule: 'rule 42',
-    breaks: 'A process that objects to a retirement that was written before does not declare its job again.',
-    edits: [
-      edit('engine/deploy.ts', "if (known !== null && retiredOf(known) !== retiredOf(wanted)) declaredUnder = ''", ''),
-    ],
-    caughtBy: taken('an app that comes back while another one is taking its name either keeps the name or is refused'),
-  },
-  {
     name: 'renamed-name-yielded',
     rule: 'rule 42',
     breaks: 'Another app takes the old name of a renamed job, and its code runs what waits under it.',
-    edits: [
-      edit(
-        'policy/yielding.ts',
-        'retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined',
-        'retiredAt !== null',
-      ),
-    ],
+    edits: [edit('policy/yielding.ts', 'if (renamedTo !== undefined) {', 'if (false as boolean) {')],
     caughtBy: taken('the old name of a renamed job stays with its app, and so does what waits under it'),
   },
   {
@@ -144,39 +129,6 @@ export const APP_MUTANTS: readonly Mutant[] = [
     caughtBy: taken('a schedule that disappears from the store is declared again'),
   },
   {
-    name: 'same-program-not-recognized',
-    rule: 'rule 42',
-    breaks: 'A program without an id that gets an app name of its own waits a day for its jobs.',
-    edits: [edit('policy/yielding.ts', 'if (owner.isSameProgram && !isDeclared) return true', '')],
-    caughtBy: moves('without ids, a program whose app gets a name of its own keeps its jobs'),
-  },
-  {
-    name: 'any-program-taken-for-the-same',
-    rule: 'rule 42',
-    breaks: 'A role that is not running loses its job to another program that has a job of the same name.',
-    edits: [
-      edit(
-        'engine/take-names.ts',
-        'isSameProgram: theirs !== null && isSameProgram(theirs, record, deployment)',
-        'isSameProgram: theirs !== null',
-      ),
-    ],
-    caughtBy: moves('without ids, another program that has a job of the same name does not get it'),
-  },
-  {
-    name: 'old-names-left-behind',
-    rule: 'P1, rule 42',
-    breaks: 'A job that was renamed forgets its past when its app gets another name.',
-    edits: [
-      edit(
-        'engine/deploy.ts',
-        "if (decision.refused === NAME_TAKEN && source.kind === 'code') want(source.app, name, wish)",
-        '',
-      ),
-    ],
-    caughtBy: moves('a job that was renamed takes its past along when its app gets another name'),
-  },
-  {
     name: 'moved-job-created-beside-itself',
     rule: 'P1, rule 42',
     breaks: 'A job runs under its new name in one app and under its old name in another.',
@@ -207,5 +159,44 @@ export const APP_MUTANTS: readonly Mutant[] = [
     caughtBy: moves(
       'a schedule that is removed by force is declared again by its own app, not by another that waits for its name',
     ),
+  },
+  {
+    name: 'announcement-heard-by-one',
+    rule: 'P8, rule 42',
+    breaks: 'Of the processes that declare a removed schedule only the first that objects declares it again.',
+    edits: [edit('engine/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), ')],
+    caughtBy: moves(
+      'after a forced removal the newest release defines the schedule, not an older one that is still live',
+    ),
+  },
+  {
+    name: 'removed-schedule-created-by-an-old-release',
+    rule: 'P8, rule 42',
+    breaks: 'An older release creates a schedule that a newer one defines.',
+    edits: [edit('policy/define.ts', 'definedBy(id, wanted) ?? namedOtherwiseBy(wanted)', 'namedOtherwiseBy(wanted)')],
+    caughtBy: moves(
+      'after a forced removal the newest release defines the schedule, not an older one that is still live',
+    ),
+  },
+  {
+    name: 'old-names-left-behind',
+    rule: 'P1, rule 42',
+    breaks: 'A job that was renamed forgets its past when another app takes it.',
+    edits: [edit('policy/yielding.ts', 'return renamedTo === id && owns && !isDeclared', 'return false')],
+    caughtBy: moves('old names of a renamed job go with it to an app that takes it from a live one'),
+  },
+  {
+    name: 'second-rename-refused',
+    rule: 'rule 42',
+    breaks: 'A job is stopped by a second rename because another app has its first name.',
+    edits: [edit('engine/deploy.ts', 'if (otherHolder(wish, null, states) !== undefined) return undefined', '')],
+    caughtBy: moves('a job is renamed a second time though another app has its first name by now'),
+  },
+  {
+    name: 'rename-past-what-is-due',
+    rule: 'P5, rule 42',
+    breaks: 'A rename to a name of a gone app loses what the old name had not planned.',
+    edits: [edit('engine/deploy.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false')],
+    caughtBy: moves('a paused job is renamed to a name of a gone app when it has planned what the pause held back'),
   },
 ]

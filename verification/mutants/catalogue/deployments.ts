@@ -370,7 +370,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'names-never-yielded',
     rule: 'rule 42',
     breaks: 'A name belongs to an app for ever, also when the app is gone.',
-    edits: [edit('policy/yielding.ts', 'if (owner.isGone && owner.instances.length === 0) return true', '')],
+    edits: [edit('policy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
     caughtBy: rules('an app without a live process for the hold-down yields its names; a live one does not'),
   },
   {
@@ -410,7 +410,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P8, rule 42',
     breaks: 'An older release renames a job again that the newest one has renamed back.',
     edits: [
-      edit('engine/deploy.ts', '      if (accepted !== null && isRefusal(accepted)) continue\n', ''),
+      edit(
+        'engine/deploy.ts',
+        '      if ((accepted !== null && isRefusal(accepted)) || (own === null && movedFrom(wish, named) !== undefined)) continue\n',
+        '',
+      ),
       edit('engine/deploy.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
     ],
     caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),

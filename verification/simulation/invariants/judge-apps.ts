@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { RunOfFire } from '../../../packages/checker/src/history.ts'
 import type { ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
@@ -58,8 +57,8 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   }
 
   /**
-   * A name passes to another app when it is retired and not renamed, when its app is gone, or, without ids, to the same program under
-   * another app name when no live process of the old one declares it.
+   * A name passes to another app when it is retired and not renamed, when its app is gone, or, if it is an old name, to the app that has
+   * the job.
    */
   const checkOwner = ({ before, after, who }: Step): void => {
     if (before === undefined || after === undefined) return
@@ -77,7 +76,7 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     if (to !== releaseAppOf(who)) report('S15 own app', `${about}, a process of ${releaseAppOf(who)}`)
     if (before.retiredAt !== null && !isRenamed) count('name passed on: retired')
     else if (presence.wasAbsent(from, now)) count('name passed on: app gone')
-    else if (isAway && isProgramOf(scenario, releaseOf(who), from)) count('name passed on: same program')
+    else if (isAway && isRenamed) count('name passed on: old name')
     else report('S15 own app', `${about}, though ${from} is live`)
   }
 
@@ -261,16 +260,7 @@ function whyStopped(
   if (owning.releases.some(({ jobs }) => jobs[name] !== undefined)) return null
   if (mustRetire(scenario, owning, name))
     return `is declared by ${names}, and is that of ${owner}, which has dropped it`
-  const heir = entitled.find(({ releases }) => releases.every((release) => isProgramOf(scenario, release, owner!)))
-  return heir === undefined ? null : `is declared by ${heir.app}, which has its program, and is still that of ${owner}`
-}
-
-/** Whether a release without an id has the very jobs of a release of another app. */
-function isProgramOf({ releases }: Scenario, release: Release | undefined, app: string): boolean {
-  if (release?.isImplicit !== true) return false
-  return releases.some(
-    (one) => appOf(one) === app && one.isImplicit === true && isDeepStrictEqual(one.jobs, release.jobs),
-  )
+  return null
 }
 
 /** A job that its app has under two names, or is about to rename, goes on under one of them. */

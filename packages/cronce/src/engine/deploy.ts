@@ -23,6 +23,7 @@ import {
 import { holderOf, namesOfJobs } from '../policy/job-names.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { retire, settleHeld } from '../policy/retire.ts'
+import { markOf } from '../policy/series.ts'
 import { listFires, ofFire } from '../store/list-views.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core, RenamedJob } from './core.ts'
@@ -181,8 +182,6 @@ export function deployer(core: Core): Deployer {
     }
     const wanted = { ...next, version: (known?.version ?? 0) + 1, refused: next.refused.filter(isLive) }
     if (!(await save(wanted))) return null
-    // This process objects to a retirement that may have been written before.
-    if (known !== null && retiredOf(known) !== retiredOf(wanted)) declaredUnder = ''
     registeredAs = core.instance
     if (wanted.active !== null && wanted.active !== known?.active) {
       const { number } = findDeployment(wanted, wanted.active)!
@@ -216,7 +215,7 @@ export function deployer(core: Core): Deployer {
 
   const declareUnder = async (record: AppRecord): Promise<Progress> => {
     const ranks = record.deployments.map(({ id, number, lost, onProbation }) => [id, number, lost, onProbation])
-    const under = JSON.stringify([core.instance, ranks, retiredOf(record), [...watch.absentApps()]])
+    const under = JSON.stringify([core.instance, ranks, retiredOf(record), record.announced, [...watch.absentApps()]])
     if (under === declaredUnder && (await isAsDeclared())) return 'done'
     const renamed = await rename(record)
     if (renamed !== 'done') return renamed
@@ -245,8 +244,11 @@ export function deployer(core: Core): Deployer {
   const declare = async (record: AppRecord): Promise<Progress> => {
     verifiedAt = clock.mono()
     const wishes = wishesUnder(record)
-    const { states, foreign: others } = await loadNamed(wishes)
+    const named = await loadNamed(wishes)
+    const { states, foreign: others } = named
     const refused: RefusedDeclaration[] = []
+    /** Declared under a name that waits for another name of the job. */
+    const held = new Set<string>()
     const foreign = new Set<string>()
     /** By other app, the names that it has, and what this process declares for each. */
     const taken = new Map<string, Map<string, Wish>>()
@@ -264,8 +266,11 @@ export function deployer(core: Core): Deployer {
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
         const wish = wishes.get(id)!
-        const before =
-          state === null ? wish.otherNames.flatMap((name) => others.get(name) ?? []).find(isActive) : undefined
+        const before = state === null ? movedFrom(wish, named) : undefined
+        // Old names of the job go with it; and the one that another app has, when that app is gone.
+        for (const old of wish.otherNames.flatMap((name) => others.get(name) ?? [])) {
+          if (old.source.kind === 'code' && (old === before || isRenamedTo(old, id))) want(old.source.app, old.id, wish)
+        }
         const decision =
           before === undefined ? define(state, id, wishOn(state, wish, states), context) : refuseMoved(id, before)
         if (decision === null || !isRefusal(decision)) return decision
@@ -274,16 +279,13 @@ export function deployer(core: Core): Deployer {
           return null
         }
         if (decision.refused === HELD_BY_OTHER_NAME) {
+          held.add(id)
           progress = 'unfinished'
           return null
         }
         if (decision.refused === NAME_TAKEN && state?.source.kind === 'code') {
           want(state.source.app, id, wish)
           foreign.add(id)
-        }
-        // Old names of the job go with it.
-        for (const { id: name, source } of wish.otherNames.flatMap((one) => others.get(one) ?? [])) {
-          if (decision.refused === NAME_TAKEN && source.kind === 'code') want(source.app, name, wish)
         }
         // That a newer deployment defines it is as it should be.
         if (decision.refused !== 'DEPLOYMENT_SUPERSEDED') found.set(id, decision)
@@ -299,12 +301,12 @@ export function deployer(core: Core): Deployer {
     if (unread.length > 0) return 'outdated'
     refusals = refused
     lookedUp.clear()
-    const isTaken = (id: string): boolean =>
-      refused.some(({ schedule, code }) => schedule === id && code === NAME_TAKEN)
+    const isWaiting = (id: string): boolean =>
+      held.has(id) || refused.some(({ schedule, code }) => schedule === id && code === NAME_TAKEN)
     core.renamedJobs = renamedJobs(
       wishes,
       states,
-      (id, old) => isTaken(id) && outrankedBy(record, deployment, old) === null,
+      (id, old) => isWaiting(id) && outrankedBy(record, deployment, old) === null,
     )
     core.foreignJobs = foreign
     for (const [owner, wanted] of taken) if (await taker.take(owner, wanted, record)) return 'outdated'
@@ -436,7 +438,8 @@ export function deployer(core: Core): Deployer {
    */
   const rename = async (record: AppRecord): Promise<Progress> => {
     const { number, explicit } = findDeployment(record, deployment)!
-    const { states, context, several } = await loadNamed(wishesUnder(record))
+    const named = await loadNamed(wishesUnder(record))
+    const { states, context, several } = named
     if (context === null) return 'done'
     // With ids, the newest deployment alone decides what is retired.
     const isDeciding = !explicit || newestExplicit(record)?.id === deployment
@@ -447,9 +450,11 @@ export function deployer(core: Core): Deployer {
       // Only whether it is accepted matters here, which does not depend on what is on record.
       const accepted = define(own, wish.id, { ...wish, onRecord: [] }, context)
       // Otherwise no name would have the job.
-      if (accepted !== null && isRefusal(accepted)) continue
+      if ((accepted !== null && isRefusal(accepted)) || (own === null && movedFrom(wish, named) !== undefined)) continue
       const isActive = own !== null && own.retiredAt === null
       const [first, ...others] = isDeciding ? namesToStop(wish, isActive, states, record) : []
+      // The new name has gone further, in another app: the old one goes on until it has planned what is due, or it would be lost.
+      if (first !== undefined && own !== null && markOf(own) > markOf(first) && isBehind(first, context.now)) continue
       if (first !== undefined) {
         const leavesDue = !isActive && hasSameTiming(first.definition, wish.definition)
         stops.set(first.id, { renamedTo: wish.id, leavesDue })
@@ -568,6 +573,20 @@ interface Named {
 
 function isActive({ retiredAt }: ScheduleState): boolean {
   return retiredAt === null
+}
+
+function isBehind({ pause, nextAt }: ScheduleState, now: number): boolean {
+  return pause !== null || (nextAt !== null && nextAt <= now)
+}
+
+function isRenamedTo({ retiredAt, retirements }: ScheduleState, id: string): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.renamedTo === id
+}
+
+/** The schedule of another app that has an old name of the job, if this app has the job under no name. */
+function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState | undefined {
+  if (otherHolder(wish, null, states) !== undefined) return undefined
+  return wish.otherNames.flatMap((name) => foreign.get(name) ?? []).find(isActive)
 }
 
 /** A job must not run here under a new name while another app runs it under the old one. */

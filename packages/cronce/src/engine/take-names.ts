@@ -2,7 +2,7 @@ import type { AppRecord } from '../model/app.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import type { DefineWish } from '../policy/define.ts'
 import { announceRetirements } from '../policy/deployment.ts'
-import { isSameProgram, isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
+import { isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
 import type { Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { type FleetWatch, ofApp } from './deploy-watch.ts'
@@ -32,13 +32,14 @@ interface Tools {
 const LONG_GONE_MS = 3_600_000
 
 export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker {
-  const { deployment } = core.settings
+  const { app } = core.settings
   const { store } = core.parts
 
   /** Of these schedules, those that this process may take now; and the record of their app, read before its instances were listed. */
-  const findYielded = async (owner: string, wanted: ReadonlyMap<string, Wish>, record: AppRecord) => {
+  const findYielded = async (owner: string, wanted: ReadonlyMap<string, Wish>) => {
     const { app: theirs } = await callStore(core, 'take over (read)', () => store.loadApp(owner))
-    const ids = [...wanted.keys()]
+    // With what is declared, to see which of that this app has.
+    const ids = [...new Set([...wanted.keys(), ...[...wanted.values()].map(({ id }) => id)])]
     const loaded = await callStore(core, 'take over (read)', () => store.load(ids))
     const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
     const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
@@ -48,13 +49,16 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
     const about = {
       app: owner,
       isGone: isAbsent && !mayReturn(ended, now),
-      isSameProgram: theirs !== null && isSameProgram(theirs, record, deployment) && !mayReturn(ended, now),
       instances: all.filter((peer) => ofApp(peer, owner)),
     }
     const context = core.context(loaded)
+    const owned = new Set(loaded.schedules.filter((state) => isOf(state, app)).map(({ id }) => id))
     const isFree = (state: ScheduleState): boolean => {
-      const wish = wanted.get(state.id)!
-      return isYielded(state, wish.id, about) && takeSchedule(state, wish.id, wish, context) !== null
+      const wish = wanted.get(state.id)
+      if (wish === undefined) return false
+      return (
+        isYielded(state, wish.id, about, owned.has(wish.id)) && takeSchedule(state, wish.id, wish, context) !== null
+      )
     }
     return { theirs, free: loaded.schedules.filter(isFree).map(({ id }) => id) }
   }
@@ -64,18 +68,17 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
    * if names that it declares are announced there.
    */
   const take: NameTaker['take'] = async (owner, wanted, record) => {
-    if ((await findYielded(owner, wanted, record)).free.length === 0) return false
+    if ((await findYielded(owner, wanted)).free.length === 0) return false
     // The newest release of this app has to judge what the app gets.
     const own = { ...record, version: record.version + 1, tidiedFor: null }
     if (!(await save(own))) return true
-    const { theirs, free } = await findYielded(owner, wanted, own)
+    const { theirs, free } = await findYielded(owner, wanted)
     if (theirs === null || free.length === 0) return true
     const announced = announceRetirements(theirs, free)
     if (!(await save(announced))) return true
     const decide: Decide = (id, state, context) => {
-      const isOwners = state !== null && state.source.kind === 'code' && state.source.app === owner
       const wish = wanted.get(id)!
-      return isOwners ? takeSchedule(state, wish.id, wish, context) : null
+      return state !== null && isOf(state, owner) ? takeSchedule(state, wish.id, wish, context) : null
     }
     await core.parts.sync('declare:sent')
     await change('take over', free, decide, announced)
@@ -83,4 +86,8 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
   }
 
   return { take }
+}
+
+function isOf({ source }: ScheduleState, app: string): boolean {
+  return source.kind === 'code' && source.app === app
 }

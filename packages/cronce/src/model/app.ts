@@ -22,6 +22,8 @@ export interface AppRecord {
    * is retired and removed before it is declared, so a declaring process never misses a retirement. Bounded.
    */
   readonly retired: readonly string[]
+  /** How many times names were added to `retired`: every process that declares something declares it again after that. */
+  readonly announced?: number
   /** The number of the explicit deployment for which nothing is left to retire; `null`: not checked since the last change. */
   readonly tidiedFor: number | null
   /** Declarations that were refused, the latest of each process and schedule. Bounded; `doctor` reports those of live processes. */

@@ -54,7 +54,7 @@ export function define(
 ): Decision | Refusal | null {
   const isPast = isOver(id, wanted, context.now)
   if (state === null) {
-    const by = namedOtherwiseBy(wanted)
+    const by = definedBy(id, wanted) ?? namedOtherwiseBy(wanted)
     if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
     if (isHeld(wanted)) return held(id, wanted.holder!.id)
     return isPast ? refusePast(id) : create(id, wanted, context)
@@ -342,6 +342,11 @@ function held(id: string, by: string): Refusal {
     message: `The job of the schedule ${id} goes on as ${by}.`,
     hint: 'Nothing needs to be done: the newest deployment decides which name it has.',
   }
+}
+
+/** The newer deployment that declares the schedule. */
+function definedBy(id: string, { standing }: DefineWish): DeploymentRecord | null {
+  return standing === undefined ? null : outrankedBy(standing.app, standing.deployment, id)
 }
 
 /** The newer deployment that has the job under another name: it decides about both. */

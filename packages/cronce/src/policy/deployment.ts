@@ -98,7 +98,7 @@ export function activateDeployment(app: AppRecord, id: string, live: ReadonlySet
 /** Announce retirements before they are written: a declaring process that objects changes the record, which stops them. */
 export function announceRetirements(app: AppRecord, schedules: readonly string[]): AppRecord {
   const retired = [...app.retired.filter((name) => !schedules.includes(name)), ...schedules].slice(-MAX_RETIRED)
-  return { ...app, version: app.version + 1, retired }
+  return { ...app, version: app.version + 1, retired, announced: (app.announced ?? 0) + 1 }
 }
 
 /** Nothing is left to retire for the deployments that are lost now, and for the newest explicit one. */

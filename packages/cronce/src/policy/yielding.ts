@@ -1,11 +1,9 @@
-import type { AppRecord } from '../model/app.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import { ending } from '../model/outcome.ts'
 import { type Instant, MAX_RETIREMENTS, type ScheduleState } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
 import type { Context, Decision } from './decision.ts'
 import { type DefineWish, define, refuseTaking } from './define.ts'
-import { findDeployment } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
 import { endFire } from './fires.ts'
 import { missRetired } from './plan.ts'
@@ -22,27 +20,25 @@ export interface Owner {
   readonly app: string
   /** It has had no live instance for the hold-down. */
   readonly isGone: boolean
-  /** A deployment of it declares exactly what the taker declares: the taker is that program under another app name. */
-  readonly isSameProgram: boolean
   /** Its live and draining instances that declare something, listed after its record was read. */
   readonly instances: readonly Pick<InstanceRecord, 'jobs'>[]
 }
 
-/** Whether a schedule is free for another app that declares it as `id`, which may be another name of its job. */
-export function isYielded(state: ScheduleState, id: string, owner: Owner): boolean {
+/**
+ * Whether a schedule is free for another app that declares it as `id`, which may be another name of its job. `owns`: the taker has the
+ * schedule `id` already.
+ */
+export function isYielded(state: ScheduleState, id: string, owner: Owner, owns: boolean): boolean {
   const { source, retiredAt, retirements } = state
   if (source.kind !== 'code' || source.app !== owner.app) return false
-  if (owner.isGone && owner.instances.length === 0) return true
-  const isDeclared = owner.instances.some(({ jobs }) => jobs.includes(id) || jobs.includes(state.id))
-  if (owner.isSameProgram && !isDeclared) return true
-  // An old name of a renamed job stays with it: what waits under that name still runs.
-  return retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined
-}
-
-/** Whether a deployment without an id has the same declarations in another app. Its id is the hash of them. */
-export function isSameProgram(theirs: AppRecord, own: AppRecord, deployment: string): boolean {
-  const isImplicit = ({ explicit }: { readonly explicit: boolean }): boolean => !explicit
-  return [theirs, own].every((app) => [findDeployment(app, deployment) ?? { explicit: true }].every(isImplicit))
+  const renamedTo = retiredAt === null ? undefined : retirements?.at(-1)?.renamedTo
+  const isGone = owner.isGone && owner.instances.length === 0
+  // An old name of a renamed job goes where the job has gone: what waits under it still runs.
+  if (renamedTo !== undefined) {
+    const isDeclared = owner.instances.some(({ jobs }) => jobs.includes(id) || jobs.includes(state.id))
+    return renamedTo === id && owns && !isDeclared
+  }
+  return isGone || retiredAt !== null
 }
 
 /** Processes that only call `runDue` come and go: their app counts as gone a day after the last call. */

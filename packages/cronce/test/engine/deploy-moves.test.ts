@@ -27,21 +27,6 @@ const ownersOf = (fleet: Fleet, ...names: string[]): Promise<(string | null)[]> 
 
 const stop = (fleet: Fleet, member: Member): Promise<void> => fleet.world.until(member.app.stop())
 
-test('without ids, a program whose app gets a name of its own keeps its jobs', async () => {
-  const fleet = await createFleet()
-  await fleet.add(jobs('report'), { app: 'shop', deployment: undefined })
-  const worker = await fleet.add(jobs('bill'), { app: 'shop', deployment: undefined })
-  await fleet.advance('90s')
-  await fleet.add(jobs('bill'), { app: 'worker', deployment: undefined })
-  await fleet.advance('5m')
-  assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['shop', 'shop'], 'a live process declares it')
-  await stop(fleet, worker)
-  await fleet.advance('30m')
-  assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['worker', 'shop'])
-  assert.deepEqual(ran(fleet, 'bill'), minutes(0, 36))
-  fleet.end()
-})
-
 test('with ids, a program whose app gets a name of its own has its jobs once its old app has a release without them', async () => {
   const fleet = await createFleet()
   const web = await fleet.add(jobs('report'), { app: 'shop', deployment: 'v1' })
@@ -57,18 +42,99 @@ test('with ids, a program whose app gets a name of its own has its jobs once its
   fleet.end()
 })
 
-test('without ids, another program that has a job of the same name does not get it', async () => {
+test('a process that restarts keeps its job, though another app with the very same jobs waits for the name', async () => {
+  for (const awayMs of [2_000, 10_000, 30_000]) {
+    const fleet = await createFleet()
+    const shop = await fleet.add(jobs('cleanup'), { app: 'shop', deployment: undefined })
+    const crm = await fleet.add(jobs('cleanup'), { app: 'crm', deployment: undefined })
+    await fleet.advance('155s')
+    await stop(fleet, shop)
+    await fleet.advance(awayMs)
+    await fleet.add(jobs('cleanup'), { app: 'shop', deployment: undefined })
+    await fleet.advance('5m')
+    assert.deepEqual(await ownersOf(fleet, 'cleanup'), ['shop'])
+    assert.equal(fleet.handled.filter(({ member }) => member === crm).length, 0)
+    fleet.end()
+  }
+})
+
+test('old names of a renamed job go with it to an app that takes it from a live one', async () => {
   const fleet = await createFleet()
-  await fleet.add(jobs('report'), { app: 'shop', deployment: undefined })
-  const worker = await fleet.add(jobs('bill'), { app: 'shop', deployment: undefined })
-  const crm = await fleet.add(jobs('bill', 'mail'), { app: 'crm', deployment: undefined })
+  const invoice: Declare = (app) => void app.job('invoice', { cron: EACH_MINUTE, was: 'bill' }, () => {})
+  const first = await fleet.add(jobs('bill', 'report'), { app: 'shop', deployment: 'v1' })
+  await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })
   await fleet.advance('90s')
-  await stop(fleet, worker)
-  await fleet.advance('5m')
-  await fleet.add(jobs('bill'), { app: 'shop', deployment: undefined })
-  await fleet.advance('5m')
-  assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
-  assert.equal(fleet.handled.filter(({ member, schedule }) => member === crm && schedule === 'bill').length, 0)
+  const second = await fleet.add((app, member) => [invoice(app, member), jobs('report')(app, member)], {
+    app: 'shop',
+    deployment: 'v2',
+  })
+  await stop(fleet, first)
+  await fleet.advance('3m')
+  await fleet.add(invoice, { app: 'worker', deployment: 'v3' })
+  await fleet.add(jobs('report'), { app: 'shop', deployment: 'v3' })
+  await stop(fleet, second)
+  await fleet.advance('30m')
+  assert.deepEqual(await ownersOf(fleet, 'invoice', 'bill', 'report'), ['worker', 'worker', 'shop'])
+  assert.deepEqual(ran(fleet, 'bill for Ada').slice(-20), minutes(15, 34))
+  fleet.end()
+})
+
+test('a job is renamed a second time though another app has its first name by now', async () => {
+  for (const ids of [['v1', 'v2', 'v3'] as const, [undefined, undefined, undefined] as const]) {
+    const fleet = await createFleet()
+    const receipt: Declare = (app) => void app.job('receipt', { cron: EACH_MINUTE, was: 'invoice' }, () => {})
+    const first = await fleet.add(jobs('bill'), { app: 'shop', deployment: ids[0] })
+    await fleet.advance('90s')
+    const second = await fleet.add(renamed, { app: 'shop', deployment: ids[1] })
+    await stop(fleet, first)
+    await fleet.advance('3m')
+    await fleet.operator.schedules.remove('bill', { force: true })
+    await fleet.add((app) => app.job('bill', '30 * * * * *', () => {}), { app: 'crm', deployment: 'c1' })
+    await fleet.advance('3m')
+    assert.deepEqual(await ownersOf(fleet, 'bill'), ['crm'])
+    await fleet.add(receipt, { app: 'shop', deployment: ids[2] })
+    await stop(fleet, second)
+    await fleet.advance('30m')
+    assert.deepEqual(ran(fleet, 'receipt').slice(-25), minutes(13, 37), String(ids))
+    fleet.end()
+  }
+})
+
+test('after a forced removal the newest release defines the schedule, not an older one that is still live', async () => {
+  for (let phase = 0; phase < 10_000; phase += 1_000) {
+    const fleet = await createFleet()
+    const old = await fleet.add((app) => app.job('bill', '*/5 * * * *', () => {}), { deployment: 'v1' })
+    await fleet.advance('70s')
+    await fleet.add(jobs('bill'), { deployment: 'v2' })
+    await fleet.advance(70_000 + phase)
+    await fleet.operator.schedules.remove('bill', { force: true })
+    await fleet.advance('3m')
+    assert.equal(fleet.events('schedule.created', old).length, 1, 'the first time only')
+    const { trigger } = await fleet.operator.schedules.get('bill')
+    assert.ok(trigger?.kind === 'cron' && trigger.expression === EACH_MINUTE, `${phase}`)
+    fleet.end()
+  }
+})
+
+test('a paused job is renamed to a name of a gone app when it has planned what the pause held back', async () => {
+  const fleet = await createFleet()
+  const theirs: Declare = (app) => void app.job('invoice', '30 * * * * *', () => {})
+  const crm = await fleet.add(theirs, { app: 'crm', deployment: 'c1' })
+  const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('150s')
+  await fleet.operator.schedules.pause('bill')
+  await stop(fleet, crm)
+  await stop(fleet, old)
+  await fleet.add(renamed, { app: 'shop', deployment: 'v2' })
+  await fleet.advance('20m')
+  await fleet.operator.schedules.resume('bill', { missed: 'all' })
+  await fleet.advance('20m')
+  const own = fleet.handled.filter(({ member }) => member !== crm).map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE)
+  assert.deepEqual(
+    own.sort((one, next) => one - next),
+    minutes(0, 42),
+  )
+  assert.ok(ran(fleet, 'invoice').at(-1)! >= 41)
   fleet.end()
 })
 
