@@ -416,6 +416,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
         '',
       ),
       edit('engine/deploy.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
+      edit('engine/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), '),
     ],
     caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),
   },
