@@ -144,6 +144,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
         'core.peers.filter(({ jobs }) => jobs.length > 0)',
         "core.peers.filter(({ jobs, state }) => jobs.length > 0 && state === 'live')",
       ),
+      edit(
+        'engine/take-names.ts',
+        'instances: all.filter((peer) => ofApp(peer, owner)),',
+        "instances: all.filter(({ state }) => state === 'live'),",
+      ),
     ],
     caughtBy: taken(
       'an app that drains keeps its names until it has left or died, and yields them after the hold-down',
