@@ -170,15 +170,6 @@ export const APP_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
-    name: 'removed-schedule-created-by-an-old-release',
-    rule: 'P8, rule 42',
-    breaks: 'An older release creates a schedule that a newer one defines.',
-    edits: [edit('policy/define.ts', 'definedBy(id, wanted) ?? namedOtherwiseBy(wanted)', 'namedOtherwiseBy(wanted)')],
-    caughtBy: moves(
-      'after a forced removal the newest release defines the schedule, not an older one that is still live',
-    ),
-  },
-  {
     name: 'old-names-left-behind',
     rule: 'P1, rule 42',
     breaks: 'A job that was renamed forgets its past when another app takes it.',

@@ -23,7 +23,7 @@ export interface Tenants {
   /**
    * Remove all schedules of a tenant, running or not, and everything on record about these and those it had before that are gone.
    * What stays: its fires, with their runs and steps, of a schedule that is another tenant's now. They go when their retention is
-   * over, or with that schedule, whose records are erased as one, whoever had it. Refused with SCHEDULE_IN_CODE, before anything is
+   * over, or with that schedule, whose records are erased as one, whichever tenant had it. Refused with SCHEDULE_IN_CODE, before anything is
    * erased, while code declares a schedule of the tenant.
    */
   erase(tenant: string): Promise<{ readonly schedules: number }>

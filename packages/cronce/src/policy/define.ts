@@ -54,7 +54,7 @@ export function define(
 ): Decision | Refusal | null {
   const isPast = isOver(id, wanted, context.now)
   if (state === null) {
-    const by = definedBy(id, wanted) ?? namedOtherwiseBy(wanted)
+    const by = namedOtherwiseBy(wanted)
     if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
     if (isHeld(wanted)) return held(id, wanted.holder!.id)
     return isPast ? refusePast(id) : create(id, wanted, context)
@@ -311,7 +311,7 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
     : refuseReturn(state, wanted, standing, wanted.source.number)
 }
 
-/** Who may take a name that another app yields: whoever could declare it if it were new, and no release that a newer one has replaced. */
+/** A release may take a name that another app yields if it could declare it anew, and no newer release has replaced it. */
 export function refuseTaking(id: string, wanted: DefineWish, { app, deployment }: Standing): Refusal | null {
   const higher = outrankedBy(app, deployment, id) ?? namedOtherwiseBy(wanted)
   if (higher !== null) return superseded(id, app.name, higher.id)
@@ -342,11 +342,6 @@ function held(id: string, by: string): Refusal {
     message: `The job of the schedule ${id} goes on as ${by}.`,
     hint: 'Nothing needs to be done: the newest deployment decides which name it has.',
   }
-}
-
-/** The newer deployment that declares the schedule. */
-function definedBy(id: string, { standing }: DefineWish): DeploymentRecord | null {
-  return standing === undefined ? null : outrankedBy(standing.app, standing.deployment, id)
 }
 
 /** The newer deployment that has the job under another name: it decides about both. */

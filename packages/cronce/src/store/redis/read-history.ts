@@ -100,7 +100,7 @@ export function boundsOf({ schedule, isLatest, from, to, after }: Stretch): stri
   return [...bounds, String(after.dueAt), isLatest ? `${name}\n:` : `${name}\n`]
 }
 
-/** A regular line was written so long after it was due or ended, at most: see `lua/keys.lua`. */
+/** The longest time between the due time or the end of a fire and the write of its regular line: see `lua/keys.lua`. */
 const REGULAR_MS = 10_000
 
 /** Where to begin: the latest time that is wanted, or the earliest. */
