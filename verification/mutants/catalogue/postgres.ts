@@ -77,6 +77,13 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     caughtBy: tests(PLAIN, SAME),
   },
   {
+    name: 'postgres-column-of-the-first',
+    rule: 'P4',
+    breaks: 'What the first schedule of a batch has is written for all of them.',
+    edits: [edit('store/postgres/plain.ts', 'values.every((value) => value === first)', 'values.length > 0')],
+    caughtBy: tests(PLAIN, SAME),
+  },
+  {
     name: 'postgres-history-written-twice',
     rule: 'P6',
     breaks: 'A settlement writes two lines.',

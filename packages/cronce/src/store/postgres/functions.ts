@@ -56,7 +56,7 @@ export function createSchema(schema: string): string {
 /** How many texts each function takes. Names carry a number: a function that changes gets the next one, beside the old one. */
 const CALLS = {
   load: ['_load_1', 2],
-  due: ['_due_1', 4],
+  due: ['_due_1', 5],
   lock: ['_lock_1', 3],
   apply: ['_apply_1', 3],
   claim: ['_claim_1', 13],

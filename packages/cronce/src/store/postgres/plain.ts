@@ -101,9 +101,9 @@ function knownBefore(change: Change, definitions: Definitions): KnownSchedule | 
 
 /** The values of the statement, after the namespace and the header. */
 export function claimValues(claims: readonly PlainClaim[]): string[] {
-  const numbers = (of: (claim: PlainClaim) => number | string): string => `{${claims.map(of).join()}}`
+  const numbers = (of: (claim: PlainClaim) => number | string): string => column(claims.map(of))
   return [
-    numbers(({ key }) => key),
+    `{${claims.map(({ key }) => key).join()}}`,
     numbers(({ change }) => change.version),
     numbers(({ change }) => change.notBefore ?? NONE),
     numbers(({ state }) => toColumn(state.wakeAt)),
@@ -118,10 +118,10 @@ export function claimValues(claims: readonly PlainClaim[]): string[] {
 }
 
 export function settlementValues(settlements: readonly PlainSettlement[]): string[] {
-  const numbers = (of: (settled: PlainSettlement) => number): string => `{${settlements.map(of).join()}}`
+  const numbers = (of: (settled: PlainSettlement) => number): string => column(settlements.map(of))
   const texts = (of: (settled: PlainSettlement) => string): string => textArray(settlements.map(of))
   return [
-    numbers(({ key }) => key),
+    `{${settlements.map(({ key }) => key).join()}}`,
     numbers(({ change }) => change.version),
     numbers(({ change }) => change.notBefore ?? NONE),
     numbers(({ state }) => state.ended),
@@ -135,6 +135,12 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
     texts(({ line }) => line.tenant ?? ''),
     texts(({ line }) => moreOfLine(line)),
   ]
+}
+
+/** As `_column` reads it: what all of them have is sent once. */
+function column(values: readonly (number | string)[]): string {
+  const [first] = values
+  return values.every((value) => value === first) ? `{${first}}` : `{${values.join()}}`
 }
 
 /** As PostgreSQL reads an array of texts. If all are empty: nothing, which it reads as nulls. */

@@ -36,6 +36,8 @@ export interface StateColumns {
 
 export interface StatesAnswer extends StoreMoment {
   readonly states: StateColumns
+  /** Those that came along. */
+  readonly definitions?: readonly DefinitionColumns[] | null
 }
 
 export interface DueAnswer extends StatesAnswer {
@@ -87,15 +89,23 @@ export class Definitions {
   readonly #parsed = new Map<string, Definition>()
   readonly #known = new WeakMap<Definition, KnownSchedule>()
   #epoch = 0
+  #newest = 0
 
-  /** Of these, those that were not read in this epoch. */
-  missing(columns: StateColumns, epoch: number): number[] {
+  /** The highest id that was read. */
+  get newest(): number {
+    return this.#newest
+  }
+
+  /** The ids of those that the answer needs, did not bring along, and that were not read in this epoch. */
+  missing({ states, epoch, definitions }: StatesAnswer): number[] {
     if (epoch !== this.#epoch || this.#rows.size > MOST_KEPT) {
       this.#rows.clear()
       this.#sources.clear()
+      this.#newest = 0
     }
     this.#epoch = epoch
-    return columns.key === null ? [] : columns.definition.filter((id) => !this.#rows.has(id))
+    this.add(definitions ?? [])
+    return states.key === null ? [] : states.definition.filter((id) => !this.#rows.has(id))
   }
 
   add(rows: readonly DefinitionColumns[]): void {
@@ -107,6 +117,7 @@ export class Definitions {
       this.#parsed.set(definition, parsed)
       // An object of its own: what is known of a schedule is found by its definition.
       this.#rows.set(id, { id, revision, createdAt, updatedAt, source, definition: { ...parsed } })
+      if (id > this.#newest) this.#newest = id
     }
   }
 

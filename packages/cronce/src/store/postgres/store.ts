@@ -121,7 +121,7 @@ export function openStore<Tx>(
   ): Promise<readonly [answer: Answer, states: ScheduleState[]]> => {
     for (let tries = 0; tries < TRIES; tries++) {
       const answer = await send<Answer>(statement, values)
-      const missing = definitions.missing(answer.states, answer.epoch)
+      const missing = definitions.missing(answer)
       if (missing.length > 0) {
         definitions.add(await send<DefinitionColumns[]>(statements.definitions, [JSON.stringify(missing)]))
       }
@@ -442,7 +442,8 @@ export function openStore<Tx>(
     },
     async due(query) {
       const jobs = looks.begin(query.jobs)
-      const values = [namespace, JSON.stringify(jobs), String(query.patienceMs), String(query.limit)]
+      const { patienceMs, limit } = query
+      const values = [namespace, JSON.stringify(jobs), String(patienceMs), String(limit), String(definitions.newest)]
       const [answer, schedules] = await askStates<DueAnswer>(askMoment, statements.due, values)
       const { now, othersAt } = answer
       const againAt = looks.end(jobs, now, new Map(answer.oldest))

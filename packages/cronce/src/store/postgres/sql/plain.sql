@@ -1,3 +1,12 @@
+-- A column of a batch: a number for each schedule, or one for all of them.
+create function {schema}._column(_values text, _count integer) returns bigint[] language plpgsql immutable strict
+as $cronce$
+begin
+  if position(',' in _values) > 0 then return _values::bigint[]; end if;
+  return array_fill((_values::bigint[])[1], array[_count]);
+end
+$cronce$;
+
 -- What most fires need, on typed columns: many schedules at once, each with its key, the version it was decided on, and what changes.
 -- A schedule that does not qualify is left out, and its change is judged by the general statement. Keys come in order, so that two
 -- transactions do not wait for each other in a circle; none waits long.
@@ -11,6 +20,8 @@ declare
   _at record;
   _head record;
   _claimant record;
+  _every bigint[] := _keys::bigint[];
+  _count integer := cardinality(_every);
   _id bigint;
   _claimed bigint[];
 begin
@@ -27,8 +38,9 @@ begin
              due_at = u.due_at, token = u.token, claim = _head.claim, started_at = u.started_at, version = c.version + 1,
              runner = _claimant.number
         from unnest(
-               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _wake_at::bigint[], _next_at::bigint[], _planned_to::bigint[],
-               _tokens::bigint[], _fired::bigint[], _due_at::bigint[], _token::bigint[], _started_at::bigint[]
+               _every, {schema}._column(_versions, _count), {schema}._column(_not_before, _count), {schema}._column(_wake_at, _count),
+               {schema}._column(_next_at, _count), {schema}._column(_planned_to, _count), {schema}._column(_tokens, _count),
+               {schema}._column(_fired, _count), {schema}._column(_due_at, _count), {schema}._column(_token, _count), {schema}._column(_started_at, _count)
              ) as u (key, version, not_before, wake_at, next_at, planned_to, tokens, fired, due_at, token, started_at)
        where c.key = u.key and c.version = u.version and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
          and u.due_at > greatest(c.mark, c.due_at) and u.not_before <= _at.now
@@ -42,7 +54,7 @@ begin
   end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', _claimant.number <> 0, 'renewed', _claimant.renewed, 'id', _id,
-    'keys', case when cardinality(_claimed) < cardinality(_keys::bigint[]) then _claimed end, 'none', _id is null);
+    'keys', case when cardinality(_claimed) < _count then _claimed end, 'none', _id is null);
 end
 $cronce$;
 
@@ -55,6 +67,8 @@ declare
   _at record;
   _head record;
   _space integer;
+  _every bigint[] := _keys::bigint[];
+  _count integer := cardinality(_every);
   _runner integer;
   _settled bigint[];
 begin
@@ -69,8 +83,9 @@ begin
          set version = c.version + 1, runner = 0, failed_in_row = u.failed_in_row, ended = u.number, last_due = u.last_due,
              last_ok_due = u.last_ok_due, last_ok_at = u.last_ok_at
         from unnest(
-               _keys::bigint[], _versions::bigint[], _not_before::bigint[], _numbers::bigint[], _failed_in_row::integer[], _last_due::bigint[],
-               _last_ok_due::bigint[], _last_ok_at::bigint[], _ended_at::bigint[], _expires_at::bigint[], _reasons::smallint[],
+               _every, {schema}._column(_versions, _count), {schema}._column(_not_before, _count), {schema}._column(_numbers, _count),
+               {schema}._column(_failed_in_row, _count), {schema}._column(_last_due, _count), {schema}._column(_last_ok_due, _count),
+               {schema}._column(_last_ok_at, _count), {schema}._column(_ended_at, _count), {schema}._column(_expires_at, _count), {schema}._column(_reasons, _count),
                _tenants::text[], _more::text[]
              ) as u (key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, ended_at, expires_at, reason, tenant, more)
        where c.key = u.key and c.version = u.version and c.runner = _runner and c.more = '' and c.format = {format}
@@ -98,6 +113,6 @@ begin
   end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
-    'keys', case when cardinality(_settled) < cardinality(_keys::bigint[]) then _settled end, 'none', _settled is null);
+    'keys', case when cardinality(_settled) < _count then _settled end, 'none', _settled is null);
 end
 $cronce$;

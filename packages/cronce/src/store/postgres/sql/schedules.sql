@@ -27,8 +27,9 @@ end
 $cronce$;
 
 -- What is due is found by an index that changes with every claim. Behind what is answered, {far} are looked through for the next
--- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later.
-create function {schema}._due_1(_namespace text, _jobs text, _patience text, _limit text) returns text {settings}
+-- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. Definitions that
+-- are newer than those the caller knows come along: asking for them would take a second statement.
+create function {schema}._due_1(_namespace text, _jobs text, _patience text, _limit text, _known text) returns text {settings}
 as $cronce$
 declare
   _at record;
@@ -138,7 +139,13 @@ begin
                   group by e.job
                ) o on o.job = j.job
            ),
-           'states', (select {states} from found k where k.place <= _most))
+           'states', (select {states} from found k where k.place <= _most),
+           'definitions', (
+             select json_agg(json_build_array(d.id, d.revision, d.created_at, d.updated_at, d.source, d.definition))
+               from found f
+              cross join lateral (select * from {schema}._definitions d where d.id = f.definition offset 0) d
+              where f.place <= _most and f.definition > _known::bigint
+           ))
     into _answer;
   return _answer;
 end
