@@ -58,8 +58,7 @@ export type DefinitionColumns = readonly [
 ]
 
 /** A row of `_definitions`, which never changes. */
-export interface DefinitionRow {
-  readonly id: number
+interface DefinitionRow {
   readonly revision: number
   readonly createdAt: Instant
   readonly updatedAt: Instant
@@ -67,8 +66,8 @@ export interface DefinitionRow {
   readonly definition: Definition
 }
 
-/** What this process knows of a schedule whose definition it has read: decisions hand on the very object that they were given. */
-export interface KnownSchedule extends DefinitionRow {
+/** What this process knows of a schedule whose definition it has read. */
+export interface KnownSchedule {
   readonly key: number
   /** As it was last read or written here. The version tells whether it is so still. */
   readonly latest: ScheduleState
@@ -87,7 +86,8 @@ export class Definitions {
   readonly #sources = new Map<string, Source>()
   /** By their text: many schedules have the same one. */
   readonly #parsed = new Map<string, Definition>()
-  readonly #known = new WeakMap<Definition, KnownSchedule>()
+  /** By the name of the schedule. */
+  readonly #known = new Map<string, KnownSchedule>()
   #epoch = 0
   #newest = 0
 
@@ -98,12 +98,16 @@ export class Definitions {
 
   /** The ids of those that the answer needs, did not bring along, and that were not read in this epoch. */
   missing({ states, epoch, definitions }: StatesAnswer): number[] {
-    if (epoch !== this.#epoch || this.#rows.size > MOST_KEPT) {
+    if (epoch !== this.#epoch) {
       this.#rows.clear()
-      this.#sources.clear()
+      this.#known.clear()
       this.#newest = 0
     }
     this.#epoch = epoch
+    forgetOldest(this.#rows, MOST_KEPT)
+    forgetOldest(this.#known, MOST_KEPT)
+    forgetOldest(this.#sources, MOST_PARSED)
+    forgetOldest(this.#parsed, MOST_PARSED)
     this.add(definitions ?? [])
     return states.key === null ? [] : states.definition.filter((id) => !this.#rows.has(id))
   }
@@ -113,25 +117,29 @@ export class Definitions {
       const source = this.#sources.get(text) ?? (JSON.parse(text) as Source)
       this.#sources.set(text, source)
       const parsed = this.#parsed.get(definition) ?? (JSON.parse(definition) as Definition)
-      if (this.#parsed.size >= MOST_PARSED) this.#parsed.clear()
       this.#parsed.set(definition, parsed)
-      // An object of its own: what is known of a schedule is found by its definition.
-      this.#rows.set(id, { id, revision, createdAt, updatedAt, source, definition: { ...parsed } })
+      this.#rows.set(id, { revision, createdAt, updatedAt, source, definition: parsed })
       if (id > this.#newest) this.#newest = id
     }
   }
 
-  /** Unless the schedule has been defined anew since. */
-  known({ definition, revision, source, createdAt, updatedAt }: ScheduleState): KnownSchedule | undefined {
-    const known = this.#known.get(definition)
-    const isSame = known?.revision === revision && known.createdAt === createdAt && known.updatedAt === updatedAt
-    return isSame && known.source === source ? known : undefined
+  /** Unless the schedule has been defined anew since: decisions hand on the very objects that they were given. */
+  known({ id, definition, revision, source, createdAt, updatedAt }: ScheduleState): KnownSchedule | undefined {
+    const known = this.#known.get(id)
+    const isSame =
+      known !== undefined &&
+      known.latest.definition === definition &&
+      known.latest.source === source &&
+      known.latest.revision === revision &&
+      known.latest.createdAt === createdAt &&
+      known.latest.updatedAt === updatedAt
+    return isSame ? known : undefined
   }
 
   /** This was written here. */
   wrote(state: ScheduleState): void {
     const known = this.known(state)
-    if (known !== undefined) this.#known.set(state.definition, { ...known, latest: state })
+    if (known !== undefined) this.#known.set(state.id, { key: known.key, latest: state })
   }
 
   /** `null`: a definition is missing, because its schedule was changed after it was read. `newer` is told of what cannot be read. */
@@ -148,10 +156,20 @@ export class Definitions {
       const row = this.#rows.get(definition[index]!)
       if (row === undefined) return null
       const state = stateOf(columns, index, row)
-      this.#known.set(row.definition, { ...row, key: keys[index]!, latest: state })
+      this.#known.set(state.id, { key: keys[index]!, latest: state })
       states.push(state)
     }
     return states
+  }
+}
+
+/** Half of them, the first ones, if there are more than so many. */
+function forgetOldest<Key>(map: Map<Key, unknown>, most: number): void {
+  if (map.size <= most) return
+  const left = most / 2
+  for (const key of map.keys()) {
+    if (map.size <= left) return
+    map.delete(key)
   }
 }
 
