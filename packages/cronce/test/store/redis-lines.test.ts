@@ -141,3 +141,16 @@ test('tokens and names are read as they were written, and no name has what separ
     RUNS,
   )
 })
+
+test('a token is its epoch above its counter, whether or not it is a safe integer', () => {
+  const epoch = fc.oneof(fc.integer({ min: 1, max: 2 ** 19 - 1 }), fc.constantFrom(1, 511, 512, 513))
+  const counter = fc.oneof(fc.integer({ min: 0, max: 2 ** 44 - 1 }), fc.constantFrom(0, 1, 2 ** 44 - 1))
+  fc.assert(
+    fc.property(epoch, counter, (above, below) => {
+      const made = makeToken(above, below)
+      assert.equal(made, String((BigInt(above) << 44n) | BigInt(below)))
+      assert.equal(packToken(made), `${above}.${below}`)
+    }),
+    RUNS,
+  )
+})

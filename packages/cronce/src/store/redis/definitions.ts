@@ -43,8 +43,17 @@ export function writeSettings({ definition, revision, source, createdAt, updated
   return `${encodeName(definition.job)}\n${tenant}\n${app}\n${json}`
 }
 
+/** By their text: schedules that were made together mostly have the same. */
+const read = new Map<string, Settings>()
+const MOST_READ = 1_000
+
 export function readSettings(text: string): Settings {
-  return JSON.parse(text.slice(text.indexOf('\n{') + 1)) as Settings
+  const known = read.get(text)
+  if (known !== undefined) return known
+  const settings = JSON.parse(text.slice(text.indexOf('\n{') + 1)) as Settings
+  if (read.size >= MOST_READ) read.clear()
+  read.set(text, settings)
+  return settings
 }
 
 /** Whether `state` leaves the settings as they are. A definition counts only with a new revision. */
