@@ -121,7 +121,13 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     name: 'postgres-claim-row-deleted-too-early',
     rule: 'P3',
     breaks: 'The row of a claim goes although one of its runs is open.',
-    edits: [edit('store/postgres/sql/records.sql', ' and not {schema}._names_runner(c.runner, c.keys)', '')],
+    edits: [
+      edit(
+        'store/postgres/sql/records.sql',
+        ' and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))',
+        '',
+      ),
+    ],
     caughtBy: tests(RACES, 'claims are forgotten with the settlement that ends their last run, and not before'),
   },
   {

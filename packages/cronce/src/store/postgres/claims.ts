@@ -6,7 +6,7 @@ import type { Change } from '../../model/change.ts'
  */
 export class Claims {
   readonly #schedules = new Map<number, Set<string>>()
-  readonly #claims = new Map<string, Set<number>>()
+  readonly #claims = new Map<string, readonly number[]>()
   /** Those whose schedules have all been settled. */
   readonly #finished = new Set<number>()
 
@@ -14,8 +14,8 @@ export class Claims {
   add(id: number, changes: readonly Change[]): void {
     this.#schedules.set(id, new Set(changes.map((change) => change.id)))
     for (const change of changes) {
-      const claims = this.#claims.get(change.id) ?? new Set()
-      this.#claims.set(change.id, claims.add(id))
+      const claims = this.#claims.get(change.id)
+      this.#claims.set(change.id, claims === undefined ? [id] : [...claims, id])
     }
   }
 

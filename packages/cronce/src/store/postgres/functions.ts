@@ -42,6 +42,7 @@ function placed(text: string, schema: string): string {
   }
   return text
     .replaceAll('{states}', () => SQL.states)
+    .replaceAll('{definitions}', () => SQL.definitionColumns)
     .replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 

@@ -37,7 +37,7 @@ export interface StateColumns {
 export interface StatesAnswer extends StoreMoment {
   readonly states: StateColumns
   /** Those that came along. */
-  readonly definitions?: readonly DefinitionColumns[] | null
+  readonly definitions?: DefinitionColumns
 }
 
 export interface DueAnswer extends StatesAnswer {
@@ -47,15 +47,16 @@ export interface DueAnswer extends StatesAnswer {
   readonly othersAt: Instant | null
 }
 
-/** A row of `_definitions` as it is read. Its texts are JSON, which the server need not take apart. */
-export type DefinitionColumns = readonly [
-  id: number,
-  revision: number,
-  createdAt: Instant,
-  updatedAt: Instant,
-  source: string,
-  definition: string,
-]
+/** Rows of `_definitions` as they are read. The texts are JSON, which the server need not take apart. */
+export interface DefinitionColumns {
+  /** `null`: there are none. */
+  readonly id: readonly number[] | null
+  readonly revision: readonly number[]
+  readonly createdAt: readonly Instant[]
+  readonly updatedAt: readonly Instant[]
+  readonly source: readonly string[]
+  readonly definition: readonly string[]
+}
 
 /** A row of `_definitions`, which never changes. */
 interface DefinitionRow {
@@ -108,17 +109,19 @@ export class Definitions {
     forgetOldest(this.#known, MOST_KEPT)
     forgetOldest(this.#sources, MOST_PARSED)
     forgetOldest(this.#parsed, MOST_PARSED)
-    this.add(definitions ?? [])
+    if (definitions !== undefined) this.add(definitions)
     return states.key === null ? [] : states.definition.filter((id) => !this.#rows.has(id))
   }
 
-  add(rows: readonly DefinitionColumns[]): void {
-    for (const [id, revision, createdAt, updatedAt, text, definition] of rows) {
-      const source = this.#sources.get(text) ?? (JSON.parse(text) as Source)
-      this.#sources.set(text, source)
-      const parsed = this.#parsed.get(definition) ?? (JSON.parse(definition) as Definition)
-      this.#parsed.set(definition, parsed)
-      this.#rows.set(id, { revision, createdAt, updatedAt, source, definition: parsed })
+  add(columns: DefinitionColumns): void {
+    for (const [index, id] of columns.id?.entries() ?? []) {
+      this.#rows.set(id, {
+        revision: columns.revision[index]!,
+        createdAt: columns.createdAt[index]!,
+        updatedAt: columns.updatedAt[index]!,
+        source: parsedOnce(this.#sources, columns.source[index]!),
+        definition: parsedOnce(this.#parsed, columns.definition[index]!),
+      })
       if (id > this.#newest) this.#newest = id
     }
   }
@@ -161,6 +164,14 @@ export class Definitions {
     }
     return states
   }
+}
+
+function parsedOnce<Value>(known: Map<string, Value>, text: string): Value {
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const parsed = JSON.parse(text) as Value
+  known.set(text, parsed)
+  return parsed
 }
 
 /** Half of them, the first ones, if there are more than so many. */

@@ -392,10 +392,12 @@ select exists (
       or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
 $cronce$;
 
--- A claim is over when no schedule names its instance for any of its keys.
-create function {schema}._finish_claims(_ids bigint[]) returns void language sql
+-- A claim is over when no schedule names its instance for any of its keys. \`_settled\`: keys whose runs this transaction has ended,
+-- which most often are just those of one claim.
+create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns void language sql
 as $cronce$
-delete from {schema}._claims c where c.id = any (_ids) and not {schema}._names_runner(c.runner, c.keys)
+delete from {schema}._claims c
+ where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
 $cronce$;
 
 -- A line as lists answer it, with the notes of its run.
@@ -594,7 +596,7 @@ begin
            ),
            'states', (select {states} from found k where k.place <= _most),
            'definitions', (
-             select json_agg(json_build_array(d.id, d.revision, d.created_at, d.updated_at, d.source, d.definition))
+             select {definitions}
                from found f
               cross join lateral (select * from {schema}._definitions d where d.id = f.definition offset 0) d
               where f.place <= _most and f.definition > _known::bigint
@@ -660,11 +662,14 @@ $cronce$;
     k.place, (select r.instance from {schema}._runners r where r.number = k.runner), k.due_at, k.token::text, k.claim, k.started_at
   )) filter (where k.runner > 0))`,
   look: `select exists (select from {schema}._live($1::text, $2::text, $3::text::bigint))::text as answer`,
-  definitions: `select coalesce((
-         select json_agg(json_build_array(d.id, d.revision, d.created_at, d.updated_at, d.source, d.definition))
+  definitionColumns: `json_build_object(
+  'id', array_agg(d.id), 'revision', array_agg(d.revision), 'createdAt', array_agg(d.created_at), 'updatedAt', array_agg(d.updated_at),
+  'source', array_agg(d.source), 'definition', array_agg(d.definition))`,
+  definitions: `select (
+         select {definitions}
            from json_array_elements_text($1::text::json) as w (id)
           cross join lateral (select * from {schema}._definitions d where d.id = w.id::bigint offset 0) d
-       ), '[]')::text as answer`,
+       )::text as answer`,
   newer: `select coalesce((
          select to_json(n.name)
            from {schema}._clocks k
@@ -1010,7 +1015,7 @@ begin
     _results := _results || _result;
   end loop;
 
-  if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+  if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
   if _head.channel is not null and 'applied' = any (_results) then perform pg_notify(_head.channel, _head.payload); end if;
   with made as (
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -1081,7 +1086,7 @@ begin
     insert into {schema}._claims (runner, claim, claimed_at, keys)
     select _claimant.number, _head.claim, _at.now, array_agg(m.key) from moved m having count(*) > 0
     returning id, keys into _id, _claimed;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
     if _head.channel is not null and _id is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(
@@ -1140,7 +1145,7 @@ begin
       on conflict (space, hour, outcome, backend) do update set fires = n.fires + excluded.fires
     )
     select array_agg(m.key) into _settled from moved m;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, _settled); end if;
     if _head.channel is not null and _settled is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(

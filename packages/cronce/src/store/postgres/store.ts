@@ -123,7 +123,7 @@ export function openStore<Tx>(
       const answer = await send<Answer>(statement, values)
       const missing = definitions.missing(answer)
       if (missing.length > 0) {
-        definitions.add(await send<DefinitionColumns[]>(statements.definitions, [JSON.stringify(missing)]))
+        definitions.add(await send<DefinitionColumns>(statements.definitions, [JSON.stringify(missing)]))
       }
       const states = definitions.decode(answer.states, newer)
       if (states !== null) return [answer, states]

@@ -336,7 +336,7 @@ begin
     _results := _results || _result;
   end loop;
 
-  if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+  if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
   if _head.channel is not null and 'applied' = any (_results) then perform pg_notify(_head.channel, _head.payload); end if;
   with made as (
     insert into {schema}._claims (runner, claim, claimed_at, keys)

@@ -49,7 +49,7 @@ begin
     insert into {schema}._claims (runner, claim, claimed_at, keys)
     select _claimant.number, _head.claim, _at.now, array_agg(m.key) from moved m having count(*) > 0
     returning id, keys into _id, _claimed;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
     if _head.channel is not null and _id is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(
@@ -108,7 +108,7 @@ begin
       on conflict (space, hour, outcome, backend) do update set fires = n.fires + excluded.fires
     )
     select array_agg(m.key) into _settled from moved m;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished); end if;
+    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, _settled); end if;
     if _head.channel is not null and _settled is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(

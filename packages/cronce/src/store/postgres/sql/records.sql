@@ -152,10 +152,12 @@ select exists (
       or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
 $cronce$;
 
--- A claim is over when no schedule names its instance for any of its keys.
-create function {schema}._finish_claims(_ids bigint[]) returns void language sql
+-- A claim is over when no schedule names its instance for any of its keys. `_settled`: keys whose runs this transaction has ended,
+-- which most often are just those of one claim.
+create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns void language sql
 as $cronce$
-delete from {schema}._claims c where c.id = any (_ids) and not {schema}._names_runner(c.runner, c.keys)
+delete from {schema}._claims c
+ where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
 $cronce$;
 
 -- A line as lists answer it, with the notes of its run.

@@ -141,7 +141,7 @@ begin
            ),
            'states', (select {states} from found k where k.place <= _most),
            'definitions', (
-             select json_agg(json_build_array(d.id, d.revision, d.created_at, d.updated_at, d.source, d.definition))
+             select {definitions}
                from found f
               cross join lateral (select * from {schema}._definitions d where d.id = f.definition offset 0) d
               where f.place <= _most and f.definition > _known::bigint
@@ -211,12 +211,17 @@ json_build_object(
 -- name: look
 select exists (select from {schema}._live($1::text, $2::text, $3::text::bigint))::text as answer
 
+-- name: definitionColumns
+json_build_object(
+  'id', array_agg(d.id), 'revision', array_agg(d.revision), 'createdAt', array_agg(d.created_at), 'updatedAt', array_agg(d.updated_at),
+  'source', array_agg(d.source), 'definition', array_agg(d.definition))
+
 -- name: definitions
-select coalesce((
-         select json_agg(json_build_array(d.id, d.revision, d.created_at, d.updated_at, d.source, d.definition))
+select (
+         select {definitions}
            from json_array_elements_text($1::text::json) as w (id)
           cross join lateral (select * from {schema}._definitions d where d.id = w.id::bigint offset 0) d
-       ), '[]')::text as answer
+       )::text as answer
 
 -- name: newer
 select coalesce((
