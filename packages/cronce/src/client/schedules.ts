@@ -1,11 +1,9 @@
 import type { MissedChoice } from '../model/schedule.ts'
 import { SCHEDULE_STATES } from '../model/state-of.ts'
-import { announceRetirements } from '../policy/deployment.ts'
 import { type Author, pause, resume } from '../policy/pause.ts'
-import { remove } from '../policy/remove.ts'
 import { skipNext } from '../policy/skip-next.ts'
 import type { InTransaction, ScheduleQuery } from '../store/store.ts'
-import { readStore, writeStore } from './ask-store.ts'
+import { readStore } from './ask-store.ts'
 import { type BackfillAnswer, type BackfillOptions, backfill } from './backfill.ts'
 import { type Changed, changeSchedule, scheduleNotFound } from './change-schedule.ts'
 import { type CreatedMany, type CreateManyOptions, createMany, type Entries } from './create-many.ts'
@@ -16,6 +14,7 @@ import type { ClientParts } from './parts.ts'
 import { type Authored, optionalInstant, optionalText, readAuthored, readCommand } from './read-command.ts'
 import { readName } from './read-name.ts'
 import { optionInvalid, readBoolean, readChoice, readInstant } from './read-option.ts'
+import { removeSchedule } from './remove-schedule.ts'
 import type { NewSchedule, When } from './schedule-options.ts'
 import { type Triggered, type TriggerNowOptions, triggerSchedule } from './trigger-schedule.ts'
 import type { ScheduleView } from './views.ts'
@@ -114,14 +113,7 @@ export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
     },
     async remove(name, options) {
       const { force = false } = readCommand(options, ['force'])
-      const command = { force: readBoolean('force', force) }
-      const id = readName('schedule', name)
-      let app: string | null = null
-      await changeSchedule(parts, id, (state, context) => {
-        app = state.source.kind === 'code' ? state.source.app : null
-        return remove(state, command, context)
-      })
-      if (app !== null) await announceRemoval(parts, app, id)
+      await removeSchedule(parts, readName('schedule', name), { force: readBoolean('force', force) })
     },
     async pause(name, options) {
       const { until, missed = 'skip', ...authored } = readCommand(options, ['author', 'note', 'until', 'missed'])
@@ -197,16 +189,5 @@ function readFilter({ job, state, prefix, tenant, app }: Filter): Omit<ScheduleQ
     prefix: optionalText('prefix', prefix),
     tenant: optionalText('tenant', tenant),
     app: optionalText('app', app),
-  }
-}
-
-const ANNOUNCEMENTS = 5
-
-/** Live processes of the app that declare the schedule declare it again with their next heartbeat. */
-async function announceRemoval<Tx>({ store }: ClientParts<Tx>, app: string, id: string): Promise<void> {
-  for (let tries = 0; tries < ANNOUNCEMENTS; tries++) {
-    const { app: record } = await readStore('load an app', () => store.loadApp(app))
-    if (record === null) return
-    if (await writeStore('change an app', () => store.saveApp(announceRetirements(record, [id])))) return
   }
 }

@@ -5,7 +5,7 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
-import { hasSameTiming } from '../policy/continue.ts'
+import { hasSameTiming, isOldName } from '../policy/continue.ts'
 import type { Context, Refusal } from '../policy/decision.ts'
 import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../policy/define.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from '../policy/deployment.ts'
 import { holderOf, namesOfJobs } from '../policy/job-names.ts'
 import { isRefusal } from '../policy/refusals.ts'
-import { retire, settleHeld } from '../policy/retire.ts'
+import { adopt, retire, settleHeld } from '../policy/retire.ts'
 import { markOf } from '../policy/series.ts'
 import { listFires, ofFire } from '../store/list-views.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
@@ -57,6 +57,7 @@ const LONGEST_MS = 3_600_000
 const VERIFY_MS = LONGEST_MS
 
 const NAME_TAKEN = 'SCHEDULE_NAME_TAKEN'
+const RENAME_IGNORED = 'RENAME_IGNORED'
 /** A declaration may be refused for a reason that passes: the schedule that has the name may be removed or retired. */
 const PASSING: ReadonlySet<string> = new Set(['SCHEDULE_BEHIND', 'SCHEDULE_BUSY', NAME_TAKEN])
 
@@ -301,11 +302,12 @@ export function deployer(core: Core): Deployer {
     if (unread.length > 0) return 'outdated'
     refusals = refused
     lookedUp.clear()
+    reportIgnoredRenames(record)
     const isWaiting = (id: string): boolean =>
       held.has(id) || refused.some(({ schedule, code }) => schedule === id && code === NAME_TAKEN)
     core.renamedJobs = renamedJobs(
       wishes,
-      states,
+      named,
       (id, old) => isWaiting(id) && outrankedBy(record, deployment, old) === null,
     )
     core.foreignJobs = foreign
@@ -313,6 +315,16 @@ export function deployer(core: Core): Deployer {
     if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
+  }
+
+  /** One id for two releases: then both names belong to the deployment, and are two jobs. */
+  const reportIgnoredRenames = (record: AppRecord): void => {
+    const { declares, explicit } = findDeployment(record, deployment)!
+    for (const { id: schedule, was } of declared) {
+      if (was === undefined || !explicit || !declares.includes(was) || names.includes(was)) continue
+      const message = `The rename of ${was} to ${schedule} is ignored, and both run: processes of the deployment ${deployment} declare both names. Give each release an id of its own.`
+      reportOnce(`${RENAME_IGNORED} ${schedule}`, { schedule, code: RENAME_IGNORED, message })
+    }
   }
 
   const wishOn = (state: ScheduleState | null, wish: Wish, states: ReadonlyMap<string, ScheduleState>): DefineWish => {
@@ -445,6 +457,7 @@ export function deployer(core: Core): Deployer {
     const isDeciding = !explicit || newestExplicit(record)?.id === deployment
     const stops = new Map<string, { readonly renamedTo: string; readonly leavesDue: boolean }>()
     const held: string[] = []
+    const adopted = new Map<string, string>()
     for (const wish of several) {
       const own = states.get(wish.id) ?? null
       // Only whether it is accepted matters here, which does not depend on what is on record.
@@ -463,6 +476,7 @@ export function deployer(core: Core): Deployer {
       }
       const holder = isActive ? undefined : otherHolder(wish, own, states)
       if (holder !== undefined && !hasSameTiming(holder.definition, wish.definition)) held.push(holder.id)
+      if (holder !== undefined && !isOldName(holder)) adopted.set(holder.id, wish.id)
     }
     if (held.length > 0) {
       const settled = await change(
@@ -472,6 +486,15 @@ export function deployer(core: Core): Deployer {
         record,
       )
       if (settled !== 'done') return settled
+    }
+    if (adopted.size > 0) {
+      const done = await change(
+        'rename',
+        [...adopted.keys()],
+        (name, state, at) => (state === null ? null : adopt(state, adopted.get(name)!, at)),
+        record,
+      )
+      if (done !== 'done') return done
     }
     if (stops.size === 0) return 'done'
     const announced = announceRetirements(record, [...stops.keys()])
@@ -586,7 +609,9 @@ function isRenamedTo({ retiredAt, retirements }: ScheduleState, id: string): boo
 /** The schedule of another app that has an old name of the job, if this app has the job under no name. */
 function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState | undefined {
   if (otherHolder(wish, null, states) !== undefined) return undefined
-  return wish.otherNames.flatMap((name) => foreign.get(name) ?? []).find(isActive)
+  return wish.otherNames
+    .flatMap((name) => foreign.get(name) ?? [])
+    .find((state) => isActive(state) || isRenamedTo(state, wish.id))
 }
 
 /** A job must not run here under a new name while another app runs it under the old one. */
@@ -617,16 +642,16 @@ function otherHolder(
 /** By each old name, the declared job that runs what still waits under it, and all that is due while the new name waits to be free. */
 function renamedJobs(
   wishes: ReadonlyMap<string, Wish>,
-  states: ReadonlyMap<string, ScheduleState>,
+  { states, foreign }: Named,
   isWaiting: (id: string, old: string) => boolean,
 ): ReadonlyMap<string, RenamedJob> {
   const jobs = new Map<string, RenamedJob>()
   for (const { id, otherNames } of wishes.values()) {
-    for (const { id: old, source, retiredAt, retirements } of otherNames.flatMap((name) => states.get(name) ?? [])) {
-      const isRenamed = retiredAt !== null && retirements?.at(-1)?.renamedTo !== undefined
-      if (isRenamed) jobs.set(old, { job: id, upTo: null })
-      else if (retiredAt === null && source.kind === 'code' && isWaiting(id, old))
-        jobs.set(old, { job: id, upTo: source.number })
+    for (const old of otherNames) {
+      const state = states.get(old)
+      if (state === undefined ? !foreign.has(old) : state.retiredAt !== null) jobs.set(old, { job: id, upTo: null })
+      else if (state?.source.kind === 'code' && isWaiting(id, old))
+        jobs.set(old, { job: id, upTo: state.source.number })
     }
   }
   return jobs

@@ -56,9 +56,10 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
     const isFree = (state: ScheduleState): boolean => {
       const wish = wanted.get(state.id)
       if (wish === undefined) return false
-      return (
-        isYielded(state, wish.id, about, owned.has(wish.id)) && takeSchedule(state, wish.id, wish, context) !== null
-      )
+      // A rename that stopped half-way: nobody has the new name, and nobody is left to go on with it.
+      const isUnfinished = about.isGone && !loaded.schedules.some(({ id }) => id === wish.id)
+      const owns = owned.has(wish.id) || isUnfinished
+      return isYielded(state, wish.id, about, owns) && takeSchedule(state, wish.id, wish, context) !== null
     }
     return { theirs, free: loaded.schedules.filter(isFree).map(({ id }) => id) }
   }

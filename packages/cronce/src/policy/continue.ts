@@ -37,6 +37,11 @@ export function namesBefore({ id, retirements = [] }: ScheduleState): readonly s
   return [...new Set(retirements.flatMap(({ renamedTo }) => renamedTo ?? []))].filter((name) => name !== id)
 }
 
+/** Whether this is an old name of a job that has another one now. */
+export function isOldName({ retiredAt, retirements }: ScheduleState): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.renamedTo !== undefined
+}
+
 /** Whether two definitions have the same instants. */
 export function hasSameTiming(a: Definition, b: Definition): boolean {
   const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end

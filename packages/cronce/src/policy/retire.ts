@@ -1,6 +1,7 @@
 import { ending } from '../model/outcome.ts'
 import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
+import { isOldName } from './continue.ts'
 import type { Context, Decision } from './decision.ts'
 import { begin, choicesOfFire, type Draft, finish, set } from './draft.ts'
 import { endFire } from './fires.ts'
@@ -59,4 +60,13 @@ export function endFrozen(draft: Draft): void {
   for (const fire of draft.open.filter((open) => !isRunning(open))) {
     if (frozenUntil(retiredAt, choicesOfFire(draft, fire)) <= now) endFire(draft, fire, ending('retired'))
   }
+}
+
+/** A schedule that had left the code goes on under another name after all: what waits under the old one runs there. */
+export function adopt(state: ScheduleState, renamedTo: string, context: Context): Decision | null {
+  const last = state.retirements?.at(-1)
+  if (state.retiredAt === null || last === undefined || isOldName(state)) return null
+  const draft = begin(state, context)
+  set(draft, { retirements: [...state.retirements!.slice(0, -1), { ...last, renamedTo }] })
+  return finish(draft)
 }

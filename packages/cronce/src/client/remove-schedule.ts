@@ -1,0 +1,61 @@
+import type { ScheduleState } from '../model/schedule.ts'
+import { isOldName, namesBefore } from '../policy/continue.ts'
+import { announceRetirements } from '../policy/deployment.ts'
+import { isRefusal } from '../policy/refusals.ts'
+import { remove } from '../policy/remove.ts'
+import { readStore, writeStore } from './ask-store.ts'
+import { changeAny, changeSchedule } from './change-schedule.ts'
+import type { ClientParts } from './parts.ts'
+
+interface RemoveCommand {
+  readonly force: boolean
+}
+
+export async function removeSchedule<Tx>(parts: ClientParts<Tx>, id: string, command: RemoveCommand): Promise<void> {
+  let app: string | null = null
+  await changeSchedule(parts, id, async (state, context) => {
+    app = appOf(state)
+    const decision = remove(state, command, context)
+    if (!isRefusal(decision)) await removeOldNames(parts, state, command)
+    return decision
+  })
+  if (app !== null) await announceRemoval(parts, app, id)
+}
+
+/**
+ * Before a job goes, its old names go: whoever declares it again continues where the name that is left has stopped, and that would be
+ * before the instants that the removed name has run.
+ */
+async function removeOldNames<Tx>(
+  parts: ClientParts<Tx>,
+  state: ScheduleState,
+  command: RemoveCommand,
+  seen = new Set([state.id]),
+): Promise<void> {
+  const names = namesBefore(state).filter((name) => !seen.has(name))
+  if (names.length === 0) return
+  for (const name of names) seen.add(name)
+  const { schedules } = await readStore('load old names', () => parts.store.load(names))
+  for (const old of schedules.filter((one) => isOldName(one) && appOf(one) === appOf(state))) {
+    await removeOldNames(parts, old, command, seen)
+    await changeAny(parts, old.id, (found, context) => {
+      return found !== null && isOldName(found) ? remove(found, command, context) : null
+    })
+  }
+}
+
+const ANNOUNCEMENTS = 5
+
+/** Live processes of the app that declare the schedule declare it again with their next heartbeat, and judge anew what is to retire. */
+async function announceRemoval<Tx>({ store }: ClientParts<Tx>, app: string, id: string): Promise<void> {
+  for (let tries = 0; tries < ANNOUNCEMENTS; tries++) {
+    const { app: record } = await readStore('load an app', () => store.loadApp(app))
+    if (record === null) return
+    const announced = { ...announceRetirements(record, [id]), tidiedFor: null }
+    if (await writeStore('change an app', () => store.saveApp(announced))) return
+  }
+}
+
+function appOf({ source }: ScheduleState): string | null {
+  return source.kind === 'code' ? source.app : null
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
+
+// What becomes of the old names of a renamed job when something else happens to the job, too.
+
+const MINUTE = 60_000
+const EACH_MINUTE = '* * * * *'
+const HOURLY = '0 * * * *'
+
+const declare =
+  (...jobs: (string | { readonly name: string; readonly cron?: string; readonly was?: string })[]): Declare =>
+  (app) => {
+    for (const job of jobs) {
+      const { name, cron = EACH_MINUTE, was } = typeof job === 'string' ? { name: job } : job
+      app.job(name, was === undefined ? { cron } : { cron, was }, () => {})
+    }
+  }
+
+const stop = (fleet: Fleet, member: Member): Promise<void> => fleet.world.until(member.app.stop())
+
+/** In minutes, what was run of these schedules. */
+function ran(fleet: Fleet, ...names: string[]): number[] {
+  const own = fleet.handled.filter(({ schedule }) => names.includes(schedule))
+  return own.map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE).sort((one, other) => one - other)
+}
+
+const minutes = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+const IDS = [(id: string) => id, () => undefined] as const
+
+test('schedules of the old name go on though the process with the new one came after the old name was retired', async () => {
+  for (const id of IDS) {
+    const fleet = await createFleet()
+    const worker = await fleet.add(declare('bill', 'ping'), { deployment: id('v1') })
+    const web = await fleet.add(declare('mail', 'ping'), { deployment: id('v1') })
+    await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })
+    await fleet.advance('150s')
+    await fleet.add(declare('mail', 'ping'), { deployment: id('v2') })
+    await stop(fleet, web)
+    await stop(fleet, worker)
+    await fleet.advance('90s')
+    assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+    await fleet.add(declare({ name: 'invoice', was: 'bill' }, 'ping'), { deployment: id('v2') })
+    await fleet.advance('30m')
+    assert.deepEqual(ran(fleet, 'bill for Ada').slice(-20), minutes(15, 34))
+    fleet.end()
+  }
+})
+
+test('a fire that was frozen when its name left the code runs under the new name that comes later', async () => {
+  for (const id of IDS) {
+    const fleet = await createFleet()
+    const daily = { cron: '2 0 * * *' }
+    const worker = await fleet.add(declare({ name: 'bill', ...daily }, 'ping'), { deployment: id('v1') })
+    await fleet.advance('90s')
+    await fleet.add(declare('mail', 'ping'), { deployment: id('v2') })
+    await stop(fleet, worker)
+    await fleet.advance('3m')
+    await fleet.add(declare({ name: 'invoice', was: 'bill', ...daily }, 'ping'), { deployment: id('v2') })
+    await fleet.advance('10m')
+    assert.deepEqual(ran(fleet, 'bill', 'invoice'), [2])
+    fleet.end()
+  }
+})
+
+test('schedules of the old name go on when somebody has removed that name', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(declare('bill'), { deployment: 'v1' })
+  await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })
+  await fleet.advance('150s')
+  await fleet.add(declare({ name: 'invoice', was: 'bill' }), { deployment: 'v2' })
+  await stop(fleet, old)
+  await fleet.advance('3m')
+  await fleet.operator.schedules.remove('bill')
+  await fleet.advance('70m')
+  assert.deepEqual(ran(fleet, 'bill for Ada').slice(-60), minutes(16, 75))
+  fleet.end()
+})
+
+test('a renamed job that is removed by force, and is still in the code, begins anew', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(declare('bill'), { deployment: 'v1' })
+  await fleet.advance('150s')
+  await fleet.operator.schedules.pause('bill')
+  await fleet.add(declare({ name: 'invoice', was: 'bill' }), { deployment: 'v2' })
+  await stop(fleet, old)
+  await fleet.advance('3m')
+  await fleet.operator.schedules.resume('invoice')
+  await fleet.advance('26h')
+  await fleet.operator.schedules.remove('invoice', { force: true })
+  await fleet.advance('30m')
+  const { pause } = await fleet.operator.schedules.get('invoice')
+  assert.equal(pause, null)
+  const last = ran(fleet, 'invoice').at(-1)!
+  assert.ok(last >= 26 * 60 + 33, `${last}`)
+  assert.equal(await fleet.operator.schedules.find('bill'), null)
+  fleet.end()
+})
+
+test('a name that comes back after its later names were removed runs nothing that those have run', async () => {
+  for (const chain of [['bill', 'invoice'] as const, ['bill', 'invoice', 'receipt'] as const]) {
+    for (const force of [false, true]) {
+      const fleet = await createFleet()
+      let last = await fleet.add(declare({ name: 'bill', cron: HOURLY }, 'ping'), { deployment: 'v1' })
+      await fleet.advance('150s')
+      for (const [index, name] of chain.slice(1).entries()) {
+        const next = declare({ name, was: chain[index]!, cron: HOURLY }, 'ping')
+        const member = await fleet.add(next, { deployment: `v${index + 2}` })
+        await stop(fleet, last)
+        last = member
+        await fleet.advance('61m')
+      }
+      const current = chain.at(-1)!
+      if (!force) {
+        const without = await fleet.add(declare('ping'), { deployment: 'without' })
+        await stop(fleet, last)
+        last = without
+        await fleet.advance('3m')
+      }
+      await stop(fleet, last)
+      await fleet.operator.schedules.remove(current, { force })
+      await fleet.advance('1m')
+      await fleet.add(declare({ name: 'bill', cron: HOURLY }, 'ping'), { deployment: 'v1' })
+      await fleet.advance('5m')
+      const all = ran(fleet, ...chain)
+      assert.deepEqual(all, [...new Set(all)], `${chain.join()} ${force}`)
+      fleet.end()
+    }
+  }
+})
+
+test('a removal that is refused leaves the old names of the job', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(declare('bill'), { deployment: 'v1' })
+  await fleet.advance('150s')
+  await fleet.add(declare({ name: 'invoice', was: 'bill' }), { deployment: 'v2' })
+  await stop(fleet, old)
+  await fleet.advance('3m')
+  await assert.rejects(fleet.operator.schedules.remove('invoice'), { code: 'SCHEDULE_IN_CODE' })
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+  fleet.end()
+})
+
+test('a rename that stopped half-way is finished by another app that has the job from then on', async () => {
+  for (const isPaused of [false, true]) {
+    const fleet = await createFleet()
+    const all = { cron: EACH_MINUTE, misfire: 'all' } as const
+    const first = await fleet.add((app) => app.job('bill', all, () => {}), { app: 'shop', deployment: 'v1' })
+    await fleet.advance('150s')
+    if (isPaused) await fleet.operator.schedules.pause('bill', { missed: 'all' })
+    await stop(fleet, first)
+    await fleet.advance('10m')
+    const renamed: Declare = (app) => void app.job('invoice', { ...all, was: 'bill' }, () => {})
+    const half = fleet.make(renamed, { app: 'shop', deployment: 'v2' })
+    half.at('declare:sent', () => half.crash())
+    half.app.start().catch(() => {})
+    await fleet.advance('5s')
+    await fleet.add(renamed, { app: 'billing', deployment: 'v3' })
+    await fleet.advance('20m')
+    if (isPaused) await fleet.operator.schedules.resume('invoice')
+    await fleet.advance('5m')
+    assert.deepEqual(ran(fleet, 'bill', 'invoice').slice(0, 36), minutes(0, 35), `${isPaused}`)
+    fleet.end()
+  }
+})
+
+test('a dropped job whose retired schedule was removed is not run by an old process that is still up', async () => {
+  const fleet = await createFleet()
+  await fleet.add(declare('bill', 'ping'), { deployment: 'v1' })
+  await fleet.advance('90s')
+  await fleet.add(declare('ping'), { deployment: 'v2' })
+  await fleet.advance('15m')
+  await fleet.operator.schedules.remove('bill')
+  await fleet.advance('60m')
+  assert.ok(ran(fleet, 'bill').at(-1)! <= 12)
+  fleet.end()
+})
+
+test('one id for the releases before and after a rename is reported, since both names run', async () => {
+  const fleet = await createFleet()
+  await fleet.add(declare('bill'), { deployment: 'always' })
+  await fleet.advance('90s')
+  const renamed = await fleet.add(declare({ name: 'invoice', was: 'bill' }), { deployment: 'always' })
+  await fleet.advance('3m')
+  const told = fleet.told.filter(({ member, event }) => member === renamed && event.type === 'schedule.refused')
+  assert.deepEqual(
+    told.map(({ event }) => event.type === 'schedule.refused' && event.code),
+    ['RENAME_IGNORED'],
+  )
+  fleet.end()
+})
