@@ -19,9 +19,15 @@ export interface Claimer {
   /** Until the engine stops. Never rejects. */
   loop(): Promise<void>
   /** One look. Answers how long there is nothing more to do, 0 if there may be more. Throws when the store does. */
-  look(options?: { readonly patienceMs: number }): Promise<number>
+  look(options?: LookOptions): Promise<number>
   /** Resolves when no claim is under way. */
   answered(): Promise<void>
+}
+
+export interface LookOptions {
+  readonly patienceMs: number
+  /** Leave what becomes due after the first look that was told so. */
+  readonly isLast?: boolean
 }
 
 /** What a look with nothing to come waits for: a ring. Bounded, so that a lost one costs time and nothing else. */
@@ -38,6 +44,10 @@ const FULL_MS = 250
 const FULL_LONGEST_MS = 4_000
 /** What has been due for this long, and was not claimed, is planned also by an instance that has had no room for as long. */
 const LEFT_MS = 1_000
+/** The same for an instance that has room again and again, and never enough: it would rather claim than plan. */
+const BEHIND_MS = 5_000
+/** So many times more are looked through while those found are all planned. */
+const MOST_PAGES = 8
 /** A fire whose instances keep dying has its instance to itself for so long, then others begin beside it. */
 const ALONE_MS = 60_000
 /** Between two looks at the schedules of others, times the number of instances: the fleet looks as often as one would. */
@@ -59,8 +69,11 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let passedOver = 0
   /** The last look left some of our own behind, or met others who were faster. */
   let isPatient = false
-  /** Since when it has had no room, by the monotonic clock; `null`: it has room. */
-  let fullSince: number | null = null
+  /** Since when every look left something due, by the monotonic clock; `null`: the last one did not. */
+  let leftSince: number | null = null
+  let planPages = 1
+  /** What is due later is not for this instance, which is about to leave. */
+  let upTo = Number.POSITIVE_INFINITY
   /** Until then it looks at its own only. */
   let ownUntil = Number.NEGATIVE_INFINITY
   /** Fires found on record although their schedule had not got to them. */
@@ -69,25 +82,23 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   const fullTimes = new Map<string, number>()
   let claiming: Promise<unknown> = Promise.resolve()
 
-  const look = async ({ patienceMs } = core.settings): Promise<number> => {
+  const look = async (options: LookOptions = core.settings): Promise<number> => {
     core.agenda.begin()
-    return core.agenda.end(await lookOnce(patienceMs), patienceMs)
-  }
-
-  /** When it was all there was to do, the next thing to do is known, and the store need not be asked for it. */
-  const lookOnce = async (patienceMs: number): Promise<number> => {
     await leaseHolds(core)
     const room = roomOf(core)
     const jobs = askFor()
+    const ms = room > 0 && jobs.length > 0 ? await lookOnce(options, room, jobs) : untilNotFull(core)
+    if (room === 0 || jobs.length === 0) core.leftSome = true
+    return core.agenda.end(await planWhatIsLeft(ms, room, jobs), options.patienceMs)
+  }
+
+  /** When it was all there was to do, the next thing to do is known, and the store need not be asked for it. */
+  const lookOnce = async (
+    { patienceMs, isLast = false }: LookOptions,
+    room: number,
+    jobs: DueQuery['jobs'],
+  ): Promise<number> => {
     core.leftSome = true
-    if (room > 0) fullSince = null
-    if (room === 0 && mayStart(core) && jobs.length > 0) {
-      const now = core.parts.clock.mono()
-      fullSince ??= now
-      const leftMs = fullSince + LEFT_MS - now
-      return leftMs > 0 ? leftMs : planWhileBusy(jobs)
-    }
-    if (room === 0 || jobs.length === 0) return untilNotFull(core)
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
     // One more, to see whether that was all.
@@ -97,8 +108,10 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const isOwn = sentAt < ownUntil && patienceMs > 0 && passedOver === 0
     const query = { jobs, patienceMs: isOwn ? ENDLESS_MS : isPatient ? longMs : patienceMs, limit }
     const found = await callStore(core, 'due', () => core.parts.store.due(query))
-    // They are due for good, and nothing to do here.
-    const due = { ...found, schedules: found.schedules.filter((state) => !core.undecided.has(state)) }
+    if (isLast) upTo = Math.min(upTo, found.now)
+    // Some are due for good, and nothing to do here.
+    const isFor = (state: ScheduleState): boolean => !core.undecided.has(state) && (state.wakeAt ?? 0) <= upTo
+    const due = { ...found, schedules: found.schedules.filter(isFor) }
     core.time.observe(due.now, sentAt)
     if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
     sweptAt = sentAt
@@ -113,7 +126,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
       passedOver = 0
       fruitless = 0
       core.leftSome = false
-      return mayHelp ? 0 : waitMs(core, due, sweptAt)
+      return isLast ? LONG_MS : mayHelp ? 0 : waitMs(core, due, sweptAt)
     }
     // With a backlog, throughput counts: fewer, larger writes cost the store less.
     const claimed = claim(due, room, isBehind ? BATCH : PART)
@@ -152,7 +165,10 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
         if (part.status === 'rejected') throw part.reason
         return part.value
       })
-      await planOnly(decisions.filter((_, index) => results[index]!.kind === 'full').map(({ change }) => change.id))
+      const full = new Set(
+        decisions.filter((_, index) => results[index]!.kind === 'full').map(({ change }) => change.id),
+      )
+      if (full.size > 0) await planOnly({ ...due, schedules: due.schedules.filter(({ id }) => full.has(id)) })
       return results
     } finally {
       core.claiming.delete(claim)
@@ -189,36 +205,48 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     return decisions
   }
 
-  /** Whoever has no room starts nothing, but what nobody else took in a while does not wait to be decided. */
+  /** What nobody took in a while does not wait to be decided, whether or not it can be started. */
+  const planWhatIsLeft = async (ms: number, room: number, jobs: DueQuery['jobs']): Promise<number> => {
+    const now = core.parts.clock.mono()
+    if (!core.leftSome) leftSince = null
+    if (!core.leftSome || !mayStart(core) || jobs.length === 0) return ms
+    leftSince ??= now
+    const leftMs = leftSince + (room === 0 ? LEFT_MS : BEHIND_MS) - now
+    if (leftMs > 0) return room === 0 ? leftMs : ms
+    if (room > 0) leftSince = now
+    const restMs = await planWhileBusy(jobs)
+    return room === 0 ? restMs : ms
+  }
+
   const planWhileBusy = async (jobs: DueQuery['jobs']): Promise<number> => {
     const sentAt = core.parts.clock.mono()
-    const due = await callStore(core, 'due', () => core.parts.store.due({ jobs, patienceMs: LEFT_MS, limit: BATCH }))
+    const limit = BATCH * planPages
+    const due = await callStore(core, 'due', () => core.parts.store.due({ jobs, patienceMs: LEFT_MS, limit }))
     core.time.observe(due.now, sentAt)
     if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
-    const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS)
-    await planOnly(left.map(({ id }) => id))
+    const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS && wakeAt <= upTo)
+    const isAnyPlanned = await planOnly({ ...due, schedules: left })
+    planPages = isAnyPlanned || due.schedules.length < limit ? 1 : Math.min(planPages * 2, MOST_PAGES)
     // Of what waits for room, further instants may come.
     if (due.schedules.length > 0) return LEFT_MS
     return Math.max(LEFT_MS, Math.min(untilNotFull(core), waitMs(core, due, sentAt)))
   }
 
-  /** Nobody may start it for now, but what becomes of its instants is decided in time all the same. */
-  const planOnly = async (ids: readonly string[]): Promise<void> => {
-    if (ids.length === 0) return
-    const loaded = await callStore(core, 'plan (read)', () => core.parts.store.load(ids))
-    if (!core.epochs.observe(loaded.epoch)) return
-    const context = core.context(loaded)
+  /** Nobody may start these for now, but what becomes of their instants is decided in time all the same. True: there were some. */
+  const planOnly = async (found: Pick<Due, 'now' | 'epoch' | 'schedules'>): Promise<boolean> => {
+    const context = core.context(found)
     const newest = newestZoneData(core)
     const decisions: Decision[] = []
-    for (const state of loaded.schedules) {
+    for (const state of found.schedules) {
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
       const decision = core.undecided.try(state, () => advance(state, context, null, known ?? NOTHING))
       if (decision !== null && !isPutOff(state, decision)) decisions.push(decision)
     }
-    if (decisions.length === 0) return
+    if (decisions.length === 0) return false
     const changes = decisions.map(({ change }) => change)
     follow(decisions, (await callStore(core, 'plan', () => core.parts.store.apply(changes))).results)
+    return true
   }
 
   const follow = (decisions: readonly Decision[], results: readonly ChangeResult[]): void => {

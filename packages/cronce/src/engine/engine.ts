@@ -235,7 +235,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
         for (;;) {
           await core.epochs.ready()
           // Nobody else may be there to run what is theirs, and we are not going to be here when it turns out.
-          const waitMs = await claims.look({ patienceMs: 0 })
+          const waitMs = await claims.look({ patienceMs: 0, isLast: true })
           if (waitMs === 0) continue
           if (core.runs.size === 0) break
           await core.runs.empty()

@@ -49,6 +49,7 @@ export async function execute<Tx>(
   core.runs.add(run)
   // What the store has acknowledged is known, and so is when it is due again; else somebody must look.
   let isKnown = false
+  let freesPlace = false
   let settled: Settled = 'lost'
   try {
     await core.parts.sync('run:starting')
@@ -73,6 +74,9 @@ export async function execute<Tx>(
     if (ended.kind === 'gave-up') tellOverran(core as Core, run)
     const settlement = handedBack(core as Core, run, ended) ?? settlementOf(run, ended, job.retryable)
     const wake = settlement.handBack !== null || wakesWaiters(aside?.kind ?? null, core.parts.store.info)
+    // Before it ends: the look that follows is to see also those who waited for its place.
+    freesPlace = slots.length > 0 && core.fullUntil.size > 0
+    if (freesPlace) core.fullUntil.clear()
     settled = await settler.add(schedule, settlement, wake)
     isKnown = settled === 'settled'
     // A transaction that was given up may have been committed after all: then nobody overtook it.
@@ -82,9 +86,9 @@ export async function execute<Tx>(
     run.end()
     core.runs.remove(run)
     core.known.released(schedule)
-    const hadLimits = slots.length > 0 && core.fullUntil.size > 0
-    if (hadLimits) core.fullUntil.clear()
-    if (!isKnown || hadLimits || core.leftSome) core.claimAlarm.ring()
+    freesPlace ||= slots.length > 0 && core.fullUntil.size > 0
+    if (freesPlace) core.fullUntil.clear()
+    if (!isKnown || freesPlace || core.leftSome) core.claimAlarm.ring()
   }
 }
 

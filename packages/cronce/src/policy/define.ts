@@ -4,7 +4,7 @@ import { policyOf } from '../model/policy.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { Definition, Instant, Retirement, ScheduleState, Source } from '../model/schedule.ts'
 import { MAX_STEPS } from './bounds.ts'
-import { continueJob, hasSameTiming, stretchBefore } from './continue.ts'
+import { continueJob, hasSameTiming, isOldName, stretchBefore } from './continue.ts'
 import type { Context, Decision, Refusal } from './decision.ts'
 import { findDeployment, highestOf, newestExplicit, outrankedBy, rankOf } from './deployment.ts'
 import { begin, type Draft, finish, set } from './draft.ts'
@@ -303,7 +303,7 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
   if (source.app !== wanted.source.app) {
     return standing?.takesFrom === source.app
       ? refuseTaking(id, wanted, standing)
-      : taken(id, takenBy(state, source.app), source.app)
+      : taken(id, takenBy(state, source.app), isOldName(state) ? undefined : source.app)
   }
   if (standing === undefined) return wanted.source.number >= source.number ? null : superseded(id, source.app)
   return retiredAt === null

@@ -23,6 +23,9 @@ async function countReasons(fleet: Fleet, schedule: string): Promise<Record<stri
   return counts
 }
 
+const countAll = (counts: Record<string, number>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0)
+
 for (const [misfire, overlap] of [
   ['latest', 'skip'],
   ['skip', 'skip'],
@@ -123,5 +126,51 @@ test('a fire that becomes late behind an active one is judged when it does, not 
   assert.deepEqual(await countReasons(fleet, 'tick'), { open: 2 })
   await fleet.advance('10s')
   assert.deepEqual(await countReasons(fleet, 'tick'), { late: 1, open: 1 })
+  fleet.end()
+})
+
+test('a job that waits for a place in a group gets one, though another job of the group always has a fire that waits', async () => {
+  const fleet = await createFleet()
+  await fleet.add((app, member) => {
+    const group = { name: 'database', limit: 1 }
+    app.job('bill', { every: '10s', group }, () => {})
+    app.job('copy', { every: '1s', overlap: 'queue', group }, () => member.clock.sleep(2_500))
+  })
+  await fleet.advance('5m')
+  assert.ok(latenesses(fleet, 'bill').length >= 25, `${latenesses(fleet, 'bill').length} of 30 ran`)
+  assert.ok(latenesses(fleet, 'copy').length >= 90)
+  fleet.end()
+})
+
+test('what becomes of an instant is decided though more schedules wait for room than one look shows', async () => {
+  const fleet = await createFleet()
+  const at = NEW_YEAR + 60 * SECOND
+  await fleet.add(
+    (app, member) => {
+      app.job('report', {}, () => member.clock.sleep(600 * SECOND))
+      app.job('tick', { every: '10s', misfire: 'skip', start: at + 5 * SECOND }, () => {})
+    },
+    { concurrency: 20 },
+  )
+  for (let number = 0; number < 600; number++)
+    await fleet.operator.schedules.create(`report ${number}`, { job: 'report', at })
+  await fleet.advance('6m')
+  const reasons = await countReasons(fleet, 'tick')
+  assert.ok(countAll(reasons) >= 29, JSON.stringify(reasons))
+  fleet.end()
+})
+
+test('what becomes of an instant is decided though an instance always has older work, and room for it now and then', async () => {
+  const fleet = await createFleet()
+  await fleet.add(
+    (app, member) => {
+      app.job('copy', { every: '500ms', overlap: { kind: 'queue-all', limit: 1_000 } }, () => member.clock.sleep(700))
+      app.job('tick', { every: '10s', misfire: 'skip' }, () => {})
+    },
+    { concurrency: 1 },
+  )
+  await fleet.advance('5m')
+  const reasons = await countReasons(fleet, 'tick')
+  assert.ok(countAll(reasons) >= 28, JSON.stringify(reasons))
   fleet.end()
 })

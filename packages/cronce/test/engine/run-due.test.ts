@@ -77,3 +77,17 @@ test('a silent instance that runs nothing of ours is not waited for', async () =
   assert.ok(fleet.now() - before < 5_000)
   fleet.end()
 })
+
+test('whoever only looks once leaves what becomes due meanwhile, however long the work takes', async () => {
+  const fleet = await createFleet()
+  const declare: Declare = (app, member) => app.job('copy', '* * * * *', () => member.clock.sleep(70_000))
+  await fleet.advance('1s')
+  await runDue(fleet, declare)
+  await fleet.advance('1m')
+  await runDue(fleet, declare)
+  assert.deepEqual(runs(fleet), ['00:01 1'])
+  await fleet.advance('3m')
+  await runDue(fleet, declare)
+  assert.equal(runs(fleet).length, 2)
+  fleet.end()
+})
