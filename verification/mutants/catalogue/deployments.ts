@@ -77,6 +77,46 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: definition('one instant in code is missed if its record may have been deleted: it may have run'),
   },
   {
+    name: 'late-instant-of-a-retired-schedule-lost',
+    rule: 'P5',
+    breaks: 'One instant that passed while its schedule was retired leaves no record when the schedule returns.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        'if (!isMoved && (from <= mark || isRenamed(draft.state))) return',
+        'if (!isMoved) return',
+      ),
+    ],
+    caughtBy: definition(
+      'one instant in code that passed while its schedule was retired is on record, as misfire skip says after 1 h',
+    ),
+  },
+  {
+    name: 'instant-run-again-after-a-rollback',
+    rule: 'P1',
+    breaks: 'One instant that has run is planned again when its retired schedule returns and its record was deleted.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        '!isMoved && (from <= mark || isRenamed(draft.state))',
+        '!isMoved && isRenamed(draft.state)',
+      ),
+    ],
+    caughtBy: definition(
+      'one instant in code that has run does not run again when a retired schedule returns, also without its record',
+    ),
+  },
+  {
+    name: 'late-instant-lost-by-a-rename',
+    rule: 'P5',
+    breaks:
+      'One instant that passed while its schedule was retired leaves no record when the job returns under a new name.',
+    edits: [edit('policy/define.ts', 'isOnce || isRenamed(holder)', 'isRenamed(holder)')],
+    caughtBy: definition(
+      'one instant in code goes to the name that takes over from a retired one, unless the old name has planned it',
+    ),
+  },
+  {
     name: 'taken-name-never-freed',
     rule: 'rule 42',
     breaks: 'A declaration that was refused because its name was taken is not tried again when the name is free.',

@@ -171,8 +171,9 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
 function markAfter(draft: Draft, wanted: DefineWish, isMoved: boolean): Instant {
   const { now } = draft.context
   const mark = markOf(draft.state)
-  if (!isMoved) return Math.max(mark, now)
   const from = planFrom(wanted, now + 1)
+  // The same rule has planned what is behind its mark; what it had not planned when it was renamed belongs to another name.
+  if (!isMoved && (from <= mark || isRenamed(draft.state))) return Math.max(mark, now)
   if (from > mark) return from - 1
   return from > now ? now : markBefore(draft, from, wanted.onRecord ?? [])
 }
@@ -210,9 +211,14 @@ function takeOver(draft: Draft, holder: ScheduleState, wanted: DefineWish): Inst
   return plannedTo
 }
 
-/** Whether what the holder of a job has not planned is planned under the name that takes over. */
+/**
+ * Whether what the holder of a job has not planned is planned under the name that takes over. One instant always is: a late declaration
+ * leaves it to the misfire policy, under whichever name.
+ */
 function goesOn(holder: ScheduleState, wanted: DefineWish): boolean {
-  return (isRenamed(holder) || isUndone(holder, wanted)) && hasSameTiming(holder.definition, wanted.definition)
+  const isOnce = wanted.source.kind === 'code' && wanted.definition.trigger?.kind === 'at'
+  const isLeft = isOnce || isRenamed(holder) || isUndone(holder, wanted)
+  return isLeft && hasSameTiming(holder.definition, wanted.definition)
 }
 
 /**

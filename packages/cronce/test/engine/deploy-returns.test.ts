@@ -96,3 +96,32 @@ test('an id that is used again after all its processes stopped may change defini
   assert.deepEqual(await ruleOf(), cron(3))
   fleet.end()
 })
+
+for (const [title, ranFirst] of [
+  ['passed while its job was retired runs once, when the job is back', false],
+  ['has run does not run again after a rollback without the job', true],
+] as const) {
+  test(`one instant that ${title}`, async () => {
+    const fleet = await createFleet()
+    const at = NEW_YEAR + 30 * 60_000
+    const migrate: Declare = (app, member) => {
+      jobs('mail')(app, member)
+      app.job('migrate', { at }, () => {})
+    }
+    let last = await fleet.add(migrate, { deployment: 'v1' })
+    await fleet.advance(ranFirst ? '40m' : '2m')
+    const releases = [jobs('mail'), migrate, jobs('mail'), migrate]
+    for (const [index, declare] of releases.entries()) {
+      await fleet.world.until(last.app.stop())
+      last = await fleet.add(declare, { deployment: `v${index + 2}` })
+      await fleet.advance('40m')
+      assert.equal(await stateOf(fleet, 'migrate'), index % 2 === 0 ? 'retired' : 'finished')
+    }
+    const runs = fleet.handled.filter(({ schedule }) => schedule === 'migrate')
+    assert.deepEqual(
+      runs.map(({ dueAt, startedAt }) => [dueAt, startedAt > at + 60_000]),
+      [[at, !ranFirst]],
+    )
+    fleet.end()
+  })
+}

@@ -24,7 +24,13 @@ import {
 } from './keeper.ts'
 
 const CODE = { kind: 'code', app: 'shop', number: 3 } as const
+const ONE_PM = { kind: 'at', at: NOON + HOUR } as const
 const every = (everyMs: number) => ({ kind: 'every', everyMs, anchor: 0 }) as const
+
+/** A newer deployment does not declare the schedule. */
+function drop(keeper: Keeper): void {
+  keeper.take(retire(keeper.it, { app: 'shop', ...DROPPED, number: 4 }, keeper.context))
+}
 
 test('a new schedule begins with the first instant that is not over, and makes up for nothing', () => {
   const sharp = new Keeper()
@@ -429,4 +435,65 @@ test('whether one instant in code is on record must be known if the schedule has
   keeper.advance()
   const wish = { definition: definition({ trigger: { kind: 'at', at: NOON + 90 * MINUTE } }), source: CODE }
   assert.equal(refusalOf(define(keeper.it, keeper.id, wish, keeper.context)), 'RECORD_UNREAD')
+})
+
+for (const [late, lateness, expected] of [
+  ['latest', HOUR, '13:00 open'],
+  ['latest', 2 * DAY, '13:00 missed too-late'],
+  ['skip', HOUR, '13:00 missed late'],
+] as const) {
+  test(`one instant in code that passed while its schedule was retired is on record, as misfire ${late} says after ${lateness / HOUR} h`, () => {
+    const parts = { trigger: ONE_PM, policy: { misfire: { ...DEFAULT_POLICY.misfire, late } } }
+    const keeper = given(parts, CODE)
+    drop(keeper)
+    keeper.now = ONE_PM.at + lateness
+    for (let turn = 0; turn < 3; turn++) {
+      assert.ok(keeper.define(parts, CODE) !== null)
+      const started = keeper.advance()
+      assert.equal(started.length, expected.endsWith('open') && turn === 0 ? 1 : 0)
+      assert.deepEqual([story(keeper), keeper.it.nextAt], [[expected], null])
+      drop(keeper)
+      keeper.now += MINUTE
+    }
+  })
+}
+
+test('one instant in code that has run does not run again when a retired schedule returns, also without its record', () => {
+  for (const isRecordKept of [true, false]) {
+    const keeper = given({ trigger: ONE_PM }, CODE)
+    keeper.now = ONE_PM.at
+    keeper.settle(keeper.advance()[0]!, 'completed')
+    drop(keeper)
+    if (!isRecordKept) keeper.fires.clear()
+    keeper.now += HOUR
+    keeper.define({ trigger: ONE_PM }, CODE)
+    assert.deepEqual(keeper.advance(), [])
+    assert.deepEqual([story(keeper), keeper.it.nextAt], [isRecordKept ? ['13:00 succeeded completed'] : [], null])
+  }
+})
+
+test('one instant in code that a renamed schedule left to another name is not planned under the old one', () => {
+  const keeper = given({ trigger: ONE_PM }, CODE)
+  const by = { cause: 'renamed', deployment: 'v2', number: 4, renamedTo: 'invoice', leavesDue: true } as const
+  keeper.take(retire(keeper.it, { app: 'shop', ...by }, keeper.context))
+  keeper.now = ONE_PM.at + HOUR
+  keeper.define({ trigger: ONE_PM }, CODE)
+  assert.deepEqual([keeper.advance(), story(keeper), keeper.it.nextAt], [[], [], null])
+})
+
+test('one instant in code goes to the name that takes over from a retired one, unless the old name has planned it', () => {
+  for (const isPlanned of [false, true]) {
+    const old = given({ trigger: ONE_PM }, CODE)
+    if (isPlanned) {
+      old.now = ONE_PM.at
+      old.settle(old.advance()[0]!, 'completed')
+    }
+    drop(old)
+    const keeper = new Keeper('invoice')
+    keeper.now = ONE_PM.at + HOUR
+    const wish = { definition: definition({ trigger: ONE_PM }), source: { ...CODE, number: 5 }, holder: old.it }
+    keeper.take(define(null, keeper.id, wish, keeper.context))
+    keeper.advance()
+    assert.deepEqual([story(keeper), keeper.it.nextAt], [isPlanned ? [] : ['13:00 open'], null])
+  }
 })
