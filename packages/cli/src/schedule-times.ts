@@ -1,5 +1,6 @@
 import type { ScheduleView } from 'cronce'
 import { trigger as makeTrigger } from 'cronce/cron'
+import { upcomingInstants } from 'cronce/internal'
 
 type Series = Pick<ScheduleView, 'trigger' | 'startAt' | 'endAt'>
 
@@ -20,19 +21,21 @@ export function* unskippedAfter(
   for (const at of instantsAfter(schedule, after)) if (!schedule.skipped.includes(at)) yield at
 }
 
-/** Up to so many of the fires of a schedule after `from`, within its window and its limit, whether or not it is paused. */
+/** At most `count` of the instants after `from` at which the schedule will fire, as the HTTP API computes them. */
 export function comingOf(schedule: ScheduleView, from: number, count: number, to = Number.POSITIVE_INFINITY): number[] {
-  const { limit, fired, state } = schedule
-  if (state === 'retired' || state === 'finished') return []
-  const room = limit === null ? count : Math.min(count, Math.max(0, limit - fired))
   const coming: number[] = []
-  if (room === 0) return coming
-  for (const at of unskippedAfter(schedule, from)) {
-    if (at >= to) break
+  if (count === 0) return coming
+  for (const at of upcomingInstants(schedule, { from: from + 1, to })) {
+    if (at === null) continue
     coming.push(at)
-    if (coming.length === room) break
+    if (coming.length === count) break
   }
   return coming
+}
+
+/** When the schedule fires next: past if no instance has planned it yet, `null` if never or not before an operator resumes it. */
+export function nextFireOf(schedule: ScheduleView): number | null {
+  return comingOf(schedule, Number.NEGATIVE_INFINITY, 1)[0] ?? null
 }
 
 /** Beyond this it is no longer of interest how many. */

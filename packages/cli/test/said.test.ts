@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { createHandler } from '@cronce/server'
 import { type Connection, connect } from 'cronce'
 import { COMMON_FLAGS } from '../src/commands/help.ts'
 import { COMMANDS } from '../src/commands/index.ts'
@@ -56,6 +57,57 @@ describe('an instant that was skipped', () => {
     assert.equal(described[0], after.nextAt)
     assert.equal(listed.nextAt, after.nextAt)
     assert.equal(forecast.fires, 1)
+  })
+})
+
+describe('a paused schedule', () => {
+  const day = 86_400_000
+  const names = ['paused-until', 'paused-open', 'paused-limit']
+  let next: (name: string) => Promise<string[][]>
+
+  before(async () => {
+    await client.schedules.create('paused-until', { job: 'report', cron: '0 5 * * *' })
+    await client.schedules.create('paused-open', { job: 'report', cron: '0 5 * * *' })
+    await client.schedules.create('paused-limit', { job: 'report', cron: '0 5 * * *', limit: 5 })
+    const until = Date.now() + 3 * day
+    await client.schedules.pause('paused-until', { until })
+    await client.schedules.pause('paused-limit', { until })
+    await client.schedules.pause('paused-open')
+    next = async (name) => {
+      const server = createHandler(client, { access: () => 'read', logger: false })
+      const answer = await server(new Request(`http://host/api/v1/schedules/${name}/next?count=3`))
+      const { items } = (await answer.json()) as { items: number[] }
+      const described: number[] = JSON.parse((await say('describe', name, '-n', '3', '--json')).stdout).next
+      const listed = (await say('list', name, '--utc')).stdout.match(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?= UTC)/)?.[0]
+      return [
+        JSON.parse((await say('next', name, '-n', '3', '--json')).stdout).next,
+        described.map((at) => new Date(at).toISOString()),
+        items.map((at) => new Date(at).toISOString()),
+        [listed === undefined ? '' : `${listed.replace(' ', 'T')}.000Z`],
+      ]
+    }
+  })
+
+  // Other tests count the schedules.
+  after(() => Promise.all(names.map((name) => client.schedules.remove(name))))
+
+  test('is due next after the pause, by next, describe, list and HTTP alike', async () => {
+    const { nextAt, pause } = await client.schedules.get('paused-until')
+    const [first = 0, ...more] = [0, 1, 2, 3, 4, 5, 6]
+      .map((days) => nextAt! + days * day)
+      .filter((at) => at >= pause!.untilAt!)
+    const expected = [first, ...more].slice(0, 3).map((at) => new Date(at).toISOString())
+    assert.deepEqual(await next('paused-until'), [expected, expected, expected, expected.slice(0, 1)])
+  })
+
+  test('uses up its limit during the pause', async () => {
+    const [told, described, answered] = await next('paused-limit')
+    assert.deepEqual([told?.length, described, answered], [2, told, told])
+  })
+
+  test('is not due while its pause has no end', async () => {
+    assert.deepEqual(await next('paused-open'), [[], [], [], ['']])
+    assert.match((await say('next', 'paused-open')).stderr, /^note: paused-open is paused\.\n$/)
   })
 })
 

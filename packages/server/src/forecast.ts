@@ -1,4 +1,5 @@
-import { type ScheduleView, trigger } from 'cronce'
+import type { ScheduleView } from 'cronce'
+import { upcomingInstants } from 'cronce/internal'
 import type { Steps } from './steps.ts'
 
 export interface Stretch {
@@ -6,32 +7,20 @@ export interface Stretch {
   readonly from: number
   /** Not included. */
   readonly to: number
-  /** At most so many instants. */
+  /** The maximum number of instants. */
   readonly most: number
 }
 
-/**
- * The instants at which a schedule will be due, as things are: not while it is paused, not beyond its end or its limit. The
- * first one may have passed, if nobody has come to it yet. Ends early when the steps are spent.
- */
+/** The instants of `upcomingInstants`, at most `most` of them. Ends early when the steps are used up. */
 export async function* upcoming(
   schedule: ScheduleView,
   { from, to, most }: Stretch,
   steps: Steps,
 ): AsyncGenerator<number, void, undefined> {
-  const { nextAt, pause, endAt, limit, fired } = schedule
-  if (schedule.trigger === null || nextAt === null || schedule.retiredAt !== null) return
-  if (pause !== null && pause.untilAt === null) return
-  const line = trigger(schedule.trigger)
-  const before = Math.min(to, endAt ?? Number.POSITIVE_INFINITY)
-  const earliest = Math.max(from, pause?.untilAt ?? Number.NEGATIVE_INFINITY)
-  // What falls into a pause or is not asked for counts towards the limit all the same.
-  let at = limit === null && earliest > nextAt ? line.next(earliest - 1) : nextAt
-  let left = limit === null ? Number.POSITIVE_INFINITY : limit - fired
   let given = 0
-  for (; at !== null && at < before && left > 0; at = line.next(at), left--) {
+  for (const at of upcomingInstants(schedule, { from, to })) {
     if (given === most || !(await steps.take())) return
-    if (at < earliest) continue
+    if (at === null) continue
     given++
     yield at
   }

@@ -66,6 +66,17 @@ describe('a look ahead', () => {
     assert.deepEqual([items.length >= 3, cut], [true, false])
   })
 
+  test('leaves out instants that were skipped, which the limit has counted already', async () => {
+    const [schedule] = await counting(1)
+    const first = schedule!.nextAt!
+    const skipping = { ...schedule!, skipped: [first + 60_000], limit: 3, fired: 1 }
+    const found = await forecast([skipping], { from: 0, to: Number.POSITIVE_INFINITY, most: 5 }, new Steps())
+    assert.deepEqual(
+      found.items.map(({ dueAt }) => (dueAt - first) / 60_000),
+      [0, 2],
+    )
+  })
+
   test('lets others have their turn in between', async () => {
     const [schedule] = await counting(1)
     let turns = 0

@@ -9,6 +9,7 @@ import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
 import { type Column, formOf, note, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readPage } from '../paging.ts'
 import { countSteps } from '../progress.ts'
+import { nextFireOf } from '../schedule-times.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
@@ -47,6 +48,7 @@ export const list: Command = {
 
 interface Row extends ScheduleView {
   readonly recent: readonly FireView[]
+  readonly nextFireAt: number | null
 }
 
 function runList(args: Args, io: Io): Promise<number> {
@@ -59,10 +61,11 @@ function runList(args: Args, io: Io): Promise<number> {
     const wantsStrip = form === 'table' || form === 'wide' || form === 'json' || form === 'jsonl'
     const progress = countSteps(io, 'read', items.length)
     const rows = await inParallel(items, AT_A_TIME, async (schedule): Promise<Row> => {
-      if (!wantsStrip) return { ...schedule, recent: [] }
+      const nextFireAt = nextFireOf(schedule)
+      if (!wantsStrip) return { ...schedule, nextFireAt, recent: [] }
       const { items: recent } = await client.fires.list({ schedule: schedule.name, limit: STRIP })
       progress.step()
-      return { ...schedule, recent }
+      return { ...schedule, nextFireAt, recent }
     })
     progress.end()
     printList(
@@ -71,7 +74,7 @@ function runList(args: Args, io: Io): Promise<number> {
         next,
         columns: columnsIn(tz, io.now),
         name: ({ name }) => name,
-        json: ({ recent, ...schedule }) => ({
+        json: ({ recent, nextFireAt: _column, ...schedule }) => ({
           ...schedule,
           words: triggerWords(schedule.trigger, tz),
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
@@ -108,9 +111,9 @@ async function schedulesOf(client: Connection, args: Args, prefix: string | unde
   return readPage(args, async ({ limit }) => ({ items: args.has('all') ? all : all.slice(0, limit), next: null }))
 }
 
-/** A paused one is due when somebody says so. */
-function dueNext({ nextAt, state }: ScheduleView): number {
-  return nextAt === null || state !== 'active' ? Number.MAX_SAFE_INTEGER : nextAt
+/** A schedule that never fires again, or not before an operator resumes it, comes last. */
+function dueNext(schedule: ScheduleView): number {
+  return nextFireOf(schedule) ?? Number.MAX_SAFE_INTEGER
 }
 
 const STATE_COLORS: Readonly<Record<ScheduleView['state'], Color | undefined>> = {
@@ -133,11 +136,11 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
     { title: 'EXPRESSION', value: ({ trigger }) => triggerText(trigger), wide: true },
     { title: 'JOB', value: ({ job }) => job, wide: true },
     { title: 'APP', value: ({ app }) => app ?? '-', wide: true },
-    { title: 'NEXT', value: ({ nextAt, state }) => (state === 'active' ? when(nextAt) : '-'), drop: 2 },
+    { title: 'NEXT', value: ({ nextFireAt }) => when(nextFireAt), drop: 2 },
     {
       title: 'IN',
-      value: ({ nextAt, state }) => (nextAt === null || state !== 'active' ? '-' : untilWords(nextAt, now)),
-      color: ({ nextAt, state }) => (state === 'active' && isOverdue(nextAt, now) ? 'yellow' : undefined),
+      value: ({ nextFireAt }) => (nextFireAt === null ? '-' : untilWords(nextFireAt, now)),
+      color: ({ nextFireAt }) => (isOverdue(nextFireAt, now) ? 'yellow' : undefined),
     },
     { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : roughWords(last.dueAt, now)), drop: 1 },
     { title: 'LAST SUCCESS', value: ({ last }) => when(last.succeededAt), wide: true },

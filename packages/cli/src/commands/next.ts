@@ -8,7 +8,7 @@ import { note, printJson } from '../output.ts'
 import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { comingOf } from '../schedule-times.ts'
-import { timeFlag, zoneOf } from '../time-words.ts'
+import { formatInstant, timeFlag, zoneOf } from '../time-words.ts'
 import { triggerZone } from '../trigger-words.ts'
 import { UsageError } from '../usage-error.ts'
 import { effectWords } from '../zone-marks.ts'
@@ -29,6 +29,7 @@ export const next: Command = {
   about: [
     'Distances such as "in 3 h" count from --from. A fire at --from itself is not listed.',
     'Of a schedule the expression and its rules come from the store, and --tz is the zone of the times printed.',
+    'Times inside its pause, times that were skipped and times beyond its end or limit are not listed.',
   ].join('\n'),
   flags: {
     count: {
@@ -87,9 +88,12 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
     const to = timeFlag(args, 'to', { tz, now: io.now })
     const fires = comingOf(schedule, from, count, to)
     const notes = []
-    if (schedule.state !== 'active') notes.push(`${name} is ${schedule.state}.`)
+    const { state, pause } = schedule
+    const until = pause === null || pause.untilAt === null ? '' : ` until ${formatInstant(pause.untilAt, tz)}`
+    if (state !== 'active') notes.push(`${name} is ${state}${until}.`)
     if (schedule.trigger === null) notes.push(`${name} is run only when it is triggered.`)
-    else if (fires.length < count && to === undefined) notes.push('There are no fires after these.')
+    else if (fires.length < count && to === undefined && pause?.untilAt !== null)
+      notes.push('There are no fires after these.')
     if (schedule.trigger === null) print({ tz, from, trigger: null }, fires, args, io, notes)
     else print({ tz, from, trigger: makeTrigger(schedule.trigger) }, fires, args, io, notes)
     return 0

@@ -45,7 +45,8 @@ export function forecastOf(
   const moments = new Map<number, ScheduleView[]>()
   const estimated: string[] = []
   for (const schedule of schedules) {
-    const fires = comingOf(schedule, begin - 1, MOST_FIRES + 1, end)
+    // The load after all pauses have ended.
+    const fires = comingOf({ ...schedule, pause: null }, begin - 1, MOST_FIRES + 1, end)
     if (fires.length <= MOST_FIRES) {
       for (const at of fires) {
         counts[Math.floor((at - begin) / HOUR_MS)]!++

@@ -34,7 +34,10 @@ export interface ScheduleView {
   /** The last ten stretches in which it was retired, the latest last; the current one has `to: null`. Its instants in them did not fire. */
   readonly retirements: readonly Retirement[]
   readonly pause: PauseView | null
-  /** When it is due next; frozen while it is paused. `null`: never again, or only when triggered. */
+  /**
+   * When it is due next. `null`: never again, or only when triggered. While the schedule is paused, this is the first due time that
+   * has not been decided: it may be inside the pause, and then does not fire on time.
+   */
   readonly nextAt: number | null
   /** Instants to come that an operator skipped. */
   readonly skipped: readonly number[]

@@ -230,7 +230,7 @@ function scheduleFields(): Readonly<Record<string, Schema>> {
       ),
     ),
     pause: orNull(object({ at: AT, untilAt: orNull(AT), note: orNull(TEXT), author: orNull(TEXT), missed: MISSED })),
-    nextAt: orNull(AT),
+    nextAt: about(orNull(AT), 'While it is paused, this may be inside the pause: see listNext.'),
     skipped: about(array(AT), 'Instants to come that an operator skipped.'),
     last: object({ dueAt: orNull(AT), succeededDueAt: orNull(AT), succeededAt: orNull(AT) }),
     failedInRow: INTEGER,
