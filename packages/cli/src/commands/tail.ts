@@ -20,7 +20,10 @@ export const tail: Command = {
     ['cronce tail billing reports', 'of these schedules only'],
     ['cronce tail --from now-10m --jsonl', 'and what happened within ten minutes, for a program'],
   ],
-  about: 'Read from the records of the store, so it is about a second late. It ends with Ctrl-C.',
+  about: [
+    'Read from the records of the store, so it is about a second late. It ends with Ctrl-C.',
+    '--from leaves out the end of a fire that was due more than a day before that time: see cronce runs.',
+  ].join('\n'),
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only of this job' },
     from: { type: 'string', value: 'TIME', help: 'Begin with what happened since then (default now)' },

@@ -26,7 +26,8 @@ export type FeedEntry =
 
 export interface FeedOptions {
   /**
-   * Begin with what is on record since then: starts and ends of runs, and ends of fires, whose fire was due at most an hour before.
+   * Begin with what is on record since then: starts and ends of runs, and ends of fires, whose fire was due at most a day before
+   * it. Lists are ordered by due time, so an end of an older fire is not found. A `gap` follows if more was due than one look reads.
    * @default now
    */
   readonly from?: When | undefined
@@ -45,6 +46,8 @@ const PAGES = 10
 const HOUR_MS = 3_600_000
 /** History that is older may have been pruned. */
 const KEPT_MS = 24 * HOUR_MS
+/** How long before `from` a fire may have been due whose end is looked up in the records. */
+const DUE_BEFORE_MS = 24 * HOUR_MS
 /** Between two looks: records of ends may be pruned if it takes longer. */
 const LONGEST_SILENCE_MS = HOUR_MS
 /** Starts that were reported, so that they are not reported again: more than a look can find. */
@@ -154,7 +157,7 @@ class FeedReader<Tx> {
   /** Runs that go on, and in the first look those on record, by start. A run that ended meanwhile is among the ends. */
   async #runs(): Promise<FoundRuns> {
     const open = await this.#listRuns({ outcome: 'open' })
-    const past = this.#history === null ? NO_RUNS : await this.#listRuns({ from: this.#history - HOUR_MS })
+    const past = this.#history === null ? NO_RUNS : await this.#listRuns({ from: this.#history - DUE_BEFORE_MS })
     const byStart = [...past.items, ...open.items].sort((one, other) => one.startedAt - other.startedAt)
     return { items: byStart, isCut: past.isCut }
   }
@@ -181,7 +184,7 @@ class FeedReader<Tx> {
       .map((run) => ({ kind: 'run.ended', at: run.endedAt ?? now, run }) as const)
     const byRun = new Set(runs.items.map(reasonKey))
     for (const outcome of ['skipped', 'missed', 'cancelled', 'abandoned', 'failed'] as const) {
-      const query = { outcome, from: from - HOUR_MS, limit: PAGE, after: null }
+      const query = { outcome, from: from - DUE_BEFORE_MS, limit: PAGE, after: null }
       const { items: fires, next } = await this.#ask('list fires', () => listFires(this.#store, query))
       isCut ||= next !== null
       const ended = fires.filter(({ endedAt }) => (endedAt ?? 0) >= from).map(viewFire)

@@ -133,6 +133,35 @@ test('a start that is older than what is surely kept is a gap', async () => {
   )
 })
 
+test('a feed from an earlier instant finds what ended since then and was due up to a day before', async () => {
+  for (const [hours, isFound] of [
+    [2, true],
+    [23, true],
+    [25, false],
+  ] as const) {
+    const bench = await FeedBench.open()
+    const begun = await bench.begin(1)
+    bench.clock.now += hours * 3_600_000
+    await bench.end(begun)
+    await bench.skip(NOON)
+    const told = (await bench.look(2, () => {}, { from: bench.now - 600 * SECOND })).flat()
+    assert.deepEqual(endedTokens(told), isFound ? begun : [], `${hours} h`)
+    assert.deepEqual([count(told, 'fire.ended'), count(told, 'gap')], [isFound ? 1 : 0, 0], `${hours} h`)
+  }
+})
+
+test('a feed from an earlier instant is a gap if more was due in the day before than it reads', async () => {
+  const bench = await FeedBench.open()
+  const begun = await bench.begin(10_001)
+  await bench.end(begun)
+  bench.clock.now += 3 * 3_600_000
+  const told = await bench.look(2, () => {}, { from: bench.now - 600 * SECOND })
+  assert.deepEqual(
+    told.map((entries) => count(entries, 'gap')),
+    [1, 0],
+  )
+})
+
 test('a run whose record is gone before its end was reported is a gap', async () => {
   const bench = await FeedBench.open()
   const told = await bench.look(4, async (look) => {
