@@ -34,12 +34,12 @@ function instantsAround(trigger: CronTrigger | EveryTrigger, change: number): nu
 
 /**
  * The longest time between two consecutive instants, in whole days and at least one. The latest missed instant is never older
- * than this. Every gap longer than a day contains one of the daily probes; two years contain every gap up to a year.
+ * than this. Every gap longer than a day contains one of the daily probes; four years contain every kind of year.
  */
 export function longestGapDays(trigger: CronTrigger | EveryTrigger, now: number): number {
   if (trigger.kind === 'every') return Math.max(1, Math.ceil(trigger.everyMs / DAY_MS))
   let longest = DAY_MS
-  for (let probe = now; probe < now + 2 * YEAR_MS; probe += DAY_MS) {
+  for (let probe = now; probe < now + 4 * YEAR_MS; probe += DAY_MS) {
     const before = trigger.prev(probe + 1)
     const after = trigger.next(probe)
     if (before !== null && after !== null) longest = Math.max(longest, after - before)

@@ -134,6 +134,21 @@ describe('a CronJob becomes a job', () => {
     }
   })
 
+  test('without a deadline, and with times further apart than the longest window, says that the window is too short', () => {
+    for (const [schedule, days] of [
+      ['0 3 29 2 *', '1461'],
+      ['0 0 1 1 *', '366'],
+      ['@every 9600h', '400'],
+    ] as const) {
+      const spec = `schedule: "${schedule}"`
+      assert.deepEqual(optionsOf({ spec }).misfire, { late: 'latest', window: '365d' })
+      const [finding] = told({ spec }, /startingDeadlineSeconds/)
+      assert.match(finding!, new RegExp(`window of 365d is the longest, and two times are up to ${days} days apart$`))
+    }
+    const [yearly] = told({ spec: 'schedule: "0 0 1 * *"' }, /startingDeadlineSeconds/)
+    assert.match(yearly!, /no two times are further apart$/)
+  })
+
   test('with Forbid as queue, since Kubernetes starts what came due meanwhile when the earlier Job ends', () => {
     const overlap = (spec: string) => optionsOf({ spec: `concurrencyPolicy: Forbid\n${spec}`.trimEnd() }).overlap
     assert.equal(overlap(''), 'queue')

@@ -50,11 +50,17 @@ function readWindow(spec: Manifest, { gapDays, report }: Origin): number {
     report(at, { level: 'changed', what: `startingDeadlineSeconds: ${deadline}`, why, todo: 'look whether it matters' })
     return window
   }
+  const isTooShort = gapDays * 86_400 > window
+  const reach = isTooShort
+    ? `is the longest, and two times are up to ${gapDays} days apart`
+    : 'holds it, since no two times are further apart'
   report(spec, {
     level: 'changed',
     what: 'no startingDeadlineSeconds',
-    why: `Kubernetes starts the latest missed time however late; a misfire.window of ${text} holds it, since no two times are further apart`,
-    todo: 'set misfire: { window } to give up sooner',
+    why: `Kubernetes starts the latest missed time however late; a misfire.window of ${text} ${reach}`,
+    todo: isTooShort
+      ? `if no instance was up for ${text} after a due time, run it with cronce run`
+      : 'set misfire: { window } to give up sooner',
   })
   return window
 }
