@@ -67,7 +67,8 @@ function readWindow(spec: Manifest, { gapDays, report }: Origin): number {
 
 /**
  * With Forbid, Kubernetes starts the latest time that came due meanwhile when the earlier Job ends, if its deadline has not passed:
- * it queues one. `queue` has no deadline, so it fits where the deadline is at least as long as the schedule's longest gap.
+ * it queues one. `queue` has no deadline, so it fits where the deadline is at least as long as the schedule's longest gap. With a
+ * shorter deadline most overlapping times are past it when the earlier Job ends, so `skip` is closer.
  */
 function readOverlap(spec: Manifest, window: number, { isOurs, gapDays, report }: Origin): Pick<JobRecord, 'overlap'> {
   const at = spec.at('concurrencyPolicy')
@@ -82,7 +83,7 @@ function readOverlap(spec: Manifest, window: number, { isOurs, gapDays, report }
           level: 'changed',
           what: 'concurrencyPolicy: Forbid',
           why: `when the earlier Job ends, Kubernetes starts a time that came due in the last ${seconds(window)}; overlap 'skip' does not`,
-          todo: "write overlap: 'queue' if it must run",
+          todo: "write overlap: 'queue' to start it when the earlier run ends, however late",
         })
       }
       // `skip` is the default of jobs.
