@@ -22,12 +22,20 @@ export type InJson<Value> = unknown extends Value
 /** JSON turns an Error into `{}`. Plain data may have a name and a message, too, but not all keys of an Error. */
 type IsError<Value> = Value extends Error ? (keyof Error extends keyof Value ? true : false) : false
 
-type InJsonArray<Values extends readonly unknown[]> = { [Index in keyof Values]: InJson<Values[Index]> }
+/** JSON turns an item that is undefined into `null`, so `once` refuses it. */
+type InJsonArray<Values extends readonly unknown[]> = { [Index in keyof Values]: InJsonItem<Values[Index]> }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: an array of what functions without a result return is void[]
+type InJsonItem<Item> = unknown extends Item ? Item : InJson<Exclude<Item, undefined | void>>
 
 /** What `once` returns for a function that returns this: nothing becomes `null`. */
 export type Jsonified<Value> = unknown extends Value ? Value : Value extends void ? null : InJson<Value>
 
-/** Does not compile with a function whose result JSON would change. */
+/**
+ * Does not compile with a function whose result JSON would change. The compiler cannot decide it for a type parameter: in a generic
+ * function, return `unknown` and assert the result, as in `once(key, (): unknown => row) as Promise<Row>`. The value is still checked
+ * when the function returns.
+ */
 export type ReturnsJson<Value> = [Value] extends [InJson<Value>] ? unknown : JsonWouldChangeTheResult<Value>
 
 /** The function must return plain data: a date as `date.toISOString()`, a map as `Object.fromEntries(map)`. */

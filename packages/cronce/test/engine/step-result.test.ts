@@ -144,6 +144,17 @@ describe('the type of the result of a step or key', () => {
     isSo<Equal<ReturnsJson<never>, unknown>>()
     isSo<Equal<ReturnsJson<{ name: string; message: string; stack?: string }>, unknown>>()
     isSo<Equal<ReturnsJson<unknown>, unknown>>()
+    isSo<Equal<ReturnsJson<unknown[]>, unknown>>()
+    isSo<Equal<ReturnsJson<Receipt[]>, unknown>>()
+    isSo<Equal<ReturnsJson<[id: string, note?: string]>, unknown>>()
+    isSo<Equal<ReturnsJson<[head: Receipt, ...tail: Receipt[]]>, unknown>>()
+  })
+
+  test('of a generic function is taken by a function that returns unknown', () => {
+    type Once = <Value>(work: (() => Value) & ReturnsJson<Value>) => Promise<Jsonified<Value>>
+    const keep = <Row extends { id: number }>(once: Once, row: Row): Promise<Row> =>
+      once((): unknown => row) as Promise<Row>
+    assert.equal(typeof keep, 'function')
   })
 
   test('does not exist for values that JSON would change: such a call does not compile', () => {
@@ -156,5 +167,9 @@ describe('the type of the result of a step or key', () => {
     isSo<Equal<Equal<ReturnsJson<Error>, unknown>, false>>()
     isSo<Equal<Equal<ReturnsJson<TypeError | string>, unknown>, false>>()
     isSo<Equal<Equal<ReturnsJson<{ failed: AggregateError[] }>, unknown>, false>>()
+    isSo<Equal<Equal<ReturnsJson<undefined[]>, unknown>, false>>()
+    isSo<Equal<Equal<ReturnsJson<{ lines: readonly (number | undefined)[] }>, unknown>, false>>()
+    isSo<Equal<Equal<ReturnsJson<[string, number | undefined]>, unknown>, false>>()
+    isSo<Equal<Equal<ReturnsJson<Awaited<void>[]>, unknown>, false>>()
   })
 })
