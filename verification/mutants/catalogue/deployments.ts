@@ -37,6 +37,12 @@ const taken = (...names: string[]): CaughtBy => ({
   names,
 })
 
+const oldNames = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-old-names.test.ts',
+  names,
+})
+
 /** Mistakes in what deployments do to schedules. */
 export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
@@ -139,7 +145,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'taken-new-name-stops-the-job',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken runs under neither name once the processes of the old release are gone.',
-    edits: [edit('engine/deploy.ts', "retiredAt === null && source.kind === 'code' && isWaiting(id, old)", 'false')],
+    edits: [edit('engine/deploy.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
     caughtBy: taken(
       'a job whose new name is taken runs under its old one, also without the old processes, until the name is free',
     ),
@@ -157,7 +163,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-never-taken-up-again',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken stops for ever when a release that had it under its old name came and went.',
-    edits: [edit('engine/deploy.ts', 'upTo: source.number }', 'upTo: 2 }')],
+    edits: [edit('engine/deploy.ts', 'upTo: state.source.number }', 'upTo: 2 }')],
     caughtBy: taken('a job whose new name is taken goes on after a rollback that was undone'),
   },
   {
@@ -486,7 +492,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit('engine/claim.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
       edit('policy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
-      edit('engine/deploy.ts', 'retiredAt !== null && retirements?.at(-1)?.renamedTo !== undefined', 'true'),
+      edit('engine/deploy.ts', 'state === undefined ? !foreign.has(old) : state.retiredAt !== null', 'true'),
     ],
     caughtBy: renames(
       'a new job that has the old name of a renamed one runs its own handler, also beside older processes',
@@ -513,5 +519,46 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: renames('what waits under the old name still runs under it, with its attempts and its idempotency key'),
+  },
+  {
+    name: 'frozen-fire-not-adopted',
+    rule: 'rule 42',
+    breaks: 'A fire that was frozen when its name left the code does not run under the new name.',
+    edits: [
+      edit('engine/deploy.ts', 'if (holder !== undefined && !isOldName(holder)) adopted.set(holder.id, wish.id)', ''),
+    ],
+    caughtBy: oldNames('a fire that was frozen when its name left the code runs under the new name that comes later'),
+  },
+  {
+    name: 'removed-old-name-forgotten',
+    rule: 'rule 42',
+    breaks: 'Schedules made for the old name of a job stop when that name is removed.',
+    edits: [edit('engine/deploy.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&')],
+    caughtBy: oldNames('schedules of the old name go on when somebody has removed that name'),
+  },
+  {
+    name: 'old-names-outlive-the-job',
+    rule: 'P1',
+    breaks: 'A job that was removed begins again where its old name stopped, and repeats what it has run since.',
+    edits: [
+      edit('client/remove-schedule.ts', 'if (!isRefusal(decision)) await removeOldNames(parts, state, command)', ''),
+    ],
+    caughtBy: oldNames('a name that comes back after its later names were removed runs nothing that those have run'),
+  },
+  {
+    name: 'refused-removal-takes-old-names',
+    rule: 'rule 42',
+    breaks: 'A removal that is refused has removed the old names.',
+    edits: [edit('client/remove-schedule.ts', 'if (!isRefusal(decision)) await', 'await')],
+    caughtBy: oldNames('a removal that is refused leaves the old names of the job'),
+  },
+  {
+    name: 'removal-not-judged-anew',
+    rule: 'rule 42',
+    breaks: 'An old process runs a job again that was dropped and removed.',
+    edits: [edit('client/remove-schedule.ts', ', tidiedFor: null }', ' }')],
+    caughtBy: oldNames(
+      'a dropped job whose retired schedule was removed is not run by an old process that is still up',
+    ),
   },
 ]

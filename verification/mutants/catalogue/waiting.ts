@@ -1,4 +1,10 @@
-import { edit, type Mutant } from '../mutant.ts'
+import { type CaughtBy, edit, type Mutant } from '../mutant.ts'
+
+const littleRoom = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/little-room.test.ts',
+  names,
+})
 
 /** Mistakes about fires that wait for room or for their turn. */
 export const WAITING_MUTANTS: readonly Mutant[] = [
@@ -85,5 +91,43 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     breaks: 'Whatever kept a fire from starting, the record says that there was no room.',
     edits: [edit('policy/start.ts', "  return fire.wait?.cause ?? 'room'\n", "  return 'room'\n")],
     caughtBy: { judge: 'simulation', names: ['C10'] },
+  },
+  {
+    name: 'freed-place-seen-too-late',
+    rule: 'P7',
+    breaks: 'The place of a group that a run frees goes to the job that had it, however long another one waits.',
+    edits: [edit('engine/execute.ts', '    if (freesPlace) core.fullUntil.clear()\n    settled =', '    settled =')],
+    caughtBy: littleRoom(
+      'a job that waits for a place in a group gets one, though another job of the group always has a fire that waits',
+    ),
+  },
+  {
+    name: 'left-behind-not-decided',
+    rule: 'P7',
+    breaks: 'An instance that always has older work and some room decides about nothing else.',
+    edits: [edit('engine/claim.ts', 'Math.min(leftSince + BEHIND_MS, (fullSince', 'Math.max(0, (fullSince')],
+    caughtBy: littleRoom(
+      'what becomes of an instant is decided though an instance always has older work, and room for it now and then',
+    ),
+  },
+  {
+    name: 'waiters-hide-what-is-left',
+    rule: 'P7',
+    breaks: 'Behind as many schedules that wait as one look shows, nothing is decided.',
+    edits: [edit('engine/claim.ts', 'Math.min(planPages * 2, MOST_PAGES)', '1')],
+    caughtBy: littleRoom(
+      'what becomes of an instant is decided though more schedules wait for room than one look shows',
+    ),
+  },
+  {
+    name: 'last-look-has-no-end',
+    rule: 'rule 42',
+    breaks: 'A process that only runs what is due stays for what becomes due meanwhile.',
+    edits: [edit('engine/engine.ts', ', isLast: true }', ' }')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run-due.test.ts',
+      names: ['whoever only looks once leaves what becomes due meanwhile, however long the work takes'],
+    },
   },
 ]

@@ -44,7 +44,7 @@ const FULL_MS = 250
 const FULL_LONGEST_MS = 4_000
 /** What has been due for this long, and was not claimed, is planned also by an instance that has had no room for as long. */
 const LEFT_MS = 1_000
-/** The same for an instance that has room again and again, and never enough: it would rather claim than plan. */
+/** The same if it has room again and again, and never enough. Longer, since a fire that is claimed right away costs the store less. */
 const BEHIND_MS = 5_000
 /** So many times more are looked through while those found are all planned. */
 const MOST_PAGES = 8
@@ -69,7 +69,9 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   let passedOver = 0
   /** The last look left some of our own behind, or met others who were faster. */
   let isPatient = false
-  /** Since when every look left something due, by the monotonic clock; `null`: the last one did not. */
+  /** Since when it has had no room, by the monotonic clock; `null`: it has room. */
+  let fullSince: number | null = null
+  /** Since when every look left something due, or since it was last decided what becomes of that; `null`: the last look left nothing. */
   let leftSince: number | null = null
   let planPages = 1
   /** What is due later is not for this instance, which is about to leave. */
@@ -208,12 +210,14 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
   /** What nobody took in a while does not wait to be decided, whether or not it can be started. */
   const planWhatIsLeft = async (ms: number, room: number, jobs: DueQuery['jobs']): Promise<number> => {
     const now = core.parts.clock.mono()
+    if (room > 0) fullSince = null
     if (!core.leftSome) leftSince = null
     if (!core.leftSome || !mayStart(core) || jobs.length === 0) return ms
     leftSince ??= now
-    const leftMs = leftSince + (room === 0 ? LEFT_MS : BEHIND_MS) - now
-    if (leftMs > 0) return room === 0 ? leftMs : ms
-    if (room > 0) leftSince = now
+    if (room === 0) fullSince ??= now
+    const planInMs = Math.min(leftSince + BEHIND_MS, (fullSince ?? now + LEFT_MS) + LEFT_MS) - now
+    if (planInMs > 0) return room === 0 ? planInMs : ms
+    leftSince = now
     const restMs = await planWhileBusy(jobs)
     return room === 0 ? restMs : ms
   }
