@@ -155,7 +155,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks:
       'A schedule that is removed by force although code declares it goes to another app that waits for its name.',
-    edits: [edit('client/schedules.ts', 'if (app !== null) await announceRemoval(parts, app, id)', '')],
+    edits: [edit('client/remove-schedule.ts', 'if (app !== null) await announceRemoval(parts, app, id)', '')],
     caughtBy: moves(
       'a schedule that is removed by force is declared again by its own app, not by another that waits for its name',
     ),
