@@ -180,14 +180,14 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'second-rename-refused',
     rule: 'rule 42',
     breaks: 'A job is stopped by a second rename because another app has its first name.',
-    edits: [edit('engine/deploy.ts', 'if (otherHolder(wish, null, states) !== undefined) return undefined', '')],
+    edits: [edit('engine/rename-jobs.ts', 'if (otherHolder(wish, null, states) !== undefined) return undefined', '')],
     caughtBy: moves('a job is renamed a second time though another app has its first name by now'),
   },
   {
     name: 'rename-past-what-is-due',
     rule: 'P5, rule 42',
     breaks: 'A rename to a name of a gone app loses what the old name had not planned.',
-    edits: [edit('engine/deploy.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false')],
+    edits: [edit('engine/rename-jobs.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false')],
     caughtBy: moves('a paused job is renamed to a name of a gone app when it has planned what the pause held back'),
   },
 ]

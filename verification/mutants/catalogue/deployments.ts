@@ -145,7 +145,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'taken-new-name-stops-the-job',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken runs under neither name once the processes of the old release are gone.',
-    edits: [edit('engine/deploy.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
+    edits: [edit('engine/rename-jobs.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
     caughtBy: taken(
       'a job whose new name is taken runs under its old one, also without the old processes, until the name is free',
     ),
@@ -163,7 +163,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-never-taken-up-again',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken stops for ever when a release that had it under its old name came and went.',
-    edits: [edit('engine/deploy.ts', 'upTo: state.source.number }', 'upTo: 2 }')],
+    edits: [edit('engine/rename-jobs.ts', 'upTo: state.source.number }', 'upTo: 2 }')],
     caughtBy: taken('a job whose new name is taken goes on after a rollback that was undone'),
   },
   {
@@ -462,11 +462,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'An older release renames a job again that the newest one has renamed back.',
     edits: [
       edit(
-        'engine/deploy.ts',
+        'engine/rename-jobs.ts',
         '      if ((accepted !== null && isRefusal(accepted)) || (own === null && movedFrom(wish, named) !== undefined)) continue\n',
         '',
       ),
-      edit('engine/deploy.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
+      edit('engine/rename-jobs.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
       edit('engine/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), '),
     ],
     caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),
@@ -492,7 +492,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit('engine/claim.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
       edit('policy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
-      edit('engine/deploy.ts', 'state === undefined ? !foreign.has(old) : state.retiredAt !== null', 'true'),
+      edit('engine/rename-jobs.ts', 'state === undefined ? !foreign.has(old) : state.retiredAt !== null', 'true'),
     ],
     caughtBy: renames(
       'a new job that has the old name of a renamed one runs its own handler, also beside older processes',
@@ -525,7 +525,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A fire that was frozen when its name left the code does not run under the new name.',
     edits: [
-      edit('engine/deploy.ts', 'if (holder !== undefined && !isOldName(holder)) adopted.set(holder.id, wish.id)', ''),
+      edit(
+        'engine/rename-jobs.ts',
+        'if (holder !== undefined && !isOldName(holder)) adopted.set(holder.id, wish.id)',
+        '',
+      ),
     ],
     caughtBy: oldNames('a fire that was frozen when its name left the code runs under the new name that comes later'),
   },
@@ -533,7 +537,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'removed-old-name-forgotten',
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stop when that name is removed.',
-    edits: [edit('engine/deploy.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&')],
+    edits: [edit('engine/rename-jobs.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&')],
     caughtBy: oldNames('schedules of the old name go on when somebody has removed that name'),
   },
   {
