@@ -32,7 +32,9 @@ async function removeOldNames<Tx>(
   command: RemoveCommand,
   seen = new Set([state.id]),
 ): Promise<void> {
-  const names = namesBefore(state).filter((name) => !seen.has(name))
+  // The stretch that has not ended names the successor.
+  const ended = (state.retirements ?? []).filter(({ to }) => to !== null)
+  const names = namesBefore({ ...state, retirements: ended }).filter((name) => !seen.has(name))
   if (names.length === 0) return
   for (const name of names) seen.add(name)
   const { schedules } = await readStore('load old names', () => parts.store.load(names))

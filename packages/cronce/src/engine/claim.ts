@@ -112,7 +112,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const found = await callStore(core, 'due', () => core.parts.store.due(query))
     if (isLast) upTo = Math.min(upTo, found.now)
     // Some are due for good, and nothing to do here.
-    const isFor = (state: ScheduleState): boolean => !core.undecided.has(state) && (state.wakeAt ?? 0) <= upTo
+    const isFor = (state: ScheduleState): boolean => !core.undecided.has(state) && wasDue(state, upTo)
     const due = { ...found, schedules: found.schedules.filter(isFor) }
     core.time.observe(due.now, sentAt)
     if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
@@ -228,7 +228,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const due = await callStore(core, 'due', () => core.parts.store.due({ jobs, patienceMs: LEFT_MS, limit }))
     core.time.observe(due.now, sentAt)
     if (!core.epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
-    const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS && wakeAt <= upTo)
+    const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS)
     const isAnyPlanned = await planOnly({ ...due, schedules: left })
     planPages = isAnyPlanned || due.schedules.length < limit ? 1 : Math.min(planPages * 2, MOST_PAGES)
     // Of what waits for room, further instants may come.
@@ -241,7 +241,9 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     const context = core.context(found)
     const newest = newestZoneData(core)
     const decisions: Decision[] = []
+    const begunAt = core.parts.clock.mono()
     for (const state of found.schedules) {
+      if (decisions.length === BATCH || (decisions.length > 0 && core.parts.clock.mono() - begunAt > DECIDING_MS)) break
       if (!mayPlan(state, core.settings.zoneData, newest(state.definition.job))) continue
       const known = state.backfills.length > 0 ? await existingOf(core, state, onRecord) : onRecord.get(state.id)
       const decision = core.undecided.try(state, () => advance(state, context, null, known ?? NOTHING))
@@ -324,6 +326,11 @@ function decideOn(
   if (moved !== null) return moved
   const plain = existing.length === 0 ? advancePlain(state, context, claimant) : null
   return plain ?? advance(state, context, claimant, existing)
+}
+
+/** A backfill wakes its schedule with each decision: all of it was wanted when it began. */
+function wasDue({ wakeAt, backfills, open }: ScheduleState, upTo: number): boolean {
+  return (wakeAt ?? 0) <= upTo || backfills.length > 0 || open.some(({ kind }) => kind === 'backfill')
 }
 
 /** How many runs may begin here. */

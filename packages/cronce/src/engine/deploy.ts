@@ -26,6 +26,7 @@ import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
 import { isOf, isRenamedTo, movedFrom, otherHolder, refuseMoved, renamedJobs, renamer } from './rename-jobs.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
+import { jobsElsewhere } from './spread.ts'
 import { callStore } from './store-calls.ts'
 import { nameTaker, type Wish } from './take-names.ts'
 
@@ -108,7 +109,7 @@ export function deployer(core: Core): Deployer {
   /** By schedule, what is on record at the one instant that its job declares. It counts for the version that was read before. */
   const atInstant = new Map<string, { readonly version: number; readonly records: readonly FireRecord[] }>()
 
-  const liveKey = (): string => [core.instance, ...watch.liveIds()].join()
+  const liveKey = (): string => [core.instance, ...watch.liveIds(), '', ...jobsElsewhere(core)].join()
 
   const restMs = (): number => {
     const waitMs = Math.min(LONGEST_MS, kept?.retryMs ?? LONGEST_MS)
@@ -214,7 +215,8 @@ export function deployer(core: Core): Deployer {
 
   const declareUnder = async (record: AppRecord): Promise<Progress> => {
     const ranks = record.deployments.map(({ id, number, lost, onProbation }) => [id, number, lost, onProbation])
-    const under = JSON.stringify([core.instance, ranks, retiredOf(record), record.announced, [...watch.absentApps()]])
+    const others = [...watch.absentApps(), '', ...jobsElsewhere(core)]
+    const under = JSON.stringify([core.instance, ranks, retiredOf(record), record.announced, others])
     if (under === declaredUnder && (await isAsDeclared())) return 'done'
     const renamed = await renames.rename(record, wishesUnder(record))
     if (renamed !== 'done') return renamed
@@ -331,12 +333,19 @@ export function deployer(core: Core): Deployer {
     return { ...wish, holder: otherHolder(wish, state, states), onRecord }
   }
 
-  /** A fire is put on record together with a new version of its schedule, so the records read here are those of `state` or newer. */
-  const readInstant = async ({ id, version }: ScheduleState, { definition: { trigger } }: Wish) => {
-    if (trigger?.kind !== 'at') return { version, records: [] }
-    const query = { ...ofFire({ schedule: id, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
-    const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
-    return { version, records: items }
+  /**
+   * Also what ran under other names of the job. A fire is put on record together with a new version of its schedule, so the records read
+   * here are those of `state` or newer.
+   */
+  const readInstant = async ({ id, version }: ScheduleState, { definition: { trigger }, otherNames }: Wish) => {
+    const records: FireRecord[] = []
+    if (trigger?.kind !== 'at') return { version, records }
+    for (const schedule of [id, ...otherNames]) {
+      const query = { ...ofFire({ schedule, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
+      const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
+      records.push(...items)
+    }
+    return { version, records }
   }
 
   const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {

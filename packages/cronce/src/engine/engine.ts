@@ -234,10 +234,13 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
         await peers.recoverFirst()
         for (;;) {
           await core.epochs.ready()
+          // A limit may have been used up by a run of our own that has ended since: only a look with none under way tells.
+          const isAlone = core.runs.size === 0
+          if (isAlone) core.fullUntil.clear()
           // Nobody else may be there to run what is theirs, and we are not going to be here when it turns out.
           const waitMs = await claims.look({ patienceMs: 0, isLast: true })
           if (waitMs === 0) continue
-          if (core.runs.size === 0) break
+          if (isAlone && core.runs.size === 0) break
           await core.runs.empty()
         }
       } finally {

@@ -27,6 +27,14 @@ export function takesNew({ state, drain }: Core['peers'][number]): boolean {
   return state === 'live' && !drain
 }
 
+/** Old names of jobs of this process that are jobs of another app now: what is made for those is not for us. */
+export function jobsElsewhere({ parts, peers, renamedJobs, settings }: Core): readonly string[] {
+  const old = [...renamedJobs.keys()].filter((job) => !parts.jobs.has(job))
+  if (old.length === 0) return old
+  const others = peers.filter((peer) => peer.app !== settings.app)
+  return old.filter((job) => others.some((peer) => peer.jobs.includes(job)))
+}
+
 const NO_BUCKETS = '0'.repeat(BUCKET_COUNT)
 
 type Dealt = readonly { readonly job: string; readonly buckets: string }[]
@@ -49,7 +57,7 @@ export function dealer(core: Core): () => Dealt {
       const able = peers.filter((peer) => takesNew(peer) && peer.app === core.settings.app)
       // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
       const ranks = able.map((peer) => `${peer.id} ${rankOf(core, peer)}`)
-      const dealtFor = [core.instance, ...ranks, ...renamed.keys(), '', ...foreign].join()
+      const dealtFor = [core.instance, ...ranks, ...renamed.keys(), '', ...foreign, '', ...jobsElsewhere(core)].join()
       if (dealtFor !== key) {
         dealt = deal(core, able)
         core.agenda.deal(dealt)
@@ -78,7 +86,8 @@ export function isOutranked(core: Core, job: string): boolean {
 
 /** Of those that have a job, the instances of the highest-numbered deployment claim first; others wait for their patience. */
 function deal(core: Core, able: Core['peers']): Dealt {
-  const jobs = [...core.parts.jobs.keys(), ...core.renamedJobs.keys()].filter((job) => !core.foreignJobs.has(job))
+  const elsewhere = new Set([...core.foreignJobs, ...jobsElsewhere(core)])
+  const jobs = [...core.parts.jobs.keys(), ...core.renamedJobs.keys()].filter((job) => !elsewhere.has(job))
   const withJob = new Map<string, { readonly id: string; readonly rank: number }[]>(jobs.map((job) => [job, []]))
   for (const peer of able) {
     const entry = { id: peer.id, rank: rankOf(core, peer) }

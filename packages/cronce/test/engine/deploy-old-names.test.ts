@@ -191,3 +191,72 @@ test('one id for the releases before and after a rename is reported, since both 
   )
   fleet.end()
 })
+
+test('schedules made for a job of another app are run there, though the job here had that name before', async () => {
+  for (const isRenamed of [false, true]) {
+    const fleet = await createFleet()
+    if (isRenamed) {
+      const old = await fleet.add(declare('bill'), { app: 'shop', deployment: 'v1' })
+      await fleet.advance('90s')
+      await stop(fleet, old)
+    }
+    const shop = await fleet.add(declare({ name: 'invoice', was: 'bill' }), { app: 'shop', deployment: 'v2' })
+    await fleet.advance('3m')
+    if (isRenamed) await fleet.operator.schedules.remove('bill')
+    const ledger = await fleet.add(declare({ name: 'bill', cron: '30 * * * * *' }), {
+      app: 'ledger',
+      deployment: 'l1',
+    })
+    await fleet.advance('3m')
+    await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })
+    await fleet.advance('10m')
+    await stop(fleet, ledger)
+    await fleet.advance('10m')
+    const by = (member: Member): number =>
+      fleet.handled.filter((one) => one.schedule === 'bill for Ada' && one.member === member).length
+    assert.equal(by(shop), 0, `${isRenamed}`)
+    assert.ok(by(ledger) >= 10, `${isRenamed}`)
+    fleet.end()
+  }
+})
+
+test('the one instant of a job does not run again under a new name whose release comes back', async () => {
+  const fleet = await createFleet()
+  const once =
+    (name: string, minute: number, was?: string): Declare =>
+    (app) =>
+      void app.job(name, { at: NEW_YEAR + minute * MINUTE, ...(was === undefined ? {} : { was }) }, () => {})
+  let last = await fleet.add(once('promo', 10), { deployment: 'v1' })
+  await fleet.advance('11m')
+  for (const [declared, id] of [
+    [once('sale', 10, 'promo'), 'v2'],
+    [once('sale', 20, 'promo'), 'v3'],
+    [once('sale', 10, 'promo'), 'v2'],
+  ] as const) {
+    const next = await fleet.add(declared, { deployment: id })
+    await stop(fleet, last)
+    last = next
+    await fleet.advance('2m')
+  }
+  await fleet.advance('30m')
+  assert.deepEqual(ran(fleet, 'promo', 'sale'), [10])
+  fleet.end()
+})
+
+test('removing the first name of a job leaves its later names, and what waits there', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(declare('bill'), { deployment: 'v1' })
+  await fleet.advance('90s')
+  const second = await fleet.add(declare({ name: 'invoice', was: 'bill' }), { deployment: 'v2' })
+  await stop(fleet, first)
+  await fleet.advance('3m')
+  await fleet.add(declare({ name: 'receipt', was: 'invoice' }), { deployment: 'v3' })
+  await stop(fleet, second)
+  await fleet.advance('3m')
+  await fleet.operator.schedules.remove('bill')
+  assert.equal(await fleet.operator.schedules.find('bill'), null)
+  assert.equal((await fleet.operator.schedules.get('invoice')).state, 'retired')
+  await fleet.operator.schedules.remove('receipt', { force: true })
+  assert.equal(await fleet.operator.schedules.find('invoice'), null)
+  fleet.end()
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type App, createFleet, type Declare, type Fleet } from './fleet.ts'
+import { type App, createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
 
 /** As a crontab does it: a process for each look. */
 async function runDue(fleet: Fleet, declare: Declare): Promise<void> {
@@ -90,4 +90,28 @@ test('whoever only looks once leaves what becomes due meanwhile, however long th
   await runDue(fleet, declare)
   assert.equal(runs(fleet).length, 2)
   fleet.end()
+})
+
+test('whoever only looks once runs all that was due, also behind a limit and in a backfill', async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const fleet = await createFleet({
+      seed,
+      latency: (random) => ({ requestMs: 1 + 8 * random(), answerMs: 1 + 8 * random() }),
+    })
+    const hourly: Declare = (app, member) => {
+      for (let number = 0; number < 6; number++) {
+        const group = { name: 'database', limit: 1 }
+        app.job(`copy ${number}`, { cron: '0 * * * *', group }, () => member.clock.sleep(1 + 3 * number))
+      }
+    }
+    await fleet.advance('1s')
+    await runDue(fleet, hourly)
+    await fleet.advance('1h')
+    await runDue(fleet, hourly)
+    assert.equal(fleet.handled.length, 6, `${seed}`)
+    await fleet.operator.schedules.backfill('copy 0', { from: NEW_YEAR - 86_400_000, to: NEW_YEAR, force: true })
+    await runDue(fleet, hourly)
+    assert.equal(fleet.handled.length, 6 + 25, `${seed}`)
+    fleet.end()
+  }
 })
