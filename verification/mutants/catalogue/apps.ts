@@ -20,7 +20,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'A process claims and runs fires of a schedule that belongs to another app.',
     edits: [
       edit('engine/claim.ts', 'if (source.app !== core.settings.app) return false', ''),
-      edit('engine/spread.ts', '.filter((job) => !core.foreignJobs.has(job))', ''),
+      edit('engine/spread.ts', '.filter((job) => !elsewhere.has(job))', ''),
     ],
     caughtBy: simulation('S15'),
   },

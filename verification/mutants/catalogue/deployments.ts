@@ -135,7 +135,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A process runs the fires of another app that has a job of the same name.',
     edits: [
       edit('engine/claim.ts', 'if (source.app !== core.settings.app) return false', ''),
-      edit('engine/spread.ts', '.filter((job) => !core.foreignJobs.has(job))', ''),
+      edit('engine/spread.ts', '.filter((job) => !elsewhere.has(job))', ''),
     ],
     caughtBy: taken(
       'of two apps that have a job of one name, the one that had it first alone runs it, and both report it',
