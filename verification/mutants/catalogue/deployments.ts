@@ -163,7 +163,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-never-taken-up-again',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken stops for ever when a release that had it under its old name came and went.',
-    edits: [edit('engine/rename-jobs.ts', 'upTo: state.source.number }', 'upTo: 2 }')],
+    edits: [edit('engine/rename-jobs.ts', 'upTo: state.source.number,', 'upTo: 2,')],
     caughtBy: taken('a job whose new name is taken goes on after a rollback that was undone'),
   },
   {
@@ -564,5 +564,34 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: oldNames(
       'a dropped job whose retired schedule was removed is not run by an old process that is still up',
     ),
+  },
+  {
+    name: 'jobs-of-another-app-run-under-an-old-name',
+    rule: 'rule 42',
+    breaks: 'A schedule made for a job of another app runs here, because a job of this process had that name before.',
+    edits: [
+      edit(
+        'engine/spread.ts',
+        'return free.filter((job) => others.some((peer) => peer.jobs.includes(job)))',
+        'return []',
+      ),
+    ],
+    caughtBy: oldNames(
+      'schedules made for a job of another app are run there, though the job here had that name before',
+    ),
+  },
+  {
+    name: 'refused-app-stops-old-name',
+    rule: 'rule 42',
+    breaks: 'Schedules made for the old name of a job stop because another app declares the name, and is refused.',
+    edits: [edit('engine/rename-jobs.ts', 'isFree: state === undefined', 'isFree: true')],
+    caughtBy: oldNames('schedules of the old name go on beside another app that is refused that name'),
+  },
+  {
+    name: 'instant-of-another-name-unread',
+    rule: 'P1',
+    breaks: 'A job that is to run once runs again under a new name.',
+    edits: [edit('engine/deploy.ts', 'of [id, ...otherNames]) {', 'of [id]) {')],
+    caughtBy: oldNames('the one instant of a job does not run again under a new name whose release comes back'),
   },
 ]

@@ -22,6 +22,8 @@ export interface RenamedJob {
    * defined another job there. `null`: the job was renamed, and only what waits under the old name is left.
    */
   readonly upTo: number | null
+  /** No schedule has the old name: another app may declare it. */
+  readonly isFree: boolean
 }
 
 /** What the loops of one engine share. */

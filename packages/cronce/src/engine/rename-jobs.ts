@@ -199,9 +199,10 @@ export function renamedJobs(
   for (const { id, otherNames } of wishes.values()) {
     for (const old of otherNames) {
       const state = states.get(old)
-      if (state === undefined ? !foreign.has(old) : state.retiredAt !== null) jobs.set(old, { job: id, upTo: null })
+      const isLeft = state === undefined ? !foreign.has(old) : state.retiredAt !== null
+      if (isLeft) jobs.set(old, { job: id, upTo: null, isFree: state === undefined })
       else if (state?.source.kind === 'code' && isWaiting(id, old))
-        jobs.set(old, { job: id, upTo: state.source.number })
+        jobs.set(old, { job: id, upTo: state.source.number, isFree: false })
     }
   }
   return jobs

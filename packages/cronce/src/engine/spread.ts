@@ -27,12 +27,12 @@ export function takesNew({ state, drain }: Core['peers'][number]): boolean {
   return state === 'live' && !drain
 }
 
-/** Old names of jobs of this process that are jobs of another app now: what is made for those is not for us. */
-export function jobsElsewhere({ parts, peers, renamedJobs, settings }: Core): readonly string[] {
-  const old = [...renamedJobs.keys()].filter((job) => !parts.jobs.has(job))
-  if (old.length === 0) return old
+/** Old names of jobs of this process that nobody has, and another app declares: what is made for those is not for us. */
+export function jobsElsewhere({ peers, renamedJobs, settings }: Core): readonly string[] {
+  const free = [...renamedJobs].filter(([, { isFree }]) => isFree).map(([old]) => old)
+  if (free.length === 0) return free
   const others = peers.filter((peer) => peer.app !== settings.app)
-  return old.filter((job) => others.some((peer) => peer.jobs.includes(job)))
+  return free.filter((job) => others.some((peer) => peer.jobs.includes(job)))
 }
 
 const NO_BUCKETS = '0'.repeat(BUCKET_COUNT)

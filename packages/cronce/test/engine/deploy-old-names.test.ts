@@ -260,3 +260,18 @@ test('removing the first name of a job leaves its later names, and what waits th
   assert.equal(await fleet.operator.schedules.find('invoice'), null)
   fleet.end()
 })
+
+test('schedules of the old name go on beside another app that is refused that name', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(declare('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })
+  await fleet.advance('90s')
+  const shop = await fleet.add(declare({ name: 'invoice', was: 'bill' }), { app: 'shop', deployment: 'v2' })
+  await stop(fleet, old)
+  await fleet.advance('3m')
+  await fleet.add(declare({ name: 'bill', cron: '30 * * * * *' }), { app: 'ledger', deployment: 'l1' })
+  await fleet.advance('10m')
+  const own = fleet.handled.filter(({ schedule, member }) => schedule === 'bill for Ada' && member === shop)
+  assert.ok(own.length >= 12, `${own.length}`)
+  fleet.end()
+})
