@@ -200,7 +200,8 @@ function latenessOf({ record, subject, story, specs, judged }: Question): number
   const isOwed = hasWaited && specs.every((spec) => isPromisedTurn(spec, subject) && capacityOf(spec) === 1)
   if (!isOwed) return lateness
   if (isBehindActive(subject, story, record.endedAt!)) return 0
-  const turnEnd = lastTurnEnd(subject, story, record.endedAt!)
+  // What was claimed in the same millisecond may have been claimed by this very decision, and have ended after it.
+  const turnEnd = lastTurnEnd(subject, story, record.endedAt!, record.endedAt! - 1)
   return turnEnd > record.plannedAt ? Math.min(lateness, record.endedAt! - turnEnd) : lateness
 }
 

@@ -40,20 +40,30 @@ export function isSurelyLate(judged: Case, subject: Subject, story: Story, at: I
   })
 }
 
-/** The last end of another fire that was active, up to and including this instant. */
-export function lastTurnEnd({ stories }: Subject, story: Story | null, at: Instant): Instant {
+/** The last end of another fire that was active, up to and including this instant. Turns claimed after `claimedBy` do not count. */
+export function lastTurnEnd({ stories }: Subject, story: Story | null, at: Instant, claimedBy = at): Instant {
   let last = Number.NEGATIVE_INFINITY
   for (const other of stories.values()) {
-    if (other === story || other.runs.length === 0) continue
-    for (const endedAt of turnEnds(other)) if (endedAt !== null && endedAt <= at) last = Math.max(last, endedAt)
+    if (other === story) continue
+    for (const { from, to } of turnsOf(other)) {
+      if (from <= claimedBy && to !== null && to <= at) last = Math.max(last, to)
+    }
   }
   return last
 }
 
+interface Turn {
+  /** The first claim. */
+  readonly from: Instant
+  readonly to: Instant | null
+}
+
 /** The record of a fire has the end of its last round only: that of an earlier one was the end of a run. */
-function turnEnds({ runs, record }: Story): readonly (Instant | null)[] {
-  const ends = record === null ? [] : [record.endedAt]
-  return record !== null && record.round > 1 ? [...ends, ...runs.map(({ endedAt }) => endedAt)] : ends
+function turnsOf({ runs, record }: Story): readonly Turn[] {
+  const first = runs.find(({ round }) => round === record?.round) ?? runs[0]
+  if (first === undefined || record === null) return []
+  const turn = { from: first.startedAt, to: record.endedAt }
+  return record.round > 1 ? [turn, ...runs.map(({ startedAt, endedAt }) => ({ from: startedAt, to: endedAt }))] : [turn]
 }
 
 /** Whether another fire was active when this one was judged, for certain. */

@@ -99,6 +99,34 @@ test('C10: missed needs to have been late since it was ready, and never to have 
   wrong('C10', retried.amend(T, late).read(END))
 })
 
+test('C10: a turn ends the lateness of a waiting fire only if it was claimed before the decision', () => {
+  const third = 3 * MINUTE
+  const back = 7.5 * MINUTE
+  // The fourth minute waits behind the third. At `back` four fires are late, and the limit is three.
+  const tooLate = (thirdEndsAt: number) => {
+    const misfire = { ...SPEC.misfire, late: 'all', limit: 3 } as const
+    const history = minutes(without(3, 4, 5, 6, 7), new Builder().node('n1', 0).define(10, { misfire }))
+    history.fault('store-down', T, back - 10).run(third, [third + 5, thirdEndsAt])
+    history.record(T, { plannedAt: EPOCH + T + 11_000, outcome: 'missed', reason: 'too-late', endedAt: EPOCH + back })
+    for (const minute of [5, 6, 7]) history.record(minute * MINUTE, { plannedAt: EPOCH + back })
+    history.run(6 * MINUTE, [back + 100, back + 150])
+    history.run(7 * MINUTE, [back + 200, back + 250])
+    return history
+  }
+  // The decision also claims the fifth minute, which ends within the same millisecond.
+  const claimFifth = (history: Builder, from = back) => {
+    history.run(U, [from, from])
+    return history.read(END)
+  }
+  clean(claimFifth(tooLate(T + 12_000)))
+  wrong('C10', claimFifth(tooLate(back)))
+  wrong('C10', claimFifth(tooLate(back - 10_000)))
+  // The decision claims another round of the third minute.
+  const retried = tooLate(T + 12_000).ask(back - 5, { verb: 'retry', dueAt: EPOCH + third, nonce: '', force: true })
+  retried.amend(third, { round: 2 }).run(third, [back, back])
+  clean(claimFifth(retried, back + 10))
+})
+
 test('C10: a timeout needs a time that was up', () => {
   const timedOut = (ms: number, runMs: number | null) => {
     const timeout = { runMs, graceMs: 1_000 }
