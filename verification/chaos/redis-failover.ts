@@ -51,6 +51,7 @@ const LEAST_LOST = 5
 /** `keep`: where what was not as it should be is kept. */
 export async function runFailover(fate: Fate, lossMs: number, keep?: string): Promise<FailoverResult> {
   const rollbacks: (EventOf<'store.rolledBack'> & { readonly node: string })[] = []
+  const told: string[] = []
   const pair = redisPair()
   const world = await startWorld({
     store: pair.store,
@@ -60,14 +61,21 @@ export async function runFailover(fate: Fate, lossMs: number, keep?: string): Pr
     names: CELL_JOBS.map(({ name }) => name),
     jobsOf: () => CELL_JOBS,
     setsClock: false,
-    onEvent: (event, node) => void (event.type === 'store.rolledBack' && rollbacks.push({ ...event, node })),
+    onEvent(event, node) {
+      if (event.type === 'store.rolledBack') rollbacks.push({ ...event, node })
+      if (!event.type.startsWith('run.') && !event.type.startsWith('fire.')) told.push(`${node} ${event.type}`)
+    },
   })
   const { fleet, recorder } = world
   const [struck, ...others] = fleet.slots
   try {
     await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
     await fleet.ready()
-    await until('they share the work', () => workersIn(world.folder) > 1)
+    await until('they share the work', () => workersIn(world.folder) > 1).catch(async (cause: unknown) => {
+      const instances = await world.client.instances.list()
+      const states = instances.map(({ id, state, running }) => `${id} ${state} ${running}`)
+      throw new Error(`${String(cause)} ${JSON.stringify({ states, told: told.slice(-30) })}`, { cause })
+    })
     pair.cutApart()
     await sleep(lossMs)
     await until('the replica is behind', async () => (await pair.lostWrites()) >= LEAST_LOST)
