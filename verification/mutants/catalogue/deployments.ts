@@ -594,4 +594,37 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [edit('engine/deploy.ts', 'of [id, ...otherNames]) {', 'of [id]) {')],
     caughtBy: oldNames('the one instant of a job does not run again under a new name whose release comes back'),
   },
+  {
+    name: 'free-old-name-not-found-out',
+    rule: 'rule 42',
+    breaks: 'Schedules made for the old name of a job stay stopped when the app that had the name has it no more.',
+    edits: [edit('engine/deploy.ts', 'others.size > 0 || jobsElsewhere(core).length > 0', 'false')],
+    caughtBy: oldNames('schedules of the old name come back when another app has had that name, and has it no more'),
+  },
+  {
+    name: 'instant-lost-with-the-rename',
+    rule: 'P6',
+    breaks: 'A past instant that a job gets together with a new name is on no record.',
+    edits: [
+      edit(
+        'policy/define.ts',
+        'return hasSameTiming(holder.definition, definition) ? null : trigger.at',
+        'return null',
+      ),
+    ],
+    caughtBy: oldNames('the one instant of a job that gets another name and another instant at once is on record'),
+  },
+  {
+    name: 'removal-follows-later-names',
+    rule: 'rule 42',
+    breaks: 'Removing an old name removes names that came after it.',
+    edits: [
+      edit(
+        'client/remove-schedule.ts',
+        'isRenamedTo(one, state.id) && appOf(one)',
+        'one.retiredAt !== null && appOf(one)',
+      ),
+    ],
+    caughtBy: oldNames('removing a name leaves those that came after it, also if the job has had it twice'),
+  },
 ]

@@ -1,5 +1,5 @@
 import type { ScheduleState } from '../model/schedule.ts'
-import { isOldName, namesBefore } from '../policy/continue.ts'
+import { isRenamedTo, namesBefore } from '../policy/continue.ts'
 import { announceRetirements } from '../policy/deployment.ts'
 import { isRefusal } from '../policy/refusals.ts'
 import { remove } from '../policy/remove.ts'
@@ -38,10 +38,11 @@ async function removeOldNames<Tx>(
   if (names.length === 0) return
   for (const name of names) seen.add(name)
   const { schedules } = await readStore('load old names', () => parts.store.load(names))
-  for (const old of schedules.filter((one) => isOldName(one) && appOf(one) === appOf(state))) {
+  const isBefore = (one: ScheduleState): boolean => isRenamedTo(one, state.id) && appOf(one) === appOf(state)
+  for (const old of schedules.filter(isBefore)) {
     await removeOldNames(parts, old, command, seen)
     await changeAny(parts, old.id, (found, context) => {
-      return found !== null && isOldName(found) ? remove(found, command, context) : null
+      return found !== null && isBefore(found) ? remove(found, command, context) : null
     })
   }
 }

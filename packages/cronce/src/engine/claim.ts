@@ -1,7 +1,8 @@
 import type { FireRecord } from '../model/record.ts'
-import type { ScheduleState } from '../model/schedule.ts'
+import type { OpenFire, ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
+import { canMaterialise } from '../policy/bounds.ts'
 import type { Claimant, Context, Decision, StartedRun } from '../policy/decision.ts'
 import { mayPlan, moveZone } from '../policy/move-zone.ts'
 import { advancePlain } from '../policy/plain.ts'
@@ -328,9 +329,11 @@ function decideOn(
   return plain ?? advance(state, context, claimant, existing)
 }
 
-/** A backfill wakes its schedule with each decision: all of it was wanted when it began. */
-function wasDue({ wakeAt, backfills, open }: ScheduleState, upTo: number): boolean {
-  return (wakeAt ?? 0) <= upTo || backfills.length > 0 || open.some(({ kind }) => kind === 'backfill')
+/** A backfill wakes its schedule with each decision, and was wanted when it began; unless newer fires keep it waiting. */
+function wasDue(state: ScheduleState, upTo: number): boolean {
+  const isBackfilled = ({ kind, run, attempt }: OpenFire): boolean =>
+    kind === 'backfill' && run === null && attempt === 0
+  return (state.wakeAt ?? 0) <= upTo || canMaterialise(state) || state.open.some(isBackfilled)
 }
 
 /** How many runs may begin here. */

@@ -5,6 +5,7 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
+import { isRenamedTo } from '../policy/continue.ts'
 import type { Refusal } from '../policy/decision.ts'
 import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../policy/define.ts'
 import {
@@ -24,7 +25,7 @@ import { type Changed, changeSchedules, type Decide } from './change-schedules.t
 import type { Core } from './core.ts'
 import { fleetWatch, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
-import { isOf, isRenamedTo, movedFrom, otherHolder, refuseMoved, renamedJobs, renamer } from './rename-jobs.ts'
+import { isOf, movedFrom, otherHolder, refuseMoved, renamedJobs, renamer } from './rename-jobs.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
 import { jobsElsewhere } from './spread.ts'
 import { callStore } from './store-calls.ts'
@@ -107,7 +108,7 @@ export function deployer(core: Core): Deployer {
   /** Instants on record that an earlier schedule of the name left. */
   const onRecord = new Map<string, FireRecord[]>()
   /** By schedule, what is on record at the one instant that its job declares. It counts for the version that was read before. */
-  const atInstant = new Map<string, { readonly version: number; readonly records: readonly FireRecord[] }>()
+  const atInstant = new Map<string, Read & { readonly records: readonly FireRecord[] }>()
 
   const liveKey = (): string => [core.instance, ...watch.liveIds(), '', ...jobsElsewhere(core)].join()
 
@@ -221,7 +222,7 @@ export function deployer(core: Core): Deployer {
     const renamed = await renames.rename(record, wishesUnder(record))
     if (renamed !== 'done') return renamed
     const progress = await declare(record)
-    if (progress === 'done') declaredUnder = under
+    declaredUnder = progress === 'done' ? under : ''
     return progress
   }
 
@@ -259,7 +260,7 @@ export function deployer(core: Core): Deployer {
       const wanted = { ...wish, standing, holder: otherHolder(wish, null, states) }
       taken.set(owner, new Map([...(taken.get(owner) ?? []), [name, wanted]]))
     }
-    const unread: ScheduleState[] = []
+    const unread: Read[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
@@ -276,7 +277,7 @@ export function deployer(core: Core): Deployer {
           before === undefined ? define(state, id, wishOn(state, wish, states), context) : refuseMoved(id, before)
         if (decision === null || !isRefusal(decision)) return decision
         if (decision.refused === RECORD_UNREAD) {
-          unread.push(state!)
+          unread.push({ id, version: state?.version })
           return null
         }
         if (decision.refused === HELD_BY_OTHER_NAME) {
@@ -312,7 +313,9 @@ export function deployer(core: Core): Deployer {
     )
     core.foreignJobs = foreign
     for (const [owner, wanted] of taken) if (await taker.take(owner, wanted, record)) return 'outdated'
-    if (refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
+    // An old name that another app has may be free again, or be taken now: no record of this app tells.
+    const isShared = others.size > 0 || jobsElsewhere(core).length > 0
+    if (isShared || refused.some(({ code }) => PASSING.has(code))) progress = 'unfinished'
     core.claimAlarm.ring()
     return progress
   }
@@ -337,15 +340,16 @@ export function deployer(core: Core): Deployer {
    * Also what ran under other names of the job. A fire is put on record together with a new version of its schedule, so the records read
    * here are those of `state` or newer.
    */
-  const readInstant = async ({ id, version }: ScheduleState, { definition: { trigger }, otherNames }: Wish) => {
+  const readInstant = async (read: Read, { definition: { trigger }, otherNames }: Wish) => {
+    const { id } = read
     const records: FireRecord[] = []
-    if (trigger?.kind !== 'at') return { version, records }
+    if (trigger?.kind !== 'at') return { ...read, records }
     for (const schedule of [id, ...otherNames]) {
       const query = { ...ofFire({ schedule, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
       const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
       records.push(...items)
     }
-    return { version, records }
+    return { ...read, records }
   }
 
   const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {
@@ -484,6 +488,12 @@ export function deployer(core: Core): Deployer {
   function isPresent(peer: InstanceRecord): boolean {
     return ofApp(peer, app)
   }
+}
+
+/** A schedule as it was when the records of its instant were read. Without a version: there was none. */
+interface Read {
+  readonly id: string
+  readonly version: number | undefined
 }
 
 /** A live process of another app that declares a schedule of this process. */

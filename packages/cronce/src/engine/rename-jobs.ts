@@ -1,6 +1,6 @@
 import type { AppRecord } from '../model/app.ts'
 import type { ScheduleState } from '../model/schedule.ts'
-import { hasSameTiming, isOldName } from '../policy/continue.ts'
+import { hasSameTiming, isOldName, isRenamedTo } from '../policy/continue.ts'
 import type { Context, Refusal } from '../policy/decision.ts'
 import { define } from '../policy/define.ts'
 import { announceRetirements, findDeployment, newestExplicit, outrankedBy } from '../policy/deployment.ts'
@@ -150,10 +150,6 @@ function isActive({ retiredAt }: ScheduleState): boolean {
 
 function isBehind({ pause, nextAt }: ScheduleState, now: number): boolean {
   return pause !== null || (nextAt !== null && nextAt <= now)
-}
-
-export function isRenamedTo({ retiredAt, retirements }: ScheduleState, id: string): boolean {
-  return retiredAt !== null && retirements?.at(-1)?.renamedTo === id
 }
 
 /** The schedule of another app that has an old name of the job, if this app has the job under no name. */

@@ -42,6 +42,11 @@ export function isOldName({ retiredAt, retirements }: ScheduleState): boolean {
   return retiredAt !== null && retirements?.at(-1)?.renamedTo !== undefined
 }
 
+/** Whether this is the name that the job had before it was renamed to `name`. */
+export function isRenamedTo({ retiredAt, retirements }: ScheduleState, name: string): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.renamedTo === name
+}
+
 /** Whether two definitions have the same instants. */
 export function hasSameTiming(a: Definition, b: Definition): boolean {
   const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end

@@ -275,3 +275,73 @@ test('schedules of the old name go on beside another app that is refused that na
   assert.ok(own.length >= 12, `${own.length}`)
   fleet.end()
 })
+
+test('schedules of the old name come back when another app has had that name, and has it no more', async () => {
+  const fleet = await createFleet()
+  const old = await fleet.add(declare('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })
+  await fleet.advance('90s')
+  const shop = await fleet.add(declare({ name: 'invoice', was: 'bill' }), { app: 'shop', deployment: 'v2' })
+  await stop(fleet, old)
+  await fleet.advance('3m')
+  await fleet.operator.schedules.remove('bill')
+  const ledger = await fleet.add(declare({ name: 'bill', cron: '30 * * * * *' }), { app: 'ledger', deployment: 'l1' })
+  await fleet.advance('5m')
+  await stop(fleet, ledger)
+  await fleet.operator.schedules.remove('bill', { force: true })
+  await fleet.advance('30m')
+  const own = fleet.handled.filter(({ schedule, member }) => schedule === 'bill for Ada' && member === shop)
+  assert.deepEqual(
+    own.slice(-20).map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE),
+    minutes(20, 39),
+  )
+  fleet.end()
+})
+
+test('the one instant of a job that gets another name and another instant at once is on record', async () => {
+  const once =
+    (name: string, minute: number, was?: string): Declare =>
+    (app) =>
+      void app.job(name, { at: NEW_YEAR + minute * MINUTE, ...(was === undefined ? {} : { was }) }, () => {})
+  const rolledBack = await createFleet()
+  const first = await rolledBack.add(once('promo', 10), { deployment: 'v1' })
+  await rolledBack.advance('5m')
+  const second = await rolledBack.add(once('sale', 20, 'promo'), { deployment: 'v2' })
+  await stop(rolledBack, first)
+  await rolledBack.advance('7m')
+  await rolledBack.add(once('promo', 10), { deployment: 'v1' })
+  await stop(rolledBack, second)
+  await rolledBack.advance('30m')
+  assert.deepEqual(ran(rolledBack, 'promo', 'sale'), [10])
+  rolledBack.end()
+  const redated = await createFleet()
+  const early = await redated.add(once('promo', 20), { deployment: 'v1' })
+  await redated.advance('610s')
+  await redated.add(once('sale', 10, 'promo'), { deployment: 'v2' })
+  await stop(redated, early)
+  await redated.advance('30m')
+  assert.deepEqual(ran(redated, 'promo', 'sale'), [10])
+  redated.end()
+})
+
+test('removing a name leaves those that came after it, also if the job has had it twice', async () => {
+  const fleet = await createFleet()
+  let last = await fleet.add(declare('bill'), { deployment: 'v1' })
+  await fleet.advance('90s')
+  const releases: [Declare, string][] = [
+    [declare({ name: 'invoice', was: 'bill' }), 'v2'],
+    [declare('bill'), 'v1'],
+    [declare({ name: 'invoice', was: 'bill' }), 'v2'],
+    [declare({ name: 'receipt', was: 'invoice' }), 'v3'],
+  ]
+  for (const [declared, deployment] of releases) {
+    const next = await fleet.add(declared, { deployment })
+    await stop(fleet, last)
+    last = next
+    await fleet.advance('3m')
+  }
+  await fleet.operator.schedules.remove('bill')
+  assert.equal(await fleet.operator.schedules.find('bill'), null)
+  assert.equal((await fleet.operator.schedules.get('invoice')).state, 'retired')
+  fleet.end()
+})

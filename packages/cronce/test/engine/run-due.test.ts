@@ -115,3 +115,17 @@ test('whoever only looks once runs all that was due, also behind a limit and in 
     fleet.end()
   }
 })
+
+test('whoever only looks once leaves a backfill to the next call if newer fires keep it waiting', async () => {
+  const fleet = await createFleet()
+  const declare: Declare = (app, member) =>
+    app.job('copy', { cron: '* * * * *', overlap: 'queue' }, () => member.clock.sleep(70_000))
+  await fleet.advance('1s')
+  await runDue(fleet, declare)
+  await fleet.advance('1h')
+  await fleet.operator.schedules.backfill('copy', { from: NEW_YEAR, to: NEW_YEAR + 3_600_000, force: true })
+  const before = fleet.now()
+  await runDue(fleet, declare)
+  assert.ok(fleet.now() - before < 3_600_000, `${fleet.now() - before}`)
+  fleet.end()
+})
