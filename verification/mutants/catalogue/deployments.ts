@@ -602,19 +602,6 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: oldNames('schedules of the old name come back when another app has had that name, and has it no more'),
   },
   {
-    name: 'instant-lost-with-the-rename',
-    rule: 'P6',
-    breaks: 'A past instant that a job gets together with a new name is on no record.',
-    edits: [
-      edit(
-        'policy/define.ts',
-        'return hasSameTiming(holder.definition, definition) ? null : trigger.at',
-        'return null',
-      ),
-    ],
-    caughtBy: oldNames('the one instant of a job that gets another name and another instant at once is on record'),
-  },
-  {
     name: 'removal-follows-later-names',
     rule: 'rule 42',
     breaks: 'Removing an old name removes names that came after it.',

@@ -108,7 +108,7 @@ export function deployer(core: Core): Deployer {
   /** Instants on record that an earlier schedule of the name left. */
   const onRecord = new Map<string, FireRecord[]>()
   /** By schedule, what is on record at the one instant that its job declares. It counts for the version that was read before. */
-  const atInstant = new Map<string, Read & { readonly records: readonly FireRecord[] }>()
+  const atInstant = new Map<string, { readonly version: number; readonly records: readonly FireRecord[] }>()
 
   const liveKey = (): string => [core.instance, ...watch.liveIds(), '', ...jobsElsewhere(core)].join()
 
@@ -260,7 +260,7 @@ export function deployer(core: Core): Deployer {
       const wanted = { ...wish, standing, holder: otherHolder(wish, null, states) }
       taken.set(owner, new Map([...(taken.get(owner) ?? []), [name, wanted]]))
     }
-    const unread: Read[] = []
+    const unread: ScheduleState[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
@@ -277,7 +277,7 @@ export function deployer(core: Core): Deployer {
           before === undefined ? define(state, id, wishOn(state, wish, states), context) : refuseMoved(id, before)
         if (decision === null || !isRefusal(decision)) return decision
         if (decision.refused === RECORD_UNREAD) {
-          unread.push({ id, version: state?.version })
+          unread.push(state!)
           return null
         }
         if (decision.refused === HELD_BY_OTHER_NAME) {
@@ -340,16 +340,15 @@ export function deployer(core: Core): Deployer {
    * Also what ran under other names of the job. A fire is put on record together with a new version of its schedule, so the records read
    * here are those of `state` or newer.
    */
-  const readInstant = async (read: Read, { definition: { trigger }, otherNames }: Wish) => {
-    const { id } = read
+  const readInstant = async ({ id, version }: ScheduleState, { definition: { trigger }, otherNames }: Wish) => {
     const records: FireRecord[] = []
-    if (trigger?.kind !== 'at') return { ...read, records }
+    if (trigger?.kind !== 'at') return { version, records }
     for (const schedule of [id, ...otherNames]) {
       const query = { ...ofFire({ schedule, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
       const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
       records.push(...items)
     }
-    return { ...read, records }
+    return { version, records }
   }
 
   const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {
@@ -488,12 +487,6 @@ export function deployer(core: Core): Deployer {
   function isPresent(peer: InstanceRecord): boolean {
     return ofApp(peer, app)
   }
-}
-
-/** A schedule as it was when the records of its instant were read. Without a version: there was none. */
-interface Read {
-  readonly id: string
-  readonly version: number | undefined
 }
 
 /** A live process of another app that declares a schedule of this process. */

@@ -57,7 +57,6 @@ export function define(
     const by = namedOtherwiseBy(wanted)
     if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
     if (isHeld(wanted)) return held(id, wanted.holder!.id)
-    if (wanted.onRecord === undefined && redatedTo(wanted, context.now) !== null) return unread(id)
     return isPast ? refusePast(id) : create(id, wanted, context)
   }
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
@@ -67,8 +66,6 @@ export function define(
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isPast) return refusePast(id)
   if (isMoved && isUnread(state, wanted, context.now)) return unread(id)
-  const isRedated = state.retiredAt !== null && redatedTo(wanted, context.now) !== null
-  if (isRedated && wanted.onRecord === undefined) return unread(id)
   if (!isSame) return change(state, wanted, context)
   if (isEqual(state.source, wanted.source)) return null
   const draft = begin(state, context)
@@ -113,9 +110,7 @@ function create(id: string, wanted: DefineWish, context: Context): Decision {
     },
     context,
   )
-  const redated = redatedTo(wanted, now)
-  const mark = redated === null ? plannedTo : markBefore(draft, redated, wanted.onRecord ?? [])
-  set(draft, { plannedTo: mark, nextAt: nextUnskipped(draft.state, seriesOf(id, definition), mark) })
+  set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), plannedTo) })
   if (holder !== undefined && source.kind === 'code') {
     const by = { deployment: wanted.standing?.deployment ?? '', number: source.number }
     set(draft, { retirements: [stretchBefore(holder, { to: plannedTo, ...by })] })
@@ -213,15 +208,7 @@ function takeOver(draft: Draft, holder: ScheduleState, wanted: DefineWish): Inst
   const { now } = draft.context
   const { plannedTo, ...carried } = continueJob(holder, draft.state, { now, goesOn: goesOn(holder, wanted) })
   set(draft, carried)
-  const redated = redatedTo(wanted, now)
-  return redated === null ? plannedTo : markBefore(draft, redated, wanted.onRecord ?? [])
-}
-
-/** The past instant that a job gets together with its new name. `null`: it gets none. */
-function redatedTo({ definition, source, holder }: DefineWish, now: Instant): Instant | null {
-  const { trigger } = definition
-  if (source.kind !== 'code' || trigger?.kind !== 'at' || trigger.at > now || holder === undefined) return null
-  return hasSameTiming(holder.definition, definition) ? null : trigger.at
+  return plannedTo
 }
 
 /**

@@ -298,32 +298,6 @@ test('schedules of the old name come back when another app has had that name, an
   fleet.end()
 })
 
-test('the one instant of a job that gets another name and another instant at once is on record', async () => {
-  const once =
-    (name: string, minute: number, was?: string): Declare =>
-    (app) =>
-      void app.job(name, { at: NEW_YEAR + minute * MINUTE, ...(was === undefined ? {} : { was }) }, () => {})
-  const rolledBack = await createFleet()
-  const first = await rolledBack.add(once('promo', 10), { deployment: 'v1' })
-  await rolledBack.advance('5m')
-  const second = await rolledBack.add(once('sale', 20, 'promo'), { deployment: 'v2' })
-  await stop(rolledBack, first)
-  await rolledBack.advance('7m')
-  await rolledBack.add(once('promo', 10), { deployment: 'v1' })
-  await stop(rolledBack, second)
-  await rolledBack.advance('30m')
-  assert.deepEqual(ran(rolledBack, 'promo', 'sale'), [10])
-  rolledBack.end()
-  const redated = await createFleet()
-  const early = await redated.add(once('promo', 20), { deployment: 'v1' })
-  await redated.advance('610s')
-  await redated.add(once('sale', 10, 'promo'), { deployment: 'v2' })
-  await stop(redated, early)
-  await redated.advance('30m')
-  assert.deepEqual(ran(redated, 'promo', 'sale'), [10])
-  redated.end()
-})
-
 test('removing a name leaves those that came after it, also if the job has had it twice', async () => {
   const fleet = await createFleet()
   let last = await fleet.add(declare('bill'), { deployment: 'v1' })

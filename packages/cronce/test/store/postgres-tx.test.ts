@@ -206,12 +206,14 @@ describe('a transaction', () => {
     url.searchParams.set('options', '-c idle_in_transaction_session_timeout=100')
     const database = openFor(context, url.href)
     const { promise, resolve } = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
     const asked = transaction(database, async (tx) => {
       await tx.query("set local application_name = 'asleep'; insert into kept values ('asleep')")
+      begun.resolve()
       await promise
     })
     const failed = failure(asked)
-    await eventually('it has begun', async () => (await sessionsOf('asleep')) === 1)
+    await begun.promise
     await eventually('it is ended', async () => (await sessionsOf('asleep')) === 0)
     resolve()
     const { code, notApplied } = await failed
