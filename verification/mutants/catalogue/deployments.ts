@@ -538,7 +538,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stop when that name is removed.',
     edits: [edit('engine/rename-jobs.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&')],
-    caughtBy: oldNames('schedules of the old name go on when somebody has removed that name'),
+    caughtBy: oldNames('schedules of the old name go on after an operator has removed that name'),
   },
   {
     name: 'old-names-outlive-the-job',

@@ -127,7 +127,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/run-due.test.ts',
-      names: ['whoever only looks once leaves what becomes due meanwhile, however long the work takes'],
+      names: ['runDue leaves fires that become due while it works, however long the work takes'],
     },
   },
 ]

@@ -23,8 +23,8 @@ export async function removeSchedule<Tx>(parts: ClientParts<Tx>, id: string, com
 }
 
 /**
- * Before a job goes, its old names go: whoever declares it again continues where the name that is left has stopped, and that would be
- * before the instants that the removed name has run.
+ * Removes the old names of a job before the job. A process that declares the job again would continue where an old name stopped, and
+ * repeat instants that the removed name has run.
  */
 async function removeOldNames<Tx>(
   parts: ClientParts<Tx>,

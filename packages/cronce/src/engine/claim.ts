@@ -47,7 +47,7 @@ const FULL_LONGEST_MS = 4_000
 const LEFT_MS = 1_000
 /** The same if it has room again and again, and never enough. Longer, since a fire that is claimed right away costs the store less. */
 const BEHIND_MS = 5_000
-/** So many times more are looked through while those found are all planned. */
+/** A look that finds only planned schedules is repeated with a larger limit, up to this many times `BATCH`. */
 const MOST_PAGES = 8
 /** A fire whose instances keep dying has its instance to itself for so long, then others begin beside it. */
 const ALONE_MS = 60_000
@@ -208,7 +208,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     return decisions
   }
 
-  /** What nobody took in a while does not wait to be decided, whether or not it can be started. */
+  /** Plans schedules that stay due because no instance claims them, so that their instants are decided in time. */
   const planWhatIsLeft = async (ms: number, room: number, jobs: DueQuery['jobs']): Promise<number> => {
     const now = core.parts.clock.mono()
     if (room > 0) fullSince = null
@@ -237,7 +237,7 @@ export function claimer(core: Core, start: (run: StartedRun) => void): Claimer {
     return Math.max(LEFT_MS, Math.min(untilNotFull(core), waitMs(core, due, sentAt)))
   }
 
-  /** Nobody may start these for now, but what becomes of their instants is decided in time all the same. True: there were some. */
+  /** Plans these schedules without starting a run. True: at least one has changed. */
   const planOnly = async (found: Pick<Due, 'now' | 'epoch' | 'schedules'>): Promise<boolean> => {
     const context = core.context(found)
     const newest = newestZoneData(core)

@@ -27,7 +27,7 @@ export function takesNew({ state, drain }: Core['peers'][number]): boolean {
   return state === 'live' && !drain
 }
 
-/** Old names of jobs of this process that nobody has, and another app declares: what is made for those is not for us. */
+/** Old names of this process's jobs that no schedule has and another app declares: schedules made for them run in that app. */
 export function jobsElsewhere({ peers, renamedJobs, settings }: Core): readonly string[] {
   const free = [...renamedJobs].filter(([, { isFree }]) => isFree).map(([old]) => old)
   if (free.length === 0) return free

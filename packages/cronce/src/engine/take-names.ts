@@ -56,7 +56,7 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
     const isFree = (state: ScheduleState): boolean => {
       const wish = wanted.get(state.id)
       if (wish === undefined) return false
-      // A rename that stopped half-way: nobody has the new name, and nobody is left to go on with it.
+      // A rename that stopped half-way: no schedule has the new name, and the app that began the rename is gone.
       const isUnfinished = about.isGone && !loaded.schedules.some(({ id }) => id === wish.id)
       const owns = owned.has(wish.id) || isUnfinished
       return isYielded(state, wish.id, about, owns) && takeSchedule(state, wish.id, wish, context) !== null

@@ -65,7 +65,7 @@ test('a fire that was frozen when its name left the code runs under the new name
   }
 })
 
-test('schedules of the old name go on when somebody has removed that name', async () => {
+test('schedules of the old name go on after an operator has removed that name', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(declare('bill'), { deployment: 'v1' })
   await fleet.operator.schedules.create('bill for Ada', { job: 'bill', cron: EACH_MINUTE })

@@ -78,7 +78,7 @@ test('a silent instance that runs nothing of ours is not waited for', async () =
   fleet.end()
 })
 
-test('whoever only looks once leaves what becomes due meanwhile, however long the work takes', async () => {
+test('runDue leaves fires that become due while it works, however long the work takes', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app, member) => app.job('copy', '* * * * *', () => member.clock.sleep(70_000))
   await fleet.advance('1s')
@@ -92,7 +92,7 @@ test('whoever only looks once leaves what becomes due meanwhile, however long th
   fleet.end()
 })
 
-test('whoever only looks once runs all that was due, also behind a limit and in a backfill', async () => {
+test('runDue runs all fires that were due, also behind a limit and in a backfill', async () => {
   for (let seed = 0; seed < 20; seed++) {
     const fleet = await createFleet({
       seed,
@@ -116,7 +116,7 @@ test('whoever only looks once runs all that was due, also behind a limit and in 
   }
 })
 
-test('whoever only looks once leaves a backfill to the next call if newer fires keep it waiting', async () => {
+test('runDue leaves a backfill to the next call if newer fires keep it waiting', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app, member) =>
     app.job('copy', { cron: '* * * * *', overlap: 'queue' }, () => member.clock.sleep(70_000))

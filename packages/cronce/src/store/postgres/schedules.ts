@@ -174,7 +174,7 @@ function parsedOnce<Value>(known: Map<string, Value>, text: string): Value {
   return parsed
 }
 
-/** Half of them, the first ones, if there are more than so many. */
+/** Deletes the oldest entries of a map that has grown beyond `most`, until half of that is left. */
 function forgetOldest<Key>(map: Map<Key, unknown>, most: number): void {
   if (map.size <= most) return
   const left = most / 2
