@@ -53,6 +53,11 @@ answerParent(counts, {
     })
     return undefined
   },
+  pause: async () => {
+    await runner?.stop()
+    runner = undefined
+    return undefined
+  },
   stop: async () => {
     await runner?.stop()
     await pool.end()

@@ -29,6 +29,8 @@ answerParent(counts, {
     fetching = Promise.all(Array.from({ length: concurrency }, fetchInTurn))
     return undefined
   },
+  // It stops by itself when the queue is empty.
+  pause: async () => void (await fetching),
   stop: async () => {
     stopped.abort()
     await fetching

@@ -49,7 +49,7 @@ function throughputTable(all: readonly Rounds[]): string {
     all.map(({ rounds }) => {
       const of = (value: (rush: Rush) => number) => median(rounds.map(value))
       return [
-        nameOf(rounds[0]!.options),
+        `${nameOf(rounds[0]!.options)}${rounds[0]!.options.warm === true ? '' : ', fresh'}`,
         grouped(of(({ firesPerSecond }) => firesPerSecond)),
         grouped(Math.max(...rounds.map(({ firesPerSecond }) => firesPerSecond))),
         grouped(of(({ effort }) => effort.clientCpuMs * 1000)),

@@ -7,7 +7,7 @@ import { connectionsOf, type StatementCost, type TableUse, tablesOf } from './re
 import { type BenchDatabase, type BenchServer, tell } from './server.ts'
 
 export interface Rush extends RushFigures {
-  readonly options: FleetOptions
+  readonly options: RushOptions
   /** Per fire. */
   readonly effort: Effort
   readonly connections: number
@@ -19,6 +19,8 @@ export interface RushOptions extends FleetOptions {
   readonly count: number
   /** Vacuum and analyze what was created, as a server that has been up for a minute would have. */
   readonly settled: boolean
+  /** In processes that have done as much before. @default false */
+  readonly warm?: boolean
 }
 
 /** While the fires are running, for whoever wants to look closer. */
@@ -28,13 +30,14 @@ export interface Closer {
 }
 
 export function measureRush(server: BenchServer, options: RushOptions, closer?: Closer): Promise<Rush> {
-  const { count, instances, system, settled } = options
+  const { count, instances, system, settled, warm = false } = options
   return server.withDatabase(async (database) => {
     const rushed = await withFleet(database, options, (fleet) =>
       system === 'cronce'
         ? rushOfFires(fleet, {
             count,
             instances,
+            warm,
             created: async () => void (settled && (await tell(database, 'vacuum analyze'))),
             begin: () => begin(database, fleet, closer),
             connections: () => connectionsOf(database),
@@ -66,28 +69,48 @@ async function begin(database: BenchDatabase, fleet: Fleet, closer?: Closer): Pr
 async function rushOfJobs(
   database: BenchDatabase,
   fleet: Fleet,
-  { count, system }: RushOptions,
+  { count, system, warm = false }: RushOptions,
 ): Promise<Rushed<Effort>> {
+  if (warm) {
+    await fleet.create({ kind: 'burst', count, at: 0, first: count })
+    await fleet.connect()
+    await fleet.start()
+    await endOfJobs(database, fleet, count, system)
+    await fleet.pause()
+  }
+  const total = warm ? 2 * count : count
   await fleet.create({ kind: 'burst', count, at: 0 })
   await tell(database, 'vacuum analyze')
-  await fleet.connect()
+  if (!warm) await fleet.connect()
   const spent = await effort(database, fleet)
   const from = Date.now()
   await fleet.start()
   const { most } = await watchMost(
     () => connectionsOf(database),
-    () => fleet.until('started', count, RUSH_PATIENCE_MS),
+    () => fleet.until('started', total, RUSH_PATIENCE_MS),
   )
-  const lastEndedAt =
-    system === 'pg-boss'
-      ? Math.max(...(await fleet.until('ended', count, RUSH_PATIENCE_MS)).map((counted) => counted.lastEndedAt))
-      : await emptyAt(database)
+  const lastEndedAt = await endOfJobs(database, fleet, total, system)
   const done = await spent()
-  const starts = await fleet.collect()
+  const starts = (await fleet.collect()).map((own) => own.filter(([number]) => number < count))
   const recorded = await leftOf(database, system)
   await fleet.stop()
   const faults = recorded === 0 ? [] : [`${recorded} jobs are not done`]
   return { starts, from, lastEndedAt, spent: done, connections: most, faults }
+}
+
+/** When the last job was completed in the database. */
+async function endOfJobs(
+  database: BenchDatabase,
+  fleet: Fleet,
+  total: number,
+  system: RushOptions['system'],
+): Promise<number> {
+  if (system !== 'pg-boss') {
+    await fleet.until('started', total, RUSH_PATIENCE_MS)
+    return emptyAt(database)
+  }
+  const counts = await fleet.until('ended', total, RUSH_PATIENCE_MS)
+  return Math.max(...counts.map(({ lastEndedAt }) => lastEndedAt))
 }
 
 /** graphile-worker completes behind the backs of its tasks, and deletes what is done. */

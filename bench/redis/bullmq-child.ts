@@ -42,7 +42,8 @@ answerParent(counts, {
     return undefined
   },
   // It runs until it is closed.
-  start: async () => void worker!.run(),
+  start: async () => void (worker!.isRunning() ? worker!.resume() : worker!.run()),
+  pause: async () => void (await worker!.pause()),
   audit: async () => {
     const { completed = 0, ...others } = await queue.getJobCounts()
     return { is: 'audited', succeeded: completed, others }

@@ -98,14 +98,18 @@ async function measureThroughput({ quick, progress }: MeasureOptions): Promise<R
     { ...bullmq(1), concurrency: 100, pipelined: true },
     ...(quick ? [] : [{ ...bullmq(4), pipelined: true }]),
   ]
-  const kinds = (['everysec', 'always'] satisfies Fsync[]).flatMap((fsync) =>
-    fleets.map((fleet) => ({ fleet, fsync, rounds: [] as Rush[] })),
+  const warm = (['everysec', 'always'] satisfies Fsync[]).flatMap((fsync) =>
+    fleets.map((fleet) => ({ fleet, fsync, warm: true, rounds: [] as Rush[] })),
   )
+  const fresh = [cronce(1), bullmq(1)].map((fleet) => {
+    return { fleet, fsync: 'everysec' as const, warm: false, rounds: [] as Rush[] }
+  })
+  const kinds = [...warm, ...fresh]
   for (let round = 0; round < (quick ? 1 : 5); round++) {
-    for (const { fleet, fsync, rounds } of kinds) {
-      const rush = await measureRush({ ...fleet, fsync, count: quick ? 10_000 : 40_000 })
+    for (const { fleet, fsync, warm, rounds } of kinds) {
+      const rush = await measureRush({ ...fleet, fsync, warm, count: quick ? 10_000 : 40_000 })
       rounds.push(rush)
-      progress(`${nameOf(fleet)}, ${fsync}: ${Math.round(rush.firesPerSecond)} fires/s`)
+      progress(`${nameOf(fleet)}, ${fsync}, ${warm ? 'warm' : 'fresh'}: ${Math.round(rush.firesPerSecond)} fires/s`)
     }
   }
   return kinds

@@ -55,8 +55,8 @@ function throughputTable(all: readonly Rounds[]): string {
     all.map(({ rounds }) => {
       const of = (value: (rush: Rush) => number) => median(rounds.map(value))
       return [
-        nameOf(rounds[0]!.options),
-        rounds[0]!.fsync,
+        `${nameOf(rounds[0]!.options)}${rounds[0]!.options.warm === true ? '' : ', fresh'}`,
+        rounds[0]!.options.fsync,
         grouped(of(({ firesPerSecond }) => firesPerSecond)),
         grouped(Math.max(...rounds.map(({ firesPerSecond }) => firesPerSecond))),
         grouped(of(({ effort }) => effort.clientCpuMs * 1000)),

@@ -7,8 +7,7 @@ import { connectionsOf, read } from './readings.ts'
 import { type BenchServer, type Fsync, withServer } from './server.ts'
 
 export interface Rush extends RushFigures {
-  readonly options: FleetOptions
-  readonly fsync: Fsync
+  readonly options: RushOptions
   /** Per fire. */
   readonly effort: Effort
   /** Memory of the server per fire that is done: of a queue, all that is left of a job; of cronce, what came to the schedule. */
@@ -19,6 +18,8 @@ export interface Rush extends RushFigures {
 export interface RushOptions extends FleetOptions {
   readonly count: number
   readonly fsync: Fsync
+  /** In processes that have done as much before. @default false */
+  readonly warm?: boolean
 }
 
 /** While the fires are running, for whoever wants to look closer. */
@@ -39,7 +40,6 @@ export function measureRush(options: RushOptions, closer?: Closer): Promise<Rush
     )
     return {
       options,
-      fsync,
       ...figuresOf(rushed, count),
       effort: perFire(rushed.spent, count),
       keptBytes: rushed.keptBytes / count,
@@ -52,6 +52,7 @@ async function rush(server: BenchServer, fleet: Fleet, options: RushOptions, clo
   const rushed = await rushOfFires(fleet, {
     count: options.count,
     instances: options.instances,
+    warm: options.warm ?? false,
     begin: async () => {
       await closer?.begin(server, fleet)
       const spent = await effort(server, options, fleet)
@@ -68,8 +69,15 @@ async function rush(server: BenchServer, fleet: Fleet, options: RushOptions, clo
 
 /** The jobs wait in the queue, the processes are connected, and the clock runs from when they are told to begin. */
 async function rushOfJobs(server: BenchServer, fleet: Fleet, options: RushOptions): Promise<Kept> {
-  const { count, removes = false } = options
+  const { count, removes = false, warm = false } = options
   await fleet.connect()
+  if (warm) {
+    await fleet.create({ kind: 'burst', count, at: 0, first: count })
+    await fleet.start()
+    await fleet.until('ended', count, RUSH_PATIENCE_MS)
+    await fleet.pause()
+  }
+  const total = warm ? 2 * count : count
   const empty = await read(server)
   await fleet.create({ kind: 'burst', count, at: 0 })
   const spent = await effort(server, options, fleet)
@@ -77,12 +85,12 @@ async function rushOfJobs(server: BenchServer, fleet: Fleet, options: RushOption
   await fleet.start()
   const { value: counts, most } = await watchMost(
     () => connectionsOf(server),
-    () => fleet.until('ended', count, RUSH_PATIENCE_MS),
+    () => fleet.until('ended', total, RUSH_PATIENCE_MS),
   )
   const lastEndedAt = Math.max(...counts.map((counted) => counted.lastEndedAt))
   const done = await spent()
   const { memoryBytes } = await read(server)
-  const starts = await fleet.collect()
+  const starts = (await fleet.collect()).map((own) => own.filter(([number]) => number < count))
   const audited = await fleet.first.ask({ do: 'audit' }, 'audited')
   await fleet.stop()
   return {
@@ -91,7 +99,7 @@ async function rushOfJobs(server: BenchServer, fleet: Fleet, options: RushOption
     lastEndedAt,
     spent: done,
     connections: most,
-    faults: recordFaults(audited, removes ? 0 : count),
+    faults: recordFaults(audited, removes ? 0 : total),
     keptBytes: memoryBytes - empty.memoryBytes,
   }
 }

@@ -18,6 +18,8 @@ export interface Fleet {
   /** Everything that can be done before there is something to do, in every process. */
   connect(): Promise<void>
   start(): Promise<void>
+  /** Take nothing new until told to start again: a queue is filled meanwhile. */
+  pause(): Promise<void>
   counts(): Promise<readonly Counted[]>
   collect(): Promise<readonly (readonly Start[])[]>
   /** Until so many runs have been counted in all. */
@@ -62,7 +64,7 @@ async function startProcesses({ script, name, instances, setup }: ProcessesPlan)
     ),
   )
   const counts = () => Promise.all(peers.map((peer) => peer.ask({ do: 'count' }, 'counted')))
-  const all = async (what: 'connect' | 'start' | 'stop') =>
+  const all = async (what: 'connect' | 'start' | 'pause' | 'stop') =>
     void (await Promise.all(peers.map((peer) => peer.ask({ do: what }, 'done'))))
   const pids = (await counts()).map(({ pid }) => pid)
   return {
@@ -71,6 +73,7 @@ async function startProcesses({ script, name, instances, setup }: ProcessesPlan)
     create: async (load) => (await peers[0]!.ask({ do: 'create', load }, 'done')).ms,
     connect: () => all('connect'),
     start: () => all('start'),
+    pause: () => all('pause'),
     counts,
     collect: async () => {
       const collected = await Promise.all(peers.map((peer) => peer.ask({ do: 'collect' }, 'collected')))

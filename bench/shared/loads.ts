@@ -16,7 +16,7 @@ export function* schedulesOf(load: Load): Generator<readonly [string, NewSchedul
 function triggerOf(load: Load, number: number): Pick<NewSchedule, 'every' | 'at'> {
   switch (load.kind) {
     case 'burst':
-      return { every: { interval: HOUR_MS, anchor: load.at } }
+      return { every: { interval: load.intervalMs ?? HOUR_MS, anchor: load.at } }
     case 'steady':
       return { every: { interval: 1_000, anchor: Math.floor((number * 1_000) / load.count) } }
     case 'together':

@@ -8,9 +8,10 @@ export interface Setup {
 /** Which schedules there are; for a queue, which jobs. Numbers start at `first`. */
 export type Load = { readonly count: number; readonly first?: number } & (
   | {
-      /** All due at one instant. A queue has them waiting. */
+      /** All due at one instant, and again after the interval. A queue has them waiting. */
       readonly kind: 'burst'
       readonly at: number
+      readonly intervalMs?: number
     }
   | {
       /** Each due once a second, one after the other. */
@@ -37,6 +38,8 @@ export type Request =
   /** Everything that can be done before there is something to do. */
   | { readonly do: 'connect' }
   | { readonly do: 'start' }
+  /** Take nothing new until told to start again. */
+  | { readonly do: 'pause' }
   | { readonly do: 'count' }
   | { readonly do: 'collect' }
   | { readonly do: 'look'; readonly looks: number }

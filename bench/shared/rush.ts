@@ -34,7 +34,9 @@ export interface RushFigures {
 export interface RushPlan<Effort> {
   readonly count: number
   readonly instances: number
-  /** Once the schedules are there. */
+  /** Measure the second instant of the schedules: the processes have compiled their code and know the schedules. */
+  readonly warm: boolean
+  /** When the schedules are there and the measured instant is the next one. */
   created?(): Promise<void>
   /** Half a second before they are due. What it returns is called when the last one has ended. */
   begin(): Promise<() => Promise<Effort>>
@@ -44,28 +46,39 @@ export interface RushPlan<Effort> {
 export const RUSH_PATIENCE_MS = 180_000
 const TRIAL = 1_000
 const TRIAL_FIRST = 10_000_000
+/** Between the first and the measured instant of a warm process. */
+const WARM_INTERVAL_MS = 30_000
 
 /** The schedules exist, the fleet waits for the instant. */
 export async function rushOfFires<Effort>(fleet: Fleet, plan: RushPlan<Effort>): Promise<Rushed<Effort>> {
-  const { count, instances } = plan
+  const { count, instances, warm } = plan
   // How fast it is today says how long it will take; these are not due within the hour.
   const trialMs = await fleet.create({ kind: 'idle', count: TRIAL, first: TRIAL_FIRST })
   await fleet.start()
   const creatingMs = Math.ceil(2 * trialMs * (count / TRIAL))
-  const from = Date.now() + 3_000 + creatingMs + (instances > 1 ? ACQUAINT_MS : 0)
-  await fleet.create({ kind: 'burst', count, at: from })
+  const first = Date.now() + 3_000 + creatingMs + (instances > 1 ? ACQUAINT_MS : 0)
+  const from = warm ? first + WARM_INTERVAL_MS : first
+  const total = warm ? 2 * count : count
+  await fleet.create({ kind: 'burst', count, at: first, ...(warm ? { intervalMs: WARM_INTERVAL_MS } : {}) })
+  if (warm) await warmUp(fleet, count, first)
   await plan.created?.()
   if (Date.now() >= from - 1_000) throw new Error(`The burst of ${count} was due before the fleet was ready.`)
   await sleep(from - 500 - Date.now())
   const spent = await plan.begin()
   await sleep(from - Date.now())
-  const { value: counts, most } = await watchMost(plan.connections, () => fleet.until('ended', count, RUSH_PATIENCE_MS))
+  const { value: counts, most } = await watchMost(plan.connections, () => fleet.until('ended', total, RUSH_PATIENCE_MS))
   const lastEndedAt = Math.max(...counts.map((counted) => counted.lastEndedAt))
   const done = await spent()
-  const starts = await fleet.collect()
-  const audited = await fleet.first.ask({ do: 'audit' }, 'audited')
+  const starts = (await fleet.collect()).map((own) => own.filter(([, dueAt]) => dueAt === from))
+  const audited = await fleet.first.ask({ do: 'audit', before: from + 1 }, 'audited')
   await fleet.stop()
-  return { starts, from, lastEndedAt, spent: done, connections: most, faults: recordFaults(audited, count) }
+  return { starts, from, lastEndedAt, spent: done, connections: most, faults: recordFaults(audited, total) }
+}
+
+async function warmUp(fleet: Fleet, count: number, first: number): Promise<void> {
+  if (Date.now() >= first) throw new Error(`The first burst of ${count} was due before the schedules were created.`)
+  await sleep(first - Date.now())
+  await fleet.until('ended', count, RUSH_PATIENCE_MS)
 }
 
 export function figuresOf({ starts, from, lastEndedAt, faults }: Rushed<unknown>, count: number): RushFigures {
