@@ -241,11 +241,33 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 8',
     breaks:
       'An instance that stops tells nobody until its next beat is due: what was its share of the work starts late meanwhile.',
-    edits: [edit('engine/beat.ts', "const wake = state === 'draining' && !isDrainTold", 'const wake = false')],
+    edits: [edit('engine/beat.ts', 'const wake = isDraining ||', 'const wake =')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',
       names: ['while an instance finishes its runs, the others do its share of the work on time'],
+    },
+  },
+  {
+    name: 'drained-settlement-wakes-no-peer',
+    rule: 'rule 8',
+    breaks: 'A fire that waits for a run of a draining instance waits on until that instance has left.',
+    edits: [edit('engine/spread.ts', 'if (stopping || drained || !parts', 'if (!parts')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/stop.test.ts',
+      names: ['what a run leaves waiting in a draining instance starts in a peer at once'],
+    },
+  },
+  {
+    name: 'drained-transaction-wakes-no-peer',
+    rule: 'rule 8',
+    breaks: 'The same behind a transaction, which settles its run by itself.',
+    edits: [edit('engine/transact.ts', 'core.hasWorkForPeers = true', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/stop.test.ts',
+      names: ['what a run leaves waiting in a draining instance starts in a peer at once'],
     },
   },
   {

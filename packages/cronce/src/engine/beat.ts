@@ -55,7 +55,9 @@ export function member(
     const sent = core.lease.times()
     const number = ++sentNumber
     const sequence = { number, after: ackedNumber }
-    const wake = state === 'draining' && !isDrainTold
+    const isDraining = state === 'draining' && !isDrainTold
+    const wake = isDraining || core.hasWorkForPeers
+    core.hasWorkForPeers = false
     await core.parts.sync('beat:sent')
     // Another incarnation by now: the answer is about the past.
     const isPast = (): boolean => instance !== core.instance || core.stopped.aborted
@@ -73,7 +75,7 @@ export function member(
       // A late answer counts as well, but for what a later one has told: a lease runs from when it was asked for.
       if (!isPast() && number > ackedNumber) take(answer, sent)
       if (answer.alive) ackedNumber = Math.max(ackedNumber, number)
-      if (answer.alive && wake) isDrainTold = true
+      if (answer.alive && isDraining) isDrainTold = true
       return answer
     }
     // One answer that never comes must leave time for another question before the lease ends.

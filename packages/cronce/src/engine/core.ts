@@ -80,6 +80,8 @@ export interface Core<Tx = unknown> {
   stopping: boolean
   /** Takes nothing new: an operator said so. */
   drained: boolean
+  /** A transaction has left fires for peers, who have not been woken yet: the next heartbeat does that. */
+  hasWorkForPeers: boolean
   /** It looks for what is due once, and leaves. */
   transient: boolean
   /** When the store last failed, by the monotonic clock. */
@@ -133,6 +135,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     restore: () => {},
     stopping: false,
     drained: false,
+    hasWorkForPeers: false,
     transient: false,
     failedAt: () => failedAt,
     context: ({ now, epoch }) => ({

@@ -8,6 +8,7 @@ import { changeKnown } from './change-known.ts'
 import { type Changed, changeSchedules } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
+import { leavesToPeers } from './spread.ts'
 import { callStore, pauseAfter } from './store-calls.ts'
 import { type Suspect, setApart } from './unwritable.ts'
 
@@ -120,12 +121,6 @@ export function settler(core: Core): Settler {
   }
 }
 
-/** Whether what is left open is for instances of another app, which has taken the schedule meanwhile: they do not know of it. */
-function isOthers(core: Core, { change: { state } }: Decision): boolean {
-  if (state === null || state.source.kind !== 'code' || state.source.app === core.settings.app) return false
-  return state.open.some(({ run }) => run === null)
-}
-
 function conclude(item: Item, result: 'settled' | 'stale'): void {
   item.isDone = true
   item.resolve(result)
@@ -142,7 +137,7 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
     if (decision === STALE && !core.epochs.isSettled()) throw FORGOTTEN
     if (decision === STALE) return null
     item.sent = decision
-    if (isOthers(core, decision)) options.wake = true
+    if (leavesToPeers(core, decision)) options.wake = true
     return decision
   }
   const options = { wake: batch.some((item) => item.wake) }

@@ -1,4 +1,5 @@
 import { BUCKET_COUNT, hash32 } from '../model/bucket.ts'
+import type { Decision } from '../policy/decision.ts'
 import type { Core } from './core.ts'
 
 /**
@@ -25,6 +26,19 @@ function weight(instance: string, bucket: number): number {
 
 export function takesNew({ state, drain }: Core['peers'][number]): boolean {
   return state === 'live' && !drain
+}
+
+/**
+ * Whether a decision leaves fires waiting that this instance will not claim: it stops or drains, lacks the job, or another app has taken
+ * the schedule. Its peers must be woken, because they may sleep until something else is due.
+ */
+export function leavesToPeers(
+  { stopping, drained, parts, settings }: Core,
+  { change: { state } }: Pick<Decision, 'change'>,
+): boolean {
+  if (state === null || !state.open.some(({ run }) => run === null)) return false
+  if (stopping || drained || !parts.jobs.has(state.definition.job)) return true
+  return state.source.kind === 'code' && state.source.app !== settings.app
 }
 
 /** Old names of this process's jobs that no schedule has and another app declares: schedules made for them run in that app. */

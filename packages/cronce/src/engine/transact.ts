@@ -7,6 +7,7 @@ import type { Core } from './core.ts'
 import type { NoteKeeper } from './notes.ts'
 import { resolveTransaction } from './resolve-transaction.ts'
 import type { LocalRun } from './run-table.ts'
+import { leavesToPeers } from './spread.ts'
 import { storeDeadline } from './store-calls.ts'
 import { toJson } from './to-json.ts'
 import { demandTrust, fenced } from './trust.ts'
@@ -55,7 +56,13 @@ export async function transact<Tx, Value>(
   } finally {
     resolve()
   }
-  if (doing.settled !== null) core.applied(doing.settled)
+  if (doing.settled !== null) {
+    core.applied(doing.settled)
+    if (leavesToPeers(core as Core, doing.settled)) {
+      core.hasWorkForPeers = true
+      core.beatAlarm.ring()
+    }
+  }
   return doing.value as Value
 }
 

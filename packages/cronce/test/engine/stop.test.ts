@@ -46,6 +46,45 @@ test('while an instance finishes its runs, the others do its share of the work o
   fleet.end()
 })
 
+test('what a run leaves waiting in a draining instance starts in a peer at once', async () => {
+  for (const how of ['stop', 'drain'] as const) {
+    for (const kind of ['queued', 'retry', 'transaction'] as const) {
+      const fleet = await createFleet()
+      const options = {
+        cron: '0 12 * * *',
+        overlap: 'queue',
+        guarantee: kind === 'transaction' ? 'exactly-once' : 'at-least-once',
+        retry: kind === 'retry' ? { attempts: 1, backoff: { base: '10s', jitter: 0 } } : 0,
+      } as const
+      const declare: Declare = (app, { clock }) => {
+        app.job('long', {}, () => clock.sleep(20 * 60_000))
+        app.job('bill', options, async (run) => {
+          await clock.sleep(60_000)
+          if (kind === 'retry' && run.attempt === 1) throw new Error('declined')
+          if (kind === 'transaction') await run.transaction(() => {})
+        })
+      }
+      const first = await fleet.add(declare, { drain: '30m' })
+      await fleet.operator.schedules.trigger('long')
+      await fleet.operator.schedules.trigger('bill')
+      await fleet.advance('5s')
+      const second = await fleet.add(declare)
+      if (kind !== 'retry') await fleet.operator.schedules.trigger('bill')
+      if (how === 'drain') await fleet.operator.instances.drain(first.app.instance!)
+      const stopped = how === 'stop' ? first.app.stop() : null
+      await fleet.advance('5m')
+      const [, next] = fleet.handled.filter(({ schedule }) => schedule === 'bill')
+      assert.equal(next?.member, second, `${how}, ${kind}`)
+      assert.ok(next.startedAt - NEW_YEAR < 90_000, `${how}, ${kind}: started after ${next.startedAt - NEW_YEAR} ms`)
+      if (stopped !== null) {
+        await fleet.advance('30m')
+        await stopped
+      }
+      fleet.end()
+    }
+  }
+})
+
 test('what does not finish within the drain is handed back, at no cost, and runs elsewhere at once', async () => {
   const fleet = await createFleet()
   await fleet.addMany(2, (app, { clock }) =>
