@@ -76,7 +76,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'returned-app-overlooked',
     rule: 'rule 42',
     breaks: 'A process whose last heartbeat is old takes the names of an app that has come back since.',
-    edits: [edit('engine/take-names.ts', 'instances: all.filter((peer) => ofApp(peer, owner)),', 'instances: [],')],
+    edits: [edit('engine/take-names.ts', 'instances: all.filter(isThere),', 'instances: [],')],
     caughtBy: taken(
       'an app that comes back just before the end of the hold-down keeps its names, though its rival could not look',
     ),
@@ -112,8 +112,32 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'retry-of-another-app-unannounced',
     rule: 'rule 42',
     breaks: 'A retry of a schedule that has passed to another app waits until that app looks by itself.',
-    edits: [edit('engine/settle.ts', 'if (isOthers(core, decision)) options.wake = true', '')],
+    edits: [edit('engine/settle.ts', 'if (leavesToPeers(core, decision)) options.wake = true', '')],
     caughtBy: taken('a retry that is due after its schedule has passed to another app starts there in time'),
+  },
+  {
+    name: 'killed-functions-keep-names',
+    rule: 'rule 42',
+    breaks: 'An app whose last runDue call was killed keeps its names for ever where no process is up for long.',
+    edits: [edit('engine/take-names.ts', 'ofApp(peer, owner) && !isForgotten(peer, now)', 'ofApp(peer, owner)')],
+    caughtBy: taken('functions take a name of an app whose last process was killed, a day after it'),
+  },
+  {
+    name: 'silent-functions-taken-for-gone',
+    rule: 'rule 42',
+    breaks: 'An app loses its names as soon as the lease of its last process has expired.',
+    edits: [edit('policy/yielding.ts', 'return expired && now - renewedAt >= DAY_MS', 'return expired')],
+    caughtBy: taken('functions take a name of an app whose last process was killed, a day after it'),
+  },
+  {
+    name: 'new-name-beside-the-taker-of-the-old',
+    rule: 'P6',
+    breaks: 'A new name comes back and repeats what another app has run under the old name.',
+    edits: [
+      edit('engine/deploy.ts', 'const before = isActive ? undefined :', 'const before = state !== null ? undefined :'),
+      edit('engine/rename-jobs.ts', '(!isActive && movedFrom', '(own === null && movedFrom'),
+    ],
+    caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
   },
   {
     name: 'lost-schedule-not-declared-again',

@@ -192,7 +192,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       ),
       edit(
         'engine/take-names.ts',
-        'instances: all.filter((peer) => ofApp(peer, owner)),',
+        'instances: all.filter(isThere),',
         "instances: all.filter(({ state }) => state === 'live'),",
       ),
     ],
@@ -463,7 +463,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/rename-jobs.ts',
-        '      if ((accepted !== null && isRefusal(accepted)) || (own === null && movedFrom(wish, named) !== undefined)) continue\n',
+        '      if (isRefused || (!isActive && movedFrom(wish, named) !== undefined)) continue\n',
         '',
       ),
       edit('engine/rename-jobs.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
@@ -591,7 +591,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'instant-of-another-name-unread',
     rule: 'P1',
     breaks: 'A job that is to run once runs again under a new name.',
-    edits: [edit('engine/deploy.ts', 'of [id, ...otherNames]) {', 'of [id]) {')],
+    edits: [edit('engine/deploy.ts', 'of [read.id, ...otherNames]) {', 'of [read.id]) {')],
     caughtBy: oldNames('the one instant of a job does not run again under a new name whose release comes back'),
   },
   {
@@ -613,5 +613,35 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: oldNames('removing a name leaves those that came after it, also if the job has had it twice'),
+  },
+  {
+    name: 'instant-again-after-removal',
+    rule: 'P6',
+    breaks:
+      'The one instant of a renamed job runs again when an operator removes the job and its process declares it again.',
+    edits: [edit('policy/define.ts', 'if (mayHaveRun(wanted, context.now) && wanted', 'if (false && wanted')],
+    caughtBy: oldNames('the one instant of a renamed job does not run again after an operator has removed the job'),
+  },
+  {
+    name: 'killed-call-blocks-rollback',
+    rule: 'rule 42',
+    breaks: 'A release whose last runDue call was killed counts as live for ever where no process is up for long.',
+    edits: [edit('policy/deployment.ts', 'return expired && now - renewedAt >= LONG_GONE_MS', 'return false')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run-due.test.ts',
+      names: ['a rollback takes effect although the last call of the newer release was killed'],
+    },
+  },
+  {
+    name: 'killed-call-of-a-renamed-job-left',
+    rule: 'P6',
+    breaks: 'A fire whose runDue call was killed is not run again after its job was renamed.',
+    edits: [edit('engine/peers.ts', 'jobs.has(job) || core.renamedJobs.has(job)', 'jobs.has(job)')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run-due.test.ts',
+      names: ['the fire of a killed call runs again in a release that has renamed its job'],
+    },
   },
 ]

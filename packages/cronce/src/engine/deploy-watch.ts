@@ -2,7 +2,7 @@ import type { AppRecord, DeploymentRecord } from '../model/app.ts'
 import type { AboutProcess } from '../model/event.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import { contestedSchedules, disjointProcesses } from '../policy/contested.ts'
-import { counts, newestExplicit } from '../policy/deployment.ts'
+import { counts, isLongSilent, newestExplicit } from '../policy/deployment.ts'
 import type { Core } from './core.ts'
 import { stateClock } from './state-clock.ts'
 
@@ -59,7 +59,8 @@ export function fleetWatch(core: Core): FleetWatch {
   let epoch: number | null = null
   let actedOn = ''
 
-  const own = (): readonly InstanceRecord[] => core.peers.filter((peer) => ofApp(peer, app))
+  const own = (): readonly InstanceRecord[] =>
+    core.peers.filter((peer) => ofApp(peer, app) && !isLongSilent(peer, core.time.estimate()))
 
   const liveIds = (): readonly string[] => [...new Set([deployment, ...own().map((peer) => peer.deployment)])].sort()
 

@@ -11,6 +11,7 @@ import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../p
 import {
   counts,
   findDeployment,
+  isLongSilent,
   longGone,
   markGone,
   markLost,
@@ -108,7 +109,7 @@ export function deployer(core: Core): Deployer {
   /** Instants on record that an earlier schedule of the name left. */
   const onRecord = new Map<string, FireRecord[]>()
   /** By schedule, what is on record at the one instant that its job declares. It counts for the version that was read before. */
-  const atInstant = new Map<string, { readonly version: number; readonly records: readonly FireRecord[] }>()
+  const atInstant = new Map<string, Read & { readonly records: readonly FireRecord[] }>()
 
   const liveKey = (): string => [core.instance, ...watch.liveIds(), '', ...jobsElsewhere(core)].join()
 
@@ -199,7 +200,8 @@ export function deployer(core: Core): Deployer {
   const withGone = async (record: AppRecord): Promise<AppRecord> => {
     const { now, instances } = await callStore(core, 'deploy (look)', () => store.listInstances({ app }))
     const own = instances.filter((peer) => peer.app === app && peer.jobs.length > 0)
-    const live = new Set([deployment, ...own.filter(isPresent).map((peer) => peer.deployment)])
+    const present = own.filter((peer) => isPresent(peer) && !isLongSilent(peer, now))
+    const live = new Set([deployment, ...present.map((peer) => peer.deployment)])
     const diedEarly = new Set(
       record.deployments.filter(({ id, readyAt }) => hasDiedEarly(own, id, readyAt)).map(({ id }) => id),
     )
@@ -260,7 +262,7 @@ export function deployer(core: Core): Deployer {
       const wanted = { ...wish, standing, holder: otherHolder(wish, null, states) }
       taken.set(owner, new Map([...(taken.get(owner) ?? []), [name, wanted]]))
     }
-    const unread: ScheduleState[] = []
+    const unread: Read[] = []
     let progress: Progress = 'done'
     for (let start = 0; start < declared.length; start += BATCH) {
       const wanted = new Map(declared.slice(start, start + BATCH).map((one) => [one.id, one]))
@@ -268,7 +270,8 @@ export function deployer(core: Core): Deployer {
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
         const wish = wishes.get(id)!
-        const before = state === null ? movedFrom(wish, named) : undefined
+        const isActive = state !== null && (state.retiredAt === null || !isOwn(state))
+        const before = isActive ? undefined : movedFrom(wish, named)
         // Old names of the job go with it; and the one that another app has, when that app is gone.
         for (const old of wish.otherNames.flatMap((name) => others.get(name) ?? [])) {
           if (old.source.kind === 'code' && (old === before || isRenamedTo(old, id))) want(old.source.app, old.id, wish)
@@ -277,7 +280,7 @@ export function deployer(core: Core): Deployer {
           before === undefined ? define(state, id, wishOn(state, wish, states), context) : refuseMoved(id, before)
         if (decision === null || !isRefusal(decision)) return decision
         if (decision.refused === RECORD_UNREAD) {
-          unread.push(state!)
+          unread.push({ id, version: state?.version })
           return null
         }
         if (decision.refused === HELD_BY_OTHER_NAME) {
@@ -299,7 +302,7 @@ export function deployer(core: Core): Deployer {
       for (const [schedule, refusal] of found) refused.push(refusalOf(schedule, refusal))
     }
     atInstant.clear()
-    for (const state of unread) atInstant.set(state.id, await readInstant(state, wishes.get(state.id)!))
+    for (const read of unread) atInstant.set(read.id, await readInstant(read, wishes.get(read.id)!))
     if (unread.length > 0) return 'outdated'
     refusals = refused
     lookedUp.clear()
@@ -340,15 +343,15 @@ export function deployer(core: Core): Deployer {
    * Also what ran under other names of the job. A fire is put on record together with a new version of its schedule, so the records read
    * here are those of `state` or newer.
    */
-  const readInstant = async ({ id, version }: ScheduleState, { definition: { trigger }, otherNames }: Wish) => {
+  const readInstant = async (read: Read, { definition: { trigger }, otherNames }: Wish) => {
     const records: FireRecord[] = []
-    if (trigger?.kind !== 'at') return { version, records }
-    for (const schedule of [id, ...otherNames]) {
+    if (trigger?.kind !== 'at') return { ...read, records }
+    for (const schedule of [read.id, ...otherNames]) {
       const query = { ...ofFire({ schedule, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
       const { items } = await callStore(core, 'declare (look)', () => listFires(store, query))
       records.push(...items)
     }
-    return { version, records }
+    return { ...read, records }
   }
 
   const refusalOf = (schedule: string, { refused, message, hint }: Refusal): RefusedDeclaration => {
@@ -487,6 +490,12 @@ export function deployer(core: Core): Deployer {
   function isPresent(peer: InstanceRecord): boolean {
     return ofApp(peer, app)
   }
+}
+
+/** A schedule whose records were read, as of this version. Without a version: it did not exist. */
+interface Read {
+  readonly id: string
+  readonly version: number | undefined
 }
 
 /** A live process of another app that declares a schedule of this process. */

@@ -216,7 +216,7 @@ export function peerWatch(core: Core): PeerWatch {
     if (instance === core.instance) return false
     const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
     const { items } = await callStore(core, 'recover (look)', () => listRuns(store, query))
-    return items.some(({ job }) => jobs.has(job))
+    return items.some(({ job }) => jobs.has(job) || core.renamedJobs.has(job))
   }
 
   return { observe, watchLeases, watchProcesses, recoverRuns, recoverFirst }

@@ -80,8 +80,9 @@ export function renamer(core: Core, { save, change }: Tools): Renamer {
       // Only whether it is accepted matters here, which does not depend on what is on record.
       const accepted = define(own, wish.id, { ...wish, onRecord: [] }, context)
       // Otherwise no name would have the job.
-      if ((accepted !== null && isRefusal(accepted)) || (own === null && movedFrom(wish, named) !== undefined)) continue
       const isActive = own !== null && own.retiredAt === null
+      const isRefused = accepted !== null && isRefusal(accepted)
+      if (isRefused || (!isActive && movedFrom(wish, named) !== undefined)) continue
       const [first, ...others] = isDeciding ? namesToStop(wish, isActive, states, record) : []
       // The new name has gone further, in another app: the old one goes on until it has planned what is due, or it would be lost.
       if (first !== undefined && own !== null && markOf(own) > markOf(first) && isBehind(first, context.now)) continue

@@ -1,8 +1,9 @@
 import type { AppRecord } from '../model/app.ts'
+import type { InstanceRecord } from '../model/instance.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import type { DefineWish } from '../policy/define.ts'
 import { announceRetirements } from '../policy/deployment.ts'
-import { isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
+import { isForgotten, isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
 import type { Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
 import { type FleetWatch, ofApp } from './deploy-watch.ts'
@@ -43,13 +44,14 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
     const loaded = await callStore(core, 'take over (read)', () => store.load(ids))
     const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
     const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
-    const ended = all.filter((peer) => !ofApp(peer, owner))
+    const isThere = (peer: InstanceRecord): boolean => ofApp(peer, owner) && !isForgotten(peer, now)
+    const ended = all.filter((peer) => !isThere(peer))
     // A process that only calls `runDue` is never up for long enough to see by itself that an app is absent.
     const isAbsent = watch.absentApps().has(owner) || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)
     const about = {
       app: owner,
       isGone: isAbsent && !mayReturn(ended, now),
-      instances: all.filter((peer) => ofApp(peer, owner)),
+      instances: all.filter(isThere),
     }
     const context = core.context(loaded)
     const owned = new Set(loaded.schedules.filter((state) => isOf(state, app)).map(({ id }) => id))

@@ -57,6 +57,7 @@ export function define(
     const by = namedOtherwiseBy(wanted)
     if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
     if (isHeld(wanted)) return held(id, wanted.holder!.id)
+    if (mayHaveRun(wanted, context.now) && wanted.onRecord === undefined) return unread(id)
     return isPast ? refusePast(id) : create(id, wanted, context)
   }
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
@@ -93,7 +94,9 @@ function create(id: string, wanted: DefineWish, context: Context): Decision {
   const { now, zoneData } = context
   const carried =
     holder === undefined ? NOTHING_CARRIED : continueJob(holder, null, { now, goesOn: goesOn(holder, wanted) })
-  const plannedTo = holder === undefined ? planFrom(wanted, now) - 1 : carried.plannedTo
+  const isOnRecord = mayHaveRun(wanted, now) && wanted.onRecord?.some(({ nonce }) => nonce === '') === true
+  const from = isOnRecord ? now + 1 : planFrom(wanted, now)
+  const plannedTo = holder === undefined ? from - 1 : carried.plannedTo
   const draft = begin(
     {
       ...{ id, version: 0, definition, revision: 1, source, createdAt: now, updatedAt: now },
@@ -130,6 +133,12 @@ const NOTHING_CARRIED = {
  */
 function planFrom({ definition: { trigger }, source }: DefineWish, from: Instant): Instant {
   return source.kind === 'code' && trigger?.kind === 'at' ? Math.min(trigger.at, from) : from
+}
+
+/** Whether the one instant of a new schedule has passed and may be on record under another name of the job, which has been removed. */
+function mayHaveRun(wanted: DefineWish, now: Instant): boolean {
+  const { otherNames = [], holder } = wanted
+  return holder === undefined && otherNames.length > 0 && planFrom(wanted, now + 1) <= now
 }
 
 /** First everything up to now under the old rule, then the new one from now on. */

@@ -1,4 +1,5 @@
 import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration, Rename } from '../model/app.ts'
+import type { InstanceRecord } from '../model/instance.ts'
 import type { Instant } from '../model/schedule.ts'
 import { namesOfJobs } from './job-names.ts'
 
@@ -79,6 +80,17 @@ export function markLost(app: AppRecord, ids: ReadonlySet<string>): AppRecord | 
   if (!app.deployments.some(isLost)) return null
   const deployments = app.deployments.map((known) => (isLost(known) ? { ...known, lost: true, cleared: false } : known))
   return withActive({ ...app, version: app.version + 1, deployments, tidiedFor: null })
+}
+
+/**
+ * Whether no process has declared an instance dead although it has been silent for an hour: where processes only call `runDue`, none
+ * observes another for a whole lease. This is for deployments only; its runs are recovered as those of other instances.
+ */
+export function isLongSilent(
+  { expired, renewedAt }: Pick<InstanceRecord, 'expired' | 'renewedAt'>,
+  now: Instant,
+): boolean {
+  return expired && now - renewedAt >= LONG_GONE_MS
 }
 
 /** Deployments gone for an hour by the store's clock. No observer is needed: processes that only call `runDue` observe nothing. */

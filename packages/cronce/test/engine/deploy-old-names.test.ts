@@ -319,3 +319,20 @@ test('removing a name leaves those that came after it, also if the job has had i
   assert.equal((await fleet.operator.schedules.get('invoice')).state, 'retired')
   fleet.end()
 })
+
+test('the one instant of a renamed job does not run again after an operator has removed the job', async () => {
+  for (const guarantee of ['at-least-once', 'at-most-once'] as const) {
+    const fleet = await createFleet()
+    const options = { at: NEW_YEAR + 2 * MINUTE, guarantee } as const
+    const old = await fleet.add((app) => void app.job('bill', options, () => {}), { deployment: 'v1' })
+    await fleet.advance('5m')
+    await fleet.add((app) => void app.job('invoice', { ...options, was: 'bill' }, () => {}), { deployment: 'v2' })
+    await stop(fleet, old)
+    await fleet.advance('5m')
+    await fleet.operator.schedules.remove('invoice', { force: true })
+    await fleet.advance('5m')
+    assert.deepEqual(ran(fleet, 'bill', 'invoice'), [2])
+    assert.equal((await fleet.operator.schedules.get('invoice')).nextAt, null)
+    fleet.end()
+  }
+})

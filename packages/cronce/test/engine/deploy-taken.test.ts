@@ -480,3 +480,55 @@ test('a process whose definition stands reports once that others of its deployme
   assert.ok(others.every((member) => refusalsBy(fleet, member)[0] === 'SCHEDULE_DEFINED_TWICE'))
   fleet.end()
 })
+
+test('a new name that comes back stands aside while another app has the old name', async () => {
+  const fleet = await createFleet()
+  const options = { cron: '* * * * *', misfire: 'all', guarantee: 'at-most-once' } as const
+  const bill: Declare = (app) => void app.job('bill', options, () => {})
+  const invoice: Declare = (app) => void app.job('invoice', { ...options, was: 'bill' }, () => {})
+  const first = await fleet.add(bill, { app: 'crm', deployment: 'v1' })
+  await fleet.advance('150s')
+  const second = await fleet.add(invoice, { app: 'crm', deployment: 'v2' })
+  await fleet.world.until(first.app.stop())
+  await fleet.advance('5m')
+  await fleet.world.until(second.app.stop())
+  const third = await fleet.add(bill, { app: 'crm', deployment: 'v1' })
+  await fleet.advance('5m')
+  await fleet.world.until(third.app.stop())
+  await fleet.add(bill, { app: 'shop', deployment: 's1' })
+  await fleet.advance('5m')
+  const last = await fleet.add(invoice, { app: 'crm', deployment: 'v2' })
+  await fleet.advance('5m')
+  const all = [...ran(fleet, 'bill'), ...ran(fleet, 'invoice')]
+  assert.equal(all.length, new Set(all).size, all.join())
+  assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
+  const refused = fleet.told.filter(({ member, event }) => member === last && event.type === 'schedule.refused')
+  assert.equal(refused.length, 1)
+  fleet.end()
+})
+
+test('functions take a name of an app whose last process was killed, a day after it', async () => {
+  for (const isFunction of [true, false]) {
+    const fleet = await createFleet()
+    const call = async (app: string): Promise<void> => {
+      await fleet.world.until(fleet.make(jobs('bill'), { app }).app.runDue())
+    }
+    if (isFunction) await call('crm')
+    const killed = isFunction ? fleet.make(jobs('bill'), { app: 'crm' }) : await fleet.add(jobs('bill'), { app: 'crm' })
+    if (isFunction) {
+      killed.at('due:sent', () => killed.crash())
+      void killed.app.runDue()
+    } else killed.crash()
+    for (let hours = 0; hours < 23; hours++) {
+      await fleet.advance('1h')
+      await call('shop')
+    }
+    assert.deepEqual(await ownersOf(fleet, 'bill'), ['crm'])
+    for (let hours = 0; hours < 3; hours++) {
+      await fleet.advance('1h')
+      await call('shop')
+    }
+    assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
+    fleet.end()
+  }
+})

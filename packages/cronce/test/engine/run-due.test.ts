@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { type App, createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
 
 /** As a crontab does it: a process for each look. */
-async function runDue(fleet: Fleet, declare: Declare): Promise<void> {
-  const { app } = fleet.make(declare, { lease: '15s' })
+async function runDue(fleet: Fleet, declare: Declare, deployment = 'v1'): Promise<void> {
+  const { app } = fleet.make(declare, { lease: '15s', deployment })
   await fleet.world.until(app.runDue())
 }
 
@@ -63,6 +63,42 @@ test('what is delivered to a function does not give way to a run of one that was
   )
   assert.equal(answer.status, 200)
   assert.deepEqual(runs(fleet), ['00:00 1', '00:00 2', '00:01 1'])
+  fleet.end()
+})
+
+test('a rollback takes effect although the last call of the newer release was killed', async () => {
+  const fleet = await createFleet()
+  const older: Declare = (app) => void app.job('bill', '0 * * * *', () => {})
+  const newer: Declare = (app) => void app.job('bill', '0 0 1 * *', () => {})
+  await fleet.advance('1m')
+  await runDue(fleet, older, 'v1')
+  await runDue(fleet, newer, 'v2')
+  const killed = fleet.make(newer, { deployment: 'v2' })
+  killed.at('due:sent', () => killed.crash())
+  void killed.app.runDue()
+  for (let calls = 0; calls < 12; calls++) {
+    await fleet.advance('1h')
+    await runDue(fleet, older, 'v1')
+  }
+  assert.deepEqual(
+    runs(fleet).slice(-8),
+    Array.from({ length: 8 }, (_, hour) => `${String(hour + 5).padStart(2, '0')}:00 1`),
+  )
+  fleet.end()
+})
+
+test('the fire of a killed call runs again in a release that has renamed its job', async () => {
+  const fleet = await createFleet()
+  await fleet.advance('1s')
+  await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
+  await fleet.advance('1h')
+  const killed = fleet.make((app) => app.job('bill', '0 * * * *', () => new Promise(() => {})), { lease: '15s' })
+  void killed.app.runDue()
+  await fleet.advance('2s')
+  killed.crash()
+  await fleet.advance('5m')
+  await runDue(fleet, (app) => app.job('invoice', { cron: '0 * * * *', was: 'bill' }, () => {}), 'v2')
+  assert.deepEqual(runs(fleet), ['01:00 1', '01:00 2'])
   fleet.end()
 })
 
