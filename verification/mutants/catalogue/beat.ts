@@ -263,7 +263,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'drained-transaction-wakes-no-peer',
     rule: 'rule 8',
     breaks: 'The same behind a transaction, which settles its run by itself.',
-    edits: [edit('engine/transact.ts', 'core.hasWorkForPeers = true', '')],
+    edits: [edit('engine/transact.ts', 'core.leftForPeers++', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',

@@ -49,6 +49,8 @@ export function member(
   let ackedNumber = 0
   /** The others were told that this instance takes nothing new. */
   let isDrainTold = false
+  /** How much of `Core.leftForPeers` the peers were woken for. */
+  let toldLeft = 0
 
   const send = async (state: Exclude<InstanceState, 'dead'>, join: boolean): Promise<void> => {
     const { instance } = core
@@ -56,8 +58,8 @@ export function member(
     const number = ++sentNumber
     const sequence = { number, after: ackedNumber }
     const isDraining = state === 'draining' && !isDrainTold
-    const wake = isDraining || core.hasWorkForPeers
-    core.hasWorkForPeers = false
+    const { leftForPeers } = core
+    const wake = isDraining || leftForPeers > toldLeft
     await core.parts.sync('beat:sent')
     // Another incarnation by now: the answer is about the past.
     const isPast = (): boolean => instance !== core.instance || core.stopped.aborted
@@ -76,6 +78,7 @@ export function member(
       if (!isPast() && number > ackedNumber) take(answer, sent)
       if (answer.alive) ackedNumber = Math.max(ackedNumber, number)
       if (answer.alive && isDraining) isDrainTold = true
+      if (answer.alive) toldLeft = Math.max(toldLeft, leftForPeers)
       return answer
     }
     // One answer that never comes must leave time for another question before the lease ends.

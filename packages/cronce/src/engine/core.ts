@@ -80,8 +80,8 @@ export interface Core<Tx = unknown> {
   stopping: boolean
   /** Takes nothing new: an operator said so. */
   drained: boolean
-  /** A transaction has left fires for peers, who have not been woken yet: the next heartbeat does that. */
-  hasWorkForPeers: boolean
+  /** How many transactions have left fires for peers. The next heartbeat wakes the peers. */
+  leftForPeers: number
   /** It looks for what is due once, and leaves. */
   transient: boolean
   /** When the store last failed, by the monotonic clock. */
@@ -135,7 +135,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     restore: () => {},
     stopping: false,
     drained: false,
-    hasWorkForPeers: false,
+    leftForPeers: 0,
     transient: false,
     failedAt: () => failedAt,
     context: ({ now, epoch }) => ({

@@ -59,7 +59,7 @@ export async function transact<Tx, Value>(
   if (doing.settled !== null) {
     core.applied(doing.settled)
     if (leavesToPeers(core as Core, doing.settled)) {
-      core.hasWorkForPeers = true
+      core.leftForPeers++
       core.beatAlarm.ring()
     }
   }
