@@ -119,14 +119,14 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'killed-functions-keep-names',
     rule: 'rule 42',
     breaks: 'An app whose last runDue call was killed keeps its names for ever where no process is up for long.',
-    edits: [edit('engine/take-names.ts', 'ofApp(peer, owner) && !isForgotten(peer, now)', 'ofApp(peer, owner)')],
+    edits: [edit('engine/take-names.ts', 'ofApp(peer, owner) && !hasVanished(core, peer, now)', 'ofApp(peer, owner)')],
     caughtBy: taken('functions take a name of an app whose last process was killed, a day after it'),
   },
   {
     name: 'silent-functions-taken-for-gone',
     rule: 'rule 42',
     breaks: 'An app loses its names as soon as the lease of its last process has expired.',
-    edits: [edit('policy/yielding.ts', 'return expired && now - renewedAt >= DAY_MS', 'return expired')],
+    edits: [edit('policy/deployment.ts', 'LONG_GONE_MS : DAY_MS)', 'LONG_GONE_MS : 0)')],
     caughtBy: taken('functions take a name of an app whose last process was killed, a day after it'),
   },
   {
@@ -134,10 +134,26 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'P6',
     breaks: 'A new name comes back and repeats what another app has run under the old name.',
     edits: [
-      edit('engine/deploy.ts', 'const before = isActive ? undefined :', 'const before = state !== null ? undefined :'),
-      edit('engine/rename-jobs.ts', '(!isActive && movedFrom', '(own === null && movedFrom'),
+      edit('engine/deploy.ts', 'state === null || (isOwn(state) && isOldName(state))', 'state === null'),
+      edit('engine/rename-jobs.ts', 'own === null || isOldName(own)', 'own === null'),
     ],
     caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
+  },
+  {
+    name: 'own-job-taken-for-foreign',
+    rule: 'rule 42',
+    breaks: 'Schedules made at run time stop when their job is refused under a new name.',
+    edits: [
+      edit('engine/deploy.ts', "state?.source.kind === 'code' && !isOwn(state)", "state?.source.kind === 'code'"),
+    ],
+    caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
+  },
+  {
+    name: 'silent-peer-taken-for-gone',
+    rule: 'rule 42',
+    breaks: 'After an outage, or when the clock of the store was set, a process counts live peers as gone.',
+    edits: [edit('engine/deploy-watch.ts', 'return transient && isLongSilent', 'return isLongSilent')],
+    caughtBy: taken('no process counts a live peer as gone because the store was away, or its clock was set'),
   },
   {
     name: 'lost-schedule-not-declared-again',

@@ -252,7 +252,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'drained-settlement-wakes-no-peer',
     rule: 'rule 8',
     breaks: 'A fire that waits for a run of a draining instance waits on until that instance has left.',
-    edits: [edit('engine/spread.ts', 'if (stopping || drained || !parts', 'if (!parts')],
+    edits: [edit('engine/spread.ts', 'if (stopping || drained || !(parts', 'if (!(parts')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',

@@ -463,7 +463,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/rename-jobs.ts',
-        '      if (isRefused || (!isActive && movedFrom(wish, named) !== undefined)) continue\n',
+        '      if (isRefused || (isLeft && movedFrom(wish, named) !== undefined)) continue\n',
         '',
       ),
       edit('engine/rename-jobs.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
@@ -626,11 +626,22 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'killed-call-blocks-rollback',
     rule: 'rule 42',
     breaks: 'A release whose last runDue call was killed counts as live for ever where no process is up for long.',
-    edits: [edit('policy/deployment.ts', 'return expired && now - renewedAt >= LONG_GONE_MS', 'return false')],
+    edits: [edit('policy/deployment.ts', 'return expired && now - renewedAt >=', 'return false && now - renewedAt >=')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/run-due.test.ts',
       names: ['a rollback takes effect although the last call of the newer release was killed'],
+    },
+  },
+  {
+    name: 'killed-call-keeps-its-id',
+    rule: 'rule 42',
+    breaks: 'A release that is deployed again with its id is refused for ever if its last runDue call was killed.',
+    edits: [edit('engine/deploy.ts', '!hasVanished(core, peer, core.time.estimate())', 'true')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run-due.test.ts',
+      names: ['a release that is deployed again with its id changes its jobs although its last call was killed'],
     },
   },
   {

@@ -43,6 +43,14 @@ export function ofApp(peer: InstanceRecord, app: string): boolean {
   return peer.app === app && peer.jobs.length > 0 && (peer.state === 'live' || peer.state === 'draining')
 }
 
+/**
+ * Whether a process that only calls `runDue` counts a silent peer as gone. Other processes watch a silent peer for a whole lease and
+ * declare it dead: after an outage, or when the store's clock was set, every peer seems silent for a moment.
+ */
+export function hasVanished({ transient }: Core, peer: InstanceRecord, now: number): boolean {
+  return transient && isLongSilent(peer, now)
+}
+
 export function fleetWatch(core: Core): FleetWatch {
   const { app, deployment, holdDownMs, retireAfterMs, leaseMs, host, pid } = core.settings
   const { clock, emit } = core.parts
@@ -60,7 +68,7 @@ export function fleetWatch(core: Core): FleetWatch {
   let actedOn = ''
 
   const own = (): readonly InstanceRecord[] =>
-    core.peers.filter((peer) => ofApp(peer, app) && !isLongSilent(peer, core.time.estimate()))
+    core.peers.filter((peer) => ofApp(peer, app) && !hasVanished(core, peer, core.time.estimate()))
 
   const liveIds = (): readonly string[] => [...new Set([deployment, ...own().map((peer) => peer.deployment)])].sort()
 

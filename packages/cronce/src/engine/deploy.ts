@@ -5,13 +5,12 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { advance } from '../policy/advance.ts'
 import { nextBackfillStretch } from '../policy/backfill.ts'
-import { isRenamedTo } from '../policy/continue.ts'
+import { isOldName, isRenamedTo } from '../policy/continue.ts'
 import type { Refusal } from '../policy/decision.ts'
 import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../policy/define.ts'
 import {
   counts,
   findDeployment,
-  isLongSilent,
   longGone,
   markGone,
   markLost,
@@ -24,7 +23,7 @@ import { isRefusal } from '../policy/refusals.ts'
 import { listFires, ofFire } from '../store/list-views.ts'
 import { type Changed, changeSchedules, type Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
-import { fleetWatch, ofApp } from './deploy-watch.ts'
+import { fleetWatch, hasVanished, ofApp } from './deploy-watch.ts'
 import { describeError } from './describe-error.ts'
 import { isOf, movedFrom, otherHolder, refuseMoved, renamedJobs, renamer } from './rename-jobs.ts'
 import { type Progress, retirer } from './retire-schedules.ts'
@@ -159,7 +158,13 @@ export function deployer(core: Core): Deployer {
   /** Whether this instance has not registered yet, and no other live one of its deployment can have. */
   const isFirst = (): boolean =>
     registeredAs !== core.instance &&
-    !core.peers.some((peer) => peer.id !== core.instance && peer.deployment === deployment && isPresent(peer))
+    !core.peers.some(
+      (peer) =>
+        peer.id !== core.instance &&
+        peer.deployment === deployment &&
+        isPresent(peer) &&
+        !hasVanished(core, peer, core.time.estimate()),
+    )
 
   /** Write this process, and what it sees of the others, into the app's record. `null`: another process was faster. */
   const register = async (): Promise<AppRecord | null> => {
@@ -200,7 +205,7 @@ export function deployer(core: Core): Deployer {
   const withGone = async (record: AppRecord): Promise<AppRecord> => {
     const { now, instances } = await callStore(core, 'deploy (look)', () => store.listInstances({ app }))
     const own = instances.filter((peer) => peer.app === app && peer.jobs.length > 0)
-    const present = own.filter((peer) => isPresent(peer) && !isLongSilent(peer, now))
+    const present = own.filter((peer) => isPresent(peer) && !hasVanished(core, peer, now))
     const live = new Set([deployment, ...present.map((peer) => peer.deployment)])
     const diedEarly = new Set(
       record.deployments.filter(({ id, readyAt }) => hasDiedEarly(own, id, readyAt)).map(({ id }) => id),
@@ -270,8 +275,8 @@ export function deployer(core: Core): Deployer {
       await core.parts.sync('declare:sent')
       const decide: Decide = (id, state, context) => {
         const wish = wishes.get(id)!
-        const isActive = state !== null && (state.retiredAt === null || !isOwn(state))
-        const before = isActive ? undefined : movedFrom(wish, named)
+        const isLeft = state === null || (isOwn(state) && isOldName(state))
+        const before = isLeft ? movedFrom(wish, named) : undefined
         // Old names of the job go with it; and the one that another app has, when that app is gone.
         for (const old of wish.otherNames.flatMap((name) => others.get(name) ?? [])) {
           if (old.source.kind === 'code' && (old === before || isRenamedTo(old, id))) want(old.source.app, old.id, wish)
@@ -288,7 +293,7 @@ export function deployer(core: Core): Deployer {
           progress = 'unfinished'
           return null
         }
-        if (decision.refused === NAME_TAKEN && state?.source.kind === 'code') {
+        if (decision.refused === NAME_TAKEN && state?.source.kind === 'code' && !isOwn(state)) {
           want(state.source.app, id, wish)
           foreign.add(id)
         }

@@ -82,7 +82,8 @@ export function renamer(core: Core, { save, change }: Tools): Renamer {
       // Otherwise no name would have the job.
       const isActive = own !== null && own.retiredAt === null
       const isRefused = accepted !== null && isRefusal(accepted)
-      if (isRefused || (!isActive && movedFrom(wish, named) !== undefined)) continue
+      const isLeft = own === null || isOldName(own)
+      if (isRefused || (isLeft && movedFrom(wish, named) !== undefined)) continue
       const [first, ...others] = isDeciding ? namesToStop(wish, isActive, states, record) : []
       // The new name has gone further, in another app: the old one goes on until it has planned what is due, or it would be lost.
       if (first !== undefined && own !== null && markOf(own) > markOf(first) && isBehind(first, context.now)) continue

@@ -33,11 +33,12 @@ export function takesNew({ state, drain }: Core['peers'][number]): boolean {
  * the schedule. Its peers must be woken, because they may sleep until something else is due.
  */
 export function leavesToPeers(
-  { stopping, drained, parts, settings }: Core,
+  { stopping, drained, parts, settings, renamedJobs }: Core,
   { change: { state } }: Pick<Decision, 'change'>,
 ): boolean {
   if (state === null || !state.open.some(({ run }) => run === null)) return false
-  if (stopping || drained || !parts.jobs.has(state.definition.job)) return true
+  const { job } = state.definition
+  if (stopping || drained || !(parts.jobs.has(job) || renamedJobs.has(job))) return true
   return state.source.kind === 'code' && state.source.app !== settings.app
 }
 

@@ -3,10 +3,10 @@ import type { InstanceRecord } from '../model/instance.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import type { DefineWish } from '../policy/define.ts'
 import { announceRetirements } from '../policy/deployment.ts'
-import { isForgotten, isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
+import { isYielded, mayReturn, takeSchedule } from '../policy/yielding.ts'
 import type { Decide } from './change-schedules.ts'
 import type { Core } from './core.ts'
-import { type FleetWatch, ofApp } from './deploy-watch.ts'
+import { type FleetWatch, hasVanished, ofApp } from './deploy-watch.ts'
 import type { Progress } from './retire-schedules.ts'
 import { callStore } from './store-calls.ts'
 
@@ -44,7 +44,7 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
     const loaded = await callStore(core, 'take over (read)', () => store.load(ids))
     const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
     const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
-    const isThere = (peer: InstanceRecord): boolean => ofApp(peer, owner) && !isForgotten(peer, now)
+    const isThere = (peer: InstanceRecord): boolean => ofApp(peer, owner) && !hasVanished(core, peer, now)
     const ended = all.filter((peer) => !isThere(peer))
     // A process that only calls `runDue` is never up for long enough to see by itself that an app is absent.
     const isAbsent = watch.absentApps().has(owner) || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)

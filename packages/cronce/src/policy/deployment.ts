@@ -11,6 +11,7 @@ const MAX_RENAMES = 1_000
 const MAX_RETIRED = 1_000
 const MAX_REFUSED = 200
 const LONG_GONE_MS = 3_600_000
+const DAY_MS = 86_400_000
 
 /** What a process declares, and as which deployment. */
 export interface DeclaringProcess {
@@ -83,14 +84,14 @@ export function markLost(app: AppRecord, ids: ReadonlySet<string>): AppRecord | 
 }
 
 /**
- * Whether no process has declared an instance dead although it has been silent for an hour: where processes only call `runDue`, none
- * observes another for a whole lease. This is for deployments only; its runs are recovered as those of other instances.
+ * Whether an instance has been silent for so long that it cannot live, though no process has declared it dead: an hour if it only calls
+ * `runDue`, a day for others, which renew their lease again when the store is back. For deployments only, not for runs.
  */
 export function isLongSilent(
-  { expired, renewedAt }: Pick<InstanceRecord, 'expired' | 'renewedAt'>,
+  { expired, renewedAt, transient }: Pick<InstanceRecord, 'expired' | 'renewedAt' | 'transient'>,
   now: Instant,
 ): boolean {
-  return expired && now - renewedAt >= LONG_GONE_MS
+  return expired && now - renewedAt >= (transient === true ? LONG_GONE_MS : DAY_MS)
 }
 
 /** Deployments gone for an hour by the store's clock. No observer is needed: processes that only call `runDue` observe nothing. */

@@ -46,14 +46,6 @@ export function mayReturn(ended: readonly Pick<InstanceRecord, 'transient' | 're
   return ended.some(({ transient, renewedAt }) => transient === true && now - renewedAt < DAY_MS)
 }
 
-/** Silent for a day, and no process has been up for long enough to declare it dead. */
-export function isForgotten(
-  { expired, renewedAt }: Pick<InstanceRecord, 'expired' | 'renewedAt'>,
-  now: Instant,
-): boolean {
-  return expired && now - renewedAt >= DAY_MS
-}
-
 /**
  * Make a yielded schedule the taker's. What is open and what is due stays; its definition follows when the taker declares it. `null`:
  * the taker may not have it. `wanted` is declared as `id`: the name of the schedule, or another name of its job.

@@ -490,6 +490,7 @@ test('a new name that comes back stands aside while another app has the old name
   await fleet.advance('150s')
   const second = await fleet.add(invoice, { app: 'crm', deployment: 'v2' })
   await fleet.world.until(first.app.stop())
+  await fleet.operator.schedules.create('invoice for Ada', { job: 'invoice', cron: '* * * * *' })
   await fleet.advance('5m')
   await fleet.world.until(second.app.stop())
   const third = await fleet.add(bill, { app: 'crm', deployment: 'v1' })
@@ -502,6 +503,7 @@ test('a new name that comes back stands aside while another app has the old name
   const all = [...ran(fleet, 'bill'), ...ran(fleet, 'invoice')]
   assert.equal(all.length, new Set(all).size, all.join())
   assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
+  assert.deepEqual(ran(fleet, 'invoice for Ada').slice(-4), minutes(19, 22))
   const refused = fleet.told.filter(({ member, event }) => member === last && event.type === 'schedule.refused')
   assert.equal(refused.length, 1)
   fleet.end()
@@ -530,5 +532,35 @@ test('functions take a name of an app whose last process was killed, a day after
     }
     assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
     fleet.end()
+  }
+})
+
+test('no process counts a live peer as gone because the store was away, or its clock was set', async () => {
+  for (const [how, seeds] of [
+    ['outage', 2],
+    ['step', 8],
+  ] as const) {
+    for (let seed = 1; seed <= seeds; seed++) {
+      const fleet = await createFleet({ seed })
+      const old = await fleet.add(jobs('bill'), { app: 'crm', deployment: 'v1' })
+      await fleet.advance('2m')
+      await fleet.add(jobs('bill', 'report'), { app: 'crm', deployment: 'v2' })
+      await fleet.add(jobs('report'), { app: 'shop' })
+      await fleet.advance('1m')
+      await fleet.world.until(old.app.stop())
+      await fleet.advance(3 * 60 * MINUTE + seed * 1_700)
+      if (how === 'step') fleet.stepStore(25 * 60 * MINUTE)
+      else {
+        const end = fleet.outage({ kind: 'throws' })
+        await fleet.advance('25h')
+        end()
+      }
+      await fleet.advance(seed * 100)
+      await fleet.add(jobs('bill'), { app: 'crm', deployment: 'v1' })
+      await fleet.advance('15m')
+      assert.deepEqual(await ownersOf(fleet, 'bill', 'report'), ['crm', 'crm'], `${how}, seed ${seed}`)
+      assert.equal((await fleet.operator.schedules.get('report')).state, 'active', `${how}, seed ${seed}`)
+      fleet.end()
+    }
   }
 })

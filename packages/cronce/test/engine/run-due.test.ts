@@ -87,6 +87,22 @@ test('a rollback takes effect although the last call of the newer release was ki
   fleet.end()
 })
 
+test('a release that is deployed again with its id changes its jobs although its last call was killed', async () => {
+  const fleet = await createFleet()
+  const daily: Declare = (app) => void app.job('bill', '30 0 * * *', () => {})
+  await fleet.advance('1m')
+  await runDue(fleet, daily)
+  const killed = fleet.make(daily, { deployment: 'v1' })
+  killed.at('due:sent', () => killed.crash())
+  void killed.app.runDue()
+  for (let calls = 0; calls < 4; calls++) {
+    await fleet.advance('1h')
+    await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
+  }
+  assert.equal(runs(fleet).at(-1), '04:00 1')
+  fleet.end()
+})
+
 test('the fire of a killed call runs again in a release that has renamed its job', async () => {
   const fleet = await createFleet()
   await fleet.advance('1s')

@@ -29,15 +29,15 @@ async function runByBullmq(
   const name = `queue-${JSON.stringify(scheduler).replaceAll(':', '')}`
   const queue = new Queue(name, { connection })
   const slots: number[] = []
-  const ids: string[] = []
+  const addedFor: number[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   await queue.upsertJobScheduler('cleanup', scheduler, { name: 'cleanup' })
   const { next } = (await queue.getJobScheduler('cleanup'))!
   const worker = new Worker(
     name,
     async (job) => {
-      slots.push(job.timestamp + (job.opts.delay ?? 0))
-      ids.push(job.id!)
+      slots.push(Number(job.id?.split(':').at(-1)))
+      addedFor.push(job.timestamp + (job.opts.delay ?? 0))
       if (slots.length === RUNS) resolve()
     },
     { connection },
@@ -45,16 +45,14 @@ async function runByBullmq(
   await promise
   await worker.close()
   await queue.close()
-  assert.deepEqual(
-    ids.slice(0, RUNS),
-    slots.slice(0, RUNS).map((slot) => `repeat:cleanup:${slot}`),
-    'the slot is what BullMQ calls the job by',
-  )
+  for (const [index, slot] of slots.entries()) {
+    assert.ok(addedFor[index]! >= slot, 'BullMQ runs no job before the slot that its id names')
+  }
   return { slots, next: next! }
 }
 
 test('BullMQ: every counts from its first job; with its next time as anchor, a job is due at the same times', async () => {
-  assert.match(guide('bullmq'), /job\.timestamp \+ \(job\.opts\.delay \?\? 0\)/)
+  assert.ok(guide('bullmq').includes("Number(job.id?.split(':').at(-1))"))
   const { slots, next } = await runByBullmq({ every: INTERVAL_MS })
   const same = every(INTERVAL_MS, { anchor: next })
   for (const slot of slots) assert.equal(same.next(slot - 1), slot)
