@@ -536,11 +536,8 @@ test('functions take a name of an app whose last process was killed, a day after
 })
 
 test('no process counts a live peer as gone because the store was away, or its clock was set', async () => {
-  for (const [how, seeds] of [
-    ['outage', 2],
-    ['step', 8],
-  ] as const) {
-    for (let seed = 1; seed <= seeds; seed++) {
+  for (const how of ['outage', 'step'] as const) {
+    for (let seed = 1; seed <= 5; seed++) {
       const fleet = await createFleet({ seed })
       const old = await fleet.add(jobs('bill'), { app: 'crm', deployment: 'v1' })
       await fleet.advance('2m')
@@ -548,13 +545,11 @@ test('no process counts a live peer as gone because the store was away, or its c
       await fleet.add(jobs('report'), { app: 'shop' })
       await fleet.advance('1m')
       await fleet.world.until(old.app.stop())
-      await fleet.advance(3 * 60 * MINUTE + seed * 1_700)
-      if (how === 'step') fleet.stepStore(25 * 60 * MINUTE)
-      else {
-        const end = fleet.outage({ kind: 'throws' })
-        await fleet.advance('25h')
-        end()
-      }
+      await fleet.advance(10 * MINUTE + seed * 1_700)
+      const end = how === 'outage' ? fleet.outage({ kind: 'throws' }) : () => {}
+      if (how === 'outage') await fleet.advance('30s')
+      fleet.stepStore(25 * 60 * MINUTE)
+      end()
       await fleet.advance(seed * 100)
       await fleet.add(jobs('bill'), { app: 'crm', deployment: 'v1' })
       await fleet.advance('15m')
