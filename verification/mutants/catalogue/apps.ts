@@ -140,6 +140,15 @@ export const APP_MUTANTS: readonly Mutant[] = [
     caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
   },
   {
+    name: 'old-name-back-behind-another-app',
+    rule: 'P6',
+    breaks: 'An old name comes back and repeats what ran under the new one, which another app has given up.',
+    edits: [edit('engine/rename-jobs.ts', ' || (own !== undefined && isRenamedTo(own, state.id))', '')],
+    caughtBy: taken(
+      'an old name that comes back repeats nothing that ran under the new one, when another app gives that up',
+    ),
+  },
+  {
     name: 'own-job-taken-for-foreign',
     rule: 'rule 42',
     breaks: 'Schedules made at run time stop when their job is refused under a new name.',

@@ -154,12 +154,16 @@ function isBehind({ pause, nextAt }: ScheduleState, now: number): boolean {
   return pause !== null || (nextAt !== null && nextAt <= now)
 }
 
-/** The schedule of another app that has an old name of the job, if this app has the job under no name. */
+/**
+ * The schedule of another app that has another name of the job, if this app has the job under no name: it runs the job, was renamed to the
+ * declared name, or is what the declared name was renamed to.
+ */
 export function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState | undefined {
   if (otherHolder(wish, null, states) !== undefined) return undefined
-  return wish.otherNames
-    .flatMap((name) => foreign.get(name) ?? [])
-    .find((state) => isActive(state) || isRenamedTo(state, wish.id))
+  const own = states.get(wish.id)
+  const isOfJob = (state: ScheduleState): boolean =>
+    isActive(state) || isRenamedTo(state, wish.id) || (own !== undefined && isRenamedTo(own, state.id))
+  return wish.otherNames.flatMap((name) => foreign.get(name) ?? []).find(isOfJob)
 }
 
 /** A job must not run here under a new name while another app runs it under the old one. */

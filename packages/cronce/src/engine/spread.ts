@@ -32,14 +32,13 @@ export function takesNew({ state, drain }: Core['peers'][number]): boolean {
  * Whether a decision leaves fires waiting that this instance will not claim: it stops or drains, lacks the job, or another app has taken
  * the schedule. Its peers must be woken, because they may sleep until something else is due.
  */
-export function leavesToPeers(
-  { stopping, drained, parts, settings, renamedJobs }: Core,
-  { change: { state } }: Pick<Decision, 'change'>,
-): boolean {
+export function leavesToPeers(core: Core, { change: { state } }: Pick<Decision, 'change'>): boolean {
   if (state === null || !state.open.some(({ run }) => run === null)) return false
+  const { stopping, drained, parts, settings, renamedJobs, foreignJobs } = core
   const { job } = state.definition
   if (stopping || drained || !(parts.jobs.has(job) || renamedJobs.has(job))) return true
-  return state.source.kind === 'code' && state.source.app !== settings.app
+  if (state.source.kind === 'code') return state.source.app !== settings.app
+  return foreignJobs.has(job) || jobsElsewhere(core).includes(job)
 }
 
 /** Old names of this process's jobs that no schedule has and another app declares: schedules made for them run in that app. */

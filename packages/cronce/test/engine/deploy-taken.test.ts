@@ -559,3 +559,28 @@ test('no process counts a live peer as gone because the store was away, or its c
     }
   }
 })
+
+test('an old name that comes back repeats nothing that ran under the new one, when another app gives that up', async () => {
+  const fleet = await createFleet()
+  const options = { cron: '* * * * *', misfire: 'all' } as const
+  const bill: Declare = (app) => void app.job('bill', options, () => {})
+  const invoice: Declare = (app) => void app.job('invoice', { ...options, was: 'bill' }, () => {})
+  const first = await fleet.add(bill, { app: 'shop', deployment: 'v1' })
+  await fleet.advance('150s')
+  const second = await fleet.add(invoice, { app: 'shop', deployment: 'v2' })
+  await fleet.world.until(first.app.stop())
+  await fleet.advance('5m')
+  await fleet.world.until(second.app.stop())
+  const crm = await fleet.add(jobs('invoice', 'mail'), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('5m')
+  await fleet.add(bill, { app: 'shop', deployment: 'v1' })
+  await fleet.advance('5m')
+  await fleet.add(jobs('mail'), { app: 'crm', deployment: 'c2' })
+  await fleet.world.until(crm.app.stop())
+  await fleet.advance('10m')
+  const all = [...ran(fleet, 'bill'), ...ran(fleet, 'invoice')]
+  assert.equal(all.length, new Set(all).size, all.join())
+  assert.deepEqual(ran(fleet, 'bill').slice(-5), minutes(23, 27))
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['shop', 'shop'])
+  fleet.end()
+})
