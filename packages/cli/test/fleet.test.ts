@@ -90,15 +90,21 @@ async function urlOf(one: Running): Promise<string> {
   return url!
 }
 
+/** As a scheduler outside does it: an answer that says to come back later is no answer yet. */
 async function deliver(url: string, body: object): Promise<number> {
-  const answer = await fetch(`${url}/api/v1/fires`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(120_000),
-  })
-  await answer.text()
-  return answer.status
+  const signal = AbortSignal.timeout(120_000)
+  for (;;) {
+    const answer = await fetch(`${url}/api/v1/fires`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    })
+    await answer.text()
+    const retryAfter = answer.headers.get('retry-after')
+    if (answer.status !== 503 || retryAfter === null) return answer.status
+    await sleep(Number(retryAfter) * 1_000, undefined, { signal })
+  }
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
