@@ -49,6 +49,9 @@ export function act(acting: Acting, action: Action): void {
     case 'appear':
       stage.appear(action.node, action.release)
       break
+    case 'call':
+      stage.call(action.node, action.killedAfterMs)
+      break
     case 'wall-step':
       stage.stepWall(action.node, action.byMs)
       break

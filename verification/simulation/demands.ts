@@ -37,6 +37,8 @@ const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: s
   [20, 'wake-ups did not get through', 'deaf'],
   [20, 'an instance was asked to stop', 'stop'],
   [20, 'an instance was drained', 'drain'],
+  [12, 'a process that only called runDue ran a fire', 'run in a call'],
+  [6, 'a process that only called runDue was killed', 'call killed'],
   [20, 'another release counted', 'redeclared'],
   [12, 'a job left the code', 'retired'],
   [12, 'an old release came back, and did not count', 'old release'],

@@ -1,6 +1,7 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { withApps } from './draw-apps.ts'
+import { drawCalls } from './draw-calls.ts'
 import { drawFeeds } from './draw-feeds.ts'
 import { withFleetShape } from './draw-fleet-shape.ts'
 import { drawHostSteps } from './draw-host-steps.ts'
@@ -60,6 +61,7 @@ export function drawScenario(seed: number): Scenario {
       ...drawActions(dice, cast),
       ...drawSimultaneous(createDice(seedOf(seed, 'simultaneous')), cast),
       ...drawHostSteps(createDice(seedOf(seed, 'host steps')), cast),
+      ...drawCalls(createDice(seedOf(seed, 'calls')), cast),
     ].sort((one, other) => one.at - other.at),
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
   }

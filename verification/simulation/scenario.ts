@@ -121,6 +121,8 @@ export type ProcessAction =
   /** The process ends, and its place stays empty, also after all faults, until a process appears there. */
   | { readonly kind: 'vanish'; readonly node: number; readonly how: 'stop' | 'crash' }
   | { readonly kind: 'appear'; readonly node: number; readonly release: number }
+  /** A process of the release of this place that only calls `runDue`, beside the one that stays. `null`: it is not killed. */
+  | { readonly kind: 'call'; readonly node: number; readonly killedAfterMs: number | null }
 
 export type ClockAction =
   | { readonly kind: 'wall-step'; readonly node: number; readonly byMs: number }

@@ -27,6 +27,8 @@ export interface Stage {
   vanish(place: number, how: 'stop' | 'crash'): void
   /** A process of this release starts in a place that was left empty. */
   appear(place: number, release: number): void
+  /** A process of the release of this place calls `runDue`, and is killed if it has not ended after this long. */
+  call(place: number, killedAfterMs: number | null): void
   /** All faults off, and everybody up. */
   heal(): void
   /** Who is up stops, and nobody comes back. */
@@ -46,6 +48,8 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
   const all: Node[] = []
   /** They wait for whoever is in that place when it gets there. */
   const ambushes = scenario.nodes.map(() => new Map<SyncPoint, () => void>())
+  /** Processes that only call `runDue`. */
+  const calls = new Map<Node, Promise<unknown>>()
   let isHealed = false
   let isClosed = false
 
@@ -141,6 +145,33 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
       recorder.fault('wall-step', node.name, { sparesRuns: true })
       count('wall clock step')
     },
+    call(place, killedAfterMs) {
+      const release = scenario.releases[releases[place]!]!
+      const name = `call-${all.length + 1}`
+      const node = createNode(parts, name, scenario.nodes[place]!, release, new Map())
+      const able = { jobs: Object.keys(release.jobs), app: release.app ?? DEFAULT_APP }
+      all.push(node)
+      for (const disturbance of everywhere) node.disturbances.add(disturbance)
+      recorder.node(name, 'started', able)
+      count('call')
+      // A call that fails because of the store has run what it could.
+      const called = node.app.runDue().then(
+        ({ succeeded }) => void (succeeded > 0 && count('run in a call')),
+        () => {},
+      )
+      const ended = called.then(() => {
+        if (calls.delete(node)) recorder.node(name, 'ended', able)
+      })
+      calls.set(node, ended)
+      if (killedAfterMs === null) return
+      world.at(world.now() + killedAfterMs, () => {
+        if (isHealed || !calls.delete(node)) return
+        node.process.crash()
+        recorder.fault('crash', name)
+        recorder.node(name, 'ended', able)
+        count('call killed')
+      })
+    },
     setRelease(place, release) {
       releases[place] = release
     },
@@ -158,7 +189,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     async leave() {
       isClosed = true
       const leaving = nodes.filter((node) => node !== null)
-      await Promise.all(leaving.map(({ app }) => app.stop()))
+      await Promise.all([...leaving.map(({ app }) => app.stop()), ...calls.values()])
       return leaving
     },
     heal() {

@@ -244,7 +244,7 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[]): void {
 
 /** Why a name that a live process is entitled to is not that of its app. `null`: it is, or no process is certainly entitled to it. */
 function whyStopped(
-  { scenario }: AppsJudgeParts,
+  parts: AppsJudgeParts,
   apps: readonly LiveApp[],
   name: string,
   state: ScheduleState | undefined,
@@ -256,9 +256,11 @@ function whyStopped(
   if (state.retiredAt !== null) return `is declared by ${names}, and is retired`
   const owner = ownerOf(state.source)
   const owning = apps.find(({ app }) => app === owner)
-  if (owning === undefined) return `is declared by ${names}, and is that of ${owner}, which is gone`
+  if (owning === undefined) {
+    return isCalled(parts, owner) ? null : `is declared by ${names}, and is that of ${owner}, which is gone`
+  }
   if (owning.releases.some(({ jobs }) => jobs[name] !== undefined)) return null
-  if (mustRetire(scenario, owning, name))
+  if (mustRetire(parts.scenario, owning, name))
     return `is declared by ${names}, and is that of ${owner}, which has dropped it`
   return null
 }
@@ -309,14 +311,20 @@ function mustRetire(scenario: Scenario, { app, releases }: LiveApp, name: string
   })
 }
 
+/** Whether a process of an app has called `runDue`: it keeps its names for a day after that. */
+function isCalled({ data }: AppsJudgeParts, app: string | null): boolean {
+  return [...data().instances.values()].some(({ record }) => record.app === app && record.transient === true)
+}
+
 /** A schedule whose job a live process of its app has is neither left behind nor stopped. */
-function checkGoing(
-  { storeNow, scenario, report }: AppsJudgeParts,
-  apps: readonly LiveApp[],
-  state: ScheduleState,
-): void {
+function checkGoing(parts: AppsJudgeParts, apps: readonly LiveApp[], state: ScheduleState): void {
+  const { storeNow, scenario, report, data } = parts
   const { id, definition, source, nextAt, pause, retiredAt } = state
   const owner = ownerOf(source)
+  // What a client made for a job runs in the app that has the name of the job.
+  const named = data().schedules.get(definition.job)
+  const holder = named === undefined ? null : ownerOf(named.source)
+  if (owner === null && holder !== null && !apps.some(({ app }) => app === holder) && isCalled(parts, holder)) return
   const isRun = apps.some(({ app, releases }) => {
     return (owner === null || owner === app) && releases.some(({ jobs }) => jobs[definition.job] !== undefined)
   })
