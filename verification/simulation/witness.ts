@@ -1,4 +1,4 @@
-import type { RunOfFire } from '../../packages/checker/src/history.ts'
+import type { RunOfFire, Spec } from '../../packages/checker/src/history.ts'
 import { policyOf } from '../../packages/cronce/src/model/policy.ts'
 import type { RunRecord } from '../../packages/cronce/src/model/record.ts'
 import type { Workplace } from './handle.ts'
@@ -18,6 +18,12 @@ export function witness(
 ): Omit<Watcher, 'membersChanged'> {
   const attempts = new Map<string, number>()
   const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
+  /** By schedule, how it was defined last. */
+  const specs = new Map<string, Spec>()
+  const define = (schedule: string, { spec }: Plan, agoMs: number): void => {
+    specs.set(schedule, spec)
+    recorder.done(schedule, { verb: 'define', spec }, agoMs)
+  }
 
   const declared = ({ before, after, who, change, now }: Step): void => {
     if (after === undefined || after.source.kind !== 'code') return
@@ -36,6 +42,13 @@ export function witness(
       recorder.done(change.id, { verb: 'retire' }, decidedMs)
       return
     }
+    const renamedTo = after.retiredAt === null ? undefined : after.retirements?.at(-1)?.renamedTo
+    const spec = specs.get(change.id)
+    if (renamedTo !== undefined && before?.retirements?.at(-1)?.renamedTo === undefined && spec !== undefined) {
+      // Renamed after it left the code: what waits under the old name may run from now on.
+      recorder.maybe(change.id, { verb: 'define', spec }, 0)
+      return
+    }
     // The fires of a retired schedule end while it stays retired: an instance that declares it may write that.
     const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
     if (isBack) count('returned')
@@ -43,19 +56,13 @@ export function witness(
       const plan = planOf(who, change.id)
       // A retirement that is undone leaves the mark where it was: the instants since belong to the schedule.
       if (plan !== undefined && isBack && before.nextAt === after.nextAt) {
-        recorder.done(change.id, { verb: 'define', spec: plan.spec }, Math.max(decidedMs, now - before.retiredAt!))
+        define(change.id, plan, Math.max(decidedMs, now - before.retiredAt!))
         return
       }
       // A schedule that takes over from another name of its job begins where that one stopped.
       const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && (isBack || before === undefined)
       const sinceMs = isTakenOver ? now - (after.plannedTo ?? now) : 0
-      if (plan !== undefined) {
-        recorder.done(
-          change.id,
-          { verb: 'define', spec: plan.spec },
-          sinceMs < 0 ? LONG_AGO_MS : Math.max(decidedMs, sinceMs),
-        )
-      }
+      if (plan !== undefined) define(change.id, plan, sinceMs < 0 ? LONG_AGO_MS : Math.max(decidedMs, sinceMs))
       if (before !== undefined) count('redeclared')
     }
   }

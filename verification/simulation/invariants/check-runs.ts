@@ -35,8 +35,8 @@ function checkGrant(step: Step, run: RunRecord, mirror: Mirror, report: Report):
   const attempt = earlier?.attempt ?? step.fires.find((one) => isOf(one, run))?.before?.attempt ?? 0
   if (fire.attempt !== attempt + 1) report('S11 attempts', `${who} is attempt ${fire.attempt}`)
   const { retiredAt, pause, retirements } = step.after!
-  // What waited when its job was renamed runs under the old name.
-  const isRetired = retiredAt !== null && retirements?.at(-1)?.cause !== 'renamed'
+  // What waited when its job was renamed, also after it had left the code, runs under the old name.
+  const isRetired = retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined
   if (isRetired || (pause !== null && fire.kind !== 'manual')) {
     report('S8 no phantom', `${who} was granted while its schedule was ${pause === null ? 'retired' : 'paused'}`)
   }
