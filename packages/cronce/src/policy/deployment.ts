@@ -84,7 +84,7 @@ export function markLost(app: AppRecord, ids: ReadonlySet<string>): AppRecord | 
 }
 
 /**
- * Whether an instance has been silent for so long that it cannot live, though no process has declared it dead: an hour if it only calls
+ * Whether an instance has been silent for longer than a live one can be, though no process has declared it dead: an hour if it only calls
  * `runDue`, a day for others, which renew their lease again when the store is back. For deployments only, not for runs.
  */
 export function isLongSilent(
