@@ -118,7 +118,7 @@ async function measureThroughput(
   const warm = [cronce(1), cronce(4), ...queues].map((fleet) => ({ fleet, warm: true, rounds: [] as Rush[] }))
   const fresh = warm.filter(({ fleet }) => fleet.instances === 1).map((one) => ({ ...one, warm: false, rounds: [] }))
   const all = [...warm, ...fresh]
-  for (let round = 0; round < (quick ? 1 : 5); round++) {
+  for (let round = 0; round < (quick ? 1 : 3); round++) {
     for (const { fleet, warm, rounds } of all) {
       const rush = await measureRush(server, { ...fleet, warm, count: quick ? 10_000 : 40_000, settled: true })
       rounds.push(rush)

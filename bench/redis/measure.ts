@@ -105,7 +105,7 @@ async function measureThroughput({ quick, progress }: MeasureOptions): Promise<R
     return { fleet, fsync: 'everysec' as const, warm: false, rounds: [] as Rush[] }
   })
   const kinds = [...warm, ...fresh]
-  for (let round = 0; round < (quick ? 1 : 5); round++) {
+  for (let round = 0; round < (quick ? 1 : 3); round++) {
     for (const { fleet, fsync, warm, rounds } of kinds) {
       const rush = await measureRush({ ...fleet, fsync, warm, count: quick ? 10_000 : 40_000 })
       rounds.push(rush)

@@ -13,10 +13,11 @@ export function* schedulesOf(load: Load): Generator<readonly [string, NewSchedul
   for (let number = 0; number < count; number++) yield [String(first + number), { job, ...triggerOf(load, number) }]
 }
 
-function triggerOf(load: Load, number: number): Pick<NewSchedule, 'every' | 'at'> {
+function triggerOf(load: Load, number: number): Pick<NewSchedule, 'every' | 'at' | 'start'> {
   switch (load.kind) {
     case 'burst':
-      return { every: { interval: load.intervalMs ?? HOUR_MS, anchor: load.at } }
+      // Without a start, a schedule that takes long to create would have an instant before the first one.
+      return { every: { interval: load.intervalMs ?? HOUR_MS, anchor: load.at }, start: new Date(load.at) }
     case 'steady':
       return { every: { interval: 1_000, anchor: Math.floor((number * 1_000) / load.count) } }
     case 'together':

@@ -71,8 +71,9 @@ export async function rushOfFires<Effort>(fleet: Fleet, plan: RushPlan<Effort>):
   const lastEndedAt = Math.max(...counts.map((counted) => counted.lastEndedAt))
   const done = await spent()
   const starts = (await fleet.collect()).map((own) => own.filter(([, dueAt]) => dueAt === from))
-  const audited = await fleet.first.ask({ do: 'audit', before: from + 1 }, 'audited')
+  // Otherwise the next instants come while the records are read.
   await fleet.stop()
+  const audited = await fleet.first.ask({ do: 'audit', before: from + 1 }, 'audited')
   return { starts, from, lastEndedAt, spent: done, connections: most, faults: recordFaults(audited, total) }
 }
 
