@@ -23,7 +23,7 @@ type Claim = Extract<Message, { readonly kind: 'claim' }>
 
 const ALL_BUCKETS = '1'.repeat(256)
 
-/** `engine/claim.ts`: look, decide, claim; and what follows from the answer, or from none. */
+/** `engine/claim/claim.ts`: look, decide, claim; and what follows from the answer, or from none. */
 export async function claimMoves(fleet: Fleet, state: State, index: number): Promise<Moves> {
   const worker = state.workers[index]!
   const id = idOf(index, worker.incarnation)
@@ -99,7 +99,7 @@ export function follow(fleet: Fleet, state: State, claim: Claim, answer: ChangeR
   return answer.kind === 'applied' && started !== undefined ? start(fleet, heard, index, started) : heard
 }
 
-/** `engine/execute.ts`: trust is judged right before the handler is called. */
+/** `engine/run/execute.ts`: trust is judged right before the handler is called. */
 function start({ options, protocol }: Fleet, state: State, index: number, { record }: StartedRun): State {
   const worker = state.workers[index]!
   const isOurs = idOf(index, worker.incarnation) === record.instance && isTrusted(state, worker)

@@ -38,7 +38,7 @@ export function beatOf(id: string, join: boolean): Beat {
 
 type Beating = 'stalls' | 'renews' | 'unheard'
 
-/** `engine/beat.ts`: a tick begins, and with it all renew that do not happen to be stalled. */
+/** `engine/fleet/heartbeat.ts`: a tick begins, and with it all renew that do not happen to be stalled. */
 export function timeMoves(fleet: Fleet, state: State): Moves {
   if (state.now >= fleet.options.ticks) return []
   return waysToBeat(fleet, state).map((beating) => {
@@ -106,7 +106,7 @@ export async function join(fleet: Fleet, state: State, index: number, as: Worker
   return patchWorker({ ...state, store: snapshot }, index, fresh)
 }
 
-/** `engine/reconcile.ts`: what it holds without knowing is handed back, what it executes without holding is fenced. */
+/** `engine/fleet/reconcile.ts`: what it holds without knowing is handed back, what it executes without holding is fenced. */
 function reconcile({ protocol }: Fleet, state: State, index: number, held: readonly HeldRun[]): State {
   const { run, doubtful } = state.workers[index]!
   const unknown = held.filter(({ token, claim }) => run?.token !== token && !isClaiming(state, index, claim))
@@ -134,7 +134,7 @@ function handBack(state: State, index: number, token: string, { settle }: Fleet[
   return state
 }
 
-/** `engine/peers.ts`: who seems dead is declared dead, and what the dead hold is given back. */
+/** `engine/fleet/recover-peers.ts`: who seems dead is declared dead, and what the dead hold is given back. */
 export async function watchMoves(fleet: Fleet, state: State, index: number): Promise<Moves> {
   if (waits(state, index, 'watch')) return []
   const moves: Moves = []

@@ -1,6 +1,6 @@
 import type { PolicyChoices } from '../../packages/cronce/src/model/policy.ts'
 import type { Definition } from '../../packages/cronce/src/model/schedule.ts'
-import { define } from '../../packages/cronce/src/policy/define.ts'
+import { define } from '../../packages/cronce/src/policy/operate/define.ts'
 import { emptyNamespace } from '../../packages/cronce/src/store/memory/data.ts'
 import { findStuck } from './ends.ts'
 import type { Model } from './explore.ts'

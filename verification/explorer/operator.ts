@@ -1,8 +1,8 @@
 import type { Definition, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import type { Decision, Refusal } from '../../packages/cronce/src/policy/decision.ts'
-import { define } from '../../packages/cronce/src/policy/define.ts'
-import { pause, resume } from '../../packages/cronce/src/policy/pause.ts'
-import { remove } from '../../packages/cronce/src/policy/remove.ts'
+import { define } from '../../packages/cronce/src/policy/operate/define.ts'
+import { pause, resume } from '../../packages/cronce/src/policy/operate/pause.ts'
+import { remove } from '../../packages/cronce/src/policy/operate/remove.ts'
 import { contextOf, type Fleet, type Moves } from './fleet.ts'
 import { type Command, type Operator, SCHEDULE, type State, send, waits } from './state.ts'
 

@@ -2,7 +2,7 @@ import type { Change } from '../../packages/cronce/src/model/change.ts'
 import { ending } from '../../packages/cronce/src/model/outcome.ts'
 import type { ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import { type Decision, STALE } from '../../packages/cronce/src/policy/decision.ts'
-import type { Settlement } from '../../packages/cronce/src/policy/settle.ts'
+import type { Settlement } from '../../packages/cronce/src/policy/end/settle.ts'
 import { listRuns } from '../../packages/cronce/src/store/list-views.ts'
 import type { StepAnswer } from '../../packages/cronce/src/store/store.ts'
 import { contextOf, type Fleet, type Moves, mayFail } from './fleet.ts'
@@ -22,7 +22,7 @@ import {
   witness,
 } from './state.ts'
 
-/** `engine/execute.ts`, `run-handle.ts`, `transact.ts`, `settle.ts`: the life of a run on its worker. */
+/** `engine/run/execute.ts`, `run-handle.ts`, `transact.ts`, `settle.ts`: the life of a run on its worker. */
 export function runMoves(fleet: Fleet, state: State, index: number): Moves {
   const { run } = state.workers[index]!
   if (run === null) return []
@@ -117,7 +117,7 @@ async function commit(fleet: Fleet, state: State, index: number, run: LocalRun):
   return send(state, { ...frameOf(index, run), kind: 'commit', change: decision.change })
 }
 
-/** `engine/resolve-transaction.ts`: first it must not be able to happen any more, then one looks. */
+/** `engine/run/resolve-transaction.ts`: first it must not be able to happen any more, then one looks. */
 async function resolve(fleet: Fleet, state: State, index: number, run: LocalRun): Promise<State> {
   const schedule = await load(fleet, state, run)
   const isOpen = schedule?.open.some((fire) => fire.run?.token === run.token) === true

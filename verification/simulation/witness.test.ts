@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { retire } from '../../packages/cronce/src/policy/retire.ts'
+import { retire } from '../../packages/cronce/src/policy/deploy/retire.ts'
 import { DAY, DROPPED, given, type Keeper, MINUTE, NOON } from '../../packages/cronce/test/policy/keeper.ts'
 import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
 import { createRecorder } from './recorder.ts'

@@ -8,7 +8,7 @@ export { NEAREST_TOLERANCE_MS, type NearestInstant, nearestInstant } from './app
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { upcomingInstants } from './client/upcoming-instants.ts'
 export { didYouMean } from './did-you-mean.ts'
-export { isAside, isNobodys, LEADER_JOB } from './model/aside-jobs.ts'
+export { isExclusive, isNobodys, LEADER_JOB } from './model/exclusive-jobs.ts'
 export { earlierRuns, environmentFor, withoutSecrets } from './target/command/run-environment.ts'
 export {
   type CommandEnd,

@@ -1,5 +1,5 @@
 import { type FireView, type InstanceView, OUTCOMES, type Page, type RunView, type ScheduleView } from 'cronce'
-import { isAside, needsInstance } from 'cronce/internal'
+import { isExclusive, needsInstance } from 'cronce/internal'
 import { forecast } from './forecast.ts'
 import type { Source } from './source.ts'
 import { Steps } from './steps.ts'
@@ -134,7 +134,7 @@ function attentionOf(
   for (const schedule of active) {
     const { name, job, nextAt, failedInRow } = schedule
     // How a lock's work ended was told to whoever held it.
-    if (failedInRow >= FAILING && !isAside(job)) {
+    if (failedInRow >= FAILING && !isExclusive(job)) {
       found.push({ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` })
     }
     if (!jobs.has(job)) {

@@ -19,8 +19,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A process claims and runs fires of a schedule that belongs to another app.',
     edits: [
-      edit('engine/claim.ts', 'if (source.app !== core.settings.app) return false', ''),
-      edit('engine/spread.ts', '.filter((job) => !elsewhere.has(job))', ''),
+      edit('engine/claim/decide-due.ts', 'if (source.app !== core.settings.app) return false', ''),
+      edit('engine/claim/buckets.ts', '.filter((job) => !elsewhere.has(job))', ''),
     ],
     caughtBy: simulation('S15'),
   },
@@ -28,14 +28,14 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'refused-declaration-not-retried',
     rule: 'rule 42',
     breaks: 'A process that was refused a name of another app does not try again, and the job stops for good.',
-    edits: [edit('engine/deploy.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
+    edits: [edit('engine/deploy/deploy.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
     caughtBy: simulation('L7'),
   },
   {
     name: 'name-of-a-live-app-yielded',
     rule: 'rule 42',
     breaks: 'The app that declares a name last takes it, although a live process of another app declares it.',
-    edits: [edit('policy/yielding.ts', 'return isGone || retiredAt !== null', 'return true')],
+    edits: [edit('policy/deploy/yielding.ts', 'return isGone || retiredAt !== null', 'return true')],
     caughtBy: simulation('S15'),
   },
   {
@@ -44,7 +44,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'An app whose processes are away for a moment loses its names to another app.',
     edits: [
       edit(
-        'engine/deploy-watch.ts',
+        'engine/deploy/watch-deployments.ts',
         'absentApps: () => absences.heldFor(holdDownMs, true)',
         'absentApps: () => absences.heldFor(0, true)',
       ),
@@ -55,7 +55,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'names-of-a-gone-app-kept',
     rule: 'rule 42',
     breaks: 'A job stops for good when its app is gone, although a process of another app declares it.',
-    edits: [edit('policy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
+    edits: [edit('policy/deploy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
     caughtBy: {
       judge: 'tests',
       file: 'verification/simulation/deploys.test.ts',
@@ -67,8 +67,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'An app that comes back while another one takes its name does not hear of it, and its job stops for good.',
     edits: [
-      edit('engine/take-names.ts', "'take over', free, decide, announced)", "'take over', free, decide, own)"),
-      edit('engine/take-names.ts', 'if (!(await save(announced))) return true', ''),
+      edit('engine/deploy/take-names.ts', "'take over', free, decide, announced)", "'take over', free, decide, own)"),
+      edit('engine/deploy/take-names.ts', 'if (!(await save(announced))) return true', ''),
     ],
     caughtBy: taken('an app that comes back while another one is taking its name either keeps the name or is refused'),
   },
@@ -76,7 +76,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'returned-app-overlooked',
     rule: 'rule 42',
     breaks: 'A process whose last heartbeat is old takes the names of an app that has come back since.',
-    edits: [edit('engine/take-names.ts', 'instances: all.filter(isThere),', 'instances: [],')],
+    edits: [edit('engine/deploy/take-names.ts', 'instances: all.filter(isThere),', 'instances: [],')],
     caughtBy: taken(
       'an app that comes back just before the end of the hold-down keeps its names, though its rival could not look',
     ),
@@ -85,7 +85,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'renamed-name-yielded',
     rule: 'rule 42',
     breaks: 'Another app takes the old name of a renamed job, and its code runs what waits under it.',
-    edits: [edit('policy/yielding.ts', 'if (renamedTo !== undefined) {', 'if (false as boolean) {')],
+    edits: [edit('policy/deploy/yielding.ts', 'if (renamedTo !== undefined) {', 'if (false as boolean) {')],
     caughtBy: taken('the old name of a renamed job stays with its app, and so does what waits under it'),
   },
   {
@@ -93,7 +93,11 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'P8, rule 42',
     breaks: 'An old release that comes back takes a name that its newest release has dropped.',
     edits: [
-      edit('policy/define.ts', 'return newest === null ? null : superseded(id, app.name, newest.id)', 'return null'),
+      edit(
+        'policy/operate/define.ts',
+        'return newest === null ? null : superseded(id, app.name, newest.id)',
+        'return null',
+      ),
     ],
     caughtBy: taken(
       'an old release that comes back takes no name of another app that its newest release does not declare',
@@ -103,7 +107,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'functions-taken-for-gone',
     rule: 'rule 42',
     breaks: 'An app whose processes only call runDue loses its names between two calls.',
-    edits: [edit('engine/take-names.ts', 'isGone: isAbsent && !mayReturn(ended, now),', 'isGone: isAbsent,')],
+    edits: [edit('engine/deploy/take-names.ts', 'isGone: isAbsent && !mayReturn(ended, now),', 'isGone: isAbsent,')],
     caughtBy: taken(
       'functions that are called every few minutes keep their names, though a live process of another app declares them',
     ),
@@ -112,21 +116,23 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'retry-of-another-app-unannounced',
     rule: 'rule 42',
     breaks: 'A retry of a schedule that has passed to another app waits until that app looks by itself.',
-    edits: [edit('engine/settle.ts', 'if (leavesToPeers(core, decision)) options.wake = true', '')],
+    edits: [edit('engine/run/settle.ts', 'if (leavesToPeers(core, decision)) options.wake = true', '')],
     caughtBy: taken('a retry that is due after its schedule has passed to another app starts there in time'),
   },
   {
     name: 'killed-functions-keep-names',
     rule: 'rule 42',
     breaks: 'An app whose last runDue call was killed keeps its names for ever where no process is up for long.',
-    edits: [edit('engine/take-names.ts', 'ofApp(peer, owner) && !hasVanished(core, peer, now)', 'ofApp(peer, owner)')],
+    edits: [
+      edit('engine/deploy/take-names.ts', 'ofApp(peer, owner) && !hasVanished(core, peer, now)', 'ofApp(peer, owner)'),
+    ],
     caughtBy: taken('functions take a name of an app whose last process was killed, a day after it'),
   },
   {
     name: 'silent-functions-taken-for-gone',
     rule: 'rule 42',
     breaks: 'An app loses its names as soon as the lease of its last process has expired.',
-    edits: [edit('policy/deployment.ts', 'LONG_GONE_MS : DAY_MS)', 'LONG_GONE_MS : 0)')],
+    edits: [edit('policy/deploy/deployment.ts', 'LONG_GONE_MS : DAY_MS)', 'LONG_GONE_MS : 0)')],
     caughtBy: taken('functions take a name of an app whose last process was killed, a day after it'),
   },
   {
@@ -134,8 +140,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'P6',
     breaks: 'A new name comes back and repeats what another app has run under the old name.',
     edits: [
-      edit('engine/deploy.ts', 'state === null || (isOwn(state) && isOldName(state))', 'state === null'),
-      edit('engine/rename-jobs.ts', 'own === null || isOldName(own)', 'own === null'),
+      edit('engine/deploy/deploy.ts', 'state === null || (isOwn(state) && isOldName(state))', 'state === null'),
+      edit('engine/deploy/rename-jobs.ts', 'own === null || isOldName(own)', 'own === null'),
     ],
     caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
   },
@@ -143,7 +149,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'old-name-back-behind-another-app',
     rule: 'P6',
     breaks: 'An old name comes back and repeats what ran under the new one, which another app has given up.',
-    edits: [edit('engine/rename-jobs.ts', ' || (own !== undefined && isRenamedTo(own, state.id))', '')],
+    edits: [edit('engine/deploy/rename-jobs.ts', ' || (own !== undefined && isRenamedTo(own, state.id))', '')],
     caughtBy: taken(
       'an old name that comes back repeats nothing that ran under the new one, when another app gives that up',
     ),
@@ -153,7 +159,11 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'Schedules made at run time stop when their job is refused under a new name.',
     edits: [
-      edit('engine/deploy.ts', "state?.source.kind === 'code' && !isOwn(state)", "state?.source.kind === 'code'"),
+      edit(
+        'engine/deploy/deploy.ts',
+        "state?.source.kind === 'code' && !isOwn(state)",
+        "state?.source.kind === 'code'",
+      ),
     ],
     caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
   },
@@ -161,7 +171,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'silent-peer-taken-for-gone',
     rule: 'rule 42',
     breaks: 'After an outage, or when the clock of the store was set, a process counts live peers as gone.',
-    edits: [edit('engine/deploy-watch.ts', 'return transient && isLongSilent', 'return isLongSilent')],
+    edits: [edit('engine/deploy/watch-deployments.ts', 'return transient && isLongSilent', 'return isLongSilent')],
     caughtBy: taken('no process counts a live peer as gone because the store was away, or its clock was set'),
   },
   {
@@ -170,7 +180,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'A schedule that was removed although code declares it is not declared again.',
     edits: [
       edit(
-        'engine/deploy.ts',
+        'engine/deploy/deploy.ts',
         'if (under === declaredUnder && (await isAsDeclared()))',
         'if (under === declaredUnder)',
       ),
@@ -181,7 +191,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'moved-job-created-beside-itself',
     rule: 'P1, rule 42',
     breaks: 'A job runs under its new name in one app and under its old name in another.',
-    edits: [edit('engine/deploy.ts', 'before === undefined ? define', 'true ? define')],
+    edits: [edit('engine/deploy/deploy.ts', 'before === undefined ? define', 'true ? define')],
     caughtBy: moves(
       'a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone',
     ),
@@ -192,7 +202,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'A job is never renamed to a name that another app yields.',
     edits: [
       edit(
-        'policy/yielding.ts',
+        'policy/deploy/yielding.ts',
         'if (state.id === id && isHeld) {',
         'if (state.id === id && isHeld) return null\n  if (state.id === id && isHeld) {',
       ),
@@ -213,7 +223,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'announcement-heard-by-one',
     rule: 'P8, rule 42',
     breaks: 'Of the processes that declare a removed schedule only the first that objects declares it again.',
-    edits: [edit('engine/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), ')],
+    edits: [edit('engine/deploy/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), ')],
     caughtBy: moves(
       'after a forced removal the newest release defines the schedule, not an older one that is still live',
     ),
@@ -222,21 +232,25 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'old-names-left-behind',
     rule: 'P1, rule 42',
     breaks: 'A job that was renamed forgets its past when another app takes it.',
-    edits: [edit('policy/yielding.ts', 'return renamedTo === id && owns && !isDeclared', 'return false')],
+    edits: [edit('policy/deploy/yielding.ts', 'return renamedTo === id && owns && !isDeclared', 'return false')],
     caughtBy: moves('old names of a renamed job go with it to an app that takes it from a live one'),
   },
   {
     name: 'second-rename-refused',
     rule: 'rule 42',
     breaks: 'A job is stopped by a second rename because another app has its first name.',
-    edits: [edit('engine/rename-jobs.ts', 'if (otherHolder(wish, null, states) !== undefined) return undefined', '')],
+    edits: [
+      edit('engine/deploy/rename-jobs.ts', 'if (otherHolder(wish, null, states) !== undefined) return undefined', ''),
+    ],
     caughtBy: moves('a job is renamed a second time though another app has its first name by now'),
   },
   {
     name: 'rename-past-what-is-due',
     rule: 'P5, rule 42',
     breaks: 'A rename to a name of a gone app loses what the old name had not planned.',
-    edits: [edit('engine/rename-jobs.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false')],
+    edits: [
+      edit('engine/deploy/rename-jobs.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false'),
+    ],
     caughtBy: moves('a paused job is renamed to a name of a gone app when it has planned what the pause held back'),
   },
 ]

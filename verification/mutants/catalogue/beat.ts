@@ -6,7 +6,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'host-as-identity',
     rule: 'classic (f)',
     breaks: 'An instance is known by the name of its host.',
-    edits: [edit('engine/core.ts', '    instance: parts.newId(),\n', '    instance: settings.host,\n')],
+    edits: [edit('engine/engine.ts', 'fleetState(parts.newId())', 'fleetState(settings.host)')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/crash.test.ts',
@@ -19,7 +19,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'What a dead instance held is nobody’s for ever.',
     edits: [
       edit(
-        'engine/peers.ts',
+        'engine/fleet/recover-peers.ts',
         '      if (left === before) break\n',
         '      if (left === before || round === 0) break\n',
       ),
@@ -32,7 +32,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'That an instance is missing on a list is enough to run its fires again.',
     edits: [
       edit(
-        'engine/peers.ts',
+        'engine/fleet/recover-peers.ts',
         'if (!live.has(id)) seen.delete(id)',
         'if (!live.has(id)) void recoverRuns(id).then(() => seen.delete(id))',
       ),
@@ -49,9 +49,9 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'The fires of an instance whose lease has run out are run again although nobody has declared it dead.',
     edits: [
       edit(
-        'engine/keep.ts',
-        '    const told = core.chores.orphans\n',
-        '    const told = [...core.chores.orphans, ...core.peers.filter((peer) => peer.expired).map(({ id }) => id)]\n',
+        'engine/fleet/housekeeping.ts',
+        '    const told = core.fleet.chores.orphans\n',
+        '    const told = [...core.fleet.chores.orphans, ...core.fleet.peers.filter((peer) => peer.expired).map(({ id }) => id)]\n',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2'] },
@@ -62,17 +62,17 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'Whoever is expired by the clock of the store is declared dead by the first who looks.',
     edits: [
       edit(
-        'engine/peers.ts',
-        'if (peer.id === core.instance || last === undefined || now - last.at < leaseMs) continue',
-        'if (peer.id === core.instance || last === undefined) continue',
+        'engine/fleet/recover-peers.ts',
+        'if (peer.id === core.fleet.instance || last === undefined || now - last.at < leaseMs) continue',
+        'if (peer.id === core.fleet.instance || last === undefined) continue',
       ),
       edit(
-        'engine/peers.ts',
-        '    const now = clock.mono()\n    for (const peer of core.peers) {',
-        '    const now = lookedAt\n    for (const peer of core.peers) {',
+        'engine/fleet/recover-peers.ts',
+        '    const now = clock.mono()\n    for (const peer of core.fleet.peers) {',
+        '    const now = lookedAt\n    for (const peer of core.fleet.peers) {',
       ),
       edit(
-        'engine/peers.ts',
+        'engine/fleet/recover-peers.ts',
         'return at + (running > 0 ? leaseMs : leaseMs * IDLE_LEASES)',
         'return at + (running < 0 ? leaseMs : leaseMs / 10)',
       ),
@@ -83,7 +83,9 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'outage-blamed-on-others',
     rule: 'rule 14',
     breaks: 'Whoever could not look takes that for having seen nobody renew.',
-    edits: [edit('engine/peers.ts', '    if (wasBlind(now)) {\n', '    if (wasBlind(now) && now < 0) {\n')],
+    edits: [
+      edit('engine/fleet/recover-peers.ts', '    if (wasBlind(now)) {\n', '    if (wasBlind(now) && now < 0) {\n'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/outage.test.ts',
@@ -96,18 +98,18 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'The wall clock of whoever looks decides whose lease has run out.',
     edits: [
       edit(
-        'engine/peers.ts',
-        'if (peer.id === core.instance || last === undefined || now - last.at < leaseMs) continue',
-        'if (peer.id === core.instance || last === undefined || clock.wall() - peer.renewedAt < leaseMs) continue',
+        'engine/fleet/recover-peers.ts',
+        'if (peer.id === core.fleet.instance || last === undefined || now - last.at < leaseMs) continue',
+        'if (peer.id === core.fleet.instance || last === undefined || clock.wall() - peer.renewedAt < leaseMs) continue',
       ),
       edit(
-        'engine/peers.ts',
+        'engine/fleet/recover-peers.ts',
         "      if (peer.expired) await bury(peer, 'lease')\n",
         "      if (last.renewals >= 0) await bury(peer, 'lease')\n",
       ),
-      edit('engine/peers.ts', "hint: by === 'probe' }", 'hint: by !== null }'),
+      edit('engine/fleet/recover-peers.ts', "hint: by === 'probe' }", 'hint: by !== null }'),
       edit(
-        'engine/peers.ts',
+        'engine/fleet/recover-peers.ts',
         'return at + (running > 0 ? leaseMs : leaseMs * IDLE_LEASES)',
         'return at + (running < 0 ? leaseMs : leaseMs / 10)',
       ),
@@ -118,7 +120,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'trust-by-one-clock',
     rule: 'rule 44',
     breaks: 'A machine that was suspended trusts its lease, since its monotonic clock stood still.',
-    edits: [edit('engine/lease.ts', 'const now = clock[expiresBy]', 'const now = clock.mono')],
+    edits: [edit('engine/fleet/lease.ts', 'const now = clock[expiresBy]', 'const now = clock.mono')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
@@ -131,7 +133,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'A lease is counted from when the answer came, not from when it was asked for.',
     edits: [
       edit(
-        'engine/lease.ts',
+        'engine/fleet/lease.ts',
         '    renewed(sent, leaseMs) {\n',
         '    renewed(_, leaseMs) {\n      const sent = { mono: clock.mono(), at: now(), wall: clock.wall() }\n',
       ),
@@ -146,7 +148,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'wall-clock-ends-the-trust',
     rule: 'rule 44',
     breaks: 'Trust in a lease ends by the wall clock, so setting it forward loses every run of the host.',
-    edits: [edit('engine/lease.ts', 'const now = clock[expiresBy]', 'const now = clock.wall')],
+    edits: [edit('engine/fleet/lease.ts', 'const now = clock[expiresBy]', 'const now = clock.wall')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/clock-step.test.ts',
@@ -157,7 +159,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'jump-unnoticed',
     rule: 'rule 44',
     breaks: 'A machine that was frozen begins steps before it has asked the store whether its lease is lost.',
-    edits: [edit('engine/lease.ts', 'if (Math.abs(clock.wall() - mono - drift) > jumpMs) jumpedAt = mono\n', '')],
+    edits: [edit('engine/fleet/lease.ts', 'if (Math.abs(clock.wall() - mono - drift) > jumpMs) jumpedAt = mono\n', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/clock-step.test.ts',
@@ -184,7 +186,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance whose heartbeat arrives after a later one of its own takes itself for a clone.',
     edits: [
       edit(
-        'engine/beat.ts',
+        'engine/fleet/heartbeat.ts',
         'if (answer.number !== null && (number < sentNumber || sequence.after < ackedNumber)) return\n',
         '',
       ),
@@ -201,7 +203,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'A step that finds that the wall clock has jumped gives the run up instead of asking the store.',
     edits: [
       edit(
-        'engine/trust.ts',
+        'engine/fleet/trust.ts',
         'while (core.lease.jumped() && core.lease.trusted() && !core.stopped.aborted) await core.confirm()\n  return core.lease.trusted()',
         'return core.lease.trusted() && !core.lease.jumped()',
       ),
@@ -218,7 +220,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance that holds runs renews as rarely as one that holds none, and later than its lease lasts.',
     edits: [
       edit(
-        'engine/beat.ts',
+        'engine/fleet/heartbeat.ts',
         'core.runs.size > 0 ? leaseMs / 3 : (leaseMs * 2) / 3',
         'core.runs.size > 0 ? leaseMs * 2 : (leaseMs * 2) / 3',
       ),
@@ -229,7 +231,9 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'fenced-runs-go-on',
     rule: 'rule 8',
     breaks: 'An instance that was declared dead joins anew and does not tell its runs.',
-    edits: [edit('engine/beat.ts', "    for (const run of core.runs.all()) run.abort('fenced', null)\n", '')],
+    edits: [
+      edit('engine/fleet/heartbeat.ts', "    for (const run of core.runs.all()) run.abort('fenced', null)\n", ''),
+    ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
@@ -241,7 +245,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 8',
     breaks:
       'An instance that stops tells nobody until its next beat is due: what was its share of the work starts late meanwhile.',
-    edits: [edit('engine/beat.ts', 'const wake = isDraining ||', 'const wake =')],
+    edits: [edit('engine/fleet/heartbeat.ts', 'const wake = isDraining ||', 'const wake =')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',
@@ -252,7 +256,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'drained-settlement-wakes-no-peer',
     rule: 'rule 8',
     breaks: 'A fire that waits for a run of a draining instance waits on until that instance has left.',
-    edits: [edit('engine/spread.ts', 'if (stopping || drained || !(parts', 'if (!(parts')],
+    edits: [edit('engine/claim/buckets.ts', 'if (stopping || fleet.drained || !(parts', 'if (!(parts')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',
@@ -263,7 +267,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'drained-transaction-wakes-no-peer',
     rule: 'rule 8',
     breaks: 'The same behind a transaction, which settles its run by itself.',
-    edits: [edit('engine/transact.ts', 'core.leftForPeers++', '')],
+    edits: [edit('engine/run/transact.ts', 'core.leftForPeers++', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',

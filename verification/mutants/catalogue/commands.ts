@@ -8,7 +8,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     breaks: 'A new rule counts from now on, and what was due under the old one is dropped.',
     edits: [
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         '  if (!settleOldRule(draft, isMoved)) {',
         '  if (!isMoved && !settleOldRule(draft, isMoved)) {',
       ),
@@ -19,7 +19,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     name: 'waiting-gets-new-policies',
     rule: 'rule 25',
     breaks: 'What is open when a schedule changes goes on under the new policies.',
-    edits: [edit('policy/define.ts', '  keepOwn(draft, state.definition, wanted.definition)\n', '')],
+    edits: [edit('policy/operate/define.ts', '  keepOwn(draft, state.definition, wanted.definition)\n', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/define.test.ts',
@@ -30,7 +30,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     name: 'pause-swallows-what-was-due',
     rule: 'rule 24',
     breaks: 'A pause begins without planning what was due before it.',
-    edits: [edit('policy/pause.ts', '  planUpToNow(draft)\n  pauseFires', '  pauseFires')],
+    edits: [edit('policy/operate/pause.ts', '  planUpToNow(draft)\n  pauseFires', '  pauseFires')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/pause.test.ts',
@@ -43,7 +43,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     breaks: 'What fell into a pause is passed over without a record.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         "  write(draft, stretch, (instant, index) => {\n    return index < firstKept ? ending('paused') : openLate",
         '  write(draft, { ...stretch, instants: stretch.instants.slice(firstKept) }, (instant) => {\n    return openLate',
       ),
@@ -55,9 +55,9 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     rule: 'rule 24',
     breaks: 'Skipping the next fire skips the one that is next by now, not the one that the operator saw.',
     edits: [
-      edit('policy/skip-next.ts', '  if (state.nextAt !== dueAt) {\n', '  if (state.nextAt === null) {\n'),
+      edit('policy/operate/skip-next.ts', '  if (state.nextAt !== dueAt) {\n', '  if (state.nextAt === null) {\n'),
       edit(
-        'policy/skip-next.ts',
+        'policy/operate/skip-next.ts',
         '  dueAt: Instant,\n  context: Context,\n  wanted: CancelWish = { author: null, note: null },\n): Decision | Refusal {\n',
         '  seen: Instant,\n  context: Context,\n  wanted: CancelWish = { author: null, note: null },\n): Decision | Refusal {\n  const dueAt = state.nextAt ?? seen\n',
       ),
@@ -70,7 +70,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     breaks: 'Cancelling a run ends the one that runs by now, not the one that the operator saw.',
     edits: [
       edit(
-        'policy/cancel.ts',
+        'policy/operate/cancel.ts',
         '  const fire = findRunning(draft, token)\n',
         '  const fire = findRunning(draft, token) ?? draft.open.find(isRunning)\n',
       ),
@@ -87,7 +87,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     breaks: 'A backfill runs failed and succeeded instants once more.',
     edits: [
       edit(
-        'policy/backfill.ts',
+        'policy/plan/backfill.ts',
         "  return record.ending?.outcome === 'missed' || record.ending?.outcome === 'skipped'\n",
         '  return record.ending !== null\n',
       ),
@@ -99,9 +99,9 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     rule: 'rule 3',
     breaks: 'A backfill may reach back to where nothing is on record any more.',
     edits: [
-      edit('policy/backfill.ts', '  if (from < since) {\n', '  if (from > now) {\n'),
+      edit('policy/plan/backfill.ts', '  if (from < since) {\n', '  if (from > now) {\n'),
       edit(
-        'policy/backfill.ts',
+        'policy/plan/backfill.ts',
         'if (!isWanted(record) || (record === undefined && at < since)) continue',
         'if (!isWanted(record)) continue',
       ),
@@ -118,7 +118,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     breaks: 'An operator may run a job again that must not start twice, without saying that it is meant.',
     edits: [
       edit(
-        'policy/retry-fire.ts',
+        'policy/operate/retry-fire.ts',
         '  if (!mustNotRepeat || record.attempt === 0) return null\n',
         '  if (!mustNotRepeat || record.attempt > 0) return null\n',
       ),
@@ -133,7 +133,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     name: 'removal-leaves-runs',
     rule: 'rule 9',
     breaks: 'A schedule is removed, and the run it had stays open on record.',
-    edits: [edit('policy/remove.ts', '    if (isRunning(fire)) endRun(draft, fire, removed)\n', '')],
+    edits: [edit('policy/operate/remove.ts', '    if (isRunning(fire)) endRun(draft, fire, removed)\n', '')],
     caughtBy: { judge: 'simulation', names: ['S13', 'S9', 'C9', 'C12'] },
   },
   {

@@ -51,7 +51,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'One instant that is deployed late leaves no record if the cron before it has gone past it.',
     edits: [
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         'return from > now ? now : markBefore(draft, from, wanted.onRecord ?? [])',
         'return now',
       ),
@@ -66,7 +66,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'One instant that is deployed late is planned again though a range on record covers it.',
     edits: [
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         "record.nonce === '' && covers(record, at)",
         "record.nonce === '' && record.dueAt === at",
       ),
@@ -79,7 +79,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'late-instant-run-after-its-record-was-deleted',
     rule: 'P1',
     breaks: 'One instant that is deployed again runs again if the record of its first run has been deleted.',
-    edits: [edit('policy/define.ts', 'if (at >= keptSince(state, context.now)) return at - 1', 'return at - 1')],
+    edits: [
+      edit('policy/operate/define.ts', 'if (at >= keptSince(state, context.now)) return at - 1', 'return at - 1'),
+    ],
     caughtBy: definition('one instant in code is missed if its record may have been deleted: it may have run'),
   },
   {
@@ -88,7 +90,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'One instant that passed while its schedule was retired leaves no record when the schedule returns.',
     edits: [
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         'if (!isMoved && (from <= mark || isRenamed(draft.state))) return',
         'if (!isMoved) return',
       ),
@@ -103,7 +105,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'One instant that has run is planned again when its retired schedule returns and its record was deleted.',
     edits: [
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         '!isMoved && (from <= mark || isRenamed(draft.state))',
         '!isMoved && isRenamed(draft.state)',
       ),
@@ -117,7 +119,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks:
       'One instant that passed while its schedule was retired leaves no record when the job returns under a new name.',
-    edits: [edit('policy/define.ts', 'isOnce || isRenamed(holder)', 'isRenamed(holder)')],
+    edits: [edit('policy/operate/define.ts', 'isOnce || isRenamed(holder)', 'isRenamed(holder)')],
     caughtBy: definition(
       'one instant in code goes to the name that takes over from a retired one, unless the old name has planned it',
     ),
@@ -126,7 +128,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'taken-name-never-freed',
     rule: 'rule 42',
     breaks: 'A declaration that was refused because its name was taken is not tried again when the name is free.',
-    edits: [edit('engine/deploy.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
+    edits: [edit('engine/deploy/deploy.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
     caughtBy: taken('a job that moves to another live app goes on there once its old app has retired it'),
   },
   {
@@ -134,8 +136,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A process runs the fires of another app that has a job of the same name.',
     edits: [
-      edit('engine/claim.ts', 'if (source.app !== core.settings.app) return false', ''),
-      edit('engine/spread.ts', '.filter((job) => !elsewhere.has(job))', ''),
+      edit('engine/claim/decide-due.ts', 'if (source.app !== core.settings.app) return false', ''),
+      edit('engine/claim/buckets.ts', '.filter((job) => !elsewhere.has(job))', ''),
     ],
     caughtBy: taken(
       'of two apps that have a job of one name, the one that had it first alone runs it, and both report it',
@@ -145,7 +147,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'taken-new-name-stops-the-job',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken runs under neither name once the processes of the old release are gone.',
-    edits: [edit('engine/rename-jobs.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
+    edits: [edit('engine/deploy/rename-jobs.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
     caughtBy: taken(
       'a job whose new name is taken runs under its old one, also without the old processes, until the name is free',
     ),
@@ -154,7 +156,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-of-a-newer-release-run',
     rule: 'rule 42',
     breaks: 'A process whose new name is taken runs under the old one what a newer release has defined there.',
-    edits: [edit('engine/claim.ts', 'upTo !== null && source.number <= upTo', 'upTo !== null')],
+    edits: [edit('engine/claim/decide-due.ts', 'upTo !== null && source.number <= upTo', 'upTo !== null')],
     caughtBy: taken(
       'a process whose new names are taken leaves the old ones to a newer release that has other jobs of these names',
     ),
@@ -163,21 +165,23 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-never-taken-up-again',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken stops for ever when a release that had it under its old name came and went.',
-    edits: [edit('engine/rename-jobs.ts', 'upTo: state.source.number,', 'upTo: 2,')],
+    edits: [edit('engine/deploy/rename-jobs.ts', 'upTo: state.source.number,', 'upTo: 2,')],
     caughtBy: taken('a job whose new name is taken goes on after a rollback that was undone'),
   },
   {
     name: 'taken-new-name-retires-the-job',
     rule: 'rule 42',
     breaks: 'Without ids, a job whose new name is taken is retired under its old name when the old processes are gone.',
-    edits: [edit('policy/retirement.ts', 'isDeclared(name) && !active.has(name)', 'false')],
+    edits: [edit('policy/deploy/retirement.ts', 'isDeclared(name) && !active.has(name)', 'false')],
     caughtBy: taken('a job whose new name is taken is not retired when its app has other jobs, with or without ids'),
   },
   {
     name: 'long-gone-app-keeps-its-names',
     rule: 'rule 42',
     breaks: 'Functions that only call runDue never get the names of an app that is gone.',
-    edits: [edit('engine/take-names.ts', ' || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)', '')],
+    edits: [
+      edit('engine/deploy/take-names.ts', ' || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)', ''),
+    ],
     caughtBy: taken('functions that only call runDue take over the names of an app that has been gone for an hour'),
   },
   {
@@ -186,12 +190,12 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'Another app takes over the jobs of an app whose processes still finish their runs.',
     edits: [
       edit(
-        'engine/deploy-watch.ts',
-        'core.peers.filter(({ jobs }) => jobs.length > 0)',
-        "core.peers.filter(({ jobs, state }) => jobs.length > 0 && state === 'live')",
+        'engine/deploy/watch-deployments.ts',
+        'core.fleet.peers.filter(({ jobs }) => jobs.length > 0)',
+        "core.fleet.peers.filter(({ jobs, state }) => jobs.length > 0 && state === 'live')",
       ),
       edit(
-        'engine/take-names.ts',
+        'engine/deploy/take-names.ts',
         'instances: all.filter(isThere),',
         "instances: all.filter(({ state }) => state === 'live'),",
       ),
@@ -204,7 +208,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'hung-process-claims-a-job-that-was-taken-over',
     rule: 'rule 42',
     breaks: 'A process that hung reports that its app alone runs a job which another app has taken over.',
-    edits: [edit('engine/deploy.ts', 'if (!held.has(schedule)) continue', '')],
+    edits: [edit('engine/deploy/deploy.ts', 'if (!held.has(schedule)) continue', '')],
     caughtBy: taken('a process that hung while another app took over its job does not report that it runs the job'),
   },
   {
@@ -213,11 +217,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'Of many processes whose declarations are refused, each reports all of them.',
     edits: [
       edit(
-        'engine/deploy.ts',
+        'engine/deploy/deploy.ts',
         'if (refusals.some((own) => own.code === code && own.schedule === schedule)) continue',
         '',
       ),
-      edit('engine/deploy.ts', '{its}`, {', '{instance}`, {'),
+      edit('engine/deploy/deploy.ts', '{its}`, {', '{instance}`, {'),
     ],
     caughtBy: taken('each of many processes whose declarations are refused reports it once'),
   },
@@ -225,7 +229,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'pruned-deployment-gone-since-defined',
     rule: 'rule 42',
     breaks: 'What a script declared is retired early, because the record has forgotten when its deployment was gone.',
-    edits: [edit('policy/retirement.ts', 'prunedDefiner(app, state)?.goneAt ?? ', '')],
+    edits: [edit('policy/deploy/retirement.ts', 'prunedDefiner(app, state)?.goneAt ?? ', '')],
     caughtBy: verdict('implicit: what a deployment declared that was pruned since is kept for a day after it was gone'),
   },
   {
@@ -234,7 +238,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'The process that starts last defines the schedule, also when a newer deployment is live.',
     edits: [
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         'if (higher !== null) return superseded(id, app.name, higher.id)\n  const isSame',
         'const isSame',
       ),
@@ -247,7 +251,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A release whose processes are away for a moment makes the old definitions count again.',
     edits: [
       edit(
-        'policy/deployment.ts',
+        'policy/deploy/deployment.ts',
         '({ id, lost, number, declares }) => id !== me && !lost && number',
         '({ id, goneAt, number, declares }) => id !== me && goneAt === null && number',
       ),
@@ -261,9 +265,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'Jobs of other apps are retired, since this one does not declare them.',
     edits: [
-      edit('policy/retire.ts', ' || source.app !== by.app || ', ' || '),
-      edit('policy/retirement.ts', ' || source.app !== app.name || ', ' || '),
-      edit('engine/retire-schedules.ts', '{ app, after, limit: BATCH }', '{ after, limit: BATCH }'),
+      edit('policy/deploy/retire.ts', ' || source.app !== by.app || ', ' || '),
+      edit('policy/deploy/retirement.ts', ' || source.app !== app.name || ', ' || '),
+      edit('engine/deploy/retire-schedules.ts', '{ app, after, limit: BATCH }', '{ after, limit: BATCH }'),
     ],
     caughtBy: engine('apps that share a namespace do not touch each other'),
   },
@@ -273,7 +277,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A schedule that has open fires when its job leaves the code is not retired.',
     edits: [
       edit(
-        'policy/retire.ts',
+        'policy/deploy/retire.ts',
         '    retiredAt: context.now,\n',
         '    retiredAt: draft.open.length > 0 ? null : context.now,\n',
       ),
@@ -287,8 +291,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A process without jobs registers as a deployment, and decides.',
     edits: [
-      edit('policy/deployment.ts', 'if (declaring.declares.length === 0) return null\n', ''),
-      edit('engine/deploy.ts', 'if (declared.length === 0) return IDLE\n', ''),
+      edit('policy/deploy/deployment.ts', 'if (declaring.declares.length === 0) return null\n', ''),
+      edit('engine/deploy/deploy.ts', 'if (declared.length === 0) return IDLE\n', ''),
     ],
     caughtBy: rules(
       'a script without jobs declares nothing: no number, no record, nothing retired, with or without an id',
@@ -300,13 +304,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'What a live process without an id declares is retired, because another process does not declare it.',
     edits: [
       edit(
-        'policy/retirement.ts',
+        'policy/deploy/retirement.ts',
         '  if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP\n',
         '',
       ),
-      edit('policy/retirement.ts', 'return by.length > 0 ? KEEP : judgeAbsent', 'return judgeAbsent'),
+      edit('policy/deploy/retirement.ts', 'return by.length > 0 ? KEEP : judgeAbsent', 'return judgeAbsent'),
       edit(
-        'policy/retirement.ts',
+        'policy/deploy/retirement.ts',
         '  if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT\n',
         '',
       ),
@@ -319,7 +323,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'What a live process of an older release declares is retired as soon as the newest release is steady.',
     edits: [
       edit(
-        'policy/retirement.ts',
+        'policy/deploy/retirement.ts',
         'if (by.length > 0) return seen.outwaited.has(schedule) ? verdict',
         'if (by.length > 0) return seen.steady.has(newest.id) ? verdict',
       ),
@@ -334,7 +338,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'An explicit deployment retires what a live process without an id declares.',
     edits: [
       edit(
-        'policy/retirement.ts',
+        'policy/deploy/retirement.ts',
         'findDeployment(app, deployment)?.explicit !== true',
         'findDeployment(app, deployment) === undefined',
       ),
@@ -347,7 +351,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'role-not-remembered',
     rule: 'rule 42',
     breaks: 'A deployment has only what its latest process declares: web and worker retire the jobs of each other.',
-    edits: [edit('policy/deployment.ts', 'new Set([...known.declares, ...declares])', 'new Set(declares)')],
+    edits: [edit('policy/deploy/deployment.ts', 'new Set([...known.declares, ...declares])', 'new Set(declares)')],
     caughtBy: record('what any process of a deployment ever declared belongs to it'),
   },
   {
@@ -356,7 +360,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'An old server that reboots gets a new number although a newer deployment is live.',
     edits: [
       edit(
-        'policy/deployment.ts',
+        'policy/deploy/deployment.ts',
         ' && known.number < highestNumber(app) && !hasHigher',
         ' && known.number < highestNumber(app)',
       ),
@@ -369,7 +373,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A release that crashes in a loop counts whenever it is up.',
     edits: [
       edit(
-        'policy/deployment.ts',
+        'policy/deploy/deployment.ts',
         'onProbation: known.onProbation || diedEarly.has(known.id)',
         'onProbation: known.onProbation',
       ),
@@ -384,7 +388,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A retirement is written although a process has registered since it was decided.',
     edits: [
       edit(
-        'engine/deploy.ts',
+        'engine/deploy/deploy.ts',
         'const guard = { app: { name: record.name, version: record.version } }',
         'const guard = {}',
       ),
@@ -399,7 +403,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'An observer counts the time in which it could not look as absence of the others.',
     edits: [
       edit(
-        'engine/deploy-watch.ts',
+        'engine/deploy/watch-deployments.ts',
         'if (now - lookedAt >= leaseMs || (epoch !== null && epoch !== core.epochs.latest)) restart()',
         'if (epoch !== null && epoch !== core.epochs.latest) restart()',
       ),
@@ -412,7 +416,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'undone-from-now',
     rule: 'P5, rule 42',
     breaks: 'A retirement by mistake that is undone skips the instants in between without a record.',
-    edits: [edit('policy/define.ts', "return last.cause === 'absent' || (", 'return false && (')],
+    edits: [edit('policy/operate/define.ts', "return last.cause === 'absent' || (", 'return false && (')],
     caughtBy: rules(
       'with ids, what is declared after all by the deployment that dropped it continues without losing instants',
     ),
@@ -421,7 +425,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'names-never-yielded',
     rule: 'rule 42',
     breaks: 'A name belongs to an app for ever, also when the app is gone.',
-    edits: [edit('policy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
+    edits: [edit('policy/deploy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
     caughtBy: rules('an app without a live process for the hold-down yields its names; a live one does not'),
   },
   {
@@ -430,7 +434,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'Two processes of one deployment with different definitions change the schedule back and forth.',
     edits: [
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         'if (!isSameNumber || isEqual(definition, wanted.definition)) return null',
         "if (!isSameNumber || id !== '') return null",
       ),
@@ -441,7 +445,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'rename-from-now',
     rule: 'P5, rule 42',
     breaks: 'A renamed job begins from now instead of where the old name stopped.',
-    edits: [edit('policy/continue.ts', 'const mark = goesOn ? markOf(from) : now', 'const mark = now')],
+    edits: [edit('policy/deploy/continue-job.ts', 'const mark = goesOn ? markOf(from) : now', 'const mark = now')],
     caughtBy: rules(
       'a rename that was interrupted between its two writes is finished by the next process, and no instant is lost',
     ),
@@ -450,7 +454,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-release-brings-back',
     rule: 'P8, rule 42',
     breaks: 'A release that is not the newest brings a dropped job back once the release that dropped it is gone.',
-    edits: [edit('policy/define.ts', 'newest.number > rankOf(own)', 'newest.number < rankOf(undefined)')],
+    edits: [edit('policy/operate/define.ts', 'newest.number > rankOf(own)', 'newest.number < rankOf(undefined)')],
     caughtBy: rules(
       'an old server that reboots brings back no job, though the release that dropped it is gone',
       'a release that crashed early brings back no job before it has been up for the hold-down',
@@ -462,12 +466,12 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'An older release renames a job again that the newest one has renamed back.',
     edits: [
       edit(
-        'engine/rename-jobs.ts',
+        'engine/deploy/rename-jobs.ts',
         '      if (isRefused || (isLeft && movedFrom(wish, named) !== undefined)) continue\n',
         '',
       ),
-      edit('engine/rename-jobs.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
-      edit('engine/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), '),
+      edit('engine/deploy/rename-jobs.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
+      edit('engine/deploy/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), '),
     ],
     caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),
   },
@@ -476,9 +480,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P1, rule 42',
     breaks: 'An older process brings its name of a job back while a newer release has the job under another name.',
     edits: [
-      edit('policy/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", ''),
+      edit('policy/operate/define.ts', "  if (heir !== null) return retired(id, app, heir, 'renamed')\n", ''),
       edit(
-        'policy/define.ts',
+        'policy/operate/define.ts',
         '  if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)\n',
         '',
       ),
@@ -490,9 +494,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A new job that has the old name of a renamed one is run by the handler of the renamed one.',
     edits: [
-      edit('engine/claim.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
-      edit('policy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
-      edit('engine/rename-jobs.ts', 'state === undefined ? !foreign.has(old) : state.retiredAt !== null', 'true'),
+      edit('engine/claim/decide-due.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
+      edit('policy/deploy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
+      edit(
+        'engine/deploy/rename-jobs.ts',
+        'state === undefined ? !foreign.has(old) : state.retiredAt !== null',
+        'true',
+      ),
     ],
     caughtBy: renames(
       'a new job that has the old name of a renamed one runs its own handler, also beside older processes',
@@ -502,7 +510,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'wait-forgotten',
     rule: 'rule 42',
     breaks: 'A wait that ends while a process writes to the store goes unnoticed for an hour.',
-    edits: [edit('engine/deploy-watch.ts', '      tell(next)\n', '      tell(next)\n      actedOn = sums()\n')],
+    edits: [
+      edit('engine/deploy/watch-deployments.ts', '      tell(next)\n', '      tell(next)\n      actedOn = sums()\n'),
+    ],
     caughtBy: rules(
       'after a release that crashed, the release before defines again, also if another one left at the same time',
     ),
@@ -513,7 +523,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'What waits under the old name of a renamed job never runs.',
     edits: [
       edit(
-        'policy/wake.ts',
+        'policy/plan/wake.ts',
         'return retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined',
         'return retiredAt !== null && retirements !== null',
       ),
@@ -526,7 +536,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A fire that was frozen when its name left the code does not run under the new name.',
     edits: [
       edit(
-        'engine/rename-jobs.ts',
+        'engine/deploy/rename-jobs.ts',
         'if (holder !== undefined && !isOldName(holder)) adopted.set(holder.id, wish.id)',
         '',
       ),
@@ -537,7 +547,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'removed-old-name-forgotten',
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stop when that name is removed.',
-    edits: [edit('engine/rename-jobs.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&')],
+    edits: [
+      edit('engine/deploy/rename-jobs.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&'),
+    ],
     caughtBy: oldNames('schedules of the old name go on after an operator has removed that name'),
   },
   {
@@ -571,7 +583,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A schedule made for a job of another app runs here, because a job of this process had that name before.',
     edits: [
       edit(
-        'engine/spread.ts',
+        'engine/claim/buckets.ts',
         'return free.filter((job) => others.some((peer) => peer.jobs.includes(job)))',
         'return []',
       ),
@@ -584,21 +596,21 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'refused-app-stops-old-name',
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stop because another app declares the name, and is refused.',
-    edits: [edit('engine/rename-jobs.ts', 'isFree: state === undefined', 'isFree: true')],
+    edits: [edit('engine/deploy/rename-jobs.ts', 'isFree: state === undefined', 'isFree: true')],
     caughtBy: oldNames('schedules of the old name go on beside another app that is refused that name'),
   },
   {
     name: 'instant-of-another-name-unread',
     rule: 'P1',
     breaks: 'A job that is to run once runs again under a new name.',
-    edits: [edit('engine/deploy.ts', 'of [read.id, ...otherNames]) {', 'of [read.id]) {')],
+    edits: [edit('engine/deploy/deploy.ts', 'of [read.id, ...otherNames]) {', 'of [read.id]) {')],
     caughtBy: oldNames('the one instant of a job does not run again under a new name whose release comes back'),
   },
   {
     name: 'free-old-name-not-found-out',
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stay stopped when the app that had the name has it no more.',
-    edits: [edit('engine/deploy.ts', 'others.size > 0 || jobsElsewhere(core).length > 0', 'false')],
+    edits: [edit('engine/deploy/deploy.ts', 'others.size > 0 || jobsElsewhere(core).length > 0', 'false')],
     caughtBy: oldNames('schedules of the old name come back when another app has had that name, and has it no more'),
   },
   {
@@ -619,14 +631,16 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P6',
     breaks:
       'The one instant of a renamed job runs again when an operator removes the job and its process declares it again.',
-    edits: [edit('policy/define.ts', 'if (mayHaveRun(wanted, context.now) && wanted', 'if (false && wanted')],
+    edits: [edit('policy/operate/define.ts', 'if (mayHaveRun(wanted, context.now) && wanted', 'if (false && wanted')],
     caughtBy: oldNames('the one instant of a renamed job does not run again after an operator has removed the job'),
   },
   {
     name: 'killed-call-blocks-rollback',
     rule: 'rule 42',
     breaks: 'A release whose last runDue call was killed counts as live for ever where no process is up for long.',
-    edits: [edit('policy/deployment.ts', 'return expired && now - renewedAt >=', 'return false && now - renewedAt >=')],
+    edits: [
+      edit('policy/deploy/deployment.ts', 'return expired && now - renewedAt >=', 'return false && now - renewedAt >='),
+    ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/run-due.test.ts',
@@ -637,7 +651,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'killed-call-keeps-its-id',
     rule: 'rule 42',
     breaks: 'A release that is deployed again with its id is refused for ever if its last runDue call was killed.',
-    edits: [edit('engine/deploy.ts', '!hasVanished(core, peer, core.time.estimate())', 'true')],
+    edits: [edit('engine/deploy/deploy.ts', '!hasVanished(core, peer, core.time.estimate())', 'true')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/run-due.test.ts',
@@ -648,7 +662,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'killed-call-of-a-renamed-job-left',
     rule: 'P6',
     breaks: 'A fire whose runDue call was killed is not run again after its job was renamed.',
-    edits: [edit('engine/peers.ts', 'jobs.has(job) || core.renamedJobs.has(job)', 'jobs.has(job)')],
+    edits: [
+      edit('engine/fleet/recover-peers.ts', 'jobs.has(job) || core.deploys.renamedJobs.has(job)', 'jobs.has(job)'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/run-due.test.ts',

@@ -11,7 +11,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'held-by-two',
     rule: 'P2',
     breaks: 'Whoever wants a lock or a term gets it, whoever has it.',
-    edits: [edit('policy/take.ts', '(!wanted.beside || isWanted(fire, wanted))', 'isWanted(fire, wanted)')],
+    edits: [edit('policy/plan/take-fire.ts', '(!wanted.beside || isWanted(fire, wanted))', 'isWanted(fire, wanted)')],
     caughtBy: {
       judge: 'tests',
       file: EXCLUSIVE,
@@ -25,7 +25,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'held-by-nobody',
     rule: 'rule 7',
     breaks: 'What was claimed and never begun keeps the lock from everybody, for ever.',
-    edits: [edit('policy/take.ts', 'fire.run !== null && (!wanted.beside ||', '(!wanted.beside ||')],
+    edits: [edit('policy/plan/take-fire.ts', 'fire.run !== null && (!wanted.beside ||', '(!wanted.beside ||')],
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
@@ -38,7 +38,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     breaks: 'Whoever wants a key begins the oldest one that was left behind in the same schedule.',
     edits: [
       edit(
-        'policy/take.ts',
+        'policy/plan/take-fire.ts',
         'fire.run === null && isWanted(fire, wanted)',
         'fire.run === null && wanted.nonce !== null',
       ),
@@ -122,7 +122,11 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     rule: 'P9',
     breaks: 'A leader that stops leads until all its runs have ended.',
     edits: [
-      edit('engine/engine.ts', "if (run.aside === 'term') run.abort", 'if (run.aside === null && run.ended) run.abort'),
+      edit(
+        'engine/engine.ts',
+        "if (run.exclusive === 'term') run.abort",
+        'if (run.exclusive === null && run.ended) run.abort',
+      ),
     ],
     caughtBy: {
       judge: 'tests',
@@ -134,7 +138,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'nobody-hears-of-a-resignation',
     rule: 'P9',
     breaks: 'Whoever wants to lead next finds out when it happens to look.',
-    edits: [edit('engine/execute.ts', "kind === 'term' || ", '')],
+    edits: [edit('engine/run/execute.ts', "kind === 'term' || ", '')],
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
@@ -186,7 +190,13 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'lock-gone-with-its-schedule',
     rule: 'P2, a lossy failover',
     breaks: 'A lock that was first made in the moment that a store forgot is given up, though its holder lives.',
-    edits: [edit('engine/restore.ts', 'known === undefined || known.definition', 'known !== null || known.definition')],
+    edits: [
+      edit(
+        'engine/restore/restore.ts',
+        'known === undefined || known.definition',
+        'known !== null || known.definition',
+      ),
+    ],
     caughtBy: {
       judge: 'tests',
       file: ROLLBACK,
@@ -197,7 +207,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'step-forgotten-with-its-beginning',
     rule: 'rule 11, a lossy failover',
     breaks: 'What a run had begun when the store forgot is not written again, so whoever follows does it once more.',
-    edits: [edit('engine/restore.ts', "    await untilDone('restore (steps)', () => beginAgain(core))\n", '')],
+    edits: [edit('engine/restore/restore.ts', "    await untilDone(core, 'restore (steps)', () => beginAgain(core))\n", '')],
     caughtBy: {
       judge: 'tests',
       file: ROLLBACK,
@@ -209,7 +219,11 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     rule: 'P4, a lossy failover',
     breaks: 'A key that ends right after the store forgot its beginning can not be ended.',
     edits: [
-      edit('engine/run-handle.ts', "command.kind === 'end' && (isForgotten", "command.kind !== 'end' && (isForgotten"),
+      edit(
+        'engine/run/run-handle.ts',
+        "command.kind === 'end' && (isForgotten",
+        "command.kind !== 'end' && (isForgotten",
+      ),
     ],
     caughtBy: {
       judge: 'tests',

@@ -11,7 +11,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     breaks: 'A parked run stays with the instance that began it, and is run again when that dies.',
     edits: [
       edit(
-        'policy/settle.ts',
+        'policy/end/settle.ts',
         '{ ...fire.run, instance: NOBODY, parkedUntil: until }',
         '{ ...fire.run, parkedUntil: until }',
       ),
@@ -28,7 +28,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     name: 'nobody-looks-at-parked-runs',
     rule: 'P5',
     breaks: 'A parked run whose deadline passes is open for ever.',
-    edits: [edit('policy/wake.ts', '    if (run?.parkedUntil !== undefined) add(run.parkedUntil)\n', '')],
+    edits: [edit('policy/plan/wake.ts', '    if (run?.parkedUntil !== undefined) add(run.parkedUntil)\n', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/client/parked.test.ts',
@@ -70,7 +70,11 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     rule: 'P4',
     breaks: 'What is delivered before its time is run at once.',
     edits: [
-      edit('policy/deliver.ts', '{ dueAt, readyAt: dueAt, plannedAt', '{ dueAt, readyAt: context.now, plannedAt'),
+      edit(
+        'policy/operate/deliver.ts',
+        '{ dueAt, readyAt: dueAt, plannedAt',
+        '{ dueAt, readyAt: context.now, plannedAt',
+      ),
     ],
     caughtBy: { judge: 'tests', file: DELIVER, names: ['what is delivered a little early waits for its time'] },
   },
@@ -78,7 +82,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     name: 'delivered-beyond-the-limit',
     rule: 'P7',
     breaks: 'A delivery runs one fire more than the limit if the instants of an expired pause have used it up.',
-    edits: [edit('policy/deliver.ts', 'refuseEnded(draft.state, dueAt)', 'refuseEnded(state, dueAt)')],
+    edits: [edit('policy/operate/deliver.ts', 'refuseEnded(draft.state, dueAt)', 'refuseEnded(state, dueAt)')],
     caughtBy: {
       judge: 'tests',
       file: DELIVER,
@@ -91,7 +95,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     breaks: 'An instant whose record may be gone is run again by a late delivery.',
     edits: [
       edit(
-        'policy/deliver.ts',
+        'policy/operate/deliver.ts',
         'dueAt >= Math.max(keptSince(state, now), now - sinceMs) ? null',
         'windowMs >= 0 && keptSince(state, now) <= now ? null',
       ),

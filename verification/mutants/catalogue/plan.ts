@@ -1,6 +1,6 @@
 import { type CaughtBy, edit, type Mutant } from '../mutant.ts'
 
-/** The shortcuts of `policy/plain.ts` are compared with the policy. */
+/** The shortcuts of `policy/plan/plain-fire.ts` are compared with the policy. */
 const compared = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/policy/plain.test.ts',
@@ -16,7 +16,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'A fire that is caught up with is written down as due now.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         '  openFire(draft, { ...fireOf(draft, instant), wait })\n',
         '  openFire(draft, { ...fireOf(draft, instant), dueAt: draft.context.now, wait })\n',
       ),
@@ -29,7 +29,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'The next instant is looked for from now on, not from the one before it.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         '    at = nextOf(series, state.definition, state.fired + instants.length, at)\n  }\n  while',
         '    at = nextOf(series, state.definition, state.fired + instants.length, context.now)\n  }\n  while',
       ),
@@ -42,7 +42,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'The mark passes instants that are let go, and only a handful of them is written down.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger }',
         'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length - 1, trigger }',
       ),
@@ -55,7 +55,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'Of the instants that are late, the oldest one runs instead of the latest.',
     edits: [
       edit(
-        'policy/misfire.ts',
+        'policy/plan/misfire.ts',
         "    return index >= firstKept ? 'run' : LET_GO[policy.late]\n",
         "    return index < latenessMs.length - firstKept ? 'run' : LET_GO[policy.late]\n",
       ),
@@ -68,7 +68,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'Where late fires are to be skipped, the latest of them runs.',
     edits: [
       edit(
-        'policy/misfire.ts',
+        'policy/plan/misfire.ts',
         "    case 'skip':\n      return 0\n",
         "    case 'skip':\n      return beyond.newer ? 0 : 1\n",
       ),
@@ -80,7 +80,11 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     rule: 'P7',
     breaks: 'The grace is taken for seconds where it is milliseconds: what is hardly late is let go.',
     edits: [
-      edit('policy/misfire.ts', 'return latenessMs <= policy.graceMs', 'return latenessMs <= policy.graceMs / 1_000'),
+      edit(
+        'policy/plan/misfire.ts',
+        'return latenessMs <= policy.graceMs',
+        'return latenessMs <= policy.graceMs / 1_000',
+      ),
     ],
     caughtBy: { judge: 'simulation', names: ['C10', 'C1'] },
   },
@@ -90,7 +94,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'Lateness counts from the due time, so that jitter makes fires late.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         'const lateness = found.instants.map(({ readyAt }) => now - readyAt)',
         'const lateness = found.instants.map(({ dueAt }) => now - dueAt)',
       ),
@@ -107,7 +111,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'Jitter may hold a fire back until after the next one is due.',
     edits: [
       edit(
-        'policy/jitter.ts',
+        'policy/plan/jitter.ts',
         'return nextDueAt === null ? readyAt : Math.min(readyAt, nextDueAt - 1)',
         'return readyAt',
       ),
@@ -120,7 +124,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'A fire that waits for another attempt is judged as late, like one that was never begun.',
     edits: [
       edit(
-        'policy/waiting.ts',
+        'policy/plan/waiting.ts',
         '  if (isActive(fire) || !isUnasked(fire)) return false\n',
         '  if (fire.run !== null || !isUnasked(fire)) return false\n',
       ),
@@ -133,7 +137,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'A pause stops planning, and lets what waits or is to be retried start.',
     edits: [
       edit(
-        'policy/wake.ts',
+        'policy/plan/wake.ts',
         "return isEnded(state) || (state.pause !== null && fire.kind !== 'manual')",
         "return isEnded(state) || (state.pause !== null && fire.kind === 'backfill')",
       ),
@@ -146,7 +150,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'A pause that has an end does not keep instants from being planned.',
     edits: [
       edit(
-        'policy/advance.ts',
+        'policy/plan/advance.ts',
         "  if (draft.state.pause === null) plan(draft, 'ready', known)\n",
         "  if (draft.state.pause === null || draft.state.pause.until !== null) plan(draft, 'ready', known)\n",
       ),
@@ -159,7 +163,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'In a stretch that takes several steps, each step runs its latest instant.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         'const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))',
         'const newer = opensNewer(draft, step, stretch.instants.slice(late.length))',
       ),
@@ -174,7 +178,9 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     name: 'a-step-supersedes-for-nothing',
     rule: 'rule 28',
     breaks: 'A step ends its latest late instant as superseded, although overlap may end all that follow.',
-    edits: [edit('policy/plan.ts', 'const stretch = leavesLate ? leaveLatest(found) : found', 'const stretch = found')],
+    edits: [
+      edit('policy/plan/plan.ts', 'const stretch = leavesLate ? leaveLatest(found) : found', 'const stretch = found'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/plan.test.ts',
@@ -188,7 +194,9 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     name: 'plans-with-old-zones',
     rule: 'rule 31',
     breaks: 'An instance with older zone data plans while one with newer data lives.',
-    edits: [edit('policy/move-zone.ts', 'return state.zoneData === null || zoneData >= newestLive', 'return true')],
+    edits: [
+      edit('policy/plan/move-zone.ts', 'return state.zoneData === null || zoneData >= newestLive', 'return true'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/zone-and-jitter.test.ts',
@@ -201,7 +209,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     breaks: 'Newer zone data is written down, and the next instant stays that of the old.',
     edits: [
       edit(
-        'policy/move-zone.ts',
+        'policy/plan/move-zone.ts',
         '  set(draft, { nextAt, zoneData: context.zoneData })\n',
         '  set(draft, { zoneData: context.zoneData })\n',
       ),
@@ -216,7 +224,9 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     name: 'shortcut-over-a-pause',
     rule: 'rule 24',
     breaks: 'The shortcut for plain fires plans and starts a fire of a paused schedule.',
-    edits: [edit('policy/plain.ts', 'return pause === null && retiredAt === null', 'return retiredAt === null')],
+    edits: [
+      edit('policy/plan/plain-fire.ts', 'return pause === null && retiredAt === null', 'return retiredAt === null'),
+    ],
     caughtBy: compared('the shortcuts leave a schedule that is paused to the policy'),
   },
   {
@@ -224,7 +234,11 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     rule: 'rule 43',
     breaks: 'The shortcut for plain fires starts what is late, whatever the misfire policy says.',
     edits: [
-      edit('policy/plain.ts', 'if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null', ''),
+      edit(
+        'policy/plan/plain-fire.ts',
+        'if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null',
+        '',
+      ),
     ],
     caughtBy: compared(PLAYED),
   },
@@ -233,7 +247,11 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks: 'The shortcut for plain fires starts one instant though the next one is due as well.',
     edits: [
-      edit('policy/plain.ts', 'if (nextAt === null || nextAt <= now) return null', 'if (nextAt === null) return null'),
+      edit(
+        'policy/plan/plain-fire.ts',
+        'if (nextAt === null || nextAt <= now) return null',
+        'if (nextAt === null) return null',
+      ),
     ],
     caughtBy: {
       judge: 'tests',
@@ -245,14 +263,14 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     name: 'shortcut-beside-an-open-fire',
     rule: 'P7',
     breaks: 'The shortcut for plain fires starts a fire beside one that is open.',
-    edits: [edit('policy/plain.ts', 'state.open.length > 0 || ', '')],
+    edits: [edit('policy/plan/plain-fire.ts', 'state.open.length > 0 || ', '')],
     caughtBy: compared('the shortcut leaves a schedule with an open fire to the policy'),
   },
   {
     name: 'shortcut-without-trimming',
     rule: 'rule 3',
     breaks: 'The shortcut for plain settlements never lets retention by count trim the history.',
-    edits: [edit('policy/plain.ts', 'if (number % TRIM_EVERY === 0) return null', '')],
+    edits: [edit('policy/plan/plain-fire.ts', 'if (number % TRIM_EVERY === 0) return null', '')],
     caughtBy: compared(
       'the shortcuts decide what the policy decides, fire after fire, also where retention trims the history',
     ),

@@ -35,7 +35,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance whose claim met a newer version starts the run all the same.',
     edits: [
       edit(
-        'engine/claim.ts',
+        'engine/claim/claim.ts',
         "      if (result.kind === 'applied') {\n        core.applied(decision)\n",
         "      if (result.kind === 'applied' || result.kind === 'conflict') {\n        if (result.kind === 'applied') core.applied(decision)\n",
       ),
@@ -48,7 +48,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'After a lost answer a token is taken for one’s own, though another instance may have got it.',
     edits: [
       edit(
-        'engine/claim.ts',
+        'engine/claim/send-claim.ts',
         '        .filter(({ run }) => run?.instance === instance && run.claim === claim)\n',
         '        .filter(({ run }) => run !== null)\n',
       ),
@@ -61,7 +61,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A claim whose answer was lost is taken for applied without looking.',
     edits: [
       edit(
-        'engine/claim.ts',
+        'engine/claim/send-claim.ts',
         'const isApplied = started.length > 0 && started',
         'const isApplied = started.length > 0 || started',
       ),
@@ -72,7 +72,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     name: 'no-reconcile',
     rule: 'rule 6',
     breaks: 'What an instance holds without knowing is held for ever.',
-    edits: [edit('engine/reconcile.ts', '      void settler.add(schedule, { token,', '      void ({ schedule, token,')],
+    edits: [
+      edit('engine/fleet/reconcile.ts', '      void settler.add(schedule, { token,', '      void ({ schedule, token,'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/lost-answers.test.ts',
@@ -84,8 +86,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'rule 6',
     breaks: 'A beat hands back what was claimed while it was under way.',
     edits: [
-      edit('engine/reconcile.ts', '      else if (!core.claiming.has(run.claim)) unknown', '      else unknown'),
-      edit('engine/reconcile.ts', ' || !doubtful.has(', ' || !unknown.has('),
+      edit('engine/fleet/reconcile.ts', '      else if (!core.claiming.has(run.claim)) unknown', '      else unknown'),
+      edit('engine/fleet/reconcile.ts', ' || !doubtful.has(', ' || !unknown.has('),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },
   },
@@ -95,9 +97,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A handler is called without asking whether the lease still holds.',
     edits: [
       edit(
-        'engine/execute.ts',
-        'if (job === undefined || core.stopping || !isHeld || core.instance !== run.instance) {',
-        'if (job === undefined || core.stopping) {',
+        'engine/run/execute.ts',
+        'return isHeld && !core.stopping && core.fleet.instance === run.instance',
+        'return !core.stopping',
       ),
     ],
     caughtBy: {
@@ -112,8 +114,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A step is begun without asking whether the lease still holds.',
     edits: [
       edit(
-        'engine/trust.ts',
-        'if (core.instance === run.instance && isHeld) return',
+        'engine/fleet/trust.ts',
+        'if (core.fleet.instance === run.instance && isHeld) return',
         "if (wanted === 'once' || isHeld) return",
       ),
     ],
@@ -129,13 +131,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A transaction is committed without asking whether the lease still holds.',
     edits: [
       edit(
-        'engine/transact.ts',
+        'engine/run/transact.ts',
         'const isWanted = !doing.over && core.lease.trusted()',
         'const isWanted = !doing.over',
       ),
       edit(
-        'engine/trust.ts',
-        'if (core.instance === run.instance && isHeld) return',
+        'engine/fleet/trust.ts',
+        'if (core.fleet.instance === run.instance && isHeld) return',
         "if (wanted === 'transaction' || isHeld) return",
       ),
     ],
@@ -151,9 +153,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A run that has ended is not settled while the lease is in doubt.',
     edits: [
       edit(
-        'engine/execute.ts',
-        "    if (run.committed) return 'settled'\n",
-        "    if (run.committed || !core.lease.trusted()) return 'settled'\n",
+        'engine/run/execute.ts',
+        "  if (run.committed) return 'settled'\n",
+        "  if (run.committed || !core.lease.trusted()) return 'settled'\n",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
@@ -164,7 +166,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A settlement whose answer was lost is taken for made.',
     edits: [
       edit(
-        'engine/settle.ts',
+        'engine/run/settle.ts',
         "        queue = next === 'last' ? [...queue, ...left] : [...left, ...queue]\n",
         "        for (const item of left) conclude(item, 'settled')\n",
       ),
@@ -177,7 +179,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A handler that ignores its signal keeps its place for ever.',
     edits: [
       edit(
-        'engine/execute.ts',
+        'engine/run/local-run.ts',
         '    void this.outlasts(this.started.policy.timeout.graceMs).then(() => this.giveUp())\n',
         '    void this.outlasts(this.started.policy.timeout.graceMs)\n',
       ),
@@ -193,7 +195,11 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'rule 9',
     breaks: 'The timeout of a run is not watched.',
     edits: [
-      edit('engine/execute.ts', "    if (isLate) run.abort('timeout', null)\n", '    if (isLate) run.ended = false\n'),
+      edit(
+        'engine/run/execute.ts',
+        "    if (isLate) run.abort('timeout', null)\n",
+        '    if (isLate) run.ended = false\n',
+      ),
     ],
     caughtBy: { judge: 'simulation', names: ['C1', 'C11', 'C12'] },
   },
@@ -203,7 +209,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance that stops leaves what it runs behind instead of handing it back.',
     edits: [
       edit(
-        'engine/execute.ts',
+        'engine/run/settlement.ts',
         "    case 'stopping':\n    case 'lease-lost':",
         "    case 'stopping':\n      return { token, ending: ending('completed'), error: null, result: null, retryable: false, handBack: null }\n    case 'lease-lost':",
       ),
@@ -216,12 +222,12 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance that stops goes on claiming, and leaves without handing back.',
     edits: [
       edit(
-        'engine/claim.ts',
-        'return !core.stopping && !core.drained && core.lease.trusted()',
-        'return !core.drained && core.lease.trusted()',
+        'engine/claim/claim.ts',
+        'return !core.stopping && !core.fleet.drained && core.lease.trusted()',
+        'return !core.fleet.drained && core.lease.trusted()',
       ),
-      edit('engine/claim.ts', '    if (core.stopping) return LONG_MS\n', ''),
-      edit('engine/execute.ts', 'if (job === undefined || core.stopping || ', 'if (job === undefined || '),
+      edit('engine/claim/claim.ts', '    if (core.stopping) return LONG_MS\n', ''),
+      edit('engine/run/execute.ts', 'return isHeld && !core.stopping && ', 'return isHeld && '),
     ],
     caughtBy: { judge: 'simulation', names: ['L3', 'C9', 'C10'] },
   },

@@ -28,7 +28,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     breaks: 'A job that must not start twice is retried after a failure.',
     edits: [
       edit(
-        'policy/settle.ts',
+        'policy/end/settle.ts',
         "const isRetried = retryable && policy.guarantee !== 'at-most-once' && failures",
         'const isRetried = retryable && failures',
       ),
@@ -43,7 +43,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     name: 'at-most-once-recovered',
     rule: 'P6, rule 26',
     breaks: 'A job that must not start twice is run again after a crash.',
-    edits: [edit('policy/recover.ts', "  if (policy.guarantee === 'at-most-once') return crashed\n", '')],
+    edits: [edit('policy/end/recover.ts', "  if (policy.guarantee === 'at-most-once') return crashed\n", '')],
     caughtBy: { judge: 'simulation', names: ['S11', 'C2'] },
   },
   {
@@ -52,7 +52,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     breaks: 'A run that has begun is handed back like one that has not.',
     edits: [
       edit(
-        'policy/settle.ts',
+        'policy/end/settle.ts',
         "const mustNotRepeat = how === 'started' && policyOfFire",
         "const mustNotRepeat = how !== 'started' && policyOfFire",
       ),
@@ -65,7 +65,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     breaks: 'Crashes are not counted: a job that takes its instances down does so for ever.',
     edits: [
       edit(
-        'policy/recover.ts',
+        'policy/end/recover.ts',
         '  else waitAgain(draft, fire, { crashes, readyAt: context.now }, crashed)\n',
         '  else waitAgain(draft, fire, { readyAt: context.now }, crashed)\n',
       ),
@@ -82,7 +82,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     breaks: 'A run that is handed back counts as a crash.',
     edits: [
       edit(
-        'policy/settle.ts',
+        'policy/end/settle.ts',
         '  else waitAgain(draft, fire, { readyAt: draft.context.now + retryAfterMs }, end)\n',
         '  else waitAgain(draft, fire, { readyAt: draft.context.now + retryAfterMs, crashes: fire.crashes + 1 }, end)\n',
       ),
@@ -93,7 +93,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     name: 'one-retry-more',
     rule: 'rule 23',
     breaks: 'A fire is retried once more than its policy says.',
-    edits: [edit('policy/settle.ts', 'failures <= policy.retry.attempts', 'failures <= policy.retry.attempts + 1')],
+    edits: [edit('policy/end/settle.ts', 'failures <= policy.retry.attempts', 'failures <= policy.retry.attempts + 1')],
     caughtBy: { judge: 'simulation', names: ['C11', 'S11'] },
   },
   {
@@ -102,7 +102,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     breaks: 'A retry by a clock that went back may begin before the instant of its fire.',
     edits: [
       edit(
-        'policy/settle.ts',
+        'policy/end/settle.ts',
         '  const readyAt = Math.max(patch.readyAt, fire.dueAt)\n',
         '  const { readyAt } = patch\n',
       ),
@@ -113,7 +113,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     name: 'suspect-in-company',
     rule: 'rule 27',
     breaks: 'A fire whose instances keep dying starts beside others.',
-    edits: [edit('policy/start.ts', 'const isLoner = isSuspect(fire)', 'const isLoner = false')],
+    edits: [edit('policy/plan/start.ts', 'const isLoner = isSuspect(fire)', 'const isLoner = false')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/settle.test.ts',
@@ -126,7 +126,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     breaks: 'Records are kept as short as somebody wished, and not at least for the window and a day.',
     edits: [
       edit(
-        'policy/retention.ts',
+        'policy/end/retention.ts',
         'return Math.max(retention.keepMsBy[outcome] ?? retention.keepMs, keepAtLeastMs(policy))',
         'return retention.keepMsBy[outcome] ?? Math.min(retention.keepMs, keepAtLeastMs(policy))',
       ),
@@ -141,14 +141,14 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     name: 'round-not-counted',
     rule: 'rule 5',
     breaks: 'Another round of a fire has the number of the one before it.',
-    edits: [edit('policy/rounds.ts', '    round: record.round + 1,\n', '    round: record.round,\n')],
+    edits: [edit('policy/end/rounds.ts', '    round: record.round + 1,\n', '    round: record.round,\n')],
     caughtBy: { judge: 'simulation', names: ['S5', 'C14', 'C2'] },
   },
   {
     name: 'range-split-loses-the-rest',
     rule: 'rule 5',
     breaks: 'When one instant is taken out of a range, what came after it goes off the record.',
-    edits: [edit('policy/rounds.ts', '    append(draft, lineOf(after))\n', '')],
+    edits: [edit('policy/end/rounds.ts', '    append(draft, lineOf(after))\n', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/backfill.test.ts',
@@ -159,7 +159,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     name: 'attempts-begin-anew',
     rule: 'rule 5',
     breaks: 'Another round counts its attempts from one.',
-    edits: [edit('policy/rounds.ts', '    attempt: record.attempt,\n', '    attempt: 0,\n')],
+    edits: [edit('policy/end/rounds.ts', '    attempt: record.attempt,\n', '    attempt: 0,\n')],
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
   },
 ]

@@ -8,7 +8,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     breaks: 'What waits its turn starts at once.',
     edits: [
       edit(
-        'policy/turn.ts',
+        'policy/plan/turn.ts',
         'if (visit(fire, fire.ignoresOverlap || others < capacityOf(overlap))) {',
         'if (visit(fire, fire.ignoresOverlap || others <= capacityOf(overlap))) {',
       ),
@@ -21,7 +21,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     breaks: 'One more fire than allowed is active.',
     edits: [
       edit(
-        'policy/overlap.ts',
+        'policy/plan/overlap.ts',
         "return policy.kind === 'allow' ? policy.limit : 1",
         "return policy.kind === 'allow' ? policy.limit + 1 : 1",
       ),
@@ -32,7 +32,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     name: 'back-off-not-active',
     rule: 'rule 12',
     breaks: 'A fire between two attempts is not in the way of the next one.',
-    edits: [edit('policy/turn.ts', 'return fire.run !== null || fire.attempt > 0', 'return fire.run !== null')],
+    edits: [edit('policy/plan/turn.ts', 'return fire.run !== null || fire.attempt > 0', 'return fire.run !== null')],
     caughtBy: { judge: 'simulation', names: ['C7'] },
   },
   {
@@ -41,7 +41,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     breaks: 'A fire that finds another one waiting takes its place.',
     edits: [
       edit(
-        'policy/on-time.ts',
+        'policy/plan/on-time.ts',
         "  if (verdict === 'skip') return ending('overlap', inTheWay([...step.active, ...step.stalled]))\n",
         "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap'))\n  else if (verdict === 'skip') return ending('overlap')\n",
       ),
@@ -58,7 +58,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     breaks: 'What is caught up with is skipped because of what runs, like what is on time.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         "    return openLate(draft, instant, { cause: 'caught-up', late: true })\n",
         '    return openOnTime(draft, step, fireOf(draft, instant))\n',
       ),
@@ -75,7 +75,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     breaks: 'A run that was asked to end does not count any more: the next fire starts beside it.',
     edits: [
       edit(
-        'policy/turn.ts',
+        'policy/plan/turn.ts',
         '    if (fire.run !== null) running++\n',
         '    if (fire.run !== null) running += fire.run.cancel === null ? 1 : 0\n',
       ),
@@ -86,7 +86,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     name: 'no-revoke',
     rule: 'rule 9',
     breaks: 'A run that was asked to end and does not is never revoked.',
-    edits: [edit('policy/advance.ts', '  revoke(draft)\n  settleDue', '  settleDue')],
+    edits: [edit('policy/plan/advance.ts', '  revoke(draft)\n  settleDue', '  settleDue')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/ending.test.ts',
@@ -97,7 +97,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     name: 'token-not-counted',
     rule: 'P2, rule 10',
     breaks: 'The counter of tokens is read and not moved.',
-    edits: [edit('policy/start.ts', '  set(draft, { tokens })\n', '')],
+    edits: [edit('policy/plan/start.ts', '  set(draft, { tokens })\n', '')],
     caughtBy: { judge: 'simulation', names: ['S2', 'S5', 'C2'] },
   },
 ]

@@ -14,7 +14,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     breaks: 'A fire that was planned on time is not judged again: stale fires pile up while there is no room.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         'of judgeLate(among, draft.context.now)) {',
         'of judgeLate(among, draft.context.now).filter(({ fire: { wait } }) => wait?.late)) {',
       ),
@@ -27,7 +27,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     breaks: 'A fire that waits for room does not count for overlap.',
     edits: [
       edit(
-        'policy/on-time.ts',
+        'policy/plan/on-time.ts',
         "misfire.late === 'all' ? [] : onTimeWaiters",
         "misfire.late !== 'skip' ? [] : onTimeWaiters",
       ),
@@ -38,7 +38,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     name: 'replace-ends-what-was-asked-for',
     rule: 'rule 43',
     breaks: 'A fire that replaces others also ends the waiting fires that a person asked for.',
-    edits: [edit('policy/on-time.ts', ': isUnasked(other) && (step.isAsked', ': (step.isAsked')],
+    edits: [edit('policy/plan/on-time.ts', ': isUnasked(other) && (step.isAsked', ': (step.isAsked')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/overlap.test.ts',
@@ -51,7 +51,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     breaks: 'A late fire that waits keeps new instants from being opened.',
     edits: [
       edit(
-        'policy/waiting.ts',
+        'policy/plan/waiting.ts',
         'isJudged(fire, choices) && fire.readyAt <= now && !isLate(fire, among, now)',
         'isJudged(fire, choices) && fire.readyAt <= now',
       ),
@@ -62,7 +62,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     name: 'turn-is-late',
     rule: 'P7, rule 43',
     breaks: 'A fire that waits in a queue is late for the time that the active one takes.',
-    edits: [edit('policy/waiting.ts', "return overlap.kind === 'queue' || misfire", 'return misfire')],
+    edits: [edit('policy/plan/waiting.ts', "return overlap.kind === 'queue' || misfire", 'return misfire')],
     caughtBy: { judge: 'simulation', names: ['C10'] },
   },
   {
@@ -71,7 +71,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     breaks: 'The latest late fire gives way to newer ones that overlap skips: none of them runs.',
     edits: [
       edit(
-        'policy/plan.ts',
+        'policy/plan/plan.ts',
         "  return verdict !== 'skip' && verdict !== 'queue-full'\n",
         '  return verdict.length > 0\n',
       ),
@@ -82,21 +82,21 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     name: 'late-without-a-cause',
     rule: 'rule 43',
     breaks: 'Why a fire that waited for room started late is not on record.',
-    edits: [edit('policy/start.ts', "  return fire.wait?.cause ?? 'room'\n", '  return undefined\n')],
+    edits: [edit('policy/plan/start.ts', "  return fire.wait?.cause ?? 'room'\n", '  return undefined\n')],
     caughtBy: { judge: 'simulation', names: ['C11'] },
   },
   {
     name: 'every-cause-is-room',
     rule: 'rule 43',
     breaks: 'Whatever kept a fire from starting, the record says that there was no room.',
-    edits: [edit('policy/start.ts', "  return fire.wait?.cause ?? 'room'\n", "  return 'room'\n")],
+    edits: [edit('policy/plan/start.ts', "  return fire.wait?.cause ?? 'room'\n", "  return 'room'\n")],
     caughtBy: { judge: 'simulation', names: ['C10'] },
   },
   {
     name: 'freed-place-seen-too-late',
     rule: 'P7',
     breaks: 'The place of a group that a run frees goes to the job that had it, however long another one waits.',
-    edits: [edit('engine/execute.ts', '    if (freesPlace) core.fullUntil.clear()\n    settled =', '    settled =')],
+    edits: [edit('engine/run/execute.ts', '  freePlaces(core, run)\n  const settled =', '  const settled =')],
     caughtBy: littleRoom(
       'a job that waits for a place in a group gets one, though another job of the group always has a fire that waits',
     ),
@@ -105,7 +105,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     name: 'left-behind-not-decided',
     rule: 'P7',
     breaks: 'An instance that always has older work and some room decides about nothing else.',
-    edits: [edit('engine/claim.ts', 'Math.min(leftSince + BEHIND_MS, (fullSince', 'Math.max(0, (fullSince')],
+    edits: [edit('engine/claim/backlog.ts', 'Math.min(this.#leftSince + BEHIND_MS, (this', 'Math.max(0, (this')],
     caughtBy: littleRoom(
       'what becomes of an instant is decided though an instance always has older work, and room for it now and then',
     ),
@@ -114,7 +114,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     name: 'waiters-hide-what-is-left',
     rule: 'P7',
     breaks: 'Behind as many schedules that wait as one look shows, nothing is decided.',
-    edits: [edit('engine/claim.ts', 'Math.min(planPages * 2, MOST_PAGES)', '1')],
+    edits: [edit('engine/claim/backlog.ts', 'Math.min(this.#pages * 2, MOST_PAGES)', '1')],
     caughtBy: littleRoom(
       'what becomes of an instant is decided though more schedules wait for room than one look shows',
     ),

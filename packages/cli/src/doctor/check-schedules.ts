@@ -1,4 +1,4 @@
-import { isAside, isNobodys, LEADER_JOB } from 'cronce/internal'
+import { isExclusive, isNobodys, LEADER_JOB } from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
 import { runnersOf } from '../steer/runners.ts'
 import { counted, firstFew } from '../steer/say.ts'
@@ -131,7 +131,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
 function checkFailing(fleet: FleetFacts): Finding {
   const failing = fleet.schedules
     // How a lock's work ended was told to whoever held it.
-    .filter(({ job, state, failedInRow }) => state !== 'retired' && failedInRow >= FAILING && !isAside(job))
+    .filter(({ job, state, failedInRow }) => state !== 'retired' && failedInRow >= FAILING && !isExclusive(job))
     .sort((one, other) => other.failedInRow - one.failedInRow)
   if (failing.length === 0) return finding('failing', 'ok', `No schedule has failed ${FAILING} times in a row.`)
   const names = failing.map(({ name, failedInRow }) => `${name} (${failedInRow})`)

@@ -11,9 +11,9 @@ import { CronceError } from '../errors.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import { readAppName } from './app-name.ts'
-import { type AsideParts, notStarted, rememberAsides } from './aside.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
+import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
 import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
 import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { hashDeclarations, newId } from './identity.ts'
@@ -185,7 +185,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     }
   }
 
-  const asides: AsideParts<Tx> = {
+  const exclusiveParts: ExclusiveParts<Tx> = {
     engine() {
       if (engine === null || begun?.by !== 'start') throw notStarted('A lock, an election, a key or a coordinator')
       return engine
@@ -199,7 +199,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     newId: around.newId,
     logger,
   }
-  const elections = makeElections(asides, logger, () => engine !== null && begun?.by === 'start')
+  const elections = makeElections(exclusiveParts, logger, () => engine !== null && begun?.by === 'start')
 
   const demandStopped = (what: string): void => {
     if (begun === null) return
@@ -232,8 +232,8 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
 
   const app: Cronce<Tx> = {
     ...client,
-    ...makeLocks(asides),
-    ...makeOnce(asides, lazy.store),
+    ...makeLocks(exclusiveParts),
+    ...makeOnce(exclusiveParts, lazy.store),
     elect: elections.elect,
     isLeader: elections.isLeader,
     job(name: string, jobOptions: unknown, handler?: unknown) {
@@ -323,7 +323,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     },
     [Symbol.asyncDispose]: () => app.stop(),
   }
-  rememberAsides(app, asides)
+  rememberExclusiveParts(app, exclusiveParts)
   return app
 }
 

@@ -4,8 +4,8 @@ import { describeError } from '../engine/describe-error.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
-import { LEADER_JOB } from '../model/aside-jobs.ts'
-import { type AsideParts, asideDefinition, DAY_MS, patienceMs, refusedError, untilNext } from './aside.ts'
+import { LEADER_JOB } from '../model/exclusive-jobs.ts'
+import { DAY_MS, type ExclusiveParts, exclusiveDefinition, patienceMs, refusedError, untilNext } from './exclusive.ts'
 import type { Logger } from './logger.ts'
 
 /** One time of being the leader. */
@@ -58,7 +58,7 @@ const ASIDE_LONGEST_MS = 60_000
 /** Of a few hundred milliseconds. */
 const UNABLE_TRIES = 5
 
-export function makeElections<Tx>(parts: AsideParts<Tx>, logger: Logger, isStarted: () => boolean): ElectionRounds {
+export function makeElections<Tx>(parts: ExclusiveParts<Tx>, logger: Logger, isStarted: () => boolean): ElectionRounds {
   const candidates = new Map<string, Candidate<Tx>>()
   return {
     elect(name, options) {
@@ -91,7 +91,7 @@ interface Surroundings {
 
 class Candidate<Tx> implements Election {
   readonly name: string
-  readonly #parts: AsideParts<Tx>
+  readonly #parts: ExclusiveParts<Tx>
   readonly #logger: Logger
   readonly #options: ElectOptions
   readonly #app: Surroundings
@@ -106,7 +106,7 @@ class Candidate<Tx> implements Election {
   /** The last term ended because its leader could not lead. */
   #hasFailed = false
 
-  constructor(parts: AsideParts<Tx>, logger: Logger, name: string, options: ElectOptions, app: Surroundings) {
+  constructor(parts: ExclusiveParts<Tx>, logger: Logger, name: string, options: ElectOptions, app: Surroundings) {
     this.name = name
     this.#parts = parts
     this.#logger = logger
@@ -176,7 +176,7 @@ class Candidate<Tx> implements Election {
   }
 
   #wanted() {
-    const definition = asideDefinition(LEADER_JOB, DAY_MS)
+    const definition = exclusiveDefinition(LEADER_JOB, DAY_MS)
     return {
       schedule: `${LEADER_JOB}:${this.name}`,
       definition,

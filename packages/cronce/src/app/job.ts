@@ -10,9 +10,9 @@ import {
   type StandardSchema,
   validateInput,
 } from '../client/standard-schema.ts'
-import { InputRefused } from '../engine/input-refused.ts'
-import { Parked } from '../engine/parked.ts'
 import type { Job, RunHandle } from '../engine/parts.ts'
+import { InputRefused } from '../engine/run/input-refused.ts'
+import { Parked } from '../engine/run/parked.ts'
 import { CronceError } from '../errors.ts'
 import { copyJson, type Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'

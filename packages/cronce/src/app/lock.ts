@@ -5,20 +5,20 @@ import type { Duration } from '../client/schedule-options.ts'
 import type { Begun, Engine } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
-import { LOCK_JOB } from '../model/aside-jobs.ts'
+import { LOCK_JOB } from '../model/exclusive-jobs.ts'
+import { enter, isWithin } from './call-chain.ts'
 import {
-  type AsideParts,
-  asideDefinition,
   begunInTime,
   DAY_MS,
   demandLasting,
+  type ExclusiveParts,
+  exclusiveDefinition,
   patienceMs,
   readSignal,
   refusedError,
   untilNext,
   untilTurn,
-} from './aside.ts'
-import { enter, isWithin } from './call-chain.ts'
+} from './exclusive.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 export interface LockOptions {
@@ -58,13 +58,13 @@ const NAME_LIMIT = 180
 /** What is done in the section. */
 type Work<Value> = (lock: Lock) => Value | Promise<Value>
 
-export function makeLocks<Tx>(parts: AsideParts<Tx>): Locks {
+export function makeLocks<Tx>(parts: ExclusiveParts<Tx>): Locks {
   const line = new WaitingLine()
 
   const begin = <Value>(engine: Engine<Tx>, name: string, work: Work<Value>): Promise<Begun<Value>> => {
     const wanted = {
       schedule: `${LOCK_JOB}:${name}`,
-      definition: asideDefinition(LOCK_JOB, DAY_MS),
+      definition: exclusiveDefinition(LOCK_JOB, DAY_MS),
       ...{ dueAt: null, nonce: parts.newId(), beside: false },
     }
     demandLasting(engine, `The section of the lock ${JSON.stringify(name)}`)

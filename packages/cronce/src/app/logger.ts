@@ -1,5 +1,5 @@
-import { isAside, LEADER_JOB } from '../model/aside-jobs.ts'
 import type { AboutProcess, CronceEvent, EventOf } from '../model/event.ts'
+import { isExclusive, LEADER_JOB } from '../model/exclusive-jobs.ts'
 import { counted } from '../words.ts'
 
 /** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
@@ -43,7 +43,7 @@ function failureOf(event: CronceEvent): string | null {
   switch (event.type) {
     case 'run.ended': {
       // Whoever called for it is thrown at.
-      if (event.outcome !== 'failed' || isAside(event.job)) return null
+      if (event.outcome !== 'failed' || isExclusive(event.job)) return null
       return `${about(event)} failed: ${event.error?.stack ?? event.error?.message ?? event.reason}`
     }
     case 'schedule.refused': {

@@ -4,28 +4,28 @@ import { readBoolean, readDuration } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import type { Engine, Finished } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
-import { ResultRefused } from '../engine/run-handle.ts'
+import { ResultRefused } from '../engine/run/run-handle.ts'
 import { CronceError } from '../errors.ts'
-import { ONCE_JOB } from '../model/aside-jobs.ts'
 import { bucketOf } from '../model/bucket.ts'
+import { ONCE_JOB } from '../model/exclusive-jobs.ts'
 import { copyJson, type Json, type Jsonified, type ReturnsJson } from '../model/json.ts'
 import type { FireRecord } from '../model/record.ts'
 import { refusalIn } from '../model/step-result.ts'
 import { listFires } from '../store/list-views.ts'
 import type { Store } from '../store/store.ts'
+import { enter, isWithin } from './call-chain.ts'
 import {
-  type AsideParts,
-  asideDefinition,
   begunInTime,
   DAY_MS,
   demandLasting,
+  type ExclusiveParts,
+  exclusiveDefinition,
   patienceMs,
   readSignal,
   refusedError,
   untilNext,
   untilTurn,
-} from './aside.ts'
-import { enter, isWithin } from './call-chain.ts'
+} from './exclusive.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 export interface OnceOptions {
@@ -71,7 +71,7 @@ interface Looked {
   readonly result: { readonly value: Json } | null
 }
 
-export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
+export function makeOnce<Tx>(parts: ExclusiveParts<Tx>, store: Store<Tx>): Once {
   const line = new WaitingLine()
 
   /** Do it, if nobody else is at it. `again`: what came to nothing, and is to be done now. */
@@ -84,7 +84,7 @@ export function makeOnce<Tx>(parts: AsideParts<Tx>, store: Store<Tx>): Once {
     begin: () => void,
   ): Promise<Looked['result']> => {
     const wanted = {
-      ...{ schedule: scheduleOf(key, options), definition: asideDefinition(ONCE_JOB, options.ttlMs) },
+      ...{ schedule: scheduleOf(key, options), definition: exclusiveDefinition(ONCE_JOB, options.ttlMs) },
       ...{ dueAt: null, nonce: key, beside: true },
       ...(again === null ? {} : { again }),
     }

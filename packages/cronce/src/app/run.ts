@@ -2,7 +2,7 @@ import type { RunHandle, RunLease, StepOptions } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { Jsonified, ReturnsJson } from '../model/json.ts'
 import type { FireKind, Instant } from '../model/schedule.ts'
-import { capacityOf } from '../policy/overlap.ts'
+import { capacityOf } from '../policy/plan/overlap.ts'
 import { enter, isWithin } from './call-chain.ts'
 import { idempotencyKey } from './identity.ts'
 

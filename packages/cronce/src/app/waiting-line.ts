@@ -1,4 +1,4 @@
-import { QUIETLY } from '../engine/quietly.ts'
+import { WAIT_ENDED } from '../engine/wait-ended.ts'
 
 /**
  * Who waits in this process for what, in the order in which they came: one of them asks the store, not each for itself, and
@@ -15,7 +15,7 @@ export class WaitingLine {
     if (line !== undefined) line.push(turn)
     else {
       this.#lines.set(name, [])
-      turn.abort(QUIETLY)
+      turn.abort(WAIT_ENDED)
     }
     return turn.signal
   }
@@ -33,6 +33,6 @@ export class WaitingLine {
     }
     const next = line.shift()
     if (next === undefined) this.#lines.delete(name)
-    else next.abort(QUIETLY)
+    else next.abort(WAIT_ENDED)
   }
 }

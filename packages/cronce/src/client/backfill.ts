@@ -1,5 +1,5 @@
 import type { FireRecord } from '../model/record.ts'
-import { BACKFILL_PAGE, type BackfillPreview, previewBackfill, requestBackfill } from '../policy/backfill.ts'
+import { BACKFILL_PAGE, type BackfillPreview, previewBackfill, requestBackfill } from '../policy/plan/backfill.ts'
 import { listFires, type ViewQuery } from '../store/list-views.ts'
 import { readStore } from './ask-store.ts'
 import { changeSchedule, refusalError } from './change-schedule.ts'

@@ -1,7 +1,7 @@
 import type { FireRecord } from '../model/record.ts'
-import { deliver } from '../policy/deliver.ts'
 import { fireIn } from '../policy/fire-in.ts'
 import { covers } from '../policy/ledger.ts'
+import { deliver } from '../policy/operate/deliver.ts'
 import { changeSchedule } from './change-schedule.ts'
 import { findFire, findUnderOtherNames } from './find-fire.ts'
 import { viewFire } from './make-view.ts'

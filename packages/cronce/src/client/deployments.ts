@@ -1,7 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
 import type { AppRecord, DeploymentRecord, RefusedDeclaration } from '../model/app.ts'
-import { activateDeployment, findDeployment } from '../policy/deployment.ts'
+import { activateDeployment, findDeployment } from '../policy/deploy/deployment.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import type { ClientParts } from './parts.ts'
 import { readName } from './read-name.ts'

@@ -1,4 +1,4 @@
-import { isNobodys } from '../model/aside-jobs.ts'
+import { isNobodys } from '../model/exclusive-jobs.ts'
 import type { ScheduleView } from './views.ts'
 
 const PREFIX = 'exec:'

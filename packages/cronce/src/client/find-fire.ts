@@ -1,6 +1,6 @@
 import type { FireKey, FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
-import { namesBefore } from '../policy/continue.ts'
+import { namesBefore } from '../policy/deploy/continue-job.ts'
 import { covers } from '../policy/ledger.ts'
 import { listFires, ofFire } from '../store/list-views.ts'
 import { readStore } from './ask-store.ts'

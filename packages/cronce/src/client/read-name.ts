@@ -1,5 +1,5 @@
 import { CronceError } from '../errors.ts'
-import { RESERVED_PREFIX } from '../model/aside-jobs.ts'
+import { RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
 import { LIMITS } from '../model/limits.ts'
 import { withArticle } from '../words.ts'
 import { show } from './read-option.ts'

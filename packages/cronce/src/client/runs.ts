@@ -1,7 +1,7 @@
 import { CronceError } from '../errors.ts'
 import { OUTCOMES, type Outcome } from '../model/outcome.ts'
-import { requestCancel } from '../policy/cancel.ts'
 import { STALE } from '../policy/decision.ts'
+import { requestCancel } from '../policy/operate/cancel.ts'
 import { findRun, listRuns, ofFire, type ViewQuery } from '../store/list-views.ts'
 import { readBack, readStore } from './ask-store.ts'
 import { changeSchedule } from './change-schedule.ts'

@@ -1,7 +1,7 @@
 import { CronceError } from '../errors.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
-import { remove } from '../policy/remove.ts'
+import { remove } from '../policy/operate/remove.ts'
 import { listFires, listRuns, ofFire } from '../store/list-views.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { changeAny } from './change-schedule.ts'

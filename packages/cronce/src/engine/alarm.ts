@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { QUIETLY } from './quietly.ts'
+import { WAIT_ENDED } from './wait-ended.ts'
 
 /** A sleep that others can cut short. A ring while nobody sleeps is not lost: the next wait returns at once. */
 export interface Alarm {
@@ -13,7 +13,7 @@ export function alarm(clock: Clock): Alarm {
   return {
     ring() {
       rung = true
-      sleeping?.abort(QUIETLY)
+      sleeping?.abort(WAIT_ENDED)
     },
     async wait(ms) {
       if (!rung && ms > 0) {

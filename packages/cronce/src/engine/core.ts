@@ -1,30 +1,20 @@
-import type { InstanceRecord } from '../model/instance.ts'
 import type { ErrorRecord } from '../model/record.ts'
 import type { Context, Decision } from '../policy/decision.ts'
-import type { Chores, Loaded } from '../store/store.ts'
-import { type Admission, admission } from './admission.ts'
-import { type Agenda, agenda } from './agenda.ts'
+import type { Loaded } from '../store/store.ts'
 import { type Alarm, alarm } from './alarm.ts'
-import { type Epochs, epochs } from './epochs.ts'
-import { type KnownStates, knownStates } from './known-states.ts'
-import { type Lease, lease } from './lease.ts'
+import { type Admission, admission } from './claim/admission.ts'
+import { type FailingSchedules, failingSchedules } from './claim/failing-schedules.ts'
+import { FullLimits } from './claim/full-limits.ts'
+import { type NextLook, nextLook } from './claim/next-look.ts'
+import type { DeployState } from './deploy/deploy-state.ts'
+import type { FleetState } from './fleet/fleet-state.ts'
+import { type Lease, lease } from './fleet/lease.ts'
+import { type StoreTime, storeTime } from './fleet/store-time.ts'
 import type { EngineParts, EngineSettings } from './parts.ts'
-import { type Recent, recent } from './recent.ts'
-import { type RunTable, runTable } from './run-table.ts'
-import { type StoreTime, storeTime } from './store-time.ts'
-import { type Undecided, undecided } from './undecided.ts'
-
-/** What a job of this process still has to do under an old name. */
-export interface RenamedJob {
-  readonly job: string
-  /**
-   * The new name is taken, so the old one still has the job: up to the deployment of this number, no newer release that counts has
-   * defined another job there. `null`: the job was renamed, and only what waits under the old name is left.
-   */
-  readonly upTo: number | null
-  /** No schedule has the old name: another app may declare it. */
-  readonly isFree: boolean
-}
+import { type Epochs, epochs } from './restore/epochs.ts'
+import { type Recent, recent } from './restore/recent-changes.ts'
+import { type KnownStates, knownStates } from './run/known-states.ts'
+import { type RunTable, runTable } from './run/run-table.ts'
 
 /** What the loops of one engine share. */
 export interface Core<Tx = unknown> {
@@ -40,7 +30,7 @@ export interface Core<Tx = unknown> {
   readonly known: KnownStates
   readonly recent: Recent
   readonly epochs: Epochs
-  readonly agenda: Agenda
+  readonly nextLook: NextLook
   /** Wakes the loop that claims. */
   readonly claimAlarm: Alarm
   /** Wakes the loop that renews. */
@@ -49,37 +39,22 @@ export interface Core<Tx = unknown> {
   readonly keepAlarm: Alarm
   /** Wakes the loop that watches the trust in the lease. */
   readonly trustAlarm: Alarm
-  /** Of this incarnation. */
-  instance: string
-  /** As of the last beat: live or draining, this one included. */
-  peers: readonly InstanceRecord[]
-  /** As of the last beat. */
-  chores: Chores
-  /** Numbers of the deployments of this app that count, by id: the highest one that has a job claims its fires first. */
-  deploymentNumbers: ReadonlyMap<string, number>
-  /** Old names of jobs that this process has under another one: it runs what still waits under the old name. */
-  renamedJobs: ReadonlyMap<string, RenamedJob>
-  /** Jobs of this process whose name belongs to a live app of another name: it runs none of their fires. */
-  foreignJobs: ReadonlySet<string>
+  readonly fleet: Readonly<FleetState>
+  readonly deploys: Readonly<DeployState>
   /** How many claims were sent so far: each has a number. */
   claims: number
   /** Numbers of the claims that were sent and not answered yet. */
   readonly claiming: Set<number>
-  readonly undecided: Undecided
-  /** Jobs whose fleet-wide limit was found used up, and until when (monotonic) that is believed. */
-  readonly fullUntil: Map<string, number>
+  readonly failing: FailingSchedules
+  readonly fullLimits: FullLimits
   /** The last look for what is due left something: the end of a run may change that. */
   leftSome: boolean
-  /** The epoch at whose beginning the store had lost what it had acknowledged here; 0: none yet. */
-  lostIn: number
   /** The wall clock has jumped: renew, and resolve when the store has answered or the lease can no longer be trusted. */
   confirm: () => Promise<void>
   /** The epoch has moved: write again what the store may have lost. */
   restore: () => void
   /** Takes nothing new: it is about to stop. */
   stopping: boolean
-  /** Takes nothing new: an operator said so. */
-  drained: boolean
   /** How many transactions have left fires for peers. The next heartbeat wakes the peers. */
   leftForPeers: number
   /** It looks for what is due once, and leaves. */
@@ -93,14 +68,20 @@ export interface Core<Tx = unknown> {
   readonly storeAnswered: () => void
 }
 
-export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Core<Tx> {
+/** What one part of the engine writes and the others read. */
+export interface OwnedState {
+  readonly fleet: FleetState
+  readonly deploys: DeployState
+}
+
+export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings, state: OwnedState): Core<Tx> {
   const stopping = new AbortController()
   let failing = false
   let failedAt = Number.NEGATIVE_INFINITY
   const time = storeTime(parts.clock)
   const claimAlarm = alarm(parts.clock)
   const known = knownStates()
-  const plans = agenda(time, claimAlarm, settings.patienceMs)
+  const upcoming = nextLook(time, claimAlarm, settings.patienceMs)
   const recents = recent(parts.clock, parts.store.info.losesWrites)
   const core: Core<Tx> = {
     parts,
@@ -114,27 +95,21 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
     known,
     recent: recents,
     epochs: epochs(parts.clock, stopping.signal, () => core.restore()),
-    agenda: plans,
+    nextLook: upcoming,
     claimAlarm,
     beatAlarm: alarm(parts.clock),
     keepAlarm: alarm(parts.clock),
     trustAlarm: alarm(parts.clock),
-    instance: parts.newId(),
-    peers: [],
-    chores: { appVersion: 0, orphans: [], prunable: false },
-    deploymentNumbers: new Map(),
-    renamedJobs: new Map(),
-    foreignJobs: new Set(),
+    fleet: state.fleet,
+    deploys: state.deploys,
     claims: 0,
     claiming: new Set(),
-    undecided: undecided(parts),
-    fullUntil: new Map(),
+    failing: failingSchedules(parts),
+    fullLimits: new FullLimits(parts.clock),
     leftSome: false,
-    lostIn: 0,
     confirm: async () => {},
     restore: () => {},
     stopping: false,
-    drained: false,
     leftForPeers: 0,
     transient: false,
     failedAt: () => failedAt,
@@ -148,7 +123,7 @@ export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings)
       known.applied(decision)
       recents.applied(decision)
       const { state } = decision.change
-      if (state !== null) plans.heed(state)
+      if (state !== null) upcoming.written(state)
       const { routine } = decision
       if (routine === undefined || routine.some(parts.hears)) for (const event of decision.events) parts.emit(event)
     },

@@ -1,23 +1,25 @@
 import type { Decision, StartedRun } from '../policy/decision.ts'
 import type { WatchHint } from '../store/store.ts'
-import { member } from './beat.ts'
-import { claimer } from './claim.ts'
+import { Claimer } from './claim/claim.ts'
+import { claimFire, type Taken, type Wanted } from './claim/claim-fire.ts'
 import { createCore } from './core.ts'
-import { deployer } from './deploy.ts'
+import { deployer } from './deploy/deploy.ts'
+import { deployState } from './deploy/deploy-state.ts'
 import { describeError } from './describe-error.ts'
-import { execute, type Settled } from './execute.ts'
-import { keeper } from './keep.ts'
-import { noteKeeper } from './notes.ts'
+import { fleetState } from './fleet/fleet-state.ts'
+import { heartbeat } from './fleet/heartbeat.ts'
+import { housekeeper } from './fleet/housekeeping.ts'
+import { reconciler } from './fleet/reconcile.ts'
+import { peerWatch } from './fleet/recover-peers.ts'
+import { untilDone } from './loop.ts'
 import type { EngineParts, EngineSettings, RunHandle } from './parts.ts'
-import { peerWatch } from './peers.ts'
-import { QUIETLY } from './quietly.ts'
-import { reconciler } from './reconcile.ts'
-import { restorer } from './restore.ts'
-import type { AsideKind } from './run-table.ts'
-import { settler as createSettler } from './settle.ts'
-import { pauseAfter } from './store-calls.ts'
-import { watchStuck } from './stuck.ts'
-import { type Taken, takeFire, type Wanted } from './take.ts'
+import { restorer } from './restore/restore.ts'
+import { execute, type Settled } from './run/execute.ts'
+import { noteKeeper } from './run/notes.ts'
+import type { ExclusiveKind } from './run/run-table.ts'
+import { settler as createSettler } from './run/settle.ts'
+import { watchStuck } from './run/stuck-runs.ts'
+import { WAIT_ENDED } from './wait-ended.ts'
 
 /** One instance: joins the fleet, plans, claims, executes and settles, until it is stopped. */
 export interface Engine<Tx = unknown> {
@@ -32,7 +34,11 @@ export interface Engine<Tx = unknown> {
   /**
    * Begin a run of one's own, if nobody has it: a lock, a leader's term. `work` gets its handle. Throws when the store does.
    */
-  take<Value>(wanted: Wanted, kind: AsideKind, work: (handle: RunHandle<Tx>) => Promise<Value>): Promise<Begun<Value>>
+  take<Value>(
+    wanted: Wanted,
+    kind: ExclusiveKind,
+    work: (handle: RunHandle<Tx>) => Promise<Value>,
+  ): Promise<Begun<Value>>
   /**
    * Until the store sends a wake-up, or this time has passed. `since`: `wakeUps` as it was before the caller looked at the
    * store; if there was a wake-up meanwhile, it returns at once.
@@ -78,21 +84,22 @@ export interface StopOptions {
 const LEAVE_MS = 5_000
 
 export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSettings): Engine<Tx> {
-  const core = createCore(parts, settings)
+  const state = { fleet: fleetState(parts.newId()), deploys: deployState() }
+  const core = createCore(parts, settings, state)
   // The loops do not care what a transaction looks like; only the handle of a run does.
   const plain = core as ReturnType<typeof createCore<unknown>>
   const settler = createSettler(plain)
   const notes = noteKeeper(plain)
-  const peers = peerWatch(plain)
-  const deploys = deployer(plain)
-  const duties = keeper(plain, deploys, peers)
-  const fleet = member(plain, reconciler(plain, settler), () => {
+  const peers = peerWatch(plain, state.fleet)
+  const deploys = deployer(plain, state.deploys)
+  const duties = housekeeper(plain, deploys, peers)
+  const fleet = heartbeat(plain, state.fleet, reconciler(plain, settler), () => {
     peers.observe()
-    duties.heed()
+    duties.observe()
   })
   core.confirm = fleet.confirm
   core.restore = restorer(plain, fleet, deploys)
-  const claims = claimer(plain, (run) => void execute(core, run, settler, notes))
+  const claims = new Claimer(plain, (run) => void execute(core, run, settler, notes))
   /** Of those who wait for something to change. */
   const waiting = new Set<AbortController>()
   let wakeUps = 0
@@ -107,26 +114,16 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     wakeUps++
     core.claimAlarm.ring()
     core.beatAlarm.ring()
-    for (const one of waiting) one.abort(QUIETLY)
+    for (const one of waiting) one.abort(WAIT_ENDED)
   }
 
   /** Whoever has started can rely on what it declares being there, however often the store fails meanwhile. */
-  const declare = async (): Promise<void> => {
-    for (let failures = 0; !core.stopped.aborted; ) {
-      try {
-        return await deploys.keep()
-      } catch (error) {
-        const pauseMs = pauseAfter(failures++, parts.random)
-        core.storeFailed('declare', describeError(error), pauseMs)
-        await parts.clock.sleep(pauseMs, core.stopped)
-      }
-    }
-  }
+  const declare = (): Promise<void> => untilDone(core, 'declare', () => deploys.keep())
 
   /** Of those that nobody was there to declare dead, or to recover: before anything of them is looked for. */
   const recoverOrphans = async (): Promise<void> => {
     try {
-      for (const id of core.chores.orphans) await peers.recoverRuns(id)
+      for (const id of core.fleet.chores.orphans) await peers.recoverRuns(id)
     } catch (error) {
       core.storeFailed('recover', describeError(error), settings.leaseMs)
     }
@@ -163,7 +160,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
 
   const begin = async <Value>(
     started: StartedRun,
-    kind: AsideKind,
+    kind: ExclusiveKind,
     work: (handle: RunHandle<Tx>) => Promise<Value>,
   ): Promise<Finished<Value>> => {
     const came: { begun?: true; to?: { readonly value: Value } | { readonly error: unknown } } = {}
@@ -205,13 +202,13 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
       // The others find out by the lease.
       core.storeFailed('leave', describeError(error), 0)
     }
-    parts.emit({ type: 'instance.left', instance: core.instance })
+    parts.emit({ type: 'instance.left', instance: core.fleet.instance })
   }
 
   const within = async (ms: number, done: Promise<void>): Promise<void> => {
     const waited = new AbortController()
     await Promise.race([done, parts.clock.sleep(ms, waited.signal)])
-    waited.abort(QUIETLY)
+    waited.abort(WAIT_ENDED)
   }
 
   return {
@@ -222,9 +219,9 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     async stop(options) {
       core.stopping = true
       // A leader has nothing to finish: the sooner it steps down, the sooner there is another.
-      for (const run of core.runs.all()) if (run.aside === 'term') run.abort('stopping', null)
-      for (const one of waiting) one.abort(QUIETLY)
-      parts.emit({ type: 'instance.draining', instance: core.instance, runs: core.runs.size })
+      for (const run of core.runs.all()) if (run.exclusive === 'term') run.abort('stopping', null)
+      for (const one of waiting) one.abort(WAIT_ENDED)
+      parts.emit({ type: 'instance.draining', instance: core.fleet.instance, runs: core.runs.size })
       await drain(options)
     },
     async runDue(options) {
@@ -236,7 +233,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
           await core.epochs.ready()
           // A limit may have been used up by a run of our own that has ended since: only a look with none under way tells.
           const isAlone = core.runs.size === 0
-          if (isAlone) core.fullUntil.clear()
+          if (isAlone) core.fullLimits.clear()
           // Nobody else may be there to run what is theirs, and we are not going to be here when it turns out.
           const waitMs = await claims.look({ patienceMs: 0, isLast: true })
           if (waitMs === 0) continue
@@ -249,13 +246,13 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     },
     learned: (decision) => core.recent.applied(decision),
     async take(wanted, kind, work) {
-      const taken = await takeFire(plain, wanted, kind)
+      const taken = await claimFire(plain, wanted, kind)
       if (taken.kind !== 'taken') return taken
       return { kind: 'begun', started: taken.started, ended: begin(taken.started, kind, work) }
     },
     async rung(ms, signal, since = wakeUps) {
       const one = new AbortController()
-      const isOver = (): void => one.abort(QUIETLY)
+      const isOver = (): void => one.abort(WAIT_ENDED)
       waiting.add(one)
       signal?.addEventListener('abort', isOver, { once: true })
       if (signal?.aborted === true || core.stopping || since !== wakeUps) isOver()
@@ -273,7 +270,7 @@ export function createEngine<Tx>(parts: EngineParts<Tx>, settings: EngineSetting
     },
     quiet,
     get instance() {
-      return core.instance
+      return core.fleet.instance
     },
     get running() {
       return core.runs.size

@@ -5,7 +5,7 @@ import type { LogLine } from '../model/record.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { StartedRun } from '../policy/decision.ts'
 import type { Store } from '../store/store.ts'
-import type { LeaseLeft } from './lease.ts'
+import type { LeaseLeft } from './fleet/lease.ts'
 
 /** All that an engine is made of. It reads no clock, no randomness and no identity but these. */
 export interface EngineParts<Tx = unknown> {

@@ -1,7 +1,7 @@
 import { CronceError } from '../errors.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
-import { QUIETLY } from './quietly.ts'
+import { WAIT_ENDED } from './wait-ended.ts'
 
 /** Of whatever kind the store's transactions are. */
 type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed'> & {
@@ -48,7 +48,7 @@ export function storeDeadline(core: Caller, operation: string, deadlineMs = core
     })
   }
   const pause = (): void => {
-    waiting.abort(QUIETLY)
+    waiting.abort(WAIT_ENDED)
     waiting = new AbortController()
   }
   resume()

@@ -22,7 +22,7 @@ export interface Definition {
   readonly tenant: string | null
 }
 
-/** Who may change the definition. `number`: of the app's deployment that defined it; see `policy/deployment.ts`. */
+/** Who may change the definition. `number`: of the app's deployment that defined it; see `policy/deploy/deployment.ts`. */
 export type Source =
   | { readonly kind: 'code'; readonly app: string; readonly number: number }
   | { readonly kind: 'client' }

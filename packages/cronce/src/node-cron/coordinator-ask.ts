@@ -1,4 +1,4 @@
-import { type AsideParts, refusedError } from '../app/aside.ts'
+import { type ExclusiveParts, refusedError } from '../app/exclusive.ts'
 import type { Begun, Engine } from '../engine/engine.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
@@ -20,7 +20,7 @@ export type Answer =
   | { readonly verdict: Refused }
 
 export interface Asking {
-  readonly parts: AsideParts
+  readonly parts: ExclusiveParts
   readonly options: ResolvedCoordinatorOptions
   /** The engine of an app that has started, or is starting. */
   readonly engine: () => Promise<Engine>

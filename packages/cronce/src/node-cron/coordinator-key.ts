@@ -1,6 +1,6 @@
 import { readName } from '../client/read-name.ts'
 import { optionInvalid } from '../client/read-option.ts'
-import { SLOT_JOB } from '../model/aside-jobs.ts'
+import { SLOT_JOB } from '../model/exclusive-jobs.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Definition } from '../model/schedule.ts'
 

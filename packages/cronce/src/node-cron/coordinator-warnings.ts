@@ -1,4 +1,4 @@
-import type { AsideParts } from '../app/aside.ts'
+import type { ExclusiveParts } from '../app/exclusive.ts'
 import type { Client } from '../client/client.ts'
 import { describeError } from '../engine/describe-error.ts'
 import type { SlotKey } from './coordinator-key.ts'
@@ -16,7 +16,7 @@ const LOOK_MS = 600_000
 /** So many names are remembered; a process with more tasks is warned a little less often. */
 const NAMES = 10_000
 
-export function coordinatorWarnings({ store }: Pick<Client, 'store'>, { logger, mono }: AsideParts): Warnings {
+export function coordinatorWarnings({ store }: Pick<Client, 'store'>, { logger, mono }: ExclusiveParts): Warnings {
   /** By name: the slot that was asked for last. */
   const last = new Map<string, number>()
   const doubled = new Set<string>()

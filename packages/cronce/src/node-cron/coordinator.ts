@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type AsideParts, asidesOf } from '../app/aside.ts'
 import { type Cronce, cronce } from '../app/cronce.ts'
+import { type ExclusiveParts, exclusivePartsOf } from '../app/exclusive.ts'
 import { optionInvalid } from '../client/read-option.ts'
 import type { Engine } from '../engine/engine.ts'
 import { CronceError } from '../errors.ts'
@@ -70,7 +70,7 @@ const OWN_APP = 'cronce/node-cron/coordinator'
 
 /** `mayRun`: whether this process is one of those that run anything at all. May throw. */
 export function makeCoordinator(source: unknown, options: unknown, mayRun: () => boolean): Coordinator {
-  const given = typeof source === 'object' && source !== null ? asidesOf(source) : undefined
+  const given = typeof source === 'object' && source !== null ? exclusivePartsOf(source) : undefined
   if (given !== undefined) {
     const app = source as Cronce
     return new SlotCoordinator({ app, parts: given, isOwn: false }, resolveCoordinatorOptions(options, false), mayRun)
@@ -80,12 +80,12 @@ export function makeCoordinator(source: unknown, options: unknown, mayRun: () =>
   const resolved = resolveCoordinatorOptions(options, true)
   const own = { keepAlive: false, ...resolved.ownApp, app: OWN_APP, store: source as StoreSource }
   const app = cronce(own)
-  return new SlotCoordinator({ app, parts: asidesOf(app)!, isOwn: true }, resolved, mayRun)
+  return new SlotCoordinator({ app, parts: exclusivePartsOf(app)!, isOwn: true }, resolved, mayRun)
 }
 
 interface Owner {
   readonly app: Cronce
-  readonly parts: AsideParts
+  readonly parts: ExclusiveParts
   readonly isOwn: boolean
 }
 

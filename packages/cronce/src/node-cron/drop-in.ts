@@ -1,10 +1,10 @@
 import { BackgroundTask } from './background-task.ts'
 import { type DetailedValidation, type ParsedFields, parse, validate, validateDetailed } from './expression.ts'
 import { InlineTask } from './inline-task.ts'
-import { Roster } from './roster.ts'
 import type { SetupOptions } from './setup.ts'
 import { solvePath } from './solve-path.ts'
 import type { Task } from './task.ts'
+import { TaskGroups } from './task-groups.ts'
 import { setLogger } from './task-logger.ts'
 import { unknownOptions } from './task-schedule.ts'
 import type { Logger, RunCoordinator, ScheduledTask, TaskFn, TaskOptions } from './task-types.ts'
@@ -34,7 +34,7 @@ export interface NodeCron {
 
 /** One for a process; a test makes more, which are processes to each other. */
 export function makeNodeCron(): NodeCron {
-  const roster = new Roster()
+  const groups = new TaskGroups()
 
   const makeTask = (expression: string, func: TaskFn | string, options: TaskOptions): Task => {
     parse(expression)
@@ -42,15 +42,15 @@ export function makeNodeCron(): NodeCron {
       throw new Error('`distributed` requires a `name` (it forms the coordination key shared across instances).')
     const task =
       typeof func === 'function'
-        ? new InlineTask(expression, func, options, roster)
-        : new BackgroundTask(expression, solvePath(func), options, roster)
+        ? new InlineTask(expression, func, options, groups)
+        : new BackgroundTask(expression, solvePath(func), options, groups)
     for (const name of unknownOptions(options)) task.logger.warn(`There is no option ${name} of a task: it is ignored.`)
-    roster.add(task)
+    groups.add(task)
     return task
   }
 
   return {
-    setup: (options) => roster.setup(options),
+    setup: (options) => groups.setup(options),
     createTask: (expression, func, options) => makeTask(expression, func, options ?? {}),
     schedule(expression, func, options) {
       const task = makeTask(expression, func, options ?? {})
@@ -59,16 +59,16 @@ export function makeNodeCron(): NodeCron {
           task.logger.error(`Failed to start scheduled task: ${(error as Error).message}`)
         })
       } catch (error) {
-        roster.tasks.delete(task.id)
+        groups.tasks.delete(task.id)
         throw error
       }
       return task
     },
     ...{ validate, validateDetailed, parse, setLogger },
-    getTasks: () => roster.tasks as ReadonlyMap<string, ScheduledTask> as Map<string, ScheduledTask>,
-    getTask: (taskId) => roster.tasks.get(taskId),
-    setRunCoordinator: (coordinator) => roster.setCoordinator(coordinator),
-    shutdown: (timeout = 5_000) => roster.shutdown(timeout),
+    getTasks: () => groups.tasks as ReadonlyMap<string, ScheduledTask> as Map<string, ScheduledTask>,
+    getTask: (taskId) => groups.tasks.get(taskId),
+    setRunCoordinator: (coordinator) => groups.setCoordinator(coordinator),
+    shutdown: (timeout = 5_000) => groups.shutdown(timeout),
   }
 }
 

@@ -5,8 +5,8 @@ import type { FireKey, HistoryRecord } from '../model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../model/schedule.ts'
 import { isFinished, isSpent } from './bounds.ts'
 import type { Context, Decision, StartedRun } from './decision.ts'
-import { inTurn } from './turn.ts'
-import { wakeAtOf } from './wake.ts'
+import { inTurn } from './plan/turn.ts'
+import { wakeAtOf } from './plan/wake.ts'
 
 /** A decision in the making. Belongs to one call of one function; what that function was given is never changed. */
 export interface Draft {

@@ -4,10 +4,10 @@ import { policyOf } from '../model/policy.ts'
 import type { ErrorRecord, FireRecord, HistoryRecord } from '../model/record.ts'
 import type { Asked, CancelRequest, Instant, Last, OpenFire, Pause, Wait } from '../model/schedule.ts'
 import { append, type Draft, keyOf, policyOfFire, set } from './draft.ts'
+import { keepMs } from './end/retention.ts'
+import { isActive } from './plan/turn.ts'
+import { openFiresOf, waitAfterTurn } from './plan/waiting.ts'
 import { aboutSchedule, isRunning, type RunningFire, recordOf, runRecordOf } from './records.ts'
-import { keepMs } from './retention.ts'
-import { isActive } from './turn.ts'
-import { openFiresOf, waitAfterTurn } from './waiting.ts'
 
 /** The fire whose current run has this token. Any other token is an old one. */
 export function findRunning(draft: Draft, token: string): RunningFire | undefined {

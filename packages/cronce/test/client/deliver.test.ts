@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deliver } from '../../src/policy/deliver.ts'
+import { deliver } from '../../src/policy/operate/deliver.ts'
 import { DAY, NOON, openClient } from './open-client.ts'
 
 const MINUTE = 60_000

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Json } from '../../src/model/json.ts'
 import { ending } from '../../src/model/outcome.ts'
 import { type Decision, STALE } from '../../src/policy/decision.ts'
-import { settle } from '../../src/policy/settle.ts'
+import { settle } from '../../src/policy/end/settle.ts'
 import { type Bench, NOON, openClient } from './open-client.ts'
 
 const HOUR = 3_600_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ending } from '../../src/model/outcome.ts'
 import { STALE } from '../../src/policy/decision.ts'
-import { settle } from '../../src/policy/settle.ts'
+import { settle } from '../../src/policy/end/settle.ts'
 import { type Bench, DAY, MINUTE, NOON, openClient, toArray } from './open-client.ts'
 
 const HOUR = 60 * MINUTE

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bucketsOf } from '../../src/engine/spread.ts'
+import { bucketsOf } from '../../src/engine/claim/buckets.ts'
 import { bucketOf } from '../../src/model/bucket.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 

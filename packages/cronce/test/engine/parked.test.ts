@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parkUntil } from '../../src/engine/parked.ts'
+import { parkUntil } from '../../src/engine/run/parked.ts'
 import { NOBODY } from '../../src/model/schedule.ts'
 import { after, claim, creation, schedule } from '../../src/testing/conformance/samples.ts'
 import { createFleet, NEW_YEAR } from './fleet.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storeTime } from '../../src/engine/store-time.ts'
+import { storeTime } from '../../src/engine/fleet/store-time.ts'
 
 const BEGIN = Date.UTC(2027, 0, 1)
 

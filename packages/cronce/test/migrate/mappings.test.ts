@@ -6,7 +6,7 @@ import { Queue, Worker } from 'bullmq'
 import { type Server, startRedis } from '../../../../scripts/servers/index.ts'
 import { every } from '../../src/cron.ts'
 import { connect } from '../../src/index.ts'
-import { backoffMs } from '../../src/policy/retry.ts'
+import { backoffMs } from '../../src/policy/end/retry.ts'
 
 const INTERVAL_MS = 1_000
 const RUNS = 3

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { DEFAULT_POLICY } from '../../src/model/policy.ts'
-import { keptSince, nextBackfillStretch, previewBackfill, requestBackfill } from '../../src/policy/backfill.ts'
-import { requestCancel } from '../../src/policy/cancel.ts'
-import { retryFire } from '../../src/policy/retry-fire.ts'
-import { skipNext } from '../../src/policy/skip-next.ts'
+import { requestCancel } from '../../src/policy/operate/cancel.ts'
+import { retryFire } from '../../src/policy/operate/retry-fire.ts'
+import { skipNext } from '../../src/policy/operate/skip-next.ts'
+import { keptSince, nextBackfillStretch, previewBackfill, requestBackfill } from '../../src/policy/plan/backfill.ts'
 import { DAY, given, HOUR, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
 
 /** Nobody was there until 12:20:30, and late fires are let go: 12:01 to 12:20 are one range. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { DEFAULT_POLICY } from '../../src/model/policy.ts'
-import { define } from '../../src/policy/define.ts'
-import { pause } from '../../src/policy/pause.ts'
-import { remove } from '../../src/policy/remove.ts'
-import { retire } from '../../src/policy/retire.ts'
-import { retryFire } from '../../src/policy/retry-fire.ts'
-import { skipNext } from '../../src/policy/skip-next.ts'
-import { triggerNow } from '../../src/policy/trigger-now.ts'
+import { retire } from '../../src/policy/deploy/retire.ts'
+import { define } from '../../src/policy/operate/define.ts'
+import { pause } from '../../src/policy/operate/pause.ts'
+import { remove } from '../../src/policy/operate/remove.ts'
+import { retryFire } from '../../src/policy/operate/retry-fire.ts'
+import { skipNext } from '../../src/policy/operate/skip-next.ts'
+import { triggerNow } from '../../src/policy/operate/trigger-now.ts'
 import {
   CLIENT,
   DAY,

@@ -11,7 +11,7 @@ import {
   outrankedBy,
   recordRefusals,
   registerProcess,
-} from '../../src/policy/deployment.ts'
+} from '../../src/policy/deploy/deployment.ts'
 import { MINUTE, NOON } from './keeper.ts'
 
 /** The record of an app, and the processes that live. */

@@ -4,13 +4,13 @@ import type { PolicyChoices } from '../../src/model/policy.ts'
 import type { FireRecord, RunRecord } from '../../src/model/record.ts'
 import type { Definition, OpenFire, ScheduleState, Source } from '../../src/model/schedule.ts'
 import { isNewerToken } from '../../src/model/token.ts'
-import { advance } from '../../src/policy/advance.ts'
-import { nextBackfillStretch } from '../../src/policy/backfill.ts'
 import type { Context, Decision, Refusal, Stale, StartedRun } from '../../src/policy/decision.ts'
-import { define } from '../../src/policy/define.ts'
-import { advancePlain, settlePlain } from '../../src/policy/plain.ts'
-import { recover } from '../../src/policy/recover.ts'
-import { settle } from '../../src/policy/settle.ts'
+import { recover } from '../../src/policy/end/recover.ts'
+import { settle } from '../../src/policy/end/settle.ts'
+import { define } from '../../src/policy/operate/define.ts'
+import { advance } from '../../src/policy/plan/advance.ts'
+import { nextBackfillStretch } from '../../src/policy/plan/backfill.ts'
+import { advancePlain, settlePlain } from '../../src/policy/plan/plain-fire.ts'
 import { recordsOf } from './records-of.ts'
 
 /** A Tuesday noon: a whole minute, hour and day away from nothing odd. */
@@ -63,7 +63,7 @@ export class Keeper {
   readonly decisions: Decision[] = []
   /** How often an instant was on record although the schedule had not got to it. */
   passedOver = 0
-  /** How often a shortcut of `policy/plain.ts` applied. */
+  /** How often a shortcut of `policy/plan/plain-fire.ts` applied. */
   readonly plain = { claims: 0, settlements: 0 }
   readonly #open = new Set<string>()
   #lastToken = '0'

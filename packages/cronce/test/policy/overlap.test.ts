@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { OverlapPolicy } from '../../src/model/policy.ts'
 import { DEFAULT_POLICY } from '../../src/model/policy.ts'
-import { retryFire } from '../../src/policy/retry-fire.ts'
-import { triggerNow } from '../../src/policy/trigger-now.ts'
+import { retryFire } from '../../src/policy/operate/retry-fire.ts'
+import { triggerNow } from '../../src/policy/operate/trigger-now.ts'
 import { given, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
 
 const overlap = (kind: OverlapPolicy['kind'], limit = 1) => ({ policy: { overlap: { kind, limit } } })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { MissedChoice } from '../../src/model/schedule.ts'
-import { advance } from '../../src/policy/advance.ts'
-import { requestBackfill } from '../../src/policy/backfill.ts'
-import { pause, resume } from '../../src/policy/pause.ts'
-import { remove } from '../../src/policy/remove.ts'
-import { retire } from '../../src/policy/retire.ts'
-import { skipNext } from '../../src/policy/skip-next.ts'
+import { retire } from '../../src/policy/deploy/retire.ts'
+import { pause, resume } from '../../src/policy/operate/pause.ts'
+import { remove } from '../../src/policy/operate/remove.ts'
+import { skipNext } from '../../src/policy/operate/skip-next.ts'
+import { advance } from '../../src/policy/plan/advance.ts'
+import { requestBackfill } from '../../src/policy/plan/backfill.ts'
 import { DAY, DROPPED, given, HOUR, type Keeper, MINUTE, NOON, OnRecord, refusalOf, SECOND, story } from './keeper.ts'
 
 function pauseIt(keeper: Keeper, until: number | null = null, missed: MissedChoice = 'skip'): void {

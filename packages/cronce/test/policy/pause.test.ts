@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { DEFAULT_POLICY } from '../../src/model/policy.ts'
 import type { MissedChoice } from '../../src/model/schedule.ts'
-import { pause, resume } from '../../src/policy/pause.ts'
-import { skipNext } from '../../src/policy/skip-next.ts'
-import { triggerNow } from '../../src/policy/trigger-now.ts'
+import { pause, resume } from '../../src/policy/operate/pause.ts'
+import { skipNext } from '../../src/policy/operate/skip-next.ts'
+import { triggerNow } from '../../src/policy/operate/trigger-now.ts'
 import { given, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
 
 function pauseIt(keeper: Keeper, until: number | null = null, missed: MissedChoice = 'skip'): void {

@@ -5,7 +5,7 @@ import { caseScale } from '../case-count.ts'
 import { Keeper, MINUTE, NOON, SECOND } from './keeper.ts'
 import { Play, plays } from './play.ts'
 
-// `Keeper` compares the shortcuts of `policy/plain.ts` with the policy at every call.
+// `Keeper` compares the shortcuts of `policy/plan/plain-fire.ts` with the policy at every call.
 
 const { CRONCE_SEED = '3' } = process.env
 

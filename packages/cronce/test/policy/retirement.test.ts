@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AppRecord, DeploymentRecord } from '../../src/model/app.ts'
-import { contestedSchedules, disjointProcesses } from '../../src/policy/contested.ts'
-import { type DeclaringInstance, judgeRetirement, type Observation } from '../../src/policy/retirement.ts'
+import { contestedSchedules, disjointProcesses } from '../../src/policy/deploy/contested.ts'
+import { type DeclaringInstance, judgeRetirement, type Observation } from '../../src/policy/deploy/retirement.ts'
 import { DAY, definition, HOUR, NOON } from './keeper.ts'
 
 function deployment(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { jittered } from '../../src/policy/jitter.ts'
-import { mayPlan, moveZone } from '../../src/policy/move-zone.ts'
+import { jittered } from '../../src/policy/plan/jitter.ts'
+import { mayPlan, moveZone } from '../../src/policy/plan/move-zone.ts'
 import { given, HOUR, MINUTE, NOON } from './keeper.ts'
 
 const BERLIN = { kind: 'cron', expression: '0 9 * * *', tz: 'Europe/Berlin' } as const

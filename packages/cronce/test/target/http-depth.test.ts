@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toJson } from '../../src/engine/to-json.ts'
+import { toJson } from '../../src/engine/run/to-json.ts'
 import { LIMITS } from '../../src/model/limits.ts'
 import { type HttpResult, httpHandler } from '../../src/target/http/http-handler.ts'
 import { endpoint, targetRun } from './http-run.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Lease, lease } from '../../src/engine/lease.ts'
+import { type Lease, lease } from '../../src/engine/fleet/lease.ts'
 import type { RunLease } from '../../src/engine/parts.ts'
 import { type LeaseDeadline, msLeft, tellDeadlines } from '../../src/target/lease-deadline.ts'
 

@@ -30,7 +30,7 @@ import { moveEpoch } from './identity.ts'
 import { type BeatRow, beatValue, type InstancesAnswer, instanceOf } from './instances.ts'
 import { type Select, selectFire, selectRecords, selectSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
-import { Looks } from './looks.ts'
+import { LookPositions } from './look-position.ts'
 import {
   type CountAnswer,
   type EndsAnswer,
@@ -81,7 +81,7 @@ export function openStore<Tx>(
   const definitions = new Definitions()
   const claims = new Claims()
   const liveness = new Liveness(database, schemaName, namespace)
-  const looks = new Looks()
+  const looks = new LookPositions()
   const connect = () => database.session()
   const wakeUp = new WakeUp(wakeChannel(schemaName, namespace), connect, () => looks.forget())
   const newer = warnNewer(warn, database.name)
@@ -158,7 +158,7 @@ export function openStore<Tx>(
     const written = changes.filter((_, index) => found[index]!.kind === 'applied')
     if (isBusy && written.length > 0) saidBusyAt = performance.now()
     if (tx !== undefined) {
-      for (const { state } of written) if (state !== null) looks.heed(state)
+      for (const { state } of written) if (state !== null) looks.written(state)
       return found
     }
     noteWritten(written, finished, written.length === changes.length)
@@ -243,7 +243,7 @@ export function openStore<Tx>(
   const noteWritten = (written: readonly Change[], finished: readonly number[], isWhole: boolean): void => {
     for (const { state } of written) {
       if (state === null) continue
-      looks.heed(state)
+      looks.written(state)
       definitions.wrote(state)
     }
     claims.settled(written, finished, isWhole)

@@ -1,5 +1,5 @@
 import { VERSION } from '../../app/version.ts'
-import { parkUntil } from '../../engine/parked.ts'
+import { parkUntil } from '../../engine/run/parked.ts'
 import { isDeeper, type Json } from '../../model/json.ts'
 import { cut, LIMITS } from '../../model/limits.ts'
 import { deliveryHeaders } from '../../signature/delivery.ts'

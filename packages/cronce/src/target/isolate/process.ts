@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { LeaseLeft } from '../../engine/lease.ts'
+import type { LeaseLeft } from '../../engine/fleet/lease.ts'
 import type { RunLease } from '../../engine/parts.ts'
 import { FAREWELL_MS, ForcedEnd, forceAfterMs } from '../command/grace.ts'
 import { Output } from '../command/output.ts'

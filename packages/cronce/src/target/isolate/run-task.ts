@@ -1,4 +1,4 @@
-import { toJson } from '../../engine/to-json.ts'
+import { toJson } from '../../engine/run/to-json.ts'
 import { LIMITS } from '../../model/limits.ts'
 import { toErrorData } from './error-data.ts'
 import { loadTask } from './load-task.ts'

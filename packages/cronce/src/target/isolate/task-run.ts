@@ -1,7 +1,7 @@
 import { idempotencyKey } from '../../app/identity.ts'
 import { onceOf, type Run, type RunLog } from '../../app/run.ts'
 import type { StepOptions } from '../../engine/parts.ts'
-import { toExactJson } from '../../engine/to-json.ts'
+import { toExactJson } from '../../engine/run/to-json.ts'
 import { CronceError } from '../../errors.ts'
 import { cut, LIMITS } from '../../model/limits.ts'
 import type { LogLine } from '../../model/record.ts'

@@ -1,0 +1,174 @@
+import { optionInvalid } from '../client/read-option.ts'
+import type { Taken } from '../engine/claim/claim-fire.ts'
+import type { Engine } from '../engine/engine.ts'
+import { WAIT_ENDED } from '../engine/wait-ended.ts'
+import { CronceError } from '../errors.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { Definition } from '../model/schedule.ts'
+import type { Logger } from './logger.ts'
+
+/** What locks, elections and keys are made of: runs that are begun by somebody who wants them, not because they are due. */
+export interface ExclusiveParts<Tx = unknown> {
+  /** The one that has started. Throws NOT_STARTED if none has. */
+  readonly engine: () => Engine<Tx>
+  readonly mono: () => number
+  /** Do this, and keep the process alive until it is done: its caller awaits it. */
+  readonly keepAlive: <Value>(work: () => Promise<Value>) => Promise<Value>
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
+  /** How often a leader makes sure that its event loop is not blocked. */
+  readonly pulseMs: number
+  readonly random: () => number
+  readonly newId: () => string
+  readonly logger: Logger
+}
+
+export const MINUTE_MS = 60_000
+export const DAY_MS = 86_400_000
+
+/**
+ * The schedule behind it: without a trigger, of a job that nobody has, so nobody but its caller begins a run of it. At most once,
+ * so that a run whose process died is over, and whoever wants it next gets it.
+ */
+export function exclusiveDefinition(job: string, keepMs: number): Definition {
+  return {
+    job,
+    trigger: null,
+    input: null,
+    policy: {
+      guarantee: 'at-most-once',
+      // There are no instants that could be late; this only bounds how long records must be kept.
+      misfire: { ...DEFAULT_POLICY.misfire, windowMs: MINUTE_MS },
+      // No bound by number: what is kept is kept for its time.
+      retention: { keepMs, keepMsBy: {}, count: 1_000_000_000 },
+    },
+    start: null,
+    end: null,
+    limit: null,
+    tenant: null,
+  }
+}
+
+const SHORTEST_MS = 10
+const LONGEST_MS = 500
+
+/** Whoever waits looks again soon at first, then less often; a wake-up comes before. */
+export function patienceMs(tries: number, random: () => number, longestMs = LONGEST_MS): number {
+  return Math.min(longestMs, SHORTEST_MS * 2 ** Math.min(tries, 20)) * (0.5 + random())
+}
+
+/** Whatever rings, and however often: between two questions of one who waits. */
+const APART_MS = 50
+
+/**
+ * Wait before the next look at the store: for a wake-up since `since` (`engine.wakeUps` before the last look), or until this time
+ * has passed.
+ */
+export async function untilNext<Tx>(
+  parts: ExclusiveParts<Tx>,
+  engine: Engine<Tx>,
+  ms: number,
+  since: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const from = parts.mono()
+  // Random, so that callers woken by the same wake-up do not ask the store at the same moment.
+  const apartMs = Math.min(ms, APART_MS * (0.5 + parts.random()))
+  await engine.rung(ms, signal, since)
+  const leftMs = apartMs - (parts.mono() - from)
+  if (leftMs > 0 && !engine.stopping) await parts.pause(leftMs, signal ?? NEVER)
+}
+
+/** A store that is well answers within this time, so an attempt is not given up earlier, however short the wait is. */
+const LEAST_ATTEMPT_MS = 1_000
+
+/** When a caller gives up an attempt that has not begun its work: after this time (infinite: never), or when this is aborted. */
+interface Patience {
+  readonly ms: number
+  readonly signal: AbortSignal | undefined
+  readonly late: () => CronceError
+}
+
+/**
+ * What `attempt` comes to. It calls `begin` right before its work; if the caller's patience is over by then, this has rejected,
+ * and the work is not begun. Without it, a store that does not answer would stall callers for longer than they want to wait.
+ */
+export async function begunInTime<Tx, Value>(
+  parts: ExclusiveParts<Tx>,
+  { ms, signal, late }: Patience,
+  attempt: (begin: () => void) => Promise<Value>,
+): Promise<Value> {
+  const begun = new AbortController()
+  let isGivenUp = false
+  const begin = (): void => {
+    signal?.throwIfAborted()
+    if (isGivenUp) throw late()
+    begun.abort(WAIT_ENDED)
+  }
+  const attempted = attempt(begin)
+  const over = signal === undefined ? begun.signal : AbortSignal.any([begun.signal, signal])
+  const waited = parts.sleep(Math.max(ms, LEAST_ATTEMPT_MS), over).then(() => {
+    if (begun.signal.aborted) return attempted
+    isGivenUp = true
+    signal?.throwIfAborted()
+    throw late()
+  })
+  // Only one of the two is heard.
+  attempted.catch(() => {})
+  waited.catch(() => {})
+  try {
+    return await Promise.race([attempted, waited])
+  } finally {
+    begun.abort(WAIT_ENDED)
+  }
+}
+
+/** Until it is one's turn, or the time is up: by the monotonic clock. */
+export async function untilTurn<Tx>(
+  parts: ExclusiveParts<Tx>,
+  engine: Engine<Tx>,
+  turn: AbortSignal,
+  until: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const over = signal === undefined ? turn : AbortSignal.any([turn, signal])
+  while (!over.aborted && !engine.stopping && parts.mono() < until)
+    await engine.rung(Math.min(DAY_MS, until - parts.mono()), over)
+}
+
+export function readSignal(signal: unknown): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal
+  throw optionInvalid('signal', signal, 'an AbortSignal', 'Write signal: AbortSignal.timeout(5_000).')
+}
+
+const NEVER = new AbortController().signal
+
+export function notStarted(what: string): CronceError {
+  return new CronceError('NOT_STARTED', `${what} needs a started app: it lives as long as its instance.`, {
+    hint: 'Call await app.start() first; an app without jobs will do.',
+  })
+}
+
+/** Of an instance that stops nothing is begun any more, nor waited for: neither when the app has started again since. */
+export function demandLasting<Tx>(engine: Engine<Tx>, what: string): void {
+  if (!engine.stopping) return
+  throw new CronceError('NOT_STARTED', `${what} was not begun: the app is being stopped.`, {
+    hint: 'Another instance will get it; nothing was done here.',
+  })
+}
+
+export function refusedError({ code, message, hint }: Extract<Taken, { kind: 'refused' }>): CronceError {
+  return new CronceError(code, message, { hint })
+}
+
+/** Of each app, for what is built on it and is none of its methods. */
+const partsOfApps = new WeakMap<object, ExclusiveParts>()
+
+export function rememberExclusiveParts<Tx>(app: object, parts: ExclusiveParts<Tx>): void {
+  partsOfApps.set(app, parts as ExclusiveParts)
+}
+
+/** `undefined`: it is no app of this library. */
+export function exclusivePartsOf(app: object): ExclusiveParts | undefined {
+  return partsOfApps.get(app)
+}

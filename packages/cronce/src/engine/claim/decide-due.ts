@@ -1,0 +1,148 @@
+import type { FireRecord } from '../../model/record.ts'
+import type { OpenFire, ScheduleState } from '../../model/schedule.ts'
+import { canMaterialise } from '../../policy/bounds.ts'
+import type { Claimant, Context, Decision } from '../../policy/decision.ts'
+import { advance } from '../../policy/plan/advance.ts'
+import { nextBackfillStretch } from '../../policy/plan/backfill.ts'
+import { mayPlan, moveZone } from '../../policy/plan/move-zone.ts'
+import { advancePlain } from '../../policy/plan/plain-fire.ts'
+import { listFires } from '../../store/list-views.ts'
+import type { ChangeResult, Due } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { callStore } from '../store-calls.ts'
+import { takesNew } from './buckets.ts'
+import { BATCH } from './look.ts'
+import { isOnlyPostponed } from './postponed.ts'
+
+/** Longest time that deciding blocks the event loop: after an outage one schedule may have ten thousand instants to plan. */
+const DECIDING_MS = 50
+const EXISTING_LIMIT = 1_000
+const NOTHING: readonly FireRecord[] = []
+
+/** Decides about schedules that are due, and remembers the records that were in the way of earlier decisions. */
+export class DueDecider {
+  readonly #core: Core
+  /** Fires found on record although their schedule had not got to them. */
+  readonly #onRecord = new Map<string, FireRecord[]>()
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** Plans and claims as much as there is room for. What is not decided is still due at the next look. */
+  async claim(due: Due, claim: number, room: number): Promise<Decision[]> {
+    const core = this.#core
+    const context = core.context(due)
+    let left = room
+    let idle = core.runs.working === 0
+    return this.#each(due, Number.POSITIVE_INFINITY, async (state) => {
+      if (left === 0) return 'stop'
+      if (!hasJobOf(core, state)) return null
+      const claimant = { instance: core.fleet.instance, claim, room: left, idle }
+      const existing = await this.#existingOf(state)
+      const decision = core.failing.try(state, () => decideOn(state, context, claimant, existing))
+      if (decision === null || (!idle && isOnlyPostponed(state, decision))) return null
+      left -= decision.started.length
+      if (decision.started.length > 0) idle = false
+      // A suspect fire runs alone: what else is due waits, or a peer takes it.
+      if (decision.started.some(({ suspect }) => suspect)) left = 0
+      return decision
+    })
+  }
+
+  /** Plans without starting a run. */
+  async plan(due: Pick<Due, 'now' | 'epoch' | 'schedules'>): Promise<Decision[]> {
+    const core = this.#core
+    const context = core.context(due)
+    return this.#each(due, BATCH, async (state) => {
+      const existing = await this.#existingOf(state)
+      const decision = core.failing.try(state, () => advance(state, context, null, existing))
+      return decision === null || isOnlyPostponed(state, decision) ? null : decision
+    })
+  }
+
+  /** The decision about a schedule was written, or refused. */
+  answered({ change: { id } }: Decision, result: ChangeResult): void {
+    const known = this.#onRecord.get(id) ?? NOTHING
+    this.#onRecord.delete(id)
+    // Keep all that were met so far: of two on record, each would otherwise make this instance forget the other.
+    if (result.kind === 'exists') this.#onRecord.set(id, [...known, result.fire].slice(-EXISTING_LIMIT))
+  }
+
+  async #each(
+    { schedules }: Pick<Due, 'schedules'>,
+    most: number,
+    decide: (state: ScheduleState) => Promise<Decision | 'stop' | null>,
+  ): Promise<Decision[]> {
+    const { clock } = this.#core.parts
+    const newest = newestZoneData(this.#core)
+    const decisions: Decision[] = []
+    const startedAt = clock.mono()
+    for (const state of schedules) {
+      if (decisions.length === most || (decisions.length > 0 && clock.mono() - startedAt > DECIDING_MS)) break
+      if (!mayPlan(state, this.#core.settings.zoneData, newest(state.definition.job))) continue
+      const decision = await decide(state)
+      if (decision === 'stop') break
+      if (decision !== null) decisions.push(decision)
+    }
+    return decisions
+  }
+
+  /** What is on record where the schedule's backfill goes on, and what was in the way before. */
+  async #existingOf(state: ScheduleState): Promise<readonly FireRecord[]> {
+    const found = this.#onRecord.get(state.id) ?? NOTHING
+    if (state.backfills.length === 0) return found
+    const { failing, parts } = this.#core
+    const stretch = failing.try(state, () => nextBackfillStretch(state))
+    if (stretch === null) return found
+    const query = { schedule: state.id, from: stretch.from, to: stretch.to + 1, order: 'earliest' as const }
+    const page = await callStore(this.#core, 'backfill', () =>
+      listFires(parts.store, { ...query, after: null, limit: EXISTING_LIMIT }),
+    )
+    return [...page.items, ...found]
+  }
+}
+
+function decideOn(
+  state: ScheduleState,
+  context: Context,
+  claimant: Claimant,
+  existing: readonly FireRecord[],
+): Decision | null {
+  const moved = moveZone(state, context)
+  if (moved !== null) return moved
+  const plain = existing.length === 0 ? advancePlain(state, context, claimant) : null
+  return plain ?? advance(state, context, claimant, existing)
+}
+
+/**
+ * Whether this process has the job, and not only a job of the same name in another app. A renamed job goes on under its old name only
+ * while that is retired, or as long as the new name is taken: otherwise the name may be that of another job.
+ */
+function hasJobOf(core: Core, { definition, source, retiredAt }: ScheduleState): boolean {
+  if (source.kind === 'client') return !core.deploys.foreignJobs.has(definition.job)
+  if (source.app !== core.settings.app) return false
+  if (core.parts.jobs.has(definition.job) || retiredAt !== null) return true
+  const upTo = core.deploys.renamedJobs.get(definition.job)?.upTo ?? null
+  return upTo !== null && source.number <= upTo
+}
+
+/**
+ * Whether the schedule was due at `upTo`. A backfill wakes its schedule with each decision, and was wanted when it began; unless newer
+ * fires keep it waiting.
+ */
+export function wasDue(state: ScheduleState, upTo: number): boolean {
+  const isBackfilled = ({ kind, run, attempt }: OpenFire): boolean =>
+    kind === 'backfill' && run === null && attempt === 0
+  return (state.wakeAt ?? 0) <= upTo || canMaterialise(state) || state.open.some(isBackfilled)
+}
+
+/** By job, the newest time zone data among the instances that could plan it. */
+function newestZoneData(core: Core): (job: string) => string {
+  const own = core.settings.zoneData
+  const newer = core.fleet.peers.filter(
+    (peer) => peer.zoneData > own && takesNew(peer) && peer.app === core.settings.app,
+  )
+  return (job) =>
+    newer.reduce((newest, { zoneData, jobs }) => (zoneData > newest && jobs.includes(job) ? zoneData : newest), own)
+}

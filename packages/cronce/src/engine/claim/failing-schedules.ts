@@ -1,0 +1,48 @@
+import type { ScheduleState } from '../../model/schedule.ts'
+import { describeError } from '../describe-error.ts'
+import type { EngineParts } from '../parts.ts'
+
+/** Schedules that can't be decided here: each is told once, and keeps nobody else from being decided. */
+export interface FailingSchedules {
+  /** What `decide` answers; `null` if it throws, as for a time zone that this runtime does not know. */
+  try<Value>(state: ScheduleState, decide: () => Value): Value | null
+  /** It was tried a moment ago, as it is. */
+  has(state: ScheduleState): boolean
+  /** How many there are: who asks for what is due gets them, too. */
+  readonly size: number
+}
+
+/** Beyond so many the first ones may be told again. */
+const REMEMBERED = 10_000
+/** So long it is not tried again, unless it has changed: what can't be decided now costs as much to find out as to decide. */
+const PAUSE_MS = 60_000
+
+export function failingSchedules({ emit, clock }: Pick<EngineParts, 'emit' | 'clock'>): FailingSchedules {
+  const told = new Map<string, { readonly version: number; triedAt: number }>()
+  const has = ({ id, version }: ScheduleState): boolean => {
+    const known = told.get(id)
+    return known?.version === version && clock.mono() - known.triedAt < PAUSE_MS
+  }
+  return {
+    has,
+    get size() {
+      return told.size
+    },
+    try(state, decide) {
+      const { id: schedule, version, definition } = state
+      const known = told.get(schedule)
+      const isKnown = known?.version === version
+      if (has(state)) return null
+      try {
+        const decided = decide()
+        if (known !== undefined) told.delete(schedule)
+        return decided
+      } catch (error) {
+        if (!isKnown && told.size >= REMEMBERED) told.clear()
+        told.set(schedule, { version, triedAt: clock.mono() })
+        if (!isKnown) emit({ type: 'schedule.failed', schedule, job: definition.job, error: describeError(error) })
+        return null
+      }
+    },
+  }
+}

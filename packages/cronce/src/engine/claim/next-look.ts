@@ -1,0 +1,59 @@
+import { bucketOf } from '../../model/bucket.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import type { Alarm } from '../alarm.ts'
+import type { StoreTime } from '../fleet/store-time.ts'
+
+/**
+ * What the loop that claims waits for. Whoever writes a schedule here says so: only what is to be looked at earlier than the
+ * loop would look anyway wakes it, and nobody asks the store for what was just written.
+ */
+export interface NextLook {
+  /** A look begins: what is written from now on may be missing in its answer. */
+  begin(): void
+  /** It has ended, and found nothing to do for so long. Answers how long that is with what was written meanwhile. */
+  end(ms: number, patienceMs: number): number
+  /** This was written. */
+  written(state: ScheduleState): void
+  /** Of which job which buckets are this instance's own. */
+  deal(dealt: readonly { readonly job: string; readonly buckets: string }[]): void
+}
+
+export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number): NextLook {
+  let masks = new Map<string, string>()
+  let isLooking = false
+  /** By the store's clock, when the loop looks next. */
+  let awaited = Number.NEGATIVE_INFINITY
+  let mineAt = Number.POSITIVE_INFINITY
+  let othersAt = Number.POSITIVE_INFINITY
+
+  const isMine = ({ id, definition }: ScheduleState): boolean => masks.get(definition.job)?.[bucketOf(id)] === '1'
+
+  return {
+    begin() {
+      isLooking = true
+      mineAt = Number.POSITIVE_INFINITY
+      othersAt = Number.POSITIVE_INFINITY
+    },
+    end(ms, otherMs) {
+      isLooking = false
+      const wait = Math.min(ms, untilFinite(time, mineAt), untilFinite(time, othersAt + otherMs))
+      awaited = Math.min(mineAt, time.estimate() + wait)
+      return wait
+    },
+    written(state) {
+      const { wakeAt } = state
+      if (wakeAt === null) return
+      if (isLooking) {
+        if (isMine(state)) mineAt = Math.min(mineAt, wakeAt)
+        else othersAt = Math.min(othersAt, wakeAt)
+      } else if (wakeAt < awaited && (isMine(state) || wakeAt + patienceMs < awaited)) alarm.ring()
+    },
+    deal(dealt) {
+      masks = new Map(dealt.map(({ job, buckets }) => [job, buckets]))
+    },
+  }
+}
+
+function untilFinite(time: StoreTime, instant: Instant): number {
+  return instant === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : time.until(instant)
+}

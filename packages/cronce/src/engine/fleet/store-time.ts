@@ -1,0 +1,107 @@
+import type { Clock } from '../../clock.ts'
+import type { Instant } from '../../model/schedule.ts'
+
+/**
+ * What the store's clock says, as far as this process can tell: an offset to the local monotonic clock. Used to set timers
+ * and to warn, never to decide: the store judges.
+ */
+export interface StoreTime {
+  /** An answer with the store's `now`, asked at `sentAt` by the monotonic clock. */
+  observe(now: Instant, sentAt: number): void
+  estimate(): Instant
+  /**
+   * A time to write down for what is over by now, without asking the store: its clock does not show more than this yet,
+   * and will show it when something arrives that is sent after `waitMs`. `null` where that is not certain enough.
+   */
+  stamp(): { readonly at: Instant; readonly waitMs: number } | null
+  /** How long until the store's clock shows this. Zero if it does already. */
+  until(instant: Instant): number
+  /**
+   * How far the local wall clock is ahead of the store's, for certain: of all offsets that the round trip leaves open, the one closest
+   * to zero. A slow answer proves nothing about a clock.
+   */
+  wallOffsetMs(): number
+}
+
+/** An observation is only as good as its round trip was short; a good one is kept for a minute. */
+const KEPT_MS = 60_000
+
+export function storeTime(clock: Clock): StoreTime {
+  let offset = clock.wall() - clock.mono()
+  let uncertainty = Number.POSITIVE_INFINITY
+  let observedAt = Number.NEGATIVE_INFINITY
+  const bounds = offsetBounds(clock)
+  const estimate = (): Instant => Math.floor(clock.mono() + offset)
+  return {
+    observe(now, sentAt) {
+      const receivedAt = clock.mono()
+      bounds.observe(now, sentAt, receivedAt)
+      const roundTrip = receivedAt - sentAt
+      const seen = now - (sentAt + receivedAt) / 2
+      // A store's clock that stepped is seen at once: no round trip explains a difference larger than itself.
+      const stepped = Math.abs(seen - offset) > roundTrip / 2 + uncertainty / 2 + 1
+      if (!stepped && roundTrip > uncertainty && receivedAt - observedAt < KEPT_MS) return
+      offset = seen
+      uncertainty = roundTrip
+      observedAt = receivedAt
+    },
+    estimate,
+    stamp: bounds.stamp,
+    until: (instant) => Math.max(0, instant - (clock.mono() + offset)),
+    wallOffsetMs() {
+      const measured = clock.wall() - clock.mono() - offset
+      // One more, since `now` and `wall` are whole milliseconds.
+      const certain = Math.max(0, Math.abs(measured) - uncertainty / 2 - 1)
+      return Math.sign(measured) * Math.round(certain) || 0
+    },
+  }
+}
+
+/** Clocks differ in speed, and are made to; by more than this only if something is wrong. */
+const DRIFT = 0.000_5
+/** So long the answers must have fitted together: a clock that runs wrong gives itself away by then. */
+const STEADY_MS = 10_000
+/** Since the last answer that came so soon that it would have shown a step of the store's clock. */
+const FRESH_MS = 10_000
+/** Between what the store's clock shows at least and at most. */
+const WIDEST_MS = 100
+/** The wall clock went on, and the monotonic one did not: this machine was asleep. */
+const ASLEEP_MS = 100
+
+/**
+ * Every answer says where the offset lies: the store showed `now` after the question left and before the answer came. What
+ * many answers agree on is narrow, about as wide as the fastest of them took.
+ */
+function offsetBounds(clock: Clock) {
+  let low = Number.NEGATIVE_INFINITY
+  let high = Number.POSITIVE_INFINITY
+  let last = { mono: Number.NEGATIVE_INFINITY, wall: 0 }
+  let steadySince = Number.POSITIVE_INFINITY
+  let confirmedAt = Number.NEGATIVE_INFINITY
+  return {
+    observe(now: Instant, sentAt: number, receivedAt: number): void {
+      const slack = Math.max(0, receivedAt - last.mono) * DRIFT
+      low = Math.max(low - slack, now - receivedAt)
+      high = Math.min(high + slack, now - sentAt)
+      // One more, since `now` has whole milliseconds.
+      if (low > high + 1 || steadySince === Number.POSITIVE_INFINITY) {
+        low = now - receivedAt
+        high = now - sentAt
+        steadySince = receivedAt
+      }
+      if (high - low > WIDEST_MS) steadySince = receivedAt
+      // One that was long under way fits whatever the clock was set to meanwhile.
+      if (receivedAt - sentAt <= WIDEST_MS) confirmedAt = sentAt
+      last = { mono: receivedAt, wall: clock.wall() }
+    },
+    stamp() {
+      const mono = clock.mono()
+      const passed = mono - last.mono
+      if (mono - confirmedAt > FRESH_MS || mono - steadySince < STEADY_MS || high - low > WIDEST_MS) return null
+      if (Math.abs(clock.wall() - last.wall - passed) > ASLEEP_MS) return null
+      const slack = passed * DRIFT
+      // Less than that takes the way there.
+      return { at: Math.floor(mono + high + slack), waitMs: slack < 0.1 ? 0 : 2 * slack }
+    },
+  }
+}

@@ -1,2 +1,0 @@
-/** The reason of an abort that only ends a wait. Without one, Node makes an error with a stack, which costs more than the wait. */
-export const QUIETLY = 'the wait is over'

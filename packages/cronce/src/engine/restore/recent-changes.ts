@@ -1,0 +1,131 @@
+import type { Clock } from '../../clock.ts'
+import type { Change } from '../../model/change.ts'
+import type { FireKey } from '../../model/record.ts'
+import { NOBODY, type OpenFire, type ScheduleState } from '../../model/schedule.ts'
+import { isNewerToken } from '../../model/token.ts'
+import type { Decision, StartedRun } from '../../policy/decision.ts'
+import type { KnownFire } from '../../policy/end/restore.ts'
+
+/**
+ * What this instance wrote lately about runs that began or ended: a store that went back in time has forgotten it. Only what a
+ * store of that kind could lose is kept, and not for long.
+ */
+export interface Recent {
+  /** A decision of this instance was applied. */
+  applied(decision: Decision): void
+  /** The oldest first. */
+  all(): readonly Remembered[]
+  /** Somebody began it again: what is on record about it from then on is theirs. */
+  forget(fire: FireKey): void
+  /** Something that is not older than what is kept was forgotten, since it was too much. */
+  isCut(): boolean
+  /** Something was forgotten because it was too old. */
+  hasForgotten(): boolean
+}
+
+export interface Remembered extends KnownFire {
+  /** The schedule as it was written with it, and in which epoch; `null`: it was removed. */
+  readonly state: ScheduleState | null
+  readonly epoch: number
+  /** By the monotonic clock. */
+  readonly at: number
+}
+
+const KEPT_MS = 60_000
+/** Of changes: a fire is mostly two of them. */
+const MOST = 4_000
+
+interface WrittenChange {
+  readonly change: Change
+  /** Runs that began with it. */
+  readonly started: readonly StartedRun[]
+  readonly at: number
+}
+
+type Written = WrittenChange | { readonly forgotten: FireKey; readonly at: number }
+
+export function recent(clock: Clock, losesWrites: boolean): Recent {
+  /** What was written, the oldest first. What it says of each fire is worked out when somebody asks, which is hardly ever. */
+  let written: Written[] = []
+  let oldest = 0
+  let cutAt = Number.NEGATIVE_INFINITY
+  let hasForgotten = false
+
+  const add = (one: Written): void => {
+    written.push(one)
+    while (written.length - oldest > MOST || written[oldest]!.at < one.at - KEPT_MS) {
+      if (written[oldest]!.at >= one.at - KEPT_MS) cutAt = one.at
+      hasForgotten = true
+      oldest++
+    }
+    // In one go, once in a while: to take away the first of an array moves all others.
+    if (oldest < MOST) return
+    written = written.slice(oldest)
+    oldest = 0
+  }
+
+  return {
+    applied({ change, started }) {
+      if (losesWrites && isAboutRuns(change, started)) add({ change, started, at: clock.mono() })
+    },
+    all() {
+      const fires = new Map<string, Remembered>()
+      for (const one of written.slice(oldest)) {
+        if ('change' in one) remember(fires, one)
+        else fires.delete(fireText(one.forgotten))
+      }
+      return [...fires.values()]
+    },
+    forget(fire) {
+      if (losesWrites) add({ forgotten: fire, at: clock.mono() })
+    },
+    isCut: () => cutAt >= clock.mono() - KEPT_MS,
+    hasForgotten: () => hasForgotten,
+  }
+}
+
+function isAboutRuns({ state, history }: Change, started: readonly StartedRun[]): boolean {
+  return started.length > 0 || history.some(({ run }) => run !== null) || state?.open.some(isParked) === true
+}
+
+function isParked({ run }: OpenFire): boolean {
+  return run?.instance === NOBODY
+}
+
+/** By fire, in the order of their last change. */
+function remember(fires: Map<string, Remembered>, { change, started, at }: WrittenChange): void {
+  const schedule = change.id
+  const touched = [
+    ...change.history.filter(({ run }) => run !== null),
+    ...started.map(({ fire }) => fire),
+    ...(change.state?.open.filter(isParked) ?? []),
+  ]
+  const keys = new Map(touched.map(({ dueAt, nonce }) => [fireText({ schedule, dueAt, nonce }), { dueAt, nonce }]))
+  for (const [key, { dueAt, nonce }] of keys) {
+    const known = fires.get(key)
+    const isSame = (fire: Pick<FireKey, 'dueAt' | 'nonce'>): boolean => fire.dueAt === dueAt && fire.nonce === nonce
+    const open = change.state?.open.find(isSame) ?? null
+    const lines = change.history.filter(isSame)
+    const isOwn = open !== null && (isParked(open) || started.some(({ fire }) => isSame(fire)))
+    const tokens = [...lines.map(({ run }) => run?.token), isOwn ? open.run?.token : undefined]
+    const token = tokens.filter((one) => one !== undefined).reduce((a, b) => (isNewerToken(a, b) ? a : b))
+    // Answers may overtake each other.
+    if (known !== undefined && isNewerToken(known.token, token)) continue
+    // Only the run is put right: the fire had gone on without it.
+    const isOvertaken = open === null ? !lines.some(({ isFinal }) => isFinal) : isOlder(token, open)
+    if (isOvertaken) continue
+    fires.delete(key)
+    fires.set(key, {
+      ...{ fire: { schedule, dueAt, nonce }, token, open, history: [...(known?.history ?? []), ...lines] },
+      ...{ isElsewhere: false, state: change.state, epoch: change.epoch, at },
+    })
+  }
+}
+
+function isOlder(token: string, { run }: OpenFire): boolean {
+  return run !== null && isNewerToken(run.token, token)
+}
+
+export function fireText({ schedule, dueAt, nonce }: FireKey): string {
+  return `${dueAt}:${schedule.length}:${schedule}${nonce}`
+}

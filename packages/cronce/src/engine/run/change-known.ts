@@ -1,0 +1,45 @@
+import type { Context, Decision } from '../../policy/decision.ts'
+import type { ApplyOptions } from '../../store/store.ts'
+import { applyDecisions, type Changed, type Decide } from '../change-schedules.ts'
+import type { Core } from '../core.ts'
+
+/**
+ * Decide and write without reading, where this instance knows the schedule as it wrote it last. Answers the ids that are left:
+ * what it does not know, and what somebody else has changed since. Throws when the store does.
+ *
+ * The store's clock is not asked either: what is recorded is the latest that it can show by now (`StoreTime.stamp`), so
+ * nothing is on record as over before it was; and the store refuses what comes before its own time (`notBefore`), so nothing
+ * is on record as over later than somebody else may begin. Where the clocks do not let us know, we read as everybody does.
+ */
+export async function changeKnown(
+  core: Core,
+  operation: string,
+  ids: readonly string[],
+  decide: Decide,
+  options: ApplyOptions<unknown>,
+  done: Map<string, Changed>,
+): Promise<string[]> {
+  const stamp = core.time.stamp()
+  if (stamp === null || ids.length === 0) return [...ids]
+  const left: string[] = []
+  const decisions: Decision[] = []
+  const { at: now, waitMs } = stamp
+  const contextIn = (epoch: number): Context => ({ ...core.context({ now, epoch }), notBefore: now })
+  let context: Context | undefined
+  for (const id of ids) {
+    const known = core.known.find(id)
+    if (known !== undefined && known.epoch !== context?.epoch) context = contextIn(known.epoch)
+    const decision = known === undefined ? null : decide(id, known.state, context!)
+    // That nothing is to be done is for the store to say.
+    if (decision === null) left.push(id)
+    else decisions.push(decision)
+  }
+  if (waitMs > 0 && decisions.length > 0) await core.parts.clock.sleep(waitMs)
+  left.push(...(await applyDecisions(core, operation, decisions, options, done)))
+  for (const { change } of decisions) {
+    if (done.get(change.id)?.kind !== 'refused') continue
+    done.delete(change.id)
+    left.push(change.id)
+  }
+  return left
+}

@@ -1,0 +1,49 @@
+import type { ScheduleState } from '../../model/schedule.ts'
+import type { Decision } from '../../policy/decision.ts'
+
+/**
+ * The schedules whose runs are here, as this instance wrote them last. A settlement that is decided on one of them and
+ * written by compare-and-set needs no reading first: if the version still is that one, nobody else has changed it.
+ * As many as there are runs here, and no more.
+ */
+export interface KnownStates {
+  /** A decision of this instance was applied. */
+  applied(decision: Decision): void
+  find(schedule: string): KnownState | undefined
+  /** A run that `applied` told of is gone from here. */
+  released(schedule: string): void
+}
+
+export interface KnownState {
+  readonly state: ScheduleState
+  /** In which it was written: a version means nothing in another one. */
+  readonly epoch: number
+}
+
+export function knownStates(): KnownStates {
+  const known = new Map<string, { runs: number; last: KnownState | undefined }>()
+  return {
+    applied({ change, started }) {
+      const { id, state, epoch } = change
+      let entry = known.get(id)
+      if (entry === undefined) {
+        if (started.length === 0) return
+        entry = { runs: 0, last: undefined }
+        known.set(id, entry)
+      }
+      entry.runs += started.length
+      // Answers may overtake each other. A schedule that is new has a version that only the store knows, but no runs.
+      const isNewer = state === null || entry.last === undefined || isAfter(change, entry.last)
+      if (isNewer) entry.last = state === null ? undefined : { state, epoch }
+    },
+    find: (schedule) => known.get(schedule)?.last,
+    released(schedule) {
+      const entry = known.get(schedule)
+      if (entry !== undefined && --entry.runs <= 0) known.delete(schedule)
+    },
+  }
+}
+
+function isAfter({ version, epoch }: Decision['change'], last: KnownState): boolean {
+  return epoch > last.epoch || (epoch === last.epoch && version >= last.state.version)
+}

@@ -1,0 +1,88 @@
+import type { StartedRun } from '../../policy/decision.ts'
+
+/** A run that this instance has begun and not got rid of. */
+export interface LocalRun {
+  readonly started: StartedRun
+  readonly instance: string
+  /** Not one of the jobs' runs: it takes none of their room. */
+  readonly exclusive: ExclusiveKind | null
+  /** By the monotonic clock. */
+  readonly begunAt: number
+  readonly signal: AbortSignal
+  /** Why it is to end. The first reason counts. */
+  readonly abort: (reason: AbortReason, detail: string | null) => void
+  /** It is over for the fleet, whatever its handler does: it ignored its signal, or was overtaken. */
+  readonly giveUp: () => void
+  /** Its handler has returned, thrown, or been given up. */
+  readonly ended: boolean
+  /** About to be settled, by its own transaction or without one: nobody hands it back. */
+  settling: boolean
+  /** Steps that it has begun and not ended, by their names; made with the first. */
+  doing: Set<string> | null
+  /** Its transaction, once it has begun one: resolves when it is known how that ended. */
+  transaction: Promise<void> | null
+  /** That transaction has settled the fire. */
+  committed: boolean
+  /** Its work goes on elsewhere: it is to be parked for so long. */
+  parkMs: number | null
+}
+
+export type AbortReason = 'timeout' | 'cancelled-by-operator' | 'replaced' | 'stopping' | 'lease-lost' | 'fenced'
+
+/** `section`: somebody's exclusive section, which ends by itself. `term`: of a leader, which ends when its instance stops. */
+export type ExclusiveKind = 'section' | 'term'
+
+/** What this instance is doing, by run. */
+export interface RunTable {
+  add(run: LocalRun): void
+  remove(run: LocalRun): void
+  find(schedule: string, token: string): LocalRun | undefined
+  all(): readonly LocalRun[]
+  readonly size: number
+  /** Of jobs. */
+  readonly working: number
+  /** Resolves when there is none. */
+  empty(): Promise<void>
+}
+
+export function runTable(): RunTable {
+  const runs = new Set<LocalRun>()
+  /** Few schedules have more than one at a time. */
+  const bySchedule = new Map<string, readonly LocalRun[]>()
+  let exclusive = 0
+  let waiting: (() => void)[] = []
+  return {
+    add(run) {
+      const { schedule } = run.started.record
+      const others = bySchedule.get(schedule)
+      bySchedule.set(schedule, others === undefined ? [run] : [...others, run])
+      if (run.exclusive !== null) exclusive++
+      runs.add(run)
+    },
+    remove(run) {
+      const { schedule } = run.started.record
+      const others = bySchedule.get(schedule)?.filter((other) => other !== run) ?? []
+      if (others.length > 0) bySchedule.set(schedule, others)
+      else bySchedule.delete(schedule)
+      if (runs.delete(run) && run.exclusive !== null) exclusive--
+      if (runs.size > 0) return
+      for (const resolve of waiting) resolve()
+      waiting = []
+    },
+    find: (schedule, token) => bySchedule.get(schedule)?.find(({ started }) => started.record.token === token),
+    all: () => [...runs],
+    get size() {
+      return runs.size
+    },
+    get working() {
+      return runs.size - exclusive
+    },
+    empty: () => (runs.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  }
+}
+
+/** What an event says of a run. */
+export function aboutRun({ started }: LocalRun) {
+  const { schedule, job, dueAt, nonce, token, attempt, instance } = started.record
+  return { schedule, job, dueAt, nonce, token, attempt, instance }
+}

@@ -1,0 +1,109 @@
+import type { Json } from '../../model/json.ts'
+import { cut, LIMITS } from '../../model/limits.ts'
+import { type Ending, ending } from '../../model/outcome.ts'
+import type { ErrorRecord } from '../../model/record.ts'
+import type { Settlement } from '../../policy/end/settle.ts'
+import type { Core } from '../core.ts'
+import { describeError } from '../describe-error.ts'
+import { handBackPauseMs } from './input-refused.ts'
+import type { ExecutedRun, GAVE_UP } from './local-run.ts'
+import { toJson } from './to-json.ts'
+
+/** How a handler ended. `gave-up`: it ignored its signal, and may still be working. */
+export type Ended =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | typeof GAVE_UP
+
+/** What to record about a run whose handler ended so. */
+export function settlementOf(
+  core: Core,
+  run: ExecutedRun,
+  ended: Ended,
+  retryable: (error: unknown) => boolean,
+): Settlement {
+  if (ended.kind === 'returned') return returned(run, ended.value)
+  const refused = ended.kind === 'threw' ? inputRefused(core, run, ended.error) : null
+  if (refused !== null) return refused
+  return failed(run, ended.kind === 'threw' ? ended.error : run.signal.reason, retryable)
+}
+
+/** The run goes back to the fleet. `not-started`: its handler was not called, so that costs no attempt. */
+export function handBack(token: string, started: 'started' | 'not-started'): Settlement {
+  return { token, ending: ending('handed-back'), error: null, result: null, retryable: false, handBack: started }
+}
+
+function returned({ started, parkMs }: ExecutedRun, value: unknown): Settlement {
+  const { token } = started.record
+  const completed = { token, ending: ending('completed'), error: null, retryable: false, handBack: null }
+  if (parkMs !== null) return { ...completed, result: null, parkMs }
+  const result = toJson(value, LIMITS.result)
+  // A result that is too large is cut, not refused: the run has succeeded.
+  const kept: Json = result.kind === 'json' ? result.json : `[cut: ${cut(result.problem, 200)}]`
+  return { ...completed, result: kept }
+}
+
+function failed(
+  { started, aborted }: ExecutedRun,
+  thrown: unknown,
+  retryable: (error: unknown) => boolean,
+): Settlement {
+  const { token } = started.record
+  const error = describeError(thrown)
+  const failure = { token, error, result: null, handBack: null }
+  switch (aborted?.reason) {
+    case 'stopping':
+    case 'lease-lost':
+    case 'fenced':
+      return { ...handBack(token, 'started'), error }
+    case 'timeout':
+      return { ...failure, ending: ending('timeout', error.message), retryable: true }
+    case 'cancelled-by-operator':
+    case 'replaced':
+      // The request is in the schedule's state, and the decision about the settlement finds it there.
+      return { ...failure, ending: ending('error', error.message), retryable: false }
+    case undefined: {
+      const end = endingOf(error)
+      if (end.reason !== 'error' || !isRetryable(thrown, retryable))
+        return { ...failure, ending: end, retryable: false }
+      const retryAfterMs = retryAfterOf(thrown)
+      return { ...failure, ending: end, retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
+    }
+  }
+}
+
+function endingOf({ code, message }: ErrorRecord): Ending {
+  if (code === 'STEP_UNKNOWN') return ending('step-unknown', message)
+  if (code === 'INPUT_INVALID') return ending('input-invalid', message)
+  return ending('error', message)
+}
+
+/** Longest pause before a retry that an error can ask for. */
+const LONGEST_RETRY_AFTER_MS = 86_400_000
+
+function retryAfterOf(error: unknown): number | null {
+  try {
+    const { retryAfterMs } = (error ?? {}) as { readonly retryAfterMs?: unknown }
+    if (typeof retryAfterMs !== 'number' || !(retryAfterMs > 0)) return null
+    return Math.min(LONGEST_RETRY_AFTER_MS, Math.ceil(retryAfterMs))
+  } catch {
+    // A thrown proxy, or an object whose getters throw, asks for no pause that could be read.
+    return null
+  }
+}
+
+function isRetryable(error: unknown, retryable: (error: unknown) => boolean): boolean {
+  try {
+    return retryable(error)
+  } catch {
+    // A filter that throws has not refused the retry.
+    return true
+  }
+}
+
+/** The handler was not called, because an instance of a newer deployment can read the input. `null`: that is not so. */
+function inputRefused(core: Core, { started }: ExecutedRun, error: unknown): Settlement | null {
+  const { job, token, attempt } = started.record
+  const retryAfterMs = handBackPauseMs(core, job, attempt, error)
+  return retryAfterMs === null ? null : { ...handBack(token, 'not-started'), retryAfterMs }
+}

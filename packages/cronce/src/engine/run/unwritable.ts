@@ -1,0 +1,63 @@
+import { cut } from '../../model/limits.ts'
+import type { Settlement } from '../../policy/end/settle.ts'
+import { describeError } from '../describe-error.ts'
+
+/** What is known of an end that could not be written. */
+export interface Suspect {
+  readonly settlement: Settlement
+  /** It is written with so many others at most: fewer each time that they could not be written together. */
+  most: number
+  /** How often it was refused although it was alone. */
+  refusals: number
+  /** What is written instead of it: all but what others have made up. */
+  bare: Settlement | null
+}
+
+/** Refused so often although it is alone, it is written bare. */
+const REFUSALS = 2
+
+/**
+ * These could not be written. If that may be for one of them it must not keep the others from being written: fewer at a time, until it
+ * is alone; then it comes last. Only what is refused for what it contains is written without its result and error: all else may
+ * pass by itself, and a result that was dropped is gone. If that can't be written either, so be it: all of it is tried again, like
+ * everything that the store fails at.
+ */
+export function setApart(left: readonly Suspect[], error: unknown): 'again' | 'at once' | 'last' {
+  const wasBare = left.some(({ bare }) => bare !== null)
+  for (const suspect of left) suspect.bare = null
+  if (isOfStore(error)) return 'again'
+  for (const suspect of left) suspect.most = Math.max(1, Math.floor(left.length / 2))
+  const [only, another] = left
+  if (only === undefined || another !== undefined) return 'again'
+  if (wasBare || !isRefusal(error) || ++only.refusals < REFUSALS) return 'last'
+  only.bare = bareOf(only.settlement, describeError(error).message)
+  return 'at once'
+}
+
+/** Whether it would be the same for whatever else is written. Errors of stores have a code, and but for two it says so. */
+function isOfStore(error: unknown): boolean {
+  if (isOfLanguage(error)) return false
+  const { code } = describeError(error)
+  return code !== null && code !== 'STORE_FAILED' && code !== 'STORE_REFUSED'
+}
+
+/** Whether it says that what was to be written can't be, now or ever. */
+function isRefusal(error: unknown): boolean {
+  return isOfLanguage(error) || describeError(error).code === 'STORE_REFUSED'
+}
+
+/** Thrown before anything was sent. Those with a cause are somebody's words for something else: fetch throws one when there is no server. */
+function isOfLanguage(error: unknown): boolean {
+  return (error instanceof RangeError || error instanceof TypeError) && error.cause === undefined
+}
+
+function bareOf(settlement: Settlement, problem: string): Settlement {
+  const mark = `[cut: ${cut(problem, 200)}]`
+  const { ending, error, result } = settlement
+  return {
+    ...settlement,
+    ending: ending.detail === null ? ending : { ...ending, detail: mark },
+    error: error === null ? null : { name: 'Error', message: mark, code: null, stack: null },
+    result: result === null ? null : mark,
+  }
+}

@@ -1,0 +1,19 @@
+/** Of all names that the library uses itself. */
+export const RESERVED_PREFIX = 'cronce:'
+
+/** Jobs that nobody has: their runs are begun by whoever wants them. */
+export const LOCK_JOB = 'cronce:lock'
+export const LEADER_JOB = 'cronce:leader'
+export const ONCE_JOB = 'cronce:once'
+/** Of the coordinator: node-cron runs it. */
+export const SLOT_JOB = 'cronce:node-cron'
+
+/** Whether what happens to runs of this job is told to somebody who called for it. */
+export function isExclusive(job: string): boolean {
+  return job === LOCK_JOB || job === LEADER_JOB || job === ONCE_JOB
+}
+
+/** Whether no instance has it, and none needs to. */
+export function isNobodys(job: string): boolean {
+  return isExclusive(job) || job === SLOT_JOB
+}

@@ -1,0 +1,61 @@
+import type { Definition, Instant, Last, Retirement, ScheduleState } from '../../model/schedule.ts'
+import { isEqual } from '../equal.ts'
+import { markOf } from '../plan/series.ts'
+
+type Carried = 'plannedTo' | 'pause' | 'skipped' | 'fired' | 'failedInRow' | 'last'
+
+/**
+ * What a job takes along when it goes on under another of its names, in either direction. `from` held it last, `to` is the schedule that
+ * takes over, `null` if there was none. `goesOn`: the instants that `from` has not planned are planned by `to`; otherwise those after `now`.
+ */
+export function continueJob(
+  from: ScheduleState,
+  to: ScheduleState | null,
+  { now, goesOn }: { readonly now: Instant; readonly goesOn: boolean },
+): Required<Pick<ScheduleState, Carried>> {
+  const { pause, skipped = [], fired, failedInRow } = from
+  const mark = goesOn ? markOf(from) : now
+  return {
+    plannedTo: to === null ? mark : Math.max(mark, markOf(to)),
+    ...{ pause, skipped, fired, failedInRow },
+    last: to === null ? from.last : laterLast(from.last, to.last),
+  }
+}
+
+/** The stretch in which the job had the name of `from`, and earlier ones, for a schedule that takes over from it at its first declaration. */
+export function stretchBefore(
+  from: ScheduleState,
+  { to, deployment, number }: { readonly to: Instant; readonly deployment: string; readonly number: number },
+): Retirement {
+  const earlier = (from.retirements ?? []).filter(({ renamedTo }) => renamedTo !== undefined)
+  const since = Math.min(from.createdAt, ...earlier.map((stretch) => stretch.from))
+  return { from: since, to: Math.max(since, to), cause: 'renamed', deployment, number, renamedTo: from.id }
+}
+
+/** The other names that a schedule has had, as far as it knows them. */
+export function namesBefore({ id, retirements = [] }: ScheduleState): readonly string[] {
+  return [...new Set(retirements.flatMap(({ renamedTo }) => renamedTo ?? []))].filter((name) => name !== id)
+}
+
+/** Whether this is an old name of a job that has another one now. */
+export function isOldName({ retiredAt, retirements }: ScheduleState): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.renamedTo !== undefined
+}
+
+/** Whether this is the name that the job had before it was renamed to `name`. */
+export function isRenamedTo({ retiredAt, retirements }: ScheduleState, name: string): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.renamedTo === name
+}
+
+/** Whether two definitions have the same instants. */
+export function hasSameTiming(a: Definition, b: Definition): boolean {
+  const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end
+  return isSame && a.limit === b.limit
+}
+
+function laterLast(a: Last, b: Last): Last {
+  const succeeded = (a.succeededDueAt ?? 0) >= (b.succeededDueAt ?? 0) ? a : b
+  const { succeededDueAt, succeededAt } = succeeded
+  const dueAt = a.dueAt === null || b.dueAt === null ? (a.dueAt ?? b.dueAt) : Math.max(a.dueAt, b.dueAt)
+  return { dueAt, succeededDueAt, succeededAt }
+}

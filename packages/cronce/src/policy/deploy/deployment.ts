@@ -1,0 +1,292 @@
+import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration, Rename } from '../../model/app.ts'
+import type { InstanceRecord } from '../../model/instance.ts'
+import type { Instant } from '../../model/schedule.ts'
+import { namesOfJobs } from './job-names.ts'
+
+/** Deployments without a live instance that the record describes in full. Those with one are never pruned. */
+const MAX_GONE = 20
+/** Pruned deployments whose number is kept. */
+const MAX_PRUNED = 1_000
+const MAX_RENAMES = 1_000
+const MAX_RETIRED = 1_000
+const MAX_REFUSED = 200
+const LONG_GONE_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** What a process declares, and as which deployment. */
+export interface DeclaringProcess {
+  readonly id: string
+  readonly explicit: boolean
+  readonly declares: readonly string[]
+  readonly renames?: readonly Rename[]
+  /** It has been live for a whole hold-down, by its own monotonic clock: this ends probation. */
+  readonly isSteady: boolean
+  /** It registers for the first time, and no other instance of its deployment is live: the id comes back, though no peer saw it gone. */
+  readonly isReturning?: boolean
+}
+
+/** Whether a deployment takes part in decisions right now. */
+export function counts({ goneAt, onProbation }: DeploymentRecord): boolean {
+  return goneAt === null && !onProbation
+}
+
+export function findDeployment(app: AppRecord | null, id: string): DeploymentRecord | undefined {
+  return app?.deployments.find((known) => known.id === id)
+}
+
+/**
+ * Record a process before it declares anything. `live`: the deployments that have a live instance. `null`: the record says all of
+ * it already.
+ */
+export function registerProcess(
+  app: AppRecord | null,
+  name: string,
+  declaring: DeclaringProcess,
+  { now, live }: { readonly now: Instant; readonly live: ReadonlySet<string> },
+): AppRecord | null {
+  if (declaring.declares.length === 0) return null
+  const record = app ?? noApp(name)
+  const known = findDeployment(record, declaring.id) ?? unpruned(record, declaring, now)
+  const next =
+    known === undefined ? firstAppearance(record, declaring, now) : returned(record, known, declaring, now, live)
+  const objected = record.retired.filter((schedule) => isProtectedBy(record, next, declaring, schedule))
+  if (next === known && objected.length === 0) return null
+  const deployments = replaceDeployment(record.deployments, next)
+  return withActive({
+    ...prune({ ...record, deployments }, next.id),
+    version: record.version + 1,
+    // An operator's choice ends when an id appears for the first time.
+    activated: known === undefined ? null : record.activated,
+    retired: record.retired.filter((schedule) => !objected.includes(schedule)),
+    tidiedFor: null,
+  })
+}
+
+/** Mark deployments without a live instance. `diedEarly`: those whose last instance died within the hold-down of becoming ready. */
+export function markGone(
+  app: AppRecord,
+  { now, live, diedEarly }: { now: Instant; live: ReadonlySet<string>; diedEarly: ReadonlySet<string> },
+): AppRecord | null {
+  const isGone = ({ id, goneAt }: DeploymentRecord): boolean => goneAt === null && !live.has(id)
+  if (!app.deployments.some(isGone)) return null
+  const deployments = app.deployments.map((known) =>
+    isGone(known) ? { ...known, goneAt: now, onProbation: known.onProbation || diedEarly.has(known.id) } : known,
+  )
+  return withActive({ ...app, version: app.version + 1, deployments, tidiedFor: null })
+}
+
+/** Mark deployments that an observer saw not counting for a whole hold-down. */
+export function markLost(app: AppRecord, ids: ReadonlySet<string>): AppRecord | null {
+  const isLost = (known: DeploymentRecord): boolean => ids.has(known.id) && !known.lost && !counts(known)
+  if (!app.deployments.some(isLost)) return null
+  const deployments = app.deployments.map((known) => (isLost(known) ? { ...known, lost: true, cleared: false } : known))
+  return withActive({ ...app, version: app.version + 1, deployments, tidiedFor: null })
+}
+
+/**
+ * Whether an instance has been silent for longer than a live one can be, though no process has declared it dead: an hour if it only calls
+ * `runDue`, a day for others, which renew their lease again when the store is back. For deployments only, not for runs.
+ */
+export function isLongSilent(
+  { expired, renewedAt, transient }: Pick<InstanceRecord, 'expired' | 'renewedAt' | 'transient'>,
+  now: Instant,
+): boolean {
+  return expired && now - renewedAt >= (transient === true ? LONG_GONE_MS : DAY_MS)
+}
+
+/** Deployments gone for an hour by the store's clock. No observer is needed: processes that only call `runDue` observe nothing. */
+export function longGone({ deployments }: AppRecord, now: Instant): readonly string[] {
+  return deployments.filter(({ goneAt }) => goneAt !== null && now - goneAt >= LONG_GONE_MS).map(({ id }) => id)
+}
+
+/** An operator decides which deployment counts, until an id appears for the first time. `null`: it is unknown or has no live instance. */
+export function activateDeployment(app: AppRecord, id: string, live: ReadonlySet<string>): AppRecord | null {
+  const known = findDeployment(app, id)
+  if (known === undefined || !live.has(id)) return null
+  const forced = { ...known, number: highestNumber(app) + 1, goneAt: null, onProbation: false, lost: false }
+  const deployments = replaceDeployment(app.deployments, forced)
+  return withActive({ ...app, version: app.version + 1, deployments, activated: id, tidiedFor: null })
+}
+
+/** Announce retirements before they are written: a declaring process that objects changes the record, which stops them. */
+export function announceRetirements(app: AppRecord, schedules: readonly string[]): AppRecord {
+  const retired = [...app.retired.filter((name) => !schedules.includes(name)), ...schedules].slice(-MAX_RETIRED)
+  return { ...app, version: app.version + 1, retired, announced: (app.announced ?? 0) + 1 }
+}
+
+/** Nothing is left to retire for the deployments that are lost now, and for the newest explicit one. */
+export function markTidied(app: AppRecord, number: number | null, cleared: ReadonlySet<string>): AppRecord | null {
+  const isNew = (known: DeploymentRecord): boolean => cleared.has(known.id) && !known.cleared
+  if (number === app.tidiedFor && !app.deployments.some(isNew)) return null
+  const deployments = app.deployments.map((known) => {
+    if (!isNew(known)) return known
+    // A process without an id brings its declarations along when it comes back.
+    return { ...known, cleared: true, declares: known.explicit ? known.declares : [] }
+  })
+  return { ...app, version: app.version + 1, deployments, tidiedFor: number }
+}
+
+/** Replace what this process was refused. `null`: the record says so already. */
+export function recordRefusals(
+  app: AppRecord,
+  instance: string,
+  refused: readonly RefusedDeclaration[],
+): AppRecord | null {
+  const others = app.refused.filter((entry) => entry.instance !== instance)
+  // What has no room waits until the entries of others go: if each process took their places, all would write for ever.
+  const next = [...others, ...refused].slice(0, Math.max(MAX_REFUSED, others.length))
+  const key = (entries: readonly RefusedDeclaration[]): string =>
+    entries
+      .map((entry) => `${entry.instance} ${entry.code} ${entry.schedule}`)
+      .sort()
+      .join('\n')
+  return key(next) === key(app.refused) ? null : { ...app, version: app.version + 1, refused: next }
+}
+
+/**
+ * The deployment that keeps this one from defining the schedule: of those that are not lost and declare it, a higher-numbered one.
+ * On probation, any other one.
+ */
+export function outrankedBy(app: AppRecord, me: string, schedule: string): DeploymentRecord | null {
+  const rank = rankOf(findDeployment(app, me))
+  const higher = app.deployments.filter(
+    ({ id, lost, number, declares }) => id !== me && !lost && number > rank && declares.includes(schedule),
+  )
+  return highestOf(higher)
+}
+
+/** On probation a deployment ranks below all others. */
+export function rankOf(deployment: DeploymentRecord | undefined): number {
+  return deployment === undefined || deployment.onProbation ? Number.NEGATIVE_INFINITY : deployment.number
+}
+
+/** The highest-numbered explicit deployment that is not lost. */
+export function newestExplicit(app: AppRecord): DeploymentRecord | null {
+  return highestOf(app.deployments.filter(({ explicit, lost }) => explicit && !lost))
+}
+
+function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Instant): DeploymentRecord {
+  const { id, explicit, declares, renames } = declaring
+  return {
+    ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort(), ...withRenames([], renames) },
+    ...{ firstReadyAt: now, readyAt: now, goneAt: null, onProbation: false, lost: false, cleared: false },
+  }
+}
+
+/** The same object if nothing has changed. */
+function returned(
+  app: AppRecord,
+  known: DeploymentRecord,
+  { declares, renames, isSteady, explicit, isReturning = false }: DeclaringProcess,
+  now: Instant,
+  live: ReadonlySet<string>,
+): DeploymentRecord {
+  const all = [...new Set([...known.declares, ...declares])].sort()
+  const isBack = known.goneAt !== null
+  const onProbation = known.onProbation && !isSteady
+  // Without an id the same declarations have the same number. With one, they may have changed since it was gone.
+  const isRestarted = isReturning && explicit && known.number === highestNumber(app)
+  const renamed = withRenames(known.renames, renames)
+  const isKnown = all.length === known.declares.length && renamed.renames?.length === known.renames?.length
+  const isSame = !isBack && onProbation === known.onProbation && isKnown && !isRestarted
+  if (isSame && explicit === known.explicit) return known
+  // A rollback gets a new number; an old server that reboots while a newer deployment runs does not.
+  const hasHigher = app.deployments.some(({ id, number }) => number > known.number && live.has(id))
+  const isRolledBack = isBack && known.lost && known.number < highestNumber(app) && !hasHigher
+  return {
+    ...known,
+    ...{ explicit, declares: all, ...renamed, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
+    number: !known.onProbation && (isRolledBack || isRestarted) ? highestNumber(app) + 1 : known.number,
+    lost: onProbation ? known.lost : false,
+    cleared: false,
+  }
+}
+
+/** Both, without repetitions. */
+function withRenames(
+  known: readonly Rename[] = [],
+  more: readonly Rename[] = [],
+): { readonly renames?: readonly Rename[] } {
+  const added = more.filter(({ was, id }) => !known.some((one) => one.was === was && one.id === id))
+  return known.length + added.length === 0 ? {} : { renames: [...known, ...added] }
+}
+
+/** Whether a declaration of the process keeps or brings back a schedule that is announced as retired. */
+function isProtectedBy(
+  app: AppRecord,
+  own: DeploymentRecord,
+  { declares }: DeclaringProcess,
+  schedule: string,
+): boolean {
+  if (!declares.includes(schedule)) return false
+  const newest = newestExplicit({ ...app, deployments: replaceDeployment(app.deployments, own) })
+  return !own.explicit || newest === null || newest.id === own.id || newest.declares.includes(schedule)
+}
+
+function withActive(app: AppRecord): AppRecord {
+  const active = highestOf(app.deployments.filter(({ lost }) => !lost))
+  return active === null ? app : { ...app, active: active.id }
+}
+
+function replaceDeployment(
+  deployments: readonly DeploymentRecord[],
+  next: DeploymentRecord,
+): readonly DeploymentRecord[] {
+  if (!deployments.some(({ id }) => id === next.id)) return [...deployments, next]
+  return deployments.map((known) => (known.id === next.id ? next : known))
+}
+
+/**
+ * Prune deployments without a live instance: first those that are lost and cleared, then lost ones, then others; the oldest first. Their
+ * ids keep their numbers, so an old server that reboots is never taken for a new release.
+ */
+function prune(app: AppRecord, me: string): AppRecord {
+  const weight = ({ lost, cleared, number }: DeploymentRecord): number =>
+    (!lost ? 2 : !cleared ? 1 : 0) * 2 ** 50 + number
+  const gone = app.deployments.filter(({ id, goneAt }) => id !== me && goneAt !== null)
+  const dropped = new Set(gone.toSorted((a, b) => weight(b) - weight(a)).slice(MAX_GONE))
+  const pruned = (app.pruned ?? []).filter(({ id }) => id !== me)
+  if (dropped.size === 0 && pruned.length === (app.pruned?.length ?? 0)) return app
+  const added = [...dropped].map(({ id, number, onProbation, goneAt }) => ({ id, number, onProbation, goneAt }))
+  const names = namesOfJobs(app)
+  const counted = [...dropped]
+    .toSorted((a, b) => a.number - b.number)
+    .flatMap(({ renames = [] }) => renames.filter(({ was, id }) => names.get(id)?.has(was)))
+  const { renames = [] } = withRenames(app.renames, counted)
+  return {
+    ...app,
+    ...(renames.length === 0 ? {} : { renames: renames.slice(-MAX_RENAMES) }),
+    deployments: app.deployments.filter((deployment) => !dropped.has(deployment)),
+    pruned: [...pruned, ...added].toSorted((a, b) => a.number - b.number).slice(-MAX_PRUNED),
+  }
+}
+
+/** A pruned deployment that comes back: lost, and with its number. */
+function unpruned(
+  { pruned = [] }: AppRecord,
+  { id, explicit }: DeclaringProcess,
+  now: Instant,
+): DeploymentRecord | undefined {
+  const known = pruned.find((one) => one.id === id)
+  if (known === undefined) return undefined
+  const times = { firstReadyAt: now, readyAt: now, goneAt: now }
+  return { ...known, explicit, declares: [], ...times, lost: true, cleared: true }
+}
+
+function highestNumber({ deployments, pruned = [] }: AppRecord): number {
+  return highestOf<PrunedDeployment>([...deployments, ...pruned])?.number ?? 0
+}
+
+export function highestOf<Numbered extends { readonly number: number }>(
+  deployments: readonly Numbered[],
+): Numbered | null {
+  return deployments.reduce<Numbered | null>(
+    (best, next) => (best === null || next.number > best.number ? next : best),
+    null,
+  )
+}
+
+function noApp(name: string): AppRecord {
+  const none = { active: null, activated: null, tidiedFor: null }
+  return { name, version: 0, ...none, deployments: [], retired: [], refused: [] }
+}

@@ -1,0 +1,72 @@
+import { ending } from '../../model/outcome.ts'
+import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../model/schedule.ts'
+import { MAX_STEPS } from '../bounds.ts'
+import type { Context, Decision } from '../decision.ts'
+import { begin, choicesOfFire, type Draft, finish, set } from '../draft.ts'
+import { endFire } from '../fires.ts'
+import { missRetired, planPaused } from '../plan/plan.ts'
+import { canRead, markOf } from '../plan/series.ts'
+import { settleUpToNow } from '../plan/up-to-now.ts'
+import { frozenUntil } from '../plan/wake.ts'
+import { aboutSchedule, isRunning } from '../records.ts'
+import { isOldName } from './continue-job.ts'
+
+export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
+  readonly app: string
+  /** A schedule of another name plans what is due, and what a pause has held back. */
+  readonly leavesDue?: boolean
+}
+
+/**
+ * Stop a schedule whose job left the code: nothing more is planned, what runs goes on, what waits is frozen, so that a mistake can be
+ * undone; under `renamedTo`, what waits still runs. `null`: it belongs to another app or a client, or is retired already.
+ */
+export function retire(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
+  const { source } = state
+  if (source.kind !== 'code' || source.app !== by.app || state.retiredAt !== null) return null
+  const draft = begin(state, context)
+  // More instants than one step settles: the caller goes on.
+  if (by.leavesDue !== true && !settleUpToNow(draft, 'skip')) return finish(draft)
+  const { cause, deployment, number, renamedTo } = by
+  // What it leaves to another name is no longer its own.
+  const from = by.leavesDue === true ? Math.min(context.now, markOf(draft.state)) : context.now
+  const stretch: Retirement = { from, to: null, cause, deployment, number }
+  const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
+  set(draft, {
+    retiredAt: context.now,
+    retirements: [...(state.retirements ?? []), retirement].slice(-MAX_RETIREMENTS),
+  })
+  draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
+  return finish(draft)
+}
+
+/**
+ * Record what a renamed schedule has not planned, since no other name will: the job goes on with other instants. `null`: nothing is left.
+ */
+export function settleHeld(state: ScheduleState, context: Context): Decision | null {
+  if (state.retiredAt === null || !canRead(state.definition)) return null
+  const draft = begin(state, context)
+  const step = (): boolean => (state.pause === null ? missRetired(draft, null) : planPaused(draft, 'skip', null))
+  for (let steps = 0; steps < MAX_STEPS && step(); steps++);
+  return draft.state === state ? null : finish(draft)
+}
+
+/** End the frozen fires and backfills of a retired schedule whose misfire window has passed. */
+export function endFrozen(draft: Draft): void {
+  const { retiredAt, backfills, definition } = draft.state
+  if (retiredAt === null) return
+  const { now } = draft.context
+  if (backfills.length > 0 && frozenUntil(retiredAt, definition.policy) <= now) set(draft, { backfills: [] })
+  for (const fire of draft.open.filter((open) => !isRunning(open))) {
+    if (frozenUntil(retiredAt, choicesOfFire(draft, fire)) <= now) endFire(draft, fire, ending('retired'))
+  }
+}
+
+/** A schedule that had left the code goes on under another name after all: what waits under the old one runs there. */
+export function adopt(state: ScheduleState, renamedTo: string, context: Context): Decision | null {
+  const last = state.retirements?.at(-1)
+  if (state.retiredAt === null || last === undefined || isOldName(state)) return null
+  const draft = begin(state, context)
+  set(draft, { retirements: [...state.retirements!.slice(0, -1), { ...last, renamedTo }] })
+  return finish(draft)
+}

@@ -1,0 +1,117 @@
+import type { AppRecord, DeploymentRecord, PrunedDeployment } from '../../model/app.ts'
+import type { InstanceRecord } from '../../model/instance.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { counts, findDeployment, highestOf, newestExplicit } from './deployment.ts'
+import { otherNamesOf } from './job-names.ts'
+
+const DAY_MS = 86_400_000
+
+export type DeclaringInstance = Pick<InstanceRecord, 'id' | 'deployment' | 'jobs' | 'host' | 'pid'>
+
+/** What an observer knows about the app besides its record. */
+export interface Observation {
+  readonly now: Instant
+  /** All live and draining instances of the app, listed after the record and the schedules were read. */
+  readonly instances: readonly DeclaringInstance[]
+  /** Deployments that the observer saw counting for a whole hold-down. */
+  readonly steady: ReadonlySet<string>
+  /** Deployments that the observer saw without a live instance for a whole hold-down. */
+  readonly absent: ReadonlySet<string>
+  /** Schedules that the observer saw contested for all of `retireAfter`. */
+  readonly outwaited: ReadonlySet<string>
+  /** The active schedules of the app. */
+  readonly active: ReadonlySet<string>
+}
+
+export type Verdict =
+  | { readonly kind: 'keep' }
+  /** It stays for now: the answer may be another one later, without any change of the record. */
+  | { readonly kind: 'wait' }
+  /** The newest deployment does not declare it, but these older live processes do. */
+  | { readonly kind: 'contested'; readonly newest: DeploymentRecord; readonly by: readonly DeclaringInstance[] }
+  | {
+      readonly kind: 'retire'
+      readonly cause: 'dropped' | 'absent'
+      readonly by: { deployment: string; number: number }
+    }
+
+const KEEP: Verdict = { kind: 'keep' }
+const WAIT: Verdict = { kind: 'wait' }
+
+/** Whether a schedule that an app's code declared is to be retired. */
+export function judgeRetirement(
+  app: AppRecord,
+  state: Pick<ScheduleState, 'id' | 'source' | 'definition' | 'updatedAt' | 'retiredAt'>,
+  seen: Observation,
+): Verdict {
+  const { source } = state
+  if (source.kind !== 'code' || source.app !== app.name || state.retiredAt !== null) return KEEP
+  const by = seen.instances.filter(({ jobs }) => jobs.includes(state.id))
+  // Without an id, a live declaration is never overruled. A process that is not on record yet is about to register.
+  if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP
+  const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
+  // A deployment that came back has another number than the schedules that it has not declared since.
+  const definer = app.deployments.find(({ number }) => number === source.number) ?? highestOf(declarers)
+  const newest = newestExplicit(app)
+  if (newest !== null && definer?.explicit === true) return judgeDropped(app, state.id, newest, by, seen)
+  return by.length > 0 ? KEEP : judgeAbsent(app, state, seen)
+}
+
+/** The newest explicit deployment decides. */
+function judgeDropped(
+  app: AppRecord,
+  schedule: string,
+  newest: DeploymentRecord,
+  by: readonly DeclaringInstance[],
+  seen: Observation,
+): Verdict {
+  if (newest.declares.includes(schedule)) return KEEP
+  // Its job goes on under that name as soon as the declaration is accepted.
+  if (otherNamesOf(app, schedule).some((name) => newest.declares.includes(name) && !seen.active.has(name))) return WAIT
+  const verdict: Verdict = {
+    kind: 'retire',
+    cause: 'dropped',
+    by: { deployment: newest.id, number: newest.number },
+  }
+  if (!counts(newest)) return WAIT
+  if (app.activated === newest.id) return verdict
+  if (by.length > 0) return seen.outwaited.has(schedule) ? verdict : { kind: 'contested', newest, by }
+  return seen.steady.has(newest.id) ? verdict : WAIT
+}
+
+/** No live process declares it: it is given up when a live deployment is its evident successor, or after a long time. */
+function judgeAbsent(
+  app: AppRecord,
+  state: Pick<ScheduleState, 'id' | 'source' | 'definition' | 'updatedAt'>,
+  { now, instances, absent, active }: Observation,
+): Verdict {
+  const isDeclared = (name: string): boolean => instances.some(({ jobs }) => jobs.includes(name))
+  // Its job goes on under that name as soon as the declaration is accepted.
+  if (otherNamesOf(app, state.id).some((name) => isDeclared(name) && !active.has(name))) return WAIT
+  const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
+  // A lost one may be on probation, and may have been live a moment ago.
+  if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT
+  const last = highestOf(declarers)
+  const live = new Set(instances.map(({ deployment }) => deployment))
+  const successor = app.deployments
+    .filter(({ id, declares }) => live.has(id) && declares.some((name) => last?.declares.includes(name)))
+    .toSorted((a, b) => b.number - a.number)[0]
+  const by = successor ?? last
+  const { windowMs } = state.definition.policy.misfire ?? DEFAULT_POLICY.misfire
+  const goneAt = last?.goneAt ?? prunedDefiner(app, state)?.goneAt ?? state.updatedAt
+  if (successor === undefined && now - goneAt < Math.max(DAY_MS, windowMs)) return WAIT
+  return {
+    kind: 'retire',
+    cause: 'absent',
+    by: { deployment: by?.id ?? '', number: by?.number ?? 0 },
+  }
+}
+
+/** The deployment that defined the schedule, if the record no longer describes it in full. */
+function prunedDefiner(
+  { pruned = [] }: AppRecord,
+  { source }: Pick<ScheduleState, 'source'>,
+): PrunedDeployment | undefined {
+  return source.kind === 'code' ? pruned.find(({ number }) => number === source.number) : undefined
+}

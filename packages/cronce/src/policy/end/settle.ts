@@ -1,0 +1,116 @@
+import type { Json } from '../../model/json.ts'
+import { type Ending, ending } from '../../model/outcome.ts'
+import type { ErrorRecord } from '../../model/record.ts'
+import { type Instant, NOBODY, type ScheduleState } from '../../model/schedule.ts'
+import { type Context, type Decision, STALE, type Stale } from '../decision.ts'
+import { begin, type Draft, finish, policyOfFire } from '../draft.ts'
+import { cancelEnding, changeFire, endFire, endRun, findRunning, freezeFire } from '../fires.ts'
+import { aboutRun, type RunningFire } from '../records.ts'
+import { backoffMs, deadlineOf } from './retry.ts'
+
+/** What a run came to. */
+export interface Settlement {
+  readonly token: string
+  /** Of no meaning when the run is handed back. */
+  readonly ending: Ending
+  readonly error: ErrorRecord | null
+  readonly result: Json
+  readonly retryable: boolean
+  /** Whoever refused it wants to be left alone for so long: the next run does not begin earlier. */
+  readonly retryAfterMs?: number
+  /** It has not ended: its work goes on elsewhere, and its end is told by a call-back within this time. */
+  readonly parkMs?: number
+  /** Its instance gives it back, and whether the handler had begun. */
+  readonly handBack: 'started' | 'not-started' | null
+}
+
+/** End a run, and decide whether its fire ends with it. */
+export function settle(state: ScheduleState, settlement: Settlement, context: Context): Decision | Stale {
+  const draft = begin(state, context)
+  const fire = findRunning(draft, settlement.token)
+  if (fire === undefined) return STALE
+  if (settlement.handBack !== null) handBack(draft, fire, settlement.handBack, settlement.retryAfterMs)
+  else if (settlement.parkMs !== undefined && fire.run.cancel === null) park(draft, fire, settlement.parkMs)
+  else settleRun(draft, fire, settlement)
+  return finish(draft)
+}
+
+function settleRun(draft: Draft, fire: RunningFire, settlement: Settlement): void {
+  const { ending: end, error, result } = settlement
+  const wish = fire.run.cancel
+  // It was asked to end and did, however it says so; but what it finished is finished.
+  if (wish !== null && (end.outcome !== 'succeeded' || settlement.parkMs !== undefined)) {
+    const cancelled = cancelEnding(wish)
+    endRun(draft, fire, cancelled, { error, result })
+    endFire(draft, fire, cancelled)
+    return
+  }
+  endRun(draft, fire, end, { error, result })
+  if (end.outcome === 'failed') failFire(draft, fire, end, settlement)
+  else endFire(draft, fire, end)
+}
+
+/** From now on it is open by itself: it has no lease that could run out, only a time by which somebody must have called back. */
+function park(draft: Draft, fire: RunningFire, parkMs: number): void {
+  const until = draft.context.now + parkMs
+  const changed = { ...fire, run: { ...fire.run, instance: NOBODY, parkedUntil: until } }
+  changeFire(draft, fire, changed)
+  draft.events.push({ type: 'run.parked', ...aboutRun(draft, fire), until })
+}
+
+/** Nobody called back in time: that is a failure like any other. */
+export function failParked(draft: Draft, fire: RunningFire): void {
+  const end = ending('timeout', 'no call-back came in time')
+  endRun(draft, fire, end)
+  failFire(draft, fire, end, { retryable: true })
+}
+
+/** A run of the fire has failed and ended: the fire waits for another one, or ends. */
+function failFire(
+  draft: Draft,
+  fire: RunningFire,
+  end: Ending,
+  { retryable, retryAfterMs = 0 }: Pick<Settlement, 'retryable' | 'retryAfterMs'>,
+): void {
+  const { now, random } = draft.context
+  const policy = policyOfFire(draft, fire)
+  const failures = fire.failures + 1
+  const isRetried = retryable && policy.guarantee !== 'at-most-once' && failures <= policy.retry.attempts
+  if (!isRetried) {
+    endFire(draft, fire, end)
+    return
+  }
+  const readyAt = now + Math.max(retryAfterMs, backoffMs(policy.retry, failures, random()))
+  if (readyAt < deadlineOf(fire, policy)) waitAgain(draft, fire, { failures, readyAt }, end)
+  else endFire(draft, fire, ending('retry-too-late', end.detail))
+}
+
+/** The fire is to be run again, from `readyAt` on. */
+export function waitAgain(
+  draft: Draft,
+  fire: RunningFire,
+  patch: { readonly readyAt: Instant; readonly failures?: number; readonly crashes?: number },
+  { reason }: Ending,
+): void {
+  // By a clock that went back it would begin before its instant.
+  const readyAt = Math.max(patch.readyAt, fire.dueAt)
+  const giveUp = {
+    at: deadlineOf(fire, policyOfFire(draft, fire)),
+    reason: patch.failures === undefined ? ('recovery-too-late' as const) : ('retry-too-late' as const),
+  }
+  const changed = { ...fire, ...patch, readyAt, giveUp, run: null }
+  changeFire(draft, fire, changed)
+  if (draft.state.pause !== null) freezeFire(draft, changed)
+  draft.events.push({ type: 'run.retried', ...aboutRun(draft, fire), readyAt, reason })
+}
+
+function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started', retryAfterMs = 0): void {
+  const wish = fire.run.cancel
+  const mustNotRepeat = how === 'started' && policyOfFire(draft, fire).guarantee === 'at-most-once'
+  const end = mustNotRepeat ? ending('stopped') : ending('handed-back')
+  endRun(draft, fire, end)
+  if (mustNotRepeat) endFire(draft, fire, end)
+  else if (wish !== null) endFire(draft, fire, cancelEnding(wish))
+  // At no cost: neither a failure nor a crash.
+  else waitAgain(draft, fire, { readyAt: draft.context.now + retryAfterMs }, end)
+}

@@ -1,0 +1,194 @@
+import type { Change } from '../../model/change.ts'
+import type { CronceEvent, EventType } from '../../model/event.ts'
+import { copyJson } from '../../model/json.ts'
+import { DEFAULT_POLICY, keepAtLeastMs, type PolicyChoices, policyOf } from '../../model/policy.ts'
+import type { HistoryRecord } from '../../model/record.ts'
+import type { Instant, RunningFire, ScheduleState } from '../../model/schedule.ts'
+import { makeToken } from '../../model/token.ts'
+import { viewOpenFire, viewOpenRun } from '../../model/views.ts'
+import { trigger } from '../../trigger/from-data.ts'
+import type { Claimant, Context, Decision, StartedRun } from '../decision.ts'
+import { TRIM_EVERY } from '../draft.ts'
+import { keepMs } from '../end/retention.ts'
+import type { Settlement } from '../end/settle.ts'
+import { lastAfter } from '../fires.ts'
+import { isOnTime } from './misfire.ts'
+import { zoneDataOf } from './series.ts'
+
+// Shortcuts for what nearly every fire needs: one due time, on time, with nothing else going on, and its success. Each answers exactly
+// what the policy would (`advance`, `settle`), or `null` where only the policy can tell; `plain.test.ts` compares them on random states.
+
+const NONE: readonly never[] = []
+
+/** What `advance` answers for a schedule with nothing open and one instant that is due and on time. */
+export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
+  const { id: schedule, definition, nextAt: dueAt } = state
+  const { now } = context
+  if (dueAt === null || dueAt > now || state.open.length > 0 || !isQuiet(state) || claimant.room < 1) return null
+  const { trigger: data, policy } = definition
+  if (data === null || definition.limit !== null || definition.end !== null || policy.limits !== undefined) return null
+  if (definition.start !== null && dueAt < definition.start) return null
+  if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null
+  const nextAt = trigger(data).next(dueAt)
+  if (nextAt === null || nextAt <= now) return null
+  const { instance, claim } = claimant
+  const tokens = state.tokens + 1
+  const token = makeToken(context.epoch, tokens)
+  const fire: RunningFire = {
+    dueAt,
+    nonce: '',
+    kind: 'scheduled',
+    round: 1,
+    plannedAt: now,
+    readyAt: dueAt,
+    ignoresOverlap: false,
+    attempt: 1,
+    failures: 0,
+    crashes: 0,
+    run: { token, instance, claim, startedAt: now, cancel: null },
+    own: null,
+  }
+  const changed: ScheduleState = {
+    ...state,
+    version: state.version + 1,
+    nextAt,
+    plannedTo: dueAt,
+    zoneData: zoneDataOf(definition, context.zoneData),
+    wakeAt: nextAt,
+    tokens,
+    fired: state.fired + 1,
+    open: [fire],
+  }
+  const change: Change = {
+    id: schedule,
+    version: state.version,
+    epoch: context.epoch,
+    state: changed,
+    notBefore: Math.max(context.notBefore ?? dueAt, dueAt),
+    creates: [{ schedule, dueAt, nonce: '' }],
+    reopens: NONE,
+    history: NONE,
+    rewrites: NONE,
+    limits: NONE,
+    trim: null,
+  }
+  return new PlainClaim(change, {
+    record: viewOpenRun(state, fire),
+    fire,
+    kind: 'scheduled',
+    input: definition.input,
+    policy: policyOf(policy),
+    previous: state.last,
+    suspect: false,
+  })
+}
+
+class PlainClaim implements Decision {
+  static readonly #routine = ['fire.planned', 'run.started'] as const
+  readonly change: Change
+  readonly started: readonly [StartedRun]
+
+  constructor(change: Change, run: StartedRun) {
+    this.change = change
+    this.started = [run]
+  }
+
+  get routine(): readonly EventType[] {
+    return PlainClaim.#routine
+  }
+
+  get events(): readonly CronceEvent[] {
+    const { schedule, job, dueAt, nonce, token, attempt, instance, startedAt, readyAt } = this.started[0].record
+    const lateness = { latenessMs: startedAt - readyAt, cause: null }
+    return [
+      { type: 'fire.planned', schedule, job, dueAt, nonce },
+      { type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness },
+    ]
+  }
+}
+
+/** What `settle` answers for the success of the only open fire of a schedule. */
+export function settlePlain(state: ScheduleState, settlement: Settlement, context: Context): Decision | null {
+  const { id: schedule, definition, nextAt, open, ended } = state
+  const [fire] = open
+  if (fire?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
+  const { ending, error, result, handBack, parkMs } = settlement
+  if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined) return null
+  const number = ended + 1
+  // Retention by count is looked after with this line.
+  if (number % TRIM_EVERY === 0) return null
+  const { now } = context
+  const { token, instance, startedAt, cause, cancel } = fire.run
+  const { dueAt } = fire
+  const line: HistoryRecord = {
+    ...viewOpenFire(state, fire),
+    ending,
+    endedAt: now,
+    expiresAt: Math.max(now, dueAt) + keptMs(definition.policy),
+    number,
+    isFinal: true,
+    run: { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result },
+  }
+  const changed: ScheduleState = {
+    ...state,
+    version: state.version + 1,
+    wakeAt: nextAt,
+    ended: number,
+    failedInRow: 0,
+    last: lastAfter(state.last, fire, 'succeeded', now),
+    open: NONE,
+  }
+  return new PlainSettlement(line, {
+    id: schedule,
+    version: state.version,
+    epoch: context.epoch,
+    state: changed,
+    notBefore: context.notBefore ?? null,
+    creates: NONE,
+    reopens: NONE,
+    history: [line],
+    rewrites: NONE,
+    limits: NONE,
+    trim: null,
+  })
+}
+
+class PlainSettlement implements Decision {
+  static readonly #routine = ['run.ended', 'fire.ended'] as const
+  readonly change: Change
+  readonly started: readonly StartedRun[] = NONE
+  readonly #line: HistoryRecord
+
+  constructor(line: HistoryRecord, change: Change) {
+    this.change = change
+    this.#line = line
+  }
+
+  get routine(): readonly EventType[] {
+    return PlainSettlement.#routine
+  }
+
+  get events(): readonly CronceEvent[] {
+    const { schedule, job, dueAt, nonce, attempt, endedAt, ending, run } = this.#line
+    const { outcome, reason, detail } = ending
+    const { token, instance, startedAt, error } = run!
+    const ended = { outcome, reason, durationMs: Math.max(0, endedAt - startedAt), error: copyJson(error) }
+    return [
+      { type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, ...ended },
+      { type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt },
+    ]
+  }
+}
+
+/** Nothing but its next instant makes the schedule due, at that very instant. */
+function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
+  const { jitter = DEFAULT_POLICY.jitter } = definition.policy
+  return pause === null && retiredAt === null && skipped === undefined && backfills.length === 0 && jitter.ms === 0
+}
+
+const KEPT_BY_DEFAULT_MS = Math.max(DEFAULT_POLICY.retention.keepMs, keepAtLeastMs(DEFAULT_POLICY))
+
+function keptMs(policy: PolicyChoices): Instant {
+  if (policy.retention === undefined && policy.misfire === undefined) return KEPT_BY_DEFAULT_MS
+  return keepMs(policyOf(policy), 'succeeded')
+}

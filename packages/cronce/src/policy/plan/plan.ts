@@ -1,0 +1,221 @@
+import { type Ending, ending } from '../../model/outcome.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import type { Instant, MissedChoice, Wait } from '../../model/schedule.ts'
+import { HANDFUL, MAX_OPEN, MAX_PLANNED } from '../bounds.ts'
+import { type Draft, demandTime, set } from '../draft.ts'
+import { endFire, endUnrun, newFire, noteWaits, openFire } from '../fires.ts'
+import type { Ledger } from '../ledger.ts'
+import { recordOf } from '../records.ts'
+import { decideLate, isOnTime, keepCount } from './misfire.ts'
+import { openOnTime, type Step, stepOf, verdictOn } from './on-time.ts'
+import { nextOf, type Series, seriesOf, zoneDataOf } from './series.ts'
+import { judgeLate, openFiresOf } from './waiting.ts'
+
+/** `ready`: what may start by now. `due`: also what its jitter still holds back, since what follows will not plan it. */
+export type Reach = 'ready' | 'due'
+
+interface DueInstant {
+  readonly dueAt: Instant
+  readonly readyAt: Instant
+  /** The instant before it is on record already: no range may span the two. */
+  readonly isApart: boolean
+}
+
+interface Stretch {
+  readonly instants: readonly DueInstant[]
+  readonly series: Series
+  readonly isDue: (at: Instant) => boolean
+  /** The last one looked at. */
+  readonly to: Instant | null
+  readonly nextAt: Instant | null
+  /** Due instants beyond the bound of a step. */
+  readonly more: boolean
+}
+
+/** Settle the instants whose time has come: run, skip or miss each. True: more are due than one step settles. */
+export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean {
+  const found = dueStretch(draft, reach, ledger, null)
+  if (found.to === null) return false
+  const { misfire = DEFAULT_POLICY.misfire } = draft.state.definition.policy
+  const { now } = draft.context
+  const lateness = found.instants.map(({ readyAt }) => now - readyAt)
+  const onTimeFrom = lateness.findIndex((ms) => isOnTime(misfire, ms))
+  const leavesLate = found.more && onTimeFrom < 0
+  const stretch = leavesLate ? leaveLatest(found) : found
+  const late = lateness.slice(0, onTimeFrom < 0 ? stretch.instants.length : onTimeFrom)
+  const step = stepOf(draft)
+  const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))
+  const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, misfire.limit) : 0
+  const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
+  write(draft, stretch, (instant, index) => {
+    const verdict = verdicts[index]
+    if (verdict === undefined) return openOnTime(draft, step, fireOf(draft, instant))
+    if (verdict !== 'run') return ending(verdict)
+    return openLate(draft, instant, { cause: 'caught-up', late: true })
+  })
+  return stretch.more
+}
+
+/**
+ * Leave the latest instant to the next step. That step decides whether it runs or a newer one stands in for it and for those of
+ * this step. All that follow could be on record, or be on time and end by overlap.
+ */
+function leaveLatest(stretch: Stretch): Stretch {
+  const { instants } = stretch
+  // A step must get on.
+  if (instants.length < 2) return stretch
+  const { dueAt } = instants.at(-1)!
+  return { ...stretch, instants: instants.slice(0, -1), to: dueAt - 1, nextAt: dueAt }
+}
+
+/** Whether one of the instants that are on time will be open and ready: then it stands in for the late ones. */
+function opensNewer(draft: Draft, step: Step, onTime: readonly DueInstant[]): boolean {
+  const ready = onTime.find(({ readyAt }) => readyAt <= draft.context.now)
+  if (ready === undefined || draft.open.length >= MAX_OPEN) return false
+  const verdict = verdictOn(draft, step, fireOf(draft, ready))
+  return verdict !== 'skip' && verdict !== 'queue-full'
+}
+
+/** Settle the instants of a pause as chosen: those before its end. True: there are more than one step settles. */
+export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | null): boolean {
+  // Also those whose jitter ends after the pause: it is the due time that fell into it.
+  const stretch = dueStretch(draft, 'due', ledger, draft.state.pause?.until ?? null)
+  if (stretch.to === null) return false
+  const { limit } = draft.state.definition.policy.misfire ?? DEFAULT_POLICY.misfire
+  const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, limit) : 0
+  const beyond = { newer: stretch.more, ahead, room: MAX_OPEN - draft.open.length }
+  const firstKept = stretch.instants.length - keepCount(choice, limit, beyond)
+  write(draft, stretch, (instant, index) => {
+    return index < firstKept ? ending('paused') : openLate(draft, instant, { cause: 'asked' })
+  })
+  return stretch.more
+}
+
+/** Record the instants that a retirement left unplanned, up to `end` or now. True: there are more than one step settles. */
+export function missRetired(draft: Draft, end: Instant | null): boolean {
+  const stretch = dueStretch(draft, 'due', null, end)
+  if (stretch.to === null) return false
+  write(draft, stretch, () => ending('while-retired'))
+  return stretch.more
+}
+
+/** Record one instant that is too old to be planned. */
+export function missInstant(draft: Draft, dueAt: Instant): void {
+  const { id, definition } = draft.state
+  const series = seriesOf(id, definition)
+  if (series.next(dueAt - 1) !== dueAt) return
+  const fire = fireOf(draft, { dueAt, readyAt: series.readyAt(dueAt), isApart: false })
+  endUnrun(draft, recordOf(draft, fire), ending('too-late'))
+}
+
+/** Judge the fires that wait for their first claim: the misfire policy ends those that are late, or keeps them. */
+export function missWaiting(draft: Draft): void {
+  const among = openFiresOf(draft.open, draft.state.definition.policy)
+  const kept = new Map<Instant, Wait>()
+  for (const { fire, verdict } of judgeLate(among, draft.context.now)) {
+    if ('outcome' in verdict) endFire(draft, fire, verdict)
+    else kept.set(fire.dueAt, verdict)
+  }
+  if (kept.size > 0) noteWaits(draft, (fire) => (fire.nonce === '' && kept.get(fire.dueAt)) || fire.wait)
+}
+
+/** Fires that had to be run again, and that nobody ran in time. */
+export function giveUpWaiting(draft: Draft): void {
+  for (const fire of [...draft.open]) {
+    const { giveUp, run } = fire
+    if (run === null && giveUp !== undefined && draft.context.now > giveUp.at)
+      endFire(draft, fire, ending(giveUp.reason))
+  }
+}
+
+function openLate(draft: Draft, instant: DueInstant, wait: Wait): null {
+  openFire(draft, { ...fireOf(draft, instant), wait })
+  return null
+}
+
+function fireOf(draft: Draft, { dueAt, readyAt }: DueInstant) {
+  return newFire({ dueAt, readyAt, plannedAt: draft.context.now, kind: 'scheduled' })
+}
+
+function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null, end: Instant | null): Stretch {
+  const { state, context } = draft
+  const series = seriesOf(state.id, state.definition)
+  const instants: DueInstant[] = []
+  let isApart = false
+  let to: Instant | null = null
+  let at = state.nextAt
+  const isDue = (dueAt: Instant): boolean =>
+    dueAt <= context.now && dueAt < (end ?? Infinity) && (reach === 'due' || series.readyAt(dueAt) <= context.now)
+  for (let looked = 0; at !== null && isDue(at); looked++) {
+    if (looked === MAX_PLANNED) return { instants, series, isDue, to, nextAt: at, more: true }
+    to = at
+    if (ledger?.find(at) === undefined && !state.skipped?.includes(at)) {
+      instants.push({ dueAt: at, readyAt: series.readyAt(at), isApart })
+      isApart = false
+    } else {
+      isApart = true
+    }
+    at = nextOf(series, state.definition, state.fired + instants.length, at)
+  }
+  while (at !== null && state.skipped?.includes(at)) at = series.next(at)
+  return { instants, series, isDue, to, nextAt: at, more: false }
+}
+
+/** How many due instants come after the stretch, up to `most`. */
+function countAhead({ state }: Draft, stretch: Stretch, most: number): number {
+  const bound = Math.min(most, MAX_OPEN)
+  let count = 0
+  let at = stretch.nextAt
+  while (at !== null && count < bound && stretch.isDue(at)) {
+    count++
+    at = nextOf(stretch.series, state.definition, state.fired + stretch.instants.length + count, at)
+  }
+  return count
+}
+
+/** Let `judge` open or end each instant, record what ends, and move the mark. */
+function write(draft: Draft, stretch: Stretch, judge: (instant: DueInstant, index: number) => Ending | null): void {
+  let alike: DueInstant[] = []
+  let end: Ending | null = null
+  const flush = (): void => {
+    if (end !== null) recordAlike(draft, alike, end)
+    alike = []
+  }
+  stretch.instants.forEach((instant, index) => {
+    const judged = judge(instant, index)
+    if (judged === null || instant.isApart || !isAlike(judged, end)) flush()
+    end = judged
+    if (judged !== null) alike.push(instant)
+  })
+  flush()
+  const { state, context } = draft
+  for (const { dueAt, readyAt } of stretch.instants.slice(-1)) {
+    demandTime(draft, readyAt <= context.now ? readyAt : dueAt)
+  }
+  // Those that were skipped ahead of time matter until their time has come, and the mark with it.
+  const isAhead = (at: Instant): boolean => at > context.now || at > stretch.to!
+  if (state.skipped?.length) set(draft, { skipped: state.skipped.filter(isAhead) })
+  set(draft, {
+    nextAt: stretch.nextAt,
+    plannedTo: stretch.to!,
+    fired: state.fired + stretch.instants.length,
+    zoneData: zoneDataOf(state.definition, context.zoneData),
+  })
+}
+
+/** A few one by one; more as one range. */
+function recordAlike(draft: Draft, instants: readonly DueInstant[], end: Ending): void {
+  const [first] = instants
+  const { trigger } = draft.state.definition
+  if (first === undefined || trigger === null) return
+  if (instants.length <= HANDFUL) {
+    for (const instant of instants) endUnrun(draft, recordOf(draft, fireOf(draft, instant)), end)
+    return
+  }
+  const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger }
+  endUnrun(draft, { ...recordOf(draft, fireOf(draft, first)), range }, end)
+}
+
+function isAlike(a: Ending, b: Ending | null): boolean {
+  return b !== null && a.reason === b.reason && a.detail === b.detail
+}

@@ -1,0 +1,30 @@
+import type { MissedChoice } from '../../model/schedule.ts'
+import { MAX_STEPS } from '../bounds.ts'
+import type { Draft } from '../draft.ts'
+import { missWaiting, plan, planPaused } from './plan.ts'
+import { isPauseOver, resumeStep } from './resume-step.ts'
+import { canRead } from './series.ts'
+
+/**
+ * Settle every instant up to now under the rule as it is, before that rule changes. True: done. False: more than a million
+ * instants are due, and they are not all settled.
+ */
+export function planUpToNow(draft: Draft): boolean {
+  // Nobody here can tell which instants those were: whoever changes or removes the rule must not be kept from it.
+  if (draft.state.retiredAt !== null || !canRead(draft.state.definition)) return true
+  for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
+  if (draft.state.pause !== null) return !isPauseOver(draft)
+  let hasMore = true
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = plan(draft, 'due', null)
+  missWaiting(draft)
+  return !hasMore
+}
+
+/** The same, and what a pause has held back, too: nothing will look at it any more when the pause ends. */
+export function settleUpToNow(draft: Draft, missed: MissedChoice): boolean {
+  if (!planUpToNow(draft)) return false
+  const { retiredAt, pause, definition } = draft.state
+  let hasMore = retiredAt === null && pause !== null && canRead(definition)
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = planPaused(draft, missed, null)
+  return !hasMore
+}

@@ -1,0 +1,67 @@
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import type { DueQuery } from '../store.ts'
+
+/** So often a look leaves nothing out: what others wrote with a time long past is found by then. */
+const WHOLE_MS = 2_000
+/** What was written a moment ago may not have been committed yet when somebody looked. */
+const MARGIN_MS = 2_000
+const EVER = -9_000_000_000_000_000
+
+interface Look {
+  readonly buckets: string
+  readonly wholeAt: number
+  since: Instant
+  /** The earliest that was written here since the last look began, which its answer may lack. */
+  written: Instant
+}
+
+/**
+ * Where the next look at what is due begins. Every claim leaves a dead entry at the early end of the index, which the server clears
+ * away in passing, but not while anybody holds an old snapshot: then each look would go through all that was due since. Nothing
+ * but cost depends on this.
+ */
+export class LookPositions {
+  readonly #looks = new Map<string, Look>()
+
+  /** The jobs as the statement wants them. */
+  begin(jobs: DueQuery['jobs']): readonly (DueQuery['jobs'][number] & { readonly since: Instant })[] {
+    const now = performance.now()
+    return jobs.map(({ job, buckets }) => {
+      const look = this.#looks.get(job)
+      const isWhole = look === undefined || look.buckets !== buckets || now - look.wholeAt > WHOLE_MS
+      if (isWhole) {
+        this.#looks.set(job, { buckets, wholeAt: now, since: EVER, written: Number.POSITIVE_INFINITY })
+        return { job, buckets, since: EVER }
+      }
+      look.written = Number.POSITIVE_INFINITY
+      return { job, buckets, since: look.since }
+    })
+  }
+
+  /**
+   * What it found: by job, the longest waiting. Answers when to look again at the latest: one that left something out is not
+   * the last before a long sleep.
+   */
+  end(asked: ReturnType<LookPositions['begin']>, now: Instant, oldest: ReadonlyMap<string, Instant>): Instant | null {
+    for (const { job } of asked) {
+      const look = this.#looks.get(job)
+      if (look === undefined) continue
+      const found = oldest.get(job) ?? now
+      look.since = Math.min(found, look.written, now - MARGIN_MS)
+    }
+    return asked.every(({ since }) => since === EVER) ? null : now + WHOLE_MS
+  }
+
+  /** This was written here. */
+  written({ definition, wakeAt }: ScheduleState): void {
+    const look = this.#looks.get(definition.job)
+    if (look === undefined || wakeAt === null) return
+    look.since = Math.min(look.since, wakeAt)
+    look.written = Math.min(look.written, wakeAt)
+  }
+
+  /** Somebody wrote something that can't wait. */
+  forget(): void {
+    this.#looks.clear()
+  }
+}
