@@ -6,7 +6,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'host-as-identity',
     rule: 'classic (f)',
     breaks: 'An instance is known by the name of its host.',
-    edits: [edit('engine/engine.ts', 'fleetState(parts.newId())', 'fleetState(settings.host)')],
+    edits: [edit('engine/instance.ts', 'fleetState(parts.newId())', 'fleetState(settings.host)')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/crash.test.ts',
@@ -278,7 +278,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'farewell-before-the-end',
     rule: 'P9',
     breaks: 'An instance leaves before what it gave up is handed back.',
-    edits: [edit('engine/engine.ts', '    await within(LEAVE_MS, quiet())\n', '')],
+    edits: [edit('engine/instance.ts', '    await this.#within(LEAVE_MS, this.quiet())\n', '')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',

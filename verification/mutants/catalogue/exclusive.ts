@@ -97,7 +97,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'leader-in-doubt',
     rule: 'rule 15',
     breaks: 'A leader that others may take for gone says that it leads.',
-    edits: [edit('engine/engine.ts', 'core.lease.trusted() && !core.lease.doubted() &&', 'core.lease.trusted() &&')],
+    edits: [edit('engine/instance.ts', 'lease.trusted() && !lease.doubted() &&', 'lease.trusted() &&')],
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
@@ -123,7 +123,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     breaks: 'A leader that stops leads until all its runs have ended.',
     edits: [
       edit(
-        'engine/engine.ts',
+        'engine/instance.ts',
         "if (run.exclusive === 'term') run.abort",
         'if (run.exclusive === null && run.ended) run.abort',
       ),
@@ -138,7 +138,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'nobody-hears-of-a-resignation',
     rule: 'P9',
     breaks: 'Whoever wants to lead next finds out when it happens to look.',
-    edits: [edit('engine/run/execute.ts', "kind === 'term' || ", '')],
+    edits: [edit('engine/run/settle-run.ts', "kind === 'term' || ", '')],
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
@@ -207,7 +207,9 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'step-forgotten-with-its-beginning',
     rule: 'rule 11, a lossy failover',
     breaks: 'What a run had begun when the store forgot is not written again, so whoever follows does it once more.',
-    edits: [edit('engine/restore/restore.ts', "    await untilDone(core, 'restore (steps)', () => beginAgain(core))\n", '')],
+    edits: [
+      edit('engine/restore/restore.ts', "    await untilDone(core, 'restore (steps)', () => beginAgain(core))\n", ''),
+    ],
     caughtBy: {
       judge: 'tests',
       file: ROLLBACK,

@@ -35,9 +35,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance whose claim met a newer version starts the run all the same.',
     edits: [
       edit(
-        'engine/claim/claim.ts',
-        "      if (result.kind === 'applied') {\n        core.applied(decision)\n",
-        "      if (result.kind === 'applied' || result.kind === 'conflict') {\n        if (result.kind === 'applied') core.applied(decision)\n",
+        'engine/claim/claims.ts',
+        "if (kind === 'applied') for",
+        "if (kind === 'applied' || kind === 'conflict') for",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },
@@ -153,7 +153,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A run that has ended is not settled while the lease is in doubt.',
     edits: [
       edit(
-        'engine/run/execute.ts',
+        'engine/run/settle-run.ts',
         "  if (run.committed) return 'settled'\n",
         "  if (run.committed || !core.lease.trusted()) return 'settled'\n",
       ),
@@ -222,11 +222,11 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance that stops goes on claiming, and leaves without handing back.',
     edits: [
       edit(
-        'engine/claim/claim.ts',
+        'engine/claim/looks.ts',
         'return !core.stopping && !core.fleet.drained && core.lease.trusted()',
         'return !core.fleet.drained && core.lease.trusted()',
       ),
-      edit('engine/claim/claim.ts', '    if (core.stopping) return LONG_MS\n', ''),
+      edit('engine/claim/looks.ts', '    if (core.stopping) return this.#nothing(asked, () => LONG_MS)\n', ''),
       edit('engine/run/execute.ts', 'return isHeld && !core.stopping && ', 'return isHeld && '),
     ],
     caughtBy: { judge: 'simulation', names: ['L3', 'C9', 'C10'] },

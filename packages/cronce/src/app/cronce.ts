@@ -5,7 +5,7 @@ import { readName } from '../client/read-name.ts'
 import type { StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
 import { describeError } from '../engine/describe-error.ts'
-import { createEngine, type Engine, type StopOptions } from '../engine/engine.ts'
+import { Instance, type StopOptions } from '../engine/instance.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
@@ -93,7 +93,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
   const jobs = new Map<string, DeclaredJob<Tx>>()
   const middleware: Middleware<Tx>[] = []
-  let engine: Engine<Tx> | null = null
+  let engine: Instance<Tx> | null = null
   /** Of the call of `start()` or `runDue()` that counts; also when there is no engine yet, and until all is stopped. */
   let begun: { readonly by: 'start' | 'runDue' } | null = null
   let stopping: Promise<void> | null = null
@@ -129,7 +129,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     defaultsOf: (job) => jobs.get(job)?.defaults,
   })
 
-  const createOne = async (): Promise<Engine<Tx>> => {
+  const createOne = async (): Promise<Instance<Tx>> => {
     const store = await lazy.open()
     for (const { name, definition } of jobs.values()) {
       if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
@@ -172,7 +172,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       sync,
       jobs: new Map(engineJobs.map((job) => [job.name, job])),
     }
-    return createEngine(parts, settings)
+    return new Instance(parts, settings)
   }
 
   /** With `keepAlive: false` nothing else keeps the process from ending while a caller awaits this. */

@@ -1,7 +1,7 @@
 import { readCommand } from '../client/read-command.ts'
 import { readName } from '../client/read-name.ts'
 import { describeError } from '../engine/describe-error.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Instance } from '../engine/instance.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import { LEADER_JOB } from '../model/exclusive-jobs.ts'
@@ -167,7 +167,7 @@ class Candidate<Tx> implements Election {
   }
 
   /** Whoever can't lead lets the others, and does not make them vote again and again. */
-  async #stepAside(engine: Engine<Tx>, failures: number): Promise<void> {
+  async #stepAside(engine: Instance<Tx>, failures: number): Promise<void> {
     const until = this.#parts.mono() + Math.min(ASIDE_LONGEST_MS, ASIDE_MS * 2 ** Math.min(failures, 10))
     const { signal } = this.#resigned
     for (let leftMs = 1; leftMs > 0 && !signal.aborted && !engine.stopping; leftMs = until - this.#parts.mono()) {

@@ -1,6 +1,6 @@
 import { optionInvalid } from '../client/read-option.ts'
 import type { Taken } from '../engine/claim/claim-fire.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Instance } from '../engine/instance.ts'
 import { WAIT_ENDED } from '../engine/wait-ended.ts'
 import { CronceError } from '../errors.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
@@ -10,7 +10,7 @@ import type { Logger } from './logger.ts'
 /** What locks, elections and keys are made of: runs that are begun by somebody who wants them, not because they are due. */
 export interface ExclusiveParts<Tx = unknown> {
   /** The one that has started. Throws NOT_STARTED if none has. */
-  readonly engine: () => Engine<Tx>
+  readonly engine: () => Instance<Tx>
   readonly mono: () => number
   /** Do this, and keep the process alive until it is done: its caller awaits it. */
   readonly keepAlive: <Value>(work: () => Promise<Value>) => Promise<Value>
@@ -66,7 +66,7 @@ const APART_MS = 50
  */
 export async function untilNext<Tx>(
   parts: ExclusiveParts<Tx>,
-  engine: Engine<Tx>,
+  engine: Instance<Tx>,
   ms: number,
   since: number,
   signal?: AbortSignal,
@@ -126,7 +126,7 @@ export async function begunInTime<Tx, Value>(
 /** Until it is one's turn, or the time is up: by the monotonic clock. */
 export async function untilTurn<Tx>(
   parts: ExclusiveParts<Tx>,
-  engine: Engine<Tx>,
+  engine: Instance<Tx>,
   turn: AbortSignal,
   until: number,
   signal?: AbortSignal,
@@ -150,7 +150,7 @@ export function notStarted(what: string): CronceError {
 }
 
 /** Of an instance that stops nothing is begun any more, nor waited for: neither when the app has started again since. */
-export function demandLasting<Tx>(engine: Engine<Tx>, what: string): void {
+export function demandLasting<Tx>(engine: Instance<Tx>, what: string): void {
   if (!engine.stopping) return
   throw new CronceError('NOT_STARTED', `${what} was not begun: the app is being stopped.`, {
     hint: 'Another instance will get it; nothing was done here.',

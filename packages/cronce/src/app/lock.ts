@@ -2,8 +2,9 @@ import { readCommand } from '../client/read-command.ts'
 import { readName } from '../client/read-name.ts'
 import { readDuration } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
-import type { Begun, Engine } from '../engine/engine.ts'
+import type { Instance } from '../engine/instance.ts'
 import type { RunHandle } from '../engine/parts.ts'
+import type { Begun } from '../engine/run/exclusive-run.ts'
 import { CronceError } from '../errors.ts'
 import { LOCK_JOB } from '../model/exclusive-jobs.ts'
 import { enter, isWithin } from './call-chain.ts'
@@ -61,7 +62,7 @@ type Work<Value> = (lock: Lock) => Value | Promise<Value>
 export function makeLocks<Tx>(parts: ExclusiveParts<Tx>): Locks {
   const line = new WaitingLine()
 
-  const begin = <Value>(engine: Engine<Tx>, name: string, work: Work<Value>): Promise<Begun<Value>> => {
+  const begin = <Value>(engine: Instance<Tx>, name: string, work: Work<Value>): Promise<Begun<Value>> => {
     const wanted = {
       schedule: `${LOCK_JOB}:${name}`,
       definition: exclusiveDefinition(LOCK_JOB, DAY_MS),
@@ -72,7 +73,7 @@ export function makeLocks<Tx>(parts: ExclusiveParts<Tx>): Locks {
   }
 
   /** One try. */
-  const attempt = async <Value>(engine: Engine<Tx>, name: string, work: Work<Value>): Promise<Tried<Value>> => {
+  const attempt = async <Value>(engine: Instance<Tx>, name: string, work: Work<Value>): Promise<Tried<Value>> => {
     const begun = await begin(engine, name, work)
     if (begun.kind === 'refused') throw refusedError(begun)
     if (begun.kind !== 'begun') return { acquired: false, holder: holderOf(begun) }

@@ -2,8 +2,9 @@ import { readCommand } from '../client/read-command.ts'
 import { readName } from '../client/read-name.ts'
 import { readBoolean, readDuration } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
-import type { Engine, Finished } from '../engine/engine.ts'
+import type { Instance } from '../engine/instance.ts'
 import type { RunHandle } from '../engine/parts.ts'
+import type { Finished } from '../engine/run/exclusive-run.ts'
 import { ResultRefused } from '../engine/run/run-handle.ts'
 import { CronceError } from '../errors.ts'
 import { bucketOf } from '../model/bucket.ts'
@@ -76,7 +77,7 @@ export function makeOnce<Tx>(parts: ExclusiveParts<Tx>, store: Store<Tx>): Once 
 
   /** Do it, if nobody else is at it. `again`: what came to nothing, and is to be done now. */
   const attempt = async (
-    engine: Engine<Tx>,
+    engine: Instance<Tx>,
     key: string,
     options: Options,
     work: () => unknown,

@@ -1,6 +1,7 @@
 import { type ExclusiveParts, refusedError } from '../app/exclusive.ts'
-import type { Begun, Engine } from '../engine/engine.ts'
+import type { Instance } from '../engine/instance.ts'
 import type { RunHandle } from '../engine/parts.ts'
+import type { Begun } from '../engine/run/exclusive-run.ts'
 import { CronceError } from '../errors.ts'
 import { SLOT_DEFINITION, type SlotKey, scheduleOf } from './coordinator-key.ts'
 import type { ResolvedCoordinatorOptions } from './coordinator-options.ts'
@@ -23,7 +24,7 @@ export interface Asking {
   readonly parts: ExclusiveParts
   readonly options: ResolvedCoordinatorOptions
   /** The engine of an app that has started, or is starting. */
-  readonly engine: () => Promise<Engine>
+  readonly engine: () => Promise<Instance>
 }
 
 /** `early`: so far ahead of the store's clock. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Cronce, cronce } from '../app/cronce.ts'
 import { type ExclusiveParts, exclusivePartsOf } from '../app/exclusive.ts'
 import { optionInvalid } from '../client/read-option.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Instance } from '../engine/instance.ts'
 import { CronceError } from '../errors.ts'
 import type { StoreSource } from '../store/store.ts'
 import { askForSlot, type Refused } from './coordinator-ask.ts'
@@ -223,7 +223,7 @@ class SlotCoordinator implements Coordinator {
     }
   }
 
-  async #engine(): Promise<Engine> {
+  async #engine(): Promise<Instance> {
     if (this.#isClosed) {
       throw new CronceError('NOT_STARTED', 'The coordinator is closed.', {
         hint: 'Stop the tasks before you close it.',

@@ -1,6 +1,7 @@
 import type { Due, DueQuery } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
+import type { DueDecider } from './decide-due.ts'
 import { BATCH, FRUITLESS_LONGEST_MS } from './look.ts'
 
 /** What has been due for this long, and was not claimed, is planned also by an instance that has had no room for as long. */
@@ -10,26 +11,24 @@ const BEHIND_MS = 5_000
 /** A look that finds only planned schedules is repeated with a larger limit, up to this many times `BATCH`. */
 const MOST_PAGES = 8
 
-interface Tools {
-  /** Plans these schedules without starting a run. True: at least one has changed. */
-  readonly planOnly: (due: Pick<Due, 'now' | 'epoch' | 'schedules'>) => Promise<boolean>
-  /** How long there is nothing to look for, after a look that was sent at `lookedAt`. */
-  readonly restMs: (due: Due, lookedAt: number) => number
-}
+/** How long there is nothing to look for, after a look that was sent at `lookedAt`. */
+type RestMs = (due: Due, lookedAt: number) => number
 
 /** Plans schedules that stay due because no instance claims them, so that their instants are decided in time. */
 export class BacklogPlanner {
   readonly #core: Core
-  readonly #tools: Tools
+  readonly #decider: DueDecider
+  readonly #restMs: RestMs
   /** Since when (monotonic) it has had no room; `null`: it has room. */
   #fullSince: number | null = null
   /** Since when every look left something due, or since that was last decided; `null`: the last look left nothing. */
   #leftSince: number | null = null
   #pages = 1
 
-  constructor(core: Core, tools: Tools) {
+  constructor(core: Core, decider: DueDecider, restMs: RestMs) {
     this.#core = core
-    this.#tools = tools
+    this.#decider = decider
+    this.#restMs = restMs
   }
 
   /** Plans, if it is time to. Answers how long to wait until the next look, given how long that is without a backlog. */
@@ -55,10 +54,10 @@ export class BacklogPlanner {
     time.observe(due.now, sentAt)
     if (!epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
     const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS)
-    const isAnyPlanned = await this.#tools.planOnly({ ...due, schedules: left })
+    const isAnyPlanned = await this.#decider.planOnly({ ...due, schedules: left })
     this.#pages = isAnyPlanned || due.schedules.length < limit ? 1 : Math.min(this.#pages * 2, MOST_PAGES)
     // Of what waits for room, further instants may come.
     if (due.schedules.length > 0) return LEFT_MS
-    return Math.max(LEFT_MS, this.#tools.restMs(due, sentAt))
+    return Math.max(LEFT_MS, this.#restMs(due, sentAt))
   }
 }

@@ -18,6 +18,13 @@ import { isOnlyPostponed } from './postponed.ts'
 const DECIDING_MS = 50
 const EXISTING_LIMIT = 1_000
 const NOTHING: readonly FireRecord[] = []
+const NO_CLAIM: Claim = { number: 0, decisions: [] }
+
+/** Decisions that are written with one number, by which this instance finds them after a lost answer. */
+export interface Claim {
+  readonly number: number
+  readonly decisions: readonly Decision[]
+}
 
 /** Decides about schedules that are due, and remembers the records that were in the way of earlier decisions. */
 export class DueDecider {
@@ -30,15 +37,17 @@ export class DueDecider {
   }
 
   /** Plans and claims as much as there is room for. What is not decided is still due at the next look. */
-  async claim(due: Due, claim: number, room: number): Promise<Decision[]> {
+  async claim({ due, room }: { readonly due: Due; readonly room: number }): Promise<Claim> {
     const core = this.#core
+    if (due.schedules.length === 0) return NO_CLAIM
+    const number = ++core.claims
     const context = core.context(due)
     let left = room
     let idle = core.runs.working === 0
-    return this.#each(due, Number.POSITIVE_INFINITY, async (state) => {
+    const decisions = await this.#each(due, Number.POSITIVE_INFINITY, async (state) => {
       if (left === 0) return 'stop'
       if (!hasJobOf(core, state)) return null
-      const claimant = { instance: core.fleet.instance, claim, room: left, idle }
+      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle }
       const existing = await this.#existingOf(state)
       const decision = core.failing.try(state, () => decideOn(state, context, claimant, existing))
       if (decision === null || (!idle && isOnlyPostponed(state, decision))) return null
@@ -48,25 +57,39 @@ export class DueDecider {
       if (decision.started.some(({ suspect }) => suspect)) left = 0
       return decision
     })
+    return { number, decisions }
   }
 
-  /** Plans without starting a run. */
-  async plan(due: Pick<Due, 'now' | 'epoch' | 'schedules'>): Promise<Decision[]> {
+  /** Plans these schedules without starting a run. True: at least one has changed. */
+  async planOnly(due: Pick<Due, 'now' | 'epoch' | 'schedules'>): Promise<boolean> {
     const core = this.#core
     const context = core.context(due)
-    return this.#each(due, BATCH, async (state) => {
+    const decisions = await this.#each(due, BATCH, async (state) => {
       const existing = await this.#existingOf(state)
       const decision = core.failing.try(state, () => advance(state, context, null, existing))
       return decision === null || isOnlyPostponed(state, decision) ? null : decision
     })
+    if (decisions.length === 0) return false
+    const changes = decisions.map(({ change }) => change)
+    this.answered(decisions, (await callStore(core, 'plan', () => core.parts.store.apply(changes))).results)
+    return true
   }
 
-  /** The decision about a schedule was written, or refused. */
-  answered({ change: { id } }: Decision, result: ChangeResult): void {
-    const known = this.#onRecord.get(id) ?? NOTHING
-    this.#onRecord.delete(id)
-    // Keep all that were met so far: of two on record, each would otherwise make this instance forget the other.
-    if (result.kind === 'exists') this.#onRecord.set(id, [...known, result.fire].slice(-EXISTING_LIMIT))
+  /** The store has answered what became of these decisions. */
+  answered(decisions: readonly Decision[], results: readonly ChangeResult[]): void {
+    const { applied, fullLimits } = this.#core
+    for (let index = 0; index < decisions.length; index++) {
+      const decision = decisions[index]!
+      const result = results[index]!
+      const { id } = decision.change
+      const known = this.#onRecord.get(id)
+      if (known !== undefined) this.#onRecord.delete(id)
+      // Keep all that were met so far: of two on record, each would otherwise make this instance forget the other.
+      if (result.kind === 'exists') this.#onRecord.set(id, [...(known ?? NOTHING), result.fire].slice(-EXISTING_LIMIT))
+      if (result.kind !== 'applied') continue
+      applied(decision)
+      for (const { record } of decision.started) fullLimits.passed(record.job)
+    }
   }
 
   async #each(

@@ -7,6 +7,9 @@ import type { AbortReason, ExclusiveKind, LocalRun } from './run-table.ts'
 /** The handler ignored its signal, and may still be working. */
 export const GAVE_UP = { kind: 'gave-up' } as const
 
+/** The handler was not called. */
+export const NOT_STARTED = { kind: 'not-started' } as const
+
 /** A run on this instance. Signals and waits are made when they are first asked for, because most runs end without them. */
 export class ExecutedRun implements LocalRun {
   readonly started: StartedRun
@@ -17,6 +20,8 @@ export class ExecutedRun implements LocalRun {
   settling = false
   /** The store has acknowledged its end, so it is known when the schedule is due again. */
   isOnRecord = false
+  /** Whether an error of its handler is worth another run. */
+  retryable: (error: unknown) => boolean = () => true
   /** Its end gives other jobs a place in a fleet-wide limit. */
   freesPlace = false
   doing: Set<string> | null = null

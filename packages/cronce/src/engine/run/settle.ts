@@ -12,13 +12,16 @@ import { callStore, pauseAfter } from '../store-calls.ts'
 import { changeKnown } from './change-known.ts'
 import { type Suspect, setApart } from './unwritable.ts'
 
+/** Whether the run's end is on record as its own. `stale`: it was overtaken. `lost`: the engine stopped before the store answered. */
+export type Settled = 'settled' | 'stale' | 'lost'
+
 /** The one place where outcomes leave this instance: in batches, again and again until they are acknowledged or fenced. */
 export interface Settler {
   /**
    * Resolves to how it went, once the store has said so; `lost` if the engine was stopped before that. `wake`: tell the others
    * at once. Who hands back does not want to run it, and they may be asleep until something of their own is due.
    */
-  add(schedule: string, settlement: Settlement, wake?: boolean): Promise<'settled' | 'stale' | 'lost'>
+  add(schedule: string, settlement: Settlement, wake?: boolean): Promise<Settled>
   /** Resolves when nothing is left to settle. */
   empty(): Promise<void>
 }
@@ -26,7 +29,7 @@ export interface Settler {
 interface Item extends Suspect {
   readonly schedule: string
   readonly wake: boolean
-  readonly resolve: (result: 'settled' | 'stale' | 'lost') => void
+  readonly resolve: (result: Settled) => void
   isDone: boolean
   /** What was written last, perhaps: its answer may have been lost. */
   sent: Decision | null

@@ -6,7 +6,7 @@ import type { Settlement } from '../../policy/end/settle.ts'
 import type { Core } from '../core.ts'
 import { describeError } from '../describe-error.ts'
 import { handBackPauseMs } from './input-refused.ts'
-import type { ExecutedRun, GAVE_UP } from './local-run.ts'
+import type { ExecutedRun, GAVE_UP, NOT_STARTED } from './local-run.ts'
 import { toJson } from './to-json.ts'
 
 /** How a handler ended. `gave-up`: it ignored its signal, and may still be working. */
@@ -14,18 +14,15 @@ export type Ended =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
   | typeof GAVE_UP
+  | typeof NOT_STARTED
 
 /** What to record about a run whose handler ended so. */
-export function settlementOf(
-  core: Core,
-  run: ExecutedRun,
-  ended: Ended,
-  retryable: (error: unknown) => boolean,
-): Settlement {
+export function settlementOf(core: Core, run: ExecutedRun, ended: Ended): Settlement {
+  if (ended.kind === 'not-started') return handBack(run.started.record.token, 'not-started')
   if (ended.kind === 'returned') return returned(run, ended.value)
   const refused = ended.kind === 'threw' ? inputRefused(core, run, ended.error) : null
   if (refused !== null) return refused
-  return failed(run, ended.kind === 'threw' ? ended.error : run.signal.reason, retryable)
+  return failed(run, ended.kind === 'threw' ? ended.error : run.signal.reason)
 }
 
 /** The run goes back to the fleet. `not-started`: its handler was not called, so that costs no attempt. */
@@ -43,11 +40,7 @@ function returned({ started, parkMs }: ExecutedRun, value: unknown): Settlement 
   return { ...completed, result: kept }
 }
 
-function failed(
-  { started, aborted }: ExecutedRun,
-  thrown: unknown,
-  retryable: (error: unknown) => boolean,
-): Settlement {
+function failed({ started, aborted, retryable }: ExecutedRun, thrown: unknown): Settlement {
   const { token } = started.record
   const error = describeError(thrown)
   const failure = { token, error, result: null, handBack: null }

@@ -1,0 +1,168 @@
+import type { ScheduleState } from '../../model/schedule.ts'
+import type { ChangeResult, Due, DueQuery } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { leaseHolds } from '../fleet/trust.ts'
+import { callStore } from '../store-calls.ts'
+import { BacklogPlanner } from './backlog.ts'
+import { dealer } from './buckets.ts'
+import { type DueDecider, wasDue } from './decide-due.ts'
+import {
+  afterAnswer,
+  afterClaim,
+  afterNothing,
+  FIRST_LOOK,
+  FRUITLESS_LONGEST_MS,
+  LONG_MS,
+  pauseMs,
+  restMs,
+  type Scope,
+  scopeOf,
+} from './look.ts'
+
+export interface LookOptions {
+  readonly patienceMs: number
+  /** Leave what becomes due after the first look that was told so. */
+  readonly isLast?: boolean
+}
+
+/** What is due, as one look found it. */
+export interface Look {
+  readonly due: Due
+  /** Runs that may start. */
+  readonly room: number
+  /** More own schedules are due than are in the answer. */
+  readonly isBehind: boolean
+  readonly end: (results: readonly ChangeResult[]) => number
+  readonly jobs: DueQuery['jobs']
+  readonly patienceMs: number
+}
+
+/** How long a fire whose instances keep dying has its instance to itself. */
+const ALONE_MS = 60_000
+/** Between two looks at the peers' schedules, times the number of instances: the fleet looks as often as one instance would. */
+const SWEEP_MS = 1_500
+
+/** Asks the store for what is due, and says when to ask again. */
+export class Looks {
+  readonly #core: Core
+  readonly #backlog: BacklogPlanner
+  readonly #ownBuckets: () => DueQuery['jobs']
+  #memory = FIRST_LOOK
+  /** What is due later is not for this instance, which is about to leave. */
+  #upTo = Number.POSITIVE_INFINITY
+
+  constructor(core: Core, decider: DueDecider) {
+    this.#core = core
+    this.#ownBuckets = dealer(core)
+    this.#backlog = new BacklogPlanner(core, decider, (due, lookedAt) => this.#restMs(due, lookedAt))
+  }
+
+  /** What is due now. Throws when the store does. */
+  async begin({ patienceMs, isLast = false }: LookOptions): Promise<Look> {
+    const core = this.#core
+    core.nextLook.begin()
+    await leaseHolds(core)
+    const room = roomOf(core)
+    const jobs = this.#ownBuckets()
+    core.leftSome = true
+    if (room === 0 || jobs.length === 0)
+      return this.#nothing({ room, jobs, patienceMs }, () => core.fullLimits.untilNextMs())
+    return this.#ask({ room, jobs, patienceMs }, isLast)
+  }
+
+  /** How long there is nothing more to do, 0 if there may be more. Throws when the store does. */
+  async end({ end, room, jobs, patienceMs }: Look, results: readonly ChangeResult[]): Promise<number> {
+    const core = this.#core
+    const ms = end(results)
+    const waitMs = mayStart(core) ? await this.#backlog.plan(ms, room, jobs) : ms
+    return core.nextLook.end(waitMs, patienceMs)
+  }
+
+  async #ask(asked: Pick<Look, 'room' | 'jobs' | 'patienceMs'>, isLast: boolean): Promise<Look> {
+    const core = this.#core
+    const { room, jobs, patienceMs } = asked
+    const sentAt = core.parts.clock.mono()
+    await core.parts.sync('due:sent')
+    const scope = scopeOf(this.#memory, { sentAt, patienceMs, room, failing: core.failing.size })
+    const found = await this.#find(scope, jobs, sentAt)
+    if (found === null) return this.#nothing(asked, () => FRUITLESS_LONGEST_MS)
+    if (isLast) this.#upTo = Math.min(this.#upTo, found.now)
+    const overview = afterAnswer(this.#memory, scope, found, { sentAt, patienceMs, spacingMs: spacingMs(core) })
+    this.#memory = overview.memory
+    if (core.stopping) return this.#nothing(asked, () => LONG_MS)
+    const { isBehind, mayHelp } = overview
+    const isFor = (state: ScheduleState): boolean => !core.failing.has(state) && wasDue(state, this.#upTo)
+    const due = { ...found, schedules: found.schedules.filter(isFor) }
+    const toNextMs = (): number => (mayHelp ? 0 : this.#restMs(due))
+    if (due.schedules.length === 0) {
+      this.#memory = afterNothing(overview.memory)
+      core.leftSome = false
+      return this.#nothing(asked, () => (isLast ? LONG_MS : toNextMs()))
+    }
+    const isAll = found.schedules.length < scope.limit
+    const end = (results: readonly ChangeResult[]): number => {
+      const counts = { found: due.schedules.length, isComplete: isAll && core.failedAt() < sentAt }
+      const after = afterClaim(this.#memory, { ...counts, ...countResults(results) })
+      this.#memory = after.memory
+      if (after.next === 'again') return 0
+      if (after.next === 'pause') return pauseMs(after.memory, this.#restMs(due))
+      // All that was due is claimed, so the store need not be asked for what is next.
+      core.leftSome = false
+      return toNextMs()
+    }
+    return { ...asked, due, isBehind, end }
+  }
+
+  #nothing(asked: Pick<Look, 'room' | 'jobs' | 'patienceMs'>, end: () => number): Look {
+    const due = { now: 0, epoch: 0, schedules: [], mineAt: null, othersAt: null }
+    return { ...asked, due, isBehind: false, end }
+  }
+
+  /** `null`: the store's epoch has moved, so nothing is claimed now. */
+  async #find({ patienceMs, limit }: Scope, jobs: DueQuery['jobs'], sentAt: number): Promise<Due | null> {
+    const core = this.#core
+    const found = await callStore(core, 'due', () => core.parts.store.due({ jobs, patienceMs, limit }))
+    core.time.observe(found.now, sentAt)
+    return core.epochs.observe(found.epoch) ? found : null
+  }
+
+  #restMs({ mineAt, othersAt }: Due, lookedAt = this.#memory.lookedAt): number {
+    const { time, settings, fullLimits, parts } = this.#core
+    return restMs({
+      ownInMs: mineAt === null ? null : time.until(mineAt),
+      peersInMs: othersAt === null ? null : time.until(othersAt + settings.patienceMs),
+      sweepInMs: lookedAt + spacingMs(this.#core) - parts.clock.mono(),
+      limitInMs: fullLimits.untilNextMs(),
+    })
+  }
+}
+
+function countResults(results: readonly ChangeResult[]): { readonly applied: number; readonly conflicts: number } {
+  let applied = 0
+  let conflicts = 0
+  for (const { kind } of results) {
+    if (kind === 'applied') applied++
+    else if (kind === 'conflict') conflicts++
+  }
+  return { applied, conflicts }
+}
+
+/** How many runs may start here. */
+function roomOf(core: Core): number {
+  return mayStart(core) && !isSuspectAlone(core) ? Math.max(0, core.admission.capacity() - core.runs.working) : 0
+}
+
+/** Not while the lease is in doubt, nor while this instance restores what the store has lost. */
+function mayStart(core: Core): boolean {
+  return !core.stopping && !core.fleet.drained && core.lease.trusted() && !core.lease.jumped() && core.epochs.mayClaim()
+}
+
+/** For a while only: a run that takes its instance down mostly does so soon, and one that lasts for hours must not stop all others. */
+function isSuspectAlone({ runs, parts }: Core): boolean {
+  const since = parts.clock.mono() - ALONE_MS
+  return runs.all().some(({ started, begunAt }) => started.suspect && begunAt > since)
+}
+
+function spacingMs({ fleet, parts }: Core): number {
+  return SWEEP_MS * fleet.peers.length * (0.5 + parts.random())
+}

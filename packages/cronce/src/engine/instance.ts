@@ -1,0 +1,277 @@
+import type { Decision, StartedRun } from '../policy/decision.ts'
+import type { WatchHint } from '../store/store.ts'
+import { claimFire, type Wanted } from './claim/claim-fire.ts'
+import { Claims } from './claim/claims.ts'
+import { DueDecider } from './claim/decide-due.ts'
+import { type LookOptions, Looks } from './claim/looks.ts'
+import { type Core, createCore } from './core.ts'
+import { type Deployer, deployer } from './deploy/deploy.ts'
+import { deployState } from './deploy/deploy-state.ts'
+import { describeError } from './describe-error.ts'
+import { fleetState } from './fleet/fleet-state.ts'
+import { type Heartbeat, heartbeat } from './fleet/heartbeat.ts'
+import { type Housekeeper, housekeeper } from './fleet/housekeeping.ts'
+import { reconciler } from './fleet/reconcile.ts'
+import { type PeerWatch, peerWatch } from './fleet/recover-peers.ts'
+import { loop, untilDone } from './loop.ts'
+import type { EngineParts, EngineSettings, RunHandle } from './parts.ts'
+import { restorer } from './restore/restore.ts'
+import { type Begun, type ExclusiveRun, ExclusiveWork, type Finished } from './run/exclusive-run.ts'
+import { execute } from './run/execute.ts'
+import { ExecutedRun } from './run/local-run.ts'
+import { type NoteKeeper, noteKeeper } from './run/notes.ts'
+import type { ExclusiveKind } from './run/run-table.ts'
+import { type Settled, type Settler, settler } from './run/settle.ts'
+import { release, settleRun } from './run/settle-run.ts'
+import { watchStuck } from './run/stuck-runs.ts'
+import { WAIT_ENDED } from './wait-ended.ts'
+import { WakeUps } from './wake-ups.ts'
+
+export interface StopOptions {
+  readonly drainMs: number
+  /** How long an aborted run may take to notice. */
+  readonly graceMs: number
+}
+
+/** Longest wait for the last settlements before this instance leaves. */
+const LEAVE_MS = 5_000
+
+/** One instance: joins the fleet, plans, claims, executes and settles, until it is stopped. */
+export class Instance<Tx = unknown> {
+  readonly #core: Core<Tx>
+  readonly #looks: Looks
+  readonly #decider: DueDecider
+  readonly #claims: Claims
+  readonly #settler: Settler
+  readonly #notes: NoteKeeper
+  readonly #heartbeat: Heartbeat
+  readonly #peers: PeerWatch
+  readonly #deploys: Deployer
+  readonly #housekeeper: Housekeeper
+  readonly #wakeUps: WakeUps
+  #unwatch: () => void = () => {}
+  #leaving: Promise<void> | null = null
+
+  constructor(parts: EngineParts<Tx>, settings: EngineSettings) {
+    const state = { fleet: fleetState(parts.newId()), deploys: deployState() }
+    this.#core = createCore(parts, settings, state)
+    // Only the handle of a run knows what a transaction looks like.
+    const core = this.#core as Core
+    this.#decider = new DueDecider(core)
+    this.#looks = new Looks(core, this.#decider)
+    this.#claims = new Claims(core, this.#decider, (started) => void this.#run(started))
+    this.#settler = settler(core)
+    this.#notes = noteKeeper(core)
+    this.#peers = peerWatch(core, state.fleet)
+    this.#deploys = deployer(core, state.deploys)
+    this.#housekeeper = housekeeper(core, this.#deploys, this.#peers)
+    this.#heartbeat = heartbeat(core, state.fleet, reconciler(core, this.#settler), () => {
+      this.#peers.observe()
+      this.#housekeeper.observe()
+    })
+    this.#core.confirm = this.#heartbeat.confirm
+    this.#core.restore = restorer(core, this.#heartbeat, this.#deploys)
+    this.#wakeUps = new WakeUps(core)
+  }
+
+  // The life of a fire: look, decide, claim, start; execute, settle.
+
+  /** Answers how long there is nothing more to do, 0 if there may be more. Throws when the store does. */
+  async #tick(options: LookOptions = this.#core.settings): Promise<number> {
+    // What is due: claim/looks.ts, claim/look.ts, claim/buckets.ts, store.due.
+    const look = await this.#looks.begin(options)
+    // What becomes of it: claim/decide-due.ts, policy/plan/advance.ts.
+    const claim = await this.#decider.claim(look)
+    // Written by compare-and-set, and started: claim/claims.ts, claim/send-claim.ts, store.apply.
+    const results = await this.#claims.send(claim, look)
+    return this.#looks.end(look, results)
+  }
+
+  /** A run, from its applied claim to its acknowledged settlement. Never rejects. */
+  async #run(started: StartedRun, exclusive: ExclusiveRun<Tx> | null = null): Promise<Settled> {
+    // Known here as long as this instance holds it: run/run-table.ts.
+    const run = new ExecutedRun(this.#core.parts.clock, started, exclusive?.kind ?? null)
+    this.#core.runs.add(run)
+    try {
+      // The handler, with its signal, timeout and handle: run/execute.ts, run/run-handle.ts.
+      const ended = await execute(this.#core, run, this.#notes, exclusive)
+      // What is recorded: run/settlement.ts. Written in batches: run/settle.ts, policy/end/settle.ts, store.apply.
+      return await settleRun(this.#core, run, ended, this.#settler)
+    } finally {
+      release(this.#core, run)
+    }
+  }
+
+  /** Joins and starts. Resolves once this instance is live and its declarations are written, if they are to be. */
+  async start(): Promise<void> {
+    await this.#join()
+    void loop(this.#core, 'claim', async () => this.#core.claimAlarm.wait(await this.#tick()))
+  }
+
+  /** Instead of `start`: does all that is due now, waits for it, and leaves. If the store fails meanwhile: as `stop` does. */
+  async runDue(options: StopOptions): Promise<void> {
+    const core = this.#core
+    core.transient = true
+    try {
+      await this.#join()
+      await this.#peers.recoverFirst()
+      for (;;) {
+        await core.epochs.ready()
+        // A limit may have been used up by a run of our own that has ended since: only a look with none under way tells.
+        const isAlone = core.runs.size === 0
+        if (isAlone) core.fullLimits.clear()
+        // There may be no peer to run what is theirs, and this instance will not be here when that turns out.
+        const waitMs = await this.#tick({ patienceMs: 0, isLast: true })
+        if (waitMs === 0) continue
+        if (isAlone && core.runs.size === 0) break
+        await core.runs.empty()
+      }
+    } finally {
+      await this.#drain(options)
+    }
+  }
+
+  /** Takes nothing new, lets runs finish until the deadline, hands back the rest, leaves. Never rejects. */
+  async stop(options: StopOptions): Promise<void> {
+    const core = this.#core
+    core.stopping = true
+    // A leader has nothing to finish: the sooner it steps down, the sooner there is another.
+    for (const run of core.runs.all()) if (run.exclusive === 'term') run.abort('stopping', null)
+    this.#wakeUps.endWaits()
+    core.parts.emit({ type: 'instance.draining', instance: core.fleet.instance, runs: core.runs.size })
+    await this.#drain(options)
+  }
+
+  async #join(): Promise<void> {
+    const core = this.#core
+    await this.#heartbeat.join()
+    // Before anything that may take long: this instance is live, and must stay so.
+    void this.#heartbeat.loop()
+    await untilDone(core, 'declare', () => this.#deploys.keep())
+    await this.#recoverOrphans()
+    if (core.stopped.aborted) return
+    this.#unwatch = core.parts.store.watch((hint) => this.#onHint(hint))
+    // Not awaited: each loop catches its errors, and ends when the engine is stopped.
+    void this.#heartbeat.watchTrust()
+    void this.#peers.watchLeases()
+    void this.#peers.watchProcesses()
+    void watchStuck(core as Core)
+    void this.#housekeeper.loop()
+  }
+
+  /** Recovers runs of instances that died while no peer was up. Must happen before the first claim. */
+  async #recoverOrphans(): Promise<void> {
+    try {
+      for (const id of this.#core.fleet.chores.orphans) await this.#peers.recoverRuns(id)
+    } catch (error) {
+      this.#core.storeFailed('recover', describeError(error), this.#core.settings.leaseMs)
+    }
+  }
+
+  #onHint(hint: WatchHint): void {
+    if (hint === 'doubt') {
+      this.#heartbeat.doubt()
+      return
+    }
+    this.#core.claimAlarm.ring()
+    this.#core.beatAlarm.ring()
+    this.#wakeUps.add()
+  }
+
+  async #drain({ drainMs, graceMs }: StopOptions): Promise<void> {
+    const core = this.#core
+    core.stopping = true
+    core.beatAlarm.ring()
+    // What is being claimed will be ours, and must be handed back before this instance leaves.
+    await this.#within(core.settings.storeDeadlineMs * 2, this.#claims.answered())
+    await this.#within(drainMs, core.runs.empty())
+    for (const run of core.runs.all()) run.abort('stopping', null)
+    await this.#within(graceMs, core.runs.empty())
+    for (const run of core.runs.all()) run.giveUp()
+    this.#leaving ??= this.#leave()
+    await this.#leaving
+  }
+
+  async #leave(): Promise<void> {
+    const core = this.#core
+    // What was given up is yet to be handed back: left behind, it would count as a crash.
+    await this.#within(LEAVE_MS, this.quiet())
+    // The loops end first: a renewal that crosses the farewell would be told that this instance is over.
+    core.stop()
+    this.#unwatch()
+    for (const alarm of [core.claimAlarm, core.beatAlarm, core.keepAlarm, core.trustAlarm]) alarm.ring()
+    try {
+      await this.#heartbeat.beat('left')
+    } catch (error) {
+      // Peers find out by the lease.
+      core.storeFailed('leave', describeError(error), 0)
+    }
+    core.parts.emit({ type: 'instance.left', instance: core.fleet.instance })
+  }
+
+  async #within(ms: number, done: Promise<void>): Promise<void> {
+    const waited = new AbortController()
+    await Promise.race([done, this.#core.parts.clock.sleep(ms, waited.signal)])
+    waited.abort(WAIT_ENDED)
+  }
+
+  /** This process changed a schedule as a client. If the store forgets it, this instance remembers. */
+  learned(decision: Decision): void {
+    this.#core.recent.applied(decision)
+  }
+
+  /** Claims a run that the caller asks for (a lock, a leader's term), if no other run holds it, and calls `work` with its handle. */
+  async take<Value>(
+    wanted: Wanted,
+    kind: ExclusiveKind,
+    work: (handle: RunHandle<Tx>) => Promise<Value>,
+  ): Promise<Begun<Value>> {
+    const taken = await claimFire(this.#core as Core, wanted, kind)
+    if (taken.kind !== 'taken') return taken
+    const exclusive = new ExclusiveWork(taken.started.record.job, kind, work)
+    const ended: Promise<Finished<Value>> = this.#run(taken.started, exclusive).then((settled) =>
+      exclusive.finish(settled),
+    )
+    return { kind: 'begun', started: taken.started, ended }
+  }
+
+  /**
+   * Waits until the store sends a wake-up, or this time has passed. `since`: `wakeUps` as it was before the caller looked at the
+   * store; if there was a wake-up meanwhile, it returns at once.
+   */
+  rung(ms: number, signal?: AbortSignal, since?: number): Promise<void> {
+    return this.#wakeUps.wait(ms, signal, since)
+  }
+
+  /** How many wake-ups this instance has had. */
+  get wakeUps(): number {
+    return this.#wakeUps.count
+  }
+
+  /** Whether this instance may believe that its runs are its own, right now. Not while anything speaks against it. */
+  trusted(): boolean {
+    const { lease, stopped } = this.#core
+    const isJumped = lease.jumped()
+    if (isJumped) void this.#core.confirm()
+    return !isJumped && lease.trusted() && !lease.doubted() && !stopped.aborted
+  }
+
+  /** Resolves when nothing is being executed or settled. */
+  async quiet(): Promise<void> {
+    await this.#core.runs.empty()
+    await this.#settler.empty()
+  }
+
+  get instance(): string {
+    return this.#core.fleet.instance
+  }
+
+  get running(): number {
+    return this.#core.runs.size
+  }
+
+  /** It takes nothing new any more. */
+  get stopping(): boolean {
+    return this.#core.stopping
+  }
+}

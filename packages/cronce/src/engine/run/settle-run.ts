@@ -1,0 +1,50 @@
+import type { StoreInfo } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import type { ExecutedRun } from './local-run.ts'
+import { aboutRun, type ExclusiveKind } from './run-table.ts'
+import type { Settled, Settler } from './settle.ts'
+import { type Ended, settlementOf } from './settlement.ts'
+
+/** Records how a run ended, unless its own transaction has. Resolves when the store has acknowledged it. Never rejects. */
+export async function settleRun<Tx>(
+  core: Core<Tx>,
+  run: ExecutedRun,
+  ended: Ended,
+  settler: Settler,
+): Promise<Settled> {
+  run.isOnRecord = run.committed
+  if (run.committed) return 'settled'
+  run.settling = ended.kind !== 'not-started'
+  if (ended.kind === 'gave-up') core.parts.emit({ type: 'run.overran', ...aboutRun(run) })
+  const settlement = settlementOf(core as Core, run, ended)
+  const wake = settlement.handBack !== null || wakesWaiters(run.exclusive, core.parts.store.info)
+  // Before the run ends, so that the look that follows also sees the jobs that wait for its place.
+  freePlaces(core, run)
+  const settled = await settler.add(run.started.record.schedule, settlement, wake)
+  run.isOnRecord = settled === 'settled'
+  // A transaction that was given up may have been committed after all: then the run was not overtaken.
+  const isFenced = settled === 'stale' && !run.committed && ended.kind !== 'not-started'
+  if (isFenced) core.parts.emit({ type: 'run.fenced', refused: 'settle', ...aboutRun(run) })
+  return settled
+}
+
+/** The run is no longer this instance's. */
+export function release<Tx>(core: Core<Tx>, run: ExecutedRun): void {
+  run.end()
+  core.runs.remove(run)
+  core.known.released(run.started.record.schedule)
+  freePlaces(core, run)
+  if (!run.isOnRecord || run.freesPlace || core.leftSome) core.claimAlarm.ring()
+}
+
+/** The run counts against a fleet-wide limit: jobs that met a limit that was used up may have a place now. */
+function freePlaces<Tx>({ fullLimits }: Core<Tx>, run: ExecutedRun): void {
+  if (fullLimits.size === 0 || (run.started.fire.run.slots ?? []).length === 0) return
+  run.freesPlace = true
+  fullLimits.clear()
+}
+
+/** Candidates sleep until a term ends. Callers that wait for a lock or a key ask again by themselves: a wake-up only saves them time. */
+function wakesWaiters(kind: ExclusiveKind | null, { freeWakes = false }: StoreInfo): boolean {
+  return kind === 'term' || (kind === 'section' && freeWakes)
+}
