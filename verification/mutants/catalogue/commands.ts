@@ -9,8 +9,8 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/operate/define.ts',
-        '  if (!settleOldRule(draft, isMoved)) {',
-        '  if (!isMoved && !settleOldRule(draft, isMoved)) {',
+        '  if (!settleOldRule(draft, isMoved)) return',
+        '  if (!isMoved && !settleOldRule(draft, isMoved)) return',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S13', 'C1', 'C10'] },

@@ -361,8 +361,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/deployment.ts',
-        ' && known.number < highestNumber(app) && !hasHigher',
-        ' && known.number < highestNumber(app)',
+        'return !app.deployments.some((other) => other.number > number && live.has(other.id))',
+        'return true',
       ),
     ],
     caughtBy: record('an old server that reboots while a newer deployment runs keeps its number'),

@@ -236,8 +236,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plain-fire.ts',
-        'if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null',
-        '',
+        'return isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)',
+        'return true',
       ),
     ],
     caughtBy: compared(PLAYED),

@@ -190,9 +190,7 @@ function returned(
   const isKnown = all.length === known.declares.length && renamed.renames?.length === known.renames?.length
   const isSame = !isBack && onProbation === known.onProbation && isKnown && !isRestarted
   if (isSame && explicit === known.explicit) return known
-  // A rollback gets a new number; an old server that reboots while a newer deployment runs does not.
-  const hasHigher = app.deployments.some(({ id, number }) => number > known.number && live.has(id))
-  const isRolledBack = isBack && known.lost && known.number < highestNumber(app) && !hasHigher
+  const isRolledBack = isRollback(app, known, live)
   return {
     ...known,
     ...{ explicit, declares: all, ...renamed, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
@@ -200,6 +198,12 @@ function returned(
     lost: onProbation ? known.lost : false,
     cleared: false,
   }
+}
+
+/** A rollback gets a new number; an old server that reboots while a newer deployment runs does not. */
+function isRollback(app: AppRecord, { goneAt, lost, number }: DeploymentRecord, live: ReadonlySet<string>): boolean {
+  if (goneAt === null || !lost || number >= highestNumber(app)) return false
+  return !app.deployments.some((other) => other.number > number && live.has(other.id))
 }
 
 /** Both, without repetitions. */

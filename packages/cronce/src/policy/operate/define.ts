@@ -52,20 +52,13 @@ export function define(
   wanted: DefineWish,
   context: Context,
 ): Decision | Refusal | null {
-  const isPast = isOver(id, wanted, context.now)
-  if (state === null) {
-    const by = namedOtherwiseBy(wanted)
-    if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
-    if (isHeld(wanted)) return held(id, wanted.holder!.id)
-    if (mayHaveRun(wanted, context.now) && wanted.onRecord === undefined) return unread(id)
-    return isPast ? refusePast(id) : create(id, wanted, context)
-  }
+  if (state === null) return defineNew(id, wanted, context)
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
   if (state.retiredAt !== null && isHeld(wanted)) return held(id, wanted.holder!.id)
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
-  if (isMoved && isPast) return refusePast(id)
+  if (isMoved && isOver(id, wanted, context.now)) return refusePast(id)
   if (isMoved && isUnread(state, wanted, context.now)) return unread(id)
   if (!isSame) return change(state, wanted, context)
   if (isEqual(state.source, wanted.source)) return null
@@ -74,7 +67,15 @@ export function define(
   return finish(draft)
 }
 
-/** Of a client's own making, for one instant that has passed: it would be gone at once, without a word. */
+function defineNew(id: string, wanted: DefineWish, context: Context): Decision | Refusal {
+  const by = namedOtherwiseBy(wanted)
+  if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
+  if (isHeld(wanted)) return held(id, wanted.holder!.id)
+  if (mayHaveRun(wanted, context.now) && wanted.onRecord === undefined) return unread(id)
+  return isOver(id, wanted, context.now) ? refusePast(id) : create(id, wanted, context)
+}
+
+/** A client wants a schedule for one instant that has passed: it would end at once, and the client would not notice. */
 function isOver(id: string, { definition, source }: DefineWish, now: Instant): boolean {
   const isOnce = source.kind === 'client' && definition.trigger?.kind === 'at'
   return isOnce && seriesOf(id, definition).next(now - 1) === null
@@ -147,16 +148,8 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   const holder = state.retiredAt === null ? undefined : wanted.holder
   const isContinued = holder === undefined && isContinuing(state, wanted)
-  // What it had not planned when it was renamed belongs to the holder.
-  if (isContinued && isMoved) settleRetired(draft, null)
-  else if (state.retiredAt !== null && !isContinued && !isRenamed(state)) settleRetired(draft, state.retiredAt + 1)
-  if (!settleOldRule(draft, isMoved)) {
-    return {
-      refused: 'SCHEDULE_BEHIND',
-      message: `The schedule ${state.id} has more than a million instants to catch up with.`,
-      hint: 'Let an instance catch up, then try again.',
-    }
-  }
+  settleRetirement(draft, isMoved, isContinued)
+  if (!settleOldRule(draft, isMoved)) return refuseBehind(state.id)
   if (isEnded(state) && !isContinued) endWaiting(draft)
   keepOwn(draft, state.definition, wanted.definition)
   const { now, zoneData } = context
@@ -174,6 +167,21 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
   if (state.retiredAt !== null) comeBack(draft, state.retiredAt, holder)
   if (isRedefined) draft.events.push({ type: 'schedule.changed', ...aboutSchedule(draft) })
   return finish(draft)
+}
+
+/** What a retired schedule had not planned when it was renamed belongs to the holder. */
+function settleRetirement(draft: Draft, isMoved: boolean, isContinued: boolean): void {
+  const { state } = draft
+  if (isContinued && isMoved) settleRetired(draft, null)
+  else if (state.retiredAt !== null && !isContinued && !isRenamed(state)) settleRetired(draft, state.retiredAt + 1)
+}
+
+function refuseBehind(id: string): Refusal {
+  return {
+    refused: 'SCHEDULE_BEHIND',
+    message: `The schedule ${id} has more than a million instants to catch up with.`,
+    hint: 'Let an instance catch up, then try again.',
+  }
 }
 
 /** Where the new rule begins. What the old rule has gone past is on record, or was no instant. */

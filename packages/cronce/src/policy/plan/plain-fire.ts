@@ -24,12 +24,9 @@ const NONE: readonly never[] = []
 export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { id: schedule, definition, nextAt: dueAt } = state
   const { now } = context
-  if (dueAt === null || dueAt > now || state.open.length > 0 || !isQuiet(state) || claimant.room < 1) return null
+  if (dueAt === null || dueAt > now || claimant.room < 1 || !hasPlainInstant(state, dueAt, now)) return null
   const { trigger: data, policy } = definition
-  if (data === null || definition.limit !== null || definition.end !== null || policy.limits !== undefined) return null
-  if (definition.start !== null && dueAt < definition.start) return null
-  if (!isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)) return null
-  const nextAt = trigger(data).next(dueAt)
+  const nextAt = trigger(data!).next(dueAt)
   if (nextAt === null || nextAt <= now) return null
   const { instance, claim } = claimant
   const tokens = state.tokens + 1
@@ -81,6 +78,14 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
     previous: state.last,
     suspect: false,
   })
+}
+
+/** Nothing else is open or uncommon, and the instant is the schedule's and on time. */
+function hasPlainInstant(state: ScheduleState, dueAt: Instant, now: Instant): boolean {
+  const { trigger: data, policy, limit, start, end } = state.definition
+  if (state.open.length > 0 || !isQuiet(state) || data === null || policy.limits !== undefined) return false
+  if (limit !== null || end !== null || (start !== null && dueAt < start)) return false
+  return isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)
 }
 
 class PlainClaim implements Decision {

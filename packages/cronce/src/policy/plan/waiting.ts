@@ -102,10 +102,13 @@ function judgeOne(
   if (misfire.late === 'skip') return ending('late')
   if (misfire.late === 'latest' && hasNewer) return ending('superseded')
   if (misfire.late === 'all' && kept >= misfire.limit) return ending('too-late')
-  if (wait?.late) return wait
-  // What it waited for before `since` does not make it late. A retirement always ends after that.
+  return wait?.late ? wait : { ...wait, cause: causeOfWait(wait, among, choices), late: true }
+}
+
+/** What it waited for before `since` does not make it late. A retirement always ends after that. */
+function causeOfWait(wait: Wait | undefined, among: OpenFires, choices: PolicyChoices): Wait['cause'] {
   const known = wait?.since === undefined || wait.cause === 'caught-up' ? wait?.cause : undefined
-  return { ...wait, cause: known ?? (isBlocked(among, choices) ? 'turn' : 'room'), late: true }
+  return known ?? (isBlocked(among, choices) ? 'turn' : 'room')
 }
 
 /** How a fire waits after an active fire of its schedule has ended. `before`: the open fires with that one. */

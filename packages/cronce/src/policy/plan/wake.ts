@@ -30,25 +30,15 @@ export function isEnded({ retiredAt, retirements }: ScheduleState): boolean {
   return retiredAt !== null && retirements?.at(-1)?.renamedTo === undefined
 }
 
-/** When somebody must look at the schedule again, if nothing happens to it; `null`: never. */
+/** When an instance must look at the schedule again, if nothing happens to it; `null`: never. */
 export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
   let earliest = Number.POSITIVE_INFINITY
   const add = (at: Instant): void => {
     earliest = Math.min(earliest, at)
   }
-  for (const { run } of state.open) {
-    if (run?.cancel) add(run.cancel.revokeAt)
-    if (run?.parkedUntil !== undefined) add(run.parkedUntil)
-  }
-  takeTurns(state.open, state.definition.policy, (fire, mayStart) => {
-    if (mayStart && !isFrozen(state, fire)) add(startableAt(fire, now))
-    return false
-  })
+  addOpen(state, now, add)
   if (state.retiredAt !== null) {
-    if (state.backfills.length > 0) add(frozenUntil(state.retiredAt, state.definition.policy))
-    for (const { run, own } of state.open) {
-      if (run === null) add(frozenUntil(state.retiredAt, own?.policy ?? state.definition.policy))
-    }
+    addFrozen(state, state.retiredAt, add)
     if (isEnded(state)) return finite(earliest)
   }
   if (state.pause !== null) {
@@ -62,6 +52,28 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
   if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
   if (canMaterialise(state) || isSpent(state)) add(now)
   return finite(earliest)
+}
+
+/** When runs are revoked, and when waiting fires may start. */
+function addOpen(state: ScheduleState, now: Instant, add: (at: Instant) => void): void {
+  for (const { run } of state.open) {
+    if (run?.cancel) add(run.cancel.revokeAt)
+    if (run?.parkedUntil !== undefined) add(run.parkedUntil)
+  }
+  takeTurns(state.open, state.definition.policy, (fire, mayStart) => {
+    if (mayStart && !isFrozen(state, fire)) add(startableAt(fire, now))
+    return false
+  })
+}
+
+/** When what a retired schedule has frozen ends. */
+function addFrozen(
+  { open, backfills, definition }: ScheduleState,
+  retiredAt: Instant,
+  add: (at: Instant) => void,
+): void {
+  if (backfills.length > 0) add(frozenUntil(retiredAt, definition.policy))
+  for (const { run, own } of open) if (run === null) add(frozenUntil(retiredAt, own?.policy ?? definition.policy))
 }
 
 /** When the waiting fires of a retired schedule end: until then the retirement can be undone. */
