@@ -157,6 +157,43 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     caughtBy: tests(RACES, 'a claim that shared the row of its instance refutes a burial that was decided before it'),
   },
   {
+    name: 'postgres-creation-beside-a-removal',
+    rule: 'P1, P2',
+    breaks:
+      'A schedule that is made while it is removed begins with the numbers of before, so tokens and fires come back.',
+    edits: [
+      edit(
+        'store/postgres/sql/apply.sql',
+        'select * into _name from {schema}._names n where n.key = _name.key for no key update skip locked;\n',
+        '\n',
+      ),
+    ],
+    caughtBy: tests(
+      RACES,
+      'a schedule that is made again while it is removed goes on from its predecessor',
+      'a schedule that is made again while its name is pruned has a name',
+    ),
+  },
+  {
+    name: 'postgres-overtaken-run-begins-a-step',
+    rule: 'P3',
+    breaks: 'A run that is overtaken while it begins a step takes the step from its successor.',
+    edits: [
+      edit('store/postgres/sql/steps.sql', 'p.token < excluded.token and $7', 'p.token <> excluded.token and $7'),
+    ],
+    caughtBy: tests(RACES, 'a run that is overtaken while it begins a step does not take the step from its successor'),
+  },
+  {
+    name: 'postgres-pruned-ends-are-not-missed',
+    rule: 'rule 47',
+    breaks: 'A feed does not hear that ends were deleted before it read them.',
+    edits: [edit('store/postgres/sql/prune.sql', 's.erased_in < e.ended_in);', 's.erased_in < e.ended_in) and false;')],
+    caughtBy: tests(
+      CONFORMANCE,
+      'ends whose records were pruned before they were read are missing, and the page says so',
+    ),
+  },
+  {
     name: 'postgres-forgets-who-ran',
     rule: 'P6',
     breaks: 'The name of an instance is deleted while a line of the history needs it.',

@@ -65,12 +65,6 @@ async function startBench(
     await run.transaction((tx) => tx.query('insert into effects values ($1, $2)', [schedule, dueAt]))
   })
   await app.start()
-  const count = async (): Promise<number> => {
-    const { rows } = await sql
-      .query('select count(*)::int as count from effects')
-      .catch(() => ({ rows: [{ count: 0 }] }))
-    return rows[0].count
-  }
   return {
     url,
     database: new URL(url).pathname.slice(1),
@@ -79,20 +73,30 @@ async function startBench(
     failures,
     reconnect: () => endOthers(server.url, new URL(url).pathname.slice(1)),
     async goesOn() {
-      const before = await count()
-      await until('it goes on', async () => (await count()) > before + 2)
+      const before = await countEffects(sql)
+      await until('it goes on', async () => (await countEffects(sql)) > before + 2)
     },
   }
+}
+
+async function countEffects(sql: pg.Pool): Promise<number> {
+  const { rows } = await sql.query('select count(*)::int as count from effects').catch(() => ({ rows: [{ count: 0 }] }))
+  return rows[0].count
 }
 
 /** Every instant from the first until now has one fire that succeeded, and one row. */
 async function assertEachOnce({ app, sql }: Bench): Promise<void> {
   const { rows: clock } = await sql.query('select floor(extract(epoch from now()) * 1000) as now')
   const now = Number(clock[0].now)
-  await until('everything is over that was due', async () => {
+  const isOver = async (): Promise<boolean> => {
     const { nextAt, open } = await app.schedules.get('pay')
     return nextAt! > now && open.every(({ dueAt }) => dueAt > now)
-  })
+  }
+  // After a long outage hundreds of fires run one after the other: no limit on all of them, only on the next one.
+  while (!(await isOver())) {
+    const before = await countEffects(sql)
+    await until('one more fire is over', async () => (await countEffects(sql)) > before || (await isOver()))
+  }
   const { rows } = await sql.query('select due_at from effects where due_at <= $1 order by due_at', [now])
   const paid = rows.map(({ due_at }) => Number(due_at))
   const fires = await collect(app.fires.all({ schedule: 'pay', order: 'earliest', to: now + 1 }))

@@ -8,6 +8,7 @@ import {
   beat,
   change,
   claim,
+  claimAgain,
   creation,
   DAY_MS,
   definition,
@@ -58,6 +59,64 @@ test('a schedule that was made and removed since is not made again in an old sna
   assert.deepEqual([error.code, error.notApplied], ['STORE_CONFLICT', true])
   const again = await create(store, schedule('a'))
   assert.ok(again.version > state.version && again.tokens >= state.tokens)
+})
+
+test('a schedule that is made again while it is removed goes on from its predecessor', async (context) => {
+  const [remover, ...makers] = await Promise.all([openIn(context), openIn(context), openIn(context)])
+  await join(remover!, 'i')
+  for (let race = 0; race < 400; race++) {
+    const id = `s${race % 20}`
+    const found = (await loadOne(remover!, id)) ?? (await create(remover!, schedule(id)))
+    const claimed = claim(found, { instance: 'i', dueAt: NOON + race * DAY_MS })
+    await applyAll(remover!, [claimed])
+    const state = claimed.state!
+    let isMade = false
+    const making = makers.map(async (maker) => {
+      while (!isMade) if ((await applyOne(maker, creation(schedule(id)))).kind === 'applied') isMade = true
+    })
+    await applyAll(remover!, [removal(state)])
+    await Promise.all(making)
+    const again = (await loadOne(remover!, id))!
+    assert.ok(again.version > state.version && again.tokens >= state.tokens, `race ${race}`)
+  }
+})
+
+test('a schedule that is made again while its name is pruned has a name', async (context) => {
+  const store = await openIn(context)
+  await applyAll(store, [removal(await create(store, schedule('s')))])
+  await pool.query('update cronce._names set gone_at = gone_at - $2 where namespace = $1', [context.name, 2 * DAY_MS])
+  const pruning = await begun(context)
+  await pruning.query(`select cronce._prune_1($1, '100')`, [context.name])
+
+  const making = applyOne(store, creation(schedule('s')))
+  await Promise.race([making, waiting()])
+  await pruning.query('commit')
+
+  assert.equal((await making).kind, 'conflict')
+  await create(store, schedule('s'))
+  assert.ok((await loadOne(store, 's')) !== null)
+})
+
+test('a run that is overtaken while it begins a step does not take the step from its successor', async (context) => {
+  const store = await openIn(context)
+  await join(store, 'old', 'new')
+  const first = claim(await create(store, schedule('s')), { instance: 'old' })
+  await applyAll(store, [first])
+  const fire = { schedule: 's', dueAt: NOON, nonce: '' }
+  const begin = (token: string) => store.step({ kind: 'begin', fire, step: 'charge', token, rerun: true })
+  const release = await barrier(context, 'insert on cronce._steps', `new.token = ${runOf(first).token}`)
+
+  const late = begin(runOf(first).token)
+  await waiting()
+  await applyAll(store, [settlement(first.state!, runOf(first), { fireEnds: null })])
+  const second = claimAgain((await loadOne(store, 's'))!, { instance: 'new' })
+  await applyAll(store, [second])
+  assert.equal((await begin(runOf(second).token)).kind, 'applied')
+  await release()
+
+  assert.notEqual((await late).kind, 'applied')
+  const end = { kind: 'end', fire, step: 'charge', token: runOf(second).token, failed: false, result: 1 } as const
+  assert.equal((await store.step(end)).kind, 'applied')
 })
 
 test('what is written in a transaction of the user wakes its own process when that commits', async (context) => {

@@ -365,7 +365,7 @@ view steps (
 );
 
 function _append(_namespace text, _key bigint, _lines json); -- 537b03fb9da92d9ac3b479c47c02fffc
-function _apply_1(_namespace text, _header text, _changes text); -- 49db780b448e5e8d903c1347b070bd1a
+function _apply_1(_namespace text, _header text, _changes text); -- 22169e95069117f8e677e912fcdd0dbd
 function _beat_1(_namespace text, _beat text); -- f050ef4f25e142e1058106991e559257
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
 function _claim_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text, _fired text, _due_at text, _token text, _started_at text); -- e302ba13497c8b130d0e4b528070c668
@@ -391,7 +391,7 @@ function _lock_names(_namespace text, _changes json); -- c33fc1f98e1e707771ad734
 function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
 function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
 function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
-function _prune_1(_namespace text, _limit text); -- 5c366fc9edd96bd66e82aa43a6acf016
+function _prune_1(_namespace text, _limit text); -- fb9b1ac62bba9bb2e9245884726b1798
 function _renew(_namespace text, _instance text, _lease bigint, _now bigint); -- 0d78a0047e09e27c0c23d458ee0c6094
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854

@@ -53,8 +53,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       postgres: [
         [
           'sql/apply.sql',
-          '        if _name.key is not null and exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;\n',
+          '          if exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;\n',
           '',
+        ],
+        [
+          'sql/apply.sql',
+          'if _name.key is null or exists (select from {schema}._clocks k where k.key = _name.key) then',
+          'if _name.key is null then',
         ],
       ],
       redis: { none: 'the edition of the settings is compared as well' },

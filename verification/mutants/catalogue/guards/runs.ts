@@ -132,13 +132,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['steps.ts', "  if (known?.state === 'done') return done(known)\n", '']],
       sqlite: [['steps.ts', "  if (step?.state === 'done') return { kind: 'done', result: step.result }\n", '']],
-      postgres: [
-        [
-          'sql/steps.sql',
-          "where p.state = 'failed' or (p.state = 'begun'",
-          "where p.state in ('failed', 'done') or (p.state = 'begun'",
-        ],
-      ],
+      postgres: [['sql/steps.sql', "where (p.state = 'failed' and", "where (p.state in ('failed', 'done') and"]],
       redis: [['lua/steps.lua', LUA_BEGIN_DONE, "  if state == 'begun' and by"]],
     },
   },
@@ -151,7 +145,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ['steps.ts', "  if (known?.state === 'begun' && !rerun) return { kind: 'unknown', token: known.token }\n", ''],
       ],
       sqlite: [['steps.ts', "    if (!rerun) return { kind: 'unknown', token: step.token }\n", '']],
-      postgres: [['sql/steps.sql', 'p.token <> excluded.token and $7::text::boolean)', 'p.token <> excluded.token)']],
+      postgres: [['sql/steps.sql', 'p.token < excluded.token and $7::text::boolean)', 'p.token < excluded.token)']],
       redis: [
         ['lua/steps.lua', "  if state == 'begun' and ARGV[7] ~= '1' then return answer({ 'unknown', by }) end\n", ''],
       ],
@@ -164,7 +158,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['steps.ts', "  if (known?.state === 'begun' && known.token === token) return DUPLICATE\n", '']],
       sqlite: [['steps.ts', "    if (step.token === token) return { kind: 'duplicate' }\n", '']],
-      postgres: [['sql/steps.sql', 'p.token <> excluded.token and $7', '$7']],
+      postgres: [['sql/steps.sql', 'p.token < excluded.token and $7', '$7']],
       redis: [['lua/steps.lua', "  if state == 'begun' and by == token then return answer({ 'duplicate' }) end\n", '']],
     },
   },

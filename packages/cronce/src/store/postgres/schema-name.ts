@@ -15,6 +15,9 @@ export function quoteSchema(name: string): string {
   if (/^(pg_|information_schema$)/.test(name)) {
     throw invalid(`The schema "${name}" is PostgreSQL's own.`, `Use another name, such as ${DEFAULT_SCHEMA}.`)
   }
+  if (name.includes("'") || name.includes('$')) {
+    throw invalid(`"${name}" can't be the name of a schema.`, 'Use a name without quotation marks and dollar signs.')
+  }
   return quoteName(name)
 }
 

@@ -803,7 +803,12 @@ begin
       select * into _name from {schema}._names n where n.namespace = _namespace and n.name = _change.id;
       if _change.epoch <> _at.epoch or _at.moved then exit one; end if;
       if _change.version = 0 then
-        if _name.key is not null and exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
+        if _name.key is not null then
+          if exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
+          -- A removal, or a prune of the name, may have been at work when the name was read. Locked, the name is as they left it.
+          select * into _name from {schema}._names n where n.key = _name.key for no key update skip locked;
+          if _name.key is null or exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
+        end if;
         _clock := null;
         _mark := coalesce(_name.mark, {none});
       else
@@ -1359,7 +1364,20 @@ begin
        limit _most
          for update skip locked
     ) e;
-  if _keys is not null then perform {schema}._delete_fires(_keys, _due, _nonces); end if;
+  if _keys is not null then
+    -- A reader of ends that has not read the latest of them is told that its list is not complete.
+    update {schema}._namespaces s
+       set erased_in = e.ended_in
+      from (
+        select h.ended_in
+          from unnest(_keys, _due) as f (key, due_at)
+          join {schema}._history h on h.key = f.key and h.due_at = f.due_at
+         order by h.ended_in desc
+         limit 1
+      ) e
+     where s.namespace = _namespace and (s.erased_in is null or s.erased_in < e.ended_in);
+    perform {schema}._delete_fires(_keys, _due, _nonces);
+  end if;
 
   select array_agg(i.number) into _gone
     from (
@@ -1489,7 +1507,8 @@ begun as (
   select live.key, $3::text::bigint, $4::text, $5::text, 'begun', $6::text::bigint, 'null', live.now, null from live
   on conflict (key, due_at, nonce, step) do update
      set state = 'begun', token = excluded.token, result = 'null', begun_at = excluded.begun_at, ended_at = null
-   where p.state = 'failed' or (p.state = 'begun' and p.token <> excluded.token and $7::text::boolean)
+   -- A run that was overtaken after \`live\` was read takes no step from its successor.
+   where (p.state = 'failed' and p.token <= excluded.token) or (p.state = 'begun' and p.token < excluded.token and $7::text::boolean)
   returning true
 )
 select case when not exists (select from live) then json_build_object('kind', 'stale')

@@ -189,6 +189,21 @@ export function endRules(rule: Rule): void {
     assert.deepEqual([rest.items, rest.complete], [[], true], 'it says so once')
   })
 
+  rule('ends whose records were pruned before they were read are missing, and the page says so', async ({ store }) => {
+    await join(store, 'i')
+    const begun = await position(store)
+    const claimed = claim(await create(store, schedule('s')), { instance: 'i' })
+    await applyAll(store, [claimed])
+    const { now } = await store.load([])
+    await applyAll(store, [settlement(after(claimed), runOf(claimed), { expiresAt: now - 1 })])
+    const read = await endsSince(store, begun)
+    assert.equal((await store.prune(10)).deleted, 1)
+    const missed = await endsSince(store, begun)
+    assert.deepEqual([missed.items, missed.complete], [[], false])
+    const followed = await endsSince(store, read.next)
+    assert.deepEqual([followed.items, followed.complete], [[], true], 'it was read before')
+  })
+
   rule('what is refused ends nothing', async ({ store }) => {
     const state = await create(store, schedule('s'))
     const begun = await position(store)

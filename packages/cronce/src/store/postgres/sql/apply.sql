@@ -124,7 +124,12 @@ begin
       select * into _name from {schema}._names n where n.namespace = _namespace and n.name = _change.id;
       if _change.epoch <> _at.epoch or _at.moved then exit one; end if;
       if _change.version = 0 then
-        if _name.key is not null and exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
+        if _name.key is not null then
+          if exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
+          -- A removal, or a prune of the name, may have been at work when the name was read. Locked, the name is as they left it.
+          select * into _name from {schema}._names n where n.key = _name.key for no key update skip locked;
+          if _name.key is null or exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
+        end if;
         _clock := null;
         _mark := coalesce(_name.mark, {none});
       else

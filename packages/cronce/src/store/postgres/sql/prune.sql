@@ -36,7 +36,20 @@ begin
        limit _most
          for update skip locked
     ) e;
-  if _keys is not null then perform {schema}._delete_fires(_keys, _due, _nonces); end if;
+  if _keys is not null then
+    -- A reader of ends that has not read the latest of them is told that its list is not complete.
+    update {schema}._namespaces s
+       set erased_in = e.ended_in
+      from (
+        select h.ended_in
+          from unnest(_keys, _due) as f (key, due_at)
+          join {schema}._history h on h.key = f.key and h.due_at = f.due_at
+         order by h.ended_in desc
+         limit 1
+      ) e
+     where s.namespace = _namespace and (s.erased_in is null or s.erased_in < e.ended_in);
+    perform {schema}._delete_fires(_keys, _due, _nonces);
+  end if;
 
   select array_agg(i.number) into _gone
     from (

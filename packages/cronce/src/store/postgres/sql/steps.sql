@@ -13,7 +13,8 @@ begun as (
   select live.key, $3::text::bigint, $4::text, $5::text, 'begun', $6::text::bigint, 'null', live.now, null from live
   on conflict (key, due_at, nonce, step) do update
      set state = 'begun', token = excluded.token, result = 'null', begun_at = excluded.begun_at, ended_at = null
-   where p.state = 'failed' or (p.state = 'begun' and p.token <> excluded.token and $7::text::boolean)
+   -- A run that was overtaken after `live` was read takes no step from its successor.
+   where (p.state = 'failed' and p.token <= excluded.token) or (p.state = 'begun' and p.token < excluded.token and $7::text::boolean)
   returning true
 )
 select case when not exists (select from live) then json_build_object('kind', 'stale')
