@@ -128,7 +128,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     rule: 'all changes of a claimant that is not live are refused',
     stores: {
       memory: [['apply.ts', '    if (!isLive) return NOT_LIVE\n', '']],
-      sqlite: [['store.ts', "      if (!isLive) return { kind: 'not-live' }\n", '']],
+      sqlite: [['store.ts', "    if (!isLive) return { kind: 'not-live' }\n", '']],
       postgres: [['sql/apply.sql', 'if _claimant.number = 0 then', 'if false then']],
       redis: [
         [
