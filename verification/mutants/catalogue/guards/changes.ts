@@ -375,7 +375,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'const twin = findTwin(change)', 'const twin = null']],
       sqlite: [['apply.ts', '    if (isTwice) return fireIn(change, fire)\n', '']],
-      postgres: [['store.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
+      postgres: [['change-writer.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
       redis: [['store.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
     },
   },
@@ -394,7 +394,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', "(one.nonce !== '' || one.dueAt === other.dueAt)", "one.nonce !== ''"]],
       postgres: [
         [
-          'store.ts',
+          'change-writer.ts',
           'changes.map(findTwin)',
           "changes.map((change) => change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change))",
         ],
