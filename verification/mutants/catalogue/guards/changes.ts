@@ -376,7 +376,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: [['apply.ts', 'const twin = findTwin(change)', 'const twin = null']],
       sqlite: [['apply.ts', '    if (isTwice) return fireIn(change, fire)\n', '']],
       postgres: [['change-writer.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
-      redis: [['store.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
+      redis: [['change-writer.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
     },
   },
   {
@@ -401,7 +401,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       ],
       redis: [
         [
-          'store.ts',
+          'change-writer.ts',
           'batch.map(findTwin)',
           "batch.map((change) => change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change))",
         ],
