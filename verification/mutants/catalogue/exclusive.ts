@@ -149,7 +149,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     name: 'key-without-memory',
     rule: 'P1',
     breaks: 'Every call of a key is another one.',
-    edits: [edit('app/once.ts', 'nonce: key, ', 'nonce: parts.newId(), ', 2)],
+    edits: [edit('app/once.ts', 'nonce: key, ', 'nonce: this.#parts.newId(), ', 2)],
     caughtBy: {
       judge: 'tests',
       file: EXCLUSIVE,

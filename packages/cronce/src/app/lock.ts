@@ -60,35 +60,26 @@ const NAME_LIMIT = 180
 type Work<Value> = (lock: Lock) => Value | Promise<Value>
 
 export function makeLocks<Tx>(parts: ExclusiveParts<Tx>): Locks {
-  const line = new WaitingLine()
+  const sections = new LockSections(parts)
+  return {
+    lock: <Value>(name: string, first: unknown, second?: unknown) =>
+      parts.keepAlive(() => sections.acquire<Value>(name, first, second)),
+    tryLock: <Value>(name: string, work: unknown) => parts.keepAlive(() => sections.tryOnce<Value>(name, work)),
+  }
+}
 
-  const begin = <Value>(engine: Instance<Tx>, name: string, work: Work<Value>): Promise<Begun<Value>> => {
-    const wanted = {
-      schedule: `${LOCK_JOB}:${name}`,
-      definition: exclusiveDefinition(LOCK_JOB, DAY_MS),
-      ...{ dueAt: null, nonce: parts.newId(), beside: false },
-    }
-    demandLasting(engine, `The section of the lock ${JSON.stringify(name)}`)
-    return engine.take(wanted, 'section', async (handle) => work(lockOf(name, handle)))
+/** Runs the exclusive sections of one app. Callers of this process that want the same lock wait in line. */
+class LockSections<Tx> {
+  readonly #parts: ExclusiveParts<Tx>
+  readonly #line = new WaitingLine()
+
+  constructor(parts: ExclusiveParts<Tx>) {
+    this.#parts = parts
   }
 
-  /** One try. */
-  const attempt = async <Value>(engine: Instance<Tx>, name: string, work: Work<Value>): Promise<Tried<Value>> => {
-    const begun = await begin(engine, name, work)
-    if (begun.kind === 'refused') throw refusedError(begun)
-    if (begun.kind !== 'begun') return { acquired: false, holder: holderOf(begun) }
-    const finished = await begun.ended
-    if (finished.kind === 'unbegun') return { acquired: false, holder: null }
-    const isKept = finished.kind !== 'over' && finished.settled === 'settled'
-    if (isKept && finished.kind === 'done') return { acquired: true, value: finished.value }
-    if (isKept && finished.kind === 'threw') throw finished.error
-    throw new CronceError('LOCK_LOST', `The lock ${JSON.stringify(name)} was lost before its section ended.`, {
-      hint: 'Somebody else may have been in it: check lock.token where you write, and stop when lock.signal is aborted.',
-      ...(finished.kind === 'threw' ? { cause: finished.error } : {}),
-    })
-  }
-
-  const acquire = async <Value>(name: string, first: unknown, second?: unknown): Promise<Value> => {
+  async acquire<Value>(name: string, first: unknown, second?: unknown): Promise<Value> {
+    const parts = this.#parts
+    const line = this.#line
     const id = readName('lock', name, NAME_LIMIT)
     const work = readWork<Value>(second ?? first)
     const { waitMs, signal } = readOptions(second === undefined ? {} : first)
@@ -97,15 +88,15 @@ export function makeLocks<Tx>(parts: ExclusiveParts<Tx>): Locks {
     if (isWithin(line, id)) throw nested(id)
     const turn = line.join(id)
     try {
-      // Whose time is up has its one try all the same: then it can say who has the lock.
+      // A caller whose time is up still has its one attempt: then the error can name the holder.
       await untilTurn(parts, engine, turn, until, signal)
       for (let tries = 0; ; tries++) {
         signal?.throwIfAborted()
         const since = engine.wakeUps
-        // Who does not wait has one attempt, which takes as long as the store takes.
+        // A caller that does not wait has one attempt, which takes as long as the store takes.
         const ms = waitMs === 0 ? Number.POSITIVE_INFINITY : until - parts.mono()
         const tried = await begunInTime(parts, { ms, signal, late: () => silent(id) }, (begin) =>
-          attempt(engine, id, (lock) => {
+          this.#attempt(engine, id, (lock) => {
             begin()
             return enter(line, id, () => work(signal === undefined ? lock : within(lock, signal)))
           }),
@@ -120,15 +111,35 @@ export function makeLocks<Tx>(parts: ExclusiveParts<Tx>): Locks {
     }
   }
 
-  return {
-    lock: <Value>(name: string, first: unknown, second?: unknown) =>
-      parts.keepAlive(() => acquire<Value>(name, first, second)),
-    tryLock: <Value>(name: string, work: unknown) =>
-      parts.keepAlive(async (): Promise<Tried<Value>> => {
-        const id = readName('lock', name, NAME_LIMIT)
-        const section = readWork<Value>(work)
-        return attempt(parts.engine(), id, (lock) => enter(line, id, () => section(lock)))
-      }),
+  async tryOnce<Value>(name: string, work: unknown): Promise<Tried<Value>> {
+    const id = readName('lock', name, NAME_LIMIT)
+    const section = readWork<Value>(work)
+    return this.#attempt(this.#parts.engine(), id, (lock) => enter(this.#line, id, () => section(lock)))
+  }
+
+  async #attempt<Value>(engine: Instance<Tx>, name: string, work: Work<Value>): Promise<Tried<Value>> {
+    const begun = await this.#begin(engine, name, work)
+    if (begun.kind === 'refused') throw refusedError(begun)
+    if (begun.kind !== 'begun') return { acquired: false, holder: holderOf(begun) }
+    const finished = await begun.ended
+    if (finished.kind === 'unbegun') return { acquired: false, holder: null }
+    const isKept = finished.kind !== 'over' && finished.settled === 'settled'
+    if (isKept && finished.kind === 'done') return { acquired: true, value: finished.value }
+    if (isKept && finished.kind === 'threw') throw finished.error
+    throw new CronceError('LOCK_LOST', `The lock ${JSON.stringify(name)} was lost before its section ended.`, {
+      hint: 'Somebody else may have been in it: check lock.token where you write, and stop when lock.signal is aborted.',
+      ...(finished.kind === 'threw' ? { cause: finished.error } : {}),
+    })
+  }
+
+  #begin<Value>(engine: Instance<Tx>, name: string, work: Work<Value>): Promise<Begun<Value>> {
+    const wanted = {
+      schedule: `${LOCK_JOB}:${name}`,
+      definition: exclusiveDefinition(LOCK_JOB, DAY_MS),
+      ...{ dueAt: null, nonce: this.#parts.newId(), beside: false },
+    }
+    demandLasting(engine, `The section of the lock ${JSON.stringify(name)}`)
+    return engine.take(wanted, 'section', async (handle) => work(lockOf(name, handle)))
   }
 }
 

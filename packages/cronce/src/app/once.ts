@@ -73,57 +73,27 @@ interface Looked {
 }
 
 export function makeOnce<Tx>(parts: ExclusiveParts<Tx>, store: Store<Tx>): Once {
-  const line = new WaitingLine()
+  const keys = new OnceKeys(parts, store)
+  const once = (name: string, first: unknown, second?: unknown) =>
+    parts.keepAlive(() => keys.obtain(name, first, second))
+  // Its result was stored as JSON, and its work was typed to return nothing that JSON would change.
+  return { once: once as Once['once'] }
+}
 
-  /** Do it, if nobody else is at it. `again`: what came to nothing, and is to be done now. */
-  const attempt = async (
-    engine: Instance<Tx>,
-    key: string,
-    options: Options,
-    work: () => unknown,
-    again: FireRecord | null,
-    begin: () => void,
-  ): Promise<Looked['result']> => {
-    const wanted = {
-      ...{ schedule: scheduleOf(key, options), definition: exclusiveDefinition(ONCE_JOB, options.ttlMs) },
-      ...{ dueAt: null, nonce: key, beside: true },
-      ...(again === null ? {} : { again }),
-    }
-    demandLasting(engine, JSON.stringify(key))
-    const begun = await engine.take(wanted, 'section', async (handle) => {
-      begin()
-      return doOnce(key, handle, () => enter(line, placeOf(key, options), work), options)
-    })
-    if (begun.kind === 'begun') return resultFrom(key, await begun.ended)
-    if (begun.kind === 'refused') throw refusedError(begun)
-    return null
+/** Does the work of idempotency keys. Callers of this process that want the same key wait in line. */
+class OnceKeys<Tx> {
+  readonly #parts: ExclusiveParts<Tx>
+  readonly #store: Store<Tx>
+  readonly #line = new WaitingLine()
+
+  constructor(parts: ExclusiveParts<Tx>, store: Store<Tx>) {
+    this.#parts = parts
+    this.#store = store
   }
 
-  /** What is on record: to read is cheap, and mostly it is done. */
-  const find = async (key: string, options: Options): Promise<FireRecord | null> => {
-    const query = { schedule: scheduleOf(key, options), nonce: key, after: null, limit: 1 }
-    return (await listFires(store, query)).items[0] ?? null
-  }
-
-  /** `null`: it was done, and a store that forgot what it had acknowledged does not know what it came to. */
-  const resultOf = async (key: string, fire: FireRecord): Promise<Looked['result']> => {
-    const steps = await store.listSteps(fire)
-    const known = steps.find(({ step, state }) => step === STEP && state === 'done')
-    if (known === undefined) return null
-    const problem = refusalIn(known.result)
-    if (problem !== null) throw new ResultRefused(nameOf(key), problem)
-    return { value: copyJson(known.result) }
-  }
-
-  const look = async (key: string, options: Options): Promise<Looked> => {
-    const known = await find(key, options)
-    const isDone = known?.ending?.outcome === 'succeeded'
-    const result = isDone ? await resultOf(key, known) : null
-    if (isDone && result === null && !options.rerun) throw resultLost(key)
-    return { known, result }
-  }
-
-  const obtain = async (name: string, first: unknown, second?: unknown): Promise<Json> => {
+  async obtain(name: string, first: unknown, second?: unknown): Promise<Json> {
+    const parts = this.#parts
+    const line = this.#line
     const key = readName('key', name)
     const work = readWork(second ?? first)
     const options = readOptions(second === undefined ? {} : first)
@@ -139,15 +109,15 @@ export function makeOnce<Tx>(parts: ExclusiveParts<Tx>, store: Store<Tx>): Once 
       return begunInTime(parts, { ms, signal, late: () => silent(key) }, ask)
     }
     let since = engine.wakeUps
-    let looked = await inTime(() => look(key, options))
+    let looked = await inTime(() => this.#look(key, options))
     if (looked.result !== null) return looked.result.value
     const lookAgain = (): Promise<Looked> => {
       demandLasting(engine, JSON.stringify(key))
       signal?.throwIfAborted()
       since = engine.wakeUps
-      return inTime(() => look(key, options))
+      return inTime(() => this.#look(key, options))
     }
-    // Of those who want it in this process one asks at a time, and does it if nobody else does.
+    // Of the callers in this process one at a time asks the store, and does the work if no peer does it.
     const turn = line.join(place)
     try {
       if (!turn.aborted) {
@@ -156,9 +126,10 @@ export function makeOnce<Tx>(parts: ExclusiveParts<Tx>, store: Store<Tx>): Once 
       }
       for (let tries = 0; looked.result === null; tries++) {
         const { known } = looked
-        // Nobody has begun it, or it came to nothing: whoever comes next does it.
+        // A fire that ended without a result is done again. An open one is a peer's.
         const again = known?.ending ? known : null
-        const done = turn.aborted ? await inTime((begin) => attempt(engine, key, options, work, again, begin)) : null
+        const attempt = (begin: () => void) => this.#attempt(engine, key, options, work, again, begin)
+        const done = turn.aborted ? await inTime(attempt) : null
         if (done !== null) return done.value
         const leftMs = until - parts.mono()
         if (leftMs <= 0) throw busy(key)
@@ -170,9 +141,54 @@ export function makeOnce<Tx>(parts: ExclusiveParts<Tx>, store: Store<Tx>): Once 
       line.leave(place, turn)
     }
   }
-  const once = (name: string, first: unknown, second?: unknown) => parts.keepAlive(() => obtain(name, first, second))
-  // Its result was stored as JSON, and its work was typed to return nothing that JSON would change.
-  return { once: once as Once['once'] }
+
+  /** Does the work, unless another caller is doing it. `again`: the fire that ended without a result, and is to be done now. */
+  async #attempt(
+    engine: Instance<Tx>,
+    key: string,
+    options: Options,
+    work: () => unknown,
+    again: FireRecord | null,
+    begin: () => void,
+  ): Promise<Looked['result']> {
+    const wanted = {
+      ...{ schedule: scheduleOf(key, options), definition: exclusiveDefinition(ONCE_JOB, options.ttlMs) },
+      ...{ dueAt: null, nonce: key, beside: true },
+      ...(again === null ? {} : { again }),
+    }
+    demandLasting(engine, JSON.stringify(key))
+    const begun = await engine.take(wanted, 'section', async (handle) => {
+      begin()
+      return doOnce(key, handle, () => enter(this.#line, placeOf(key, options), work), options)
+    })
+    if (begun.kind === 'begun') return resultFrom(key, await begun.ended)
+    if (begun.kind === 'refused') throw refusedError(begun)
+    return null
+  }
+
+  async #look(key: string, options: Options): Promise<Looked> {
+    const known = await this.#find(key, options)
+    const isDone = known?.ending?.outcome === 'succeeded'
+    const result = isDone ? await this.#resultOf(key, known) : null
+    if (isDone && result === null && !options.rerun) throw resultLost(key)
+    return { known, result }
+  }
+
+  /** The fire of the key, if there is one. Reading is cheap, and mostly the work is done already. */
+  async #find(key: string, options: Options): Promise<FireRecord | null> {
+    const query = { schedule: scheduleOf(key, options), nonce: key, after: null, limit: 1 }
+    return (await listFires(this.#store, query)).items[0] ?? null
+  }
+
+  /** `null`: the work was done, but the store has lost the acknowledged result. */
+  async #resultOf(key: string, fire: FireRecord): Promise<Looked['result']> {
+    const steps = await this.#store.listSteps(fire)
+    const known = steps.find(({ step, state }) => step === STEP && state === 'done')
+    if (known === undefined) return null
+    const problem = refusalIn(known.result)
+    if (problem !== null) throw new ResultRefused(nameOf(key), problem)
+    return { value: copyJson(known.result) }
+  }
 }
 
 /** Many keys share a schedule, and many schedules share the keys: one would be everybody's bottleneck. */

@@ -14,3 +14,10 @@ export class StoreError extends CronceError {
     this.notApplied = notApplied
   }
 }
+
+/** The error of a later write of a call whose earlier writes are committed: it must not say that nothing was written. */
+export function partlyApplied(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error
+  const { code, message, hint } = error
+  return new StoreError(code, message, { hint, cause: error, notApplied: false })
+}

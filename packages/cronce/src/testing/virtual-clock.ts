@@ -16,80 +16,94 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** Time moves on although something still pauses: it fails again and again, and only time may help. */
-const PAUSES_LONGEST_TURNS = 10_000
+/** After this many turns of the event loop time moves on although a caller still pauses: it may keep failing until it does. */
+const MAX_PAUSE_TURNS = 10_000
 
 /** `settled`: resolves when what was woken has done all it can at this moment. */
 export function virtualClock(start: number, settled: () => Promise<void> = turn): VirtualClock {
-  let mono = 0
-  let offset = start
-  let count = 0
-  let sleepers: Sleeper[] = []
-  let pausing = 0
+  return new ManualClock(start, settled)
+}
 
-  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+/** Methods are properties of the object: the engine calls `sleep` and the readings without it, and tests spread a clock. */
+class ManualClock implements VirtualClock {
+  readonly #settled: () => Promise<void>
+  #mono = 0
+  /** Between the wall clock and the monotonic one. */
+  #offset: number
+  #count = 0
+  #sleepers: Sleeper[] = []
+  #pausing = 0
+
+  constructor(start: number, settled: () => Promise<void>) {
+    this.#offset = start
+    this.#settled = settled
+  }
+
+  get sleeping(): number {
+    return this.#sleepers.length
+  }
+
+  readonly wall = (): number => this.#mono + this.#offset
+
+  readonly mono = (): number => this.#mono
+
+  readonly boot = (): number => this.#mono
+
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (ms <= 0 || signal?.aborted === true) return Promise.resolve()
     return new Promise((resolve) => {
       const wake = (): void => {
-        sleepers = sleepers.filter((other) => other !== sleeper)
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
         signal?.removeEventListener('abort', wake)
         resolve()
       }
       // Whole milliseconds: fractions would only make longer logs.
-      const sleeper: Sleeper = { at: mono + Math.ceil(ms), number: count++, wake }
-      sleepers.push(sleeper)
+      const sleeper: Sleeper = { at: this.#mono + Math.ceil(ms), number: this.#count++, wake }
+      this.#sleepers.push(sleeper)
       signal?.addEventListener('abort', wake, { once: true })
     })
   }
 
   /** One turn of the event loop for each millisecond: takes no virtual time, and keeps competitors apart. */
-  const pause = async (ms: number, signal?: AbortSignal): Promise<void> => {
-    pausing++
+  readonly pause = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    this.#pausing++
     for (let left = ms; left > 0 && signal?.aborted !== true; left--) await nextTurn()
-    pausing--
+    this.#pausing--
   }
 
-  const earliest = (): Sleeper | undefined =>
-    sleepers.reduce<Sleeper | undefined>(
+  readonly step = (ms: number): void => {
+    this.#offset += ms
+  }
+
+  readonly advance = async (ms: number): Promise<void> => {
+    const target = this.#mono + ms
+    await this.#allSettled()
+    for (let next = this.#earliest(); next !== undefined && next.at <= target; next = this.#earliest()) {
+      this.#mono = Math.max(this.#mono, next.at)
+      next.wake()
+      await this.#allSettled()
+    }
+    this.#mono = Math.max(this.#mono, target)
+    await this.#allSettled()
+  }
+
+  #earliest(): Sleeper | undefined {
+    return this.#sleepers.reduce<Sleeper | undefined>(
       (first, next) =>
         first === undefined || next.at < first.at || (next.at === first.at && next.number < first.number)
           ? next
           : first,
       undefined,
     )
-
-  /** All work of this moment is done, further attempts after a pause included. */
-  const allSettled = async (): Promise<void> => {
-    await settled()
-    for (let turns = 0; pausing > 0 && turns < PAUSES_LONGEST_TURNS; turns++) {
-      await nextTurn()
-      if (pausing === 0) await settled()
-    }
   }
 
-  return {
-    wall: () => mono + offset,
-    mono: () => mono,
-    boot: () => mono,
-    sleep,
-    pause,
-    step(ms) {
-      offset += ms
-    },
-    async advance(ms) {
-      const target = mono + ms
-      await allSettled()
-      for (let next = earliest(); next !== undefined && next.at <= target; next = earliest()) {
-        mono = Math.max(mono, next.at)
-        next.wake()
-        await allSettled()
-      }
-      mono = Math.max(mono, target)
-      await allSettled()
-    },
-    get sleeping() {
-      return sleepers.length
-    },
+  /** All work of this moment is done, further attempts after a pause included. */
+  async #allSettled(): Promise<void> {
+    await this.#settled()
+    for (let turns = 0; this.#pausing > 0 && turns < MAX_PAUSE_TURNS; turns++) {
+      await nextTurn()
+      if (this.#pausing === 0) await this.#settled()
+    }
   }
 }
 

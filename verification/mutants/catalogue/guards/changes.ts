@@ -133,7 +133,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     rule: 'all changes of a claimant that is not live are refused',
     stores: {
       memory: [['apply.ts', '    if (!isLive) return NOT_LIVE\n', '']],
-      sqlite: [['store.ts', "      if (!isLive) return { kind: 'not-live' }\n", '']],
+      sqlite: [['store.ts', "    if (!isLive) return { kind: 'not-live' }\n", '']],
       postgres: [['sql/apply.sql', 'if _claimant.number = 0 then', 'if false then']],
       redis: [
         [
@@ -380,8 +380,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'const twin = findTwin(change)', 'const twin = null']],
       sqlite: [['apply.ts', '    if (isTwice) return fireIn(change, fire)\n', '']],
-      postgres: [['store.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
-      redis: [['store.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
+      postgres: [['change-writer.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
+      redis: [['change-writer.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
     },
   },
   {
@@ -399,14 +399,14 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', "(one.nonce !== '' || one.dueAt === other.dueAt)", "one.nonce !== ''"]],
       postgres: [
         [
-          'store.ts',
+          'change-writer.ts',
           'changes.map(findTwin)',
           "changes.map((change) => change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change))",
         ],
       ],
       redis: [
         [
-          'store.ts',
+          'change-writer.ts',
           'batch.map(findTwin)',
           "batch.map((change) => change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change))",
         ],

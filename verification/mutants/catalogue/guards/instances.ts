@@ -251,8 +251,8 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       memory: [
         [
           'store.ts',
-          '(space().data.apps.get(app.name)?.version ?? 0) === app.version - 1',
-          '(space().data.apps.get(app.name)?.version ?? app.version - 1) === app.version - 1',
+          '(this.#space().data.apps.get(app.name)?.version ?? 0) === app.version - 1',
+          '(this.#space().data.apps.get(app.name)?.version ?? app.version - 1) === app.version - 1',
         ],
       ],
       sqlite: { none: 'an update of no row' },

@@ -1,4 +1,4 @@
-import type { Store, Transacted, Transaction } from '../store.ts'
+import type { Store, StoreInfo, Transacted, Transaction } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { applyChanges } from './apply.ts'
 import type { Core } from './core.ts'
@@ -19,114 +19,179 @@ import {
   within,
 } from './transaction.ts'
 
-/** One opening of a namespace. Every method does its work in one go before it first waits: that is all its atomicity. */
 export function openStore(core: Core, namespace: string): Store<MemoryTransaction> {
-  let isClosed = false
-  core.space(namespace)
-  const watches = new Set<() => void>()
-  let epoch = core.data.epoch
-  /** How much was written when this opening last wrote something. */
-  let writesSeen = 0
-  let lostIn = 0
-  const space = (): Space => {
-    if (isClosed) throw new StoreError('STORE_CLOSED', 'This store was closed.', { hint: 'Open it again.' })
-    const own = core.space(namespace)
-    if (own.epoch !== epoch) {
-      if (writesSeen > own.writesBefore) lostIn = own.epoch
-      epoch = own.epoch
-      writesSeen = own.writesBefore
+  return new MemoryStore(core, namespace)
+}
+
+/**
+ * One opening of a namespace. A method is atomic because it does all its work before it first awaits anything.
+ * Methods are properties of the object, so that a wrapper can spread a store and replace some of them.
+ */
+class MemoryStore implements Store<MemoryTransaction> {
+  readonly info: StoreInfo
+  readonly #core: Core
+  readonly #namespace: string
+  readonly #watches = new Set<() => void>()
+  #isClosed = false
+  #epoch: number
+  /** The store's count of writes after the last write of this opening. */
+  #writesSeen = 0
+  /** The epoch that began without writes which were acknowledged to this opening. 0: none. */
+  #lostIn = 0
+
+  constructor(core: Core, namespace: string) {
+    core.space(namespace)
+    this.#core = core
+    this.#namespace = namespace
+    this.#epoch = core.data.epoch
+    this.info = infoOf(core)
+  }
+
+  readonly load: Store<MemoryTransaction>['load'] = async (ids, { tx } = {}) => {
+    const core = this.#core
+    const look = () => loadFrom(this.#space(), ids)
+    const schedules = tx === undefined ? look() : within(core, findTransaction(core, tx), look)
+    return { now: core.now(), epoch: core.data.epoch, schedules }
+  }
+
+  readonly due: Store['due'] = async (query) => findDue(this.#space(), this.#core.now(), query)
+
+  readonly apply: Store<MemoryTransaction>['apply'] = async (changes, { tx, claimant, app, wake = false } = {}) => {
+    const core = this.#core
+    const namespace = this.#namespace
+    const own = this.#space()
+    if (tx !== undefined) {
+      return applyWithin(core, findTransaction(core, tx), { namespace, changes, claimant, app, wake })
+    }
+    const now = core.now()
+    const results = applyChanges(own, now, changes, { claimant, app })
+    if (results.some(({ kind }) => kind === 'applied')) this.#countWrite(own)
+    if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
+    return { now, renewed: claimant !== undefined && results[0]?.kind !== 'not-live', results }
+  }
+
+  readonly beat: Store['beat'] = async (given) => {
+    const own = this.#space()
+    const answer = beat(own, this.#core.now(), given, own.epoch === this.#lostIn)
+    const isSettled = answer.alive && given.settled !== undefined && settle(own, given.instance.id, given.settled)
+    if (given.join) this.#countWrite(own)
+    if (given.join || given.wake === true || isSettled || given.instance.state === 'left') this.#wake()
+    return answer
+  }
+
+  readonly mark: Store['mark'] = async (given) => {
+    const isMarked = mark(this.#space(), this.#core.now(), given)
+    if (isMarked && given.kind === 'drain') this.#wake()
+    return isMarked
+  }
+
+  readonly step: Store['step'] = async (command) => {
+    const answer = step(this.#space(), this.#core.now(), command)
+    if (answer.kind === 'applied') this.#countWrite(this.#space())
+    return answer
+  }
+
+  readonly annotate: Store['annotate'] = async (notes) => ({ stale: annotate(this.#space(), notes) })
+
+  readonly transact: Store<MemoryTransaction>['transact'] = async (transaction) => {
+    const answer = await transact(this.#core, () => this.#space(), transaction)
+    if (answer.kind === 'committed') this.#countWrite(this.#space())
+    return answer
+  }
+
+  readonly loadApp: Store['loadApp'] = async (name) => ({
+    now: this.#core.now(),
+    app: this.#space().data.apps.get(name) ?? null,
+  })
+
+  readonly saveApp: Store['saveApp'] = async (app) => {
+    const isNext = (this.#space().data.apps.get(app.name)?.version ?? 0) === app.version - 1
+    if (isNext) setApp(this.#space(), app)
+    return isNext
+  }
+
+  readonly listSchedules: Store['listSchedules'] = async (query) =>
+    listSchedules(this.#space(), this.#core.now(), query)
+
+  readonly listRecords: Store['listRecords'] = async (query) => listRecords(this.#space(), this.#core.now(), query)
+
+  readonly listLatest: Store['listLatest'] = async (query) => ({
+    now: this.#core.now(),
+    fires: listLatest(this.#space(), query),
+  })
+
+  readonly countFires: Store['countFires'] = async (query) => ({
+    now: this.#core.now(),
+    hours: countFires(this.#space(), query),
+  })
+
+  readonly listEnds: Store['listEnds'] = async (query) => listEnds(this.#space(), this.#core.now(), query)
+
+  readonly listSteps: Store['listSteps'] = async (fire) => listSteps(this.#space(), fire)
+
+  readonly listInstances: Store['listInstances'] = async (query) => ({
+    now: this.#core.now(),
+    instances: listInstances(this.#space(), this.#core.now(), query),
+  })
+
+  readonly prune: Store['prune'] = async (limit, schedule) => {
+    const own = this.#space()
+    return {
+      deleted: schedule === undefined ? prune(own, this.#core.now(), limit) : pruneSchedule(own, schedule, limit),
+    }
+  }
+
+  readonly watch: Store['watch'] = (listener) => {
+    const stop = this.#core.watch(this.#namespace, listener)
+    this.#watches.add(stop)
+    return () => {
+      this.#watches.delete(stop)
+      stop()
+    }
+  }
+
+  readonly probe: Store['probe'] = async () => []
+
+  readonly close: Store['close'] = async () => {
+    this.#isClosed = true
+    for (const stop of this.#watches) stop()
+    this.#watches.clear()
+  }
+
+  /** The data of the namespace. Throws after `close`. If the epoch has moved, notes whether writes of this opening were lost. */
+  #space(): Space {
+    if (this.#isClosed) throw new StoreError('STORE_CLOSED', 'This store was closed.', { hint: 'Open it again.' })
+    const own = this.#core.space(this.#namespace)
+    if (own.epoch !== this.#epoch) {
+      if (this.#writesSeen > own.writesBefore) this.#lostIn = own.epoch
+      this.#epoch = own.epoch
+      this.#writesSeen = own.writesBefore
     }
     return own
   }
-  const wrote = ({ data }: Space): void => {
-    if (!core.losesWrites) return
+
+  #countWrite({ data }: Space): void {
+    if (!this.#core.losesWrites) return
     data.writes = (data.writes ?? 0) + 1
-    writesSeen = data.writes
+    this.#writesSeen = data.writes
   }
+
+  #wake(): void {
+    this.#core.wake(this.#namespace)
+  }
+}
+
+function infoOf(core: Core): StoreInfo {
   return {
-    get info() {
-      return {
-        name: 'memory',
-        epoch: core.data.epoch,
-        transactions: true,
-        probes: false,
-        losesWrites: core.losesWrites,
-        freeWakes: true,
-        leaseClock: 'boot' as const,
-      }
+    name: 'memory',
+    get epoch() {
+      return core.data.epoch
     },
-    async load(ids, { tx } = {}) {
-      const look = () => loadFrom(space(), ids)
-      const schedules = tx === undefined ? look() : within(core, findTransaction(core, tx), look)
-      return { now: core.now(), epoch: core.data.epoch, schedules }
-    },
-    due: async (query) => findDue(space(), core.now(), query),
-    async apply(changes, { tx, claimant, app, wake = false } = {}) {
-      const own = space()
-      if (tx !== undefined) {
-        return applyWithin(core, findTransaction(core, tx), { namespace, changes, claimant, app, wake })
-      }
-      const now = core.now()
-      const results = applyChanges(own, now, changes, { claimant, app })
-      if (results.some(({ kind }) => kind === 'applied')) wrote(own)
-      if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
-      return { now, renewed: claimant !== undefined && results[0]?.kind !== 'not-live', results }
-    },
-    async beat(given) {
-      const own = space()
-      const answer = beat(own, core.now(), given, own.epoch === lostIn)
-      const isSettled = answer.alive && given.settled !== undefined && settle(own, given.instance.id, given.settled)
-      if (given.join) wrote(own)
-      if (given.join || given.wake === true || isSettled || given.instance.state === 'left') core.wake(namespace)
-      return answer
-    },
-    async mark(given) {
-      const isMarked = mark(space(), core.now(), given)
-      if (isMarked && given.kind === 'drain') core.wake(namespace)
-      return isMarked
-    },
-    async step(command) {
-      const answer = step(space(), core.now(), command)
-      if (answer.kind === 'applied') wrote(space())
-      return answer
-    },
-    annotate: async (notes) => ({ stale: annotate(space(), notes) }),
-    async transact(transaction) {
-      const answer = await transact(core, space, transaction)
-      if (answer.kind === 'committed') wrote(space())
-      return answer
-    },
-    loadApp: async (name) => ({ now: core.now(), app: space().data.apps.get(name) ?? null }),
-    async saveApp(app) {
-      const isNext = (space().data.apps.get(app.name)?.version ?? 0) === app.version - 1
-      if (isNext) setApp(space(), app)
-      return isNext
-    },
-    listSchedules: async (query) => listSchedules(space(), core.now(), query),
-    listRecords: async (query) => listRecords(space(), core.now(), query),
-    listLatest: async (query) => ({ now: core.now(), fires: listLatest(space(), query) }),
-    countFires: async (query) => ({ now: core.now(), hours: countFires(space(), query) }),
-    listEnds: async (query) => listEnds(space(), core.now(), query),
-    listSteps: async (fire) => listSteps(space(), fire),
-    listInstances: async (query) => ({ now: core.now(), instances: listInstances(space(), core.now(), query) }),
-    async prune(limit, schedule) {
-      const own = space()
-      return { deleted: schedule === undefined ? prune(own, core.now(), limit) : pruneSchedule(own, schedule, limit) }
-    },
-    watch(listener) {
-      const stop = core.watch(namespace, listener)
-      watches.add(stop)
-      return () => {
-        watches.delete(stop)
-        stop()
-      }
-    },
-    probe: async () => [],
-    async close() {
-      isClosed = true
-      for (const stop of watches) stop()
-      watches.clear()
-    },
+    transactions: true,
+    probes: false,
+    losesWrites: core.losesWrites,
+    freeWakes: true,
+    leaseClock: 'boot',
   }
 }
 
@@ -150,7 +215,7 @@ async function transact<Value>(
     throw error
   }
   const now = core.now()
-  // Others have moved on while it worked, so all is asked again, and from here on nobody can come in between.
+  // Other calls may have written while `work` ran, so the run is checked again. From here on nothing awaits.
   const isCommitted = commit(core, open, () => {
     const state = space().data.schedules.get(schedule)
     if (state === undefined || liveRun(space(), schedule, token) === undefined) return false

@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.ts'
 import type { HistoryRecord } from '../../model/record.ts'
 import type { ChangeResult } from '../store.ts'
+import { partlyApplied } from '../store-error.ts'
 import { isUnchanged, type Settings, settingsOf, writeSettings } from './definitions.ts'
 import { writeLine } from './history-line.ts'
 import { decodeName, encodeName, fireName, memberOf, whole } from './keys.ts'
@@ -118,5 +119,14 @@ function verdictOf(line: string): Verdict {
       return { result: { kind: 'full', slot: decodeName(rest) } }
     default:
       return { exists: rest }
+  }
+}
+
+/** Runs `work`. If it fails and `isLater` says that an earlier script has written, the error says so. */
+export async function afterEarlierWrites<Value>(isLater: boolean, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isLater ? partlyApplied(error) : error
   }
 }

@@ -91,3 +91,8 @@ export function readToken(text: string): string {
   const [epoch, counter] = text.split('.') as [string, string]
   return String((BigInt(epoch) << COUNTER_BITS) | BigInt(counter))
 }
+
+/** Empty: there is none. */
+export function instantOf(text: string): number | null {
+  return text === '' ? null : Number(text)
+}

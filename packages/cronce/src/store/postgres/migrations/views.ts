@@ -9,8 +9,13 @@ const NOW = 'extract(epoch from clock_timestamp()) * 1000'
  * `…_ms` beside the times are what indexes know: a question about a long history is quick if it asks for those. Conditions
  * that always hold are those of the indexes.
  */
-export const views = (schema: string): string => `
-create view ${schema}.schedules as
+export const views = (schema: string): string =>
+  [schedulesView, firesView, runsView, stepsView, instancesView, appsView]
+    .map((createView) => `\n${createView(schema)}`)
+    .join('')
+
+function schedulesView(schema: string): string {
+  return `create view ${schema}.schedules as
 select s.namespace, s.name as schedule, s.job, s.tenant, s.app, s.status as state, d.revision,
        ${time('k.next_at')} as next_at,
        ${text('d.definition', 'trigger,kind')} as trigger_kind,
@@ -35,8 +40,11 @@ select s.namespace, s.name as schedule, s.job, s.tenant, s.app, s.status as stat
   from ${schema}._clocks k
   join ${schema}._schedules s on s.key = k.key
   join ${schema}._definitions d on d.id = k.definition;
+`
+}
 
-create view ${schema}.fires as
+function firesView(schema: string): string {
+  return `create view ${schema}.fires as
 select namespace, schedule, ${time('due_at')} as due_at, nonce, job, tenant, kind, state, reason, detail, round, attempt,
        ${time('planned_at')} as planned_at,
        ${time('ready_at')} as ready_at,
@@ -64,8 +72,11 @@ select namespace, schedule, ${time('due_at')} as due_at, nonce, job, tenant, kin
       join ${schema}._jobs j on j.number = h.job
      where h.is_final
   ) f;
+`
+}
 
-create view ${schema}.runs as
+function runsView(schema: string): string {
+  return `create view ${schema}.runs as
 select namespace, schedule, token::text as token, ${time('due_at')} as due_at, nonce, job, round, attempt, instance, state, reason, detail,
        ${time('started_at')} as started_at,
        ${time('ended_at')} as ended_at,
@@ -93,8 +104,11 @@ select namespace, schedule, token::text as token, ${time('due_at')} as due_at, n
       left join ${schema}._runners r on r.number = h.runner
      where h.token > 0
   ) r;
+`
+}
 
-create view ${schema}.steps as
+function stepsView(schema: string): string {
+  return `create view ${schema}.steps as
 select n.namespace, n.name as schedule, ${time('p.due_at')} as due_at, p.nonce, p.step, p.state, p.token::text as token,
        ${readable('p.result')} as result,
        ${time('p.begun_at')} as begun_at,
@@ -102,8 +116,11 @@ select n.namespace, n.name as schedule, ${time('p.due_at')} as due_at, p.nonce, 
        p.due_at as due_ms
   from ${schema}._steps p
   join ${schema}._names n on n.key = p.key;
+`
+}
 
-create view ${schema}.instances as
+function instancesView(schema: string): string {
+  return `create view ${schema}.instances as
 select namespace, id as instance,
        ${text('record', 'app')} as app,
        ${text('record', 'deployment')} as deployment,
@@ -122,8 +139,11 @@ select namespace, id as instance,
        ${time('renewed_at + lease_ms')} as lease_until,
        ${time('ended_at')} as ended_at
   from ${schema}._instances;
+`
+}
 
-create view ${schema}.apps as
+function appsView(schema: string): string {
+  return `create view ${schema}.apps as
 select namespace, name as app,
        ${text('record', 'active')} as active_deployment,
        ${text('record', 'activated')} as activated_deployment,
@@ -131,6 +151,7 @@ select namespace, name as app,
        ${json('record', 'refused')} as refused
   from ${schema}._apps;
 `
+}
 
 /** SQL: open fires. Those of plain schedules are in the clocks that claims lead to, the others in \`more\` as well. */
 function openFires(schema: string): string {

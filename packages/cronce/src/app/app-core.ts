@@ -1,0 +1,21 @@
+import type { CronceEvent } from '../model/event.ts'
+import type { Emitter } from './emitter.ts'
+import type { DeclaredJob, Middleware } from './job.ts'
+import type { LazyStore } from './lazy-store.ts'
+import type { Logger } from './logger.ts'
+import type { ResolvedOptions } from './options.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What all parts of one app share. */
+export interface AppCore<Tx> {
+  readonly resolved: ResolvedOptions
+  readonly around: Surroundings
+  readonly logger: Logger
+  readonly events: Emitter
+  /** Logs the event and passes it to all listeners. */
+  readonly emit: (event: CronceEvent) => void
+  readonly lazy: LazyStore<Tx>
+  /** The declared jobs, by name. */
+  readonly jobs: Map<string, DeclaredJob<Tx>>
+  readonly middleware: Middleware<Tx>[]
+}

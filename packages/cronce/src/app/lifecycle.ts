@@ -1,0 +1,152 @@
+import type { Instance, StopOptions } from '../engine/instance.ts'
+import { CronceError } from '../errors.ts'
+import type { AppCore } from './app-core.ts'
+import { createAppEngine } from './app-engine.ts'
+import { stopOnSignals } from './signals.ts'
+import { textOf } from './text-of.ts'
+
+export interface RunDueSummary {
+  readonly started: number
+  readonly succeeded: number
+  readonly failed: number
+}
+
+/** How long an aborted run may take to notice, when the instance stops. */
+const STOP_GRACE_MS = 2_000
+const LONG_MS = 3_600_000
+/** How long the store may take to close. */
+const CLOSE_MS = 5_000
+
+/** One call of `start()` or `runDue()`. */
+interface Beginning {
+  readonly by: 'start' | 'runDue'
+}
+
+export interface StartHooks {
+  /** Called on SIGTERM and SIGINT. */
+  readonly stop: () => Promise<void>
+  /** Called once the engine has started. */
+  readonly onStarted: () => void
+}
+
+/** Starts and stops the engine of one app: at most one at a time. */
+export class AppLifecycle<Tx> {
+  readonly #core: AppCore<Tx>
+  readonly #stopOptions: StopOptions
+  #engine: Instance<Tx> | null = null
+  /** The call that counts. It is set before there is an engine, and cleared when everything has stopped. */
+  #begun: Beginning | null = null
+  #stopping: Promise<void> | null = null
+  #ignoreSignals: () => void = () => {}
+
+  constructor(core: AppCore<Tx>) {
+    this.#core = core
+    this.#stopOptions = { drainMs: core.resolved.drainMs, graceMs: STOP_GRACE_MS }
+  }
+
+  get engine(): Instance<Tx> | null {
+    return this.#engine
+  }
+
+  /** By `start()`: an app that only runs what is due has not started. */
+  get isStarted(): boolean {
+    return this.#begun?.by === 'start'
+  }
+
+  demandStopped(what: string): void {
+    if (this.#begun === null) return
+    throw new CronceError('ALREADY_STARTED', `${what} comes too late: the app has started.`, {
+      hint: 'Declare jobs and middleware before start(), and start once.',
+    })
+  }
+
+  async start({ stop, onStarted }: StartHooks): Promise<void> {
+    this.demandStopped('start()')
+    const mine: Beginning = { by: 'start' }
+    this.#begun = mine
+    try {
+      const created = await createAppEngine(this.#core)
+      // Stopped while the store was being opened.
+      if (this.#isStopped(mine)) return
+      this.#engine = created
+      if (this.#core.resolved.signals) this.#ignoreSignals = stopOnSignals(stop)
+      await created.start()
+      if (!this.#isStopped(mine)) onStarted()
+    } catch (error) {
+      // Stopped while it was starting: the caller of stop() wanted that, so the failure is of no interest.
+      if (this.#isStopped(mine)) return
+      this.#ignoreSignals()
+      this.#engine = null
+      this.#begun = null
+      throw error
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async runDue(): Promise<RunDueSummary> {
+    this.demandStopped('runDue()')
+    const count = { started: 0, succeeded: 0, failed: 0 }
+    const unlisten = this.#core.events.on('*', (event) => {
+      if (event.type === 'run.started') count.started++
+      else if (event.type === 'run.ended' && event.outcome === 'succeeded') count.succeeded++
+      else if (event.type === 'run.ended' && event.outcome === 'failed') count.failed++
+    })
+    const mine: Beginning = { by: 'runDue' }
+    this.#begun = mine
+    try {
+      const created = await createAppEngine(this.#core)
+      if (this.#isStopped(mine)) return count
+      this.#engine = created
+      await created.runDue(this.#stopOptions)
+    } finally {
+      unlisten()
+      // If it is being stopped, stop() still needs the engine, and clears both itself.
+      if (!this.#isStopped(mine)) {
+        this.#engine = null
+        this.#begun = null
+      }
+    }
+    return count
+  }
+
+  /** With `keepAlive: false` nothing else keeps the process from ending while a caller awaits this. */
+  async keepAlive<Value>(work: () => Promise<Value>): Promise<Value> {
+    const alive = this.#core.resolved.keepAlive ? undefined : setInterval(() => {}, LONG_MS)
+    try {
+      return await work()
+    } finally {
+      clearInterval(alive)
+    }
+  }
+
+  #isStopped(mine: Beginning): boolean {
+    return this.#begun !== mine || this.#stopping !== null
+  }
+
+  async #stop(): Promise<void> {
+    await this.keepAlive(async () => {
+      await this.#engine?.stop(this.#stopOptions)
+      this.#engine = null
+      await this.#closeWithin(CLOSE_MS)
+    })
+    // Only now: a signal that arrives during the stop must wait for its end, and so must other apps of this process.
+    this.#ignoreSignals()
+    this.#begun = null
+    this.#stopping = null
+  }
+
+  /** A store that can't be reached must not keep the process from ending. */
+  async #closeWithin(ms: number): Promise<void> {
+    const { lazy, logger, around } = this.#core
+    const waited = new AbortController()
+    const closing = lazy
+      .close()
+      .catch((error: unknown) => logger.warn(`The store could not be closed: ${textOf(error)}`))
+    await Promise.race([closing, around.clock.sleep(ms, waited.signal)])
+    waited.abort()
+  }
+}
