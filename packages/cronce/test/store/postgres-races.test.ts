@@ -119,6 +119,35 @@ test('a run that is overtaken while it begins a step does not take the step from
   assert.equal((await store.step(end)).kind, 'applied')
 })
 
+test('no claim stays on record whose runs are over, in whichever order they end', async (context) => {
+  const store = await openIn(context)
+  await join(store, 'i')
+  const claimant = { instance: 'i', leaseMs: DAY_MS }
+  let number = 0
+  const claimed = async (...ids: string[]) => {
+    number++
+    const states = await Promise.all(ids.map(async (id) => (await loadOne(store, id)) ?? create(store, schedule(id))))
+    const changes = states.map((state) => claim(state, { instance: 'i', claim: number, dueAt: NOON + number * DAY_MS }))
+    await applyAll(store, changes, { claimant })
+    return changes
+  }
+  const end = (one: ReturnType<typeof claim>) => applyAll(store, [settlement(one.state!, runOf(one))])
+  for (let round = 0; round < 5; round++) {
+    const [fast, slow] = await claimed('fast', 'slow')
+    await end(fast!)
+    const [again] = await claimed('fast')
+    await end(slow!)
+    await end(again!)
+    const [once] = await claimed('once')
+    const settle = (state: ScheduleState) => settlement(state, runOf(once!))
+    await store.transact({ schedule: 'once', token: runOf(once!).token, work: async () => null, settle })
+  }
+  const [last] = await claimed('fast')
+  await end(last!)
+  const sql = 'select from cronce._claims c join cronce._runners r on r.number = c.runner where r.namespace = $1'
+  assert.equal((await pool.query(sql, [context.name])).rows.length, 0)
+})
+
 test('what is written in a transaction of the user wakes its own process when that commits', async (context) => {
   const store = await openIn(context, { on: server.url, session: true })
   const neighbour = await openIn(context)

@@ -365,10 +365,10 @@ view steps (
 );
 
 function _append(_namespace text, _key bigint, _lines json); -- 537b03fb9da92d9ac3b479c47c02fffc
-function _apply_1(_namespace text, _header text, _changes text); -- 22169e95069117f8e677e912fcdd0dbd
+function _apply_1(_namespace text, _header text, _changes text); -- 09be660f1352219bbf358e5897961a3e
 function _beat_1(_namespace text, _beat text); -- f050ef4f25e142e1058106991e559257
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
-function _claim_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text, _fired text, _due_at text, _token text, _started_at text); -- e302ba13497c8b130d0e4b528070c668
+function _claim_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text, _fired text, _due_at text, _token text, _started_at text); -- 1a30f28ff04687f7f4c3f690d313d65b
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
@@ -376,7 +376,7 @@ function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c
 function _due_1(_namespace text, _jobs text, _patience text, _limit text, _known text); -- 5e38eb4dceb0c9137ad954307f6bbcad
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 78109441e83a1524eebdf28db89c4935
-function _finish_claims(_ids bigint[], _settled bigint[]); -- add98cebaf958391bf9ea213b6e2010d
+function _finish_claims(_ids bigint[], _settled bigint[]); -- 3bfbf6f43c37b9ed9702ee309b0355ef
 function _held(_runner integer); -- 1d6f61728f219500d97fbed00306fcba
 function _holds_runs(_runner integer); -- 9b84ebe4b6bede8637fe8e56eb856bda
 function _instance(i _instances, _now bigint); -- 1f547dac14a67a7756a4333c845968e7
@@ -395,7 +395,7 @@ function _prune_1(_namespace text, _limit text); -- fb9b1ac62bba9bb2e9245884726b
 function _renew(_namespace text, _instance text, _lease bigint, _now bigint); -- 0d78a0047e09e27c0c23d458ee0c6094
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
-function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- f77797c0fcae88adb41bcf4ded74ff97
+function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- 29eb9737ba1c96ffb14b71636b0cc1ba
 function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
 function _states(_keys bigint[]); -- 1a1c8408a66fa7763441c7aa9b7af1d9
 function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8

@@ -15,6 +15,8 @@ export interface ApplyAnswer extends StoreMoment {
   readonly results?: readonly string[]
   /** Rows of claims that were written for the claimant, with the places of their changes. */
   readonly claims?: readonly ClaimRow[] | null
+  /** Claims that the statement was to delete, and that are not over. `null`: it was to delete none, or did not get that far. */
+  readonly kept?: readonly number[] | null
 }
 
 export type ClaimRow = readonly [id: number, places: readonly number[]]

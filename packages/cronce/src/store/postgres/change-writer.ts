@@ -74,6 +74,11 @@ export class ChangeWriter<Tx> {
     return (await this.#judge([change], { tx }, { now: 0, renewed: false }))[0]!.kind
   }
 
+  /** The user's transaction that `applyIn` wrote in has been committed. */
+  committed(change: Change): void {
+    this.#claims.settled([change])
+  }
+
   /** PostgreSQL plans the functions once per connection. Does that now, so that the first fire need not wait for it. */
   warmUp(): void {
     const { asker, namespace, statements, definitions } = this.#parts
@@ -136,7 +141,7 @@ export class ChangeWriter<Tx> {
     const keys = answer.keys === null ? null : new Set(answer.keys)
     const written = answer.none ? [] : plan.changes.filter((_, index) => keys?.has(plan.keys[index]!) ?? true)
     if (busy !== null && written.length > 0) this.#saidBusyAt = performance.now()
-    this.#noteWritten(written, finished, written.length === plan.changes.length)
+    this.#noteWritten(written, finished, answer.kept ?? null)
     if (typeof answer.id === 'number') this.#claims.add(answer.id, written)
     return new Set(written.map(({ id }) => id))
   }
@@ -198,7 +203,7 @@ export class ChangeWriter<Tx> {
       for (const { state } of written) if (state !== null) looks.written(state)
       return found
     }
-    this.#noteWritten(written, finished, written.length === changes.length)
+    this.#noteWritten(written, finished, answer.kept ?? null)
     for (const [id, places] of answer.claims ?? []) {
       this.#claims.add(
         id,
@@ -221,14 +226,14 @@ export class ChangeWriter<Tx> {
     }
   }
 
-  #noteWritten(written: readonly Change[], finished: readonly number[], isWhole: boolean): void {
+  #noteWritten(written: readonly Change[], finished: readonly number[], kept: readonly number[] | null): void {
     const { looks, definitions } = this.#parts
     for (const { state } of written) {
       if (state === null) continue
       looks.written(state)
       definitions.wrote(state)
     }
-    this.#claims.settled(written, finished, isWhole)
+    this.#claims.settled(written, finished, kept)
   }
 
   /** Where the statement notifies peers. `null`: nowhere. */

@@ -35,11 +35,13 @@ export class Claims {
     return [...finished]
   }
 
-  /** These changes were written, with a statement that deleted `finished`. */
-  settled(changes: readonly Change[], finished: readonly number[], isWhole: boolean): void {
+  /**
+   * These changes were written. Of `finished`, the statement deleted all but those that it kept (`null`: it did not get that far): they
+   * are offered again.
+   */
+  settled(changes: readonly Change[], finished: readonly number[] = [], kept: readonly number[] | null = null): void {
     for (const { id } of changes.filter(endsRuns)) this.#settle(id)
-    // A row that the store kept is offered again.
-    if (isWhole) for (const claim of finished) this.#finished.delete(claim)
+    if (kept !== null) for (const claim of finished) if (!kept.includes(claim)) this.#finished.delete(claim)
   }
 
   #settle(schedule: string): void {

@@ -39,6 +39,8 @@ export interface PlainAnswer extends StoreMoment {
   readonly id?: number | null
   readonly keys: readonly number[] | null
   readonly none: boolean
+  /** Claims that the statement was to delete, and that are not over. `null`: it was to delete none, or did not get that far. */
+  readonly kept?: readonly number[] | null
 }
 
 /** `null`: it takes the general statement. */

@@ -392,12 +392,16 @@ select exists (
       or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
 $cronce$;
 
--- A claim is over when no schedule names its instance for any of its keys. \`_settled\`: keys whose runs this transaction has ended,
--- which most often are just those of one claim.
-create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns void language sql
+-- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not. \`_settled\`: keys
+-- whose runs this transaction has ended, which most often are just those of one claim.
+create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language sql
 as $cronce$
-delete from {schema}._claims c
- where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
+with gone as (
+  delete from {schema}._claims c
+   where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
+  returning c.id
+)
+select coalesce(array_agg(c.id), '{}') from {schema}._claims c where c.id = any (_ids) and not exists (select from gone g where g.id = c.id)
 $cronce$;
 
 -- A line as lists answer it, with the notes of its run.
@@ -764,6 +768,7 @@ declare
   _due bigint[];
   _reasons smallint[];
   _tokens bigint[];
+  _kept bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -1020,7 +1025,7 @@ begin
     _results := _results || _result;
   end loop;
 
-  if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
+  if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
   if _head.channel is not null and 'applied' = any (_results) then perform pg_notify(_head.channel, _head.payload); end if;
   with made as (
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -1037,7 +1042,7 @@ begin
    where m.runner = _claimant.number;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed, 'results', _results,
-    'claims', _opened);
+    'claims', _opened, 'kept', _kept);
 end
 $cronce$;`,
   plain: `-- A column of a batch: a number for each schedule, or one for all of them.
@@ -1066,6 +1071,7 @@ declare
   _count integer := cardinality(_every);
   _id bigint;
   _claimed bigint[];
+  _kept bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -1091,12 +1097,12 @@ begin
     insert into {schema}._claims (runner, claim, claimed_at, keys)
     select _claimant.number, _head.claim, _at.now, array_agg(m.key) from moved m having count(*) > 0
     returning id, keys into _id, _claimed;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
+    if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
     if _head.channel is not null and _id is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', _claimant.number <> 0, 'renewed', _claimant.renewed, 'id', _id,
-    'keys', case when cardinality(_claimed) < _count then _claimed end, 'none', _id is null);
+    'keys', case when cardinality(_claimed) < _count then _claimed end, 'none', _id is null, 'kept', _kept);
 end
 $cronce$;
 
@@ -1113,6 +1119,7 @@ declare
   _count integer := cardinality(_every);
   _runner integer;
   _settled bigint[];
+  _kept bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -1150,12 +1157,12 @@ begin
       on conflict (space, hour, outcome, backend) do update set fires = n.fires + excluded.fires
     )
     select array_agg(m.key) into _settled from moved m;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, _settled); end if;
+    if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, _settled); end if;
     if _head.channel is not null and _settled is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
-    'keys', case when cardinality(_settled) < _count then _settled end, 'none', _settled is null);
+    'keys', case when cardinality(_settled) < _count then _settled end, 'none', _settled is null, 'kept', _kept);
 end
 $cronce$;`,
   instances: `-- An observer compares \`renewals\`. A claim that only shared the row of its instance counts as well: its row tells.

@@ -174,7 +174,9 @@ class PostgresStore<Tx> implements Store<Tx> {
     const lock = async (tx: Tx, values: readonly string[]) =>
       asker.askStates<LockAnswer>(asker.askIn(tx), lockStatement, values)
     const applyIn: ChangeWriter<Tx>['applyIn'] = (tx, change) => this.#changes.applyIn(tx, change)
-    return transact({ database: this.#database, namespace: this.#namespace, look, lock, applyIn }, transaction)
+    const committed: ChangeWriter<Tx>['committed'] = (change) => this.#changes.committed(change)
+    const tools = { database: this.#database, namespace: this.#namespace, look, lock, applyIn, committed }
+    return transact(tools, transaction)
   }
 
   readonly loadApp: Store['loadApp'] = (name) => this.#asker.ask(this.#statements.loadApp, [this.#namespace, name])

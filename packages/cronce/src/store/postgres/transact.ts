@@ -21,6 +21,7 @@ export interface TransactTools<Tx> {
   /** The same, with the state of the schedule, which is locked. */
   readonly lock: (tx: Tx, values: readonly string[]) => Promise<readonly [LockAnswer, readonly ScheduleState[]]>
   readonly applyIn: (tx: Tx, change: Change) => Promise<ChangeResult['kind']>
+  readonly committed: (change: Change) => void
 }
 
 /**
@@ -28,15 +29,16 @@ export interface TransactTools<Tx> {
  * moved it. The row is locked from there to the commit, so whoever wants to overtake comes before or after, never between.
  */
 export async function transact<Tx, Value>(
-  { database, namespace, look, lock, applyIn }: TransactTools<Tx>,
+  { database, namespace, look, lock, applyIn, committed }: TransactTools<Tx>,
   { schedule, token, work, settle }: Transaction<Tx, Value>,
 ): Promise<Transacted<Value>> {
   const values = [namespace, schedule, token]
   const isLive = async (): Promise<boolean> => (await database.ask(look, values)) === 'true'
   // Also so that work which can come to nothing is not begun.
   if (!(await isLive())) return { kind: 'stale' }
+  let settled: Change | null = null
   try {
-    return await database.transaction(async (tx, requireOpen) => {
+    const done = await database.transaction(async (tx, requireOpen) => {
       const value = await work(tx)
       await requireOpen()
       const [{ live, now }, [state]] = await lock(tx, values)
@@ -44,8 +46,11 @@ export async function transact<Tx, Value>(
       if (change === null) throw new Stale()
       const kind = await applyIn(tx, change)
       if (kind !== 'applied') throw conflict(schedule, kind)
-      return { kind: 'committed', value, now }
+      settled = change
+      return { kind: 'committed', value, now } as const
     })
+    committed(settled!)
+    return done
   } catch (error) {
     if (error instanceof Stale) return { kind: 'stale' }
     // In a transaction that sees only the past, being overtaken looks like this. Rolled back for certain, so looking is enough.

@@ -85,6 +85,7 @@ declare
   _due bigint[];
   _reasons smallint[];
   _tokens bigint[];
+  _kept bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -341,7 +342,7 @@ begin
     _results := _results || _result;
   end loop;
 
-  if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
+  if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
   if _head.channel is not null and 'applied' = any (_results) then perform pg_notify(_head.channel, _head.payload); end if;
   with made as (
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -358,6 +359,6 @@ begin
    where m.runner = _claimant.number;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed, 'results', _results,
-    'claims', _opened);
+    'claims', _opened, 'kept', _kept);
 end
 $cronce$;

@@ -24,6 +24,7 @@ declare
   _count integer := cardinality(_every);
   _id bigint;
   _claimed bigint[];
+  _kept bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -49,12 +50,12 @@ begin
     insert into {schema}._claims (runner, claim, claimed_at, keys)
     select _claimant.number, _head.claim, _at.now, array_agg(m.key) from moved m having count(*) > 0
     returning id, keys into _id, _claimed;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, null); end if;
+    if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
     if _head.channel is not null and _id is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', _claimant.number <> 0, 'renewed', _claimant.renewed, 'id', _id,
-    'keys', case when cardinality(_claimed) < _count then _claimed end, 'none', _id is null);
+    'keys', case when cardinality(_claimed) < _count then _claimed end, 'none', _id is null, 'kept', _kept);
 end
 $cronce$;
 
@@ -71,6 +72,7 @@ declare
   _count integer := cardinality(_every);
   _runner integer;
   _settled bigint[];
+  _kept bigint[];
 begin
   select * into _at from {schema}._moment();
   select * into _head
@@ -108,11 +110,11 @@ begin
       on conflict (space, hour, outcome, backend) do update set fires = n.fires + excluded.fires
     )
     select array_agg(m.key) into _settled from moved m;
-    if _head.finished is not null then perform {schema}._finish_claims(_head.finished, _settled); end if;
+    if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, _settled); end if;
     if _head.channel is not null and _settled is not null then perform pg_notify(_head.channel, _head.payload); end if;
   end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
-    'keys', case when cardinality(_settled) < _count then _settled end, 'none', _settled is null);
+    'keys', case when cardinality(_settled) < _count then _settled end, 'none', _settled is null, 'kept', _kept);
 end
 $cronce$;

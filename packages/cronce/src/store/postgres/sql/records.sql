@@ -152,12 +152,16 @@ select exists (
       or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
 $cronce$;
 
--- A claim is over when no schedule names its instance for any of its keys. `_settled`: keys whose runs this transaction has ended,
--- which most often are just those of one claim.
-create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns void language sql
+-- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not. `_settled`: keys
+-- whose runs this transaction has ended, which most often are just those of one claim.
+create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language sql
 as $cronce$
-delete from {schema}._claims c
- where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
+with gone as (
+  delete from {schema}._claims c
+   where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
+  returning c.id
+)
+select coalesce(array_agg(c.id), '{}') from {schema}._claims c where c.id = any (_ids) and not exists (select from gone g where g.id = c.id)
 $cronce$;
 
 -- A line as lists answer it, with the notes of its run.
