@@ -19,7 +19,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A process claims and runs fires of a schedule that belongs to another app.',
     edits: [
-      edit('engine/claim/decide-due.ts', 'if (source.app !== core.settings.app) return false', ''),
+      edit('engine/claim/buckets.ts', 'if (source.app !== core.settings.app) return false', ''),
       edit('engine/claim/buckets.ts', '.filter((job) => !elsewhere.has(job))', ''),
     ],
     caughtBy: simulation('S15'),
@@ -240,9 +240,33 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A job is stopped by a second rename because another app has its first name.',
     edits: [
-      edit('engine/deploy/rename-jobs.ts', 'if (otherHolder(wish, null, states) !== undefined) return undefined', ''),
+      edit(
+        'engine/deploy/rename-jobs.ts',
+        'if (holder !== undefined) return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
+        '',
+      ),
     ],
     caughtBy: moves('a job is renamed a second time though another app has its first name by now'),
+  },
+  {
+    name: 'third-name-continues-the-first',
+    rule: 'P1, rule 42',
+    breaks: 'A third name of a job repeats what another app has run under the second one since.',
+    edits: [
+      edit(
+        'engine/deploy/rename-jobs.ts',
+        'return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
+        'return undefined',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy-third-name.test.ts',
+      names: [
+        'a third name, was receipt, repeats nothing while another app has the second one as a new job',
+        'the first of three names that comes back repeats nothing while another app has the third one',
+      ],
+    },
   },
   {
     name: 'rename-past-what-is-due',

@@ -136,7 +136,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A process runs the fires of another app that has a job of the same name.',
     edits: [
-      edit('engine/claim/decide-due.ts', 'if (source.app !== core.settings.app) return false', ''),
+      edit('engine/claim/buckets.ts', 'if (source.app !== core.settings.app) return false', ''),
       edit('engine/claim/buckets.ts', '.filter((job) => !elsewhere.has(job))', ''),
     ],
     caughtBy: taken(
@@ -156,7 +156,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-of-a-newer-release-run',
     rule: 'rule 42',
     breaks: 'A process whose new name is taken runs under the old one what a newer release has defined there.',
-    edits: [edit('engine/claim/decide-due.ts', 'upTo !== null && source.number <= upTo', 'upTo !== null')],
+    edits: [edit('engine/claim/buckets.ts', 'upTo !== null && source.number <= upTo', 'upTo !== null')],
     caughtBy: taken(
       'a process whose new names are taken leaves the old ones to a newer release that has other jobs of these names',
     ),
@@ -494,7 +494,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A new job that has the old name of a renamed one is run by the handler of the renamed one.',
     edits: [
-      edit('engine/claim/decide-due.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
+      edit('engine/claim/buckets.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
       edit('policy/deploy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
       edit(
         'engine/deploy/rename-jobs.ts',

@@ -5,7 +5,17 @@ import { type TestContext, test } from 'node:test'
 import type { RunRecord } from '../../src/model/record.ts'
 import type { Store } from '../../src/store/store.ts'
 import { applyAll, create, join as joinFleet, loadOne, running } from '../../src/testing/conformance/bench.ts'
-import { change, creation, schedule, settlement } from '../../src/testing/conformance/samples.ts'
+import {
+  change,
+  creation,
+  DAY_MS,
+  endedLine,
+  NOON,
+  reopening,
+  schedule,
+  settlement,
+  withFires,
+} from '../../src/testing/conformance/samples.ts'
 import { afterwards, openFor, tempFolder } from './sqlite-kit.ts'
 
 interface Stage {
@@ -203,6 +213,20 @@ test("a user's connection may be opened again, and answer in ways of its own", a
       tx.open()
     }
   }
+})
+
+test('a fire that is opened again in a transaction that reads big integers does not count as ended', async (context) => {
+  const { file, store } = await prepare(context)
+  const created = await create(store as Store, schedule('again'))
+  const line = endedLine('again', NOON, { number: 1, expiresAt: NOON + 900 * DAY_MS })
+  await applyAll(store as Store, [withFires(change(created), [line])])
+  const ended = await loadOne(store as Store, 'again')
+  const tx = new DatabaseSync(file, { readBigInts: true })
+  afterwards(context, () => tx.close())
+  tx.exec('begin immediate')
+  await applyAll(store as Store, [reopening(ended!, line)], { tx })
+  tx.exec('commit')
+  assert.deepEqual((await store.countFires({ from: NOON, to: NOON + DAY_MS })).hours, [])
 })
 
 test("a user's transaction that somebody else's write has overtaken is busy, and nothing of the call is in it", async (context) => {

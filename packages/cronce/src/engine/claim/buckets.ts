@@ -1,4 +1,5 @@
 import { BUCKET_COUNT, hash32 } from '../../model/bucket.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
 import type { Decision } from '../../policy/decision.ts'
 import type { Core } from '../core.ts'
 import type { DeployState } from '../deploy/deploy-state.ts'
@@ -36,11 +37,22 @@ export function takesNew({ state, drain }: FleetState['peers'][number]): boolean
  */
 export function leavesToPeers(core: Core, { change: { state } }: Pick<Decision, 'change'>): boolean {
   if (state === null || !state.open.some(({ run }) => run === null)) return false
-  const { stopping, fleet, parts, settings, deploys } = core
+  const { stopping, fleet, parts, deploys } = core
   const { job } = state.definition
   if (stopping || fleet.drained || !(parts.jobs.has(job) || deploys.renamedJobs.has(job))) return true
-  if (state.source.kind === 'code') return state.source.app !== settings.app
-  return deploys.foreignJobs.has(job) || jobsElsewhere(core).includes(job)
+  return !hasJobOf(core, state) || (state.source.kind === 'client' && jobsElsewhere(core).includes(job))
+}
+
+/**
+ * Whether this process has the job, and not only a job of the same name in another app. A renamed job goes on under its old name only
+ * while that is retired, or as long as the new name is taken: otherwise the name may be that of another job.
+ */
+export function hasJobOf(core: Core, { definition, source, retiredAt }: ScheduleState): boolean {
+  if (source.kind === 'client') return !core.deploys.foreignJobs.has(definition.job)
+  if (source.app !== core.settings.app) return false
+  if (core.parts.jobs.has(definition.job) || retiredAt !== null) return true
+  const upTo = core.deploys.renamedJobs.get(definition.job)?.upTo ?? null
+  return upTo !== null && source.number <= upTo
 }
 
 /** Old names of this process's jobs that no schedule has and another app declares: schedules made for them run in that app. */

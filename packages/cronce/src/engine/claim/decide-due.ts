@@ -10,7 +10,7 @@ import { listFires } from '../../store/list-views.ts'
 import type { ChangeResult, Due } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
-import { takesNew } from './buckets.ts'
+import { hasJobOf, takesNew } from './buckets.ts'
 import { BATCH } from './look.ts'
 import { isOnlyPostponed } from './postponed.ts'
 
@@ -136,18 +136,6 @@ function decideOn(
   if (moved !== null) return moved
   const plain = existing.length === 0 ? advancePlain(state, context, claimant) : null
   return plain ?? advance(state, context, claimant, existing)
-}
-
-/**
- * Whether this process has the job, and not only a job of the same name in another app. A renamed job goes on under its old name only
- * while that is retired, or as long as the new name is taken: otherwise the name may be that of another job.
- */
-function hasJobOf(core: Core, { definition, source, retiredAt }: ScheduleState): boolean {
-  if (source.kind === 'client') return !core.deploys.foreignJobs.has(definition.job)
-  if (source.app !== core.settings.app) return false
-  if (core.parts.jobs.has(definition.job) || retiredAt !== null) return true
-  const upTo = core.deploys.renamedJobs.get(definition.job)?.upTo ?? null
-  return upTo !== null && source.number <= upTo
 }
 
 /**

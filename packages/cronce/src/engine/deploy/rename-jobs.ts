@@ -156,11 +156,12 @@ function isBehind({ pause, nextAt }: ScheduleState, now: number): boolean {
 }
 
 /**
- * The schedule of another app that has another name of the job, if this app has the job under no name: it runs the job, was renamed to the
- * declared name, or is what the declared name was renamed to.
+ * The schedule of another app that has another name of the job. If this app has the job under no name: it runs the job, was renamed to the
+ * declared name, or is what the declared name was renamed to. If this app has only an old name of it: it is what that name was renamed to.
  */
 export function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState | undefined {
-  if (otherHolder(wish, null, states) !== undefined) return undefined
+  const holder = otherHolder(wish, null, states)
+  if (holder !== undefined) return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined
   const own = states.get(wish.id)
   const isOfJob = (state: ScheduleState): boolean =>
     isActive(state) || isRenamedTo(state, wish.id) || (own !== undefined && isRenamedTo(own, state.id))

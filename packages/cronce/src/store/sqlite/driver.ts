@@ -80,6 +80,7 @@ export function statement(db: DatabaseSync, sql: string): Statement {
     found = db.prepare(sql)
     // A connection of the user's own may have been told otherwise.
     found.setReturnArrays(false)
+    found.setReadBigInts(false)
     statements.set(sql, found)
   }
   return found

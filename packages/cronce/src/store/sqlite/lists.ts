@@ -129,7 +129,7 @@ export function selectOpen(namespace: string, query: RecordQuery): Select {
   const { schedule, instance, view } = query
   const index = instance === undefined ? 'cronce_open_time' : 'cronce_open_held'
   return select(
-    `select r.due_at, r.nonce, r.schedule, state, definition, ${NOTES}
+    `select r.due_at, r.nonce, r.schedule, state, definition, ${view === 'fires' ? 'null as notes' : NOTES}
        from cronce_open r ${schedule === undefined ? `indexed by ${index}` : ''}
        join cronce_schedules on cronce_schedules.namespace = r.namespace and id = r.schedule
        join cronce_definitions using (key)`,

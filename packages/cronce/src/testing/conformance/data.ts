@@ -207,6 +207,11 @@ export function dataRules(rule: Rule): void {
     }))
     await store.annotate([{ schedule: 's', token: run.token, progress: null, log, logCut: false }])
     same((await runsOf(store))[0]?.log, log)
+    const { items } = await store.listRecords({ view: 'fires', after: null, limit: 10 })
+    same(
+      items.map(({ notes }) => notes),
+      [null],
+    )
   })
 
   rule('a schedule with a thousand open fires comes back whole', async ({ store }) => {
