@@ -68,7 +68,7 @@ function complaints({ settings, unlogged, secured }: Answer): string[] {
   }
   if (settings.default_transaction_isolation !== 'read committed') {
     found.push(
-      `default_transaction_isolation is "${settings.default_transaction_isolation}". Nothing is written wrongly, but whoever loses a race gets an error, waits and tries again. ` +
+      `default_transaction_isolation is "${settings.default_transaction_isolation}". Fleet-wide limits may be exceeded, and an instance that loses a race gets an error, waits and tries again. ` +
         "Set it for this role: alter role … set default_transaction_isolation = 'read committed'.",
     )
   }
