@@ -1,11 +1,12 @@
 /** The published entry `cronce`. Stores and the test kit have entries of their own. */
 export { type Connection, type ConnectOptions, connect } from './app/connect.ts'
-export { type Cronce, cronce, type RunDueSummary } from './app/cronce.ts'
+export { type Cronce, cronce } from './app/cronce.ts'
 export type { Election, Elections, ElectOptions, Term } from './app/elect.ts'
 export type { Listener } from './app/emitter.ts'
 export type { HandleCallbackOptions } from './app/handle-callback.ts'
 export type { FireAnswer, HandleFireOptions } from './app/handle-fire.ts'
 export type { Handler, InputOf, JobOptions, JobRetryOptions, Middleware } from './app/job.ts'
+export type { RunDueSummary } from './app/lifecycle.ts'
 export type { Lock, LockOptions, Locks, Tried } from './app/lock.ts'
 export type { Logger } from './app/logger.ts'
 export type { Once, OnceOptions } from './app/once.ts'

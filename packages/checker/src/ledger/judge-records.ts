@@ -48,22 +48,25 @@ function faultOfStory(fire: LedgerFire, runs: readonly LedgerRun[]): string | nu
   const open = runs.find(({ outcome }) => outcome === null)
   if (open !== undefined) return `has ended, and its run ${open.token} is still going on.`
   const round = runs.filter((run) => run.round === fire.round)
+  return FAULTS[fire.outcome ?? 'cancelled'](round)
+}
+
+/** What contradicts each outcome in the runs of the fire's last round. `null`: nothing. */
+const FAULTS: {
+  readonly [Name in NonNullable<LedgerFire['outcome']>]: (round: readonly LedgerRun[]) => string | null
+} = {
+  succeeded: (round) => (round.at(-1)?.outcome === 'succeeded' ? null : 'succeeded, and its last run did not.'),
+  skipped: (round) => (round.length === 0 ? null : 'is skipped, and was run.'),
+  missed: (round) => (round.length === 0 ? null : 'is missed, and was run.'),
+  failed: (round) =>
+    faultOfSuccess('failed', round) ??
+    (round.some(({ outcome }) => outcome === 'failed') ? null : 'failed, and no run of it did.'),
+  abandoned: (round) =>
+    faultOfSuccess('was abandoned', round) ?? (round.length > 0 ? null : 'was abandoned, and never begun.'),
+  cancelled: (round) => faultOfSuccess('was cancelled', round),
+}
+
+function faultOfSuccess(ending: string, round: readonly LedgerRun[]): string | null {
   const succeeded = round.find(({ outcome }) => outcome === 'succeeded')
-  const last = round.at(-1)
-  switch (fire.outcome) {
-    case 'succeeded':
-      return last?.outcome === 'succeeded' ? null : 'succeeded, and its last run did not.'
-    case 'skipped':
-    case 'missed':
-      return round.length === 0 ? null : `is ${fire.outcome}, and was run.`
-    case 'failed':
-      if (succeeded !== undefined) return `failed, and its run ${succeeded.token} succeeded.`
-      return round.some(({ outcome }) => outcome === 'failed') ? null : 'failed, and no run of it did.'
-    case 'abandoned':
-      if (succeeded !== undefined) return `was abandoned, and its run ${succeeded.token} succeeded.`
-      return round.length > 0 ? null : 'was abandoned, and never begun.'
-    case 'cancelled':
-    case null:
-      return succeeded === undefined ? null : `was cancelled, and its run ${succeeded.token} succeeded.`
-  }
+  return succeeded === undefined ? null : `${ending}, and its run ${succeeded.token} succeeded.`
 }

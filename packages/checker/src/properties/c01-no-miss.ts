@@ -3,22 +3,13 @@ import type { Story } from '../evidence.ts'
 import { keyOf } from '../evidence.ts'
 import type { Expected } from '../expected.ts'
 import type { Instant, LedgerFire } from '../history.ts'
-import { fireText, iso, type Judge } from '../report.ts'
+import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isFreeToStart } from './in-the-way.ts'
 
 /** C1, and the part of C10 about what is on no record at all. */
 export const judgeMisses: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
-    const isOnRecord = recordLookup(subject)
-    for (const instant of subject.expected.values()) {
-      const { dueAt, isCertain, isClosed, duty } = instant
-      if (isCertain && isClosed && isPassed(subject, dueAt) && !isOnRecord(instant)) {
-        const isRun = subject.stories.get(keyOf({ dueAt, nonce: '' }))?.finishes.size ?? 0
-        const what = isRun > 0 ? 'was run, but is on no record' : 'was not run, and is on no record'
-        const property = duty === 'required' && isRun === 0 ? 'C1' : 'C10'
-        report(property, { schedule: subject.id, dueAt }, `${subject.id} due ${iso(dueAt)} ${what}.`, [])
-      }
-    }
+    judgeUnrecorded(subject, report)
     for (const story of subject.stories.values()) {
       if (story.record === null || !isMissedForNothing(judged, subject, story.record, story)) continue
       const { dueAt, record } = story
@@ -30,6 +21,20 @@ export const judgeMisses: Judge = (judged, report) => {
       const until = `and up to ${iso(range.untilAt)}`
       const message = `${fireText(range)} ${until} was missed (${range.reason}), though nothing kept anybody from it.`
       report('C1', { schedule: subject.id, dueAt: range.dueAt }, message, [range], 'time')
+    }
+  }
+}
+
+/** Instants that have passed, and are on no record. */
+function judgeUnrecorded(subject: Subject, report: Report): void {
+  const isOnRecord = recordLookup(subject)
+  for (const instant of subject.expected.values()) {
+    const { dueAt, isCertain, isClosed, duty } = instant
+    if (isCertain && isClosed && isPassed(subject, dueAt) && !isOnRecord(instant)) {
+      const runs = subject.stories.get(keyOf({ dueAt, nonce: '' }))?.finishes.size ?? 0
+      const what = runs > 0 ? 'was run, but is on no record' : 'was not run, and is on no record'
+      const property = duty === 'required' && runs === 0 ? 'C1' : 'C10'
+      report(property, { schedule: subject.id, dueAt }, `${subject.id} due ${iso(dueAt)} ${what}.`, [])
     }
   }
 }

@@ -21,12 +21,9 @@ export function judgeLateness(judged: Case, report: Report): number[] {
 
 /** `null`: not judged, since something was wrong, or in its way. */
 function latenessOf(judged: Case, subject: Subject, story: Story, report: Report): number | null {
-  const { record } = story
-  const [start] = story.starts
-  if (record === null || start === undefined || start.attempt !== 1 || record.round !== 1 || record.attempt !== 1)
-    return null
-  const [run] = story.runs
-  if (run === undefined || !(run.endedAt === null || hasEndedFire(run, record))) return null
+  const first = firstRunOf(story)
+  if (first === null) return null
+  const { record, start, run } = first
   const { specs, mayBeAbsent, paused } = standingOf(judged, subject, story.dueAt, run.startedAt)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || mayBeAbsent || paused !== 'no') return null
@@ -48,6 +45,13 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
     report('C6', story, message, evidence, 'time')
   }
   return late
+}
+
+/** The only attempt of a fire, with its start. `null`: there is none, or the fire was attempted more than once. */
+function firstRunOf({ record, starts: [start], runs: [run] }: Story) {
+  if (record === null || start === undefined || run === undefined) return null
+  if (start.attempt !== 1 || record.round !== 1 || record.attempt !== 1) return null
+  return run.endedAt === null || hasEndedFire(run, record) ? { record, start, run } : null
 }
 
 /** While nothing is wrong, a run is settled soon after its handler has finished. */

@@ -89,9 +89,7 @@ function mayBePaused(judged: Case, subject: Subject, { dueAt }: Story, { started
 
 /** The first claim of a fire that was planned by its schedule, where it is sure what it was judged by. */
 function judgeKept(judged: Case, subject: Subject, story: Story, run: ToldRun, report: Report): void {
-  const { record } = story
-  if (run.attempt > 1 || run.round > 1 || story.nonce !== '' || run.cause === 'asked') return
-  if (record === null || record.origin !== 'scheduled' || record.round > 1) return
+  if (!isFirstPlanned(story, run)) return
   const { specs, paused } = standingOf(judged, subject, story.dueAt, run.startedAt)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || paused !== 'no' || spec.overlap.kind === 'queue-all') return
@@ -103,6 +101,12 @@ function judgeKept(judged: Case, subject: Subject, story: Story, run: ToldRun, r
   const newer = spec.misfire.late === 'latest' ? findNewerWaiting(subject, story, run) : undefined
   if (newer === undefined) return
   report('C11', story, `${late}, while ${fireText(newer)} waited; the misfire policy is latest.`, [run, newer.record!])
+}
+
+/** Whether the run is the first of a fire that its schedule planned. */
+function isFirstPlanned({ record, nonce }: Story, { attempt, round, cause }: ToldRun): boolean {
+  if (attempt > 1 || round > 1 || nonce !== '' || cause === 'asked') return false
+  return record !== null && record.origin === 'scheduled' && record.round <= 1
 }
 
 function findNewerWaiting({ stories }: Subject, story: Story, { startedAt }: ToldRun): Story | undefined {

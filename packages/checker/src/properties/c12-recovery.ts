@@ -87,9 +87,8 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
   const { specs, mayBeAbsent, paused } = definitions.during({ from: since, to: final.at + bounds.recoveryMs })
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || mayBeAbsent) return
-  const isOnce = spec.trigger === null || spec.trigger.kind === 'at' || spec.limit !== null
   if (row === null) {
-    if (!isOnce) report('C12', { schedule: id }, `${id} is not there any more, though nobody removed it.`, [])
+    if (!mayFinish(spec)) report('C12', { schedule: id }, `${id} is not there any more, though nobody removed it.`, [])
     return
   }
   if (paused !== 'no' || !fleet.canRun(subject.id, spec.job, since, final.at)) return
@@ -99,17 +98,23 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
     report('C12', { schedule: id, dueAt: row.nextAt }, message, [], 'time')
     return
   }
-  if (isOnce) return
-  const expected = nextInstant(subject, spec, final.storeAt)
-  if (row.nextAt !== null && !isInstant(spec, row.nextAt)) {
-    report(
-      'C12',
-      { schedule: id, dueAt: row.nextAt },
-      `${id} is to fire at ${iso(row.nextAt)}, which is not one of its instants.`,
-      [],
-    )
-  } else if (expected !== null && (row.nextAt === null || row.nextAt > expected) && !judged.clock.wasSetBack) {
-    const message = `${id} is to fire at ${iso(row.nextAt)} next, and would leave out ${iso(expected)}.`
+  if (!mayFinish(spec)) judgeNext(judged, subject, spec, row.nextAt, report)
+}
+
+/** A schedule without a trigger, with one instant or with a limit comes to an end by itself. */
+function mayFinish({ trigger, limit }: Spec): boolean {
+  return trigger === null || trigger.kind === 'at' || limit !== null
+}
+
+/** The next instant on record is one of the schedule's, and leaves none out. */
+function judgeNext(judged: Case, subject: Subject, spec: Spec, nextAt: Instant | null, report: Report): void {
+  const { id } = subject
+  const expected = nextInstant(subject, spec, judged.final.storeAt)
+  if (nextAt !== null && !isInstant(spec, nextAt)) {
+    const message = `${id} is to fire at ${iso(nextAt)}, which is not one of its instants.`
+    report('C12', { schedule: id, dueAt: nextAt }, message, [])
+  } else if (expected !== null && (nextAt === null || nextAt > expected) && !judged.clock.wasSetBack) {
+    const message = `${id} is to fire at ${iso(nextAt)} next, and would leave out ${iso(expected)}.`
     report('C12', { schedule: id, dueAt: expected }, message, [])
   }
 }

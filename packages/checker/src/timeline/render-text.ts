@@ -44,11 +44,8 @@ function describe(entry: Entry): Line[] {
     }
     case 'node':
       return [{ at: entry.at, who: entry.node, what: `is ${entry.what}` }]
-    case 'fault': {
-      const who = entry.node ?? 'everybody'
-      const begins = { at: entry.at, who, what: `FAULT ${entry.fault}` }
-      return entry.until === entry.at ? [begins] : [begins, { at: entry.until, who, what: `${entry.fault} is over` }]
-    }
+    case 'fault':
+      return describeFault(entry)
     case 'healthy':
       return []
     case 'clock':
@@ -60,6 +57,12 @@ function describe(entry: Entry): Line[] {
         },
       ]
   }
+}
+
+function describeFault({ at, until, node, fault }: Extract<Entry, { kind: 'fault' }>): Line[] {
+  const who = node ?? 'everybody'
+  const begins = { at, who, what: `FAULT ${fault}` }
+  return until === at ? [begins] : [begins, { at: until, who, what: `${fault} is over` }]
 }
 
 function describeOperation(operation: Operation): Line[] {

@@ -37,6 +37,8 @@ export const describe: Command = {
   run: runDescribe,
 }
 
+type LiveTrigger = ReturnType<typeof makeTrigger>
+
 interface Description {
   readonly schedule: ScheduleView
   readonly next: readonly number[]
@@ -85,15 +87,43 @@ async function readDescription(client: Connection, name: string, count: number, 
   return { schedule, next: comingOf(schedule, now, count), fires: fires.items, runs: runs.items, instances: able }
 }
 
-function print({ schedule, next, fires, runs, instances }: Description, tz: string, io: Io): void {
+/** What all sections of a description are written with. */
+interface Page {
+  readonly text: Labelled
+  readonly tz: string
+  readonly io: Io
+  /** An instant with its distance from now. */
+  readonly when: (instant: number) => string
+}
+
+function print(description: Description, tz: string, io: Io): void {
   const text = new Labelled(io, 14)
   const when = (instant: number): string => `${formatInstant(instant, tz)} (${relativeWords(instant, io.now)})`
+  const page: Page = { text, tz, io, when }
+  const { schedule, next } = description
+  const live = schedule.trigger === null ? null : makeTrigger(schedule.trigger)
+  printSettings(description, live, page)
+  printHistory(description, page)
+  printOpen(schedule, page)
+  printBackfills(schedule, page)
+
+  text.heading('Next')
+  if (next.length === 0) text.line(nothingNext(schedule))
+  else
+    for (const line of fireLines(live!, next, { tz, from: Math.floor(io.now / 1_000) * 1_000, paint: io.paint }))
+      text.line(line)
+  text.heading('Policies')
+  for (const [name, words] of policyWords(schedule.policy)) text.row(name, words)
+  text.print()
+}
+
+function printSettings({ schedule, instances }: Description, live: LiveTrigger | null, page: Page): void {
+  const { text, tz, io, when } = page
   const { trigger } = schedule
   text.line(io.paint('bold', sanitize(schedule.name)))
   text.row('when', triggerWords(trigger, tz))
   if (trigger !== null) text.row('as written', triggerText(trigger))
   text.row('zone', triggerZone(trigger))
-  const live = trigger === null ? null : makeTrigger(trigger)
   if (live !== null && live.kind !== 'at') text.row('frequency', frequencyOf(live, io.now).words)
   text.row('job', schedule.job)
   text.row('state', stateWords(schedule, when))
@@ -106,7 +136,9 @@ function print({ schedule, next, fires, runs, instances }: Description, tz: stri
   text.row('window', windowWords(schedule, when))
   if (schedule.input !== null) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
   text.row('runs on', instancesWords(schedule, instances))
+}
 
+function printHistory({ schedule, fires, runs }: Description, { text, tz, io, when }: Page): void {
   text.heading('History')
   text.lines('latest 20', [paintStrip(strip(fires, 20), io.paint)])
   const { last } = schedule
@@ -117,30 +149,25 @@ function print({ schedule, next, fires, runs, instances }: Description, tz: stri
     'runs',
     runs.map((run) => runLine(run, tz, io)),
   )
+}
 
-  if (schedule.open.length > 0) {
-    text.heading('Open')
-    for (const { dueAt, state, attempt, instance, readyAt } of schedule.open.slice(0, 10)) {
-      const where = instance ? ` on ${instance}` : ''
-      const wait = state === 'waiting' ? `, ready ${relativeWords(readyAt, io.now)}` : ''
-      text.row(state, `due ${formatInstant(dueAt, tz)}, try ${Math.max(1, attempt)}${where}${wait}`)
-    }
-    if (schedule.open.length > 10) text.row('', `and ${formatCount(schedule.open.length - 10)} more`)
+function printOpen({ open }: ScheduleView, { text, tz, io }: Page): void {
+  if (open.length === 0) return
+  text.heading('Open')
+  for (const { dueAt, state, attempt, instance, readyAt } of open.slice(0, 10)) {
+    const where = instance ? ` on ${instance}` : ''
+    const wait = state === 'waiting' ? `, ready ${relativeWords(readyAt, io.now)}` : ''
+    text.row(state, `due ${formatInstant(dueAt, tz)}, try ${Math.max(1, attempt)}${where}${wait}`)
   }
+  if (open.length > 10) text.row('', `and ${formatCount(open.length - 10)} more`)
+}
+
+function printBackfills(schedule: ScheduleView, { text, tz }: Page): void {
   for (const { fromAt, toAt, author, note } of schedule.backfills) {
     const who = author === null ? '' : `, by ${author}`
     const why = note === null ? '' : `: ${note}`
     text.row('backfill', `${formatInstant(fromAt, tz)} to ${formatInstant(toAt, tz)}${who}${why}`)
   }
-
-  text.heading('Next')
-  if (next.length === 0) text.line(nothingNext(schedule))
-  else
-    for (const line of fireLines(live!, next, { tz, from: Math.floor(io.now / 1_000) * 1_000, paint: io.paint }))
-      text.line(line)
-  text.heading('Policies')
-  for (const [name, words] of policyWords(schedule.policy)) text.row(name, words)
-  text.print()
 }
 
 function stateWords({ state, pause }: ScheduleView, when: (instant: number) => string): string {

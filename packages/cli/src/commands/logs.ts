@@ -138,7 +138,7 @@ function printerOf(args: Args, io: Io, most: number): Printer {
     print(shown) {
       const run = redactRecord(shown)
       const before = printed.get(run.token)
-      const lines = before === undefined ? (most === 0 ? [] : run.log.slice(-most)) : run.log.slice(before.lines)
+      const lines = before === undefined ? lastOf(run.log, most) : run.log.slice(before.lines)
       printed.set(run.token, { lines: run.log.length, isCut: run.logCut })
       if (printed.size > REMEMBERED) printed.delete(printed.keys().next().value!)
       const { schedule, token, dueAt, attempt } = run
@@ -154,7 +154,15 @@ function printerOf(args: Args, io: Io, most: number): Printer {
       for (const line of lines) io.out(`${logLine(line, tz, io.paint)}\n`)
       if (run.logCut && before?.isCut !== true)
         note('The log is cut here: what the run said after that was not kept.', io)
-      if (before === undefined && run.endedAt !== null && run.log.length === 0) io.err('It said nothing.\n')
+      if (before === undefined && isSilent(run)) io.err('It said nothing.\n')
     },
   }
+}
+
+function lastOf<Line>(log: readonly Line[], most: number): readonly Line[] {
+  return most === 0 ? [] : log.slice(-most)
+}
+
+function isSilent({ endedAt, log }: RunView): boolean {
+  return endedAt !== null && log.length === 0
 }

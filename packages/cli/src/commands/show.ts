@@ -70,6 +70,23 @@ async function readShown(client: Connection, fire: FireView, which: string | und
 
 function print({ fire, runs, steps, run }: Shown, { tz, lines }: { tz: string; lines: number }, io: Io): void {
   const text = new Labelled(io, 12)
+  printFire(fire, text, tz, io)
+  if (runs.length > 0) {
+    text.line('')
+    for (const line of waterfall(fire, runs, { now: io.now, width: io.columns ?? 100, paint: io.paint }))
+      text.line(line)
+    text.heading(runs.length === 1 ? 'Run' : 'Runs')
+    for (const one of runs) text.lines(`try ${one.attempt}`, runLines(one, tz, io))
+  }
+  if (steps.length > 0) {
+    text.heading('Steps')
+    for (const step of steps) text.row(step.state, stepWords(step))
+  }
+  if (run !== null) printRun(run, { text, tz, lines }, io)
+  text.print()
+}
+
+function printFire(fire: FireView, text: Labelled, tz: string, io: Io): void {
   const when = (instant: number): string =>
     `${formatInstant(instant, tz, 'millisecond')} (${relativeWords(instant, io.now)})`
   text.line(`${io.paint('bold', sanitize(fire.schedule))}  ${io.paint(stateColor(fire.state), endingWords(fire))}`)
@@ -87,19 +104,6 @@ function print({ fire, runs, steps, run }: Shown, { tz, lines }: { tz: string; l
   text.row('why', fire.detail)
   if (fire.input !== null) text.row('input', cutTo(JSON.stringify(fire.input), 1_000))
   if (fire.expiresAt !== null) text.row('kept until', when(fire.expiresAt))
-  if (runs.length > 0) {
-    text.line('')
-    for (const line of waterfall(fire, runs, { now: io.now, width: io.columns ?? 100, paint: io.paint }))
-      text.line(line)
-    text.heading(runs.length === 1 ? 'Run' : 'Runs')
-    for (const one of runs) text.lines(`try ${one.attempt}`, runLines(one, tz, io))
-  }
-  if (steps.length > 0) {
-    text.heading('Steps')
-    for (const step of steps) text.row(step.state, stepWords(step))
-  }
-  if (run !== null) printRun(run, { text, tz, lines }, io)
-  text.print()
 }
 
 function askedWords({ author, note }: NonNullable<FireView['asked']>): string {
@@ -129,7 +133,7 @@ function stepWords({ step, begunAt, endedAt, result, state }: StepView): string 
 }
 
 function printRun(run: RunView, { text, tz, lines }: { text: Labelled; tz: string; lines: number }, io: Io): void {
-  const { error, result, progress, log, logCut } = run
+  const { error, result, progress } = run
   if (progress !== null && run.endedAt === null) {
     text.heading('Progress')
     text.line(
@@ -145,6 +149,11 @@ function printRun(run: RunView, { text, tz, lines }: { text: Labelled; tz: strin
     text.heading('Result')
     text.line(cutTo(sanitize(JSON.stringify(result)), 2_000))
   }
+  printLog(run, { text, tz, lines }, io)
+}
+
+function printLog(run: RunView, { text, tz, lines }: { text: Labelled; tz: string; lines: number }, io: Io): void {
+  const { log, logCut } = run
   if (log.length === 0 || lines === 0) return
   const shown = log.slice(-lines)
   const more = log.length - shown.length

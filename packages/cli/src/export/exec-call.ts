@@ -52,8 +52,20 @@ export function durationText(ms: number): string {
 
 /** What `cronce start` does with a job, and neither `cronce exec` nor another scheduler will. */
 export function unheard({ name, policy, bounds }: ExportedJob): ExportFinding[] {
+  return [...unheardPolicies(policy), ...unheardBounds(bounds)].map(([what, why]) => ({
+    job: name,
+    level: 'changed',
+    what,
+    why,
+    todo: 'run it with cronce start if that matters',
+  }))
+}
+
+type Unheard = readonly [what: string, why: string]
+
+function unheardPolicies(policy: ExportedJob['policy']): Unheard[] {
   const { guarantee, jitter, pauseAfter, limits, misfire, overlap, retry } = policy
-  const found: [what: string, why: string][] = []
+  const found: Unheard[] = []
   if (jitter.ms > 0) found.push(['jitter', 'all start at their time'])
   if (pauseAfter !== null) found.push(['pauseAfter', 'nobody pauses it'])
   if (limits.job !== null) found.push(['concurrency', 'runs are not counted over all machines'])
@@ -64,13 +76,12 @@ export function unheard({ name, policy, bounds }: ExportedJob): ExportFinding[] 
   if (retry.attempts > 0 && (retry.baseMs !== 1_000 || retry.capMs !== 300_000)) {
     found.push(['retry.backoff', 'further attempts follow after the usual delays'])
   }
+  return found
+}
+
+function unheardBounds(bounds: ExportedJob['bounds']): Unheard[] {
+  const found: Unheard[] = []
   if (bounds.startAt !== null || bounds.endAt !== null) found.push(['start, end', 'it is due before and after, too'])
   if (bounds.limit !== null) found.push(['limit', 'nobody counts'])
-  return found.map(([what, why]) => ({
-    job: name,
-    level: 'changed',
-    what,
-    why,
-    todo: 'run it with cronce start if that matters',
-  }))
+  return found
 }

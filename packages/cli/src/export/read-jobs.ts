@@ -71,18 +71,18 @@ function readTarget({ command, shell, cwd, env, stdin, successCodes, file, http 
   if (command === undefined) return { kind: 'other', what: 'a function' }
   if (stdin === 'input') return { kind: 'other', what: 'a command that reads the input of its fire' }
   if (successCodes !== undefined) return { kind: 'other', what: 'a command with successCodes' }
-  const program = typeof shell === 'string' ? shell : '/bin/sh'
-  const words = Array.isArray(command)
-    ? command.map(String)
-    : shell
-      ? [program, '-c', String(command)]
-      : [String(command)]
   const texts = Object.entries((env ?? {}) as Options).filter(([, value]) => typeof value === 'string')
   return {
     kind: 'command',
-    words,
+    words: wordsOf(command, shell),
     cwd: typeof cwd === 'string' ? cwd : null,
     env: Object.fromEntries(texts) as Record<string, string>,
     stdin: typeof stdin === 'object' && stdin !== null ? String((stdin as { text?: unknown }).text ?? '') : null,
   }
+}
+
+function wordsOf(command: unknown, shell: unknown): string[] {
+  if (Array.isArray(command)) return command.map(String)
+  const program = typeof shell === 'string' ? shell : '/bin/sh'
+  return shell ? [program, '-c', String(command)] : [String(command)]
 }

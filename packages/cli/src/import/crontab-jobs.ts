@@ -3,7 +3,7 @@ import { commandNotes } from './command-notes.ts'
 import { type CrontabLine, readCrontab } from './crontab-lines.ts'
 import { readSchedule } from './crontab-schedule.ts'
 import { CrontabSettings } from './crontab-settings.ts'
-import { unwrapExecLine } from './exec-line.ts'
+import { type Unwrapped, unwrapExecLine } from './exec-line.ts'
 import { flockOf } from './flock.ts'
 import type { Finding, Imported, ImportedItem, JobRecord } from './imported.ts'
 import { slugOfCommand, uniqueNames } from './job-names.ts'
@@ -24,6 +24,7 @@ export interface CrontabOptions {
 }
 
 type Entry = Extract<CrontabLine, { kind: 'entry' }>
+type Loss = Pick<Finding, 'what' | 'why' | 'todo'>
 type Report = (line: number, finding: Omit<Finding, 'place'>) => void
 
 /** A crontab as jobs. Nothing of it is dropped: what does not translate becomes a comment and a finding. */
@@ -104,34 +105,31 @@ function untranslated({ line, raw }: CrontabLine): ImportedItem {
   return { kind: 'comment', lines: [`not translated (line ${line}): ${raw.trim()}`] }
 }
 
+type EntryOptions = CrontabOptions & {
+  /** `cronce export` wrote the crontab. */
+  readonly isOurs: boolean
+}
+
 function readEntry(
   entry: Entry,
   settings: CrontabSettings,
-  options: CrontabOptions & { readonly isOurs: boolean },
+  options: EntryOptions,
   nameFor: (wanted: string) => string,
   report: Report,
 ): { name: string; options: JobRecord } | null {
-  const lost = (what: string, why: string, todo: string): null => {
-    report(entry.line, { level: 'lost', what, why, todo })
+  const misread = misreadEntry(entry, options)
+  if (misread !== null) {
+    report(entry.line, { level: 'lost', ...misread })
     return null
   }
-  const [firstWord = ''] = entry.command.split(/\s/)
-  if (!entry.schedule.startsWith('@') && /^(\*|\*\/\d+|\d+)$/.test(firstWord)) {
-    return lost(
-      `${entry.schedule} ${firstWord}`,
-      'these are six fields; to cron, the sixth is the command',
-      'take out the field of the seconds, or of the year',
-    )
-  }
-  if (!options.isSystem && firstWord === 'root' && entry.command !== 'root') {
-    return lost(firstWord, 'it looks like the user of a system crontab', 'import with --system')
-  }
-
   const wrapped = unwrapExecLine(entry.command)
   // Asked for before the name is taken, since a line that does not translate has none.
   const wanted = wrapped?.name ?? slugOfCommand(entry.command)
   const answer = readSchedule(entry.schedule, settings.tz, wanted)
-  if (!answer.ok) return lost(answer.what, answer.why, answer.todo)
+  if (!answer.ok) {
+    report(entry.line, { level: 'lost', what: answer.what, why: answer.why, todo: answer.todo })
+    return null
+  }
   const name = nameFor(wanted)
   if (answer.changed !== undefined) report(entry.line, { level: 'changed', ...answer.changed })
   if (entry.isUnlogged) {
@@ -147,30 +145,50 @@ function readEntry(
   for (const note of commandNotes(entry.command, { hasFolder, likeCron })) {
     report(entry.line, { level: 'changed', ...note })
   }
-  const lock = flockOf(entry.command)
-  const policies: JobRecord = {
+  const policies = policiesOf(entry, settings, likeCron)
+  if (wrapped !== null) {
+    return { name, options: { ...answer.options, ...policies, ...unwrapped(entry, wrapped, settings, options) } }
+  }
+  return { name, options: { ...answer.options, ...readCommand(entry, settings, options, report), ...policies } }
+}
+
+/** A line that cron would read otherwise than its author meant it. `null`: it looks right. */
+function misreadEntry({ schedule, command }: Entry, { isSystem }: CrontabOptions): Loss | null {
+  const [firstWord = ''] = command.split(/\s/)
+  if (!schedule.startsWith('@') && /^(\*|\*\/\d+|\d+)$/.test(firstWord)) {
+    return {
+      what: `${schedule} ${firstWord}`,
+      why: 'these are six fields; to cron, the sixth is the command',
+      todo: 'take out the field of the seconds, or of the year',
+    }
+  }
+  if (!isSystem && firstWord === 'root' && command !== 'root') {
+    return { what: firstWord, why: 'it looks like the user of a system crontab', todo: 'import with --system' }
+  }
+  return null
+}
+
+function policiesOf({ command }: Entry, settings: CrontabSettings, likeCron: boolean): JobRecord {
+  const lock = flockOf(command)
+  return {
     ...(lock === 'waits' ? { overlap: 'queue' } : {}),
     ...(likeCron ? { overlap: 'allow', misfire: 'skip' } : {}),
     ...(lock === 'gives-up' ? { overlap: 'skip' } : {}),
     ...settings.policies,
   }
-  if (wrapped !== null) {
-    // What was for cronce exec is for cronce start now, which is told otherwise.
-    const forExec = options.isOurs ? /^(CRONCE_(STORE|NAMESPACE)|PATH)$/ : /^CRONCE_(STORE|NAMESPACE)$/
-    const inherited = Object.entries(settings.env).filter(([variable]) => !forExec.test(variable))
-    const env = { ...Object.fromEntries(inherited), ...wrapped.options.env }
-    return {
-      name,
-      options: {
-        ...answer.options,
-        ...policies,
-        ...wrapped.options,
-        ...(entry.stdin === null ? {} : { stdin: { text: entry.stdin } }),
-        ...(Object.keys(env).length === 0 ? {} : { env }),
-      },
-    }
+}
+
+/** The options of a command that the line runs by `cronce exec`. */
+function unwrapped(entry: Entry, wrapped: Unwrapped, settings: CrontabSettings, { isOurs }: EntryOptions): JobRecord {
+  // These settings were for cronce exec. The user gives them to cronce start in another way.
+  const forExec = isOurs ? /^(CRONCE_(STORE|NAMESPACE)|PATH)$/ : /^CRONCE_(STORE|NAMESPACE)$/
+  const inherited = Object.entries(settings.env).filter(([variable]) => !forExec.test(variable))
+  const env = { ...Object.fromEntries(inherited), ...wrapped.options.env }
+  return {
+    ...wrapped.options,
+    ...(entry.stdin === null ? {} : { stdin: { text: entry.stdin } }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
   }
-  return { name, options: { ...answer.options, ...readCommand(entry, settings, options, report), ...policies } }
 }
 
 function readCommand(entry: Entry, settings: CrontabSettings, options: CrontabOptions, report: Report): JobRecord {

@@ -66,19 +66,23 @@ const FIELDS = /^(\S+)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)(?:[ \t]+(.*))
 
 function readEntry(raw: string, text: string, isSystem: boolean): Unnumbered {
   const isUnlogged = /^-(?=[\d*@~])/.test(text)
-  const timed = isUnlogged ? text.slice(1) : text
-  const macro = timed.startsWith('@') ? MACRO.exec(timed) : null
-  const fields = macro === null ? FIELDS.exec(timed) : null
-  if (macro === null && fields === null) return { kind: 'broken', raw, why: brokenFields(text) }
-  const schedule = macro ? macro[1]!.replace(/[ \t]+/, ' ') : fields!.slice(1, 6).join(' ')
-  const rest = (macro ? macro[2] : fields![6]) ?? ''
-
+  const timed = splitSchedule(isUnlogged ? text.slice(1) : text)
+  if (timed === null) return { kind: 'broken', raw, why: brokenFields(text) }
+  const { schedule, rest } = timed
   const [, user = '', command = ''] = isSystem ? (/^(\S+)(?:[ \t]+(.*))?$/.exec(rest) ?? []) : ['', '', rest]
   if (isSystem && user !== '' && command === '') {
     return { kind: 'broken', raw, why: `there is no command behind the user ${JSON.stringify(user)}` }
   }
   if (command === '') return { kind: 'broken', raw, why: 'there is no command behind the schedule' }
   return { kind: 'entry', raw, schedule, user: isSystem ? user : null, isUnlogged, ...splitPercent(command) }
+}
+
+/** The schedule, and what stands behind it. `null`: there is none. */
+function splitSchedule(text: string): { readonly schedule: string; readonly rest: string } | null {
+  const macro = text.startsWith('@') ? MACRO.exec(text) : null
+  if (macro !== null) return { schedule: macro[1]!.replace(/[ \t]+/, ' '), rest: macro[2] ?? '' }
+  const fields = FIELDS.exec(text)
+  return fields === null ? null : { schedule: fields.slice(1, 6).join(' '), rest: fields[6] ?? '' }
 }
 
 function brokenFields(text: string): string {

@@ -52,8 +52,6 @@ export function unwrapExecWords(words: readonly string[]): Unwrapped | null {
   const name = said('name')
   const command = rest.slice(end + 1)
   if (name === undefined || command.length === 0) return null
-  const timeout = said('timeout')
-  const grace = said('grace')
   const guarantee = said('guarantee')
   const overlap = said('overlap')
   const retry = said('retry')
@@ -61,13 +59,17 @@ export function unwrapExecWords(words: readonly string[]): Unwrapped | null {
     name,
     options: {
       ...commandOf(command),
-      ...(timeout !== undefined && grace === undefined ? { timeout } : {}),
-      ...(grace === undefined ? {} : { timeout: { ...(timeout === undefined ? {} : { run: timeout }), grace } }),
+      ...timeoutOf(said('timeout'), said('grace')),
       ...(guarantee === undefined ? {} : { guarantee }),
       ...(overlap === undefined ? {} : { overlap }),
       ...(retry === undefined || !/^\d+$/.test(retry) ? {} : { retry: Number(retry) }),
     },
   }
+}
+
+function timeoutOf(run: string | undefined, grace: string | undefined): Pick<JobRecord, 'timeout'> {
+  if (grace !== undefined) return { timeout: { ...(run === undefined ? {} : { run }), grace } }
+  return run === undefined ? {} : { timeout: run }
 }
 
 /** What a shell is given to run is a text, as people write it. */

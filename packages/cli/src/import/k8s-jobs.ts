@@ -61,22 +61,8 @@ function sayKind(kind: string, manifest: Manifest): string {
 }
 
 function readCronJob(manifest: Manifest, now: number, report: Report): ImportedJob | null {
-  const apiVersion = manifest.at('apiVersion')
-  if (!/^batch\/(v1|v1beta1|v2alpha1)$/.test(apiVersion.text ?? '')) {
-    report(apiVersion.value === undefined ? manifest : apiVersion, {
-      level: 'lost',
-      what: `apiVersion ${apiVersion.text ?? 'is missing'}`,
-      why: 'a CronJob is of batch/v1',
-      todo: 'put it right',
-    })
-    return null
-  }
-  const name = manifest.at('metadata', 'name').text
-  if (name === undefined || name === '') {
-    const why = 'it is what the job is known by'
-    report(manifest, { level: 'lost', what: 'a CronJob without a name', why, todo: 'give it metadata.name' })
-    return null
-  }
+  const name = readName(manifest, report)
+  if (name === null) return null
   const spec = manifest.at('spec')
   const trigger = readTrigger(manifest, now, report)
   const target = readContainer(spec.at('jobTemplate', 'spec', 'template', 'spec'), report)
@@ -100,6 +86,25 @@ function readCronJob(manifest: Manifest, now: number, report: Report): ImportedJ
   return { name: wrapped?.name ?? name, comments: trigger.comments, place: manifest.place, options }
 }
 
+/** The name of a CronJob of a known version. `null`: the manifest has none, or is of another version, which is reported. */
+function readName(manifest: Manifest, report: Report): string | null {
+  const apiVersion = manifest.at('apiVersion')
+  if (!/^batch\/(v1|v1beta1|v2alpha1)$/.test(apiVersion.text ?? '')) {
+    report(apiVersion.value === undefined ? manifest : apiVersion, {
+      level: 'lost',
+      what: `apiVersion ${apiVersion.text ?? 'is missing'}`,
+      why: 'a CronJob is of batch/v1',
+      todo: 'put it right',
+    })
+    return null
+  }
+  const name = manifest.at('metadata', 'name').text
+  if (name !== undefined && name !== '') return name
+  const why = 'it is what the job is known by'
+  report(manifest, { level: 'lost', what: 'a CronJob without a name', why, todo: 'give it metadata.name' })
+  return null
+}
+
 /** Of a manifest that we wrote: what is told partly to `cronce exec`, partly to Kubernetes. */
 function togetherWith(policies: JobRecord, wrapped: JobRecord | undefined): Pick<JobRecord, 'retry' | 'overlap'> {
   const { retry, overlap } = policies
@@ -120,28 +125,9 @@ interface Trigger {
 function readTrigger(manifest: Manifest, now: number, report: Report): Trigger | null {
   const spec = manifest.at('spec')
   const at = spec.at('schedule')
-  const lost = (what: string, why: string, todo: string): null => {
-    report(at.value === undefined ? spec : at, { level: 'lost', what, why, todo })
-    return null
-  }
-  if (at.text === undefined) return lost('no schedule', 'a CronJob has spec.schedule, a text', 'put it right')
-  const [, prefix, inline, bare = at.text.trim()] = /^((?:CRON_)?TZ=(\S+))\s+(.*)$/.exec(at.text.trim()) ?? []
-  const { text: timeZone } = spec.at('timeZone')
-  if (prefix !== undefined && timeZone !== undefined) {
-    return lost(`${prefix} and timeZone`, 'Kubernetes rejects a CronJob with both', 'remove one of them')
-  }
-  const tz = timeZone ?? inline
-  const zone = tz === undefined || isUtc(tz) ? {} : { tz }
-  let due: ReturnType<typeof cron>
-  let isDefault = false
-  try {
-    due = cron(bare, { dialect: 'kubernetes', ...zone })
-    isDefault = JSON.stringify(fieldsOf(due)) === JSON.stringify(fieldsOf(cron(bare, zone)))
-  } catch (error) {
-    if (!(error instanceof CronceError)) throw error
-    return lost(bare, error.message.replace(/\.$/, ''), (error.hint ?? 'put it right').replace(/\.$/, ''))
-  }
-  if (due.never) return lost(bare, 'it never fires', 'look at the day and the month')
+  const expression = readExpression(spec, report)
+  if (expression === null) return null
+  const { bare, zone, due, isDefault } = expression
   const options: JobRecord =
     due.kind === 'every'
       ? readEvery(bare, manifest, report)
@@ -155,6 +141,40 @@ function readTrigger(manifest: Manifest, now: number, report: Report): Trigger |
     todo: `add ${JSON.stringify(options)} when it is to run again`,
   })
   return { due, options: {}, comments: [`suspended: ${JSON.stringify(options)}`] }
+}
+
+interface Expression {
+  /** As written, without the zone. */
+  readonly bare: string
+  readonly zone: { readonly tz?: string }
+  readonly due: ReturnType<typeof cron>
+  /** It means the same in cronce's own dialect. */
+  readonly isDefault: boolean
+}
+
+/** `null`: it does not translate, which is reported. */
+function readExpression(spec: Manifest, report: Report): Expression | null {
+  const at = spec.at('schedule')
+  const lost = (what: string, why: string, todo: string): null => {
+    report(at.value === undefined ? spec : at, { level: 'lost', what, why, todo })
+    return null
+  }
+  if (at.text === undefined) return lost('no schedule', 'a CronJob has spec.schedule, a text', 'put it right')
+  const [, prefix, inline, bare = at.text.trim()] = /^((?:CRON_)?TZ=(\S+))\s+(.*)$/.exec(at.text.trim()) ?? []
+  const { text: timeZone } = spec.at('timeZone')
+  if (prefix !== undefined && timeZone !== undefined) {
+    return lost(`${prefix} and timeZone`, 'Kubernetes rejects a CronJob with both', 'remove one of them')
+  }
+  const tz = timeZone ?? inline
+  const zone = tz === undefined || isUtc(tz) ? {} : { tz }
+  try {
+    const due = cron(bare, { dialect: 'kubernetes', ...zone })
+    const isDefault = JSON.stringify(fieldsOf(due)) === JSON.stringify(fieldsOf(cron(bare, zone)))
+    return due.never ? lost(bare, 'it never fires', 'look at the day and the month') : { bare, zone, due, isDefault }
+  } catch (error) {
+    if (!(error instanceof CronceError)) throw error
+    return lost(bare, error.message.replace(/\.$/, ''), (error.hint ?? 'put it right').replace(/\.$/, ''))
+  }
 }
 
 /** `@every` counts from the last time that the CronJob was due; before that, from its creation. cronce counts from 1970. */

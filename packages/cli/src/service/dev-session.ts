@@ -26,43 +26,88 @@ export interface DevParts {
 /** More than the drain and what a run gets after it. */
 const KILL_MS = 15_000
 
-/** Keeps one process running the jobs, and starts another one when a file has changed: never two at a time. */
-export function devSession({ program, argv, files, say, onStarted }: DevParts): DevSession {
-  let child: ChildProcess | null = null
-  let closed = false
-  let isRestartWanted = true
-  let working: Promise<void> | null = null
-  const watching: FileWatch = watchFiles((file) => restart(`${file} has changed.`))
-  watching.add(files)
+export function devSession(parts: DevParts): DevSession {
+  return new ChildSession(parts)
+}
 
-  const begin = (): void => {
+/** Keeps one child process running the jobs, and replaces it when a file has changed: there are never two at a time. */
+class ChildSession implements DevSession {
+  readonly #parts: DevParts
+  readonly #watching: FileWatch
+  #child: ChildProcess | null = null
+  #isClosed = false
+  #isRestartWanted = true
+  #working: Promise<void> | null = null
+
+  constructor(parts: DevParts) {
+    this.#parts = parts
+    this.#watching = watchFiles((file) => this.restart(`${file} has changed.`))
+    this.#watching.add(parts.files)
+    this.restart('')
+  }
+
+  restart(why: string): void {
+    if (this.#isClosed) return
+    if (why !== '') this.#parts.say(why)
+    this.#isRestartWanted = true
+    // A change during the work is seen by the process that is started last.
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null
+    })
+  }
+
+  fire(schedule: string): void {
+    const message: ToChild = { kind: 'fire', schedule }
+    if (this.#child?.connected) this.#child.send(message)
+    else this.#parts.say('Nothing runs now.')
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#watching.close()
+    await this.#working
+    await this.#end()
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isRestartWanted && !this.#isClosed) {
+      await this.#end()
+      this.#isRestartWanted = false
+      if (!this.#isClosed) this.#begin()
+    }
+  }
+
+  #begin(): void {
+    const { program, argv, onStarted } = this.#parts
     const started = fork(program, argv, {
-      // Signals of the terminal are for us alone: its own come from here.
+      // The terminal must not signal the child: this process decides when to end it.
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, CRONCE_DEV_CHILD: String(process.pid) },
     })
-    child = started
-    watching.widen(false)
+    this.#child = started
+    this.#watching.widen(false)
     started.on('message', (message) => {
       if (!isFromChild(message)) return
-      if (message.kind === 'loaded') watching.add(message.files)
+      if (message.kind === 'loaded') this.#watching.add(message.files)
       else onStarted(message.schedules)
     })
-    started.once('exit', () => {
-      if (child !== started) return
-      child = null
-      if (closed || isRestartWanted) return
-      // Something may be missing that is not there yet.
-      watching.widen(true)
-      say('Waiting for a change.')
-    })
+    started.once('exit', () => this.#onExit(started))
   }
 
-  const end = async (): Promise<void> => {
-    const ending = child
+  #onExit(ended: ChildProcess): void {
+    if (this.#child !== ended) return
+    this.#child = null
+    if (this.#isClosed || this.#isRestartWanted) return
+    // The child may have failed because a file is missing that the user is about to create.
+    this.#watching.widen(true)
+    this.#parts.say('Waiting for a change.')
+  }
+
+  async #end(): Promise<void> {
+    const ending = this.#child
     if (ending === null) return
-    child = null
+    this.#child = null
     const ended = once(ending, 'exit')
     if (ending.exitCode !== null || ending.signalCode !== null) return
     ending.kill('SIGTERM')
@@ -71,40 +116,6 @@ export function devSession({ program, argv, files, say, onStarted }: DevParts): 
     if ((await Promise.race([ended.then(() => false), late])) === true) ending.kill('SIGKILL')
     waited.abort()
     await ended
-  }
-
-  const work = async (): Promise<void> => {
-    while (isRestartWanted && !closed) {
-      await end()
-      isRestartWanted = false
-      if (!closed) begin()
-    }
-  }
-
-  const restart = (why: string): void => {
-    if (closed) return
-    if (why !== '') say(why)
-    isRestartWanted = true
-    // Whatever changes meanwhile is seen by the one that is started last.
-    working ??= work().finally(() => {
-      working = null
-    })
-  }
-
-  restart('')
-  return {
-    restart,
-    fire(schedule) {
-      const message: ToChild = { kind: 'fire', schedule }
-      if (child?.connected) child.send(message)
-      else say('Nothing runs now.')
-    },
-    async close() {
-      closed = true
-      watching.close()
-      await working
-      await end()
-    },
   }
 }
 

@@ -34,36 +34,30 @@ export async function followFire(client: Client, fire: FireView, following: Foll
   const line = progressLine(io)
   const teller = runTeller(io, line.clear)
   const begunAt = performance.now()
-  let { knewNobody } = following
-  let lookedAt = begunAt
+  const runners = runnerWatch(client, fire.job, following.knewNobody, begunAt)
   let failingSince: number | null = null
   try {
     for (;;) {
       const waitedMs = performance.now() - begunAt
       try {
-        const now = await look(client, fire)
+        const { last, ...now } = await look(client, fire)
         failingSince = null
         for (const run of now.runs) teller(run)
-        const last = now.runs.at(-1) ?? null
         if (now.fire.state !== 'open') return { fire: now.fire, run: last }
         line.show(waitingWords(now.fire, last, waitedMs))
-        if (last === null && performance.now() - lookedAt > LOOK_FOR_RUNNERS_MS) {
-          lookedAt = performance.now()
-          const nobody = await nobodyRuns(fire.job, client)
-          if (nobody !== null && !knewNobody) {
-            line.clear()
-            warn(nobody, io)
-          }
-          knewNobody = nobody !== null
+        const nobody = last === null ? await runners() : null
+        if (nobody !== null) {
+          line.clear()
+          warn(nobody, io)
         }
       } catch (error) {
         failingSince ??= performance.now()
         if (!isPassing(error) || performance.now() - failingSince > PATIENCE_MS) throw error
         line.show(`the store does not answer: ${(error as Error).message}`)
       }
-      if (following.timeoutMs !== null && waitedMs >= following.timeoutMs) throw notYet(fire, following.timeoutMs)
-      const leftMs = (following.timeoutMs ?? Number.POSITIVE_INFINITY) - waitedMs
-      await pause(Math.min(waitedMs < 5_000 ? FIRST_MS : LATER_MS, Math.max(leftMs, 1)), signal)
+      const { timeoutMs } = following
+      if (timeoutMs !== null && waitedMs >= timeoutMs) throw notYet(fire, timeoutMs)
+      await pause(pauseMs(waitedMs, timeoutMs), signal)
     }
   } catch (error) {
     line.clear()
@@ -74,11 +68,38 @@ export async function followFire(client: Client, fire: FireView, following: Foll
   }
 }
 
-async function look(client: Client, fire: FireView): Promise<{ fire: FireView; runs: readonly RunView[] }> {
+/** How long to wait before the next look, but not beyond the timeout. */
+function pauseMs(waitedMs: number, timeoutMs: number | null): number {
+  const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - waitedMs
+  return Math.min(waitedMs < 5_000 ? FIRST_MS : LATER_MS, Math.max(leftMs, 1))
+}
+
+/** Checks now and then whether an instance can run the job. Answers a warning when none can any more, else `null`. */
+function runnerWatch(client: Client, job: string, knewNobody: boolean, from: number): () => Promise<string | null> {
+  let hasNobody = knewNobody
+  let lookedAt = from
+  return async () => {
+    if (performance.now() - lookedAt <= LOOK_FOR_RUNNERS_MS) return null
+    lookedAt = performance.now()
+    const nobody = await nobodyRuns(job, client)
+    const isNews = !hasNobody
+    hasNobody = nobody !== null
+    return isNews ? nobody : null
+  }
+}
+
+interface Look {
+  readonly fire: FireView
+  /** The earliest first. */
+  readonly runs: readonly RunView[]
+  readonly last: RunView | null
+}
+
+async function look(client: Client, fire: FireView): Promise<Look> {
   // The fire first: runs that began before it was looked at are then in the list.
   const now = await client.fires.get(fire)
   const { items } = await client.runs.list({ fire, limit: 50 })
-  return { fire: now, runs: [...items].reverse() }
+  return { fire: now, runs: [...items].reverse(), last: items[0] ?? null }
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

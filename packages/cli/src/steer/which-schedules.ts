@@ -32,9 +32,13 @@ export function whichSchedules(args: Args, command: string): Which {
       `Write cronce ${command} SCHEDULE, several, or --prefix, --job or --all; see cronce ${command} --help.`,
     )
   }
+  return filtered(prefix, job, args.has('all'))
+}
+
+function filtered(prefix: string | undefined, job: string | undefined, isAll: boolean): Which {
   if (prefix === '' || job === '')
     throw new UsageError('An empty --prefix or --job means nothing.', 'Write --all for all.')
-  if (args.has('all') && (prefix !== undefined || job !== undefined)) {
+  if (isAll && (prefix !== undefined || job !== undefined)) {
     throw new UsageError('--all leaves nothing to --prefix and --job.', 'Leave out one.')
   }
   const words = [

@@ -23,8 +23,6 @@ import { type CronceOptions, resolveOptions } from './options.ts'
 import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { textOf } from './text-of.ts'
 
-export type { RunDueSummary } from './lifecycle.ts'
-
 /** An application's jobs, and the client for everything in its store. */
 export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once {
   /** Declare a job that runs by a cron expression. */

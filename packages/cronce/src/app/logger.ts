@@ -1,4 +1,4 @@
-import type { AboutProcess, CronceEvent, EventOf } from '../model/event.ts'
+import type { AboutProcess, CronceEvent, EventOf, EventType } from '../model/event.ts'
 import { isExclusive, LEADER_JOB } from '../model/exclusive-jobs.ts'
 import { counted } from '../words.ts'
 
@@ -63,44 +63,32 @@ function failureOf(event: CronceEvent): string | null {
 }
 
 function warningOf(event: CronceEvent): string | null {
-  switch (event.type) {
-    case 'fire.missed':
-      return `${event.schedule} missed ${event.count} from ${iso(event.dueAt)} on: ${event.reason}.`
-    case 'run.stuck':
-      return `${about(event)} has been running for ${Math.round(event.runningMs / 60_000)} minutes.`
-    case 'run.overran':
-      return `${about(event)} ignored its signal and was given up; its handler may still be computing.`
-    case 'run.fenced':
-      return `${about(event)} was overtaken: its ${event.refused} was refused (token ${event.token}).`
-    case 'run.lost':
-      return `${about(event)} was lost with instance ${event.instance}.`
-    case 'lease.lost':
-      return `The lease of instance ${event.instance} ran out; ${counted(event.runs, 'run is', 'runs are')} aborted.`
-    case 'instance.fenced':
-      return `Instance ${event.instance} was declared dead; it goes on as ${event.successor}.`
-    case 'instance.died':
-      return `Instance ${event.instance} died (its ${event.by === 'probe' ? 'process is gone' : 'lease ran out'}).`
-    case 'schedule.retired':
-      return `${event.schedule} is retired: ${RETIRED[event.cause](event.deployment)}.`
-    case 'schedule.returned':
-      return `${event.schedule} is declared again. It was retired since ${iso(event.retiredAt)}.`
-    case 'schedule.contested':
-      return contested(event)
-    case 'deployment.disjoint':
-      return `${processText(event.other)} runs the same app ${JSON.stringify(event.app)} with other jobs (${few(event.jobs)}). ${ANOTHER_PROGRAM}`
-    case 'schedule.paused':
-      return event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null
-    case 'store.failed':
-      return `The store failed (${event.operation}): ${event.error.message}`
-    case 'store.recovered':
-      return 'The store answers again.'
-    case 'store.rolledBack':
-      return rolledBack(event)
-    case 'clock.skewed':
-      return `This machine's clock is ${event.offsetMs} ms off the store's.`
-    default:
-      return null
-  }
+  // Each function takes the event of its own type, which the table's type says and TypeScript cannot follow here.
+  const warning = WARNINGS[event.type] as ((event: CronceEvent) => string | null) | undefined
+  return warning === undefined ? null : warning(event)
+}
+
+const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => string | null } = {
+  'fire.missed': (event) => `${event.schedule} missed ${event.count} from ${iso(event.dueAt)} on: ${event.reason}.`,
+  'run.stuck': (event) => `${about(event)} has been running for ${Math.round(event.runningMs / 60_000)} minutes.`,
+  'run.overran': (event) => `${about(event)} ignored its signal and was given up; its handler may still be computing.`,
+  'run.fenced': (event) => `${about(event)} was overtaken: its ${event.refused} was refused (token ${event.token}).`,
+  'run.lost': (event) => `${about(event)} was lost with instance ${event.instance}.`,
+  'lease.lost': ({ instance, runs }) =>
+    `The lease of instance ${instance} ran out; ${counted(runs, 'run is', 'runs are')} aborted.`,
+  'instance.fenced': (event) => `Instance ${event.instance} was declared dead; it goes on as ${event.successor}.`,
+  'instance.died': ({ instance, by }) =>
+    `Instance ${instance} died (its ${by === 'probe' ? 'process is gone' : 'lease ran out'}).`,
+  'schedule.retired': (event) => `${event.schedule} is retired: ${RETIRED[event.cause](event.deployment)}.`,
+  'schedule.returned': (event) => `${event.schedule} is declared again. It was retired since ${iso(event.retiredAt)}.`,
+  'schedule.contested': contested,
+  'deployment.disjoint': ({ other, app, jobs }) =>
+    `${processText(other)} runs the same app ${JSON.stringify(app)} with other jobs (${few(jobs)}). ${ANOTHER_PROGRAM}`,
+  'schedule.paused': (event) => (event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null),
+  'store.failed': (event) => `The store failed (${event.operation}): ${event.error.message}`,
+  'store.recovered': () => 'The store answers again.',
+  'store.rolledBack': rolledBack,
+  'clock.skewed': (event) => `This machine's clock is ${event.offsetMs} ms off the store's.`,
 }
 
 const ANOTHER_PROGRAM = "If it is another program, name one of them: cronce({ app: 'worker' })."

@@ -24,11 +24,15 @@ export function readInput(value: unknown, { what = 'input', max = LIMITS.input a
 /** `around`: the objects that this one is in, for cycles and depth. */
 function demandJson(path: string, value: unknown, around: readonly object[]): void {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return
-    throw notJson(path, value, 'Use null for a number that is not there.')
+  if (typeof value === 'object') {
+    demandJsonObject(path, value, around)
+    return
   }
-  if (typeof value !== 'object') throw notJson(path, value, HINTS[typeof value])
+  if (typeof value !== 'number') throw notJson(path, value, HINTS[typeof value])
+  if (!Number.isFinite(value)) throw notJson(path, value, 'Use null for a number that is not there.')
+}
+
+function demandJsonObject(path: string, value: object, around: readonly object[]): void {
   if (value instanceof Date) throw notJson(path, value, 'Use date.toISOString(), or date.getTime().')
   if (around.includes(value)) throw notJson(path, value, 'It contains itself: give the parts that the job needs.')
   if (around.length >= LIMITS.depth) {

@@ -13,16 +13,11 @@ export interface Stretch {
  * skipped, and those beyond its end or its limit. The first one has passed if no instance has planned it yet. `null` stands for an
  * instant that was computed and left out, so that the caller can bound the work.
  */
-export function* upcomingInstants(
-  schedule: ScheduleView,
-  { from, to }: Stretch,
-): Generator<number | null, void, undefined> {
-  const { nextAt, pause, endAt, limit, fired, skipped } = schedule
-  if (schedule.trigger === null || nextAt === null || schedule.retiredAt !== null) return
-  if (pause !== null && pause.untilAt === null) return
+export function* upcomingInstants(schedule: ScheduleView, stretch: Stretch): Generator<number | null, void, undefined> {
+  const { nextAt, limit, fired, skipped } = schedule
+  if (schedule.trigger === null || nextAt === null || isStopped(schedule)) return
   const line = trigger(schedule.trigger)
-  const before = Math.min(to, endAt ?? Number.POSITIVE_INFINITY)
-  const earliest = Math.max(from, pause?.untilAt ?? Number.NEGATIVE_INFINITY)
+  const { from: earliest, to: before } = within(schedule, stretch)
   // With a limit, instants inside the pause and before `from` have to be counted.
   let at = limit === null && earliest > nextAt ? line.next(earliest - 1) : nextAt
   let left = limit === null ? Number.POSITIVE_INFINITY : limit - fired
@@ -32,4 +27,17 @@ export function* upcomingInstants(
     if (!isSkipped) left--
     yield isSkipped || at < earliest ? null : at
   }
+}
+
+/** The part of the stretch that lies behind the pause and before the end of the schedule. */
+function within({ pause, endAt }: ScheduleView, { from, to }: Stretch): Stretch {
+  return {
+    from: Math.max(from, pause?.untilAt ?? Number.NEGATIVE_INFINITY),
+    to: Math.min(to, endAt ?? Number.POSITIVE_INFINITY),
+  }
+}
+
+/** Retired, or paused until an operator resumes it. */
+function isStopped({ retiredAt, pause }: ScheduleView): boolean {
+  return retiredAt !== null || (pause !== null && pause.untilAt === null)
 }

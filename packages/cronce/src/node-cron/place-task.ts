@@ -14,17 +14,21 @@ export type Place =
 
 /** Looked at when the task is about to run, not when it is made: a coordinator or a store that comes later counts, too. */
 export function placeOf(task: Task, setup: Setup, shared: () => RunCoordinator | undefined): Place {
-  const { name, distributed, runCoordinator } = task.options
+  const { distributed, runCoordinator } = task.options
   if (distributed === true && (runCoordinator ?? shared()) !== undefined)
     return { kind: 'own', coordinator: () => runCoordinator ?? shared() ?? NOBODY }
   const { NODE_CRON_RUN: designated } = process.env
   if (distributed === true && designated === 'false') return { kind: 'own', coordinator: () => NOBODY }
-  if (setup.source !== null && distributed !== false) {
-    if (name !== undefined && name !== '') return { kind: 'shared', name }
-    if (setup.unnamed === 'shared') return { kind: 'shared', name: task.describedName }
-  }
+  const shares = setup.source === null || distributed === false ? undefined : sharedName(task, setup)
+  if (shares !== undefined) return { kind: 'shared', name: shares }
   if (distributed === true && designated !== 'true') return { kind: 'impossible', error: undecided(task) }
   return { kind: 'own', coordinator: distributed === true ? () => BY_ENVIRONMENT : null }
+}
+
+/** `undefined`: the task has no name, and those without one are not shared. */
+function sharedName({ options: { name }, describedName }: Task, { unnamed }: Setup): string | undefined {
+  if (name !== undefined && name !== '') return name
+  return unnamed === 'shared' ? describedName : undefined
 }
 
 const NOBODY: RunCoordinator = { shouldRun: () => false }

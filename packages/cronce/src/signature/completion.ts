@@ -62,14 +62,7 @@ export async function verifyCallback(
 }
 
 function readCompletion(text: string): Completion {
-  let read: unknown
-  try {
-    read = JSON.parse(text)
-  } catch {
-    throw invalid('The body is no JSON.')
-  }
-  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw invalid('The body is no object.')
-  const { outcome, result = null, error, retryable, ...others } = read as Record<string, unknown>
+  const { outcome, result = null, error, retryable, ...others } = readObject(text)
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw invalid(`There is no field ${JSON.stringify(unknown.slice(0, 60))}.`)
   if (outcome !== 'succeeded' && outcome !== 'failed') throw invalid('The outcome must be succeeded or failed.')
@@ -79,6 +72,17 @@ function readCompletion(text: string): Completion {
     throw invalid('What has succeeded has no error, and is not to be run again.')
   }
   return { outcome, result, error, retryable }
+}
+
+function readObject(text: string): Readonly<Record<string, unknown>> {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    throw invalid('The body is no JSON.')
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw invalid('The body is no object.')
+  return read as Readonly<Record<string, unknown>>
 }
 
 function invalid(what: string): CronceError {

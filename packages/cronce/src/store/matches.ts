@@ -18,19 +18,29 @@ export function matchesSchedule(state: ScheduleState, { tenant, app, state: stat
 
 /** Whether a record of the view is one that was asked for. */
 export function matchesRecord(record: ListedRecord, query: RecordQuery): boolean {
-  const { schedule, job, tenant, outcome, nonce, instance, token, from, to } = query
-  const { run } = record
+  return matchesFire(record, query) && matchesRun(record, query) && isDueWithin(record, query)
+}
+
+function matchesFire(record: ListedRecord, { schedule, job, tenant, nonce }: RecordQuery): boolean {
   return (
     (schedule === undefined || record.schedule === schedule) &&
     (job === undefined || record.job === job) &&
     (tenant === undefined || record.tenant === tenant) &&
-    (outcome === undefined || (record.ending?.outcome ?? 'open') === outcome) &&
-    (nonce === undefined || record.nonce === nonce) &&
-    (instance === undefined || run?.instance === instance) &&
-    (token === undefined || run?.token === token) &&
-    (from === undefined || (record.range?.untilAt ?? record.dueAt) >= from) &&
-    (to === undefined || record.dueAt < to)
+    (nonce === undefined || record.nonce === nonce)
   )
+}
+
+function matchesRun({ run, ending }: ListedRecord, { outcome, instance, token }: RecordQuery): boolean {
+  return (
+    (outcome === undefined || (ending?.outcome ?? 'open') === outcome) &&
+    (instance === undefined || run?.instance === instance) &&
+    (token === undefined || run?.token === token)
+  )
+}
+
+/** A range counts by its last instant at the beginning, and by its first at the end: it matches if it overlaps. */
+function isDueWithin({ dueAt, range }: ListedRecord, { from, to }: RecordQuery): boolean {
+  return (from === undefined || (range?.untilAt ?? dueAt) >= from) && (to === undefined || dueAt < to)
 }
 
 /** Whether a line is listed in this view. */

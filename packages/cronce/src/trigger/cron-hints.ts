@@ -76,16 +76,24 @@ const MISPLACED: Readonly<Record<string, string>> = {
 }
 
 export function value(field: Field, written: number, dialect: Dialect): string | undefined {
-  if (field.index === WEEKDAY && written >= FIRST_YEAR && written <= LAST_YEAR && dialect.layouts[7] !== undefined) {
+  if (field.index === WEEKDAY && isYear(written) && dialect.layouts[7] !== undefined) {
     return 'Six fields begin with seconds. To name a year write 7 fields: second minute hour day month weekday year.'
   }
   if (field.index === HOUR && written === 24) return 'Midnight is hour 0.'
-  if ((field.index === MINUTE || field.index === SECOND) && written === 60)
-    return `They go from 0 to 59; 0 begins the next ${field.index === MINUTE ? 'hour' : 'minute'}.`
+  const next = AFTER_59[field.index]
+  if (written === 60 && next !== undefined) return `They go from 0 to 59; 0 begins the next ${next}.`
   if (written === 0 && (field.index === DAY || field.index === MONTH)) return `Counting begins at 1.`
-  if (field.index === WEEKDAY)
-    return dialect.sunday === 1 ? 'Sunday is 1, Saturday is 7.' : 'Sunday is 0, Saturday is 6.'
-  return undefined
+  return field.index === WEEKDAY ? weekdayNumbers(dialect) : undefined
+}
+
+const AFTER_59: Readonly<Record<number, string>> = { [MINUTE]: 'hour', [SECOND]: 'minute' }
+
+function isYear(written: number): boolean {
+  return written >= FIRST_YEAR && written <= LAST_YEAR
+}
+
+function weekdayNumbers({ sunday }: Dialect): string {
+  return sunday === 1 ? 'Sunday is 1, Saturday is 7.' : 'Sunday is 0, Saturday is 6.'
 }
 
 export function backward(field: Field, first: number, last: number, dialect: Dialect): string {

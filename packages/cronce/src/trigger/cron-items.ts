@@ -33,20 +33,18 @@ import { readBareLast, readLast, readSuffix } from './cron-specials.ts'
 
 /** Read one item of a list and add what it names. */
 export function readItem(): void {
-  const { field, pos: start } = cursor
+  const { pos: start } = cursor
   const char = charHere()
   if (char === STAR || (char === QUESTION && isDayField())) {
-    if (char === QUESTION && cursor.source.dialect.question === 'refused') throw refused('?', start)
-    cursor.pos++
-    if (char === QUESTION && (cursor.text[start - 1] === ',' || cursor.pos < cursor.stop)) throw notAlone(start)
-    cursor.isRanged = true
-    const step = readStep()
-    cursor.isOpen = step === 1
-    addRange(field.min, field.max, step)
+    readAll(char)
     return
   }
   if (isLetter(char) && readLetter(upper(char))) return
+  readFromValue(start)
+}
 
+/** A value, or what begins with one: a range, a step, or a value with a suffix. */
+function readFromValue(start: number): void {
   const first = readValue()
   switch (charHere()) {
     case DASH:
@@ -55,11 +53,7 @@ export function readItem(): void {
       readRange(first, start)
       return
     case SLASH:
-      if (!cursor.source.dialect.stepFromValue)
-        throw refused('a/n', cursor.pos, hints.openStep(field, first > field.max ? field.min : first))
-      cursor.isRanged = true
-      // Sunday may be written 7; a step from it goes through the week like one from 0.
-      addRange(first > field.max ? field.min : first, field.max, readStep())
+      readOpenStep(first)
       return
     case HASH:
     case UPPER_L:
@@ -69,6 +63,28 @@ export function readItem(): void {
       if (readSuffix(first, start)) return
   }
   addValue(first)
+}
+
+/** A star, with or without a step, or a `?` by itself. */
+function readAll(char: number): void {
+  const { field, pos: start } = cursor
+  if (char === QUESTION && cursor.source.dialect.question === 'refused') throw refused('?', start)
+  cursor.pos++
+  if (char === QUESTION && (cursor.text[start - 1] === ',' || cursor.pos < cursor.stop)) throw notAlone(start)
+  cursor.isRanged = true
+  const step = readStep()
+  cursor.isOpen = step === 1
+  addRange(field.min, field.max, step)
+}
+
+/** `a/n`: from a value to the end of the field. */
+function readOpenStep(value: number): void {
+  const { field } = cursor
+  // Sunday may be written 7; a step from it goes through the week like one from 0.
+  const first = value > field.max ? field.min : value
+  if (!cursor.source.dialect.stepFromValue) throw refused('a/n', cursor.pos, hints.openStep(field, first))
+  cursor.isRanged = true
+  addRange(first, field.max, readStep())
 }
 
 /** Items that begin with a letter and are no name: `H…`, `L…`. False if it is a name after all. */

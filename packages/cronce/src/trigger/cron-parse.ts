@@ -22,8 +22,7 @@ export function parseCron(source: CronSource): ParsedCron {
   cursor.text = source.text
   const count = splitFields(source)
   // The slot in the text of the field with index i is i - first.
-  const first = source.dialect.layouts[count]
-  if (first === undefined) throw miscounted(count, count > 0 ? starts[0]! : source.start)
+  const first = firstField(source, count)
   if (source.dialect.question === 'required') demandQuestion(DAY - first, WEEKDAY - first)
 
   let isInterval = false
@@ -55,9 +54,15 @@ export function parseCron(source: CronSource): ParsedCron {
   if (hasPlus || combinesByAnd(source, DAY - first, WEEKDAY - first)) rules |= DAYS_AND
 
   const years = count + first === 7 ? readYears(YEAR - first) : null
-  const isPlain = years === null && daySpecials === null && weekdaySpecials === null
-  const rare = isPlain ? null : { days: listOf(daySpecials), weekdays: listOf(weekdaySpecials), years }
+  const rare = rareOf(daySpecials, weekdaySpecials, years)
   return { secondsLow, secondsHigh, minutesLow, minutesHigh, hours, days, rules, rare, isInterval }
+}
+
+/** The index of the field that an expression with so many fields begins with. */
+function firstField({ dialect, start }: CronSource, count: number): number {
+  const first = dialect.layouts[count]
+  if (first === undefined) throw miscounted(count, count > 0 ? starts[0]! : start)
+  return first
 }
 
 /** Find where fields begin and end; returns how many there are, up to the limit. */
@@ -96,7 +101,15 @@ function readField(index: number, slot: number): boolean {
   return cursor.isRanged && ((low & (low - 1)) !== 0 || (high & (high - 1)) !== 0 || (low !== 0 && high !== 0))
 }
 
-function listOf(specials: Map<string, SpecialDay> | null): readonly SpecialDay[] {
+type Specials = Map<string, SpecialDay> | null
+
+/** What most expressions do not have. */
+function rareOf(days: Specials, weekdays: Specials, years: string | null): CronSet['rare'] {
+  if (years === null && days === null && weekdays === null) return null
+  return { days: listOf(days), weekdays: listOf(weekdays), years }
+}
+
+function listOf(specials: Specials): readonly SpecialDay[] {
   return Object.freeze([...(specials?.values() ?? [])])
 }
 

@@ -10,98 +10,128 @@ export interface StreamOptions {
   readonly signal: AbortSignal
 }
 
-/** So many heartbeats in a row nobody has read: there is nobody. */
-const PATIENCE = 4
+/** After this many heartbeats in a row that the reader has not read, the stream ends. */
+const MAX_UNREAD_BEATS = 4
 /** Characters in one piece of what is sent. */
 const CHUNK = 65_536
 
 /**
- * The events as a `text/event-stream`. Begins with `ready`, or with `reset` where what happened since the last event can't be
- * told any more; both say where the stream stands, so that one that breaks off can be taken up again.
+ * The events as a `text/event-stream`. Begins with `ready`, or with `reset` if the events since the last one have been dropped.
+ * Both say where the stream stands, so that a client can resume a stream that breaks off.
  */
 export async function openStream(hub: EventHub, options: StreamOptions): Promise<Response> {
-  const encoder = new TextEncoder()
-  let controller: ReadableStreamDefaultController<Uint8Array>
-  let session: Session | null = null
-  let position = 0
-  let unread = 0
-  let isOver = false
-
-  const send = (text: string): void => {
-    unread = 0
-    controller.enqueue(encoder.encode(text))
-  }
-  const idOf = (number: number): string => `${session!.boot}-${number}`
-  const wants = ({ schedule, job }: Told): boolean =>
-    (schedule === null || options.schedule === undefined || options.schedule === schedule) &&
-    (job === null || options.job === undefined || options.job === job)
-  const isRoom = (): boolean => (controller.desiredSize ?? 0) > 0
-  const end = (): void => {
-    if (isOver) return
-    isOver = true
-    options.signal.removeEventListener('abort', end)
-    hub.leave(listener)
-    try {
-      controller.close()
-    } catch {
-      // The other side has closed it.
-    }
-  }
-  /** As much as there is room for: the rest stays in the ring until the reader has caught up. */
-  const flush = (): void => {
-    if (isOver || session === null || !isRoom()) return
-    const { ring } = session
-    // It was too slow: what it has not read is gone. It comes back, and is told to read the lists.
-    if (position < ring.start) {
-      end()
-      return
-    }
-    let text = ''
-    while (position < ring.end && text.length < CHUNK) {
-      const entry = ring.at(position)!
-      position++
-      if (wants(entry)) text += eventText(entry.kind, idOf(position), entry.data)
-    }
-    if (text !== '') send(text)
-    if (position < ring.end && isRoom()) flush()
-  }
-  const listener: Listener = {
-    ring: flush,
-    beat() {
-      if (isOver || session === null) return
-      // With the position of a stream that is filtered: else it would fall behind the ring while others have events.
-      if (isRoom()) send(`: beat\nid: ${idOf(position)}\n\n`)
-      else if (++unread >= PATIENCE) end()
-    },
-    end,
-  }
-
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      start(given) {
-        controller = given
-      },
-      pull: flush,
-      cancel: end,
-    },
-    { highWaterMark: 1 },
-  )
-  session = await hub.join(listener, options.principal)
-  if (options.signal.aborted) end()
-  else options.signal.addEventListener('abort', end)
-  const resumed = positionOf(options.lastEventId, session)
-  position = resumed ?? session.ring.end
-  if (!isOver) {
-    const kind = options.lastEventId === null || resumed !== null ? 'ready' : 'reset'
-    send(`retry: 3000\n${eventText(kind, idOf(position), '{}')}`)
-  }
-  return new Response(stream, {
+  const stream = new EventStream(hub, options)
+  await stream.open()
+  return new Response(stream.body, {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     },
   })
+}
+
+/** One reader of the events: joins the hub, and leaves it when the reader is gone or too slow. */
+class EventStream implements Listener {
+  readonly body: ReadableStream<Uint8Array>
+  readonly #hub: EventHub
+  readonly #options: StreamOptions
+  readonly #encoder = new TextEncoder()
+  #controller!: ReadableStreamDefaultController<Uint8Array>
+  #session: Session | null = null
+  /** The number of the next event to send. */
+  #position = 0
+  /** Heartbeats in a row that found no room. */
+  #unreadBeats = 0
+  #isOver = false
+
+  constructor(hub: EventHub, options: StreamOptions) {
+    this.#hub = hub
+    this.#options = options
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: () => this.ring(),
+        cancel: () => this.end(),
+      },
+      { highWaterMark: 1 },
+    )
+  }
+
+  async open(): Promise<void> {
+    const { principal, signal, lastEventId } = this.#options
+    const session = await this.#hub.join(this, principal)
+    this.#session = session
+    if (signal.aborted) this.end()
+    else signal.addEventListener('abort', this.end)
+    const resumed = positionOf(lastEventId, session)
+    this.#position = resumed ?? session.ring.end
+    if (this.#isOver) return
+    const kind = lastEventId === null || resumed !== null ? 'ready' : 'reset'
+    this.#send(`retry: 3000\n${eventText(kind, this.#id(session), '{}')}`)
+  }
+
+  /** Sends as much as there is room for. The rest stays in the ring until the reader has caught up. */
+  ring(): void {
+    if (this.#isOver || this.#session === null || !this.#hasRoom()) return
+    const { ring } = this.#session
+    // The reader was too slow, and the ring has dropped events that it has not read. It reconnects, and gets `reset`.
+    if (this.#position < ring.start) {
+      this.end()
+      return
+    }
+    let text = ''
+    while (this.#position < ring.end && text.length < CHUNK) {
+      const entry = ring.at(this.#position)!
+      this.#position++
+      if (this.#wants(entry)) text += eventText(entry.kind, this.#id(this.#session), entry.data)
+    }
+    if (text !== '') this.#send(text)
+    if (this.#position < ring.end && this.#hasRoom()) this.ring()
+  }
+
+  beat(): void {
+    if (this.#isOver || this.#session === null) return
+    // With the position: a filtered stream that gets no events would otherwise fall behind the ring.
+    if (this.#hasRoom()) this.#send(`: beat\nid: ${this.#id(this.#session)}\n\n`)
+    else if (++this.#unreadBeats >= MAX_UNREAD_BEATS) this.end()
+  }
+
+  /** A property, because it is also the listener of the abort signal. */
+  readonly end = (): void => {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#options.signal.removeEventListener('abort', this.end)
+    this.#hub.leave(this)
+    try {
+      this.#controller.close()
+    } catch {
+      // The other side has closed it.
+    }
+  }
+
+  #send(text: string): void {
+    this.#unreadBeats = 0
+    this.#controller.enqueue(this.#encoder.encode(text))
+  }
+
+  #id({ boot }: Session): string {
+    return `${boot}-${this.#position}`
+  }
+
+  #wants(event: Told): boolean {
+    const { schedule, job } = this.#options
+    return (
+      (event.schedule === null || schedule === undefined || schedule === event.schedule) &&
+      (event.job === null || job === undefined || job === event.job)
+    )
+  }
+
+  #hasRoom(): boolean {
+    return (this.#controller.desiredSize ?? 0) > 0
+  }
 }
 
 /** An id says how many events came before: the next one to send has that number. */

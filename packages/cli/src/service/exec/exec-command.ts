@@ -40,15 +40,70 @@ export interface RunnerHooks {
   readonly onStart: (run: Run) => void
 }
 
-/** Runs the command with the streams of this process. */
-export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStart }: RunnerHooks): CommandRunner {
-  const runs: OwnRun[] = []
-  let send: ((signal: NodeJS.Signals) => void) | null = null
-  let forwarded: NodeJS.Signals | null = null
-  let running: PromiseWithResolvers<void> | null = null
+export function commandRunner(plan: ExecPlan, hooks: RunnerHooks): CommandRunner {
+  return new InheritingRunner(plan, hooks)
+}
 
-  const supervise = async (run: Run, own: OwnRun): Promise<CommandEnd> => {
-    const [file, ...args] = command
+/** Runs the command with the streams of this process. */
+class InheritingRunner implements CommandRunner {
+  readonly runs: OwnRun[] = []
+  readonly #plan: ExecPlan
+  readonly #hooks: RunnerHooks
+  /** Sends a signal to the command. `null`: none has started. */
+  #send: ((signal: NodeJS.Signals) => void) | null = null
+  #forwarded: NodeJS.Signals | null = null
+  #running: PromiseWithResolvers<void> | null = null
+
+  constructor(plan: ExecPlan, hooks: RunnerHooks) {
+    this.#plan = plan
+    this.#hooks = hooks
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null
+  }
+
+  async idle(): Promise<void> {
+    return this.#running?.promise
+  }
+
+  forward(signal: NodeJS.Signals): boolean {
+    this.#forwarded = signal
+    this.#send?.(signal)
+    return this.#running !== null
+  }
+
+  /** A property, because the app calls it as the handler of the job. */
+  readonly run = async (run: Run): Promise<{ readonly exitCode: number }> => {
+    const own: OwnRun = { dueAt: run.fire.dueAt, end: null, refused: null, aborted: null }
+    const running = Promise.withResolvers<void>()
+    this.runs.push(own)
+    this.#running = running
+    this.#hooks.onStart(run)
+    try {
+      const end = await this.#supervise(run, own)
+      if (end.exitCode === 0) return { exitCode: 0 }
+      if (run.signal.aborted) own.aborted = codeOf(run.signal.reason)
+      run.signal.throwIfAborted()
+      if (this.#forwarded === 'SIGTERM') {
+        this.#hooks.giveBack()
+        await aborted(run.signal)
+        throw run.signal.reason
+      }
+      throw commandFailed(this.#plan.command[0], end, this.#forwarded !== null)
+    } catch (error) {
+      if (own.end === null && run.signal.aborted) own.aborted = codeOf(run.signal.reason)
+      else if (own.end === null && error instanceof CronceError) own.refused = error
+      throw error
+    } finally {
+      running.resolve()
+      this.#running = null
+      this.#send = null
+    }
+  }
+
+  async #supervise(run: Run, own: OwnRun): Promise<CommandEnd> {
+    const [file, ...args] = this.#plan.command
     // Every run that a handler gets is one that a target could get.
     const target = run as TargetRun
     const end = await superviseCommand(
@@ -61,56 +116,17 @@ export function commandRunner({ command, graceMs }: ExecPlan, { giveBack, onStar
       },
       {
         signal: run.signal,
-        graceMs,
+        graceMs: this.#plan.graceMs,
         lease: target.lease,
         output: 'inherit',
-        onStarted: (started) => {
-          send = started.send
-          if (forwarded !== null) send(forwarded)
+        onStarted: ({ send }) => {
+          this.#send = send
+          if (this.#forwarded !== null) send(this.#forwarded)
         },
       },
     )
     own.end = end
     return end
-  }
-
-  return {
-    runs,
-    get isRunning() {
-      return running !== null
-    },
-    idle: async () => running?.promise,
-    forward(signal) {
-      forwarded = signal
-      send?.(signal)
-      return running !== null
-    },
-    async run(run) {
-      const own: OwnRun = { dueAt: run.fire.dueAt, end: null, refused: null, aborted: null }
-      runs.push(own)
-      running = Promise.withResolvers()
-      onStart(run)
-      try {
-        const end = await supervise(run, own)
-        if (end.exitCode === 0) return { exitCode: 0 }
-        if (run.signal.aborted) own.aborted = codeOf(run.signal.reason)
-        run.signal.throwIfAborted()
-        if (forwarded === 'SIGTERM') {
-          giveBack()
-          await aborted(run.signal)
-          throw run.signal.reason
-        }
-        throw commandFailed(command[0], end, forwarded !== null)
-      } catch (error) {
-        if (own.end === null && run.signal.aborted) own.aborted = codeOf(run.signal.reason)
-        else if (own.end === null && error instanceof CronceError) own.refused = error
-        throw error
-      } finally {
-        running.resolve()
-        running = null
-        send = null
-      }
-    },
   }
 }
 

@@ -36,12 +36,7 @@ export async function standBy(parts: StandByParts): Promise<void> {
     if (runner.isRunning) continue
     if (schedule === null) return
     const ours = schedule.open.find((fire) => fire.dueAt === dueAt && fire.nonce === '')
-    if (ours === undefined) {
-      if (runner.runs.some((run) => run.dueAt === dueAt)) return
-      say(await endWords(app, name, dueAt))
-      if (schedule.open.length > 0) await awaitLeftovers(parts, schedule)
-      return
-    }
+    if (ours === undefined) return sayEnd(parts, schedule)
     if (isWithOthers(ours, app)) {
       if (!isTold) say(await runningWords(app, name, ours))
       isTold = true
@@ -51,7 +46,7 @@ export async function standBy(parts: StandByParts): Promise<void> {
         await awaitLeftovers(parts, schedule)
         continue
       }
-    } else if (ours.state === 'waiting' && schedule.state === 'paused') {
+    } else if (isHeldByPause(ours, schedule)) {
       say(`${name} is paused: what is open waits until somebody resumes it.`)
       return
     }
@@ -60,8 +55,20 @@ export async function standBy(parts: StandByParts): Promise<void> {
   }
 }
 
+/** Our fire has ended. If it did not run here, says how it ended, and waits for what other hosts still run. */
+async function sayEnd(parts: StandByParts, schedule: ScheduleView): Promise<void> {
+  const { app, runner, name, dueAt, say } = parts
+  if (runner.runs.some((run) => run.dueAt === dueAt)) return
+  say(await endWords(app, name, dueAt))
+  if (schedule.open.length > 0) await awaitLeftovers(parts, schedule)
+}
+
 function isWithOthers({ state, instance }: OpenFireView, app: Cronce): boolean {
   return state !== 'waiting' && instance !== app.instance
+}
+
+function isHeldByPause({ state }: OpenFireView, schedule: ScheduleView): boolean {
+  return state === 'waiting' && schedule.state === 'paused'
 }
 
 /** `null`: the command has been run, and whether that is on record is not to be found out: the schedule is gone, or the store away. */

@@ -1,5 +1,5 @@
 import type { Change } from '../../model/change.ts'
-import type { FireKey } from '../../model/record.ts'
+import type { FireKey, HistoryRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { findTwin } from '../matches.ts'
 import type { ApplyOptions, ChangeResult } from '../store.ts'
@@ -45,16 +45,18 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
     setSchedule(space, change.id, undefined)
   }
   for (const fire of change.reopens) reopen(space, fire)
-  for (const line of [...change.rewrites, ...change.history]) {
-    const key = lineKeyText(line.schedule, line.number)
-    const old = space.data.history.get(key)
-    if (old !== undefined) countEnd(space, old, -1)
-    countEnd(space, line, 1)
-    setLine(space, key, line)
-    if (line.run !== null || line.isFinal) logEnd(space, key)
-  }
+  for (const line of [...change.rewrites, ...change.history]) writeLine(space, line)
   if (change.trim !== null) trim(space, change.id, change.trim)
   return APPLIED
+}
+
+function writeLine(space: Space, line: HistoryRecord): void {
+  const key = lineKeyText(line.schedule, line.number)
+  const old = space.data.history.get(key)
+  if (old !== undefined) countEnd(space, old, -1)
+  countEnd(space, line, 1)
+  setLine(space, key, line)
+  if (line.run !== null || line.isFinal) logEnd(space, key)
 }
 
 function reopen(space: Space, fire: FireKey): void {

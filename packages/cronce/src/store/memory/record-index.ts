@@ -176,21 +176,25 @@ function refresh(index: RecordIndex, own: ScheduleShelf, entry: FireEntry): void
   else index.openFires.delete(entry)
   if (entry.nonce !== '' && isOnRecord(entry)) own.nonces.set(entry.nonce, entry)
   else if (own.nonces.get(entry.nonce) === entry) own.nonces.delete(entry.nonce)
-  const number = final?.number ?? Infinity
-  if (entry.number !== number) {
-    if (entry.number !== Infinity) remove(own.numbers, entry)
-    entry.number = number
-    if (number !== Infinity) insert(own.numbers, entry)
-  }
-  const expiresAt = final?.expiresAt ?? Infinity
-  if (entry.expiresAt !== expiresAt) {
-    if (entry.expiresAt !== Infinity) remove(index.expiring, entry)
-    entry.expiresAt = expiresAt
-    if (expiresAt !== Infinity) insert(index.expiring, entry)
-  }
+  setNumber(own, entry, final?.number ?? Infinity)
+  setExpiry(index, entry, final?.expiresAt ?? Infinity)
   if (isListed || entry.steps !== null) return
   remove(own.fires, entry)
   if (isEmpty(own.fires)) index.schedules.delete(entry.schedule)
+}
+
+function setNumber({ numbers }: ScheduleShelf, entry: FireEntry, number: number): void {
+  if (entry.number === number) return
+  if (entry.number !== Infinity) remove(numbers, entry)
+  entry.number = number
+  if (number !== Infinity) insert(numbers, entry)
+}
+
+function setExpiry({ expiring }: RecordIndex, entry: FireEntry, expiresAt: Instant): void {
+  if (entry.expiresAt === expiresAt) return
+  if (entry.expiresAt !== Infinity) remove(expiring, entry)
+  entry.expiresAt = expiresAt
+  if (expiresAt !== Infinity) insert(expiring, entry)
 }
 
 function put(isIn: boolean, entry: FireEntry, ...lists: readonly Sorted<FireKey, FireEntry>[]): void {

@@ -89,54 +89,79 @@ function wordsFor(reply: string | null, name: string, error: unknown, progress: 
       'Check the user and its password, and that it may use scripts, publish and subscribe, on keys and channels that begin with the prefix (cronce, unless you chose another).',
     ]
   }
-  switch (reply) {
-    case null:
-      return progress === 'connecting' ? unreachableWords(name, text) : lostWords(name, text)
-    case 'LOADING':
-    case 'MASTERDOWN':
-    case 'CLUSTERDOWN':
-    case 'TRYAGAIN':
-    case 'ASK':
-      return ['STORE_UNREACHABLE', `${name} can't answer for now: ${text}.`, 'Wait: the store goes on by itself.']
-    case 'READONLY':
-      return [
-        'STORE_READONLY',
-        `${name} can't be written: ${text}.`,
-        'Name the primary, not a replica; after a failover the store goes on by itself.',
-      ]
-    case 'CRONCEFORMAT':
-      return formatWords(name, Number(/CRONCEFORMAT (\d+)/.exec(text)?.[1]))
-    case 'MISCONF':
-      return [
-        'STORE_FULL',
-        `${name} can't write to its disk: ${text}.`,
-        'Free some space, or look at the log of the server: the store goes on by itself.',
-      ]
-    case 'OOM':
-      return [
-        'STORE_FULL',
-        `${name} has no memory left: ${text}.`,
-        'Raise maxmemory, or delete what nobody needs: the store goes on by itself.',
-      ]
-    case 'NOREPLICAS':
-      return [
-        'STORE_NOT_REPLICATED',
-        `${name} has too few replicas to write: ${text}.`,
-        'Bring the replicas back, or lower min-replicas-to-write.',
-      ]
-    case 'BUSY':
-      return [
-        'STORE_TIMEOUT',
-        `${name} is busy with a slow script: ${text}.`,
-        'Find who runs it, and end it with SCRIPT KILL.',
-      ]
-    case 'MOVED':
-      return [
-        'STORE_INVALID',
-        `${name} is one node of a cluster: ${text}.`,
-        'Name it redis-cluster://host:port, or pass a client for clusters.',
-      ]
-  }
+  if (reply === null) return progress === 'connecting' ? unreachableWords(name, text) : lostWords(name, text)
+  return REPLIES.get(reply)?.(name, text) ?? wordsForMessage(name, text, error)
+}
+
+const cannotAnswer = (name: string, text: string): Words => [
+  'STORE_UNREACHABLE',
+  `${name} can't answer for now: ${text}.`,
+  'Wait: the store goes on by itself.',
+]
+
+/** What the server's own words mean to the user. */
+const REPLIES: ReadonlyMap<string, (name: string, text: string) => Words> = new Map<
+  string,
+  (name: string, text: string) => Words
+>([
+  ['LOADING', cannotAnswer],
+  ['MASTERDOWN', cannotAnswer],
+  ['CLUSTERDOWN', cannotAnswer],
+  ['TRYAGAIN', cannotAnswer],
+  ['ASK', cannotAnswer],
+  [
+    'READONLY',
+    (name, text) => [
+      'STORE_READONLY',
+      `${name} can't be written: ${text}.`,
+      'Name the primary, not a replica; after a failover the store goes on by itself.',
+    ],
+  ],
+  ['CRONCEFORMAT', (name, text) => formatWords(name, Number(/CRONCEFORMAT (\d+)/.exec(text)?.[1]))],
+  [
+    'MISCONF',
+    (name, text) => [
+      'STORE_FULL',
+      `${name} can't write to its disk: ${text}.`,
+      'Free some space, or look at the log of the server: the store goes on by itself.',
+    ],
+  ],
+  [
+    'OOM',
+    (name, text) => [
+      'STORE_FULL',
+      `${name} has no memory left: ${text}.`,
+      'Raise maxmemory, or delete what nobody needs: the store goes on by itself.',
+    ],
+  ],
+  [
+    'NOREPLICAS',
+    (name, text) => [
+      'STORE_NOT_REPLICATED',
+      `${name} has too few replicas to write: ${text}.`,
+      'Bring the replicas back, or lower min-replicas-to-write.',
+    ],
+  ],
+  [
+    'BUSY',
+    (name, text) => [
+      'STORE_TIMEOUT',
+      `${name} is busy with a slow script: ${text}.`,
+      'Find who runs it, and end it with SCRIPT KILL.',
+    ],
+  ],
+  [
+    'MOVED',
+    (name, text) => [
+      'STORE_INVALID',
+      `${name} is one node of a cluster: ${text}.`,
+      'Name it redis-cluster://host:port, or pass a client for clusters.',
+    ],
+  ],
+])
+
+/** For replies whose first word says too little. */
+function wordsForMessage(name: string, text: string, error: unknown): Words {
   if (isNoDatabase(error)) {
     return ['STORE_INVALID', `${name} has no such database: ${text}.`, 'Name one that it has: a cluster has 0 only.']
   }

@@ -62,7 +62,7 @@ export function reasonOf(code: string): Reason {
 export function writeLine(record: HistoryRecord): PackedLine {
   const { dueAt, endedAt, run, kind, round, attempt, tenant } = record
   const startedAt = run === null ? dueAt : run.startedAt
-  let line = `${record.isFinal ? (record.range === null ? 'F' : 'R') : 'L'}${whole(dueAt)} ${whole(endedAt - dueAt)}`
+  let line = `${flagOf(record)}${whole(dueAt)} ${whole(endedAt - dueAt)}`
   line += ` ${whole(record.expiresAt - endedAt)} ${run === null ? '-' : packToken(run.token)} ${whole(startedAt - dueAt)}`
   line += ` ${whole(record.plannedAt - startedAt)} ${whole(record.readyAt - dueAt)} ${REASON_CODES.get(record.ending.reason)!}`
   const { range } = record
@@ -77,6 +77,11 @@ export function writeLine(record: HistoryRecord): PackedLine {
   if (uncommon === null) return { line, body: '' }
   const text = JSON.stringify(uncommon)
   return text.length > LONG ? { line: `${line}\n+`, body: text } : { line: `${line}\n${text}`, body: '' }
+}
+
+function flagOf({ isFinal, range }: HistoryRecord): string {
+  if (!isFinal) return 'L'
+  return range === null ? 'F' : 'R'
 }
 
 function uncommonOf({ ending, range, input, givenNull, asked, run }: HistoryRecord): Uncommon | null {
@@ -100,14 +105,14 @@ function uncommonOf({ ending, range, input, givenNull, asked, run }: HistoryReco
 export function readLine(schedule: string, number: number, { line, body }: PackedLine): HistoryRecord {
   const end = line.indexOf('\n')
   const short = end < 0 ? line : line.slice(0, end)
-  const json = end < 0 ? '' : body === '' ? line.slice(end + 1) : body
-  const uncommon: Uncommon = json === '' ? {} : (JSON.parse(json) as Uncommon)
+  const uncommon: Uncommon = end < 0 ? {} : readUncommon(body === '' ? line.slice(end + 1) : body)
   const [head, nonce, instance, job, tenant] = short.slice(1).split('\t') as [string, string, string, string, string?]
   const numbers = head.split(' ')
   const isPlain = numbers.length === 8
   const dueAt = Number(numbers[0])
   const endedAt = dueAt + Number(numbers[1])
   const startedAt = dueAt + Number(numbers[4])
+  const { input = null, detail = null, range = null } = uncommon
   return {
     schedule,
     dueAt,
@@ -121,15 +126,19 @@ export function readLine(schedule: string, number: number, { line, body }: Packe
     plannedAt: startedAt + Number(numbers[5]),
     readyAt: dueAt + Number(numbers[6]),
     attempt: isPlain ? 1 : Number(numbers[10]),
-    input: uncommon.input ?? null,
+    input,
     ...(uncommon.givenNull === undefined ? {} : { givenNull: uncommon.givenNull }),
     ...(uncommon.asked === undefined ? {} : { asked: uncommon.asked }),
     run: numbers[3] === '-' ? null : runOf(readToken(numbers[3]!), decodeName(instance), startedAt, uncommon),
-    ending: ending(reasonOf(numbers[7]!), uncommon.detail ?? null),
+    ending: ending(reasonOf(numbers[7]!), detail),
     endedAt,
     expiresAt: endedAt + Number(numbers[2]),
-    range: uncommon.range ?? null,
+    range,
   }
+}
+
+function readUncommon(json: string): Uncommon {
+  return json === '' ? {} : (JSON.parse(json) as Uncommon)
 }
 
 function runOf(token: string, instance: string, startedAt: number, uncommon: Uncommon): EndedRun {

@@ -20,9 +20,7 @@ export async function listSchedules({ ask, schedules }: Reader, query: ScheduleQ
   let last = query.after === null ? null : encodeName(String(readCursor(query.after, ['string'])[0]))
   const items: ScheduleState[] = []
   for (let count = Math.min(BITE, limit + 1); ; count = BITE) {
-    const isBehind = last !== null && Buffer.compare(Buffer.from(last), Buffer.from(from)) >= 0
-    const first = isBehind ? `(${last}` : from === '' ? '-' : `[${from}`
-    const { lines: names } = await ask(LIST_NAMES, [...index, first, to, String(count)])
+    const { lines: names } = await ask(LIST_NAMES, [...index, firstName(from, last), to, String(count)])
     last = names.at(-1) ?? last
     const { now, schedules: found } = await schedules.load(names.map(decodeName))
     for (const state of found) {
@@ -34,6 +32,12 @@ export async function listSchedules({ ask, schedules }: Reader, query: ScheduleQ
     }
     if (names.length < count) return { now, items, next: null }
   }
+}
+
+/** Where the next script begins: behind the last name that was read, if there is one, else with the prefix. */
+function firstName(prefix: string, last: string | null): string {
+  if (last !== null && Buffer.compare(Buffer.from(last), Buffer.from(prefix)) >= 0) return `(${last}`
+  return prefix === '' ? '-' : `[${prefix}`
 }
 
 /** By whatever few have in common: an app's code declares hundreds where clients may have made a million. */

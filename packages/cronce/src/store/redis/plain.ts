@@ -1,6 +1,6 @@
 import type { Change } from '../../model/change.ts'
-import type { HistoryRecord } from '../../model/record.ts'
-import { isRunning } from '../../model/schedule.ts'
+import type { EndedRun, FireKey, HistoryRecord } from '../../model/record.ts'
+import { isRunning, type RunningFire, type ScheduleState } from '../../model/schedule.ts'
 import { hourNumberOf, reasonCodeOf, writeLine } from './history-line.ts'
 import { memberOf, packToken, whole } from './keys.ts'
 import { wakeAtOf, writeState } from './state-line.ts'
@@ -42,13 +42,11 @@ const HEAD = 10
 
 /** `line`: of the schedule, as far as it is known. `null`: the change is none of the kind. */
 export function plainClaim(change: Change, line: string): PlainClaim | null {
-  const { state, creates, history } = change
-  const [created] = creates
-  if (state === null || created === undefined || creates.length > 1 || history.length > 0 || hasMore(change))
-    return null
-  const [fire] = state.open
+  const { state } = change
+  const created = onlyCreated(change)
+  const fire = state === null ? null : onlyRunning(state)
   // A line of several lines has open fires, or something uncommon.
-  if (fire === undefined || state.open.length > 1 || !isRunning(fire) || line.includes('\n')) return null
+  if (state === null || created === null || fire === null || line.includes('\n')) return null
   const isIt = created.nonce === '' && fire.nonce === '' && created.dueAt === fire.dueAt && fire.run.slots === undefined
   const numbers = line.split(' ', HEAD) as Head
   const [version, edition, first, mark, expires] = numbers
@@ -60,25 +58,31 @@ export function plainClaim(change: Change, line: string): PlainClaim | null {
   return { head, line: next, args: [memberOf(change.id), head, next, wakeAt], instance: fire.run.instance }
 }
 
+/** The fire that the change creates, if it creates one and does nothing else to the history. */
+function onlyCreated(change: Change): FireKey | null {
+  const { creates, history } = change
+  const [created] = creates
+  return created === undefined || creates.length > 1 || history.length > 0 || hasMore(change) ? null : created
+}
+
+/** The open fire of the schedule, if it is the only one, and runs. */
+function onlyRunning({ open }: ScheduleState): RunningFire | null {
+  const [fire] = open
+  return fire === undefined || open.length > 1 || !isRunning(fire) ? null : fire
+}
+
 export function plainSettlement(change: Change, line: string): PlainSettlement | null {
-  const { state, creates, history } = change
-  const [ended] = history
-  if (state === null || ended === undefined || history.length > 1 || creates.length > 0 || hasMore(change)) return null
-  if (!ended.isFinal || ended.run === null || ended.nonce !== '' || ended.range !== null || state.open.length > 0)
-    return null
+  const { state } = change
+  const ended = onlyEnded(change)
+  if (state === null || ended === null || state.open.length > 0) return null
   const [begin, open, more] = line.split('\n', 3) as [string, string?, string?]
   if (open === undefined || open[0] === '{' || more !== undefined) return null
   const numbers = begin.split(' ', HEAD) as Head
-  const [version, edition, first, mark, expires, , last] = numbers
-  const [dueAt, token] = open.split(' ', 2)
-  const [, nonce, , slot] = open.split('\t', 4)
-  const isIt =
-    Number(dueAt) === ended.dueAt && token === packToken(ended.run.token) && nonce === '' && slot === undefined
-  const isNext = Number(version) === change.version && ended.number === Number(last) + 1 && state.ended === ended.number
-  const isFirst = expires === '-'
-  if (!isIt || !isNext || isAbove(ended.dueAt, mark) || (!isFirst && ended.expiresAt < Number(expires))) return null
+  if (!isEndOf(open, ended) || !isNextEnd(numbers, change, ended)) return null
   const packed = writeLine(ended)
   if (packed.body !== '') return null
+  const [version, edition, first, mark, expires] = numbers
+  const isFirst = expires === '-'
   const head = `${version} ${edition} ${first} ${mark} ${expires} `
   const goesAt = isFirst ? whole(ended.expiresAt) : expires
   const start = `${whole(change.version + 1)} ${edition} ${first === '0' ? whole(ended.number) : first} ${mark} ${goesAt}`
@@ -96,6 +100,31 @@ export function plainSettlement(change: Change, line: string): PlainSettlement |
     isFirst ? goesAt : '',
   ]
   return { head, line: next, args, instance: ended.run.instance, ...timesOf(ended) }
+}
+
+type EndOfRun = HistoryRecord & { readonly run: EndedRun }
+
+/** The line that the change adds, if it adds one, about the end of a run and its fire, and does nothing else to the history. */
+function onlyEnded(change: Change): EndOfRun | null {
+  const { creates, history } = change
+  const [ended] = history
+  if (ended === undefined || history.length > 1 || creates.length > 0 || hasMore(change)) return null
+  const isEnd = ended.isFinal && ended.run !== null && ended.nonce === '' && ended.range === null
+  return isEnd ? (ended as EndOfRun) : null
+}
+
+/** Whether the open fire of the line is the one that ended. */
+function isEndOf(open: string, ended: EndOfRun): boolean {
+  const [dueAt, token] = open.split(' ', 2)
+  const [, nonce, , slot] = open.split('\t', 4)
+  return Number(dueAt) === ended.dueAt && token === packToken(ended.run.token) && nonce === '' && slot === undefined
+}
+
+/** Whether the end is the next one of the schedule, and the change was decided on this version of it. */
+function isNextEnd([version, , , mark, expires, , last]: Head, change: Change, ended: HistoryRecord): boolean {
+  if (Number(version) !== change.version || ended.number !== Number(last) + 1) return false
+  if (change.state?.ended !== ended.number) return false
+  return !isAbove(ended.dueAt, mark) && (expires === '-' || ended.expiresAt >= Number(expires))
 }
 
 /** Empty if the schedule wakes when it did before. */

@@ -128,17 +128,27 @@ async function* readLog(ask: AskScript, stretch: Stretch): AsyncGenerator<Bite> 
   const order = isLatest ? 'latest' : 'earliest'
   const time = firstTime(stretch)
   if (isLatest && time !== null && time < 0) return
-  const whole = isLatest ? '+' : '-'
-  let from = time === null || time < 0 ? whole : isLatest ? `${time + REGULAR_MS}-${MOST}` : `${time}-0`
+  let from = firstEntry(time, isLatest)
   for (;;) {
     const { lines } = await ask(LIST_LOG, [order, from, String(BITE)])
     const [ms, sequence] = lines[0]!.split('-').map(Number) as [number, number]
     const bound = isLatest ? ms : ms - REGULAR_MS
     yield biteUntil(linesOf(lines, 1), bound, isLatest)
     if (lines[0] === '' || isBeyond(stretch, bound)) return
-    if (!isLatest) from = `${ms}-${sequence + 1}`
-    else from = sequence > 0 ? `${ms}-${sequence - 1}` : `${ms - 1}-${MOST}`
+    from = entryBehind(ms, sequence, isLatest)
   }
+}
+
+/** The id of the log at which to begin. */
+function firstEntry(time: Instant | null, isLatest: boolean): string {
+  if (time === null || time < 0) return isLatest ? '+' : '-'
+  return isLatest ? `${time + REGULAR_MS}-${MOST}` : `${time}-0`
+}
+
+/** The id of the log that follows this one. */
+function entryBehind(ms: number, sequence: number, isLatest: boolean): string {
+  if (!isLatest) return `${ms}-${sequence + 1}`
+  return sequence > 0 ? `${ms}-${sequence - 1}` : `${ms - 1}-${MOST}`
 }
 
 /** Regular lines of one schedule. */

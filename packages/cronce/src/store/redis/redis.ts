@@ -50,15 +50,15 @@ function checkOptions(options: object): void {
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
     throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
   }
-  if (wait === undefined) return
+  if (wait !== undefined) checkWait(wait, timeoutMs ?? 5_000)
+}
+
+function checkWait(wait: WaitOptions, timeoutMs: number): void {
   const isSound = isCount(wait?.replicas) && isCount(wait?.timeout)
   if (!isSound)
     throw invalid('wait is { replicas, timeout }, both at least 1.', 'Write wait: { replicas: 1, timeout: 1000 }.')
-  if (wait.timeout >= (timeoutMs ?? 5_000)) {
-    throw invalid(
-      'wait.timeout is as long as a call may take.',
-      `Use less than ${timeoutMs ?? 5_000}, or a longer timeoutMs.`,
-    )
+  if (wait.timeout >= timeoutMs) {
+    throw invalid('wait.timeout is as long as a call may take.', `Use less than ${timeoutMs}, or a longer timeoutMs.`)
   }
 }
 

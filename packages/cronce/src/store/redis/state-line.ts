@@ -92,21 +92,35 @@ function isCommon({ pause, retiredAt, retirements, skipped, backfills, open }: S
   )
 }
 
-function uncommonOfFire({ giveUp, wait, asked, own, tenant, run }: OpenFire): UncommonFire | null {
-  const { cause, cancel, parkedUntil } = run ?? {}
-  const isPlain =
-    giveUp === undefined && wait === undefined && asked === undefined && own === null && tenant === undefined
-  if (isPlain && cause === undefined && (cancel ?? null) === null && parkedUntil === undefined) return null
+function uncommonOfFire(fire: OpenFire): UncommonFire | null {
+  if (isCommonFire(fire)) return null
+  const { giveUp, wait, asked, own, tenant, run } = fire
   return {
     ...(giveUp === undefined ? {} : { giveUp }),
     ...(wait === undefined ? {} : { wait }),
     ...(asked === undefined ? {} : { asked }),
     ...(own === null ? {} : { own }),
     ...(tenant === undefined ? {} : { tenant }),
+    ...(run === null ? {} : uncommonOfRun(run)),
+  }
+}
+
+function uncommonOfRun({ cause, cancel, parkedUntil }: OpenRun): UncommonFire {
+  return {
     ...(cause === undefined ? {} : { cause }),
-    ...((cancel ?? null) === null ? {} : { cancel: cancel! }),
+    ...(cancel === null ? {} : { cancel }),
     ...(parkedUntil === undefined ? {} : { parkedUntil }),
   }
+}
+
+function isCommonFire({ giveUp, wait, asked, own, tenant, run }: OpenFire): boolean {
+  const isPlain =
+    giveUp === undefined && wait === undefined && asked === undefined && own === null && tenant === undefined
+  return isPlain && (run === null || isCommonRun(run))
+}
+
+function isCommonRun({ cause, cancel, parkedUntil }: OpenRun): boolean {
+  return cause === undefined && cancel === null && parkedUntil === undefined
 }
 
 /** The part that the scripts keep to themselves, as far as a reader needs it. */
@@ -190,25 +204,31 @@ function readFire(section: string, uncommon: UncommonFire | undefined): OpenFire
     attempt: isFirst ? 1 : Number(numbers[8]),
     failures: isFirst ? 0 : Number(numbers[9]),
     crashes: isFirst ? 0 : Number(numbers[10]),
-    run: null,
+    run: numbers[1] === '-' ? null : readRun(numbers, decodeName(instance), slots, uncommon),
     own: uncommon?.own ?? null,
-  }
-  if (numbers[1] !== '-') {
-    const run: Mutable<OpenRun> = {
-      token: readToken(numbers[1]!),
-      instance: decodeName(instance),
-      claim: Number(numbers[2]),
-      startedAt: dueAt + Number(numbers[3]),
-      cancel: uncommon?.cancel ?? null,
-    }
-    if (uncommon?.cause !== undefined) run.cause = uncommon.cause
-    if (slots.length > 0) run.slots = slots.map(decodeName)
-    if (uncommon?.parkedUntil !== undefined) run.parkedUntil = uncommon.parkedUntil
-    fire.run = run
   }
   if (uncommon?.giveUp !== undefined) fire.giveUp = uncommon.giveUp
   if (uncommon?.wait !== undefined) fire.wait = uncommon.wait
   if (uncommon?.asked !== undefined) fire.asked = uncommon.asked
   if (uncommon?.tenant !== undefined) fire.tenant = uncommon.tenant
   return fire
+}
+
+function readRun(
+  [dueAt, token, claim, startedAt]: readonly string[],
+  instance: string,
+  slots: readonly string[],
+  uncommon: UncommonFire | undefined,
+): OpenRun {
+  const run: Mutable<OpenRun> = {
+    token: readToken(token!),
+    instance,
+    claim: Number(claim),
+    startedAt: Number(dueAt) + Number(startedAt),
+    cancel: uncommon?.cancel ?? null,
+  }
+  if (uncommon?.cause !== undefined) run.cause = uncommon.cause
+  if (slots.length > 0) run.slots = slots.map(decodeName)
+  if (uncommon?.parkedUntil !== undefined) run.parkedUntil = uncommon.parkedUntil
+  return run
 }

@@ -216,10 +216,20 @@ function writeOpen({ db, namespace }: Batch, wereOpen: number, { id, state }: Ch
     const tenant = fire.tenant === undefined ? state!.definition.tenant : fire.tenant
     const { token = null, instance = null } = fire.run ?? {}
     const known = before.find((row) => isOf(row, fire))
-    const isSame = known?.token === token && known.instance === instance && known.job === job && known.tenant === tenant
-    if (isSame) continue
+    if (known !== undefined && isSameOpen(known, job, tenant, token, instance)) continue
     statement(db, OPEN).run(namespace, id, fire.dueAt, fire.nonce, job, tenant, token, instance)
   }
+}
+
+/** Whether the row of an open fire says all this already. */
+function isSameOpen(
+  row: Row,
+  job: string,
+  tenant: string | null,
+  token: string | null,
+  instance: string | null,
+): boolean {
+  return row.token === token && row.instance === instance && row.job === job && row.tenant === tenant
 }
 
 interface Taken {

@@ -105,18 +105,25 @@ export function ruleFor(underTest: () => StoreUnderTest): Rule {
   }
 }
 
+/** Why the store cannot be tested by a rule with this need. `null`: it can. */
 function lackOf(need: Need, under: StoreUnderTest, store: Store): string | null {
-  if (need === 'clock') return under.clock === undefined ? "the store's clock can't be set" : null
-  if (need === 'age') return under.clock === undefined && under.age === undefined ? 'nothing can be made older' : null
-  if (need === 'set-back')
-    return under.clock === undefined && under.setBack === undefined ? "the store's clock can't be set" : null
-  if (need === 'failover') return under.failOver === undefined ? 'no other server takes over' : null
-  if (need === 'wakes') return under.isDeaf === true ? 'nobody hears of what others write' : null
-  if (need === 'no-transactions') return store.info.transactions ? 'the store has transactions' : null
-  if (!store.info.transactions) return 'the store has no transactions'
-  if (need === 'transactions') return null
-  if (under.database === undefined) return 'no way into the database was given'
-  return need === 'waiting-transactions' && under.database.isSynchronous === true ? 'transactions do not wait' : null
+  return LACKS[need](under, store)
+}
+
+const LACKS: { readonly [Name in Need]: (under: StoreUnderTest, store: Store) => string | null } = {
+  clock: ({ clock }) => (clock === undefined ? "the store's clock can't be set" : null),
+  age: ({ clock, age }) => (clock === undefined && age === undefined ? 'nothing can be made older' : null),
+  'set-back': ({ clock, setBack }) =>
+    clock === undefined && setBack === undefined ? "the store's clock can't be set" : null,
+  failover: ({ failOver }) => (failOver === undefined ? 'no other server takes over' : null),
+  wakes: ({ isDeaf }) => (isDeaf === true ? 'nobody hears of what others write' : null),
+  'no-transactions': (_, store) => (store.info.transactions ? 'the store has transactions' : null),
+  transactions: (_, store) => (store.info.transactions ? null : 'the store has no transactions'),
+  database: (under, store) =>
+    lackOf('transactions', under, store) ??
+    (under.database === undefined ? 'no way into the database was given' : null),
+  'waiting-transactions': (under, store) =>
+    lackOf('database', under, store) ?? (under.database?.isSynchronous === true ? 'transactions do not wait' : null),
 }
 
 async function nowOf(store: Store): Promise<Instant> {
