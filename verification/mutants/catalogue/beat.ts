@@ -33,8 +33,8 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/fleet/recover-peers.ts',
-        'if (!live.has(id)) seen.delete(id)',
-        'if (!live.has(id)) void recoverRuns(id).then(() => seen.delete(id))',
+        'if (!live.has(id)) this.#seen.delete(id)',
+        'if (!live.has(id)) void this.recoverRuns(id).then(() => this.#seen.delete(id))',
       ),
     ],
     caughtBy: {
@@ -69,7 +69,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
       edit(
         'engine/fleet/recover-peers.ts',
         '    const now = clock.mono()\n    for (const peer of core.fleet.peers) {',
-        '    const now = lookedAt\n    for (const peer of core.fleet.peers) {',
+        '    const now = this.#lookedAt\n    for (const peer of core.fleet.peers) {',
       ),
       edit(
         'engine/fleet/recover-peers.ts',
@@ -84,7 +84,11 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 14',
     breaks: 'Whoever could not look takes that for having seen nobody renew.',
     edits: [
-      edit('engine/fleet/recover-peers.ts', '    if (wasBlind(now)) {\n', '    if (wasBlind(now) && now < 0) {\n'),
+      edit(
+        'engine/fleet/recover-peers.ts',
+        '    if (this.#wasBlind(now)) {\n',
+        '    if (this.#wasBlind(now) && now < 0) {\n',
+      ),
     ],
     caughtBy: {
       judge: 'tests',
@@ -104,8 +108,8 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
       ),
       edit(
         'engine/fleet/recover-peers.ts',
-        "      if (peer.expired) await bury(peer, 'lease')\n",
-        "      if (last.renewals >= 0) await bury(peer, 'lease')\n",
+        "      if (peer.expired) await this.#declareDead(peer, 'lease')\n",
+        "      if (last.renewals >= 0) await this.#declareDead(peer, 'lease')\n",
       ),
       edit('engine/fleet/recover-peers.ts', "hint: by === 'probe' }", 'hint: by !== null }'),
       edit(
@@ -187,7 +191,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/fleet/heartbeat.ts',
-        'if (answer.number !== null && (number < sentNumber || sequence.after < ackedNumber)) return\n',
+        'if (answer.number !== null && (number < this.#sentNumber || sequence.after < this.#ackedNumber)) return\n',
         '',
       ),
     ],

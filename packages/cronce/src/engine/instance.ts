@@ -9,10 +9,10 @@ import { type Deployer, deployer } from './deploy/deploy.ts'
 import { deployState } from './deploy/deploy-state.ts'
 import { describeError } from './describe-error.ts'
 import { fleetState } from './fleet/fleet-state.ts'
-import { type Heartbeat, heartbeat } from './fleet/heartbeat.ts'
-import { type Housekeeper, housekeeper } from './fleet/housekeeping.ts'
+import { Heartbeat } from './fleet/heartbeat.ts'
+import { Housekeeper } from './fleet/housekeeping.ts'
 import { reconciler } from './fleet/reconcile.ts'
-import { type PeerWatch, peerWatch } from './fleet/recover-peers.ts'
+import { PeerWatch } from './fleet/recover-peers.ts'
 import { loop, untilDone } from './loop.ts'
 import type { EngineParts, EngineSettings, RunHandle } from './parts.ts'
 import { restorer } from './restore/restore.ts'
@@ -62,14 +62,14 @@ export class Instance<Tx = unknown> {
     this.#claims = new Claims(core, this.#decider, (started) => void this.#run(started))
     this.#settler = settler(core)
     this.#notes = noteKeeper(core)
-    this.#peers = peerWatch(core, state.fleet)
+    this.#peers = new PeerWatch(core, state.fleet)
     this.#deploys = deployer(core, state.deploys)
-    this.#housekeeper = housekeeper(core, this.#deploys, this.#peers)
-    this.#heartbeat = heartbeat(core, state.fleet, reconciler(core, this.#settler), () => {
+    this.#housekeeper = new Housekeeper(core, this.#deploys, this.#peers)
+    this.#heartbeat = new Heartbeat(core, state.fleet, reconciler(core, this.#settler), () => {
       this.#peers.observe()
       this.#housekeeper.observe()
     })
-    this.#core.confirm = this.#heartbeat.confirm
+    this.#core.confirm = () => this.#heartbeat.confirm()
     this.#core.restore = restorer(core, this.#heartbeat, this.#deploys)
     this.#wakeUps = new WakeUps(core)
   }

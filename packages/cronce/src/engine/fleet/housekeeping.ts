@@ -12,27 +12,19 @@ import { loop } from '../loop.ts'
 import { callStore } from '../store-calls.ts'
 import type { PeerWatch } from './recover-peers.ts'
 
-/** Slow duties. Nobody looks for them: every beat tells whether there is one. */
-export interface Housekeeper {
-  /** After every beat: see what it told. */
-  observe(): void
-  /** Until the engine stops. Never rejects. */
-  loop(): Promise<void>
-}
-
-/** A history of which something expires all the time is pruned in one go, so often. */
+/** Shortest time between two prunings: a history of which something expires all the time is pruned in one go. */
 const PRUNE_MS = 30_000
 const PRUNE_BATCH = 500
 const PRUNE_ROUNDS = 20
-/** Parked runs that are overdue have their schedule's instances to look after them; this is for those that have none. */
+/** Longest time between two looks for overdue parked runs. The instances that have the job look earlier; this is for jobs that none has. */
 const PARKED_MS = 3_600_000
-/** After the time of the next one; its own instances come first. */
+/** How long after the earliest deadline of a parked run to look: the instances that have its job come first. */
 const SOON_MS = 10_000
 const PARKED_PAGE = 500
 const PARKED_PAGES = 20
-/** Schedules that nobody declared, made for a lock or an election: they are looked through so often. */
+/** Time between two searches for schedules that were made for a lock or an election and are no longer used. */
 const EXCLUSIVE_MS = 3_600_000
-/** Some at a time; the rest so much later. */
+/** Pause before such a search goes on, if there were more schedules than one search looks at. */
 const EXCLUSIVE_MORE_MS = 60_000
 const EXCLUSIVE_JOBS = [LOCK_JOB, LEADER_JOB] as const
 const EXCLUSIVE_PAGE = 200
@@ -43,62 +35,104 @@ const FROM_THE_BEGINNING: { readonly after: string | null; readonly earliest: nu
   earliest: Number.POSITIVE_INFINITY,
 }
 
-export function housekeeper(core: Core, deploys: Deployer, peers: PeerWatch): Housekeeper {
-  const { clock, store } = core.parts
-  let orphans: readonly string[] = []
-  let toldBefore: readonly string[] = []
-  let prunedAt = Number.NEGATIVE_INFINITY
+/** Slow duties: deployments, orphaned runs, overdue parked runs, unused locks, pruning. Each heartbeat tells whether there is one. */
+export class Housekeeper {
+  readonly #core: Core
+  readonly #deploys: Deployer
+  readonly #peers: PeerWatch
+  readonly #duties: readonly (() => Promise<unknown>)[]
+  /** Dead instances whose runs this instance is to recover. */
+  #orphans: readonly string[] = []
+  #toldBefore: readonly string[] = []
+  #prunedAt = Number.NEGATIVE_INFINITY
   /** When to look at parked runs, by the monotonic clock. */
-  let parkedAt = Number.NEGATIVE_INFINITY
-  /** How far that has come, and the earliest of their times so far: there may be more than are looked at in one go. */
-  let parked = FROM_THE_BEGINNING
-
+  #parkedAt = Number.NEGATIVE_INFINITY
+  /** Where the next look at parked runs goes on, and the earliest of their deadlines so far. */
+  #parked = FROM_THE_BEGINNING
   /** When to look at what locks and elections left behind, by the monotonic clock. */
-  let exclusiveAt = clock.mono() + EXCLUSIVE_MS * core.parts.random()
-  /** How far that has come: which of their jobs, and where in its list. */
-  let exclusive: { readonly job: number; readonly after: string | null } = { job: 0, after: null }
+  #exclusiveAt: number
+  /** Where that look goes on: which of the jobs, and where in its list. */
+  #exclusive: { readonly job: number; readonly after: string | null } = { job: 0, after: null }
 
-  const isExclusiveCleanupWanted = (): boolean => isEldest(core) && clock.mono() >= exclusiveAt
-
-  const isParkedWanted = (): boolean => isEldest(core) && clock.mono() >= parkedAt
-
-  const isPruneWanted = (): boolean =>
-    core.fleet.chores.prunable && isEldest(core) && clock.mono() - prunedAt >= Math.max(PRUNE_MS, core.settings.leaseMs)
-
-  const observe = (): void => {
-    deploys.observe()
-    const told = core.fleet.chores.orphans
-    // Whoever declares one dead recovers its runs, and one is enough to watch over that; but that one may be paused.
-    orphans = isEldest(core) ? told : told.filter((id) => toldBefore.includes(id))
-    toldBefore = told
-    if (orphans.length > 0 || deploys.isWanted() || isParkedWanted() || isExclusiveCleanupWanted() || isPruneWanted())
-      core.keepAlarm.ring()
+  constructor(core: Core, deploys: Deployer, peers: PeerWatch) {
+    this.#core = core
+    this.#deploys = deploys
+    this.#peers = peers
+    this.#exclusiveAt = core.parts.clock.mono() + EXCLUSIVE_MS * core.parts.random()
+    this.#duties = [
+      async () => deploys.isWanted() && (await deploys.keep()),
+      () => this.#recoverOrphans(),
+      async () => this.#isParkedWanted() && (await this.#endParked()),
+      async () => this.#isExclusiveCleanupWanted() && (await this.#removeUnusedExclusive()),
+      async () => this.#isPruneWanted() && (await this.#prune()),
+    ]
   }
 
-  const duties: readonly (() => Promise<unknown>)[] = [
-    async () => deploys.isWanted() && (await deploys.keep()),
-    async () => {
-      const found = orphans
-      for (const id of found) await peers.recoverRuns(id)
-      if (orphans === found) orphans = []
-    },
-    async () => isParkedWanted() && (await endParked()),
-    async () => isExclusiveCleanupWanted() && (await removeUnusedExclusive()),
-    async () => isPruneWanted() && (await prune()),
-  ]
+  /** Call this after every heartbeat: wakes the loop if its answer names a duty. */
+  observe(): void {
+    const core = this.#core
+    this.#deploys.observe()
+    const told = core.fleet.chores.orphans
+    // The peer that declared an instance dead recovers its runs, and the eldest instance makes sure of that. If the eldest is paused,
+    // the same orphan is named by two heartbeats in a row.
+    this.#orphans = isEldest(core) ? told : told.filter((id) => this.#toldBefore.includes(id))
+    this.#toldBefore = told
+    if (this.#isWanted()) core.keepAlarm.ring()
+  }
 
-  /** One that fails keeps the others from nothing. */
-  const keep = async (): Promise<void> => {
+  /** Does the duties until the engine stops. Never rejects. */
+  loop(): Promise<void> {
+    const core = this.#core
+    return loop(core, 'keep', async (failures) => {
+      if (failures === 0) await core.keepAlarm.wait(this.#deploys.restMs())
+      if (!core.stopped.aborted) await this.#keep()
+    })
+  }
+
+  #isWanted(): boolean {
+    return (
+      this.#orphans.length > 0 ||
+      this.#deploys.isWanted() ||
+      this.#isParkedWanted() ||
+      this.#isExclusiveCleanupWanted() ||
+      this.#isPruneWanted()
+    )
+  }
+
+  #isExclusiveCleanupWanted(): boolean {
+    return isEldest(this.#core) && this.#core.parts.clock.mono() >= this.#exclusiveAt
+  }
+
+  #isParkedWanted(): boolean {
+    return isEldest(this.#core) && this.#core.parts.clock.mono() >= this.#parkedAt
+  }
+
+  #isPruneWanted(): boolean {
+    const { fleet, parts, settings } = this.#core
+    if (!fleet.chores.prunable || !isEldest(this.#core)) return false
+    return parts.clock.mono() - this.#prunedAt >= Math.max(PRUNE_MS, settings.leaseMs)
+  }
+
+  /** A duty that fails does not keep the others from being done. */
+  async #keep(): Promise<void> {
     const failures: unknown[] = []
-    for (const duty of duties) await duty().catch((error: unknown) => failures.push(error))
+    for (const duty of this.#duties) await duty().catch((error: unknown) => failures.push(error))
     if (failures.length > 0) throw failures[0]
   }
 
-  /** A run that waits for its call-back belongs to nobody. If its job has left the code, nobody looks at its schedule either. */
-  const endParked = async (): Promise<void> => {
+  async #recoverOrphans(): Promise<void> {
+    const found = this.#orphans
+    for (const id of found) await this.#peers.recoverRuns(id)
+    if (this.#orphans === found) this.#orphans = []
+  }
+
+  /** No instance holds a run that waits for its call-back. If its job has left the code, no instance looks at its schedule either. */
+  async #endParked(): Promise<void> {
+    const core = this.#core
+    const { clock, store } = core.parts
     for (let page = 0; page < PARKED_PAGES; page++) {
-      let { earliest } = parked
-      const query: ViewQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after: parked.after }
+      let { earliest } = this.#parked
+      const query: ViewQuery = { instance: NOBODY, outcome: 'open', limit: PARKED_PAGE, after: this.#parked.after }
       const found = await callStore(core, 'keep (list)', () => listRuns(store, query))
       const ids = [...new Set(found.items.map(({ schedule }) => schedule))]
       const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null => {
@@ -107,21 +141,23 @@ export function housekeeper(core: Core, deploys: Deployer, peers: PeerWatch): Ho
       }
       if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
       if (found.next === null) {
-        parked = FROM_THE_BEGINNING
+        this.#parked = FROM_THE_BEGINNING
         const waitMs = Number.isFinite(earliest) ? Math.max(SOON_MS, core.time.until(earliest) + SOON_MS) : PARKED_MS
-        parkedAt = clock.mono() + Math.min(PARKED_MS, waitMs)
+        this.#parkedAt = clock.mono() + Math.min(PARKED_MS, waitMs)
         return
       }
-      parked = { after: found.next, earliest }
+      this.#parked = { after: found.next, earliest }
     }
-    parkedAt = clock.mono() + SOON_MS
+    this.#parkedAt = clock.mono() + SOON_MS
   }
 
-  /** Names of locks often have somebody's id in them, and would be there for ever. */
-  const removeUnusedExclusive = async (): Promise<void> => {
-    exclusiveAt = clock.mono() + EXCLUSIVE_MS
+  /** Names of locks often contain the id of something that is used once: their schedules would stay for ever. */
+  async #removeUnusedExclusive(): Promise<void> {
+    const core = this.#core
+    const { clock, store } = core.parts
+    this.#exclusiveAt = clock.mono() + EXCLUSIVE_MS
     for (let page = 0; page < EXCLUSIVE_PAGES; page++) {
-      const { job, after } = exclusive
+      const { job, after } = this.#exclusive
       const query: ScheduleQuery = { job: EXCLUSIVE_JOBS[job], limit: EXCLUSIVE_PAGE, after }
       const found = await callStore(core, 'keep (list)', () => store.listSchedules(query))
       const now = core.time.estimate()
@@ -130,29 +166,23 @@ export function housekeeper(core: Core, deploys: Deployer, peers: PeerWatch): Ho
         state === null ? null : removeUnused(state, context)
       if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
       const isLastPage = found.next === null
-      exclusive = { job: isLastPage ? (job + 1) % EXCLUSIVE_JOBS.length : job, after: found.next }
-      if (isLastPage && exclusive.job === 0) return
+      this.#exclusive = { job: isLastPage ? (job + 1) % EXCLUSIVE_JOBS.length : job, after: found.next }
+      if (isLastPage && this.#exclusive.job === 0) return
     }
-    exclusiveAt = clock.mono() + EXCLUSIVE_MORE_MS
+    this.#exclusiveAt = clock.mono() + EXCLUSIVE_MORE_MS
   }
 
-  const prune = async (): Promise<void> => {
-    prunedAt = clock.mono()
+  async #prune(): Promise<void> {
+    const { clock, store } = this.#core.parts
+    this.#prunedAt = clock.mono()
     for (let round = 0; round < PRUNE_ROUNDS; round++) {
-      const { deleted } = await callStore(core, 'prune', () => store.prune(PRUNE_BATCH))
+      const { deleted } = await callStore(this.#core, 'prune', () => store.prune(PRUNE_BATCH))
       if (deleted < PRUNE_BATCH) return
     }
   }
-
-  const round = async (failures: number): Promise<void> => {
-    if (failures === 0) await core.keepAlarm.wait(deploys.restMs())
-    if (!core.stopped.aborted) await keep()
-  }
-
-  return { observe, loop: () => loop(core, 'keep', round) }
 }
 
-/** One of the fleet, and all agree which. */
+/** Exactly one instance of the fleet is the eldest, and all instances agree which. */
 function isEldest({ fleet: { peers, instance } }: Core): boolean {
   return peers.every(({ id }) => id >= instance)
 }
