@@ -184,20 +184,28 @@ function returned(
   const all = [...new Set([...known.declares, ...declares])].sort()
   const isBack = known.goneAt !== null
   const onProbation = known.onProbation && !isSteady
-  // Without an id the same declarations have the same number. With one, they may have changed since it was gone.
-  const isRestarted = isReturning && explicit && known.number === highestNumber(app)
+  const isRestarted = isChangeable(app, known, { explicit, isReturning })
   const renamed = withRenames(known.renames, renames)
   const isKnown = all.length === known.declares.length && renamed.renames?.length === known.renames?.length
-  const isSame = !isBack && onProbation === known.onProbation && isKnown && !isRestarted
-  if (isSame && explicit === known.explicit) return known
-  const isRolledBack = isRollback(app, known, live)
+  const isSame = !isBack && onProbation === known.onProbation && explicit === known.explicit
+  if (isSame && isKnown && !isRestarted) return known
+  const isRenumbered = !known.onProbation && (isRestarted || isRollback(app, known, live))
   return {
     ...known,
     ...{ explicit, declares: all, ...renamed, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
-    number: !known.onProbation && (isRolledBack || isRestarted) ? highestNumber(app) + 1 : known.number,
-    lost: onProbation ? known.lost : false,
+    number: isRenumbered ? highestNumber(app) + 1 : known.number,
+    lost: known.lost && onProbation,
     cleared: false,
   }
+}
+
+/** Without an id the same declarations have the same number. With one, they may have changed since the deployment was gone. */
+function isChangeable(
+  app: AppRecord,
+  { number }: DeploymentRecord,
+  { explicit, isReturning }: { readonly explicit: boolean; readonly isReturning: boolean },
+): boolean {
+  return isReturning && explicit && number === highestNumber(app)
 }
 
 /** A rollback gets a new number; an old server that reboots while a newer deployment runs does not. */
