@@ -2,6 +2,7 @@ import { edit, type Mutant } from '../mutant.ts'
 
 const PLAIN = 'packages/cronce/test/store/redis-plain.test.ts'
 const RECORDS = 'packages/cronce/test/store/redis-races-records.test.ts'
+const PROMOTION = 'packages/cronce/test/store/redis-promotion.test.ts'
 const CONFORMANCE = 'packages/cronce/test/store/redis-conformance.test.ts'
 const SAME = 'plain changes are written as the general script writes them'
 
@@ -135,6 +136,35 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
         'runs that were written long after they were due are listed in order, also where one script does not read them all',
         'runs that were written when they were due are listed in order, also where one script does not read them all',
       ],
+    },
+  },
+  {
+    name: 'redis-epoch-ignores-promotion',
+    rule: 'P1',
+    breaks:
+      'A primary that was demoted and promoted again in the same process goes on in the same epoch with older data.',
+    edits: [
+      edit(
+        'store/redis/lua/moment.lua',
+        "local promotion = sub(match(call('INFO', 'replication'), 'master_replid:(%w+)') or 'unknown', 1, 10)",
+        "local promotion = 'unknown'",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PROMOTION,
+      names: ['a Redis primary that is demoted and promoted again with older data begins another epoch'],
+    },
+  },
+  {
+    name: 'redis-epoch-ignores-mark',
+    rule: 'P1',
+    breaks: 'A server that went back in time under the same identifiers goes on in the same epoch.',
+    edits: [edit('store/redis/lua/moment.lua', 'epoch == seen and mark < seen_mark', 'false')],
+    caughtBy: {
+      judge: 'tests',
+      file: PROMOTION,
+      names: ['a Redis server whose data goes back under the same identifiers is found out by the count of writes'],
     },
   },
 ]

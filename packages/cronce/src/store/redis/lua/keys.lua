@@ -3,7 +3,7 @@
 -- A schedule is a *member*: two hexadecimal digits, its bucket, and its name. The first digit is its shard.
 -- Names have no control characters. A fire is `dueAt:nonce` within its schedule; a line of history is its number.
 local call, match, sub, gmatch = redis.call, string.match, string.sub, string.gmatch
--- hash: epoch, run (of the server), mark, bases, held, waited, format; floor and ended (of removed schedules); clock, logged, regular and
+-- hash: epoch, run (process and promotion of the server), mark, bases, held, waited, format; floor and ended (of removed schedules); clock, logged, regular and
 -- dropped (of the log)
 local META = KEYS[1]
 -- by shard, hash: name -> line, see line.lua
