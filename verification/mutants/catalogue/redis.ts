@@ -167,4 +167,15 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
       names: ['a Redis server whose data goes back under the same identifiers is found out by the count of writes'],
     },
   },
+  {
+    name: 'redis-definitions-outlive-epoch',
+    rule: 'P2',
+    breaks: 'After a rollback, an instance takes a lost definition for the current one of the same version.',
+    edits: [edit('store/redis/schedules.ts', '    this.definitions.clear()\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: PROMOTION,
+      names: ['a definition that Redis lost is not taken for another one of the same version'],
+    },
+  },
 ]

@@ -59,8 +59,7 @@ class RedisStore implements Store<never> {
     const wakeUp = new WakeUp(wakeChannel(key), async () => session)
     const schedules = new Schedules(this.#ask)
     const onMove = (): void => {
-      // The store may have gone back in time: an old line may have the same version as another one of now.
-      schedules.forgetLines()
+      schedules.forget()
       // This instance must beat at once: the store waits for it to write again what the store may have lost.
       wakeUp.ring('doubt')
     }
