@@ -3,6 +3,7 @@ import { edit, type Mutant } from '../mutant.ts'
 const PLAIN = 'packages/cronce/test/store/redis-plain.test.ts'
 const RECORDS = 'packages/cronce/test/store/redis-races-records.test.ts'
 const PROMOTION = 'packages/cronce/test/store/redis-promotion.test.ts'
+const PRUNE = 'packages/cronce/test/store/redis-prune.test.ts'
 const CONFORMANCE = 'packages/cronce/test/store/redis-conformance.test.ts'
 const SAME = 'plain changes are written as the general script writes them'
 
@@ -176,6 +177,23 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: PROMOTION,
       names: ['a definition that Redis lost is not taken for another one of the same version'],
+    },
+  },
+  {
+    name: 'redis-history-read-per-fire',
+    rule: 'P6',
+    breaks: 'A script that prunes retried fires reads the whole history once for each of them.',
+    edits: [
+      edit(
+        'store/redis/lua/history.lua',
+        '    history.by_due = read_regular(history)\n    return history.by_due[due] or {}',
+        '    return read_regular(history)[due] or {}',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PRUNE,
+      names: ['scripts read a history once, however many retried fires they look for in it'],
     },
   },
 ]
