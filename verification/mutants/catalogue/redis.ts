@@ -196,4 +196,38 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
       names: ['scripts read a history once, however many retried fires they look for in it'],
     },
   },
+  {
+    name: 'redis-prune-budget-per-schedule',
+    rule: 'P6',
+    breaks: 'One script that prunes looks at all lines of hundreds of schedules, and blocks the server.',
+    edits: [
+      edit(
+        'store/redis/lua/prune.lua',
+        '  local found = {}\n  local rest',
+        '  local found = {}\n  looks = 0\n  local rest',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PRUNE,
+      names: ['one script looks at a bounded number of lines, of however many schedules'],
+    },
+  },
+  {
+    name: 'redis-prune-forgets-kept-lines',
+    rule: 'P6',
+    breaks: 'A prune that goes on where an earlier one has stopped forgets when the lines before that place expire.',
+    edits: [
+      edit(
+        'store/redis/lua/prune.lua',
+        "digits(rest) .. ' ' .. (next_at == math.huge and '-' or digits(next_at))",
+        "digits(rest) .. ' -'",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PRUNE,
+      names: ['lines behind thousands of deleted ones are pruned, also if the first line is kept'],
+    },
+  },
 ]

@@ -115,3 +115,63 @@ test('all lines of a retried fire are pruned, also those that no index has in a 
   assert.deepEqual(await store.prune(500), { deleted: 403 })
   assert.deepEqual([await redisText(server, 'TYPE', `${key}:h:s`), await membersOf(server, `${key}:f:s`)], ['none', []])
 })
+
+test('one script looks at a bounded number of lines, of however many schedules', async (context) => {
+  const { store } = await openAt(context, server.url)
+  await join(store, 'i')
+  const { now } = await store.load([])
+  const ids = Array.from({ length: 40 }, (_, number) => `s${number}`)
+  await applyAll(
+    store,
+    ids.map((id) => creation(schedule(id))),
+  )
+  // Of each schedule, the first line has expired, and 719 others are kept.
+  const { schedules } = await store.load(ids)
+  for (const state of schedules) {
+    const lines = Array.from({ length: 720 }, (_, index) => {
+      const expiresAt = index === 0 ? now - 1 : now + DAY_MS
+      return lineOf(state.id, { number: index + 1, dueAt: now - DAY_MS + index * MINUTE_MS, expiresAt })
+    })
+    await addLines(store, state, lines)
+  }
+  const before = await callsOf(server, 'evalsha')
+  assert.deepEqual(await store.prune(500), { deleted: 40 })
+  const scripts = (await callsOf(server, 'evalsha')) - before
+  assert.ok(scripts >= 3, `${scripts} scripts for 28,800 lines`)
+  const { chores } = await store.beat(beat('i'))
+  assert.equal(chores.prunable, false)
+})
+
+test('lines behind thousands of deleted ones are pruned, also if the first line is kept', async (context) => {
+  const { store, key } = await openAt(context, server.url)
+  await join(store, 'i')
+  const { now } = await store.load([])
+  const keptUntil = now + 60 * DAY_MS
+  const linesFrom = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const number = first + index
+      return lineOf('s', { number, dueAt: now - 30 * DAY_MS + number, expiresAt: number === 1 ? keptUntil : now - 1 })
+    })
+  const pruneAll = async () => {
+    let total = 0
+    for (;;) {
+      const { deleted } = await store.prune(2_000)
+      if (deleted === 0) return total
+      total += deleted
+    }
+  }
+  /** The store knows when the line that is kept expires, and that there is nothing to prune before that. */
+  const isFinished = async () => {
+    const expiring = (await redisCommand(server, 'ZRANGE', `${key}:expiring`, '0', '-1', 'WITHSCORES')) as string[]
+    assert.deepEqual([expiring.length, expiring[1]], [2, String(keptUntil)])
+    assert.deepEqual(await membersOf(server, `${key}:pruning`), [])
+    const { chores } = await store.beat(beat('i'))
+    assert.equal(chores.prunable, false)
+  }
+  let state = await addLines(store, await create(store, schedule('s')), linesFrom(1, 21_000))
+  assert.equal(await pruneAll(), 20_999)
+  await isFinished()
+  state = await addLines(store, state, linesFrom(21_001, 1_000))
+  assert.equal(await pruneAll(), 1_000)
+  await isFinished()
+})

@@ -4,6 +4,8 @@
 
 -- flag, dueAt, endedAt, expiresAt, token, reason, what is uncommon about the run, nonce; see history-line.ts
 local LINE = '^(%a)(%-?%d+) (%-?%d+) (%-?%d+) (%S+) %-?%d+ %-?%d+ %-?%d+ (%w+)([^\t]*)\t([^\t]*)'
+-- The same of final lines: dueAt, endedAt, expiresAt
+local FINAL = '^[FfRr](%-?%d+) (%-?%d+) (%-?%d+) '
 local REGULAR_MS = 10000
 -- A look for the lines of one fire that would read more places than this reads the whole list, once per script.
 local NARROW = 256
@@ -127,6 +129,8 @@ local function put_line(history, number, text, body)
     call('RPUSH', history.key, text)
     history.length = history.length + 1
   else
+    -- A prune that has passed this place begins again.
+    call('HDEL', PRUNING, history.member)
     make_room(history, at)
     local old = get_line(history, number)
     if old then
@@ -283,19 +287,18 @@ local function drop_empty(history)
   end
 end
 
--- Look at lines from the oldest on, at most `looks` of them, and call `visit` for each that is there, until it answers false.
--- Answers whether all were visited. Lines are deleted afterwards, by `delete_all`.
-local function walk(history, looks, visit)
-  local place = 0
+-- Look at lines from the oldest on, or from this number on, and call `visit` for the text of each that is there, until it answers false.
+-- Answers the number at which to go on; nil: all were visited. Lines are deleted afterwards, by `delete_all`.
+local function walk(history, from, visit)
+  local place = math.max(0, from - history.first)
   while place < history.length do
-    if place >= looks then return false end
     for n, text in ipairs(call('LRANGE', history.key, place, place + 199)) do
       local number = history.first + place + n - 1
-      if text ~= '' and visit(parse_line(text), number) == false then return false end
+      if visit(text, number) == false then return number end
     end
     place = place + 200
   end
-  return true
+  return nil
 end
 
 local function delete_all(history, found)
@@ -325,6 +328,7 @@ local function save_history(history)
     raise('ended', tonumber(ended))
     call('HDEL', shard_of(history.member), history.name)
     call('ZREM', EXPIRING, history.member)
+    call('HDEL', PRUNING, history.member)
     return
   end
   local rest = sub(line, #match(line, '^%d+ %d+ %d+ %S+ %S+') + 1)

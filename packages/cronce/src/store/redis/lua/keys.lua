@@ -37,6 +37,8 @@ local RANGES_OF = META .. ':ranges:'
 local WAITING = META .. ':waiting'
 -- sorted by when the first of their final lines may go, or sooner: members
 local EXPIRING = META .. ':expiring'
+-- hash: member -> number of the line at which the next prune goes on, and when the first of the lines before it may go ('-': never)
+local PRUNING = META .. ':pruning'
 -- by day since 1970, hash: hour of the day and reason -> how many fires; and the days, sorted
 local COUNTS = META .. ':counts:'
 local DAYS = META .. ':days'
