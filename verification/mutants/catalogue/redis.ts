@@ -4,6 +4,7 @@ const PLAIN = 'packages/cronce/test/store/redis-plain.test.ts'
 const RECORDS = 'packages/cronce/test/store/redis-races-records.test.ts'
 const PROMOTION = 'packages/cronce/test/store/redis-promotion.test.ts'
 const PRUNE = 'packages/cronce/test/store/redis-prune.test.ts'
+const MOVING = 'packages/cronce/test/store/redis-list-moving.test.ts'
 const CONFORMANCE = 'packages/cronce/test/store/redis-conformance.test.ts'
 const SAME = 'plain changes are written as the general script writes them'
 
@@ -228,6 +229,30 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: PRUNE,
       names: ['lines behind thousands of deleted ones are pruned, also if the first line is kept'],
+    },
+  },
+  {
+    name: 'redis-list-open-without-running',
+    rule: 'P6',
+    breaks: 'A list of open fires omits those that a peer has claimed since the list was begun.',
+    edits: [
+      edit('store/redis/lua/lists.lua', 'if not is_listed[member] and is_running_here', 'if false and is_running_here'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: MOVING,
+      names: ['a list of open fires has those that peers claim and give back while it is read'],
+    },
+  },
+  {
+    name: 'redis-list-history-before-open',
+    rule: 'P6',
+    breaks: 'A list takes ended fires from a history that it read before it read which fires are open there.',
+    edits: [edit('store/redis/list-records.ts', '      if (!isWithin(one.place, stretch, last)) break\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: MOVING,
+      names: ['a list of fires has those that end while it is read'],
     },
   },
 ]

@@ -56,20 +56,10 @@ export const LIST_LINES = script(
   [KEYS_PART, MOMENT_PART, LINE_PART, HISTORY_PART, STRETCH_PART, READ_LINES_PART],
   "local member = ARGV[3]\nlocal key\nif ARGV[2] == 'fires' then\nkey = member == '' and FIRES or FIRES_OF .. sub(member, 3)\nelse\nkey = member == '' and RANGES or RANGES_OF .. sub(member, 3)\nend\nlocal found = stretch(key, ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9]))\nlocal last = found[#found]\nlocal lines = { digits(#found), last and call('ZSCORE', key, last) or '', last or '' }\nfor _, entry in ipairs(found) do\nlocal of = member\nif member == '' then of = match(entry, '^([^\\n]*)\\n') end\nadd_line(lines, of, match(entry, '\\n(%d+)$'))\nend\nreturn answer(lines)",
 )
-export const LIST_WAITING = script(
-  'list_waiting',
+export const LIST_OPEN = script(
+  'list_open',
   [KEYS_PART, MOMENT_PART, LINE_PART, STRETCH_PART],
-  "local found = stretch(WAITING, ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))\nlocal last = found[#found]\nlocal lines = { digits(#found), last and call('ZSCORE', WAITING, last) or '', last or '' }\nfor _, entry in ipairs(found) do\nlocal line = read_schedule(match(entry, '^([^\\n]*)\\n'))\nif line then\nlines[#lines + 1] = entry\nlines[#lines + 1] = line\nend\nend\nreturn answer(lines)",
-)
-export const LIST_HOLDERS = script(
-  'list_holders',
-  [KEYS_PART, MOMENT_PART],
-  "return answer(call('SMEMBERS', HOLDERS))",
-)
-export const LIST_HELD = script(
-  'list_held',
-  [KEYS_PART, MOMENT_PART, LINE_PART],
-  "local found = call('SSCAN', HELD .. ARGV[2], ARGV[3], 'COUNT', 500)\nlocal lines = { found[1] }\nadd_schedules(lines, found[2], false)\nreturn answer(lines)",
+  "local order, limit = ARGV[2], tonumber(ARGV[7])\nlocal found = limit > 0 and stretch(WAITING, order, ARGV[3], ARGV[4], ARGV[5], ARGV[6], limit) or {}\nlocal last = found[#found]\nlocal lines = { digits(#found), last and call('ZSCORE', WAITING, last) or '', last or '' }\nlocal members, is_listed = {}, {}\nlocal function add(member)\nif is_listed[member] then return end\nis_listed[member] = true\nmembers[#members + 1] = member\nend\nlocal earliest, latest = tonumber(ARGV[3]) or -math.huge, tonumber(ARGV[4]) or math.huge\nlocal ends_at = limit > 0 and #found == limit and tonumber(lines[2]) or nil\nif order == 'latest' then\nearliest, latest = math.max(earliest, ends_at or earliest), math.min(latest, tonumber(ARGV[5]) or latest)\nelse\nearliest, latest = math.max(earliest, tonumber(ARGV[5]) or earliest), math.min(latest, ends_at or latest)\nend\nlocal function is_running_here(line)\nfor _, fire in ipairs(line and open_fires(line) or {}) do\nlocal due = tonumber(fire.due)\nif fire.token ~= '-' and due >= earliest and due <= latest then return true end\nend\nreturn false\nend\nfor _, entry in ipairs(found) do add(match(entry, '^([^\\n]*)\\n')) end\nfor _, holder in ipairs(ARGV[8] == '' and call('SMEMBERS', HOLDERS) or { sub(ARGV[8], 2) }) do\nfor _, member in ipairs(call('SMEMBERS', HELD .. holder)) do\nif not is_listed[member] and is_running_here(read_schedule(member)) then add(member) end\nend\nend\nadd_schedules(lines, members, false)\nreturn answer(lines)",
 )
 export const FIND_LINES = script(
   'find_lines',
