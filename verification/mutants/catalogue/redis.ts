@@ -2,6 +2,9 @@ import { edit, type Mutant } from '../mutant.ts'
 
 const PLAIN = 'packages/cronce/test/store/redis-plain.test.ts'
 const RECORDS = 'packages/cronce/test/store/redis-races-records.test.ts'
+const PROMOTION = 'packages/cronce/test/store/redis-promotion.test.ts'
+const PRUNE = 'packages/cronce/test/store/redis-prune.test.ts'
+const MOVING = 'packages/cronce/test/store/redis-list-moving.test.ts'
 const CONFORMANCE = 'packages/cronce/test/store/redis-conformance.test.ts'
 const SAME = 'plain changes are written as the general script writes them'
 
@@ -135,6 +138,121 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
         'runs that were written long after they were due are listed in order, also where one script does not read them all',
         'runs that were written when they were due are listed in order, also where one script does not read them all',
       ],
+    },
+  },
+  {
+    name: 'redis-epoch-ignores-promotion',
+    rule: 'P1',
+    breaks:
+      'A primary that was demoted and promoted again in the same process goes on in the same epoch with older data.',
+    edits: [
+      edit(
+        'store/redis/lua/moment.lua',
+        "local promotion = sub(match(call('INFO', 'replication'), 'master_replid:(%w+)') or 'unknown', 1, 10)",
+        "local promotion = 'unknown'",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PROMOTION,
+      names: ['a Redis primary that is demoted and promoted again with older data begins another epoch'],
+    },
+  },
+  {
+    name: 'redis-epoch-ignores-mark',
+    rule: 'P1',
+    breaks: 'A server that went back in time under the same identifiers goes on in the same epoch.',
+    edits: [edit('store/redis/lua/moment.lua', 'epoch == seen and mark < seen_mark', 'false')],
+    caughtBy: {
+      judge: 'tests',
+      file: PROMOTION,
+      names: ['a Redis server whose data goes back under the same identifiers is found out by the count of writes'],
+    },
+  },
+  {
+    name: 'redis-definitions-outlive-epoch',
+    rule: 'P2',
+    breaks: 'After a rollback, an instance takes a lost definition for the current one of the same version.',
+    edits: [edit('store/redis/schedules.ts', '    this.definitions.clear()\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: PROMOTION,
+      names: ['a definition that Redis lost is not taken for another one of the same version'],
+    },
+  },
+  {
+    name: 'redis-history-read-per-fire',
+    rule: 'P6',
+    breaks: 'A script that prunes retried fires reads the whole history once for each of them.',
+    edits: [
+      edit(
+        'store/redis/lua/history.lua',
+        '    history.by_due = read_regular(history)\n    return history.by_due[due] or {}',
+        '    return read_regular(history)[due] or {}',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PRUNE,
+      names: ['scripts read a history once, however many retried fires they look for in it'],
+    },
+  },
+  {
+    name: 'redis-prune-budget-per-schedule',
+    rule: 'P6',
+    breaks: 'One script that prunes looks at all lines of hundreds of schedules, and blocks the server.',
+    edits: [
+      edit(
+        'store/redis/lua/prune.lua',
+        '  local found = {}\n  local rest',
+        '  local found = {}\n  looks = 0\n  local rest',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PRUNE,
+      names: ['one script looks at a bounded number of lines, of however many schedules'],
+    },
+  },
+  {
+    name: 'redis-prune-forgets-kept-lines',
+    rule: 'P6',
+    breaks: 'A prune that goes on where an earlier one has stopped forgets when the lines before that place expire.',
+    edits: [
+      edit(
+        'store/redis/lua/prune.lua',
+        "digits(rest) .. ' ' .. (next_at == math.huge and '-' or digits(next_at))",
+        "digits(rest) .. ' -'",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: PRUNE,
+      names: ['lines behind thousands of deleted ones are pruned, also if the first line is kept'],
+    },
+  },
+  {
+    name: 'redis-list-open-without-running',
+    rule: 'P6',
+    breaks: 'A list of open fires omits those that a peer has claimed since the list was begun.',
+    edits: [
+      edit('store/redis/lua/lists.lua', 'if not is_listed[member] and is_running_here', 'if false and is_running_here'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: MOVING,
+      names: ['a list of open fires has those that peers claim and give back while it is read'],
+    },
+  },
+  {
+    name: 'redis-list-history-before-open',
+    rule: 'P6',
+    breaks: 'A list takes ended fires from a history that it read before it read which fires are open there.',
+    edits: [edit('store/redis/list-records.ts', '      if (!isWithin(one.place, stretch, last)) break\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: MOVING,
+      names: ['a list of fires has those that end while it is read'],
     },
   },
 ]

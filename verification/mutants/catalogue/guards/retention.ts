@@ -11,7 +11,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [['prune.ts', 'and expires_at <= ? and is_final', 'and ? > 0 and is_final']],
       postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.is_final\n']],
       redis: [
-        ['lua/prune.lua', '    if line.expires > now then\n', '    if false then\n'],
+        ['lua/prune.lua', '    if expires > now then\n', '    if false then\n'],
         ['lua/prune.lua', "EXPIRING, '-inf', digits(now), 'LIMIT'", "EXPIRING, '-inf', '+inf', 'LIMIT'"],
       ],
     },
@@ -34,7 +34,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       ],
       postgres: [['sql/prune.sql', 'and h.is_final and h.expires_at <= _now\n', 'and h.expires_at <= _now\n']],
       redis: [
-        ['lua/prune.lua', '    if not line.is_final then return true end\n', ''],
+        ['lua/prune.lua', 'match(text, FINAL)', "match(text, '^%a(%-?%d+) (%-?%d+) (%-?%d+) ')"],
         ['lua/history.lua', 'if line.is_final and (history.expires', 'if (history.expires'],
       ],
     },

@@ -8,14 +8,17 @@ export type Settings = Pick<
 >
 
 interface Known extends Settings {
-  /** The version of the schedule that wrote it: no two of one name have the same. */
+  /** The version of the schedule that wrote it: no two of one name have the same within an epoch. */
   readonly edition: number
 }
 
 /** How many are remembered: those of what is due come back soon. */
 const MOST = 50_000
 
-/** Settings as the store has them. Scripts refuse to keep an edition that is not the current one, so an old entry does no harm. */
+/**
+ * Settings as the store has them in this epoch. Scripts refuse to keep an edition that is not the current one, so an old entry does no
+ * harm. After a rollback the store may give the same edition to other settings, so a new epoch begins with none.
+ */
 export class Definitions {
   readonly #known = new Map<string, Known>()
 
@@ -27,6 +30,10 @@ export class Definitions {
   /** Whatever edition was seen last. */
   last(id: string): Known | undefined {
     return this.#known.get(id)
+  }
+
+  clear(): void {
+    this.#known.clear()
   }
 
   remember(id: string, known: Known): void {

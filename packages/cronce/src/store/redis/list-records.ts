@@ -4,7 +4,7 @@ import { isEnded, listLine, listOpenFire, viewEnd, viewListedFire } from '../../
 import { placeOf, type RecordPlace, readPlace, writePlace } from '../cursor.ts'
 import { isInView, matchesRecord } from '../matches.ts'
 import type { LatestQuery, Page, RecordQuery } from '../store.ts'
-import { decodeName, encodeName, fireName, memberOf, packToken, readFireName, scheduleOf } from './keys.ts'
+import { decodeName, encodeName, fireName, memberOf, packToken, readFireName } from './keys.ts'
 import type { AskScript } from './moment.ts'
 import {
   BITE,
@@ -19,7 +19,7 @@ import {
   serverPlace,
 } from './read-history.ts'
 import type { Schedules } from './schedules.ts'
-import { FIND_LINES, FIND_TOKEN, LIST_HELD, LIST_HOLDERS, LIST_NOTES, LIST_WAITING } from './scripts.ts'
+import { FIND_LINES, FIND_TOKEN, LIST_NOTES, LIST_OPEN } from './scripts.ts'
 
 // Fires and runs are views: of what is open in the lines of schedules, and of the lines of their histories. A list merges both.
 
@@ -40,11 +40,11 @@ export async function listRecords({ ask, schedules }: Reader, query: RecordQuery
   const isLatest = order !== 'earliest'
   const cursor = readPlace(query)
   const after = cursor === null ? null : serverPlace(cursor)
-  const sources = await sourcesOf({ ask: timed, schedules }, { ...query, isLatest, after })
+  const records = recordsOf({ ask: timed, schedules }, { ...query, isLatest, after })
   const isWanted = ({ record, place }: Placed): boolean =>
     matchesRecord(record, query) && (after === null || compareIn(isLatest, after, place) < 0)
   // One more than the page holds: then there is a next one.
-  const found = await take(merge(sources, isLatest), isWanted, limit + 1)
+  const found = await take(records, isWanted, limit + 1)
   const items = found.slice(0, limit)
   const last = items.at(-1)
   const next = found.length > limit && last !== undefined ? writePlace(placeOf(last, view)) : null
@@ -82,22 +82,62 @@ async function take(
 
 type Asked = Omit<RecordQuery, 'after'> & Stretch
 
-/** The few that can match, where few can; else what is open, and then what has ended. */
-async function sourcesOf(reader: Reader, query: Asked): Promise<Source[]> {
+/** The few that can match, where few can; else what is open, and what has ended, in one order. */
+async function* recordsOf(reader: Reader, query: Asked): AsyncGenerator<Placed> {
   const { view, schedule, outcome, isLatest } = query
   const few = schedule === undefined ? null : await findFew(reader, schedule, query)
-  if (few !== null) return [sorted(few, view, isLatest)]
-  const sources: Source[] = []
-  if (outcome === undefined || outcome === 'open') {
-    const held = schedule === undefined ? await listHeld(reader, query.instance) : await loadIn(reader, schedule)
-    // Of all schedules, fires that wait are in an index of their own.
-    const isWanted = ({ run }: { readonly run: unknown }) =>
-      run !== null || (view === 'fires' && schedule !== undefined)
-    const open = held.flatMap((state) => openIn(state).filter(isWanted))
-    sources.push(sorted(open, view, isLatest))
-    if (schedule === undefined && view === 'fires') sources.push(waitingFires(reader, query))
+  if (few !== null) {
+    yield* sorted(few, view, isLatest)
+    return
   }
-  return outcome === 'open' ? sources : [...sources, ...readHistory(reader.ask, query)]
+  const hasOpen = outcome === undefined || outcome === 'open'
+  let stretch: Asked = query
+  for (;;) {
+    const { open, last } = hasOpen ? await readOpen(reader, stretch) : NOTHING_OPEN
+    // What has ended is read after what is open: a fire that ends meanwhile is in one of both.
+    const ended = outcome === 'open' ? [] : readHistory(reader.ask, stretch)
+    for await (const one of merge([sorted(open, view, isLatest), ...ended], isLatest)) {
+      if (!isWithin(one.place, stretch, null)) continue
+      if (!isWithin(one.place, stretch, last)) break
+      yield one
+    }
+    if (last === null) return
+    stretch = { ...stretch, after: last }
+  }
+}
+
+/** Open records up to a place, all of one moment. */
+interface OpenBite {
+  readonly open: readonly ListedRecord[]
+  /** `null`: there is nothing open behind them. */
+  readonly last: RecordPlace | null
+}
+
+const NOTHING_OPEN: OpenBite = { open: [], last: null }
+
+function isWithin(place: RecordPlace, { isLatest, after }: Stretch, last: RecordPlace | null): boolean {
+  return (
+    (after === null || compareIn(isLatest, after, place) < 0) &&
+    (last === null || compareIn(isLatest, place, last) <= 0)
+  )
+}
+
+/** Open records from the place on where the stretch begins: all of a schedule, or those of one bite. */
+async function readOpen(reader: Reader, stretch: Asked): Promise<OpenBite> {
+  const { view, schedule, instance } = stretch
+  const isListed = ({ run }: ListedRecord): boolean => view === 'fires' || run !== null
+  if (schedule !== undefined) {
+    return { open: (await loadIn(reader, schedule)).flatMap(openIn).filter(isListed), last: null }
+  }
+  const bite = view === 'fires' ? BITE : 0
+  const of = instance === undefined ? '' : `+${encodeName(instance)}`
+  const { lines } = await reader.ask(LIST_OPEN, [...boundsOf(stretch), String(bite), of])
+  const [looked, score, entry] = lines as [string, string, string]
+  const [member, nonce] = entry.split('\n') as [string, string]
+  const isFull = bite > 0 && Number(looked) === bite
+  const last = isFull ? { dueAt: Number(score), schedule: member, nonce, token: '' } : null
+  const open = (await reader.schedules.read(lines, 3)).flatMap(openIn).filter(isListed)
+  return { open: open.filter((record) => isWithin(placed(record, view).place, stretch, last)), last }
 }
 
 async function* sorted(
@@ -115,40 +155,6 @@ function openIn(state: ScheduleState): ListedRecord[] {
 
 async function loadIn({ ask, schedules }: Reader, id: string): Promise<ScheduleState[]> {
   return (await schedules.load([id], ask)).schedules
-}
-
-/** All schedules that hold runs, of one instance or of all. As many as the fleet has runs in hand. */
-async function listHeld({ ask, schedules }: Reader, instance: string | undefined): Promise<ScheduleState[]> {
-  const instances = instance === undefined ? (await ask(LIST_HOLDERS, [])).lines : [encodeName(instance)]
-  const found = new Map<string, ScheduleState>()
-  for (const one of instances) {
-    let cursor = '0'
-    do {
-      const { lines } = await ask(LIST_HELD, [one, cursor])
-      cursor = lines[0]!
-      for (const state of await schedules.read(lines, 1)) found.set(state.id, state)
-    } while (cursor !== '0')
-  }
-  return [...found.values()]
-}
-
-async function* waitingFires({ ask, schedules }: Reader, stretch: Stretch): AsyncGenerator<Placed, void> {
-  let begin = boundsOf(stretch)
-  for (;;) {
-    const { lines } = await ask(LIST_WAITING, [...begin, String(BITE)])
-    const [looked, score, entry] = lines as [string, string, string]
-    const keys = lines.slice(3).filter((_, index) => index % 2 === 0)
-    const triples = keys.flatMap((key, index) => [key.slice(0, key.indexOf('\n')), lines[4 + 2 * index]!, ''])
-    const states = new Map((await schedules.read(triples)).map((state) => [state.id, state]))
-    for (const key of keys) {
-      const [member, nonce, dueAt] = key.split('\n') as [string, string, string]
-      const state = states.get(scheduleOf(member))
-      const fire = state?.open.find((one) => one.dueAt === Number(dueAt) && one.nonce === decodeName(nonce))
-      if (state !== undefined && fire !== undefined) yield placed(listOpenFire(state, fire), 'fires')
-    }
-    if (Number(looked) < BITE) return
-    begin = [...begin.slice(0, 3), score, entry]
-  }
 }
 
 /** Records of a run, or of a fire, that the query identifies, of one moment. `null`: it identifies none. */

@@ -15,7 +15,7 @@ const BASES = 16
 
 interface Mark {
   readonly epoch: number
-  /** The server that began the epoch: two that were apart may have come to the same number. */
+  /** The process and the promotion of the server that began the epoch: two histories may have come to the same number. */
   readonly run: string
   readonly mark: number
 }
@@ -46,11 +46,11 @@ export class Asker {
   }
 
   async ask(script: Script, args: readonly string[]): Promise<Answer> {
-    const { epoch, run } = this.#seen
-    const answer = await this.#link.run(script, this.#key, [`${epoch}:${run}:${this.#suffix}`, ...args])
+    const { epoch, run, mark } = this.#seen
+    const answer = await this.#link.run(script, this.#key, [`${epoch}:${run}:${mark}:${this.#suffix}`, ...args])
     const lines = [...answer]
-    const [now, epochNow, mark, runNow] = lines.pop()!.split(' ') as [string, string, string, string]
-    this.#see({ epoch: Number(epochNow), run: runNow, mark: Number(mark) })
+    const [now, epochNow, markNow, runNow] = lines.pop()!.split(' ') as [string, string, string, string]
+    this.#see({ epoch: Number(epochNow), run: runNow, mark: Number(markNow) })
     return { now: Number(now), epoch: Number(epochNow), lines }
   }
 

@@ -55,8 +55,10 @@ export class Schedules {
     }
   }
 
-  forgetLines(): void {
+  /** A store that went back in time may give the same version to another line, and the same edition to other settings. */
+  forget(): void {
     this.#lines.clear()
+    this.definitions.clear()
   }
 
   /** Make sure that the current settings of these are known. */

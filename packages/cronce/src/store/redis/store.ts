@@ -9,8 +9,9 @@ import { listLatest, listRecords } from './list-records.ts'
 import { countFires, listEnds, listSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { type Answer, Asker } from './moment.ts'
+import { prune } from './prune.ts'
 import { Schedules } from './schedules.ts'
-import { ANNOTATE, BEAT, DUE, ERASE, LOAD, LOAD_APP, MARK, PRUNE, SAVE_APP, STEP } from './scripts.ts'
+import { ANNOTATE, BEAT, DUE, ERASE, LOAD, LOAD_APP, MARK, SAVE_APP, STEP } from './scripts.ts'
 import { listSteps, stepAnswerOf, stepValues } from './steps.ts'
 
 export interface RedisOpening extends Pick<OpenOptions, 'namespace'> {
@@ -59,8 +60,7 @@ class RedisStore implements Store<never> {
     const wakeUp = new WakeUp(wakeChannel(key), async () => session)
     const schedules = new Schedules(this.#ask)
     const onMove = (): void => {
-      // The store may have gone back in time: an old line may have the same version as another one of now.
-      schedules.forgetLines()
+      schedules.forget()
       // This instance must beat at once: the store waits for it to write again what the store may have lost.
       wakeUp.ring('doubt')
     }
@@ -169,10 +169,8 @@ class RedisStore implements Store<never> {
   readonly listInstances: Store['listInstances'] = (query) => listInstances(this.#ask, query)
 
   readonly prune: Store['prune'] = async (limit, schedule) => {
-    const { lines } =
-      schedule === undefined
-        ? await this.#ask(PRUNE, [String(limit)])
-        : await this.#ask(ERASE, [memberOf(schedule), String(limit)])
+    if (schedule === undefined) return { deleted: await prune(this.#ask, limit) }
+    const { lines } = await this.#ask(ERASE, [memberOf(schedule), String(limit)])
     if (lines[0] !== 'exists') return { deleted: Number(lines[0]) }
     throw new StoreError('SCHEDULE_EXISTS', `Schedule ${schedule} still exists.`, {
       hint: 'Remove it first: its records are what keeps it from running twice.',

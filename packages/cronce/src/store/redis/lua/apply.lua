@@ -143,9 +143,10 @@ end
 
 local function trim(history, below, before)
   local found, looks = {}, 0
-  walk(history, math.huge, function(line, number)
+  walk(history, history.first, function(text, number)
     if number >= below or #found == TRIM_MOST or looks == TRIM_LOOKS then return false end
-    if not line.is_final then return true end
+    if not match(text, FINAL) then return true end
+    local line = parse_line(text)
     looks = looks + 1
     if math.max(line.ended, tonumber(line.due)) < before then found[#found + 1] = { line, number } end
     return true
@@ -238,6 +239,7 @@ local function apply()
   if edition == '0' and history.length == 0 then
     call('HDEL', shard, name)
     call('ZREM', EXPIRING, member)
+    call('HDEL', PRUNING, member)
     raise('ended', tonumber(ended))
   else
     local head = { version, edition, first_of(history), due_mark, history.expires, tokens, ended }

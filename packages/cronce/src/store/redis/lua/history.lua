@@ -1,10 +1,14 @@
 -- part: history
 -- Lines of a schedule's history: how they are found, written and deleted. A *history* is a table: member, name, key, first (number of the
--- first line in the list), expires (see line.lua), length.
+-- first line in the list), expires (see line.lua), length, and by_due (see `regular_numbers`).
 
 -- flag, dueAt, endedAt, expiresAt, token, reason, what is uncommon about the run, nonce; see history-line.ts
 local LINE = '^(%a)(%-?%d+) (%-?%d+) (%-?%d+) (%S+) %-?%d+ %-?%d+ %-?%d+ (%w+)([^\t]*)\t([^\t]*)'
+-- The same of final lines: dueAt, endedAt, expiresAt
+local FINAL = '^[FfRr](%-?%d+) (%-?%d+) (%-?%d+) '
 local REGULAR_MS = 10000
+-- A look for the lines of one fire that would read more places than this reads the whole list, once per script.
+local NARROW = 256
 local DAY_LENGTH, HOUR_LENGTH = 86400000, 3600000
 
 local function open_history(member, first, expires)
@@ -107,6 +111,11 @@ local function is_recent(at)
   return at <= clock and at >= clock - REGULAR_MS
 end
 
+local function add_regular(by_due, due, number)
+  by_due[due] = by_due[due] or {}
+  table.insert(by_due[due], number)
+end
+
 local function put_line(history, number, text, body)
   local at = tonumber(number)
   local line = parse_line(text)
@@ -115,10 +124,13 @@ local function put_line(history, number, text, body)
   line.is_regular = (is_next or history.length == 0) and is_logged and line.kind ~= 'R'
     and is_recent(tonumber(line.due)) and is_recent(line.ended)
   if line.is_regular then regular = regular + 1 else text = string.lower(line.kind) .. sub(text, 2) end
+  if line.is_regular and history.by_due then add_regular(history.by_due, line.due, at) end
   if is_next then
     call('RPUSH', history.key, text)
     history.length = history.length + 1
   else
+    -- A prune that has passed this place begins again.
+    call('HDEL', PRUNING, history.member)
     make_room(history, at)
     local old = get_line(history, number)
     if old then
@@ -179,6 +191,34 @@ local function place_below(history, time)
   return found
 end
 
+-- All regular lines of the list: due time -> numbers. Some of these lines may have been deleted since.
+local function read_regular(history)
+  local by_due = {}
+  for place = 0, history.length - 1, 1000 do
+    for n, text in ipairs(call('LRANGE', history.key, place, place + 999)) do
+      local due = match(text, '^%u(%-?%d+) ')
+      if due then add_regular(by_due, due, history.first + place + n - 1) end
+    end
+  end
+  return by_due
+end
+
+-- Numbers of the regular lines that may be due at this time. Where halving does not help, since regular lines are rare, a script that looks
+-- for hundreds of fires reads the list only once.
+local function regular_numbers(history, due)
+  if history.by_due then return history.by_due[due] or {} end
+  local from, to = place_below(history, tonumber(due)), place_above(history, tonumber(due)) - 1
+  if to - from >= NARROW then
+    history.by_due = read_regular(history)
+    return history.by_due[due] or {}
+  end
+  local numbers = {}
+  for n, text in ipairs(to < from and {} or call('LRANGE', history.key, from, to)) do
+    if match(text, '^%u(%-?%d+) ') == due then numbers[#numbers + 1] = history.first + from + n - 1 end
+  end
+  return numbers
+end
+
 -- The lines of a fire, by number: those of the same due time with the same nonce.
 local function lines_of_fire(history, due, nonce)
   local lines = {}
@@ -186,12 +226,9 @@ local function lines_of_fire(history, due, nonce)
     local of, number = match(own, '^([^\n]*)\n(%d+)$')
     if of == nonce then lines[number] = get_line(history, number) end
   end
-  local from, to = place_below(history, tonumber(due)), place_above(history, tonumber(due)) - 1
-  for n, text in ipairs(to < from and {} or call('LRANGE', history.key, from, to)) do
-    if match(text, '^%u(%-?%d+) ') == due then
-      local line = parse_line(text)
-      if line.nonce == nonce then lines[digits(history.first + from + n - 1)] = line end
-    end
+  for _, number in ipairs(regular_numbers(history, due)) do
+    local line = get_line(history, number)
+    if line and line.due == due and line.nonce == nonce then lines[digits(number)] = line end
   end
   return lines
 end
@@ -250,19 +287,18 @@ local function drop_empty(history)
   end
 end
 
--- Look at lines from the oldest on, at most `looks` of them, and call `visit` for each that is there, until it answers false.
--- Answers whether all were visited. Lines are deleted afterwards, by `delete_all`.
-local function walk(history, looks, visit)
-  local place = 0
+-- Look at lines from the oldest on, or from this number on, and call `visit` for the text of each that is there, until it answers false.
+-- Answers the number at which to go on; nil: all were visited. Lines are deleted afterwards, by `delete_all`.
+local function walk(history, from, visit)
+  local place = math.max(0, from - history.first)
   while place < history.length do
-    if place >= looks then return false end
     for n, text in ipairs(call('LRANGE', history.key, place, place + 199)) do
       local number = history.first + place + n - 1
-      if text ~= '' and visit(parse_line(text), number) == false then return false end
+      if visit(text, number) == false then return number end
     end
     place = place + 200
   end
-  return true
+  return nil
 end
 
 local function delete_all(history, found)
@@ -292,6 +328,7 @@ local function save_history(history)
     raise('ended', tonumber(ended))
     call('HDEL', shard_of(history.member), history.name)
     call('ZREM', EXPIRING, history.member)
+    call('HDEL', PRUNING, history.member)
     return
   end
   local rest = sub(line, #match(line, '^%d+ %d+ %d+ %S+ %S+') + 1)

@@ -3,7 +3,7 @@
 -- A schedule is a *member*: two hexadecimal digits, its bucket, and its name. The first digit is its shard.
 -- Names have no control characters. A fire is `dueAt:nonce` within its schedule; a line of history is its number.
 local call, match, sub, gmatch = redis.call, string.match, string.sub, string.gmatch
--- hash: epoch, run (of the server), mark, bases, held, waited, format; floor and ended (of removed schedules); clock, logged, regular and
+-- hash: epoch, run (process and promotion of the server), mark, bases, held, waited, format; floor and ended (of removed schedules); clock, logged, regular and
 -- dropped (of the log)
 local META = KEYS[1]
 -- by shard, hash: name -> line, see line.lua
@@ -37,6 +37,8 @@ local RANGES_OF = META .. ':ranges:'
 local WAITING = META .. ':waiting'
 -- sorted by when the first of their final lines may go, or sooner: members
 local EXPIRING = META .. ':expiring'
+-- hash: member -> number of the line at which the next prune goes on, and when the first of the lines before it may go ('-': never)
+local PRUNING = META .. ':pruning'
 -- by day since 1970, hash: hour of the day and reason -> how many fires; and the days, sorted
 local COUNTS = META .. ':counts:'
 local DAYS = META .. ':days'

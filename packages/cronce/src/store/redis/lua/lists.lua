@@ -92,34 +92,47 @@ for _, entry in ipairs(found) do
 end
 return answer(lines)
 
--- script: list_waiting
+-- script: list_open
 -- uses: keys moment line stretch
--- ARGV: epoch, order, from, to, score and entry of the place, how many. Answers how many were looked at, score and entry of the last of them,
--- then for each open fire without a run: entry, line of its schedule.
-local found = stretch(WAITING, ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
+-- ARGV: epoch, order, from, to, score and entry of the place, how many fires without a run ('0' for none), the instance of the runs (after
+-- '+'; '' for all). Answers how many fires without a run there are in this bite, score and entry of the last of them, then for each schedule
+-- with open fires up to that one: member, line, ''. One script reads both, since a fire may move between them at any time.
+local order, limit = ARGV[2], tonumber(ARGV[7])
+local found = limit > 0 and stretch(WAITING, order, ARGV[3], ARGV[4], ARGV[5], ARGV[6], limit) or {}
 local last = found[#found]
 local lines = { digits(#found), last and call('ZSCORE', WAITING, last) or '', last or '' }
-for _, entry in ipairs(found) do
-  local line = read_schedule(match(entry, '^([^\n]*)\n'))
-  if line then
-    lines[#lines + 1] = entry
-    lines[#lines + 1] = line
+local members, is_listed = {}, {}
+
+local function add(member)
+  if is_listed[member] then return end
+  is_listed[member] = true
+  members[#members + 1] = member
+end
+
+-- Due times of this bite, both included.
+local earliest, latest = tonumber(ARGV[3]) or -math.huge, tonumber(ARGV[4]) or math.huge
+local ends_at = limit > 0 and #found == limit and tonumber(lines[2]) or nil
+if order == 'latest' then
+  earliest, latest = math.max(earliest, ends_at or earliest), math.min(latest, tonumber(ARGV[5]) or latest)
+else
+  earliest, latest = math.max(earliest, tonumber(ARGV[5]) or earliest), math.min(latest, ends_at or latest)
+end
+
+local function is_running_here(line)
+  for _, fire in ipairs(line and open_fires(line) or {}) do
+    local due = tonumber(fire.due)
+    if fire.token ~= '-' and due >= earliest and due <= latest then return true end
+  end
+  return false
+end
+
+for _, entry in ipairs(found) do add(match(entry, '^([^\n]*)\n')) end
+for _, holder in ipairs(ARGV[8] == '' and call('SMEMBERS', HOLDERS) or { sub(ARGV[8], 2) }) do
+  for _, member in ipairs(call('SMEMBERS', HELD .. holder)) do
+    if not is_listed[member] and is_running_here(read_schedule(member)) then add(member) end
   end
 end
-return answer(lines)
-
--- script: list_holders
--- uses: keys moment
--- ARGV: epoch. Answers the instances that hold runs.
-return answer(call('SMEMBERS', HOLDERS))
-
--- script: list_held
--- uses: keys moment line
--- ARGV: epoch, instance, cursor. Answers the cursor of the rest, then for each schedule with runs of the instance: member, line, ''. Some
--- may come twice.
-local found = call('SSCAN', HELD .. ARGV[2], ARGV[3], 'COUNT', 500)
-local lines = { found[1] }
-add_schedules(lines, found[2], false)
+add_schedules(lines, members, false)
 return answer(lines)
 
 -- script: find_lines

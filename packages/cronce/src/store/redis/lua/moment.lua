@@ -1,9 +1,12 @@
 -- part: moment
 -- The store's clock, and which history of the store this is. ARGV[1]: the highest epoch that the caller has seen, the server that began
--- it, and a `w` if the answer is to wait for replicas: only a connection that has written something waits for them.
+-- it, the highest mark that the caller has seen in it, and a `w` if the answer is to wait for replicas: only a connection that has written
+-- something waits for them.
 --
--- `run_id` differs for every process of every server. If it is not the one that wrote last, the server was restarted or replaced: what was
--- acknowledged may be lost, so the epoch moves up, and nothing that was decided before is written. Every change counts in `mark`, and
+-- `run_id` differs for every process of every server, and `master_replid` changes with every promotion, also if a primary is demoted and
+-- promoted again in the same process. If they are not those that wrote last, the server was restarted or replaced: what was
+-- acknowledged may be lost, so the epoch moves up, and nothing that was decided before is written. Every change counts in `mark`: a mark
+-- below the one that the caller has seen in the same epoch proves a rollback, also if the server hides its identifiers. And
 -- `bases` keeps the mark at which each of the last epochs began, and on which server: a process that has seen a higher mark in an earlier
 -- epoch, or that epoch on another server, knows that something was lost. An epoch is never below the hours since 2025, so that tokens grow
 -- also if a server has lost everything.
@@ -12,8 +15,8 @@ local HOUR_MS = 3600000
 local YEAR_2025 = 1735689600000
 local BASES = 16
 
-local seen, seen_run, waits = match(ARGV[1], '^(%d+):(%w*):(w?)$')
-seen = tonumber(seen)
+local seen, seen_run, seen_mark, waits = match(ARGV[1], '^(%d+):(%w*):(%d+):(w?)$')
+seen, seen_mark = tonumber(seen), tonumber(seen_mark)
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local meta = call('HMGET', META, 'epoch', 'run', 'mark', 'held', 'bases', 'format', 'clock')
@@ -41,8 +44,12 @@ local function move(run)
   call('HSET', META, 'epoch', digits(epoch), 'run', run, 'bases', meta[5], 'held', digits(held), 'mark', digits(mark), 'format', FORMAT)
 end
 
-local run = sub(match(call('INFO', 'server'), 'run_id:(%w+)') or 'unknown', 1, 12)
-if meta[2] ~= run or epoch < seen or (epoch == seen and run ~= seen_run) then move(run) end
+-- Two calls, since Redis 6.2 answers one section at a time.
+local process = sub(match(call('INFO', 'server'), 'run_id:(%w+)') or 'unknown', 1, 10)
+local promotion = sub(match(call('INFO', 'replication'), 'master_replid:(%w+)') or 'unknown', 1, 10)
+local run = process .. promotion
+local is_rolled_back = epoch == seen and mark < seen_mark
+if meta[2] ~= run or epoch < seen or (epoch == seen and run ~= seen_run) or is_rolled_back then move(run) end
 if waits == 'w' then call('HSET', META, 'waited', digits(now)) end
 
 -- Whether claims wait for an instance that has not settled in this epoch.
