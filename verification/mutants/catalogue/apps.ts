@@ -28,7 +28,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'refused-declaration-not-retried',
     rule: 'rule 42',
     breaks: 'A process that was refused a name of another app does not try again, and the job stops for good.',
-    edits: [edit('engine/deploy/deploy.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
+    edits: [edit('engine/deploy/declare-schedules.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
     caughtBy: simulation('L7'),
   },
   {
@@ -45,8 +45,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/watch-deployments.ts',
-        'absentApps: () => absences.heldFor(holdDownMs, true)',
-        'absentApps: () => absences.heldFor(0, true)',
+        'return this.#absences.heldFor(this.#core.settings.holdDownMs, true)',
+        'return this.#absences.heldFor(0, true)',
       ),
     ],
     caughtBy: simulation('S15'),
@@ -68,7 +68,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'An app that comes back while another one takes its name does not hear of it, and its job stops for good.',
     edits: [
       edit('engine/deploy/take-names.ts', "'take over', free, decide, announced)", "'take over', free, decide, own)"),
-      edit('engine/deploy/take-names.ts', 'if (!(await save(announced))) return true', ''),
+      edit('engine/deploy/take-names.ts', 'if (!(await this.#writes.save(announced))) return true', ''),
     ],
     caughtBy: taken('an app that comes back while another one is taking its name either keeps the name or is refused'),
   },
@@ -140,8 +140,12 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'P6',
     breaks: 'A new name comes back and repeats what another app has run under the old name.',
     edits: [
-      edit('engine/deploy/deploy.ts', 'state === null || (isOwn(state) && isOldName(state))', 'state === null'),
-      edit('engine/deploy/rename-jobs.ts', 'own === null || isOldName(own)', 'own === null'),
+      edit(
+        'engine/deploy/declaration-pass.ts',
+        'state === null || (this.#isOwn(state) && isOldName(state))',
+        'state === null',
+      ),
+      edit('engine/deploy/plan-renames.ts', 'own === null || isOldName(own)', 'own === null'),
     ],
     caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
   },
@@ -149,7 +153,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'old-name-back-behind-another-app',
     rule: 'P6',
     breaks: 'An old name comes back and repeats what ran under the new one, which another app has given up.',
-    edits: [edit('engine/deploy/rename-jobs.ts', ' || (own !== undefined && isRenamedTo(own, state.id))', '')],
+    edits: [edit('engine/deploy/other-names.ts', ' || (own !== undefined && isRenamedTo(own, state.id))', '')],
     caughtBy: taken(
       'an old name that comes back repeats nothing that ran under the new one, when another app gives that up',
     ),
@@ -160,8 +164,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'Schedules made at run time stop when their job is refused under a new name.',
     edits: [
       edit(
-        'engine/deploy/deploy.ts',
-        "state?.source.kind === 'code' && !isOwn(state)",
+        'engine/deploy/declaration-pass.ts',
+        "state?.source.kind === 'code' && !this.#isOwn(state)",
         "state?.source.kind === 'code'",
       ),
     ],
@@ -180,9 +184,9 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'A schedule that was removed although code declares it is not declared again.',
     edits: [
       edit(
-        'engine/deploy/deploy.ts',
-        'if (under === declaredUnder && (await isAsDeclared()))',
-        'if (under === declaredUnder)',
+        'engine/deploy/declare-schedules.ts',
+        'if (under === this.#declaredUnder && (await this.#isAsDeclared()))',
+        'if (under === this.#declaredUnder)',
       ),
     ],
     caughtBy: taken('a schedule that disappears from the store is declared again'),
@@ -191,7 +195,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'moved-job-created-beside-itself',
     rule: 'P1, rule 42',
     breaks: 'A job runs under its new name in one app and under its old name in another.',
-    edits: [edit('engine/deploy/deploy.ts', 'before === undefined ? define', 'true ? define')],
+    edits: [edit('engine/deploy/declaration-pass.ts', 'before === undefined ? define', 'true ? define')],
     caughtBy: moves(
       'a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone',
     ),
@@ -223,7 +227,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'announcement-heard-by-one',
     rule: 'P8, rule 42',
     breaks: 'Of the processes that declare a removed schedule only the first that objects declares it again.',
-    edits: [edit('engine/deploy/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), ')],
+    edits: [edit('engine/deploy/declare-schedules.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), ')],
     caughtBy: moves(
       'after a forced removal the newest release defines the schedule, not an older one that is still live',
     ),
@@ -241,7 +245,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'A job is stopped by a second rename because another app has its first name.',
     edits: [
       edit(
-        'engine/deploy/rename-jobs.ts',
+        'engine/deploy/other-names.ts',
         'if (holder !== undefined) return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
         '',
       ),
@@ -254,7 +258,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'A third name of a job repeats what another app has run under the second one since.',
     edits: [
       edit(
-        'engine/deploy/rename-jobs.ts',
+        'engine/deploy/other-names.ts',
         'return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
         'return undefined',
       ),
@@ -273,7 +277,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'P5, rule 42',
     breaks: 'A rename to a name of a gone app loses what the old name had not planned.',
     edits: [
-      edit('engine/deploy/rename-jobs.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false'),
+      edit('engine/deploy/plan-renames.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false'),
     ],
     caughtBy: moves('a paused job is renamed to a name of a gone app when it has planned what the pause held back'),
   },

@@ -128,7 +128,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'taken-name-never-freed',
     rule: 'rule 42',
     breaks: 'A declaration that was refused because its name was taken is not tried again when the name is free.',
-    edits: [edit('engine/deploy/deploy.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
+    edits: [edit('engine/deploy/declare-schedules.ts', "'SCHEDULE_BUSY', NAME_TAKEN]", "'SCHEDULE_BUSY']")],
     caughtBy: taken('a job that moves to another live app goes on there once its old app has retired it'),
   },
   {
@@ -147,7 +147,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'taken-new-name-stops-the-job',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken runs under neither name once the processes of the old release are gone.',
-    edits: [edit('engine/deploy/rename-jobs.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
+    edits: [edit('engine/deploy/other-names.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
     caughtBy: taken(
       'a job whose new name is taken runs under its old one, also without the old processes, until the name is free',
     ),
@@ -165,7 +165,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'old-name-never-taken-up-again',
     rule: 'rule 42',
     breaks: 'A job whose new name is taken stops for ever when a release that had it under its old name came and went.',
-    edits: [edit('engine/deploy/rename-jobs.ts', 'upTo: state.source.number,', 'upTo: 2,')],
+    edits: [edit('engine/deploy/other-names.ts', 'upTo: state.source.number,', 'upTo: 2,')],
     caughtBy: taken('a job whose new name is taken goes on after a rollback that was undone'),
   },
   {
@@ -208,7 +208,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'hung-process-claims-a-job-that-was-taken-over',
     rule: 'rule 42',
     breaks: 'A process that hung reports that its app alone runs a job which another app has taken over.',
-    edits: [edit('engine/deploy/deploy.ts', 'if (!held.has(schedule)) continue', '')],
+    edits: [edit('engine/deploy/report-refusals.ts', 'if (!held.has(schedule)) continue', '')],
     caughtBy: taken('a process that hung while another app took over its job does not report that it runs the job'),
   },
   {
@@ -217,11 +217,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'Of many processes whose declarations are refused, each reports all of them.',
     edits: [
       edit(
-        'engine/deploy/deploy.ts',
-        'if (refusals.some((own) => own.code === code && own.schedule === schedule)) continue',
+        'engine/deploy/report-refusals.ts',
+        'if (this.#refusals.some((own) => own.code === code && own.schedule === schedule)) continue',
         '',
       ),
-      edit('engine/deploy/deploy.ts', '{its}`, {', '{instance}`, {'),
+      edit('engine/deploy/report-refusals.ts', '{its}`, {', '{instance}`, {'),
     ],
     caughtBy: taken('each of many processes whose declarations are refused reports it once'),
   },
@@ -388,7 +388,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A retirement is written although a process has registered since it was decided.',
     edits: [
       edit(
-        'engine/deploy/deploy.ts',
+        'engine/deploy/guarded-writes.ts',
         'const guard = { app: { name: record.name, version: record.version } }',
         'const guard = {}',
       ),
@@ -404,8 +404,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/watch-deployments.ts',
-        'if (now - lookedAt >= leaseMs || (epoch !== null && epoch !== core.epochs.latest)) restart()',
-        'if (epoch !== null && epoch !== core.epochs.latest) restart()',
+        'if (now - this.#lookedAt >= core.settings.leaseMs || isRolledBack) this.restart()',
+        'if (isRolledBack) this.restart()',
       ),
     ],
     caughtBy: rules(
@@ -465,13 +465,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P8, rule 42',
     breaks: 'An older release renames a job again that the newest one has renamed back.',
     edits: [
-      edit(
-        'engine/deploy/rename-jobs.ts',
-        '      if (isRefused || (isLeft && movedFrom(wish, named) !== undefined)) continue\n',
-        '',
-      ),
-      edit('engine/deploy/rename-jobs.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
-      edit('engine/deploy/deploy.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), '),
+      edit('engine/deploy/plan-renames.ts', '  if (isBlocked(wish, own, found)) return\n', ''),
+      edit('engine/deploy/plan-renames.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
+      edit('engine/deploy/declare-schedules.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), '),
     ],
     caughtBy: renames('a rename that a later release takes back: the older processes do not retire the job again'),
   },
@@ -497,7 +493,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       edit('engine/claim/buckets.ts', 'core.parts.jobs.has(definition.job) || retiredAt !== null', 'true'),
       edit('policy/deploy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
       edit(
-        'engine/deploy/rename-jobs.ts',
+        'engine/deploy/other-names.ts',
         'state === undefined ? !foreign.has(old) : state.retiredAt !== null',
         'true',
       ),
@@ -511,7 +507,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A wait that ends while a process writes to the store goes unnoticed for an hour.',
     edits: [
-      edit('engine/deploy/watch-deployments.ts', '      tell(next)\n', '      tell(next)\n      actedOn = sums()\n'),
+      edit(
+        'engine/deploy/watch-deployments.ts',
+        '    this.#report(record)\n',
+        '    this.#report(record)\n    this.#actedOn = this.#sums()\n',
+      ),
     ],
     caughtBy: rules(
       'after a release that crashed, the release before defines again, also if another one left at the same time',
@@ -534,13 +534,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'frozen-fire-not-adopted',
     rule: 'rule 42',
     breaks: 'A fire that was frozen when its name left the code does not run under the new name.',
-    edits: [
-      edit(
-        'engine/deploy/rename-jobs.ts',
-        'if (holder !== undefined && !isOldName(holder)) adopted.set(holder.id, wish.id)',
-        '',
-      ),
-    ],
+    edits: [edit('engine/deploy/plan-renames.ts', 'if (!isOldName(holder)) adopted.set(holder.id, wish.id)', '')],
     caughtBy: oldNames('a fire that was frozen when its name left the code runs under the new name that comes later'),
   },
   {
@@ -548,7 +542,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stop when that name is removed.',
     edits: [
-      edit('engine/deploy/rename-jobs.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&'),
+      edit('engine/deploy/other-names.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&'),
     ],
     caughtBy: oldNames('schedules of the old name go on after an operator has removed that name'),
   },
@@ -596,21 +590,23 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'refused-app-stops-old-name',
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stop because another app declares the name, and is refused.',
-    edits: [edit('engine/deploy/rename-jobs.ts', 'isFree: state === undefined', 'isFree: true')],
+    edits: [edit('engine/deploy/other-names.ts', 'isFree: state === undefined', 'isFree: true')],
     caughtBy: oldNames('schedules of the old name go on beside another app that is refused that name'),
   },
   {
     name: 'instant-of-another-name-unread',
     rule: 'P1',
     breaks: 'A job that is to run once runs again under a new name.',
-    edits: [edit('engine/deploy/deploy.ts', 'of [read.id, ...otherNames]) {', 'of [read.id]) {')],
+    edits: [edit('engine/deploy/declare-schedules.ts', 'of [read.id, ...otherNames]) {', 'of [read.id]) {')],
     caughtBy: oldNames('the one instant of a job does not run again under a new name whose release comes back'),
   },
   {
     name: 'free-old-name-not-found-out',
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stay stopped when the app that had the name has it no more.',
-    edits: [edit('engine/deploy/deploy.ts', 'others.size > 0 || jobsElsewhere(core).length > 0', 'false')],
+    edits: [
+      edit('engine/deploy/declare-schedules.ts', 'named.foreign.size > 0 || jobsElsewhere(core).length > 0', 'false'),
+    ],
     caughtBy: oldNames('schedules of the old name come back when another app has had that name, and has it no more'),
   },
   {
@@ -651,7 +647,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'killed-call-keeps-its-id',
     rule: 'rule 42',
     breaks: 'A release that is deployed again with its id is refused for ever if its last runDue call was killed.',
-    edits: [edit('engine/deploy/deploy.ts', '!hasVanished(core, peer, core.time.estimate())', 'true')],
+    edits: [edit('engine/deploy/register-process.ts', '!hasVanished(core, peer, core.time.estimate())', 'true')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/run-due.test.ts',

@@ -167,7 +167,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/run/settle.ts',
-        "        queue = next === 'last' ? [...queue, ...left] : [...left, ...queue]\n",
+        "        this.#queue = next === 'last' ? [...this.#queue, ...left] : [...left, ...this.#queue]\n",
         "        for (const item of left) conclude(item, 'settled')\n",
       ),
     ],

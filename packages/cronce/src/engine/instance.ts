@@ -19,9 +19,9 @@ import { restorer } from './restore/restore.ts'
 import { type Begun, type ExclusiveRun, ExclusiveWork, type Finished } from './run/exclusive-run.ts'
 import { execute } from './run/execute.ts'
 import { ExecutedRun } from './run/local-run.ts'
-import { type NoteKeeper, noteKeeper } from './run/notes.ts'
+import { NoteKeeper } from './run/notes.ts'
 import type { ExclusiveKind } from './run/run-table.ts'
-import { type Settled, type Settler, settler } from './run/settle.ts'
+import { type Settled, Settler } from './run/settle.ts'
 import { release, settleRun } from './run/settle-run.ts'
 import { watchStuck } from './run/stuck-runs.ts'
 import { WAIT_ENDED } from './wait-ended.ts'
@@ -60,8 +60,8 @@ export class Instance<Tx = unknown> {
     this.#decider = new DueDecider(core)
     this.#looks = new Looks(core, this.#decider)
     this.#claims = new Claims(core, this.#decider, (started) => void this.#run(started))
-    this.#settler = settler(core)
-    this.#notes = noteKeeper(core)
+    this.#settler = new Settler(core)
+    this.#notes = new NoteKeeper(core)
     this.#peers = new PeerWatch(core, state.fleet)
     this.#deploys = deployer(core, state.deploys)
     this.#housekeeper = new Housekeeper(core, this.#deploys, this.#peers)

@@ -8,99 +8,108 @@ import type { Page, ScheduleQuery } from '../../store/store.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
-import { type FleetWatch, ofApp } from './watch-deployments.ts'
-
-/** Retires what left the code of the app. */
-export interface Retirer {
-  /** One pass over the app's schedules, if there may be something to retire and it is this instance's turn. */
-  pass(record: AppRecord): Promise<{ readonly progress: Progress; readonly record: AppRecord }>
-}
-
-/** `outdated`: the app's record changed meanwhile. */
-export type Progress = 'done' | 'unfinished' | 'outdated'
-
-type Change = (operation: string, ids: readonly string[], decide: Decide, record: AppRecord) => Promise<Progress>
+import type { GuardedWrites, Progress } from './guarded-writes.ts'
+import { type DeploymentWatch, ofApp } from './watch-deployments.ts'
 
 const BATCH = 200
 /** How many leases an instance waits for an elder one, at most. */
 const TURNS = 5
-/** Frozen fires of retired schedules are looked for this often. */
+/** How often to look for frozen fires of retired schedules. */
 const FROZEN_MS = 3_600_000
 
-export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer {
-  const { app, deployment, holdDownMs, leaseMs } = core.settings
-  const { store, clock } = core.parts
-  /** Since when (monotonic) a pass is needed. */
-  let neededSince: number | null = null
-  let lookedForFrozenAt = clock.mono()
+interface Passed {
+  readonly progress: Progress
+  readonly record: AppRecord
+}
 
-  /** Only an instance that has lived for the hold-down retires; an operator's choice is followed at once. */
-  const isNeeded = (record: AppRecord): boolean => {
-    const newest = newestExplicit(record)
-    const isChosen = newest !== null && record.activated === newest.id && newest.id === deployment
-    if (isChosen && record.tidiedFor !== newest.number) return true
-    if (watch.livedMs() < holdDownMs) return false
-    if (record.deployments.some(({ lost, cleared }) => lost && !cleared)) return true
-    return newest !== null && watch.steadyIds().has(newest.id) && record.tidiedFor !== newest.number
+/** Retires what left the code of the app. */
+export class Retirer {
+  readonly #core: Core
+  readonly #watch: DeploymentWatch
+  readonly #writes: GuardedWrites
+  /** Since when (monotonic) a pass is needed. */
+  #neededSince: number | null = null
+  #lookedForFrozenAt: number
+
+  constructor(core: Core, watch: DeploymentWatch, writes: GuardedWrites) {
+    this.#core = core
+    this.#watch = watch
+    this.#writes = writes
+    this.#lookedForFrozenAt = core.parts.clock.mono()
   }
 
-  const isFrozenDue = (record: AppRecord): boolean =>
-    record.retired.length > 0 && watch.rank() === 0 && clock.mono() - lookedForFrozenAt >= FROZEN_MS
-
-  const pass = async (record: AppRecord): Promise<{ progress: Progress; record: AppRecord }> => {
-    if (isFrozenDue(record)) await endFrozen()
-    if (!isNeeded(record)) {
-      neededSince = null
+  /** One pass over the app's schedules, if there may be something to retire and it is this instance's turn. */
+  async pass(record: AppRecord): Promise<Passed> {
+    if (this.#isFrozenDue(record)) await this.#endFrozen()
+    if (!this.#isNeeded(record)) {
+      this.#neededSince = null
       return { progress: 'done', record }
     }
-    neededSince ??= clock.mono()
-    // The eldest instance does it; the others step in one after the other if it does not.
-    if (clock.mono() - neededSince < Math.min(watch.rank(), TURNS) * leaseMs) return { progress: 'unfinished', record }
-    const states = (await listSchedules()).filter(({ retiredAt }) => retiredAt === null)
-    const verdicts = await judge(record, states)
+    if (!this.#isOurTurn()) return { progress: 'unfinished', record }
+    const states = (await this.#listSchedules()).filter(({ retiredAt }) => retiredAt === null)
+    const verdicts = await this.#judge(record, states)
     const gone = new Map(
       [...verdicts].flatMap(([id, verdict]) => (verdict.kind === 'retire' ? [[id, verdict] as const] : [])),
     )
-    let current = record
-    if (gone.size > 0) {
-      current = announceRetirements(record, [...gone.keys()])
-      if (!(await callStore(core, 'retire (announce)', () => store.saveApp(current))))
-        return { progress: 'outdated', record }
-      let isDone = true
-      await core.parts.sync('retire:sent')
-      const decide: Decide = (id, state, context) => {
-        const { cause, by } = gone.get(id)!
-        const wish: RetireWish = { app, cause, ...by }
-        const decision = state === null ? null : retire(state, wish, context)
-        // More is due than one step settles.
-        if (decision !== null && decision.change.state?.retiredAt === null) isDone = false
-        return decision
-      }
-      const progress = await change('retire', [...gone.keys()], decide, current)
-      if (progress !== 'done' || !isDone)
-        return { progress: progress === 'outdated' ? progress : 'unfinished', record: current }
+    if (gone.size === 0) return { progress: 'done', record: await this.#tidied(record, verdicts) }
+    const announced = announceRetirements(record, [...gone.keys()])
+    if (!(await this.#save('retire (announce)', announced))) return { progress: 'outdated', record }
+    let isDone = true
+    await this.#core.parts.sync('retire:sent')
+    const decide: Decide = (id, state, context) => {
+      const { cause, by } = gone.get(id)!
+      const wish: RetireWish = { app: this.#core.settings.app, cause, ...by }
+      const decision = state === null ? null : retire(state, wish, context)
+      // More is due than one step settles.
+      if (decision !== null && decision.change.state?.retiredAt === null) isDone = false
+      return decision
     }
-    return { progress: 'done', record: await tidied(current, verdicts) }
+    const progress = await this.#writes.change('retire', [...gone.keys()], decide, announced)
+    if (progress === 'outdated') return { progress, record: announced }
+    if (progress !== 'done' || !isDone) return { progress: 'unfinished', record: announced }
+    return { progress: 'done', record: await this.#tidied(announced, verdicts) }
   }
 
-  const judge = async (record: AppRecord, states: readonly ScheduleState[]): Promise<ReadonlyMap<string, Verdict>> => {
-    // Listed after the record and the schedules were read: a process that declares one has joined before.
-    const { now, instances } = await callStore(core, 'retire (look)', () => store.listInstances({ app }))
+  /** Only an instance that has lived for the hold-down retires; an operator's choice is followed at once. */
+  #isNeeded(record: AppRecord): boolean {
+    const { deployment, holdDownMs } = this.#core.settings
+    const newest = newestExplicit(record)
+    const isChosen = newest !== null && record.activated === newest.id && newest.id === deployment
+    if (isChosen && record.tidiedFor !== newest.number) return true
+    if (this.#watch.livedMs() < holdDownMs) return false
+    if (record.deployments.some(({ lost, cleared }) => lost && !cleared)) return true
+    return newest !== null && this.#watch.steadyIds().has(newest.id) && record.tidiedFor !== newest.number
+  }
+
+  /** The eldest instance retires; if it does not, its peers step in one after the other. */
+  #isOurTurn(): boolean {
+    const { clock } = this.#core.parts
+    this.#neededSince ??= clock.mono()
+    const waitMs = Math.min(this.#watch.rank(), TURNS) * this.#core.settings.leaseMs
+    return clock.mono() - this.#neededSince >= waitMs
+  }
+
+  async #judge(record: AppRecord, states: readonly ScheduleState[]): Promise<ReadonlyMap<string, Verdict>> {
+    const { store } = this.#core.parts
+    const { app, deployment } = this.#core.settings
+    const watch = this.#watch
+    // Listed after the record and the schedules were read: a process that declares a schedule has joined before.
+    const { now, instances } = await callStore(this.#core, 'retire (look)', () => store.listInstances({ app }))
     const seen: Observation = {
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
       ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
       active: new Set(states.map(({ id }) => id)),
     }
-    // The instances of the deployment that an operator chose follow at once: they know what goes on under another name.
+    // The instances of the deployment that an operator chose follow at once: they know which jobs go on under another name.
     const judged = record.activated === deployment ? record : { ...record, activated: null }
     return new Map(states.map((state) => [state.id, judgeRetirement(judged, state, seen)]))
   }
 
-  /** Note what needs no further pass. Another process that is faster does it again. */
-  const tidied = async (record: AppRecord, verdicts: ReadonlyMap<string, Verdict>): Promise<AppRecord> => {
+  /** Notes in the record what needs no further pass. If another process changes the record first, that process notes it. */
+  async #tidied(record: AppRecord, verdicts: ReadonlyMap<string, Verdict>): Promise<AppRecord> {
     const left = [...verdicts].filter(([, { kind }]) => kind === 'wait' || kind === 'contested').map(([id]) => id)
-    // A lost one may be live, on probation: what it declares counts until it is gone.
-    const absent = watch.absentIds(record)
+    // A lost deployment may be live, on probation: what it declares counts until it is gone.
+    const absent = this.#watch.absentIds(record)
     const isOver = ({ id, lost, declares }: DeploymentRecord): boolean =>
       lost && absent.has(id) && !declares.some((schedule) => left.includes(schedule))
     const cleared = record.deployments.filter(isOver)
@@ -108,29 +117,41 @@ export function retirer(core: Core, watch: FleetWatch, change: Change): Retirer 
     const isTidy = newest !== null && counts(newest) && left.length === 0
     const next = markTidied(record, isTidy ? newest.number : record.tidiedFor, new Set(cleared.map(({ id }) => id)))
     if (next === null) return record
-    return (await callStore(core, 'retire (tidy)', () => store.saveApp(next))) ? next : record
+    return (await this.#save('retire (tidy)', next)) ? next : record
   }
 
-  const listSchedules = async (): Promise<ScheduleState[]> => {
+  #save(operation: string, record: AppRecord): Promise<boolean> {
+    const { store } = this.#core.parts
+    return callStore(this.#core, operation, () => store.saveApp(record))
+  }
+
+  async #listSchedules(): Promise<ScheduleState[]> {
+    const { store } = this.#core.parts
+    const { app } = this.#core.settings
     const states: ScheduleState[] = []
     for (let after: string | null = null; ; ) {
       const query: ScheduleQuery = { app, after, limit: BATCH }
-      const page: Page<ScheduleState> = await callStore(core, 'retire (list)', () => store.listSchedules(query))
+      const page: Page<ScheduleState> = await callStore(this.#core, 'retire (list)', () => store.listSchedules(query))
       states.push(...page.items)
       if (page.next === null) return states
       after = page.next
     }
   }
 
-  /** No instance has the job of a retired schedule, so none claims it, and its frozen fires would stay for ever. */
-  const endFrozen = async (): Promise<void> => {
-    lookedForFrozenAt = clock.mono()
-    const isFrozen = ({ retiredAt, open }: ScheduleState): boolean => retiredAt !== null && open.length > 0
-    const ids = (await listSchedules()).filter(isFrozen).map(({ id }) => id)
-    const decide: Decide = (_, state, context) => (state === null ? null : endOverdue(state, context))
-    const { app: record } = await callStore(core, 'retire (read)', () => store.loadApp(app))
-    if (record !== null) await change('retire (end)', ids, decide, record)
+  #isFrozenDue(record: AppRecord): boolean {
+    if (record.retired.length === 0 || this.#watch.rank() > 0) return false
+    return this.#core.parts.clock.mono() - this.#lookedForFrozenAt >= FROZEN_MS
   }
 
-  return { pass }
+  /** No instance has the job of a retired schedule, so none claims it, and its frozen fires would stay for ever. */
+  async #endFrozen(): Promise<void> {
+    const { clock, store } = this.#core.parts
+    this.#lookedForFrozenAt = clock.mono()
+    const isFrozen = ({ retiredAt, open }: ScheduleState): boolean => retiredAt !== null && open.length > 0
+    const ids = (await this.#listSchedules()).filter(isFrozen).map(({ id }) => id)
+    const decide: Decide = (_, state, context) => (state === null ? null : endOverdue(state, context))
+    const { app } = this.#core.settings
+    const { app: record } = await callStore(this.#core, 'retire (read)', () => store.loadApp(app))
+    if (record !== null) await this.#writes.change('retire (end)', ids, decide, record)
+  }
 }

@@ -1,60 +1,67 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
-import type { ScheduleState } from '../../model/schedule.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { announceRetirements } from '../../policy/deploy/deployment.ts'
 import { isYielded, mayReturn, takeSchedule } from '../../policy/deploy/yielding.ts'
-import type { DefineWish } from '../../policy/operate/define.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
-import type { Progress } from './retire-schedules.ts'
-import { type FleetWatch, hasVanished, ofApp } from './watch-deployments.ts'
+import { isOf, type Wish } from './declarations.ts'
+import type { GuardedWrites } from './guarded-writes.ts'
+import { type DeploymentWatch, hasVanished, ofApp } from './watch-deployments.ts'
 
-/** What this process declares under one name. */
-export interface Wish extends DefineWish {
-  readonly id: string
-  readonly was: string | undefined
-  readonly otherNames: readonly string[]
-}
-
-/** Takes names of schedules from other apps. */
-export interface NameTaker {
-  /** `wanted`: by the name of a schedule of the app `owner`, what this process declares. True: a record has changed. */
-  take(owner: string, wanted: ReadonlyMap<string, Wish>, record: AppRecord): Promise<boolean>
-}
-
-interface Tools {
-  readonly watch: FleetWatch
-  readonly save: (record: AppRecord) => Promise<boolean>
-  readonly change: (operation: string, ids: readonly string[], decide: Decide, record: AppRecord) => Promise<Progress>
-}
-
-/** What a process cannot see for itself counts after this long by the store's records. */
+/** After this long an app counts as absent by the store's records, also if this process has not seen its absence itself. */
 const LONG_GONE_MS = 3_600_000
 
-export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker {
-  const { app } = core.settings
-  const { store } = core.parts
+/** Takes names of schedules from other apps. */
+export class NameTaker {
+  readonly #core: Core
+  readonly #watch: DeploymentWatch
+  readonly #writes: GuardedWrites
+
+  constructor(core: Core, watch: DeploymentWatch, writes: GuardedWrites) {
+    this.#core = core
+    this.#watch = watch
+    this.#writes = writes
+  }
+
+  /**
+   * `wanted`: by the name of a schedule of the app `owner`, what this process declares. True: a record has changed. Throws when the store
+   * does.
+   *
+   * The record of the owner guards the write: an instance of it that comes back joins before it reads the record, and changes the record
+   * if names that it declares are announced there.
+   */
+  async take(owner: string, wanted: ReadonlyMap<string, Wish>, record: AppRecord): Promise<boolean> {
+    if ((await this.#findYielded(owner, wanted)).free.length === 0) return false
+    // The newest release of this app has to judge what the app gets.
+    const own = { ...record, version: record.version + 1, tidiedFor: null }
+    if (!(await this.#writes.save(own))) return true
+    const { theirs, free } = await this.#findYielded(owner, wanted)
+    if (theirs === null || free.length === 0) return true
+    const announced = announceRetirements(theirs, free)
+    if (!(await this.#writes.save(announced))) return true
+    const decide: Decide = (id, state, context) => {
+      const wish = wanted.get(id)!
+      return state !== null && isOf(state, owner) ? takeSchedule(state, wish.id, wish, context) : null
+    }
+    await this.#core.parts.sync('declare:sent')
+    await this.#writes.change('take over', free, decide, announced)
+    return true
+  }
 
   /** Of these schedules, those that this process may take now; and the record of their app, read before its instances were listed. */
-  const findYielded = async (owner: string, wanted: ReadonlyMap<string, Wish>) => {
+  async #findYielded(owner: string, wanted: ReadonlyMap<string, Wish>) {
+    const core = this.#core
+    const { store } = core.parts
     const { app: theirs } = await callStore(core, 'take over (read)', () => store.loadApp(owner))
-    // With what is declared, to see which of that this app has.
+    // With the declared names, to see which of them this app has.
     const ids = [...new Set([...wanted.keys(), ...[...wanted.values()].map(({ id }) => id)])]
     const loaded = await callStore(core, 'take over (read)', () => store.load(ids))
     const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
-    const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
-    const isThere = (peer: InstanceRecord): boolean => ofApp(peer, owner) && !hasVanished(core, peer, now)
-    const ended = all.filter((peer) => !isThere(peer))
-    // A process that only calls `runDue` is never up for long enough to see by itself that an app is absent.
-    const isAbsent = watch.absentApps().has(owner) || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)
-    const about = {
-      app: owner,
-      isGone: isAbsent && !mayReturn(ended, now),
-      instances: all.filter(isThere),
-    }
+    const about = this.#about(owner, instances, now)
     const context = core.context(loaded)
-    const owned = new Set(loaded.schedules.filter((state) => isOf(state, app)).map(({ id }) => id))
+    const owned = new Set(loaded.schedules.filter((state) => isOf(state, core.settings.app)).map(({ id }) => id))
     const isFree = (state: ScheduleState): boolean => {
       const wish = wanted.get(state.id)
       if (wish === undefined) return false
@@ -66,31 +73,19 @@ export function nameTaker(core: Core, { watch, save, change }: Tools): NameTaker
     return { theirs, free: loaded.schedules.filter(isFree).map(({ id }) => id) }
   }
 
-  /**
-   * The record of the owner guards the write: an instance of it that comes back joins before it reads the record, and changes the record
-   * if names that it declares are announced there.
-   */
-  const take: NameTaker['take'] = async (owner, wanted, record) => {
-    if ((await findYielded(owner, wanted)).free.length === 0) return false
-    // The newest release of this app has to judge what the app gets.
-    const own = { ...record, version: record.version + 1, tidiedFor: null }
-    if (!(await save(own))) return true
-    const { theirs, free } = await findYielded(owner, wanted)
-    if (theirs === null || free.length === 0) return true
-    const announced = announceRetirements(theirs, free)
-    if (!(await save(announced))) return true
-    const decide: Decide = (id, state, context) => {
-      const wish = wanted.get(id)!
-      return state !== null && isOf(state, owner) ? takeSchedule(state, wish.id, wish, context) : null
+  /** Whether the app is gone for good, and its instances that are not. */
+  #about(owner: string, instances: readonly InstanceRecord[], now: Instant) {
+    const core = this.#core
+    const all = instances.filter((peer) => peer.app === owner && peer.jobs.length > 0)
+    const isThere = (peer: InstanceRecord): boolean => ofApp(peer, owner) && !hasVanished(core, peer, now)
+    const ended = all.filter((peer) => !isThere(peer))
+    // A process that only calls `runDue` is never up for long enough to see by itself that an app is absent.
+    const isAbsent =
+      this.#watch.absentApps().has(owner) || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)
+    return {
+      app: owner,
+      isGone: isAbsent && !mayReturn(ended, now),
+      instances: all.filter(isThere),
     }
-    await core.parts.sync('declare:sent')
-    await change('take over', free, decide, announced)
-    return true
   }
-
-  return { take }
-}
-
-function isOf({ source }: ScheduleState, app: string): boolean {
-  return source.kind === 'code' && source.app === app
 }

@@ -4,39 +4,7 @@ import type { InstanceRecord } from '../../model/instance.ts'
 import { contestedSchedules, disjointProcesses } from '../../policy/deploy/contested.ts'
 import { counts, isLongSilent, newestExplicit } from '../../policy/deploy/deployment.ts'
 import type { Core } from '../core.ts'
-import { stateClock } from './state-clock.ts'
-
-/** What this process has seen of its app's deployments, timed by its own monotonic clock. */
-export interface FleetWatch {
-  /** After every beat. */
-  observe(): void
-  /** The record as it is now. */
-  adopt(record: AppRecord): void
-  /** Deployments with a live or draining instance that declares something, this one included; sorted. */
-  liveIds(): readonly string[]
-  /** Deployments of the record that have not counted for the whole hold-down. */
-  lostIds(record: AppRecord): ReadonlySet<string>
-  /** Deployments that have counted for the whole hold-down. */
-  steadyIds(): ReadonlySet<string>
-  /** Deployments of the record without a live instance for the whole hold-down. Unlike lost ones, none of them is on probation and live. */
-  absentIds(record: AppRecord): ReadonlySet<string>
-  /** Schedules that the newest deployment has contested for all of `retireAfter`. */
-  outwaited(): ReadonlySet<string>
-  /** This other app has a name that this process declares. */
-  want(app: string): void
-  /** Of those, the apps without a live instance for the whole hold-down. */
-  absentApps(): ReadonlySet<string>
-  /** How long this process has been observing without a gap. */
-  livedMs(): number
-  /** How many instances of the app look after it before this one. */
-  rank(): number
-  /** What is seen now is about to be acted on. */
-  act(): void
-  /** A wait is over that was not over at the last `act`. */
-  hasChanged(): boolean
-  untilNextMs(): number
-  restart(): void
-}
+import { StateClock } from './state-clock.ts'
 
 /** Live or draining, and with something to declare. */
 export function ofApp(peer: InstanceRecord, app: string): boolean {
@@ -51,149 +19,223 @@ export function hasVanished({ transient }: Core, peer: InstanceRecord, now: numb
   return transient && isLongSilent(peer, now)
 }
 
-export function fleetWatch(core: Core): FleetWatch {
-  const { app, deployment, holdDownMs, retireAfterMs, leaseMs, host, pid } = core.settings
-  const { clock, emit } = core.parts
-  const mono = (): number => clock.mono()
-  const outs = stateClock(mono)
-  const gone = stateClock(mono)
-  const contests = stateClock(mono)
-  const absences = stateClock(mono)
-  const wanted = new Set<string>()
-  const told = new Set<string>()
-  let record: AppRecord | null = null
-  let livesSince = mono()
-  let lookedAt = mono()
-  let epoch: number | null = null
-  let actedOn = ''
+/** What this process has seen of its app's deployments, timed by its own monotonic clock. */
+export class DeploymentWatch {
+  readonly #core: Core
+  /** By deployment, whether it does not count. */
+  readonly #outs: StateClock
+  /** By deployment, whether it has no live instance. */
+  readonly #gone: StateClock
+  readonly #contests: StateClock
+  /** By app of which this process wants a name, whether it has no live instance. */
+  readonly #absences: StateClock
+  readonly #wanted = new Set<string>()
+  readonly #reported = new Set<string>()
+  #record: AppRecord | null = null
+  #livesSince: number
+  #lookedAt: number
+  #epoch: number | null = null
+  #actedOn = ''
 
-  const own = (): readonly InstanceRecord[] =>
-    core.fleet.peers.filter((peer) => ofApp(peer, app) && !hasVanished(core, peer, core.time.estimate()))
-
-  const liveIds = (): readonly string[] => [...new Set([deployment, ...own().map((peer) => peer.deployment)])].sort()
-
-  const restart = (): void => {
-    livesSince = mono()
-    for (const each of [outs, gone, contests, absences]) each.restart()
+  constructor(core: Core) {
+    const mono = (): number => core.parts.clock.mono()
+    this.#core = core
+    this.#outs = new StateClock(mono)
+    this.#gone = new StateClock(mono)
+    this.#contests = new StateClock(mono)
+    this.#absences = new StateClock(mono)
+    this.#livesSince = mono()
+    this.#lookedAt = mono()
   }
 
-  const observe = (): void => {
-    const now = mono()
+  /** Call this after every heartbeat. */
+  observe(): void {
+    const core = this.#core
+    const now = core.parts.clock.mono()
+    const isRolledBack = this.#epoch !== null && this.#epoch !== core.epochs.latest
     // After a gap, or a store that went back in time, nothing is known about the time in between.
-    if (now - lookedAt >= leaseMs || (epoch !== null && epoch !== core.epochs.latest)) restart()
-    lookedAt = now
-    epoch = core.epochs.latest
-    note()
-    if (record !== null) tell(record)
+    if (now - this.#lookedAt >= core.settings.leaseMs || isRolledBack) this.restart()
+    this.#lookedAt = now
+    this.#epoch = core.epochs.latest
+    this.#note()
+    if (this.#record !== null) this.#report(this.#record)
   }
 
-  const note = (): void => {
-    const live = new Set(liveIds())
-    const known = record?.deployments ?? []
-    for (const each of known) outs.note(presenceOf(each), !counts(each) || !live.has(each.id))
-    outs.keepOnly(new Set(known.map(presenceOf)))
-    for (const each of known) gone.note(stretchOf(each), !live.has(each.id))
-    gone.keepOnly(new Set(known.map(stretchOf)))
-    const contested = new Set(contestedKeys())
-    for (const key of contested) contests.note(key, true)
-    contests.keepOnly(contested)
+  /** The record as it is now. */
+  adopt(record: AppRecord): void {
+    this.#record = record
+    this.#note()
+    this.#report(record)
+  }
+
+  /** Deployments with a live or draining instance that declares something, this one included; sorted. */
+  liveIds(): readonly string[] {
+    return [...new Set([this.#core.settings.deployment, ...this.#own().map((peer) => peer.deployment)])].sort()
+  }
+
+  /** Deployments of the record that have not counted for the whole hold-down. */
+  lostIds(record: AppRecord): ReadonlySet<string> {
+    return idsOf(record, presenceOf, this.#outs.heldFor(this.#core.settings.holdDownMs, true))
+  }
+
+  /** Deployments that have counted for the whole hold-down. */
+  steadyIds(): ReadonlySet<string> {
+    if (this.#record === null) return new Set()
+    return idsOf(this.#record, presenceOf, this.#outs.heldFor(this.#core.settings.holdDownMs, false))
+  }
+
+  /** Deployments of the record without a live instance for the whole hold-down. Unlike lost ones, none of them is on probation and live. */
+  absentIds(record: AppRecord): ReadonlySet<string> {
+    return idsOf(record, stretchOf, this.#gone.heldFor(this.#core.settings.holdDownMs, true))
+  }
+
+  /** Schedules that the newest deployment has contested for all of `retireAfter`. */
+  outwaited(): ReadonlySet<string> {
+    return new Set([...this.#contests.heldFor(this.#core.settings.retireAfterMs, true)].map(contestedIn))
+  }
+
+  /** The app `other` has a name that this process declares. */
+  want(other: string): void {
+    this.#wanted.add(other)
+  }
+
+  /** Of the apps that `want` was called with, those without a live instance for the whole hold-down. */
+  absentApps(): ReadonlySet<string> {
+    return this.#absences.heldFor(this.#core.settings.holdDownMs, true)
+  }
+
+  /** How long this process has been observing without a gap. */
+  livedMs(): number {
+    return this.#core.parts.clock.mono() - this.#livesSince
+  }
+
+  /** How many instances of the app are older than this one: they do the work of the app first. */
+  rank(): number {
+    const { instance } = this.#core.fleet
+    const startedAt = this.#own().find(({ id }) => id === instance)?.startedAt ?? Number.POSITIVE_INFINITY
+    return this.#own().filter((peer) => isBefore(peer, instance, startedAt)).length
+  }
+
+  /** The caller is about to act on what is seen now. */
+  act(): void {
+    this.#actedOn = this.#sums()
+  }
+
+  /** A wait is over that was not over at the last `act`. */
+  hasChanged(): boolean {
+    return this.#sums() !== this.#actedOn
+  }
+
+  untilNextMs(): number {
+    const { holdDownMs, retireAfterMs } = this.#core.settings
+    const leftMs = holdDownMs - this.livedMs()
+    const waits = [
+      this.#outs.untilNextMs(holdDownMs),
+      this.#gone.untilNextMs(holdDownMs),
+      this.#contests.untilNextMs(retireAfterMs),
+      this.#absences.untilNextMs(holdDownMs),
+    ]
+    return Math.min(...waits, leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY)
+  }
+
+  /** Nothing is known about the time until now. */
+  restart(): void {
+    this.#livesSince = this.#core.parts.clock.mono()
+    for (const each of [this.#outs, this.#gone, this.#contests, this.#absences]) each.restart()
+  }
+
+  #own(): readonly InstanceRecord[] {
+    const core = this.#core
+    return core.fleet.peers.filter(
+      (peer) => ofApp(peer, core.settings.app) && !hasVanished(core, peer, core.time.estimate()),
+    )
+  }
+
+  #note(): void {
+    const core = this.#core
+    const live = new Set(this.liveIds())
+    const known = this.#record?.deployments ?? []
+    for (const each of known) this.#outs.note(presenceOf(each), !counts(each) || !live.has(each.id))
+    this.#outs.keepOnly(new Set(known.map(presenceOf)))
+    for (const each of known) this.#gone.note(stretchOf(each), !live.has(each.id))
+    this.#gone.keepOnly(new Set(known.map(stretchOf)))
+    const contested = new Set(this.#contestedKeys())
+    for (const key of contested) this.#contests.note(key, true)
+    this.#contests.keepOnly(contested)
     const apps = new Set(core.fleet.peers.filter(({ jobs }) => jobs.length > 0).map((peer) => peer.app))
-    for (const each of wanted) absences.note(each, !apps.has(each))
+    for (const each of this.#wanted) this.#absences.note(each, !apps.has(each))
   }
 
-  /** Every release waits for itself: the processes that declare the schedule are warned about each. */
-  const contestedKeys = (): readonly string[] => {
+  /** Each release waits anew: the processes that declare the schedule are warned about each. */
+  #contestedKeys(): readonly string[] {
+    const record = this.#record
     const newest = record === null ? null : newestExplicit(record)
     if (record === null || newest === null) return []
-    return [...contestedSchedules(record, own()).keys()].map((schedule) => contestKey(newest.id, schedule))
+    return [...contestedSchedules(record, this.#own()).keys()].map((schedule) => contestKey(newest.id, schedule))
   }
 
-  const tell = (known: AppRecord): void => {
-    const newest = newestExplicit(known)
-    for (const [schedule, by] of contestedSchedules(known, own())) {
-      const isMine = by.some(({ id }) => id === core.fleet.instance)
-      if (newest === null || !(isMine || (newest.id === deployment && isEldestOf(deployment)))) continue
-      tellOnce(`contested ${contestKey(newest.id, schedule)}`, () =>
-        emit({
+  #report(record: AppRecord): void {
+    this.#reportContested(record)
+    this.#reportDisjoint()
+  }
+
+  #reportContested(record: AppRecord): void {
+    const { fleet, parts, settings } = this.#core
+    const { app, deployment, retireAfterMs } = settings
+    const newest = newestExplicit(record)
+    for (const [schedule, by] of contestedSchedules(record, this.#own())) {
+      const isMine = by.some(({ id }) => id === fleet.instance)
+      if (newest === null || !(isMine || (newest.id === deployment && this.#isEldestOf(deployment)))) continue
+      this.#reportOnce(`contested ${contestKey(newest.id, schedule)}`, () =>
+        parts.emit({
           ...{ type: 'schedule.contested', schedule, job: schedule, app, newest: newest.id },
           ...{ retireInMs: retireAfterMs, declaredBy: by.map(aboutProcess) },
         }),
       )
     }
-    const me = { id: core.fleet.instance, deployment, jobs: core.settings.declared.map(({ id }) => id), host, pid }
-    for (const other of disjointProcesses(me, own())) {
-      tellOnce(`disjoint ${other.deployment}`, () =>
-        emit({ type: 'deployment.disjoint', app, deployment, other: aboutProcess(other), jobs: other.jobs }),
+  }
+
+  #reportDisjoint(): void {
+    const { fleet, parts, settings } = this.#core
+    const { app, deployment, declared, host, pid } = settings
+    const me = { id: fleet.instance, deployment, jobs: declared.map(({ id }) => id), host, pid }
+    for (const other of disjointProcesses(me, this.#own())) {
+      this.#reportOnce(`disjoint ${other.deployment}`, () =>
+        parts.emit({ type: 'deployment.disjoint', app, deployment, other: aboutProcess(other), jobs: other.jobs }),
       )
     }
   }
 
-  const tellOnce = (key: string, emitIt: () => void): void => {
-    if (told.has(key)) return
-    told.add(key)
-    emitIt()
+  #reportOnce(key: string, emit: () => void): void {
+    if (this.#reported.has(key)) return
+    this.#reported.add(key)
+    emit()
   }
 
-  const isEldestOf = (id: string): boolean =>
-    firstOf(own().filter((peer) => peer.deployment === id)) === core.fleet.instance
+  #isEldestOf(id: string): boolean {
+    return firstOf(this.#own().filter((peer) => peer.deployment === id)) === this.#core.fleet.instance
+  }
 
-  const rank = (): number => own().filter((peer) => isBefore(peer, core.fleet.instance, startedAt())).length
-  const startedAt = (): number =>
-    own().find(({ id }) => id === core.fleet.instance)?.startedAt ?? Number.POSITIVE_INFINITY
-
-  const sums = (): string =>
-    JSON.stringify([
-      [...outs.heldFor(holdDownMs, true)],
-      [...outs.heldFor(holdDownMs, false)],
-      [...gone.heldFor(holdDownMs, true)],
-      [...contests.heldFor(0, true)],
-      [...contests.heldFor(retireAfterMs, true)],
-      [...absences.heldFor(holdDownMs, true)],
-      livedMs() >= holdDownMs,
+  #sums(): string {
+    const { holdDownMs, retireAfterMs } = this.#core.settings
+    return JSON.stringify([
+      [...this.#outs.heldFor(holdDownMs, true)],
+      [...this.#outs.heldFor(holdDownMs, false)],
+      [...this.#gone.heldFor(holdDownMs, true)],
+      [...this.#contests.heldFor(0, true)],
+      [...this.#contests.heldFor(retireAfterMs, true)],
+      [...this.#absences.heldFor(holdDownMs, true)],
+      this.livedMs() >= holdDownMs,
     ])
-
-  const livedMs = (): number => mono() - livesSince
-
-  return {
-    observe,
-    adopt(next) {
-      record = next
-      note()
-      tell(next)
-    },
-    liveIds,
-    lostIds: (next) => idsOf(next, presenceOf, outs.heldFor(holdDownMs, true)),
-    steadyIds: () => (record === null ? new Set() : idsOf(record, presenceOf, outs.heldFor(holdDownMs, false))),
-    absentIds: (next) => idsOf(next, stretchOf, gone.heldFor(holdDownMs, true)),
-    outwaited: () => new Set([...contests.heldFor(retireAfterMs, true)].map(contestedIn)),
-    want: (other) => void wanted.add(other),
-    absentApps: () => absences.heldFor(holdDownMs, true),
-    livedMs,
-    rank,
-    act() {
-      actedOn = sums()
-    },
-    hasChanged: () => sums() !== actedOn,
-    untilNextMs() {
-      const leftMs = holdDownMs - livedMs()
-      const waits = [
-        outs.untilNextMs(holdDownMs),
-        gone.untilNextMs(holdDownMs),
-        contests.untilNextMs(retireAfterMs),
-        absences.untilNextMs(holdDownMs),
-      ]
-      return Math.min(...waits, leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY)
-    },
-    restart,
   }
 }
 
-/** A deployment that came back in between has another one, unless it is on probation: then it did not count in between either. */
+/** Changes when a deployment comes back, unless it is on probation: then it did not count in between either. */
 function presenceOf({ id, readyAt, onProbation }: DeploymentRecord): string {
   return JSON.stringify([id, onProbation ? null : readyAt])
 }
 
-/** Another one after every return, so that an absence between two looks counts anew. */
+/** Changes whenever a deployment comes back, so that an absence between two looks counts anew. */
 function stretchOf({ id, readyAt }: DeploymentRecord): string {
   return JSON.stringify([id, readyAt])
 }

@@ -7,18 +7,6 @@ import { wasForgotten } from '../restore/forgotten-run.ts'
 import { callStore } from '../store-calls.ts'
 import { aboutRun, type LocalRun } from './run-table.ts'
 
-/** Keeps what runs tell, and writes it at most once a second, all runs together. */
-export interface NoteKeeper {
-  progress(run: LocalRun, fraction: number, message: string | null): void
-  log(run: LocalRun, level: LogLine['level'], message: string): void
-  /** Whether this run has told anything. */
-  has(run: LocalRun): boolean
-  /** Write what this run has told so far. */
-  save(run: LocalRun): Promise<void>
-  /** The same, and forget it: its last chance, right before it settles. */
-  flush(run: LocalRun): Promise<void>
-}
-
 interface Notes {
   readonly run: LocalRun
   progress: Progress | null
@@ -30,83 +18,95 @@ interface Notes {
 
 const PAUSE_MS = 1_000
 
-export function noteKeeper(core: Core): NoteKeeper {
-  const all = new Map<LocalRun, Notes>()
-  let writing = false
+/** Keeps the progress and the log of runs, and writes them at most once a second, those of all runs together. */
+export class NoteKeeper {
+  readonly #core: Core
+  readonly #all = new Map<LocalRun, Notes>()
+  #writing = false
 
-  const of = (run: LocalRun): Notes => {
-    const known = all.get(run)
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  progress(run: LocalRun, fraction: number, message: string | null): void {
+    // What a handler reports after its end is not recorded, and would be kept for ever.
+    if (run.ended) return
+    const notes = this.#of(run)
+    const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
+    const text = message === null ? null : cut(String(message), LIMITS.note)
+    notes.progress = { fraction: bounded, message: text, at: this.#core.time.estimate() }
+    this.#touch(notes)
+  }
+
+  log(run: LocalRun, level: LogLine['level'], message: string): void {
+    if (run.ended) return
+    const notes = this.#of(run)
+    if (notes.cut) return
+    const text = cut(message, LIMITS.logLine)
+    notes.size += text.length
+    notes.cut = notes.size > LIMITS.log
+    if (!notes.cut) notes.log.push({ at: this.#core.time.estimate(), level, message: text })
+    this.#touch(notes)
+  }
+
+  /** Whether this run has reported progress or logged anything. */
+  has(run: LocalRun): boolean {
+    return this.#all.has(run)
+  }
+
+  /** Writes the notes of this run so far. */
+  async save(run: LocalRun): Promise<void> {
+    const notes = this.#all.get(run)
+    if (notes?.dirty === true) await this.#write([notes])
+  }
+
+  /** Writes the notes of this run and drops them. Call it right before the run settles, which is the last chance. */
+  async flush(run: LocalRun): Promise<void> {
+    await this.save(run)
+    this.#all.delete(run)
+  }
+
+  #of(run: LocalRun): Notes {
+    const known = this.#all.get(run)
     if (known !== undefined) return known
     const notes: Notes = { run, progress: null, log: [], size: 0, cut: false, dirty: false }
-    all.set(run, notes)
+    this.#all.set(run, notes)
     return notes
   }
 
-  const touch = (notes: Notes): void => {
+  #touch(notes: Notes): void {
     notes.dirty = true
-    if (!writing) void writeSoon()
+    if (!this.#writing) void this.#writeSoon()
   }
 
   // Caught inside: a note that can't be written now is written with the next one, or before the run settles.
-  const writeSoon = async (): Promise<void> => {
-    writing = true
-    await core.parts.clock.sleep(PAUSE_MS, core.stopped)
-    writing = false
-    await write([...all.values()].filter(({ dirty }) => dirty))
+  async #writeSoon(): Promise<void> {
+    this.#writing = true
+    await this.#core.parts.clock.sleep(PAUSE_MS, this.#core.stopped)
+    this.#writing = false
+    await this.#write([...this.#all.values()].filter(({ dirty }) => dirty))
   }
 
-  const write = async (notes: readonly Notes[]): Promise<void> => {
+  async #write(notes: readonly Notes[]): Promise<void> {
+    const core = this.#core
     if (notes.length === 0) return
     for (const note of notes) note.dirty = false
     try {
       const { stale } = await callStore(core, 'annotate', () => core.parts.store.annotate(notes.map(toAnnotation)))
-      for (const note of notes) if (stale.includes(note.run.started.record.token)) await refuse(note)
+      for (const note of notes) if (stale.includes(note.run.started.record.token)) await this.#refuse(note)
     } catch (error) {
       for (const note of notes) note.dirty = true
       core.storeFailed('annotate', describeError(error), PAUSE_MS)
     }
   }
 
-  const save = async (run: LocalRun): Promise<void> => {
-    const notes = all.get(run)
-    if (notes?.dirty === true) await write([notes])
-  }
-
-  const refuse = async (notes: Notes): Promise<void> => {
+  async #refuse(notes: Notes): Promise<void> {
     const { run } = notes
     if (run.settling || run.signal.aborted) return
-    if (await wasForgotten(core, run.started.record.schedule)) return touch(notes)
+    if (await wasForgotten(this.#core, run.started.record.schedule)) return this.#touch(notes)
     if (run.settling || run.signal.aborted) return
-    core.parts.emit({ type: 'run.fenced', refused: 'progress', ...aboutRun(run) })
+    this.#core.parts.emit({ type: 'run.fenced', refused: 'progress', ...aboutRun(run) })
     run.abort('fenced', null)
-  }
-
-  return {
-    progress(run, fraction, message) {
-      // What a handler tells after its end is on no record, and would be kept for ever.
-      if (run.ended) return
-      const notes = of(run)
-      const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
-      const text = message === null ? null : cut(String(message), LIMITS.note)
-      notes.progress = { fraction: bounded, message: text, at: core.time.estimate() }
-      touch(notes)
-    },
-    log(run, level, message) {
-      if (run.ended) return
-      const notes = of(run)
-      if (notes.cut) return
-      const text = cut(message, LIMITS.logLine)
-      notes.size += text.length
-      notes.cut = notes.size > LIMITS.log
-      if (!notes.cut) notes.log.push({ at: core.time.estimate(), level, message: text })
-      touch(notes)
-    },
-    has: (run) => all.has(run),
-    save,
-    async flush(run) {
-      await save(run)
-      all.delete(run)
-    },
   }
 }
 

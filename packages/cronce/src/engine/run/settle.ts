@@ -15,41 +15,76 @@ import { type Suspect, setApart } from './unwritable.ts'
 /** Whether the run's end is on record as its own. `stale`: it was overtaken. `lost`: the engine stopped before the store answered. */
 export type Settled = 'settled' | 'stale' | 'lost'
 
-/** The one place where outcomes leave this instance: in batches, again and again until they are acknowledged or fenced. */
-export interface Settler {
-  /**
-   * Resolves to how it went, once the store has said so; `lost` if the engine was stopped before that. `wake`: tell the others
-   * at once. Who hands back does not want to run it, and they may be asleep until something of their own is due.
-   */
-  add(schedule: string, settlement: Settlement, wake?: boolean): Promise<Settled>
-  /** Resolves when nothing is left to settle. */
-  empty(): Promise<void>
-}
-
 interface Item extends Suspect {
   readonly schedule: string
   readonly wake: boolean
   readonly resolve: (result: Settled) => void
   isDone: boolean
-  /** What was written last, perhaps: its answer may have been lost. */
+  /** The decision that was sent last. It may have been written, if only its answer was lost. */
   sent: Decision | null
 }
 
-/** So many in one write: enough to share a commit, little enough to keep the event loop free. */
+/** Settlements in one write: enough to share a commit, few enough to keep the event loop free. */
 const BATCH = 500
 
-/** The store may have forgotten a run that is to be settled: first that is found out. */
+/** The store may have forgotten a run that is to be settled. Whether it has must be known before anything is written. */
 const FORGOTTEN = new Error('The store went back in time.')
 
-export function settler(core: Core): Settler {
-  let queue: Item[] = []
-  let working: Promise<void> | null = null
+/** The one place where outcomes leave this instance: in batches, repeated until they are acknowledged or fenced. */
+export class Settler {
+  readonly #core: Core
+  #queue: Item[] = []
+  #working: Promise<void> | null = null
 
-  const work = async (): Promise<void> => {
-    for (let failures = 0; queue.length > 0; ) {
-      // A run that the store has forgotten would seem to be somebody else's.
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /**
+   * Resolves to what became of it once the store has answered; `lost` if the engine was stopped before that. `wake`: wake the peers at
+   * once. An instance that hands a run back will not run it, and its peers may sleep until something else is due.
+   */
+  add(schedule: string, settlement: Settlement, wake = settlement.handBack !== null): Promise<Settled> {
+    return new Promise((resolve) => {
+      const item = {
+        schedule,
+        settlement,
+        wake,
+        resolve,
+        isDone: false,
+        sent: null,
+        most: BATCH,
+        refusals: 0,
+        bare: null,
+      }
+      this.#queue.push(item)
+      this.#kick()
+    })
+  }
+
+  /** Resolves when nothing is left to settle. */
+  async empty(): Promise<void> {
+    while (this.#working !== null) await this.#working
+  }
+
+  #kick(): void {
+    if (this.#working !== null || this.#queue.length === 0) return
+    // In a microtask: runs that were started together tend to end together, and one write is enough for all of them.
+    this.#working = Promise.resolve()
+      .then(() => this.#work())
+      .finally(() => {
+        this.#working = null
+        // Items may have been added after the last batch, while the promise was ending.
+        this.#kick()
+      })
+  }
+
+  async #work(): Promise<void> {
+    const core = this.#core
+    for (let failures = 0; this.#queue.length > 0; ) {
+      // A run that the store has forgotten would seem to belong to a peer.
       if (!core.epochs.isSettled()) await core.epochs.ready()
-      const batch = takeBatch()
+      const batch = this.#takeBatch()
       try {
         await settleBatch(core, batch)
         core.storeAnswered()
@@ -57,8 +92,8 @@ export function settler(core: Core): Settler {
       } catch (error) {
         const left = [...batch.values()].filter(({ isDone }) => !isDone)
         const next = error === FORGOTTEN ? 'at once' : setApart(left, error)
-        queue = next === 'last' ? [...queue, ...left] : [...left, ...queue]
-        if (core.stopped.aborted) return drop()
+        this.#queue = next === 'last' ? [...this.#queue, ...left] : [...left, ...this.#queue]
+        if (core.stopped.aborted) return this.#drop()
         if (next === 'at once') continue
         const pauseMs = pauseAfter(failures++, core.parts.random)
         core.storeFailed('settle', describeError(error), pauseMs)
@@ -68,59 +103,24 @@ export function settler(core: Core): Settler {
   }
 
   /** One for each schedule, since a decision is about a whole schedule; the others follow in the next batch. */
-  const takeBatch = (): Map<string, Item> => {
+  #takeBatch(): Map<string, Item> {
     const batch = new Map<string, Item>()
     const rest: Item[] = []
     let most = BATCH
-    for (const item of queue) {
+    for (const item of this.#queue) {
       const together = Math.min(most, item.most)
       if (batch.size < together && !batch.has(item.schedule)) {
         batch.set(item.schedule, item)
         most = together
       } else rest.push(item)
     }
-    queue = rest
+    this.#queue = rest
     return batch
   }
 
-  const kick = (): void => {
-    if (working !== null || queue.length === 0) return
-    // In a moment: runs that were started together tend to end together, and one write is enough for all of them.
-    working = Promise.resolve()
-      .then(work)
-      .finally(() => {
-        working = null
-        // What was added after the last look, while the promise was ending.
-        kick()
-      })
-  }
-
-  const drop = (): void => {
-    for (const item of queue) item.resolve('lost')
-    queue = []
-  }
-
-  return {
-    add(schedule, settlement, wake = settlement.handBack !== null) {
-      return new Promise((resolve) => {
-        const item = {
-          schedule,
-          settlement,
-          wake,
-          resolve,
-          isDone: false,
-          sent: null,
-          most: BATCH,
-          refusals: 0,
-          bare: null,
-        }
-        queue.push(item)
-        kick()
-      })
-    },
-    async empty() {
-      while (working !== null) await working
-    },
+  #drop(): void {
+    for (const item of this.#queue) item.resolve('lost')
+    this.#queue = []
   }
 }
 
@@ -146,13 +146,13 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
   const options = { wake: batch.some((item) => item.wake) }
   const changed = new Map<string, Changed>()
   try {
-    // What was sent before may have been written: then only a look can tell.
+    // A decision that was sent before may have been written: only reading the schedule can tell.
     const unsent = batch.filter(({ sent }) => sent === null).map(({ schedule }) => schedule)
     const sent = batch.filter((item) => item.sent !== null).map(({ schedule }) => schedule)
     const left = await changeKnown(core, 'settle', unsent, decide, options, changed)
     await changeSchedules(core, 'settle', [...sent, ...left], decide, options, changed)
   } finally {
-    // Also when the store failed half-way: these are told, and must not be told again.
+    // Also when the store failed half-way: the events of these are emitted, and must not be emitted again.
     for (const item of batch) if (changed.get(item.schedule)?.kind === 'applied') conclude(item, 'settled')
   }
   await core.parts.sync('settle:answered')
@@ -163,8 +163,8 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
 }
 
 /**
- * Whoever sent it before and got no answer finds it settled now, and tells what was not told then. Only the record can say
- * whether that was us or somebody who overtook us.
+ * Whether an earlier write of this settlement, whose answer was lost, was applied: then its events are emitted now. Only the record can
+ * say whether this instance settled the run, or a peer that overtook it.
  */
 async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const { schedule, sent } = item
@@ -174,7 +174,7 @@ async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const wanted = sent.change.history.find(isOf)
   const fire = { schedule, ...(wanted ?? sent.change.state?.open.find(isOf)) }
   const found = await callStore(core, 'settle (look)', () => findRun(core.parts.store, fire, token))
-  // Whoever called back may have been faster than our second look.
+  // A parked run may have been called back before this look.
   if (item.settlement.parkMs !== undefined && found?.instance === NOBODY) {
     item.sent = null
     core.applied(sent)

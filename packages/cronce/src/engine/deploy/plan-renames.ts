@@ -1,0 +1,93 @@
+import type { AppRecord } from '../../model/app.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
+import type { Context } from '../../policy/decision.ts'
+import { hasSameTiming, isOldName } from '../../policy/deploy/continue-job.ts'
+import { findDeployment, newestExplicit, outrankedBy } from '../../policy/deploy/deployment.ts'
+import { define } from '../../policy/operate/define.ts'
+import { markOf } from '../../policy/plan/series.ts'
+import { isRefusal } from '../../policy/refusals.ts'
+import type { Wish } from './declarations.ts'
+import { movedFrom, type Named, otherHolder } from './other-names.ts'
+
+/** What has to be written before the declared names can take over from the old ones. */
+export interface RenamePlan {
+  /** By old name that is active, what replaces it. */
+  readonly stops: Map<string, { readonly renamedTo: string; readonly leavesDue: boolean }>
+  /** Holders whose timing differs from the declared one: what they hold is settled first. */
+  readonly held: string[]
+  /** By holder that was not retired by a rename, the declared name that takes over from it. */
+  readonly adopted: Map<string, string>
+}
+
+interface Found {
+  readonly record: AppRecord
+  readonly deployment: string
+  readonly named: Named
+  readonly context: Context
+}
+
+/** Decides about all declared names of jobs that have several, from the schedules that exist. */
+export function planRenames(found: Found): Readonly<RenamePlan> {
+  const { record, deployment, named } = found
+  // If deployments have ids, the newest one alone decides what is retired.
+  const isDeciding = !findDeployment(record, deployment)!.explicit || newestExplicit(record)?.id === deployment
+  const plan: RenamePlan = { stops: new Map(), held: [], adopted: new Map() }
+  for (const wish of named.several) planRename(wish, isDeciding, found, plan)
+  return plan
+}
+
+function planRename(wish: Wish, isDeciding: boolean, found: Found, { stops, held, adopted }: RenamePlan): void {
+  const { states } = found.named
+  const own = states.get(wish.id) ?? null
+  const isActive = own !== null && own.retiredAt === null
+  if (isBlocked(wish, own, found)) return
+  const [first, ...others] = isDeciding ? namesToStop(wish, isActive, found) : []
+  if (first !== undefined) {
+    if (isAhead(own, first, found.context)) return
+    const leavesDue = !isActive && hasSameTiming(first.definition, wish.definition)
+    stops.set(first.id, { renamedTo: wish.id, leavesDue })
+    for (const { id } of others) stops.set(id, { renamedTo: wish.id, leavesDue: false })
+    return
+  }
+  const holder = isActive ? undefined : otherHolder(wish, own, states)
+  if (holder === undefined) return
+  if (!hasSameTiming(holder.definition, wish.definition)) held.push(holder.id)
+  if (!isOldName(holder)) adopted.set(holder.id, wish.id)
+}
+
+/** Whether the declared name will be refused, or another app has the job: if the old name were stopped, no name would have the job. */
+function isBlocked(wish: Wish, own: ScheduleState | null, { named, context }: Found): boolean {
+  // Only whether it is accepted matters here, which does not depend on what is on record.
+  const accepted = define(own, wish.id, { ...wish, onRecord: [] }, context)
+  const isRefused = accepted !== null && isRefusal(accepted)
+  const isLeft = own === null || isOldName(own)
+  return isRefused || (isLeft && movedFrom(wish, named) !== undefined)
+}
+
+/** The new name has gone further, in another app: the old one goes on until it has planned what is due, or that would be lost. */
+function isAhead(own: ScheduleState | null, first: ScheduleState, context: Context): boolean {
+  return own !== null && markOf(own) > markOf(first) && isBehind(first, context.now)
+}
+
+function isBehind({ pause, nextAt }: ScheduleState, now: number): boolean {
+  return pause !== null || (nextAt !== null && nextAt <= now)
+}
+
+/** The active schedules whose job goes on as `id`: the one that it continues first. */
+function namesToStop(
+  { id, was, otherNames }: Wish,
+  isActive: boolean,
+  { record, deployment, named }: Found,
+): readonly ScheduleState[] {
+  const active = otherNames
+    .flatMap((name) => named.states.get(name) ?? [])
+    .filter(({ retiredAt }) => retiredAt === null)
+  // A job that is active under both names goes on under the declared one only if the code says so.
+  const wanted = active.filter((state) => !isActive || state.id === was)
+  // A newer deployment that declares either name decides about both.
+  const isOutranked = [id, ...wanted.map((state) => state.id)].some(
+    (name) => outrankedBy(record, deployment, name) !== null,
+  )
+  if (isOutranked) return []
+  return wanted.toSorted((a, b) => Number(b.id === was) - Number(a.id === was) || b.updatedAt - a.updatedAt)
+}

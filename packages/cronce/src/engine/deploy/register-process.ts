@@ -1,0 +1,106 @@
+import type { AppRecord } from '../../model/app.ts'
+import type { InstanceRecord } from '../../model/instance.ts'
+import { findDeployment, longGone, markGone, markLost, registerProcess } from '../../policy/deploy/deployment.ts'
+import type { Core } from '../core.ts'
+import { callStore } from '../store-calls.ts'
+import { declaredNames } from './declarations.ts'
+import type { GuardedWrites } from './guarded-writes.ts'
+import { isOfLiveInstance } from './report-refusals.ts'
+import { type DeploymentWatch, hasVanished, ofApp } from './watch-deployments.ts'
+
+/** Registers this process with its app. */
+export class ProcessRegistrar {
+  readonly #core: Core
+  readonly #watch: DeploymentWatch
+  readonly #writes: GuardedWrites
+  readonly #declares: readonly string[]
+  readonly #renames: readonly { readonly was: string; readonly id: string }[]
+  /** The instance id that was last registered. */
+  #registeredAs = ''
+
+  constructor(core: Core, watch: DeploymentWatch, writes: GuardedWrites) {
+    this.#core = core
+    this.#watch = watch
+    this.#writes = writes
+    this.#declares = declaredNames(core)
+    this.#renames = core.settings.declared.flatMap(({ id, was }) => (was === undefined ? [] : [{ was, id }]))
+  }
+
+  /**
+   * Writes this process, and what it sees of its peers, into the app's record. `null`: another process was faster. Throws when the store
+   * does.
+   */
+  async register(): Promise<AppRecord | null> {
+    const core = this.#core
+    const { app } = core.settings
+    const { now, app: known } = await callStore(core, 'deploy (read)', () => core.parts.store.loadApp(app))
+    const live = new Set(this.#watch.liveIds())
+    let next = registerProcess(known, app, this.#describe(), { now, live }) ?? known!
+    if (next.deployments.some(({ id, goneAt }) => goneAt === null && !live.has(id))) next = await this.#withGone(next)
+    next = markLost(next, new Set([...this.#watch.lostIds(next), ...longGone(next, now)])) ?? next
+    this.#watch.adopt(next)
+    if (next === known) {
+      this.#registeredAs = core.fleet.instance
+      return known
+    }
+    const refused = next.refused.filter((one) => isOfLiveInstance(core, one))
+    const wanted = { ...next, version: (known?.version ?? 0) + 1, refused }
+    if (!(await this.#writes.save(wanted))) return null
+    this.#registeredAs = core.fleet.instance
+    if (wanted.active !== known?.active) this.#reportActivated(wanted)
+    return wanted
+  }
+
+  #describe() {
+    const { deployment, isExplicit, holdDownMs } = this.#core.settings
+    return {
+      id: deployment,
+      explicit: isExplicit,
+      declares: this.#declares,
+      renames: this.#renames,
+      isSteady: this.#watch.livedMs() >= holdDownMs,
+      isReturning: this.#isFirst(),
+    }
+  }
+
+  /** Whether this instance has not registered yet, and no live peer of its deployment can have. */
+  #isFirst(): boolean {
+    const core = this.#core
+    if (this.#registeredAs === core.fleet.instance) return false
+    return !core.fleet.peers.some(
+      (peer) =>
+        peer.id !== core.fleet.instance &&
+        peer.deployment === core.settings.deployment &&
+        ofApp(peer, core.settings.app) &&
+        !hasVanished(core, peer, core.time.estimate()),
+    )
+  }
+
+  /** Judged by a new list of instances: the last heartbeat may be older than the record. */
+  async #withGone(record: AppRecord): Promise<AppRecord> {
+    const core = this.#core
+    const { app, deployment } = core.settings
+    const { now, instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances({ app }))
+    const own = instances.filter((peer) => peer.app === app && peer.jobs.length > 0)
+    const present = own.filter((peer) => ofApp(peer, app) && !hasVanished(core, peer, now))
+    const live = new Set([deployment, ...present.map((peer) => peer.deployment)])
+    const diedEarly = new Set(
+      record.deployments.filter(({ id, readyAt }) => this.#hasDiedEarly(own, id, readyAt)).map(({ id }) => id),
+    )
+    return markGone(record, { now, live, diedEarly }) ?? record
+  }
+
+  #hasDiedEarly(instances: readonly InstanceRecord[], id: string, readyAt: number): boolean {
+    const { app, holdDownMs } = this.#core.settings
+    const ended = instances.filter((peer) => peer.deployment === id && !ofApp(peer, app))
+    const last = ended.toSorted((a, b) => b.renewedAt - a.renewedAt)[0]
+    return last?.state === 'dead' && last.renewedAt - readyAt < holdDownMs
+  }
+
+  #reportActivated(record: AppRecord): void {
+    if (record.active === null) return
+    const { number } = findDeployment(record, record.active)!
+    const { app } = this.#core.settings
+    this.#core.parts.emit({ type: 'deployment.activated', app, deployment: record.active, number })
+  }
+}
