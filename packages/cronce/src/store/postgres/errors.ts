@@ -33,14 +33,12 @@ const ENDS_SESSION = /^(?:08|57P|25P0[34]|58|XX)/
  * A standby answers so for ever, while its successor waits at the same address: 25006 to what writes, 55000 to what asks for the
  * timeline of the log.
  */
-function isStandby(state: string | null): boolean {
-  return state === '25006' || state === '55000'
-}
+const STANDBY = /^(?:25006|55000)$/
 
 /** Whether a connection that brought this error must not be used again. */
 export function breaksConnection(error: unknown): boolean {
   const state = sqlStateOf(error)
-  return state === null || isStandby(state) || ENDS_SESSION.test(state) || losesPreparation(error)
+  return state === null || STANDBY.test(state) || ENDS_SESSION.test(state) || losesPreparation(error)
 }
 
 /** Somebody in between, or the user, took away or has already what we prepared: names are of no use here. */
@@ -85,48 +83,69 @@ function wordsFor(state: string | null, name: string, text: string, progress: Pr
   if (state === '57P03' || state === '3D000' || (progress === 'connecting' && /^(?:08|57P)/.test(state))) {
     return unreachable(name, text)
   }
-  if (state === '53300' || state === '53400') return fullOfConnections(name, text)
-  if (/^(?:08|57P|25P0[34])/.test(state)) return lost(name, text)
-  if (/^(?:40001|40P01|55P03)$/.test(state)) {
-    return ['STORE_CONFLICT', `${name} gave way to somebody else: ${text}.`, 'Try again.']
-  }
-  if (state === '57014') {
-    return [
+  const [, words] = WORDS.find(([states]) => states.test(state)) ?? [null, refused]
+  return words(name, text)
+}
+
+/** What the server's codes mean to the user. The first that fits counts. */
+const WORDS: readonly (readonly [states: RegExp, words: (name: string, text: string) => Words])[] = [
+  [/^(?:53300|53400)$/, fullOfConnections],
+  [/^(?:08|57P|25P0[34])/, lost],
+  [
+    /^(?:40001|40P01|55P03)$/,
+    (name, text) => ['STORE_CONFLICT', `${name} gave way to somebody else: ${text}.`, 'Try again.'],
+  ],
+  [
+    /^57014$/,
+    (name, text) => [
       'STORE_TIMEOUT',
       `${name} cancelled a statement: ${text}.`,
       'Look for a low statement_timeout, or for who cancels statements.',
-    ]
-  }
-  if (isStandby(state)) {
-    return [
+    ],
+  ],
+  [
+    STANDBY,
+    (name, text) => [
       'STORE_READONLY',
       `${name} can't be written: ${text}.`,
       'Name the primary, not a standby; after a failover the store goes on by itself.',
-    ]
-  }
-  if (state === '42501' || state.startsWith('28')) {
-    return [
+    ],
+  ],
+  [
+    /^(?:42501$|28)/,
+    (name, text) => [
       'STORE_FORBIDDEN',
       `${name} refused: ${text}.`,
       'Check the user and its password, and that it has been granted the use of the store.',
-    ]
-  }
-  if (/^(?:42P01|3F000|42703|42883)$/.test(state)) {
-    return ['STORE_NOT_MIGRATED', `${name} lacks tables of this version: ${text}.`, 'Run cronce migrate up.']
-  }
-  if (state === '53100') {
-    return ['STORE_FULL', `There is no space left for ${name}.`, 'Free some space: the store goes on by itself.']
-  }
-  if (/^(?:22|54)/.test(state)) {
-    return ['STORE_REFUSED', `${name} refuses what it was sent: ${text}.`, 'Report this: it should not happen.']
-  }
-  if (state === '26000' || state === '42P05') {
-    return [
+    ],
+  ],
+  [
+    /^(?:42P01|3F000|42703|42883)$/,
+    (name, text) => ['STORE_NOT_MIGRATED', `${name} lacks tables of this version: ${text}.`, 'Run cronce migrate up.'],
+  ],
+  [
+    /^53100$/,
+    (name) => ['STORE_FULL', `There is no space left for ${name}.`, 'Free some space: the store goes on by itself.'],
+  ],
+  [
+    /^(?:22|54)/,
+    (name, text) => [
+      'STORE_REFUSED',
+      `${name} refuses what it was sent: ${text}.`,
+      'Report this: it should not happen.',
+    ],
+  ],
+  [
+    /^(?:26000|42P05)$/,
+    (name, text) => [
       'STORE_FAILED',
       `${name} lost a prepared statement: ${text}.`,
       'Set prepare: false if there is a connection pooler in between.',
-    ]
-  }
+    ],
+  ],
+]
+
+function refused(name: string, text: string): Words {
   return ['STORE_FAILED', `${name} refused a statement: ${text}.`, 'Report this: it should not happen.']
 }
 

@@ -135,8 +135,7 @@ export async function settleIdentity(
     const { stored, epoch, won } = answer
     const copied = isCopy(stored, current)
     if (copied && !adopt) throw copiedError(database, stored, current)
-    const promoted = stored.timeline !== null && timeline !== null && stored.timeline !== timeline
-    if (!copied && !promoted) return epoch
+    if (!copied && !isPromoted(stored, current)) return epoch
     if (!won) continue
     if (copied) warn('STORE_ADOPTED', `${database.name} was taken over: epoch ${epoch}, and nobody of before lives.`)
     else warn('STORE_PROMOTED', promotedWords(database, stored.timeline!, timeline!, epoch))
@@ -210,6 +209,10 @@ const NOT_OFFERED: ReadonlySet<string | null> = new Set(['0A000', '42501', '4288
 function isCopy(stored: Stored, current: Identity): boolean {
   if (stored.databaseId !== null && stored.databaseId !== current.databaseId) return true
   return stored.systemId !== null && current.systemId !== null && stored.systemId !== current.systemId
+}
+
+function isPromoted(stored: Stored, current: Identity): boolean {
+  return stored.timeline !== null && current.timeline !== null && stored.timeline !== current.timeline
 }
 
 function copiedError({ name }: Database, stored: Stored, current: Identity): StoreError {

@@ -195,28 +195,36 @@ export function selectRecords(schema: string, namespace: string, query: RecordQu
   const sorted = (row: string): string =>
     `order by ${order.columns.map((column) => `${column.replace('x.', `${row}.`)}${direction}`).join(', ')} limit ${limit}`
   const within = from === null ? [] : [`x.due_at >= ${from}`]
-  const isEndedWanted = outcome !== 'open'
   const isOpenWanted = outcome === undefined || outcome === 'open'
-  const parts: string[] = []
-  const ended = [view === 'fires' ? 'x.is_final' : 'x.token > 0']
-  if (outcome !== undefined && outcome !== 'open') {
-    ended.push(`x.reason = any (array[${reasonsOf(outcome).join(', ')}]::smallint[])`)
-  }
   const indexed = `h.due_at${direction}, h.key${direction}`
-  if (isEndedWanted) {
+  const endedLines = (): string => {
+    const ended = endedConditions(query)
     const places = linePlaces(schema, where, query)
-    parts.push(linesFrom(schema, places, asked('h', [...ended, ...within]), indexed, limit))
+    const parts = [linesFrom(schema, places, asked('h', [...ended, ...within]), indexed, limit)]
+    if (from !== null && view === 'fires') {
+      const reaching = [...ended, `x.started_at >= ${from}`, `x.due_at < ${from}`]
+      parts.push(linesFrom(schema, rangePlaces(schema, where, schedule), asked('h', reaching), indexed, limit))
+    }
+    return `select * from (${parts.join(' union all ')}) h ${sorted('h')}`
   }
-  if (isEndedWanted && from !== null && view === 'fires') {
-    const key = schedule === undefined ? '' : ` and h.key = ${numberOf(schema, '_names', where.value(schedule))}`
-    const places = { from: '(values (1)) p', on: `h.token < 0 and h.space = ${spaceOf(schema)}${key}` }
-    const reaching = [...ended, `x.started_at >= ${from}`, `x.due_at < ${from}`]
-    parts.push(linesFrom(schema, places, asked('h', reaching), indexed, limit))
-  }
-  const lines = isEndedWanted ? `select * from (${parts.join(' union all ')}) h ${sorted('h')}` : null
+  const lines = outcome === 'open' ? null : endedLines()
   const running = view === 'fires' ? [] : ['x.token > 0']
   const open = isOpenWanted ? openSql(schema, where, schedule, asked('o', [...running, ...within])) : null
   return where.select(pageSql(schema, lines, open === null ? null : `${open} ${sorted('o')}`))
+}
+
+/** What a line `x` of this view and outcome has in common. */
+function endedConditions({ view, outcome }: RecordQuery): string[] {
+  const conditions = [view === 'fires' ? 'x.is_final' : 'x.token > 0']
+  if (outcome !== undefined && outcome !== 'open') {
+    conditions.push(`x.reason = any (array[${reasonsOf(outcome).join(', ')}]::smallint[])`)
+  }
+  return conditions
+}
+
+function rangePlaces(schema: string, where: Where, schedule: string | undefined): Places {
+  const key = schedule === undefined ? '' : ` and h.key = ${numberOf(schema, '_names', where.value(schedule))}`
+  return { from: '(values (1)) p', on: `h.token < 0 and h.space = ${spaceOf(schema)}${key}` }
 }
 
 /** SQL: open fires `o`. Those of plain schedules are in the clocks that claims lead to. */

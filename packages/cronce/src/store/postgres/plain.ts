@@ -68,37 +68,52 @@ export function plainSettlement(change: Change, definitions: Definitions): Plain
   const run = plainRunOf(latest.open[0]!)
   const [line] = history
   if (run === null || line === undefined || history.length !== 1 || change.creates.length !== 0) return null
-  const isSame =
+  const isPlainEnd = isSamePlan(state, latest) && isEndOf(run, line) && isNextLine(line, state)
+  return isPlainEnd ? { change, key: known.key, state, line, instance: run.instance } : null
+}
+
+/** Whether the schedule goes on as it was planned before. */
+function isSamePlan(state: ScheduleState, latest: ScheduleState): boolean {
+  return (
     state.wakeAt === latest.wakeAt &&
     state.nextAt === latest.nextAt &&
     state.plannedTo === latest.plannedTo &&
     state.tokens === latest.tokens &&
     state.fired === latest.fired
-  const isOfRun =
+  )
+}
+
+/** Whether the line says how the run and its fire ended. */
+function isEndOf(run: PlainRun, line: HistoryRecord): boolean {
+  return (
     line.run?.token === run.token &&
     line.run.instance === run.instance &&
     line.run.startedAt === run.startedAt &&
     line.dueAt === run.dueAt &&
     line.nonce === '' &&
-    line.isFinal &&
-    line.job === state.definition.job &&
-    line.number === state.ended
-  return isSame && isOfRun ? { change, key: known.key, state, line, instance: run.instance } : null
+    line.isFinal
+  )
+}
+
+function isNextLine({ job, number }: HistoryRecord, { definition, ended }: ScheduleState): boolean {
+  return job === definition.job && number === ended
 }
 
 /** The schedule that the change was decided on, if columns say all of it before and after, and nothing but those changes. */
 function knownBefore(change: Change, definitions: Definitions): KnownSchedule | null {
   const { state, version } = change
   if (state === null || version === 0) return null
-  const hasMore =
-    change.reopens.length > 0 || change.rewrites.length > 0 || change.limits.length > 0 || change.trim !== null
   // One without a next instant may be finished, which lists are told.
-  if (hasMore || state.nextAt === null || !isPlain(state)) return null
+  if (hasMore(change) || state.nextAt === null || !isPlain(state)) return null
   const known = definitions.known(state)
   if (known === undefined || known.latest.version !== version || known.latest.nextAt === null) return null
   const { latest } = known
   const isSame = state.zoneData === latest.zoneData && state.trimmedBefore === latest.trimmedBefore
   return isSame && isPlain(latest) ? known : null
+}
+
+function hasMore({ reopens, rewrites, limits, trim }: Change): boolean {
+  return reopens.length > 0 || rewrites.length > 0 || limits.length > 0 || trim !== null
 }
 
 /** The values of the statement, after the namespace and the header. */

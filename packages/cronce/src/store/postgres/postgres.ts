@@ -87,23 +87,27 @@ function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((name) => !NAMES.has(name))
   if (unknown !== undefined)
     throw invalid(`"${unknown}" is no option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
-  const { migrate, adopt, timeoutMs, connections, transaction } = options as PostgresOptions
+  const { migrate, adopt, transaction } = options as PostgresOptions
   if (migrate !== undefined && migrate !== 'auto' && migrate !== 'never') {
     throw invalid(`migrate can't be ${JSON.stringify(migrate)}.`, "Write 'auto' or 'never'.")
   }
   if (adopt !== undefined && typeof adopt !== 'boolean')
     throw invalid('adopt is true or false.', 'Write true or false.')
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
-    throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
-  }
-  if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1)) {
-    throw invalid('connections is a whole number, at least 1.', 'Leave it out for 2.')
-  }
+  checkNumbers(options)
   if (transaction !== undefined && openerOf(transaction) === null) {
     throw invalid(
       'The option transaction must be a database of Drizzle, a Kysely, a Knex, a PrismaClient, or a function that opens a transaction.',
       'Write transaction: db, or transaction: (work) => db.transaction(work).',
     )
+  }
+}
+
+function checkNumbers({ timeoutMs, connections }: PostgresOptions): void {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
+    throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+  }
+  if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1)) {
+    throw invalid('connections is a whole number, at least 1.', 'Leave it out for 2.')
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Ending, ending, OUTCOMES, type Outcome, REASONS, type Reason } from '../../model/outcome.ts'
-import type { HistoryRecord, RunNotes } from '../../model/record.ts'
-import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
+import type { EndedRun, HistoryRecord, RunNotes } from '../../model/record.ts'
+import type { Instant, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
 
 // Where the columns of the tables meet the model.
 
@@ -83,24 +83,22 @@ export function plainFire({ dueAt, token, instance, claim, startedAt }: PlainRun
 /** The run of a fire that `plainFire` would make from it. `null`: the fire is another one. */
 export function plainRunOf(fire: OpenFire): PlainRun | null {
   const { dueAt, run } = fire
-  if (run === null || run.instance === '' || run.cancel !== null) return null
-  const isPlainRun = run.cause === undefined && run.slots === undefined && run.parkedUntil === undefined
-  const isPlainFire =
-    fire.nonce === '' &&
-    fire.kind === 'scheduled' &&
-    fire.round === 1 &&
-    fire.plannedAt === run.startedAt &&
-    fire.readyAt === dueAt &&
-    !fire.ignoresOverlap &&
-    fire.attempt === 1 &&
-    fire.failures === 0 &&
-    fire.crashes === 0 &&
-    fire.own === null &&
-    fire.giveUp === undefined &&
-    fire.wait === undefined &&
-    fire.asked === undefined &&
-    fire.tenant === undefined
-  return isPlainRun && isPlainFire ? { dueAt, ...run } : null
+  if (run === null || !isPlainRun(run)) return null
+  const isOnTime = fire.nonce === '' && fire.plannedAt === run.startedAt && fire.readyAt === dueAt
+  return isOnTime && isFirstAttempt(fire) && hasNothingOwn(fire) ? { dueAt, ...run } : null
+}
+
+function isPlainRun({ instance, cancel, cause, slots, parkedUntil }: OpenRun): boolean {
+  return instance !== '' && cancel === null && cause === undefined && slots === undefined && parkedUntil === undefined
+}
+
+function isFirstAttempt({ kind, round, attempt, failures, crashes, ignoresOverlap }: OpenFire): boolean {
+  return kind === 'scheduled' && round === 1 && attempt === 1 && failures === 0 && crashes === 0 && !ignoresOverlap
+}
+
+/** The fire has no settings besides those of its schedule, and waits for nothing. */
+function hasNothingOwn({ own, giveUp, wait, asked, tenant }: OpenFire): boolean {
+  return own === null && giveUp === undefined && wait === undefined && asked === undefined && tenant === undefined
 }
 
 /** The highest number that a column of type integer holds. */
@@ -174,6 +172,8 @@ type MoreOfLine = Partial<
     readonly detail?: string
   }
 
+type MutableMore = { -readonly [Name in keyof MoreOfLine]: MoreOfLine[Name] }
+
 /** As statements want a line. */
 export function lineRow(line: HistoryRecord): object {
   const { run, range, dueAt } = line
@@ -197,7 +197,7 @@ export function lineRow(line: HistoryRecord): object {
 
 export function moreOfLine(line: HistoryRecord): string {
   const { run } = line
-  const more: { -readonly [Name in keyof MoreOfLine]: MoreOfLine[Name] } = {}
+  const more: MutableMore = {}
   if (line.kind !== 'scheduled') more.kind = line.kind
   if (line.round !== 1) more.round = line.round
   if (line.plannedAt !== plannedAtOf(line.dueAt, run?.startedAt)) more.plannedAt = line.plannedAt
@@ -208,14 +208,16 @@ export function moreOfLine(line: HistoryRecord): string {
   if (line.asked !== undefined) more.asked = line.asked
   if (line.range !== null) more.range = line.range
   if (line.ending.detail !== null) more.detail = line.ending.detail
-  if (run !== null) {
-    if (run.cause !== undefined) more.cause = run.cause
-    if (run.cancel !== null) more.cancel = run.cancel
-    if (run.error !== null) more.error = run.error
-    if (run.result !== null) more.result = run.result
-  }
+  if (run !== null) addMoreOfRun(more, run)
   const text = JSON.stringify(more)
   return text === '{}' ? '' : text
+}
+
+function addMoreOfRun(more: MutableMore, { cause, cancel, error, result }: EndedRun): void {
+  if (cause !== undefined) more.cause = cause
+  if (cancel !== null) more.cancel = cancel
+  if (error !== null) more.error = error
+  if (result !== null) more.result = result
 }
 
 /** Most fires are planned when their run starts. */
@@ -230,7 +232,7 @@ function attemptOf(hasRun: boolean): number {
 export function lineOf(row: LineRow): HistoryRecord {
   const more = row.more === '' ? {} : (JSON.parse(row.more) as MoreOfLine)
   const hasRun = row.token !== '0' && !row.token.startsWith('-')
-  const { cause, cancel = null, error = null, result = null } = more
+  const { kind = 'scheduled', round = 1, readyAt = row.dueAt, input = null, detail = null, range = null } = more
   return {
     schedule: row.schedule,
     dueAt: row.dueAt,
@@ -239,28 +241,23 @@ export function lineOf(row: LineRow): HistoryRecord {
     isFinal: row.isFinal,
     job: row.job,
     tenant: row.tenant === '' ? null : row.tenant,
-    kind: more.kind ?? 'scheduled',
-    round: more.round ?? 1,
+    kind,
+    round,
     plannedAt: more.plannedAt ?? plannedAtOf(row.dueAt, hasRun ? row.startedAt : undefined),
-    readyAt: more.readyAt ?? row.dueAt,
+    readyAt,
     attempt: more.attempt ?? attemptOf(hasRun),
-    input: more.input ?? null,
+    input,
     ...(more.givenNull === undefined ? {} : { givenNull: more.givenNull }),
     ...(more.asked === undefined ? {} : { asked: more.asked }),
-    run: hasRun
-      ? {
-          token: row.token,
-          instance: row.instance,
-          startedAt: row.startedAt,
-          ...(cause === undefined ? {} : { cause }),
-          cancel,
-          error,
-          result,
-        }
-      : null,
-    ending: ending(NAMES.get(row.reason)!, more.detail ?? null),
+    run: hasRun ? runOfLine(row, more) : null,
+    ending: ending(NAMES.get(row.reason)!, detail),
     endedAt: row.endedAt,
     expiresAt: row.expiresAt,
-    range: more.range ?? null,
+    range,
   }
+}
+
+function runOfLine({ token, instance, startedAt }: LineRow, more: MoreOfLine): EndedRun {
+  const { cause, cancel = null, error = null, result = null } = more
+  return { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result }
 }
