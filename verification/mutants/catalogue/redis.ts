@@ -5,6 +5,7 @@ const RECORDS = 'packages/cronce/test/store/redis-races-records.test.ts'
 const PROMOTION = 'packages/cronce/test/store/redis-promotion.test.ts'
 const PRUNE = 'packages/cronce/test/store/redis-prune.test.ts'
 const MOVING = 'packages/cronce/test/store/redis-list-moving.test.ts'
+const NAMES = 'packages/cronce/test/store/redis-names.test.ts'
 const CONFORMANCE = 'packages/cronce/test/store/redis-conformance.test.ts'
 const SAME = 'plain changes are written as the general script writes them'
 
@@ -253,6 +254,23 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: MOVING,
       names: ['a list of fires has those that end while it is read'],
+    },
+  },
+  {
+    name: 'redis-prefix-bound-too-low',
+    rule: 'P6',
+    breaks: 'A list by prefix omits names in which the last character of Unicode follows the prefix.',
+    edits: [
+      edit(
+        'store/redis/lists.ts',
+        'const to = boundAbove(from)',
+        "const to = prefix === '' ? '+' : '('.concat(from, '\\u{10ffff}')",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: NAMES,
+      names: ['a prefix finds every schedule whose name begins with it, whatever character follows'],
     },
   },
 ]

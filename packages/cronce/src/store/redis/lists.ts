@@ -16,7 +16,7 @@ export async function listSchedules({ ask, schedules }: Reader, query: ScheduleQ
   const { job, prefix = '', limit } = query
   const index = indexOf(query)
   const from = encodeName(prefix)
-  const to = prefix === '' ? '+' : `(${from}\u{10ffff}`
+  const to = boundAbove(from)
   let last = query.after === null ? null : encodeName(String(readCursor(query.after, ['string'])[0]))
   const items: ScheduleState[] = []
   for (let count = Math.min(BITE, limit + 1); ; count = BITE) {
@@ -38,6 +38,19 @@ export async function listSchedules({ ask, schedules }: Reader, query: ScheduleQ
 function firstName(prefix: string, last: string | null): string {
   if (last !== null && Buffer.compare(Buffer.from(last), Buffer.from(prefix)) >= 0) return `(${last}`
   return prefix === '' ? '-' : `[${prefix}`
+}
+
+const LAST_CHARACTER = 0x10ffff
+/** The characters between these two are surrogates, which UTF-8 has no bytes for. */
+const [BEFORE_SURROGATES, AFTER_SURROGATES] = [0xd7ff, 0xe000]
+
+/** The first text behind all that begin with this one, in the order of UTF-8 bytes. '+': there is none. */
+function boundAbove(prefix: string): string {
+  const characters = Array.from(prefix, (character) => character.codePointAt(0)!)
+  while (characters.at(-1) === LAST_CHARACTER) characters.pop()
+  const last = characters.pop()
+  if (last === undefined) return '+'
+  return `(${String.fromCodePoint(...characters, last === BEFORE_SURROGATES ? AFTER_SURROGATES : last + 1)}`
 }
 
 /** By whatever few have in common: an app's code declares hundreds where clients may have made a million. */
