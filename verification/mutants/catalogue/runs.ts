@@ -7,11 +7,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'P4, classic (c), protocol (due by client clock)',
     breaks: 'Decisions are made by the clock of the instance, and the store does not object.',
     edits: [
-      edit(
-        'engine/core.ts',
-        '    context: ({ now, epoch }) => ({\n      now,\n',
-        '    context: ({ epoch }) => ({\n      now: parts.clock.wall(),\n',
-      ),
+      edit('engine/core.ts', 'return { now, epoch, zoneData', 'return { now: this.parts.clock.wall(), epoch, zoneData'),
       edit('store/memory/apply.ts', 'now < change.notBefore) return EARLY', 'now < 0) return EARLY'),
     ],
     caughtBy: { judge: 'simulation', names: ['C5', 'S7'] },
@@ -21,11 +17,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'P4, classic (c)',
     breaks: 'The store decides what is due, and the clock of the instance how late it is.',
     edits: [
-      edit(
-        'engine/core.ts',
-        '    context: ({ now, epoch }) => ({\n      now,\n',
-        '    context: ({ epoch }) => ({\n      now: parts.clock.wall(),\n',
-      ),
+      edit('engine/core.ts', 'return { now, epoch, zoneData', 'return { now: this.parts.clock.wall(), epoch, zoneData'),
     ],
     caughtBy: { judge: 'simulation', names: ['C4', 'C5', 'C6', 'C10'] },
   },
@@ -73,7 +65,11 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'rule 6',
     breaks: 'What an instance holds without knowing is held for ever.',
     edits: [
-      edit('engine/fleet/reconcile.ts', '      void settler.add(schedule, { token,', '      void ({ schedule, token,'),
+      edit(
+        'engine/fleet/reconcile.ts',
+        '      void this.#settler.add(schedule, { token,',
+        '      void ({ schedule, token,',
+      ),
     ],
     caughtBy: {
       judge: 'tests',
@@ -87,7 +83,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     breaks: 'A beat hands back what was claimed while it was under way.',
     edits: [
       edit('engine/fleet/reconcile.ts', '      else if (!core.claiming.has(run.claim)) unknown', '      else unknown'),
-      edit('engine/fleet/reconcile.ts', ' || !doubtful.has(', ' || !unknown.has('),
+      edit('engine/fleet/reconcile.ts', ' || !this.#doubtful.has(', ' || !unknown.has('),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },
   },

@@ -16,13 +16,18 @@ import { type Recent, recent } from './restore/recent-changes.ts'
 import { type KnownStates, knownStates } from './run/known-states.ts'
 import { type RunTable, runTable } from './run/run-table.ts'
 
+/** What one part of the engine writes and the others read. */
+export interface OwnedState {
+  readonly fleet: FleetState
+  readonly deploys: DeployState
+}
+
 /** What the loops of one engine share. */
-export interface Core<Tx = unknown> {
+export class Core<Tx = unknown> {
   readonly parts: EngineParts<Tx>
   readonly settings: EngineSettings
   /** Aborted when the loops must end. */
   readonly stopped: AbortSignal
-  readonly stop: () => void
   readonly time: StoreTime
   readonly lease: Lease
   readonly admission: Admission
@@ -42,101 +47,86 @@ export interface Core<Tx = unknown> {
   readonly fleet: Readonly<FleetState>
   readonly deploys: Readonly<DeployState>
   /** How many claims were sent so far: each has a number. */
-  claims: number
+  claims = 0
   /** Numbers of the claims that were sent and not answered yet. */
-  readonly claiming: Set<number>
+  readonly claiming = new Set<number>()
   readonly failing: FailingSchedules
   readonly fullLimits: FullLimits
   /** The last look for what is due left something: the end of a run may change that. */
-  leftSome: boolean
+  leftSome = false
   /** The wall clock has jumped: renew, and resolve when the store has answered or the lease can no longer be trusted. */
-  confirm: () => Promise<void>
+  confirm: () => Promise<void> = async () => {}
   /** The epoch has moved: write again what the store may have lost. */
-  restore: () => void
+  restore: () => void = () => {}
   /** Takes nothing new: it is about to stop. */
-  stopping: boolean
+  stopping = false
   /** How many transactions have left fires for peers. The next heartbeat wakes the peers. */
-  leftForPeers: number
+  leftForPeers = 0
   /** It looks for what is due once, and leaves. */
-  transient: boolean
-  /** When the store last failed, by the monotonic clock. */
-  readonly failedAt: () => number
-  readonly context: (read: Pick<Loaded, 'now' | 'epoch'>) => Context
-  /** A decision of this instance was written: remember it, and tell. */
-  readonly applied: (decision: Decision) => void
-  readonly storeFailed: (operation: string, error: ErrorRecord, retryInMs: number) => void
-  readonly storeAnswered: () => void
-}
+  transient = false
+  readonly #stopper = new AbortController()
+  /** The last call to the store failed. */
+  #isFailing = false
+  #failedAt = Number.NEGATIVE_INFINITY
 
-/** What one part of the engine writes and the others read. */
-export interface OwnedState {
-  readonly fleet: FleetState
-  readonly deploys: DeployState
-}
-
-export function createCore<Tx>(parts: EngineParts<Tx>, settings: EngineSettings, state: OwnedState): Core<Tx> {
-  const stopping = new AbortController()
-  let failing = false
-  let failedAt = Number.NEGATIVE_INFINITY
-  const time = storeTime(parts.clock)
-  const claimAlarm = alarm(parts.clock)
-  const known = knownStates()
-  const upcoming = nextLook(time, claimAlarm, settings.patienceMs)
-  const recents = recent(parts.clock, parts.store.info.losesWrites)
-  const core: Core<Tx> = {
-    parts,
-    settings,
-    stopped: stopping.signal,
-    stop: () => stopping.abort(),
-    time,
-    lease: lease(parts.clock, parts.store.info.leaseClock),
-    admission: admission(settings.concurrency),
-    runs: runTable(),
-    known,
-    recent: recents,
-    epochs: epochs(parts.clock, stopping.signal, () => core.restore()),
-    nextLook: upcoming,
-    claimAlarm,
-    beatAlarm: alarm(parts.clock),
-    keepAlarm: alarm(parts.clock),
-    trustAlarm: alarm(parts.clock),
-    fleet: state.fleet,
-    deploys: state.deploys,
-    claims: 0,
-    claiming: new Set(),
-    failing: failingSchedules(parts),
-    fullLimits: new FullLimits(parts.clock),
-    leftSome: false,
-    confirm: async () => {},
-    restore: () => {},
-    stopping: false,
-    leftForPeers: 0,
-    transient: false,
-    failedAt: () => failedAt,
-    context: ({ now, epoch }) => ({
-      now,
-      epoch,
-      zoneData: settings.zoneData,
-      random: parts.random,
-    }),
-    applied(decision) {
-      known.applied(decision)
-      recents.applied(decision)
-      const { state } = decision.change
-      if (state !== null) upcoming.written(state)
-      const { routine } = decision
-      if (routine === undefined || routine.some(parts.hears)) for (const event of decision.events) parts.emit(event)
-    },
-    storeFailed(operation, error, retryInMs) {
-      failing = true
-      failedAt = parts.clock.mono()
-      parts.emit({ type: 'store.failed', operation, error, retryInMs })
-    },
-    storeAnswered() {
-      if (!failing) return
-      failing = false
-      parts.emit({ type: 'store.recovered' })
-    },
+  constructor(parts: EngineParts<Tx>, settings: EngineSettings, { fleet, deploys }: OwnedState) {
+    const { clock, store } = parts
+    this.parts = parts
+    this.settings = settings
+    this.stopped = this.#stopper.signal
+    this.time = storeTime(clock)
+    this.claimAlarm = alarm(clock)
+    this.known = knownStates()
+    this.nextLook = nextLook(this.time, this.claimAlarm, settings.patienceMs)
+    this.recent = recent(clock, store.info.losesWrites)
+    this.lease = lease(clock, store.info.leaseClock)
+    this.admission = admission(settings.concurrency)
+    this.runs = runTable()
+    this.epochs = epochs(clock, this.stopped, () => this.restore())
+    this.beatAlarm = alarm(clock)
+    this.keepAlarm = alarm(clock)
+    this.trustAlarm = alarm(clock)
+    this.fleet = fleet
+    this.deploys = deploys
+    this.failing = failingSchedules(parts)
+    this.fullLimits = new FullLimits(clock)
   }
-  return core
+
+  /** Ends the loops. */
+  stop(): void {
+    this.#stopper.abort()
+  }
+
+  /** What policies need to decide on what was read from the store. */
+  context({ now, epoch }: Pick<Loaded, 'now' | 'epoch'>): Context {
+    return { now, epoch, zoneData: this.settings.zoneData, random: this.parts.random }
+  }
+
+  /** A decision of this instance was written: remembers it, and emits its events. */
+  applied(decision: Decision): void {
+    this.known.applied(decision)
+    this.recent.applied(decision)
+    const { state } = decision.change
+    if (state !== null) this.nextLook.written(state)
+    const { routine } = decision
+    const { emit, hears } = this.parts
+    if (routine === undefined || routine.some(hears)) for (const event of decision.events) emit(event)
+  }
+
+  /** When the store last failed, by the monotonic clock. */
+  failedAt(): number {
+    return this.#failedAt
+  }
+
+  storeFailed(operation: string, error: ErrorRecord, retryInMs: number): void {
+    this.#isFailing = true
+    this.#failedAt = this.parts.clock.mono()
+    this.parts.emit({ type: 'store.failed', operation, error, retryInMs })
+  }
+
+  storeAnswered(): void {
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.parts.emit({ type: 'store.recovered' })
+  }
 }

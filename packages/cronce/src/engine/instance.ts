@@ -1,21 +1,21 @@
 import type { Decision, StartedRun } from '../policy/decision.ts'
-import type { WatchHint } from '../store/store.ts'
+import type { HeldRun, WatchHint } from '../store/store.ts'
 import { claimFire, type Wanted } from './claim/claim-fire.ts'
 import { Claims } from './claim/claims.ts'
 import { DueDecider } from './claim/decide-due.ts'
 import { type LookOptions, Looks } from './claim/looks.ts'
-import { type Core, createCore } from './core.ts'
+import { Core } from './core.ts'
 import { type Deployer, deployer } from './deploy/deploy.ts'
 import { deployState } from './deploy/deploy-state.ts'
 import { describeError } from './describe-error.ts'
 import { fleetState } from './fleet/fleet-state.ts'
 import { Heartbeat } from './fleet/heartbeat.ts'
 import { Housekeeper } from './fleet/housekeeping.ts'
-import { reconciler } from './fleet/reconcile.ts'
+import { Reconciler } from './fleet/reconcile.ts'
 import { PeerWatch } from './fleet/recover-peers.ts'
 import { loop, untilDone } from './loop.ts'
 import type { EngineParts, EngineSettings, RunHandle } from './parts.ts'
-import { restorer } from './restore/restore.ts'
+import { Restorer } from './restore/restore.ts'
 import { type Begun, type ExclusiveRun, ExclusiveWork, type Finished } from './run/exclusive-run.ts'
 import { execute } from './run/execute.ts'
 import { ExecutedRun } from './run/local-run.ts'
@@ -54,7 +54,7 @@ export class Instance<Tx = unknown> {
 
   constructor(parts: EngineParts<Tx>, settings: EngineSettings) {
     const state = { fleet: fleetState(parts.newId()), deploys: deployState() }
-    this.#core = createCore(parts, settings, state)
+    this.#core = new Core(parts, settings, state)
     // Only the handle of a run knows what a transaction looks like.
     const core = this.#core as Core
     this.#decider = new DueDecider(core)
@@ -65,12 +65,15 @@ export class Instance<Tx = unknown> {
     this.#peers = new PeerWatch(core, state.fleet)
     this.#deploys = deployer(core, state.deploys)
     this.#housekeeper = new Housekeeper(core, this.#deploys, this.#peers)
-    this.#heartbeat = new Heartbeat(core, state.fleet, reconciler(core, this.#settler), () => {
+    const reconciler = new Reconciler(core, this.#settler)
+    const onHeld = (held: readonly HeldRun[], sentAt: number): void => reconciler.reconcile(held, sentAt)
+    this.#heartbeat = new Heartbeat(core, state.fleet, onHeld, () => {
       this.#peers.observe()
       this.#housekeeper.observe()
     })
     this.#core.confirm = () => this.#heartbeat.confirm()
-    this.#core.restore = restorer(core, this.#heartbeat, this.#deploys)
+    const restorer = new Restorer(core, this.#heartbeat, this.#deploys)
+    this.#core.restore = () => restorer.begin()
     this.#wakeUps = new WakeUps(core)
   }
 

@@ -77,7 +77,7 @@ export class DueDecider {
 
   /** The store has answered what became of these decisions. */
   answered(decisions: readonly Decision[], results: readonly ChangeResult[]): void {
-    const { applied, fullLimits } = this.#core
+    const core = this.#core
     for (let index = 0; index < decisions.length; index++) {
       const decision = decisions[index]!
       const result = results[index]!
@@ -87,8 +87,8 @@ export class DueDecider {
       // Keep all that were met so far: of two on record, each would otherwise make this instance forget the other.
       if (result.kind === 'exists') this.#onRecord.set(id, [...(known ?? NOTHING), result.fire].slice(-EXISTING_LIMIT))
       if (result.kind !== 'applied') continue
-      applied(decision)
-      for (const { record } of decision.started) fullLimits.passed(record.job)
+      core.applied(decision)
+      for (const { record } of decision.started) core.fullLimits.passed(record.job)
     }
   }
 

@@ -5,42 +5,57 @@ import { aboutRun, type LocalRun } from '../run/run-table.ts'
 import type { Settler } from '../run/settle.ts'
 
 /**
- * Every beat compares the runs that the store says this instance holds with the runs it executes. What it does not know it
- * hands back: a claim whose answer was lost must not hold a fire for ever. What the store does not know was taken away.
+ * Compares, at every heartbeat, the runs that the store says this instance holds with the runs that it executes. A run that this instance
+ * does not know is handed back: a claim whose answer was lost must not hold a fire for ever. A run that the store does not know was taken
+ * away.
  */
-export function reconciler(core: Core, settler: Settler): (held: readonly HeldRun[], sentAt: number) => void {
-  /** Held and unknown at the last beat. A second beat in a row makes it certain that no answer is still on its way. */
-  let doubtful = new Set<string>()
-  const cancelled = new WeakSet<LocalRun>()
+export class Reconciler {
+  readonly #core: Core
+  readonly #settler: Settler
+  /** Held and unknown at the last heartbeat. A second heartbeat in a row makes it certain that no answer is still on its way. */
+  #doubtful = new Set<string>()
+  readonly #cancelled = new WeakSet<LocalRun>()
 
-  const cancel = (run: LocalRun, held: HeldRun): void => {
-    if (held.cancel === null || cancelled.has(run)) return
-    cancelled.add(run)
-    const { reason, detail } = held.cancel
-    run.abort(reason, detail)
-    core.parts.emit({ type: 'run.cancelled', reason, ...aboutRun(run) })
+  constructor(core: Core, settler: Settler) {
+    this.#core = core
+    this.#settler = settler
   }
 
-  return (held, sentAt) => {
+  /** `held`: what the store answered to a heartbeat that was sent at `sentAt`, by the monotonic clock. */
+  reconcile(held: readonly HeldRun[], sentAt: number): void {
+    const core = this.#core
     const unknown = new Set<string>()
     for (const run of held) {
       const local = core.runs.find(run.schedule, run.token)
-      if (local !== undefined) cancel(local, run)
+      if (local !== undefined) this.#cancel(local, run)
       else if (!core.claiming.has(run.claim)) unknown.add(`${run.token} ${run.schedule}`)
     }
     for (const { schedule, token } of held) {
-      if (!unknown.has(`${token} ${schedule}`) || !doubtful.has(`${token} ${schedule}`)) continue
+      if (!unknown.has(`${token} ${schedule}`) || !this.#doubtful.has(`${token} ${schedule}`)) continue
       const nothing = { error: null, result: null, retryable: false }
-      // Resolves always; if the run is gone by then, so much the better.
-      void settler.add(schedule, { token, ending: ending('handed-back'), ...nothing, handBack: 'not-started' })
+      // Not awaited: it never rejects, and a run that is gone by then needs nothing.
+      void this.#settler.add(schedule, { token, ending: ending('handed-back'), ...nothing, handBack: 'not-started' })
     }
-    doubtful = unknown
+    this.#doubtful = unknown
+    this.#fenceUnheld(held, sentAt)
+  }
+
+  #fenceUnheld(held: readonly HeldRun[], sentAt: number): void {
+    const { fleet, runs } = this.#core
     const tokens = new Set(held.map(({ schedule, token }) => `${token} ${schedule}`))
-    for (const run of core.runs.all()) {
+    for (const run of runs.all()) {
       const { schedule, token } = run.started.record
-      // What began after the question was asked is not in the answer.
-      const isAsked = run.instance === core.fleet.instance && !run.settling && run.begunAt < sentAt
+      // A run that began after the heartbeat was sent is not in the answer.
+      const isAsked = run.instance === fleet.instance && !run.settling && run.begunAt < sentAt
       if (isAsked && !tokens.has(`${token} ${schedule}`)) run.abort('fenced', null)
     }
+  }
+
+  #cancel(run: LocalRun, held: HeldRun): void {
+    if (held.cancel === null || this.#cancelled.has(run)) return
+    this.#cancelled.add(run)
+    const { reason, detail } = held.cancel
+    run.abort(reason, detail)
+    this.#core.parts.emit({ type: 'run.cancelled', reason, ...aboutRun(run) })
   }
 }

@@ -16,64 +16,81 @@ import { callStore } from '../store-calls.ts'
 import { holdersOf, knownFires, knownStates } from './known-fires.ts'
 import { fireText } from './recent-changes.ts'
 
-/** What came of it, over however many tries. */
+/** What a restore found, over all its tries. */
 interface Found {
   readonly restored: Map<string, FireKey>
   readonly doubtful: Map<string, FireKey>
 }
 
 const BATCH = 100
-/** Questions at a time. */
+/** How many schedules are compared at the same time. */
 const LANES = 16
-/** Between two looks at who is back. */
+/** Pause between two looks at which peers are back. */
 const PEERS_MS = 250
-/** More runs of one fire than policies allow. */
+/** Runs of one fire that are read: more than policies allow. */
 const RUNS = 200
 
-/**
- * After the epoch has moved: compare what is known here with what the store has, write again what is missing, and only then go
- * on claiming. Begins when called; one at a time. Never rejects.
- */
-export function restorer(
-  core: Core,
-  member: Pick<Heartbeat, 'renew' | 'announce'>,
-  deploys: Pick<Deployer, 'forget'>,
-): () => void {
-  let isWorking = false
+/** Compares what this instance knows with what the store has, after the epoch has moved, and writes again what is missing. */
+export class Restorer {
+  readonly #core: Core
+  readonly #member: Pick<Heartbeat, 'renew' | 'announce'>
+  readonly #deploys: Pick<Deployer, 'forget'>
+  #isWorking = false
 
-  const work = async (): Promise<void> => {
+  constructor(core: Core, member: Pick<Heartbeat, 'renew' | 'announce'>, deploys: Pick<Deployer, 'forget'>) {
+    this.#core = core
+    this.#member = member
+    this.#deploys = deploys
+  }
+
+  /** Restores, and only then lets this instance go on claiming. One restore runs at a time. Never throws. */
+  begin(): void {
+    const core = this.#core
+    if (this.#isWorking) return
+    this.#isWorking = true
+    // If the epoch moves again while this restore ends, another one follows.
+    void this.#work().finally(() => {
+      this.#isWorking = false
+      if (!core.epochs.isSettled() && !core.stopped.aborted) core.restore()
+    })
+  }
+
+  async #work(): Promise<void> {
+    const core = this.#core
     const found: Found = { restored: new Map(), doubtful: new Map() }
     const isIncomplete = core.recent.isCut()
     const oldest = core.recent.hasForgotten() ? core.recent.all()[0] : undefined
     const peers = core.fleet.peers.map(({ id }) => id)
     const patientUntil = core.parts.clock.mono() + core.settings.leaseMs
-    await untilDone(core, 'restore', () => settleIn(found, () => awaitPeers(core, peers, patientUntil)))
+    await untilDone(core, 'restore', () => this.#settleIn(found, () => awaitPeers(core, peers, patientUntil)))
     if (core.stopped.aborted) return
     await untilDone(core, 'restore (steps)', () => beginAgain(core))
-    // Declarations may be among what was lost.
-    deploys.forget()
+    // The store may have lost declarations.
+    this.#deploys.forget()
     core.keepAlarm.ring()
-    await untilDone(core, 'restore (beat)', () => member.renew())
+    await untilDone(core, 'restore (beat)', () => this.#member.renew())
     if (core.stopped.aborted) return
-    // What was forgotten here may have been lost there, if even the oldest that is remembered was.
+    // If the store has lost even the oldest fire that is remembered here, it may also have lost what is no longer remembered.
     const incomplete = isIncomplete || (oldest !== undefined && found.restored.has(fireText(oldest.fire)))
-    tell(found, incomplete)
+    this.#report(found, incomplete)
     core.epochs.allowClaims()
     core.claimAlarm.ring()
   }
 
-  const settleIn = async (found: Found, othersAreBack: () => Promise<void>): Promise<void> => {
+  async #settleIn(found: Found, othersAreBack: () => Promise<void>): Promise<void> {
+    const core = this.#core
     while (!core.epochs.isSettled()) {
       const epoch = core.epochs.latest!
-      // Whose joining was lost must be known before its runs are: nobody would miss them.
-      await member.announce()
+      // The store must know this instance before it has its runs again: otherwise no peer would recover them.
+      await this.#member.announce()
       await restoreAll(core, epoch, found)
       await othersAreBack()
       if (core.epochs.latest === epoch) core.epochs.settle(epoch)
     }
   }
 
-  const tell = ({ restored, doubtful }: Found, incomplete: boolean): void => {
+  #report({ restored, doubtful }: Found, incomplete: boolean): void {
+    const core = this.#core
     const epoch = core.epochs.settled!
     const lost = core.fleet.lostIn === epoch
     if (!lost && restored.size === 0 && doubtful.size === 0) return
@@ -86,19 +103,9 @@ export function restorer(
       incomplete,
     })
   }
-
-  return () => {
-    if (isWorking) return
-    isWorking = true
-    // Whatever moves while it ends is done in another go.
-    void work().finally(() => {
-      isWorking = false
-      if (!core.epochs.isSettled() && !core.stopped.aborted) core.restore()
-    })
-  }
 }
 
-/** Those whose joining the store has forgotten are not waited for by the store. They are known here, and may know more. */
+/** The store does not wait for peers whose joining it has forgotten. This instance knows them, and they may know of more fires. */
 async function awaitPeers(core: Core, peers: readonly string[], patientUntil: number): Promise<void> {
   const { clock, store } = core.parts
   while (!core.stopped.aborted && clock.mono() < patientUntil) {
@@ -120,7 +127,7 @@ async function restoreAll(core: Core, epoch: number, found: Found): Promise<void
   }
 }
 
-/** Read, compare, write; and once more for those that somebody else changed in between. */
+/** Reads, compares and writes; and once more for schedules that a peer changed in between. */
 async function restoreSchedules(
   core: Core,
   epoch: number,
@@ -159,19 +166,19 @@ async function restoreSchedules(
 }
 
 /**
- * A schedule that was first made in the moment that was lost. Only what has no instants of its own: a lock, a term, a key, a slot.
- * Its holder lives, and must have what to write its run to; all others are declared again by whoever has them in its code.
+ * A schedule that was first made in the time that the store lost. Only schedules without due times of their own: of a lock, a term, a
+ * key, a slot. Their holder is live and needs the schedule to write its run to; all others are declared again by the code that has them.
  */
 function makeAgain(core: Core, id: string, context: Context): Decision | null {
   const known = knownStates(core).get(id)
   if (known === undefined || known.definition.trigger !== null || known.retiredAt !== null) return null
   const { definition, source } = known
   const made = define(null, id, { definition, source }, context)
-  // It was told when it was made.
+  // Its events were emitted when it was first made.
   return made === null || isRefusal(made) ? null : { ...made, events: [] }
 }
 
-/** Those of which the store does not have all that is known, with what it has. */
+/** Fires of which the store does not have all that is known here, with what it has. */
 async function missingOf(
   core: Core,
   state: ScheduleState | undefined,
@@ -207,7 +214,7 @@ async function write(core: Core, restorations: ReadonlyMap<string, Restoration>,
   const again = new Set(await applyDecisions(core, 'restore', decisions, { wake: true }, done))
   for (const [id, { restored, doubtful }] of restorations) {
     if (again.has(id)) continue
-    // A fire of the same name was made meanwhile: the two can't both be on record.
+    // A fire with the same key was made meanwhile: the two can't both be on record.
     const isRefused = done.get(id)?.kind === 'refused'
     for (const fire of doubtful) doubt(core, found, fire)
     for (const fire of restored) {
@@ -218,7 +225,7 @@ async function write(core: Core, restorations: ReadonlyMap<string, Restoration>,
   return [...again]
 }
 
-/** It may run twice: where it still runs here, it should not. */
+/** The fire may run twice: if it still runs here, abort it. */
 function doubt(core: Core, found: Found, { fire, token }: KnownFire): void {
   core.runs.find(fire.schedule, token)?.abort('fenced', null)
   core.recent.forget(fire)
