@@ -33,9 +33,11 @@ export function recordPage(
   { view, order, limit }: RecordQuery,
 ): Page<ListedRecord> {
   const placed = (record: ListedRecord, key: number) => ({ record, key, ...placeOf(record, view) })
-  const ended = answer.lines.map((row) => placed(lineRecordOf(row), row.key))
+  // Notes belong to runs.
+  const notesOf = ({ notes }: LineRow | OpenRow): RunNotes | null => (view === 'runs' ? notes : null)
+  const ended = answer.lines.map((row) => placed(listLine(lineOf(row), notesOf(row)), row.key))
   const open = openIn(answer, states).map(({ row, state, fire }) =>
-    placed(listOpenFire(state, fire, row.notes), row.key),
+    placed(listOpenFire(state, fire, notesOf(row)), row.key),
   )
   const sign = order === 'earliest' ? 1 : -1
   // Schedules are in the order of their keys.
