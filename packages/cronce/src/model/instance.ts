@@ -14,6 +14,11 @@ export interface InstanceRecord {
   readonly zoneData: string
   readonly startedAt: Instant
   readonly state: InstanceState
+  /**
+   * When it left or was declared dead, by the store's clock, read while the record was locked: no claim of the instance is newer.
+   * `null`: it is not over.
+   */
+  readonly endedAt: Instant | null
   /** How many times it has renewed: what an observer compares. */
   readonly renewals: number
   readonly renewedAt: Instant

@@ -33,7 +33,7 @@ export interface Store<Tx = unknown> {
   load(ids: readonly string[], options?: InTransaction<Tx>): Promise<Loaded>
 
   /**
-   * Schedules of these jobs that want attention now, the longest waiting first: `wakeAt <= now` in own buckets, and
+   * Schedules of these jobs that want attention, the longest waiting first: `wakeAt <= now + aheadMs` in own buckets, and
    * `wakeAt <= now - patienceMs` in the others. Never scans what is not due. While claims are held, none: see `Beat.settled`.
    */
   due(query: DueQuery): Promise<Due>
@@ -202,6 +202,8 @@ export interface DueQuery {
   readonly jobs: readonly { readonly job: string; readonly buckets: string }[]
   /** Up to 9e15, more than there is time: none but one's own. */
   readonly patienceMs: number
+  /** Own schedules that become due within this time are answered as well. At most a quarter of a lease. @default 0 */
+  readonly aheadMs?: number | undefined
   readonly limit: number
 }
 
@@ -217,9 +219,17 @@ export interface Due {
   readonly othersAt: Instant | null
 }
 
+/** `leaseMs` is what its lease is renewed by, unless that was done less than a thirtieth of it ago. */
+export interface Claimant {
+  readonly instance: string
+  readonly leaseMs: number
+  /** Renew the lease whenever it was renewed last. @default false */
+  readonly renew?: boolean | undefined
+}
+
 export interface ApplyOptions<Tx> extends InTransaction<Tx> {
-  /** Who claims; `leaseMs` is what its lease is renewed by, unless that was done less than a thirtieth of it ago. */
-  readonly claimant?: { readonly instance: string; readonly leaseMs: number } | undefined
+  /** Who claims. */
+  readonly claimant?: Claimant | undefined
   /** Write only while the record of this app has this version. Otherwise every change is a conflict. */
   readonly app?: { readonly name: string; readonly version: number } | undefined
   /** Tell the others at once: for what people do, not for fires. */
@@ -249,7 +259,10 @@ export type ChangeResult =
 
 export interface Beat {
   /** As it describes itself; `state`, `running`, `clockOffsetMs` may differ from beat to beat. */
-  readonly instance: Omit<InstanceRecord, 'renewals' | 'renewedAt' | 'expired' | 'drain' | 'startedAt' | 'state'> & {
+  readonly instance: Omit<
+    InstanceRecord,
+    'renewals' | 'renewedAt' | 'expired' | 'drain' | 'startedAt' | 'state' | 'endedAt'
+  > & {
     readonly state: Exclude<InstanceState, 'dead'>
   }
   /** The first beat of this incarnation. Any other is refused for an id that the store does not have. */
