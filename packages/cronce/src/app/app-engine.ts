@@ -38,6 +38,7 @@ function settingsOf<Tx>({ resolved, around, jobs }: AppCore<Tx>): EngineSettings
     concurrency: resolved.concurrency,
     leaseMs: resolved.leaseMs,
     storeDeadlineMs: Math.min(10_000, resolved.leaseMs * 2),
+    claimAheadMs: resolved.claimAheadMs,
     patienceMs: 250,
     probeMs: 250,
     holdDownMs: resolved.holdDownMs,

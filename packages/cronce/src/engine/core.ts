@@ -3,9 +3,11 @@ import type { Context, Decision } from '../policy/decision.ts'
 import type { Loaded } from '../store/store.ts'
 import { type Alarm, alarm } from './alarm.ts'
 import { type Admission, admission } from './claim/admission.ts'
+import { leadOf } from './claim/look.ts'
 import { type FailingSchedules, failingSchedules } from './claim/failing-schedules.ts'
 import { FullLimits } from './claim/full-limits.ts'
 import { type NextLook, nextLook } from './claim/next-look.ts'
+import { PlannedStarts } from './claim/planned-starts.ts'
 import type { DeployState } from './deploy/deploy-state.ts'
 import type { FleetState } from './fleet/fleet-state.ts'
 import { type Lease, lease } from './fleet/lease.ts'
@@ -21,6 +23,9 @@ export interface OwnedState {
   readonly fleet: FleetState
   readonly deploys: DeployState
 }
+
+/** The longest part of the lease that schedules may be claimed ahead. */
+const AHEAD_LONGEST = 1 / 4
 
 /** What the loops of one engine share. */
 export class Core<Tx = unknown> {
@@ -52,10 +57,13 @@ export class Core<Tx = unknown> {
   readonly claiming = new Set<number>()
   readonly failing: FailingSchedules
   readonly fullLimits: FullLimits
+  readonly plannedStarts: PlannedStarts
   /** The last look for what is due left something: the end of a run may change that. */
   leftSome = false
   /** The wall clock has jumped: renew, and resolve when the store has answered or the lease can no longer be trusted. */
   confirm: () => Promise<void> = async () => {}
+  /** Send one heartbeat now. False: the store did not answer. */
+  renew: () => Promise<boolean> = async () => false
   /** The epoch has moved: write again what the store may have lost. */
   restore: () => void = () => {}
   /** Takes nothing new: it is about to stop. */
@@ -77,12 +85,16 @@ export class Core<Tx = unknown> {
     this.time = storeTime(clock)
     this.claimAlarm = alarm(clock)
     this.known = knownStates()
-    this.nextLook = nextLook(this.time, this.claimAlarm, settings.patienceMs)
+    this.nextLook = nextLook(this.time, this.claimAlarm, settings.patienceMs, () => leadOf(this.aheadMs()))
     this.recent = recent(clock, store.info.losesWrites)
     this.lease = lease(clock, store.info.leaseClock)
     this.admission = admission(settings.concurrency)
     this.runs = runTable()
-    this.epochs = epochs(clock, this.stopped, () => this.restore())
+    this.epochs = epochs(clock, this.stopped, () => {
+      this.time.forget()
+      this.plannedStarts.release()
+      this.restore()
+    })
     this.beatAlarm = alarm(clock)
     this.keepAlarm = alarm(clock)
     this.trustAlarm = alarm(clock)
@@ -90,6 +102,18 @@ export class Core<Tx = unknown> {
     this.deploys = deploys
     this.failing = failingSchedules(parts)
     this.fullLimits = new FullLimits(clock)
+    this.plannedStarts = new PlannedStarts(this as Core)
+  }
+
+  /**
+   * How long before their due time schedules are claimed. 0 where the store does not notice a dead process before its lease has expired: a
+   * crash would delay what was claimed by a lease. Also 0 while this instance may be taken for dead.
+   */
+  aheadMs(): number {
+    const { claimAheadMs, leaseMs } = this.settings
+    if (this.transient || !this.parts.store.info.probes || this.lease.doubted() || this.lease.jumped()) return 0
+    const { trustMs } = this.lease.left()
+    return Math.min(claimAheadMs, leaseMs * AHEAD_LONGEST, trustMs)
   }
 
   /** Ends the loops. */
@@ -121,6 +145,8 @@ export class Core<Tx = unknown> {
   storeFailed(operation: string, error: ErrorRecord, retryInMs: number): void {
     this.#isFailing = true
     this.#failedAt = this.parts.clock.mono()
+    // The next answer may come from another server.
+    this.time.forget()
     this.parts.emit({ type: 'store.failed', operation, error, retryInMs })
   }
 

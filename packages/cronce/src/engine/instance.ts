@@ -72,6 +72,7 @@ export class Instance<Tx = unknown> {
       this.#housekeeper.observe()
     })
     this.#core.confirm = () => this.#heartbeat.confirm()
+    this.#core.renew = () => this.#heartbeat.tryRenew()
     const restorer = new Restorer(core, this.#heartbeat, this.#deploys)
     this.#core.restore = () => restorer.begin()
     this.#wakeUps = new WakeUps(core)
@@ -87,7 +88,7 @@ export class Instance<Tx = unknown> {
     const claim = await this.#decider.claim(look)
     // Written by compare-and-set, and started: claim/claims.ts, claim/send-claim.ts, store.apply.
     const results = await this.#claims.send(claim, look)
-    return this.#looks.end(look, results)
+    return this.#looks.end(look, results, claim.left)
   }
 
   /** A run, from its applied claim to its acknowledged settlement. Never rejects. */
@@ -138,6 +139,7 @@ export class Instance<Tx = unknown> {
   async stop(options: StopOptions): Promise<void> {
     const core = this.#core
     core.stopping = true
+    core.plannedStarts.release()
     // A leader has nothing to finish: the sooner it steps down, the sooner there is another.
     for (const run of core.runs.all()) if (run.exclusive === 'term') run.abort('stopping', null)
     this.#wakeUps.endWaits()
@@ -184,6 +186,7 @@ export class Instance<Tx = unknown> {
   async #drain({ drainMs, graceMs }: StopOptions): Promise<void> {
     const core = this.#core
     core.stopping = true
+    core.plannedStarts.release()
     core.beatAlarm.ring()
     // What is being claimed will be ours, and must be handed back before this instance leaves.
     await this.#within(core.settings.storeDeadlineMs * 2, this.#claims.answered())

@@ -29,6 +29,7 @@ export type SyncPoint =
   | 'claim:sent'
   | 'claim:answered'
   | 'run:starting'
+  | 'run:due'
   | 'run:returned'
   | 'settle:sent'
   | 'settle:answered'
@@ -91,6 +92,8 @@ export interface EngineSettings {
   readonly leaseMs: number
   /** Longest wait for an answer of the store. */
   readonly storeDeadlineMs: number
+  /** How long before its due time a schedule may be claimed. 0: never before. */
+  readonly claimAheadMs: number
   /** How long the preferred instance of a schedule goes first. */
   readonly patienceMs: number
   /** Between two looks at whether the processes of others still live, where the store can tell. */

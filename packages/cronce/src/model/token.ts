@@ -12,6 +12,11 @@ export function makeToken(epoch: number, counter: number): string {
   return String((BigInt(epoch) << COUNTER_BITS) | BigInt(counter))
 }
 
+/** The upper part. */
+export function epochOf(token: string): number {
+  return Number(BigInt(token) >> COUNTER_BITS)
+}
+
 /** The lower part. */
 export function counterOf(token: string): number {
   return Number(BigInt(token) & ((1n << COUNTER_BITS) - 1n))

@@ -11,6 +11,8 @@ export interface Context {
   readonly now: Instant
   /** Where `now` was not asked for but counted: whatever is decided is not to be written before the store's clock shows it. */
   readonly notBefore?: Instant
+  /** When the instance died whose runs are recovered. Its runs that were to start later have not started. */
+  readonly diedAt?: Instant
   /** The store's epoch when the state was read. */
   readonly epoch: number
   /** Version of this process's time zone data. */
@@ -52,6 +54,8 @@ export interface StartedRun {
   readonly previous: Last
   /** Its instances died before: it runs alone. */
   readonly suspect: boolean
+  /** It was claimed before it is due, and starts at `record.startedAt`. */
+  readonly isAhead?: true
 }
 
 /** The run is not the fire's current one: what it wants is refused, and nothing changes. */

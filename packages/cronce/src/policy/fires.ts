@@ -127,7 +127,9 @@ export function endRun(
   const record = runRecordOf(draft, fire)
   const { token, instance, startedAt, cause, cancel } = fire.run
   const run = { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result }
-  append(draft, { ...ended(draft, recordOf(draft, fire), end), isFinal: false, run })
+  const line = ended(draft, recordOf(draft, fire), end)
+  // A run that was claimed ahead may be removed before its start.
+  append(draft, { ...line, endedAt: Math.max(now, startedAt), isFinal: false, run })
   draft.events.push({
     type: 'run.ended',
     schedule: record.schedule,
@@ -155,7 +157,8 @@ export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelReque
     endFire(draft, fire, end)
     return
   }
-  const revokeAt = now + policyOfFire(draft, fire).timeout.graceMs
+  // A run that was claimed ahead is revoked after its start at the earliest: only its holder knows that it has not started.
+  const revokeAt = Math.max(now, fire.run.startedAt) + policyOfFire(draft, fire).timeout.graceMs
   const cancel = { at: now, reason: why.reason, detail: why.detail, revokeAt }
   const changed = { ...fire, run: { ...fire.run, cancel } }
   changeFire(draft, fire, changed)

@@ -62,6 +62,8 @@ export interface Member extends Process {
   readonly name: string
   readonly app: App
   readonly link: Link
+  /** Peers take the process for gone, although it lives. It is not told. */
+  isSessionLost: boolean
   /** Do this when the engine gets there, this often: hold it (a promise), or crash it. */
   at(point: SyncPoint, happen: () => Promise<void> | void, times?: number): void
 }
@@ -90,6 +92,8 @@ export interface Handled {
 
 export interface FleetOptions {
   readonly seed?: number
+  /** The store notices processes that are gone, and members claim ahead. */
+  readonly probes?: boolean
   /** The store may go back in time. */
   readonly losesWrites?: boolean
   /** Between sending and applying, and between applying and the answer, for all calls. */
@@ -101,7 +105,12 @@ export const NEW_YEAR = Date.UTC(2027, 0, 1)
 
 const OPENING = { namespace: 'default', adopt: false, production: false, warn: () => {} }
 
-export async function createFleet({ seed = 1, losesWrites = false, latency }: FleetOptions = {}): Promise<Fleet> {
+export async function createFleet({
+  seed = 1,
+  probes = false,
+  losesWrites = false,
+  latency,
+}: FleetOptions = {}): Promise<Fleet> {
   const world = createWorld()
   let stepped = 0
   const storeNow = (): number => NEW_YEAR + Math.floor(world.now()) + stepped
@@ -118,6 +127,11 @@ export async function createFleet({ seed = 1, losesWrites = false, latency }: Fl
     store: surround(operatorSource, { ...around, random: operatorIds, newId: idsFrom('op', operatorIds) }),
   })
 
+  /** Its process has crashed, or its session was lost. */
+  const isGone = (instance: string): boolean => {
+    const member = members.find(({ name }) => instance.startsWith(`${name}.`))
+    return member !== undefined && (member.state === 'crashed' || member.isSessionLost)
+  }
   const make = (declare: Declare, options: MemberOptions): Member => {
     const number = members.length + 1
     const { cloneOf, skewMs, rate, settings = {}, zoneData = '2027a', ...others } = options
@@ -126,6 +140,7 @@ export async function createFleet({ seed = 1, losesWrites = false, latency }: Fl
     const random = seededRandom(seed * 1_000 + born)
     const process = createProcess(world, NEW_YEAR, { skewMs, rate })
     const link = createLink(world, process)
+    if (probes) link.probe = (instances) => instances.filter(isGone)
     if (latency !== undefined) link.disturb(() => ({ kind: 'slow', ...latency(random) }))
     const points = new Map<SyncPoint, { happen: () => Promise<void> | void; left: number }>()
     const sync = async (point: SyncPoint): Promise<void> => {
@@ -148,7 +163,7 @@ export async function createFleet({ seed = 1, losesWrites = false, latency }: Fl
       }),
     })
     const member: Member = Object.assign(process as Member, {
-      ...{ name, app, link },
+      ...{ name, app, link, isSessionLost: false },
       at: (point: SyncPoint, happen: () => Promise<void> | void, times = 1) =>
         void points.set(point, { happen, left: times }),
     })

@@ -38,6 +38,8 @@ export interface Link {
   deaf: boolean
   /** What tells the others that this process lives is lost, and it is told so. */
   doubt(): void
+  /** Answers which of these instances seem to be gone, if the store can tell. */
+  probe: ((instances: readonly string[]) => readonly string[]) | null
   /** Calls so far that reached the network, by name. */
   readonly calls: ReadonlyMap<StoreCall['name'], number>
 }
@@ -82,6 +84,7 @@ export function createLink(world: World, process: Process): Link {
   const link: Link = {
     calls,
     deaf: false,
+    probe: null,
     doubt() {
       for (const listener of listeners) process.deliver(() => listener('doubt'))
     },
@@ -134,7 +137,7 @@ function wrap<Tx>(
       send({ name, args }, () => method(...args))
   return {
     get info() {
-      return inner.info
+      return link.probe === null ? inner.info : { ...inner.info, probes: true }
     },
     load: through('load', inner.load),
     due: through('due', inner.due),
@@ -166,7 +169,7 @@ function wrap<Tx>(
         stop()
       }
     },
-    probe: through('probe', inner.probe),
+    probe: through('probe', async (instances) => link.probe?.(instances) ?? []),
     close: through('close', inner.close),
   }
 }

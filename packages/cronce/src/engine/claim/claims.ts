@@ -4,7 +4,7 @@ import type { Core } from '../core.ts'
 import type { Claim, DueDecider } from './decide-due.ts'
 import { BATCH } from './look.ts'
 import type { Look } from './looks.ts'
-import { sendClaim } from './send-claim.ts'
+import { isAhead, sendClaim } from './send-claim.ts'
 
 /** Schedules in one write, so that the first runs start while the last ones are still being claimed. */
 const PART = 125
@@ -39,8 +39,8 @@ export class Claims {
     { due, isBehind }: Pick<Look, 'due' | 'isBehind'>,
   ): Promise<readonly ChangeResult[]> {
     if (decisions.length === 0) return []
-    // With a backlog, throughput counts: fewer, larger writes cost the store less.
-    const most = isBehind ? BATCH : PART
+    // With a backlog, throughput counts, and what is claimed ahead has time: fewer, larger writes cost the store less.
+    const most = isBehind || decisions.every(isAhead) ? BATCH : PART
     this.#core.claiming.add(number)
     try {
       const parts = Array.from({ length: Math.ceil(decisions.length / most) }, (_, index) =>

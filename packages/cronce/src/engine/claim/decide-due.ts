@@ -1,11 +1,11 @@
 import type { FireRecord } from '../../model/record.ts'
-import type { OpenFire, ScheduleState } from '../../model/schedule.ts'
+import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { canMaterialise } from '../../policy/bounds.ts'
 import type { Claimant, Context, Decision } from '../../policy/decision.ts'
 import { advance } from '../../policy/plan/advance.ts'
 import { nextBackfillStretch } from '../../policy/plan/backfill.ts'
 import { mayPlan, moveZone } from '../../policy/plan/move-zone.ts'
-import { advancePlain } from '../../policy/plan/plain-fire.ts'
+import { advancePlain, claimAhead } from '../../policy/plan/plain-fire.ts'
 import { listFires } from '../../store/list-views.ts'
 import type { ChangeResult, Due } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -18,12 +18,20 @@ import { isOnlyPostponed } from './postponed.ts'
 const DECIDING_MS = 50
 const EXISTING_LIMIT = 1_000
 const NOTHING: readonly FireRecord[] = []
-const NO_CLAIM: Claim = { number: 0, decisions: [] }
+const NOTHING_LEFT: LeftForLater = { count: 0, at: null }
+const NO_CLAIM: Claim = { number: 0, decisions: [], left: NOTHING_LEFT }
 
 /** Decisions that are written with one number, by which this instance finds them after a lost answer. */
 export interface Claim {
   readonly number: number
   readonly decisions: readonly Decision[]
+  readonly left: LeftForLater
+}
+
+/** Schedules that are not due yet and can't be claimed before, and when the first of them is due. */
+export interface LeftForLater {
+  readonly count: number
+  readonly at: Instant | null
 }
 
 /** Decides about schedules that are due, and remembers the records that were in the way of earlier decisions. */
@@ -44,10 +52,17 @@ export class DueDecider {
     const context = core.context(due)
     let left = room
     let idle = core.runs.working === 0
+    const later: Instant[] = []
     const decisions = await this.#each(due, Number.POSITIVE_INFINITY, async (state) => {
       if (left === 0) return 'stop'
       if (!hasJobOf(core, state)) return null
       const claimant = { instance: core.fleet.instance, claim: number, room: left, idle }
+      if (state.wakeAt !== null && state.wakeAt > due.now) {
+        const ahead = core.failing.try(state, () => decideAhead(state, context, claimant))
+        if (ahead === null) later.push(state.wakeAt)
+        else left--
+        return ahead
+      }
       const existing = await this.#existingOf(state)
       const decision = core.failing.try(state, () => decideOn(state, context, claimant, existing))
       if (decision === null || (!idle && isOnlyPostponed(state, decision))) return null
@@ -57,7 +72,7 @@ export class DueDecider {
       if (decision.started.some(({ suspect }) => suspect)) left = 0
       return decision
     })
-    return { number, decisions }
+    return { number, decisions, left: later.length === 0 ? NOTHING_LEFT : { count: later.length, at: Math.min(...later) } }
   }
 
   /** Plans these schedules without starting a run. True: at least one has changed. */
@@ -124,6 +139,11 @@ export class DueDecider {
     )
     return [...page.items, ...found]
   }
+}
+
+/** A run that is claimed ahead does not make this instance busy: it has not started. */
+function decideAhead(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
+  return moveZone(state, context) === null ? claimAhead(state, context, claimant) : null
 }
 
 function decideOn(

@@ -145,6 +145,14 @@ export interface Upcoming {
   readonly limitInMs: number
 }
 
+/** Longest time from the look at a schedule to its due time: what the answer to a claim may take, and less than the grace of a peer that is taken for dead. */
+const LEAD_MS = 220
+
+/** How long before a schedule is due this instance looks at it, if it may be claimed this long ahead. */
+export function leadOf(aheadMs: number): number {
+  return Math.min(LEAD_MS, aheadMs / 2)
+}
+
 /** How long there is nothing to look for. */
 export function restMs({ ownInMs, peersInMs, sweepInMs, limitInMs }: Upcoming): number {
   const own = ownInMs ?? LONG_MS

@@ -5,7 +5,7 @@ import { leaseHolds } from '../fleet/trust.ts'
 import { callStore } from '../store-calls.ts'
 import { BacklogPlanner } from './backlog.ts'
 import { dealer } from './buckets.ts'
-import { type DueDecider, wasDue } from './decide-due.ts'
+import { type DueDecider, type LeftForLater, wasDue } from './decide-due.ts'
 import {
   afterAnswer,
   afterClaim,
@@ -13,6 +13,7 @@ import {
   FIRST_LOOK,
   FRUITLESS_LONGEST_MS,
   LONG_MS,
+  leadOf,
   pauseMs,
   restMs,
   type Scope,
@@ -32,7 +33,7 @@ export interface Look {
   readonly room: number
   /** More own schedules are due than are in the answer. */
   readonly isBehind: boolean
-  readonly end: (results: readonly ChangeResult[]) => number
+  readonly end: (results: readonly ChangeResult[], left: LeftForLater) => number
   readonly jobs: DueQuery['jobs']
   readonly patienceMs: number
 }
@@ -71,9 +72,13 @@ export class Looks {
   }
 
   /** How long there is nothing more to do, 0 if there may be more. Throws when the store does. */
-  async end({ end, room, jobs, patienceMs }: Look, results: readonly ChangeResult[]): Promise<number> {
+  async end(
+    { end, room, jobs, patienceMs }: Look,
+    results: readonly ChangeResult[],
+    left: LeftForLater,
+  ): Promise<number> {
     const core = this.#core
-    const ms = end(results)
+    const ms = end(results, left)
     const waitMs = mayStart(core) ? await this.#backlog.plan(ms, room, jobs) : ms
     return core.nextLook.end(waitMs, patienceMs)
   }
@@ -100,15 +105,16 @@ export class Looks {
       return this.#nothing(asked, () => (isLast ? LONG_MS : toNextMs()))
     }
     const isAll = found.schedules.length < scope.limit
-    const end = (results: readonly ChangeResult[]): number => {
-      const counts = { found: due.schedules.length, isComplete: isAll && core.failedAt() < sentAt }
+    const end = (results: readonly ChangeResult[], left: LeftForLater): number => {
+      const counts = { found: due.schedules.length - left.count, isComplete: isAll && core.failedAt() < sentAt }
       const after = afterClaim(this.#memory, { ...counts, ...countResults(results) })
       this.#memory = after.memory
       if (after.next === 'again') return 0
-      if (after.next === 'pause') return pauseMs(after.memory, this.#restMs(due))
+      const laterMs = left.at === null ? LONG_MS : core.time.until(left.at)
+      if (after.next === 'pause') return Math.min(laterMs, pauseMs(after.memory, this.#restMs(due)))
       // All that was due is claimed, so the store need not be asked for what is next.
       core.leftSome = false
-      return toNextMs()
+      return Math.min(laterMs, toNextMs())
     }
     return { ...asked, due, isBehind, end }
   }
@@ -121,7 +127,9 @@ export class Looks {
   /** `null`: the store's epoch has moved, so nothing is claimed now. */
   async #find({ patienceMs, limit }: Scope, jobs: DueQuery['jobs'], sentAt: number): Promise<Due | null> {
     const core = this.#core
-    const found = await callStore(core, 'due', () => core.parts.store.due({ jobs, patienceMs, limit }))
+    const found = await callStore(core, 'due', () =>
+      core.parts.store.due({ jobs, patienceMs, aheadMs: core.aheadMs(), limit }),
+    )
     core.time.observe(found.now, sentAt)
     return core.epochs.observe(found.epoch) ? found : null
   }
@@ -129,7 +137,7 @@ export class Looks {
   #restMs({ mineAt, othersAt }: Due, lookedAt = this.#memory.lookedAt): number {
     const { time, settings, fullLimits, parts } = this.#core
     return restMs({
-      ownInMs: mineAt === null ? null : time.until(mineAt),
+      ownInMs: mineAt === null ? null : time.until(mineAt - leadOf(this.#core.aheadMs())),
       peersInMs: othersAt === null ? null : time.until(othersAt + settings.patienceMs),
       sweepInMs: lookedAt + spacingMs(this.#core) - parts.clock.mono(),
       limitInMs: fullLimits.untilNextMs(),

@@ -18,7 +18,7 @@ export interface NextLook {
   deal(dealt: readonly { readonly job: string; readonly buckets: string }[]): void
 }
 
-export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number): NextLook {
+export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number, leadMs: () => number): NextLook {
   let masks = new Map<string, string>()
   let isLooking = false
   /** By the store's clock, when the loop looks next. */
@@ -36,7 +36,7 @@ export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number): Nex
     },
     end(ms, otherMs) {
       isLooking = false
-      const wait = Math.min(ms, untilFinite(time, mineAt), untilFinite(time, othersAt + otherMs))
+      const wait = Math.min(ms, untilFinite(time, mineAt - leadMs()), untilFinite(time, othersAt + otherMs))
       awaited = Math.min(mineAt, time.estimate() + wait)
       return wait
     },
@@ -46,7 +46,7 @@ export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number): Nex
       if (isLooking) {
         if (isMine(state)) mineAt = Math.min(mineAt, wakeAt)
         else othersAt = Math.min(othersAt, wakeAt)
-      } else if (wakeAt < awaited && (isMine(state) || wakeAt + patienceMs < awaited)) alarm.ring()
+      } else if (isMine(state) ? wakeAt - leadMs() < awaited : wakeAt + patienceMs < awaited) alarm.ring()
     },
     deal(dealt) {
       masks = new Map(dealt.map(({ job, buckets }) => [job, buckets]))

@@ -11,7 +11,8 @@ export async function sendClaim(
   claim: number,
 ): Promise<readonly ChangeResult[]> {
   const { leaseMs } = core.settings
-  const claimant = { instance: core.fleet.instance, leaseMs }
+  // A renewal keeps peers from declaring this instance dead before the runs start that are claimed ahead.
+  const claimant = { instance: core.fleet.instance, leaseMs, renew: decisions.some(isAhead) }
   const changes = decisions.map(({ change }) => change)
   // The instance that runs what is to be replaced would hear of it with its next heartbeat, and the new fire waits for that.
   const wake = changes.some(({ state }) => state?.open.some(({ run }) => run !== null && run.cancel !== null))
@@ -22,12 +23,16 @@ export async function sendClaim(
     await core.parts.sync('claim:answered')
     core.storeAnswered()
     core.time.observe(applied.now, sent.mono)
-    if (applied.renewed && claimant.instance === core.fleet.instance) core.lease.renewed(sent, leaseMs)
+    if (applied.renewed && claimant.instance === core.fleet.instance) core.lease.renewed(sent, leaseMs, applied.now)
     return applied.results
   } catch (error) {
     core.storeFailed('claim', describeError(error), 0)
     return findClaimed(core, decisions, claimant.instance, claim)
   }
+}
+
+export function isAhead({ started }: Decision): boolean {
+  return started[0]?.isAhead === true
 }
 
 /**

@@ -108,6 +108,17 @@ export class Heartbeat {
     return this.#send(stateOf(this.#core), false)
   }
 
+  /** Sends one heartbeat now. False: the store did not answer. Never rejects. */
+  async tryRenew(): Promise<boolean> {
+    try {
+      await this.renew()
+      return true
+    } catch (error) {
+      this.#core.storeFailed('beat', describeError(error), SHORTEST_MS)
+      return false
+    }
+  }
+
   /** As `renew`, for a store that may have forgotten this instance: joins once more, which also wakes the peers. */
   announce(): Promise<void> {
     return this.#send(stateOf(this.#core), true)
@@ -122,6 +133,7 @@ export class Heartbeat {
   doubt(): void {
     const core = this.#core
     core.lease.doubt()
+    core.time.forget()
     core.trustAlarm.ring()
     // Not by the loop: it may be waiting for the answer to an earlier heartbeat, which proves nothing any more.
     void this.#send(stateOf(core), false).catch((error) => {
@@ -213,7 +225,7 @@ export class Heartbeat {
     const wasInTime = core.lease.trusted() && sent.mono - this.#renewedAt < leaseMs
     this.#renewedAt = sent.mono
     this.#aliveIn = answer.epoch
-    core.lease.renewed(sent, leaseMs)
+    core.lease.renewed(sent, leaseMs, answer.now)
     core.lease.confirmed(sent)
     const hadCapacity = core.admission.capacity()
     if (wasInTime) core.admission.renewedInTime()

@@ -1,10 +1,16 @@
 import type { Clock } from '../../clock.ts'
+import type { Instant } from '../../model/schedule.ts'
 import type { LeaseClock } from '../../store/store.ts'
 
 /** How long this process may trust that the store still honours its lease. */
 export interface Lease {
-  /** The store granted a renewal for `leaseMs` that was requested at these times. */
-  renewed(sent: LeaseTimes, leaseMs: number): void
+  /** The store granted a renewal for `leaseMs` that was requested at these times. `now`: the store's clock in its answer. */
+  renewed(sent: LeaseTimes, leaseMs: number, now: Instant): void
+  /**
+   * Whether no peer can have declared this instance dead before the store's clock reached `startAt`. Either a renewal was answered at or
+   * after that time, or one was requested so recently that a peer, which must see no renewal for the grace, can't have done so yet.
+   */
+  holdsUntil(startAt: Instant): boolean
   /** Check this right before anything starts or commits: after a blocked event loop, timers run too late. */
   trusted(): boolean
   /** How long it is trusted from now on. */
@@ -53,6 +59,9 @@ const MARGIN = 1 / 15
 /** How long a process that seems to be gone may still renew before it is declared dead; and how long it trusts itself meanwhile. */
 export const GRACE_MS = 300
 
+/** How old a renewal may be that keeps peers from declaring this instance dead: the grace, less what the start of a handler takes. */
+const FRESH_MS = GRACE_MS - 30
+
 /** The part of the margin that is left to child processes for ending. The rest is for those that end a little late. */
 const SPARE = 1 / 2
 
@@ -68,6 +77,9 @@ const JUMP = MARGIN / 2
 export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
   const now = clock[expiresBy]
   let until = Number.NEGATIVE_INFINITY
+  let renewedAt = Number.NEGATIVE_INFINITY
+  /** The store's clock, in the last answer that granted a renewal. */
+  let renewedNow = Number.NEGATIVE_INFINITY
   let doubtedAt = Number.NEGATIVE_INFINITY
   let graceUntil = Number.POSITIVE_INFINITY
   let spareMs = 0
@@ -80,7 +92,9 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
     for (const tell of listeners) tell()
   }
   return {
-    renewed(sent, leaseMs) {
+    renewed(sent, leaseMs, storeNow) {
+      renewedAt = Math.max(renewedAt, sent.at)
+      renewedNow = storeNow
       // Counted from before the request left, not from when the answer came. The store started its own clock somewhere
       // inside that round trip, so this deadline can only be early.
       const trustMs = leaseMs * (1 - MARGIN)
@@ -90,6 +104,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
       jumpMs = leaseMs * JUMP
       changed()
     },
+    holdsUntil: (startAt) => now() - renewedAt < FRESH_MS || renewedNow >= startAt,
     trusted: () => now() < Math.min(until, graceUntil),
     left() {
       const own = until - now()
@@ -125,6 +140,8 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
     },
     end() {
       until = Number.NEGATIVE_INFINITY
+      renewedAt = Number.NEGATIVE_INFINITY
+      renewedNow = Number.NEGATIVE_INFINITY
     },
   }
 }

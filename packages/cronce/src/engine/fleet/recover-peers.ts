@@ -114,6 +114,8 @@ export class PeerWatch {
   async recoverRuns(instance: string): Promise<void> {
     const core = this.#core
     const { store } = core.parts
+    const [ended] = (await callStore(core, 'recover (look)', () => store.listInstances({ ids: [instance] }))).instances
+    const diedAt = ended?.endedAt ?? null
     let before = ''
     for (let round = 0; round < ROUNDS; round++) {
       const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
@@ -125,7 +127,8 @@ export class PeerWatch {
       const tokens = new Map(items.map(({ schedule, token }) => [schedule, token]))
       await core.parts.sync('recover:sent')
       const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
-        const decision = state === null ? STALE : recover(state, tokens.get(id)!, context)
+        const known = diedAt === null ? context : { ...context, diedAt }
+        const decision = state === null ? STALE : recover(state, tokens.get(id)!, known)
         return decision === STALE ? null : decision
       }
       // Wakes the peers: this instance may have no room for what it recovers.

@@ -10,6 +10,13 @@ export interface StoreTime {
   observe(now: Instant, sentAt: number): void
   estimate(): Instant
   /**
+   * What the store's clock has reached for certain: from answers of the last second, unless the clock was set back since. `null`: no such
+   * answer is known.
+   */
+  atLeast(): number | null
+  /** The connection, the server or its epoch has changed: earlier answers prove nothing about the clock. */
+  forget(): void
+  /**
    * A time to write down for what is over by now, without asking the store: its clock does not show more than this yet,
    * and will show it when something arrives that is sent after `waitMs`. `null` where that is not certain enough.
    */
@@ -31,11 +38,13 @@ export function storeTime(clock: Clock): StoreTime {
   let uncertainty = Number.POSITIVE_INFINITY
   let observedAt = Number.NEGATIVE_INFINITY
   const bounds = offsetBounds(clock)
+  const floor = new ClockFloor()
   const estimate = (): Instant => Math.floor(clock.mono() + offset)
   return {
     observe(now, sentAt) {
       const receivedAt = clock.mono()
       bounds.observe(now, sentAt, receivedAt)
+      floor.observe(now, sentAt, receivedAt)
       const roundTrip = receivedAt - sentAt
       const seen = now - (sentAt + receivedAt) / 2
       // A store's clock that stepped is seen at once: no round trip explains a difference larger than itself.
@@ -46,6 +55,8 @@ export function storeTime(clock: Clock): StoreTime {
       observedAt = receivedAt
     },
     estimate,
+    atLeast: () => floor.at(clock.mono()),
+    forget: () => floor.forget(),
     stamp: bounds.stamp,
     until: (instant) => Math.max(0, instant - (clock.mono() + offset)),
     wallOffsetMs() {
@@ -54,6 +65,37 @@ export function storeTime(clock: Clock): StoreTime {
       const certain = Math.max(0, Math.abs(measured) - uncertainty / 2 - 1)
       return Math.sign(measured) * Math.round(certain) || 0
     },
+  }
+}
+
+/** An answer that is older than this proves nothing about what the store's clock has reached. */
+const FLOOR_MS = 1_000
+
+/**
+ * A lower bound of the store's clock. The store read its clock before its answer arrived, so the clock has gone on by at least the time
+ * since then, less what clocks differ in speed.
+ */
+class ClockFloor {
+  /** Offsets to the monotonic clock, by the arrival of their answers; only those that no later one exceeds. */
+  #answers: { readonly offset: number; readonly receivedAt: number }[] = []
+
+  observe(now: Instant, sentAt: number, receivedAt: number): void {
+    const known = this.at(sentAt)
+    // The clock had reached that before the question left, so it was set back.
+    if (known !== null && now < Math.floor(known)) this.forget()
+    const offset = now - receivedAt
+    this.#answers = this.#answers.filter((answer) => answer.offset > offset)
+    this.#answers.push({ offset, receivedAt })
+  }
+
+  at(mono: number): number | null {
+    while (this.#answers.length > 0 && mono - this.#answers[0]!.receivedAt > FLOOR_MS) this.#answers.shift()
+    const [best] = this.#answers
+    return best === undefined ? null : mono + best.offset - Math.max(0, mono - best.receivedAt) * DRIFT
+  }
+
+  forget(): void {
+    this.#answers = []
   }
 }
 

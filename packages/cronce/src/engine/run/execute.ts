@@ -1,10 +1,13 @@
 import type { Core } from '../core.ts'
+import { epochOf } from '../../model/token.ts'
+import { isOnTime } from '../../policy/plan/misfire.ts'
 import { leaseHolds } from '../fleet/trust.ts'
 import type { Job, RunHandle } from '../parts.ts'
 import type { ExclusiveRun } from './exclusive-run.ts'
 import { type ExecutedRun, type GAVE_UP, NOT_STARTED } from './local-run.ts'
 import type { NoteKeeper } from './notes.ts'
 import { runHandle } from './run-handle.ts'
+import { aboutRun } from './run-table.ts'
 import type { Ended } from './settlement.ts'
 
 /** Calls the handler of a run and waits for its end, unless the run may not start any more. Never rejects. */
@@ -17,6 +20,7 @@ export async function execute<Tx>(
   await core.parts.sync('run:starting')
   const job = exclusive?.job ?? jobOf(core, run.started.record.job)
   if (job === undefined || !(await mayStart(core, run))) return NOT_STARTED
+  if (run.started.isAhead && !(await startAtDueTime(core as Core, run))) return NOT_STARTED
   run.retryable = job.retryable
   watchTimeout(run)
   const ended = await handlerEnd(run, job, runHandle(core, run, notes))
@@ -36,6 +40,24 @@ function jobOf<Tx>({ parts, deploys: { renamedJobs } }: Core<Tx>, name: string):
 async function mayStart<Tx>(core: Core<Tx>, run: ExecutedRun): Promise<boolean> {
   const isHeld = await leaseHolds(core)
   return isHeld && !core.stopping && core.fleet.instance === run.instance
+}
+
+/** Waits until a run that was claimed ahead is due. False: it must not start any more. */
+async function startAtDueTime(core: Core, run: ExecutedRun): Promise<boolean> {
+  const { readyAt, token } = run.started.record
+  const { misfire } = run.started.policy
+  do {
+    await core.plannedStarts.reached(readyAt)
+    await core.parts.sync('run:due')
+    if (run.aborted !== null || !(await mayStart(core, run)) || epochOf(token) !== core.epochs.latest) return false
+  } while (!core.plannedStarts.has(readyAt))
+  const startedAt = Math.floor(core.time.atLeast()!)
+  // The misfire policy judges a start that is later than the grace: the next look finds the fire waiting.
+  if (!isOnTime(misfire, startedAt - readyAt)) return false
+  run.startedAt = startedAt
+  const lateness = { latenessMs: startedAt - readyAt, cause: null }
+  if (core.parts.hears('run.started')) core.parts.emit({ type: 'run.started', ...aboutRun(run), ...lateness })
+  return true
 }
 
 /** What `doing` resolves to, which never rejects, unless the run is given up before. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { CronceError } from '../../errors.ts'
+import type { Instant } from '../../model/schedule.ts'
 import type { StartedRun } from '../../policy/decision.ts'
 import { WAIT_ENDED } from '../wait-ended.ts'
 import type { AbortReason, ExclusiveKind, LocalRun } from './run-table.ts'
@@ -18,6 +19,8 @@ export class ExecutedRun implements LocalRun {
   readonly begunAt: number
   readonly exclusive: ExclusiveKind | null
   settling = false
+  /** When its handler was called, by the store's clock, if it was claimed ahead. */
+  startedAt: Instant | undefined = undefined
   /** The store has acknowledged its end, so it is known when the schedule is due again. */
   isOnRecord = false
   /** Whether an error of its handler is worth another run. */

@@ -1,3 +1,4 @@
+import type { Instant } from '../../model/schedule.ts'
 import type { StartedRun } from '../../policy/decision.ts'
 
 /** A run that this instance has begun and not got rid of. */
@@ -8,6 +9,8 @@ export interface LocalRun {
   readonly exclusive: ExclusiveKind | null
   /** By the monotonic clock. */
   readonly begunAt: number
+  /** When its handler was called, by the store's clock, if it was claimed ahead. */
+  readonly startedAt: Instant | undefined
   readonly signal: AbortSignal
   /** Why it is to end. The first reason counts. */
   readonly abort: (reason: AbortReason, detail: string | null) => void

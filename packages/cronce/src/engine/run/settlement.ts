@@ -18,6 +18,11 @@ export type Ended =
 
 /** What to record about a run whose handler ended so. */
 export function settlementOf(core: Core, run: ExecutedRun, ended: Ended): Settlement {
+  const settlement = endOf(core, run, ended)
+  return run.startedAt === undefined ? settlement : { ...settlement, startedAt: run.startedAt }
+}
+
+function endOf(core: Core, run: ExecutedRun, ended: Ended): Settlement {
   if (ended.kind === 'not-started') return handBack(run.started.record.token, 'not-started')
   if (ended.kind === 'returned') return returned(run, ended.value)
   const refused = ended.kind === 'threw' ? inputRefused(core, run, ended.error) : null

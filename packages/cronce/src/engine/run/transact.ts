@@ -89,7 +89,7 @@ async function commit<Tx, Value>(
       // A jump of the wall clock is no reason to wait here: this transaction has read the run's state itself.
       const isWanted = !doing.over && core.lease.trusted()
       const decision = isWanted
-        ? settle(state, succeeded(token, value), core.context({ now, epoch: core.parts.store.info.epoch }))
+        ? settle(state, succeeded(run, value), core.context({ now, epoch: core.parts.store.info.epoch }))
         : STALE
       if (decision === STALE) return null
       doing.settled = decision
@@ -107,10 +107,19 @@ async function commit<Tx, Value>(
   }
 }
 
-function succeeded(token: string, value: unknown): Settlement {
+function succeeded({ started, startedAt }: LocalRun, value: unknown): Settlement {
+  const { token } = started.record
   const result = toJson(value, LIMITS.result)
   const kept = result.kind === 'json' ? result.json : null
-  return { token, ending: ending('completed'), error: null, result: kept, retryable: false, handBack: null }
+  const settlement: Settlement = {
+    token,
+    ending: ending('completed'),
+    error: null,
+    result: kept,
+    retryable: false,
+    handBack: null,
+  }
+  return startedAt === undefined ? settlement : { ...settlement, startedAt }
 }
 
 /** Synchronous work stays synchronous: some stores can't have it otherwise. */

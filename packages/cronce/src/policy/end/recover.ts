@@ -4,6 +4,7 @@ import { type Context, type Decision, STALE, type Stale } from '../decision.ts'
 import { begin, type Draft, finish, policyOfFire } from '../draft.ts'
 import { cancelEnding, endFire, endRun, findRunning } from '../fires.ts'
 import { aboutRun, type RunningFire } from '../records.ts'
+import { isClaimedAhead, putBack } from './claimed-ahead.ts'
 import { deadlineOf } from './retry.ts'
 import { waitAgain } from './settle.ts'
 
@@ -12,6 +13,10 @@ export function recover(state: ScheduleState, token: string, context: Context): 
   const draft = begin(state, context)
   const fire = findRunning(draft, token)
   if (fire === undefined) return STALE
+  if (hasNotStarted(draft, fire)) {
+    putBack(draft, fire)
+    return finish(draft)
+  }
   const crashed = ending('crashed', `${fire.run.instance} died`)
   const crashes = fire.crashes + 1
   draft.events.push({ type: 'run.lost', ...aboutRun(draft, fire) })
@@ -20,6 +25,16 @@ export function recover(state: ScheduleState, token: string, context: Context): 
   if (end !== null) endFire(draft, fire, end)
   else waitAgain(draft, fire, { crashes, readyAt: context.now }, crashed)
   return finish(draft)
+}
+
+/**
+ * The run was claimed ahead, and its instance died before its start. An instance that is declared dead before that starts nothing: see
+ * docs/architecture.md, "Claim ahead". If the store's clock was set back since, that is not certain, so at-most-once never relies on it.
+ */
+function hasNotStarted(draft: Draft, fire: RunningFire): boolean {
+  const { diedAt } = draft.context
+  if (diedAt === undefined || fire.run.startedAt <= diedAt || !isClaimedAhead(fire)) return false
+  return policyOfFire(draft, fire).guarantee !== 'at-most-once'
 }
 
 /** `null`: it is run again. */

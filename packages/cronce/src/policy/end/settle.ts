@@ -6,6 +6,7 @@ import { type Context, type Decision, STALE, type Stale } from '../decision.ts'
 import { begin, type Draft, finish, policyOfFire } from '../draft.ts'
 import { cancelEnding, changeFire, endFire, endRun, findRunning, freezeFire } from '../fires.ts'
 import { aboutRun, type RunningFire } from '../records.ts'
+import { isClaimedAhead, putBack, withStart } from './claimed-ahead.ts'
 import { backoffMs, deadlineOf } from './retry.ts'
 
 /** What a run came to. */
@@ -20,6 +21,8 @@ export interface Settlement {
   readonly retryAfterMs?: number
   /** It has not ended: its work goes on elsewhere, and its end is told by a call-back within this time. */
   readonly parkMs?: number
+  /** When the handler was called, if the run was claimed ahead: the state only has the planned start. */
+  readonly startedAt?: Instant
   /** Its instance gives it back, and whether the handler had begun. */
   readonly handBack: 'started' | 'not-started' | null
 }
@@ -27,8 +30,9 @@ export interface Settlement {
 /** End a run, and decide whether its fire ends with it. */
 export function settle(state: ScheduleState, settlement: Settlement, context: Context): Decision | Stale {
   const draft = begin(state, context)
-  const fire = findRunning(draft, settlement.token)
-  if (fire === undefined) return STALE
+  const found = findRunning(draft, settlement.token)
+  if (found === undefined) return STALE
+  const fire = withStart(found, settlement.startedAt)
   if (settlement.handBack !== null) handBack(draft, fire, settlement.handBack, settlement.retryAfterMs)
   else if (settlement.parkMs !== undefined && fire.run.cancel === null) park(draft, fire, settlement.parkMs)
   else settleRun(draft, fire, settlement)
@@ -106,6 +110,10 @@ export function waitAgain(
 
 function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started', retryAfterMs = 0): void {
   const wish = fire.run.cancel
+  if (how === 'not-started' && retryAfterMs === 0 && isClaimedAhead(fire)) {
+    putBack(draft, fire)
+    return
+  }
   const mustNotRepeat = how === 'started' && policyOfFire(draft, fire).guarantee === 'at-most-once'
   const end = mustNotRepeat ? ending('stopped') : ending('handed-back')
   endRun(draft, fire, end)

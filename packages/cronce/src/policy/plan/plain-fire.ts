@@ -9,6 +9,7 @@ import { viewOpenFire, viewOpenRun } from '../../model/views.ts'
 import { trigger } from '../../trigger/from-data.ts'
 import type { Claimant, Context, Decision, StartedRun } from '../decision.ts'
 import { TRIM_EVERY } from '../draft.ts'
+import { withStart } from '../end/claimed-ahead.ts'
 import { keepMs } from '../end/retention.ts'
 import type { Settlement } from '../end/settle.ts'
 import { lastAfter } from '../fires.ts'
@@ -22,9 +23,34 @@ const NONE: readonly never[] = []
 
 /** What `advance` answers for a schedule with nothing open and one instant that is due and on time. */
 export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
-  const { id: schedule, definition, nextAt: dueAt } = state
+  const { nextAt: dueAt } = state
+  if (dueAt === null || dueAt > context.now) return null
+  return claimPlain(state, dueAt, context, claimant, Math.max(context.notBefore ?? dueAt, dueAt))
+}
+
+/**
+ * Claims the next instant of a schedule before it is due: what `advance` will answer at that instant if nothing changes until then.
+ * `null`: it can't be claimed before. The run starts at its instant (`engine/claim/planned-starts.ts`).
+ */
+export function claimAhead(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
+  const { nextAt: dueAt, wakeAt, definition } = state
+  if (dueAt === null || dueAt <= context.now || wakeAt !== dueAt) return null
+  // If the store's clock were set back after the start, a peer would take a run that has started for one that has not.
+  if (definition.policy.guarantee === 'at-most-once') return null
+  // What the look saw must still be in the past when the claim is written.
+  return claimPlain(state, dueAt, { ...context, now: dueAt }, claimant, context.now)
+}
+
+function claimPlain(
+  state: ScheduleState,
+  dueAt: Instant,
+  context: Context,
+  claimant: Claimant,
+  notBefore: Instant,
+): Decision | null {
+  const { id: schedule, definition } = state
   const { now } = context
-  if (dueAt === null || dueAt > now || claimant.room < 1 || !hasPlainInstant(state, dueAt, now)) return null
+  if (claimant.room < 1 || !hasPlainInstant(state, dueAt, now)) return null
   const { trigger: data, policy } = definition
   const nextAt = trigger(data!).next(dueAt)
   if (nextAt === null || nextAt <= now) return null
@@ -61,7 +87,7 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
     version: state.version,
     epoch: context.epoch,
     state: changed,
-    notBefore: Math.max(context.notBefore ?? dueAt, dueAt),
+    notBefore,
     creates: [{ schedule, dueAt, nonce: '' }],
     reopens: NONE,
     history: NONE,
@@ -69,7 +95,7 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
     limits: NONE,
     trim: null,
   }
-  return new PlainClaim(change, {
+  return new PlainClaim(change, notBefore < dueAt, {
     record: viewOpenRun(state, fire),
     fire,
     kind: 'scheduled',
@@ -77,6 +103,7 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
     policy: policyOf(policy),
     previous: state.last,
     suspect: false,
+    ...(notBefore < dueAt ? { isAhead: true } : {}),
   })
 }
 
@@ -92,10 +119,12 @@ class PlainClaim implements Decision {
   static readonly #routine = ['fire.planned', 'run.started'] as const
   readonly change: Change
   readonly started: readonly [StartedRun]
+  readonly #isAhead: boolean
 
-  constructor(change: Change, run: StartedRun) {
+  constructor(change: Change, isAhead: boolean, run: StartedRun) {
     this.change = change
     this.started = [run]
+    this.#isAhead = isAhead
   }
 
   get routine(): readonly EventType[] {
@@ -104,9 +133,12 @@ class PlainClaim implements Decision {
 
   get events(): readonly CronceEvent[] {
     const { schedule, job, dueAt, nonce, token, attempt, instance, startedAt, readyAt } = this.started[0].record
+    const planned: CronceEvent = { type: 'fire.planned', schedule, job, dueAt, nonce }
+    // The engine emits the start of a run that was claimed ahead when it starts.
+    if (this.#isAhead) return [planned]
     const lateness = { latenessMs: startedAt - readyAt, cause: null }
     return [
-      { type: 'fire.planned', schedule, job, dueAt, nonce },
+      planned,
       { type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness },
     ]
   }
@@ -115,8 +147,9 @@ class PlainClaim implements Decision {
 /** What `settle` answers for the success of the only open fire of a schedule. */
 export function settlePlain(state: ScheduleState, settlement: Settlement, context: Context): Decision | null {
   const { id: schedule, definition, nextAt, open, ended } = state
-  const [fire] = open
-  if (fire?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
+  const [claimed] = open
+  if (claimed?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
+  const fire = withStart(claimed as RunningFire, settlement.startedAt)
   const { ending, error, result, handBack, parkMs } = settlement
   if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined) return null
   const number = ended + 1

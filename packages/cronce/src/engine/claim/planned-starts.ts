@@ -1,0 +1,78 @@
+import type { Instant } from '../../model/schedule.ts'
+import { WAIT_ENDED } from '../wait-ended.ts'
+import type { Core } from '../core.ts'
+
+/** Pause before the store is asked again, if it did not answer. */
+const RETRY_MS = 100
+
+/** A point in time at which runs start that were claimed ahead, and how many wait for it. */
+interface PlannedStart {
+  readonly reached: Promise<void>
+  readonly wait: AbortController
+}
+
+/**
+ * When runs may start that were claimed ahead. There is one timer for all that start at the same time. A run starts when the store's
+ * clock has reached its due time for certain, and no peer can have declared this instance dead before that: see docs/architecture.md,
+ * "Claim ahead".
+ */
+export class PlannedStarts {
+  readonly #core: Core
+  readonly #starts = new Map<Instant, PlannedStart>()
+  #renewing: Promise<void> | null = null
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** Resolves when `has` is true of this time, or nothing more is started here. Never rejects. */
+  reached(at: Instant): Promise<void> {
+    const known = this.#starts.get(at)
+    if (known !== undefined) return known.reached
+    const wait = new AbortController()
+    const reached = this.#reach(at, wait.signal).finally(() => this.#starts.delete(at))
+    this.#starts.set(at, { reached, wait })
+    return reached
+  }
+
+  /** Check this right before the start: the event loop may have been blocked since `reached` resolved. */
+  has(at: Instant): boolean {
+    const { time, lease } = this.#core
+    const clock = time.atLeast()
+    return clock !== null && clock >= at && lease.holdsUntil(at)
+  }
+
+  /** The instance stops, or its epoch has moved: no run waits any longer, and none of them starts. */
+  release(): void {
+    for (const { wait } of this.#starts.values()) wait.abort(WAIT_ENDED)
+  }
+
+  async #reach(at: Instant, released: AbortSignal): Promise<void> {
+    const { time, parts, settings } = this.#core
+    while (!released.aborted && !this.#isOver() && !this.has(at)) {
+      const clock = time.atLeast()
+      const leftMs = at - (clock ?? time.estimate())
+      // Without an answer of the last second the estimate is good enough to sleep by, but not to start by.
+      if (leftMs > 0) await parts.clock.sleep(Math.min(leftMs, settings.leaseMs), released)
+      else await this.#renew()
+    }
+  }
+
+  #isOver(): boolean {
+    const { stopping, stopped, lease } = this.#core
+    return stopping || stopped.aborted || !lease.trusted()
+  }
+
+  /** One heartbeat for all that wait: it tells the store's clock, and that this instance is alive. */
+  #renew(): Promise<void> {
+    this.#renewing ??= this.#send().finally(() => {
+      this.#renewing = null
+    })
+    return this.#renewing
+  }
+
+  async #send(): Promise<void> {
+    const { parts, stopped, renew } = this.#core
+    if (!(await renew())) await parts.clock.sleep(RETRY_MS, stopped)
+  }
+}
