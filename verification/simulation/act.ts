@@ -49,6 +49,9 @@ export function act(acting: Acting, action: Action): void {
     case 'appear':
       stage.appear(action.node, action.release)
       break
+    case 'session-lost':
+      stage.loseSession(action.node, action.forMs, action.isTold)
+      break
     case 'call':
       stage.call(action.node, action.killedAfterMs)
       break

@@ -2,6 +2,7 @@ import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { withApps } from './draw-apps.ts'
 import { drawCalls } from './draw-calls.ts'
+import { withClaimAhead } from './draw-claim-ahead.ts'
 import { drawFeeds } from './draw-feeds.ts'
 import { withFleetShape } from './draw-fleet-shape.ts'
 import { drawHostSteps } from './draw-host-steps.ts'
@@ -65,7 +66,7 @@ export function drawScenario(seed: number): Scenario {
     ].sort((one, other) => one.at - other.at),
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
   }
-  return withApps(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) })))
+  return withClaimAhead(withApps(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) }))))
 }
 
 /** Long enough to be well again, and for some fires after that. */

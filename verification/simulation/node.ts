@@ -24,6 +24,8 @@ export interface Node {
   readonly app: Cronce<Tx>
   readonly link: Link
   readonly disturbances: Set<Disturbance>
+  /** Peers take it for gone, although it lives. */
+  isSessionLost: boolean
 }
 
 /** What happens to a process that gets there. */
@@ -35,6 +37,8 @@ export interface NodeParts {
   readonly open: (who: string) => Promise<Store<Tx>>
   readonly place: Omit<Workplace, 'node' | 'process' | 'scenario'>
   readonly told: (node: string, event: CronceEvent) => void
+  /** Whether the store takes the process of this instance for gone. */
+  readonly isGone: (instance: string) => boolean
 }
 
 const AROUND = { production: false, environment: {}, appName: () => undefined, zoneData: '2027a' }
@@ -44,6 +48,8 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   const dice = createDice(seedOf(scenario.seed, name))
   const process = createProcess(world, scenario.epoch, plan)
   const link = createLink(world, process)
+  const { claimAheadMs = 0 } = scenario
+  if (claimAheadMs > 0) link.probe = (instances) => instances.filter(parts.isGone)
   const { disturbances } = disturb(link, createDice(seedOf(scenario.seed, `${name} link`)), scenario.latencyMs, place)
   const sync = (point: SyncPoint): Promise<void> | void => {
     ambush.get(point)?.()
@@ -60,6 +66,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
       signals: false,
       app: release.app ?? DEFAULT_APP,
       concurrency: plan.concurrency,
+      claimAhead: claimAheadMs,
     },
     deployment: release.isImplicit === true ? undefined : release.id,
     ...{ lease: scenario.leaseMs, holdDown: scenario.holdDownMs, drain: scenario.drainMs },
@@ -69,7 +76,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   for (const [job, declared] of Object.entries(release.jobs)) {
     app.job(job, { ...optionsOf(declared), was: declared.was }, (run) => handle(workplace, run))
   }
-  return { name, release, process, app, link, disturbances }
+  return { name, release, process, app, link, disturbances, isSessionLost: false }
 }
 
 /** Who asks for things, over a connection that may fail like any other. Never crashes, and runs nothing. */
@@ -84,7 +91,7 @@ export function createOperator(parts: NodeParts, name: string, latencyMs: number
     ...{ logger: false, signals: false },
     store: surround(source, { ...AROUND, clock: process.clock, random: dice.roll, newId: idsFrom(name) }),
   })
-  return { name, release: { id: '', jobs: {} }, process, app, link, disturbances }
+  return { name, release: { id: '', jobs: {} }, process, app, link, disturbances, isSessionLost: false }
 }
 
 function idsFrom(name: string): () => string {

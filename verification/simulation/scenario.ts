@@ -27,6 +27,8 @@ export interface Scenario {
   readonly faultsMs: Time
   readonly calmMs: Time
   readonly actions: readonly Action[]
+  /** How long before their due time fires are claimed. The store then notices processes that are gone. @default 0 */
+  readonly claimAheadMs?: number
   readonly feeds?: readonly FeedPlan[]
 }
 
@@ -121,6 +123,8 @@ export type ProcessAction =
   /** The process ends, and its place stays empty, also after all faults, until a process appears there. */
   | { readonly kind: 'vanish'; readonly node: number; readonly how: 'stop' | 'crash' }
   | { readonly kind: 'appear'; readonly node: number; readonly release: number }
+  /** Peers take the process for gone, although it lives. It may be told so. */
+  | { readonly kind: 'session-lost'; readonly node: number; readonly forMs: number; readonly isTold: boolean }
   /** A process of the release of this place that only calls `runDue`, beside the one that stays. `null`: it is not killed. */
   | { readonly kind: 'call'; readonly node: number; readonly killedAfterMs: number | null }
 

@@ -42,7 +42,11 @@ export function createSetup(scenario: Scenario) {
     releaseOf: (name) => releaseOf(name),
   })
   const owners: Ownership[] = []
-  const place = workplaceFor(scenario, { recorder, count, report, started: apps.started })
+  const started: Workplace['started'] = (run, node) => {
+    apps.started(run, node)
+    observed.started(run)
+  }
+  const place = workplaceFor(scenario, { recorder, count, report, started })
   const seen = witness(place, (name) => releaseOf(name))
   const feedJudge = judgeFeeds(world.now, report)
   const watcher: Watcher = {
@@ -56,11 +60,18 @@ export function createSetup(scenario: Scenario) {
     },
   }
   const { holdDownMs } = scenario
-  const observed = observeStore({ source, storeNow, worldNow: world.now, holdDownMs, report, watcher })
+  const observed = observeStore({
+    ...{ source, storeNow, worldNow: world.now, holdDownMs, report, watcher },
+    claimAheadMs: scenario.claimAheadMs ?? 0,
+  })
   const parts: NodeParts = {
     ...{ world, scenario, place },
     open: async (who) => observed.watch(await source.open(OPENING), who),
     told: (_, event) => countEvent(event, count),
+    isGone(instance) {
+      const node = stage.all.find(({ name }) => name === instance.slice(0, instance.lastIndexOf('-')))
+      return node !== undefined && (node.process.state === 'crashed' || node.isSessionLost)
+    },
   }
   const operator = createOperator(parts, 'operator', scenario.latencyMs)
   const colleague = createOperator(parts, 'colleague', scenario.latencyMs)

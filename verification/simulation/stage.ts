@@ -22,6 +22,8 @@ export interface Stage {
   pause(place: number, forMs: number, how: 'stopped' | 'suspended'): void
   pauseAt(place: number, point: SyncPoint, forMs: number, how: 'stopped' | 'suspended'): void
   stepWall(place: number, byMs: number): void
+  /** Peers take the process for gone, although it lives. */
+  loseSession(place: number, forMs: number, isTold: boolean): void
   setRelease(place: number, release: number): void
   /** The process ends, and no other one starts in its place. */
   vanish(place: number, how: 'stop' | 'crash'): void
@@ -144,6 +146,18 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
       node.process.step(byMs)
       recorder.fault('wall-step', node.name, { sparesRuns: true })
       count('wall clock step')
+    },
+    loseSession(place, forMs, isTold) {
+      const node = nodes[place]
+      if (!node) return
+      node.isSessionLost = true
+      count('session lost')
+      if (isTold) node.link.doubt()
+      const end = recorder.fault('session-lost', node.name)
+      spells.last(forMs, () => {
+        node.isSessionLost = false
+        end()
+      })
     },
     call(place, killedAfterMs) {
       const release = scenario.releases[releases[place]!]!

@@ -14,6 +14,8 @@ export interface StoreClock {
   shown(from: Time, to: Time): { readonly low: Instant; readonly high: Instant }
   /** Whether this is no earlier than what the clock showed at that time, or had shown before it was set a moment ago. */
   isReached(instant: Instant, time: Time): boolean
+  /** Whether the clock showed this at that time, or would have, had it not been set back less than a second before. */
+  hadReached(instant: Instant, time: Time): boolean
   /** Whether the first of two times that the store wrote down was before the other one, for certain. */
   isBefore(first: Instant, second: Instant): boolean
   readonly wasSetBack: boolean
@@ -21,6 +23,9 @@ export interface StoreClock {
 
 /** Whoever goes by what the store said last hears so late that its clock was set. */
 const UNNOTICED_MS = 10_000
+
+/** A run that was claimed ahead starts by what the store's clock showed within the last second. */
+const SET_BACK_UNNOTICED_MS = 1_000
 
 interface Piece {
   readonly from: Time
@@ -68,6 +73,11 @@ export function storeClock({ epoch, entries, bounds }: History): StoreClock {
       time <= timesOf(instant).to ||
       pieces.some(
         ({ from, to, offset }) => from <= time && to >= time - UNNOTICED_MS && instant + error >= time + offset,
+      ),
+    hadReached: (instant, time) =>
+      pieces.some(
+        ({ from, to, offset }) =>
+          from <= time && to >= time - SET_BACK_UNNOTICED_MS && time + offset + error >= instant,
       ),
     isBefore: (first, second) => (wasSetBack ? timesOf(first).to < timesOf(second).from : first < second),
     wasSetBack,

@@ -19,6 +19,9 @@ export function checkInstance(
   if (after !== undefined && after !== before) report('S4 no resurrection', `${id} was over, and was written again`)
 }
 
+/** How long a process that seems to be gone may still renew. */
+const HINT_GRACE_MS = 300
+
 /** However the clock was set, a lease ends as if it were renewed now, at the latest. */
 export function checkLeases(instances: NamespaceData['instances'], now: number, report: Report): void {
   for (const [id, { goneAt, leaseUntil, leaseMs }] of instances) {
@@ -37,11 +40,12 @@ export function checkBurial(
   id: string,
   before: StoredInstance | undefined,
   after: StoredInstance | undefined,
-  sinceRenewalMs: number,
+  { sinceRenewalMs, isHint }: { readonly sinceRenewalMs: number; readonly isHint: boolean },
   report: Report,
 ): void {
   if (before === undefined || before === after || after?.record.state !== 'dead') return
-  if (sinceRenewalMs < before.leaseMs / FASTEST - 1) {
+  const leastMs = isHint ? HINT_GRACE_MS : before.leaseMs
+  if (sinceRenewalMs < leastMs / FASTEST - 1) {
     report('S1 one holder', `${id} was declared dead ${sinceRenewalMs} ms after it renewed for ${before.leaseMs} ms`)
   }
 }

@@ -22,7 +22,7 @@ function checkGrant(step: Step, run: RunRecord, mirror: Mirror, report: Report):
   }
   const highest = mirror.tokens.get(run.schedule) ?? 0n
   if (BigInt(run.token) <= highest) report('S2 token', `${who} was granted after token ${highest}`)
-  if (step.now < fire.readyAt || fire.readyAt < fire.dueAt) {
+  if ((step.now < fire.readyAt && !isAllowedAhead(step, fire, mirror)) || fire.readyAt < fire.dueAt) {
     report('S7 not early', `${who} was granted at ${instantText(step.now)}, ready ${instantText(fire.readyAt)}`)
   }
   if (step.claimant !== run.instance) report('S3 fence', `${who} was granted to ${run.instance} by ${step.claimant}`)
@@ -41,6 +41,12 @@ function checkGrant(step: Step, run: RunRecord, mirror: Mirror, report: Report):
     report('S8 no phantom', `${who} was granted while its schedule was ${pause === null ? 'retired' : 'paused'}`)
   }
   checkLimits(step, run, fire, mirror, report)
+}
+
+/** The first attempt of a scheduled fire, at its very due time, when nothing else of the schedule is open. */
+function isAllowedAhead({ now, before, after }: Step, { kind, dueAt, readyAt, attempt }: OpenFire, mirror: Mirror): boolean {
+  if (now < readyAt - mirror.claimAheadMs || kind !== 'scheduled' || dueAt !== readyAt || attempt !== 1) return false
+  return before?.open.length === 0 && policyOf(after!.definition.policy).guarantee !== 'at-most-once'
 }
 
 function checkLimits(step: Step, run: RunRecord, fire: OpenFire, mirror: Mirror, report: Report): void {
@@ -66,6 +72,11 @@ function checkLimits(step: Step, run: RunRecord, fire: OpenFire, mirror: Mirror,
 
 function checkEnd(before: RunRecord, after: RunRecord | undefined, mirror: Mirror, report: Report): void {
   if (after === undefined) {
+    const isAhead = mirror.claimAheadMs > 0 && before.attempt === 1 && before.startedAt === before.dueAt
+    if (isAhead && !mirror.starts.has(startKey(before))) {
+      mirror.unstarted.add(startKey(before))
+      return
+    }
     report('S13 conservation', `${label(before)} was open, and is gone without an end`)
     return
   }
@@ -75,6 +86,17 @@ function checkEnd(before: RunRecord, after: RunRecord | undefined, mirror: Mirro
   if (after.ending?.reason === 'crashed' && owner !== undefined && owner.goneAt === null) {
     report('S1 one holder', `${label(after)} was taken from ${after.instance}, which is not over`)
   }
+}
+
+/** A handler was called: its run must not have been given back as one that never started. */
+export function checkStart(run: Pick<RunRecord, 'schedule' | 'token'>, mirror: Mirror, report: Report): void {
+  mirror.starts.add(startKey(run))
+  if (!mirror.unstarted.has(startKey(run))) return
+  report('S1 one holder', `run ${run.token} of ${run.schedule} started after it was given back as not started`)
+}
+
+function startKey({ schedule, token }: Pick<RunRecord, 'schedule' | 'token'>): string {
+  return `${token} ${schedule}`
 }
 
 /** A run has one line, and none while it is open. */

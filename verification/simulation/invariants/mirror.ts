@@ -52,9 +52,15 @@ export interface Mirror {
   readonly slots: Map<string, number>
   /** The highest token that any run of a schedule of this name had. */
   readonly tokens: Map<string, bigint>
+  /** How long before their due time fires may be claimed. */
+  readonly claimAheadMs: number
+  /** Runs whose handler was called, by token and schedule. */
+  readonly starts: Set<string>
+  /** Runs that were given back without a record, because they had not started. */
+  readonly unstarted: Set<string>
 }
 
-export function createMirror(data: () => NamespaceData): Mirror {
+export function createMirror(data: () => NamespaceData, claimAheadMs: number): Mirror {
   return {
     data,
     lines: new Map(),
@@ -63,6 +69,9 @@ export function createMirror(data: () => NamespaceData): Mirror {
     nonces: new Map(),
     slots: new Map(),
     tokens: new Map(),
+    claimAheadMs,
+    starts: new Set(),
+    unstarted: new Set(),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Change } from '../../../packages/cronce/src/model/change.ts'
+import type { RunRecord } from '../../../packages/cronce/src/model/record.ts'
 import {
   fireKeyText,
   lineKeyText,
@@ -26,7 +27,7 @@ import {
   presenceKey,
 } from './check-members.ts'
 import { checkGone, checkRecords } from './check-records.ts'
-import { checkRuns } from './check-runs.ts'
+import { checkRuns, checkStart } from './check-runs.ts'
 import {
   type Captured,
   capture,
@@ -55,6 +56,8 @@ export interface Observed {
   /** The store as this process sees it: every change of it is looked at right when it is made. */
   readonly watch: (store: Store<Tx>, who: string) => Store<Tx>
   readonly mirror: Mirror
+  /** A handler was called. */
+  readonly started: (run: Pick<RunRecord, 'schedule' | 'token'>) => void
   /** At the end: nothing was written or went behind our back. */
   readonly finish: () => void
 }
@@ -64,6 +67,7 @@ export interface Surroundings {
   readonly storeNow: () => number
   readonly worldNow: () => number
   readonly holdDownMs: number
+  readonly claimAheadMs: number
   readonly report: Report
   readonly watcher: Watcher
 }
@@ -80,9 +84,10 @@ interface Pending {
  * The store does all the work of a call before the call returns, but for transactions: those are looked at when they are
  * answered, or before anything else is done, whatever comes first.
  */
-export function observeStore({ source, storeNow, worldNow, holdDownMs, report, watcher }: Surroundings): Observed {
+export function observeStore(surroundings: Surroundings): Observed {
+  const { source, storeNow, worldNow, holdDownMs, claimAheadMs, report, watcher } = surroundings
   const data = (): NamespaceData => source.data.namespaces.get('default')!
-  const mirror = createMirror(data)
+  const mirror = createMirror(data, claimAheadMs)
   const renewedAt = new Map<string, number>()
   const presence: Presence = new Map()
   let pending: Pending[] = []
@@ -126,7 +131,9 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
     const answer = store.mark(mark)
     const after = data().instances.get(mark.instance)
     checkInstance(mark.instance, before, after, report)
-    checkBurial(mark.instance, before, after, worldNow() - (renewedAt.get(mark.instance) ?? 0), report)
+    const sinceRenewalMs = worldNow() - (renewedAt.get(mark.instance) ?? 0)
+    const isHint = mark.kind === 'dead' && mark.hint
+    checkBurial(mark.instance, before, after, { sinceRenewalMs, isHint }, report)
     if (after !== before && after?.record.state === 'dead') watcher.count('declared dead')
     watcher.membersChanged()
     return answer
@@ -156,8 +163,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
           )
         }
       }
-      if (claimant !== null && applied.results.some(({ kind }) => kind !== 'not-live'))
-        renewedAt.set(claimant, worldNow())
+      if (claimant !== null && applied.renewed) renewedAt.set(claimant, worldNow())
       return applied
     }
   }
@@ -264,6 +270,7 @@ export function observeStore({ source, storeNow, worldNow, holdDownMs, report, w
   return {
     watch,
     mirror,
+    started: (run) => checkStart(run, mirror, report),
     finish() {
       settlePending()
       for (const lines of mirror.lines.values()) {

@@ -101,7 +101,7 @@ function judgeEarly({ clock }: Case, story: Story, report: Report): void {
   const { dueAt, starts, runs, record } = story
   const due = clock.timesOf(dueAt)
   for (const start of starts) {
-    if (start.at >= due.from) continue
+    if (start.at >= due.from || clock.hadReached(dueAt, start.at)) continue
     report('C5', story, `${fireText(story)} was started ${due.from - start.at} ms early (token ${start.token}).`, [
       start,
     ])

@@ -1,6 +1,6 @@
 import type { Instant, RunningFire } from '../../model/schedule.ts'
 import type { Draft } from '../draft.ts'
-import { cancelEnding, changeFire, endFire, freezeFire } from '../fires.ts'
+import { changeFire, freezeFire } from '../fires.ts'
 
 /**
  * Whether this run was claimed ahead, as far as the state tells: it is planned and started as of its due time. A run that was claimed in
@@ -20,7 +20,5 @@ export function withStart(fire: RunningFire, startedAt: Instant | undefined): Ru
 export function putBack(draft: Draft, fire: RunningFire): void {
   const waiting = { ...fire, attempt: 0, run: null }
   changeFire(draft, fire, waiting)
-  const { cancel } = fire.run
-  if (cancel !== null) endFire(draft, waiting, cancelEnding(cancel))
-  else if (draft.state.pause !== null) freezeFire(draft, waiting)
+  if (draft.state.pause !== null) freezeFire(draft, waiting)
 }

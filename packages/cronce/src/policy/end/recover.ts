@@ -28,12 +28,13 @@ export function recover(state: ScheduleState, token: string, context: Context): 
 }
 
 /**
- * The run was claimed ahead, and its instance died before its start. An instance that is declared dead before that starts nothing: see
- * docs/architecture.md, "Claim ahead". If the store's clock was set back since, that is not certain, so at-most-once never relies on it.
+ * The run was claimed ahead, and its instance died before it was due: see docs/architecture.md, "Claim ahead". If the store's clock was set
+ * back since, that is not certain, so at-most-once never relies on it.
  */
 function hasNotStarted(draft: Draft, fire: RunningFire): boolean {
-  const { diedAt } = draft.context
-  if (diedAt === undefined || fire.run.startedAt <= diedAt || !isClaimedAhead(fire)) return false
+  const { startedBy } = draft.context
+  if (startedBy === undefined || fire.run.startedAt <= startedBy || !isClaimedAhead(fire)) return false
+  if (fire.run.cancel !== null) return false
   return policyOfFire(draft, fire).guarantee !== 'at-most-once'
 }
 

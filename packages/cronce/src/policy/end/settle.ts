@@ -110,7 +110,8 @@ export function waitAgain(
 
 function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started', retryAfterMs = 0): void {
   const wish = fire.run.cancel
-  if (how === 'not-started' && retryAfterMs === 0 && isClaimedAhead(fire)) {
+  // A run that an operator cancelled has a record, whether it has started or not.
+  if (how === 'not-started' && wish === null && retryAfterMs === 0 && isClaimedAhead(fire)) {
     putBack(draft, fire)
     return
   }

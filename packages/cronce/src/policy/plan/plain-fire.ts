@@ -35,8 +35,11 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
 export function claimAhead(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt, wakeAt, definition } = state
   if (dueAt === null || dueAt <= context.now || wakeAt !== dueAt) return null
+  const { guarantee, retry } = definition.policy
   // If the store's clock were set back after the start, a peer would take a run that has started for one that has not.
-  if (definition.policy.guarantee === 'at-most-once') return null
+  if (guarantee === 'at-most-once') return null
+  // A death right before the start counts as a crash, and the job allows none.
+  if (retry?.crashes === 0) return null
   // What the look saw must still be in the past when the claim is written.
   return claimPlain(state, dueAt, { ...context, now: dueAt }, claimant, context.now)
 }

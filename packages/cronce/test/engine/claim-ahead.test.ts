@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ScheduleOptions } from '../../src/client/schedule-options.ts'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
+
+const MINUTE = 60_000
+/** The instant that the tests look at. */
+const DUE = NEW_YEAR + 10 * MINUTE
+/** Between the claim of that instant and its start. */
+const BETWEEN_MS = 10 * MINUTE - 100
+
+const bill =
+  (options: ScheduleOptions = {}): Declare =>
+  (app, { clock }) =>
+    app.job('bill', { cron: '*/10 * * * *', ...options }, () => clock.sleep(10))
+
+/** Up to 100 ms before the instant, when it has been claimed and has not started. */
+async function fleetBetween(declare: Declare, members = 2): Promise<Fleet> {
+  const fleet = await createFleet({ probes: true })
+  await fleet.addMany(members, declare)
+  await fleet.advance(BETWEEN_MS)
+  return fleet
+}
+
+async function holderOf(fleet: Fleet): Promise<Member> {
+  const [run] = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
+  assert.ok(run !== undefined, 'the fire is claimed')
+  return fleet.members.find(({ name }) => run.instance?.startsWith(`${name}.`))!
+}
+
+function startsOf(fleet: Fleet, dueAt = DUE) {
+  return fleet.handled.filter((handled) => handled.dueAt === dueAt)
+}
+
+test('a fire is claimed before it is due and starts at its due time', async () => {
+  const fleet = await fleetBetween(bill())
+  await holderOf(fleet)
+  assert.deepEqual(startsOf(fleet), [])
+  assert.equal(fleet.events('run.started').filter(({ dueAt }) => dueAt === DUE).length, 0)
+  await fleet.advance('1s')
+  assert.deepEqual(
+    startsOf(fleet).map(({ startedAt, attempt, how }) => [startedAt - DUE, attempt, how]),
+    [[0, 1, 'returned']],
+  )
+  const [started] = fleet.events('run.started').filter(({ dueAt }) => dueAt === DUE)
+  assert.equal(started!.latenessMs, 0)
+  const [run] = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
+  assert.deepEqual([run!.startedAt, run!.endedAt, run!.reason], [DUE, DUE + 10, 'completed'])
+  fleet.end()
+})
+
+test('an isolated fire costs a look, a claim and a settlement', async () => {
+  const fleet = await createFleet({ probes: true })
+  const only = await fleet.add(bill())
+  await fleet.advance(9 * MINUTE)
+  const before = new Map(only.link.calls)
+  await fleet.advance(2 * MINUTE)
+  const calls = (name: 'due' | 'claim' | 'apply'): number => only.link.calls.get(name)! - (before.get(name) ?? 0)
+  assert.deepEqual([calls('due'), calls('claim'), calls('apply')], [1, 1, 1])
+  fleet.end()
+})
+
+test('500 schedules that are due at once all start at that time', async () => {
+  const fleet = await createFleet({ probes: true, latency: () => ({ requestMs: 5, answerMs: 5 }) })
+  await fleet.addMany(3, (app) => app.job('bill', {}, () => {}), { concurrency: 500 })
+  for (let index = 0; index < 500; index++)
+    await fleet.operator.schedules.put(`s${index}`, { job: 'bill', cron: '*/10 * * * *' })
+  await fleet.advance(11 * MINUTE)
+  const starts = startsOf(fleet)
+  assert.equal(starts.length, 500)
+  for (const { startedAt } of starts) assert.ok(startedAt >= DUE && startedAt <= DUE + 10, `${startedAt - DUE} ms late`)
+  fleet.end()
+})
+
+test('claimAhead: 0, an at-most-once job, jitter and a limit claim nothing ahead', async () => {
+  const cases: [string, ScheduleOptions, number][] = [
+    ['claimAhead: 0', {}, 0],
+    ['at-most-once', { guarantee: 'at-most-once' }, 400],
+    ['jitter', { jitter: 50 }, 400],
+    ['a limit', { concurrency: 3 }, 400],
+    ['no crash allowed', { retry: { attempts: 0, crashes: 0 } }, 400],
+  ]
+  for (const [what, options, claimAhead] of cases) {
+    const fleet = await createFleet({ probes: true })
+    await fleet.addMany(2, bill(options), { claimAhead })
+    await fleet.advance(BETWEEN_MS)
+    assert.deepEqual((await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items, [], what)
+    await fleet.advance('1s')
+    assert.equal(startsOf(fleet).length, 1, what)
+    fleet.end()
+  }
+})
+
+test('a store that does not notice dead processes claims nothing ahead', async () => {
+  const fleet = await createFleet()
+  await fleet.addMany(2, bill())
+  await fleet.advance(BETWEEN_MS)
+  assert.deepEqual((await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items, [])
+  await fleet.advance('1s')
+  assert.equal(startsOf(fleet).length, 1)
+  fleet.end()
+})
+
+test('if the clock of the store is set back between claim and start, nothing starts early', async () => {
+  for (const backMs of [50, 200, 5_000, 3_600_000]) {
+    const fleet = await fleetBetween(bill())
+    fleet.stepStore(-backMs)
+    // Any answer shows the step.
+    for (const { link } of fleet.members) link.doubt()
+    await fleet.advance(backMs + 10_000)
+    const starts = startsOf(fleet)
+    assert.equal(starts.length, 1, `${backMs}`)
+    assert.ok(starts[0]!.startedAt >= DUE, `${DUE - starts[0]!.startedAt} ms early`)
+    fleet.end()
+  }
+})
+
+test('if the clock of the store is set forward between claim and start, the run starts once', async () => {
+  for (const forwardMs of [50, 200, 5_000, 300_000]) {
+    const fleet = await fleetBetween(bill())
+    fleet.stepStore(forwardMs)
+    await fleet.advance('20s')
+    assert.equal(startsOf(fleet).length, 1, `${forwardMs}`)
+    fleet.end()
+  }
+})
+
+test('a crash between claim and start costs neither an attempt nor a crash', async () => {
+  const fleet = await createFleet({ probes: true })
+  await fleet.addMany(2, bill(), { claimAhead: '3s' })
+  // Another schedule makes the instances look early, and claim what is due within three seconds.
+  await fleet.operator.schedules.put('other', { job: 'bill', cron: '58 9 * * * *' })
+  await fleet.advance(10 * MINUTE - 1_900)
+  const holder = await holderOf(fleet)
+  holder.crash()
+  await fleet.advance('30s')
+  const starts = startsOf(fleet)
+  assert.deepEqual(
+    starts.map(({ member, attempt, how }) => [member === holder, attempt, how]),
+    [[false, 1, 'returned']],
+  )
+  assert.equal(fleet.events('run.lost').length, 0)
+  const runs = await fleet.operator.runs.list({ schedule: 'bill', from: DUE })
+  assert.deepEqual(
+    runs.items.map(({ reason, attempt }) => [reason, attempt]),
+    [['completed', 1]],
+  )
+  fleet.end()
+})
+
+test('a crash right after the start counts', async () => {
+  const fleet = await createFleet({ probes: true })
+  await fleet.addMany(2, (app, { clock }) => app.job('bill', '*/10 * * * *', () => clock.sleep(5_000)))
+  await fleet.advance(10 * MINUTE + 1)
+  startsOf(fleet)[0]!.member.crash()
+  await fleet.advance('30s')
+  assert.deepEqual(
+    startsOf(fleet).map(({ attempt }) => attempt),
+    [1, 2],
+  )
+  assert.equal(fleet.events('run.lost').length, 1)
+  fleet.end()
+})
+
+test('an instance that peers declare dead before the start, although it lives, starts nothing', async () => {
+  for (const beforeMs of [390, 350, 320, 310, 305, 300, 295, 290, 250, 200, 150, 100, 50]) {
+    const fleet = await createFleet({ probes: true })
+    await fleet.addMany(2, bill(), { claimAhead: '3s' })
+    await fleet.advance(10 * MINUTE - beforeMs)
+    // Whoever holds it, and whether it is claimed yet.
+    for (const member of fleet.members) member.isSessionLost = true
+    await fleet.advance('30s')
+    const starts = startsOf(fleet)
+    // A run that has started counts as started when its instance is declared dead: at-least-once.
+    const runs = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
+    assert.equal(starts.length, runs.length, `session lost ${beforeMs} ms before`)
+    const attempts = starts.map(({ attempt }) => attempt)
+    assert.deepEqual(
+      attempts,
+      attempts.map((_, index) => index + 1),
+    )
+    fleet.end()
+  }
+})
+
+test('a process that is paused between claim and start starts nothing that a peer has run', async () => {
+  for (const pausedMs of [50, 150, 300, 500, 1_000, 5_000, 20_000, 60_000]) {
+    const fleet = await fleetBetween(bill())
+    const holder = await holderOf(fleet)
+    holder.pause()
+    await fleet.advance(pausedMs)
+    holder.resume()
+    await fleet.advance('1m')
+    const starts = startsOf(fleet)
+    assert.equal(starts.length, 1, `paused for ${pausedMs} ms`)
+    fleet.end()
+  }
+})
+
+test('an instance that stops hands back what it has not started, and leaves no trace of it', async () => {
+  const fleet = await fleetBetween(bill())
+  const holder = await holderOf(fleet)
+  const stopped = holder.app.stop()
+  await fleet.advance('1s')
+  await fleet.world.until(stopped)
+  assert.deepEqual(
+    startsOf(fleet).map(({ member, attempt, startedAt }) => [member === holder, attempt, startedAt >= DUE]),
+    [[false, 1, true]],
+  )
+  const runs = await fleet.operator.runs.list({ schedule: 'bill', from: DUE })
+  assert.deepEqual(
+    runs.items.map(({ reason }) => reason),
+    ['completed'],
+  )
+  fleet.end()
+})
+
+test('a run that is cancelled before its start never starts', async () => {
+  const fleet = await fleetBetween(bill())
+  await holderOf(fleet)
+  const [run] = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
+  await fleet.operator.runs.cancel('bill', run!.token)
+  await fleet.advance('1m')
+  assert.deepEqual(startsOf(fleet), [])
+  const fire = await fleet.operator.fires.get({ schedule: 'bill', dueAt: DUE })
+  assert.deepEqual([fire.state, fire.reason], ['cancelled', 'cancelled-by-operator'])
+  fleet.end()
+})
+
+test('a pause counts for the fires after the one that is claimed', async () => {
+  const fleet = await fleetBetween(bill())
+  await fleet.operator.schedules.pause('bill')
+  await fleet.advance('11m')
+  assert.equal(startsOf(fleet).length, 1)
+  assert.equal(startsOf(fleet, DUE + 10 * MINUTE).length, 0)
+  fleet.end()
+})
+
+test('a blocked event loop starts the run late, and beyond the grace leaves it to the misfire policy', async () => {
+  const declare = (late: 'skip' | 'latest'): Declare => bill({ misfire: { grace: '1s', late } })
+  for (const [blockedMs, late, expected] of [
+    [600, 'skip', 1],
+    [3_000, 'skip', 0],
+    [3_000, 'latest', 1],
+  ] as const) {
+    const fleet = await fleetBetween(declare(late), 1)
+    const [only] = fleet.members
+    only!.pause()
+    await fleet.advance(blockedMs)
+    only!.resume()
+    await fleet.advance('10s')
+    assert.equal(startsOf(fleet).length, expected, `${blockedMs} ms, ${late}`)
+    const fire = await fleet.operator.fires.get({ schedule: 'bill', dueAt: DUE })
+    assert.equal(fire.state, expected === 1 ? 'succeeded' : 'missed')
+    fleet.end()
+  }
+})
+
+test('a claim whose answer is lost starts once, at its due time', async () => {
+  const fleet = await createFleet({ probes: true })
+  await fleet.addMany(2, bill())
+  await fleet.advance(9 * MINUTE)
+  for (const { link } of fleet.members) link.fail('claim', { kind: 'applied-then-throws' })
+  await fleet.advance(2 * MINUTE)
+  assert.deepEqual(
+    startsOf(fleet).map(({ startedAt }) => startedAt >= DUE),
+    [true],
+  )
+  fleet.end()
+})
+
+test('a store that is slower than the grace still starts the runs that were claimed ahead', async () => {
+  const fleet = await createFleet({ probes: true, latency: () => ({ requestMs: 400, answerMs: 400 }) })
+  await fleet.addMany(2, bill())
+  await fleet.advance(11 * MINUTE)
+  assert.equal(startsOf(fleet).length, 1)
+  fleet.end()
+})
