@@ -213,7 +213,7 @@ export interface Due {
   readonly schedules: readonly ScheduleState[]
   /**
    * Earliest `wakeAt` among the rest, in own buckets and in the others. `null`: none. Where more than a thousand that are due would
-   * have to be passed over for it, a store may say when to look again instead.
+   * have to be passed over for it, a store may say when to look again instead. A caller looks again `aheadMs` before `mineAt`.
    */
   readonly mineAt: Instant | null
   readonly othersAt: Instant | null

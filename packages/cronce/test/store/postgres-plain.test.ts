@@ -82,8 +82,17 @@ function randomSettlement(state: ScheduleState, fire: OpenFire, roll: Roll): Cha
     ...(roll(2) === 0 ? { result: { text: 'a "b" \\ c\u0000', list: [1, null] } } : {}),
     ...(roll(6) === 0 ? { fireEnds: null } : {}),
   })
+  // A run that was claimed ahead of time may have started at another time than expected.
+  const lateMs = roll(3) === 0 ? roll(100) : 0
   const lines = end.history.map((line): HistoryRecord => {
-    return { ...line, plannedAt: fire.plannedAt, attempt: 1 + roll(2), tenant: roll(3) === 0 ? 'acme' : line.tenant }
+    const run = line.run && { ...line.run, startedAt: line.run.startedAt + lateMs }
+    return {
+      ...line,
+      run,
+      plannedAt: fire.plannedAt,
+      attempt: 1 + roll(2),
+      tenant: roll(3) === 0 ? 'acme' : line.tenant,
+    }
   })
   const last = {
     dueAt: fire.dueAt,
@@ -253,6 +262,22 @@ test('a plain claim is held by its instance, and an orphan once that is dead', a
   await bury(peer, 'i')
   assert.deepEqual((await peer.beat(beat('j'))).chores.orphans, ['i'])
   assert.equal(uses('claim'), 1)
+})
+
+test('a plain claim may start its run in the future, and a plain settlement may say another start', async (context) => {
+  const { store, peer, uses } = await pairOf(context)
+  const { now } = await store.load([])
+  const claimed = plainClaimOf(await create(store, schedule('s')), now + 10_000, { notBefore: now })
+  const general = uses('apply')
+  await applyAll(store, [claimed], { claimant: { ...CLAIMANT, renew: true } })
+  assert.deepEqual(await loadOne(peer, 's'), claimed.state)
+  const end = plainEndOf(claimed)
+  const [line] = end.history
+  const startedAt = line!.run!.startedAt - 3
+  await applyAll(store, [{ ...end, history: [{ ...line!, run: { ...line!.run!, startedAt } }] }])
+  const { items } = await peer.listRecords({ view: 'runs', after: null, limit: 9 })
+  assert.deepEqual([items.length, items[0]?.run?.startedAt], [1, startedAt])
+  assert.deepEqual([uses('claim'), uses('settle'), uses('apply') - general], [1, 1, 0])
 })
 
 test('what the plain statements write is what the general one would have written', async (context) => {

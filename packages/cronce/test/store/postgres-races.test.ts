@@ -357,6 +357,40 @@ test('a claim that shared the row of its instance refutes a burial that was deci
   assert.equal(await burying, false)
 })
 
+test('an instance that leaves while another transaction has its record ends after the claims of that time', async (context) => {
+  const store = await openIn(context)
+  await join(store, 'i')
+  const wanted = claim(await create(store, schedule('a')), { instance: 'i' })
+  const user = await begun(context)
+  await user.query('select from cronce._instances where namespace = $1 for share', [context.name])
+
+  const leaving = store.beat(beat('i', { state: 'left' }))
+  await waiting()
+  const claimed = await store.apply([wanted], { claimant: { instance: 'i', leaseMs: 60_000 } })
+  await user.query('commit')
+
+  assert.deepEqual([(await leaving).alive, kinds(claimed)], [true, ['applied']])
+  const { instances } = await store.listInstances()
+  assert.ok(instances[0]!.endedAt! >= claimed.now, `${instances[0]!.endedAt} is not before ${claimed.now}`)
+})
+
+test('an instance is declared dead at a time when no other transaction had its record', async (context) => {
+  const store = await openIn(context)
+  await join(store, 'i')
+  const { instances } = await store.listInstances()
+  const user = await begun(context)
+  await user.query('select from cronce._instances where namespace = $1 for share', [context.name])
+
+  const burying = store.mark({ kind: 'dead', instance: 'i', renewals: instances[0]!.renewals, hint: true })
+  await waiting()
+  const { now } = await store.load([])
+  await user.query('commit')
+
+  assert.equal(await burying, true)
+  const [dead] = (await store.listInstances()).instances
+  assert.ok(dead!.endedAt! >= now, `${dead!.endedAt} is not before ${now}`)
+})
+
 test('claims are forgotten with the settlement that ends their last run, and not before', async (context) => {
   const store = await openIn(context)
   const peer = await openIn(context)

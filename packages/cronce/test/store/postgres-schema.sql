@@ -365,21 +365,21 @@ view steps (
 );
 
 function _append(_namespace text, _key bigint, _lines json); -- 537b03fb9da92d9ac3b479c47c02fffc
-function _apply_1(_namespace text, _header text, _changes text); -- 09be660f1352219bbf358e5897961a3e
-function _beat_1(_namespace text, _beat text); -- f050ef4f25e142e1058106991e559257
+function _apply_1(_namespace text, _header text, _changes text); -- 94abbcde38c41f4033f3a56b50349541
+function _beat_1(_namespace text, _beat text); -- 6c0e53ae9af834e24e53e9aa78605a71
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
-function _claim_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text, _fired text, _due_at text, _token text, _started_at text); -- 1a30f28ff04687f7f4c3f690d313d65b
+function _claim_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text, _fired text, _due_at text, _token text, _started_at text); -- 8013d67cee3b23d060130b77f2d9fdda
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
-function _due_1(_namespace text, _jobs text, _patience text, _limit text, _known text); -- 5e38eb4dceb0c9137ad954307f6bbcad
+function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- c959339504b7da864eada1d0b105e7b0
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 78109441e83a1524eebdf28db89c4935
 function _finish_claims(_ids bigint[], _settled bigint[]); -- 3bfbf6f43c37b9ed9702ee309b0355ef
 function _held(_runner integer); -- 1d6f61728f219500d97fbed00306fcba
 function _holds_runs(_runner integer); -- 9b84ebe4b6bede8637fe8e56eb856bda
-function _instance(i _instances, _now bigint); -- 1f547dac14a67a7756a4333c845968e7
+function _instance(i _instances, _now bigint); -- 5228bdb5d7dfcddeac1bcf86766480ac
 function _is_expired(_renewed_at bigint, _lease bigint, _now bigint); -- cd5a392d3045d4c9746296a29bb793a6
 function _is_prunable(_namespace text, _now bigint); -- 74cb1e8bcc7d5a58708b6a3e25eaa399
 function _job(_namespace text, _name text); -- ddcef247b243855c7b8ae92d88659126
@@ -392,10 +392,10 @@ function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
 function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
 function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
 function _prune_1(_namespace text, _limit text); -- fb9b1ac62bba9bb2e9245884726b1798
-function _renew(_namespace text, _instance text, _lease bigint, _now bigint); -- 0d78a0047e09e27c0c23d458ee0c6094
+function _renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint); -- a2c57f35f487748870453cf0adec5c72
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
-function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- 29eb9737ba1c96ffb14b71636b0cc1ba
+function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _started_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- a259c3c128f996f58bd34e5a59804d12
 function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
 function _states(_keys bigint[]); -- 1a1c8408a66fa7763441c7aa9b7af1d9
 function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8

@@ -14,7 +14,10 @@ const MASKS = {
   none: () => false,
 }
 
-test("one's own are found among thousands of others' that are due at the same instant", async (context) => {
+const SOON_MS = 300_000
+const aheadMs = 2 * SOON_MS
+
+test("one's own are found among thousands of others' that are due, or soon will be, at the same instant", async (context) => {
   const server = await startRedis()
   const store = await redis(server.url).open({ namespace: 'due', adopt: false, production: false, warn: () => {} })
   context.after(async () => {
@@ -24,7 +27,7 @@ test("one's own are found among thousands of others' that are due at the same in
   decideIn(store.info.epoch)
   const { now } = await store.load([])
   const states = Array.from({ length: 14_000 }, (_, number) =>
-    schedule(`s${number}`, { wakeAt: now - (number < 12_000 ? 10_000 : 5_000) }),
+    schedule(`s${number}`, { wakeAt: now + (number < 12_000 ? -10_000 : SOON_MS) }),
   )
   for (let from = 0; from < states.length; from += 500) {
     await store.apply(states.slice(from, from + 500).map((state) => creation(state)))
@@ -35,7 +38,7 @@ test("one's own are found among thousands of others' that are due at the same in
     const own = states.filter(({ id }) => isOwn(bucketOf(id))).map(({ wakeAt }) => wakeAt!)
     const others = states.filter(({ id }) => !isOwn(bucketOf(id))).map(({ wakeAt }) => wakeAt!)
     for (const limit of [10, 700]) {
-      const due = await store.due({ jobs: [{ job: JOB, buckets }], patienceMs: 9e15, limit })
+      const due = await store.due({ jobs: [{ job: JOB, buckets }], patienceMs: 9e15, aheadMs, limit })
       const what = `own: ${name}, ${limit} wanted`
       assert.ok(
         due.schedules.every(({ id }) => isOwn(bucketOf(id))),
@@ -47,7 +50,7 @@ test("one's own are found among thousands of others' that are due at the same in
         what,
       )
     }
-    const any = await store.due({ jobs: [{ job: JOB, buckets }], patienceMs: 0, limit: 10 })
+    const any = await store.due({ jobs: [{ job: JOB, buckets }], patienceMs: 0, aheadMs, limit: 10 })
     assert.equal(any.schedules.length, 10)
     assert.deepEqual([any.mineAt, any.othersAt], [own[0] ?? null, others[0] ?? null], `own: ${name}, all wanted`)
   }

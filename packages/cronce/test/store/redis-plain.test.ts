@@ -82,13 +82,19 @@ function anyChange(random: Random, now: number, epoch: number, id: string, state
     const result = one([null, null, { a: 'short' }, 'long '.repeat(300)])
     const expiresAt = now + (random(10) === 0 ? HOUR_MS : DAY_MS) + random(1_000)
     const fireEnds = random(8) === 0 ? { fireEnds: one([null, ending('crash-budget')]) } : {}
-    const settled = settlement(state, viewOpenRun(state, running), {
-      how,
-      result,
-      expiresAt,
-      endedAt: now,
-      ...fireEnds,
-    })
+    const run = viewOpenRun(state, running)
+    const startedAt = run.startedAt + (random(3) === 0 ? random(100) : 0)
+    const settled = settlement(
+      state,
+      { ...run, startedAt },
+      {
+        how,
+        result,
+        expiresAt,
+        endedAt: now,
+        ...fireEnds,
+      },
+    )
     const trim = random(10) === 0 ? { belowNumber: settled.state!.ended, endedBefore: now + 1 } : null
     return { ...settled, state: { ...settled.state!, wakeAt, fired: random(9) }, trim }
   }

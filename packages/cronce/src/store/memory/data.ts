@@ -37,7 +37,7 @@ export interface NamespaceData {
 
 export interface StoredInstance {
   /** Its `expired` means nothing: that is judged when somebody asks. */
-  readonly record: InstanceRecord
+  readonly record: Omit<InstanceRecord, 'endedAt'>
   /** The number of its last heartbeat. */
   readonly beat: number
   readonly leaseMs: number

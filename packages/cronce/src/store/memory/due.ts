@@ -12,16 +12,16 @@ const HELD_MS = 100
  * The lists of the asked jobs' buckets are merged from their heads: what is looked at is what is answered, and one more in
  * each list.
  */
-export function findDue(space: Space, now: Instant, { jobs, patienceMs, limit }: DueQuery): Due {
+export function findDue(space: Space, now: Instant, { jobs, patienceMs, aheadMs = 0, limit }: DueQuery): Due {
   if (areClaimsHeld(space, now)) {
-    return { now, epoch: space.epoch, schedules: [], mineAt: now + HELD_MS, othersAt: null }
+    return { now, epoch: space.epoch, schedules: [], mineAt: now + aheadMs + HELD_MS, othersAt: null }
   }
   const heads: Head[] = []
   const rest = { mine: Infinity, others: Infinity }
   for (const { job, buckets } of jobs) {
     for (const [bucket, list] of space.wakes.jobs.get(job)?.buckets ?? []) {
       const mine = buckets[bucket] === '1'
-      offer({ list, chunkIndex: 0, index: 0, mine, until: mine ? now : now - patienceMs }, heads, rest)
+      offer({ list, chunkIndex: 0, index: 0, mine, until: mine ? now + aheadMs : now - patienceMs }, heads, rest)
     }
   }
   const found: string[] = []

@@ -1,10 +1,10 @@
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Instant } from '../../model/schedule.ts'
 import {
-  type ApplyOptions,
   type Beat,
   type BeatAnswer,
   type Chores,
+  type Claimant,
   ENDED_SHOWN,
   type HeldRun,
   type InstanceMark,
@@ -14,8 +14,6 @@ import type { StoredInstance } from './data.ts'
 import { isPrunable } from './prune.ts'
 import { ascend, compareText } from './sorted.ts'
 import { type Space, setInstance } from './space.ts'
-
-type Claimant = NonNullable<ApplyOptions<unknown>['claimant']>
 
 export function beat(space: Space, now: Instant, given: Beat, lost: boolean): BeatAnswer {
   const alive = takeBeat(space, now, given)
@@ -70,7 +68,7 @@ function follows(sequence: Beat['sequence'], last: number): boolean {
   return sequence === undefined || (sequence.after <= last && last < sequence.number)
 }
 
-/** What a claim does besides: false if this instance is over. A lease that has run out is renewed like any other. */
+/** What every claim does besides: false if this instance is over. A lease that has run out is renewed like any other. */
 export function renew(space: Space, now: Instant, { instance, leaseMs }: Claimant): boolean {
   const known = space.data.instances.get(instance)
   if (known === undefined || known.goneAt !== null) return false
@@ -130,7 +128,7 @@ function heldBy({ records }: Space, instance: string): HeldRun[] {
 }
 
 function view(known: StoredInstance, now: Instant): InstanceRecord {
-  return isExpired(known, now) ? { ...known.record, expired: true } : known.record
+  return { ...known.record, endedAt: known.goneAt, expired: isExpired(known, now) }
 }
 
 export function isExpired({ leaseUntil }: StoredInstance, now: Instant): boolean {

@@ -67,7 +67,8 @@ class MemoryStore implements Store<MemoryTransaction> {
     const results = applyChanges(own, now, changes, { claimant, app })
     if (results.some(({ kind }) => kind === 'applied')) this.#countWrite(own)
     if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
-    return { now, renewed: claimant !== undefined && results[0]?.kind !== 'not-live', results }
+    const renewed = claimant !== undefined && own.data.instances.get(claimant.instance)?.goneAt === null
+    return { now, renewed, results }
   }
 
   readonly beat: Store['beat'] = async (given) => {

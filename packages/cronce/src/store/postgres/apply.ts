@@ -25,6 +25,8 @@ export type ClaimRow = readonly [id: number, places: readonly number[]]
 export interface ApplyHeader {
   readonly instance: string | null
   readonly lease_ms: number | null
+  /** Renew the lease whenever that was done last. */
+  readonly renew: boolean
   readonly channel: string | null
   readonly payload: string
   readonly app: string | null

@@ -85,6 +85,7 @@ export class ChangeWriter<Tx> {
     const header = {
       instance: null,
       lease_ms: null,
+      renew: false,
       channel: null,
       payload: '',
       app: null,
@@ -149,6 +150,7 @@ export class ChangeWriter<Tx> {
   #plainHeader(plan: Plan, options: ApplyOptions<Tx>, busy: string | null, finished: readonly number[]): object {
     return {
       ...{ instance: plan.instance, claim: plan.claim, epoch: plan.epoch, lease_ms: options.claimant?.leaseMs ?? null },
+      renew: options.claimant?.renew ?? false,
       channel: this.#channelFor(options, busy),
       payload: this.#payloadFor(options, busy),
       finished: finished.length === 0 ? null : `{${finished.join()}}`,
@@ -218,6 +220,7 @@ export class ChangeWriter<Tx> {
     return {
       instance: claimant?.instance ?? null,
       lease_ms: claimant?.leaseMs ?? null,
+      renew: claimant?.renew ?? false,
       channel: this.#channelFor(options, busy),
       payload: this.#payloadFor(options, busy),
       app: app?.name ?? null,

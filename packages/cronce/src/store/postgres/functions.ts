@@ -57,11 +57,11 @@ export function createSchema(schema: string): string {
 /** How many texts each function takes. Names carry a number: a function that changes gets the next one, beside the old one. */
 const CALLS = {
   load: ['_load_1', 2],
-  due: ['_due_1', 5],
+  due: ['_due_1', 6],
   lock: ['_lock_1', 3],
   apply: ['_apply_1', 3],
   claim: ['_claim_1', 13],
-  settle: ['_settle_1', 15],
+  settle: ['_settle_1', 16],
   beat: ['_beat_1', 2],
   bury: ['_bury_1', 4],
   prune: ['_prune_1', 2],

@@ -10,6 +10,7 @@ interface InstanceRow {
   readonly drain: boolean
   readonly renewals: number
   readonly startedAt: Instant
+  readonly endedAt: Instant | null
   readonly renewedAt: Instant
   readonly expired: boolean
   readonly record: Omit<Beat['instance'], 'id' | 'state'>

@@ -1,5 +1,5 @@
 import type { Change } from '../../model/change.ts'
-import type { HistoryRecord } from '../../model/record.ts'
+import type { EndedRun, HistoryRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import {
   isPlain,
@@ -23,12 +23,14 @@ export interface PlainClaim {
   readonly run: PlainRun
 }
 
+type EndOfRun = HistoryRecord & { readonly run: EndedRun }
+
 /** The end of the one open run of a schedule, and of its fire. */
 export interface PlainSettlement {
   readonly change: Change
   readonly key: number
   readonly state: ScheduleState
-  readonly line: HistoryRecord
+  readonly line: EndOfRun
   readonly instance: string
 }
 
@@ -83,12 +85,11 @@ function isSamePlan(state: ScheduleState, latest: ScheduleState): boolean {
   )
 }
 
-/** Whether the line says how the run and its fire ended. */
-function isEndOf(run: PlainRun, line: HistoryRecord): boolean {
+/** Whether the line says how the run and its fire ended. When the run started is up to the line: it may have been claimed ahead of time. */
+function isEndOf(run: PlainRun, line: HistoryRecord): line is EndOfRun {
   return (
     line.run?.token === run.token &&
     line.run.instance === run.instance &&
-    line.run.startedAt === run.startedAt &&
     line.dueAt === run.dueAt &&
     line.nonce === '' &&
     line.isFinal
@@ -146,6 +147,7 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
     numbers(({ state }) => toColumn(state.last.dueAt)),
     numbers(({ state }) => toColumn(state.last.succeededDueAt)),
     numbers(({ state }) => toColumn(state.last.succeededAt)),
+    numbers(({ line }) => line.run.startedAt),
     numbers(({ line }) => line.endedAt),
     numbers(({ line }) => line.expiresAt),
     numbers(({ line }) => reasonNumber(line.ending)),

@@ -486,18 +486,21 @@ end
 $cronce$;
 
 -- What is due is found by an index that changes with every claim. Behind what is answered, {far} are looked through for the next
--- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. Definitions that
--- are newer than those the caller knows come along: asking for them would take a second statement.
-create function {schema}._due_1(_namespace text, _jobs text, _patience text, _limit text, _known text) returns text {settings}
+-- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. It looks \`_ahead\`
+-- before \`mineAt\`, since that is how far own schedules are answered ahead of their time. Definitions that are newer than those the caller
+-- knows come along: asking for them would take a second statement.
+create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {settings}
 as $cronce$
 declare
   _at record;
   _most bigint := _limit::bigint;
   _stale bigint;
+  _until bigint;
   _answer text;
 begin
   select * into _at from {schema}._moment();
   _stale := _at.now - _patience::bigint;
+  _until := _at.now + _ahead::bigint;
   with job as materialized (
     select j.job as name, n.number as job, j.buckets, position(B'1' in j.buckets) > 0 as has_mine,
            position(B'0' in j.buckets) > 0 as has_others, j.since
@@ -511,7 +514,7 @@ begin
      cross join lateral (
        select k.*, get_bit(j.buckets, k.bucket) = 1 as mine
          from {schema}._clocks k
-        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _at.now
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _until
           and (get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale)
         order by k.wake_at
         limit _most + 1
@@ -562,7 +565,7 @@ begin
   later as materialized (
     select f.job, f.wake_at, f.mine from found f where f.place > _most
     union all
-    select b.job, coalesce(b.mine_at, case when b.n >= {far} then _at.now + {again} end), true
+    select b.job, coalesce(b.mine_at, case when b.n >= {far} then _until + {again} end), true
       from behind b
      where b.has_mine and not b.mine_known
     union all
@@ -575,7 +578,7 @@ begin
      cross join lateral (
        select k.wake_at
          from {schema}._clocks k
-        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at > _at.now
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at > _until
           and get_bit(j.buckets, k.bucket) = 1
         order by k.wake_at
         limit 1
@@ -712,8 +715,9 @@ end
 $cronce$;
 
 -- Renew the lease of a claimant, or keep a burial out until this transaction has ended. Most claims only share the row, so that
--- parts of one claim do not wait for each other; never both, which would deadlock two of them. Answers its number, 0 if it is not live.
-create function {schema}._renew(_namespace text, _instance text, _lease bigint, _now bigint)
+-- parts of one claim do not wait for each other; never both, which would deadlock two of them. \`_always\`: renew it whenever that was done
+-- last. Answers its number, 0 if it is not live.
+create function {schema}._renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint)
 returns table (number integer, renewed boolean) language plpgsql
 as $cronce$
 declare
@@ -723,7 +727,7 @@ begin
   select i.renewed_at between _now - least(i.lease_ms, _lease) / 30 and _now into _is_fresh
     from {schema}._instances i
    where i.namespace = _namespace and i.id = _instance;
-  if _is_fresh then
+  if _is_fresh and not _always then
     select i.number into number
       from {schema}._instances i
      where i.namespace = _namespace and i.id = _instance and i.state in ('live', 'draining')
@@ -773,10 +777,10 @@ begin
   select * into _at from {schema}._moment();
   select * into _head
     from json_to_record(_header::json) as h (
-      instance text, lease_ms bigint, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean
+      instance text, lease_ms bigint, renew boolean, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean
     );
   if _head.instance is not null then
-    select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _at.now);
+    select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _head.renew, _at.now);
     if _claimant.number = 0 then
       return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', false);
     end if;
@@ -787,7 +791,9 @@ begin
     perform from {schema}._apps a
       where a.namespace = _namespace and a.name = _head.app and a.version = _head.app_version
         for share;
-    if not found then return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true); end if;
+    if not found then
+      return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed);
+    end if;
   end if;
   if _head.locks then perform {schema}._lock_names(_namespace, _changes::json); end if;
 
@@ -1076,9 +1082,9 @@ begin
   select * into _at from {schema}._moment();
   select * into _head
     from json_to_record(_header::json) as h (
-      instance text, lease_ms bigint, claim bigint, epoch bigint, channel text, payload text, finished bigint[]
+      instance text, lease_ms bigint, renew boolean, claim bigint, epoch bigint, channel text, payload text, finished bigint[]
     );
-  select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _at.now);
+  select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _head.renew, _at.now);
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
@@ -1108,7 +1114,7 @@ $cronce$;
 
 create function {schema}._settle_1(
   _namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text,
-  _last_ok_due text, _last_ok_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
+  _last_ok_due text, _last_ok_at text, _started_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
 ) returns text {hasty}
 as $cronce$
 declare
@@ -1134,12 +1140,15 @@ begin
         from unnest(
                _every, {schema}._column(_versions, _count), {schema}._column(_not_before, _count), {schema}._column(_numbers, _count),
                {schema}._column(_failed_in_row, _count), {schema}._column(_last_due, _count), {schema}._column(_last_ok_due, _count),
-               {schema}._column(_last_ok_at, _count), {schema}._column(_ended_at, _count), {schema}._column(_expires_at, _count), {schema}._column(_reasons, _count),
-               _tenants::text[], _more::text[]
-             ) as u (key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, ended_at, expires_at, reason, tenant, more)
+               {schema}._column(_last_ok_at, _count), {schema}._column(_started_at, _count), {schema}._column(_ended_at, _count),
+               {schema}._column(_expires_at, _count), {schema}._column(_reasons, _count), _tenants::text[], _more::text[]
+             ) as u (
+               key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, started_at, ended_at, expires_at, reason,
+               tenant, more
+             )
        where c.key = u.key and c.version = u.version and c.runner = _runner and c.more = '' and c.format = {format}
          and u.not_before <= _at.now
-      returning c.key, c.due_at, c.token, c.started_at, c.job, u.number, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
+      returning c.key, c.due_at, c.token, c.job, u.number, u.started_at, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
     ),
     written as (
       insert into {schema}._history
@@ -1182,7 +1191,8 @@ create function {schema}._instance(i {schema}._instances, _now bigint) returns j
 as $cronce$
 select json_build_object(
          'id', i.id, 'state', i.state, 'drain', i.drain, 'renewals', {schema}._renewals(i.renewals, i.number), 'startedAt', i.started_at,
-         'renewedAt', i.renewed_at, 'expired', {schema}._is_expired(i.renewed_at, i.lease_ms, _now), 'record', i.record::json)
+         'endedAt', i.ended_at, 'renewedAt', i.renewed_at, 'expired', {schema}._is_expired(i.renewed_at, i.lease_ms, _now),
+         'record', i.record::json)
 $cronce$;
 
 -- Numbers of instances that have claims on record, from number to number through the index: the claims may be thousands.
@@ -1235,12 +1245,16 @@ declare
   _own {schema}._instances%rowtype;
   _number bigint;
 begin
-  select * into _at from {schema}._moment();
   select * into _b
     from json_to_record(_beat::json) as b (
       id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, number bigint, after bigint,
       channel text, payload text
     );
+  -- The row of an instance that leaves is locked before the clock is read: no claim of it is newer than its end.
+  if _b.state = 'left' then
+    perform from {schema}._instances i where i.namespace = _namespace and i.id = _b.id for no key update;
+  end if;
+  select * into _at from {schema}._moment();
   update {schema}._instances i
      set renewals = i.renewals + 1, beat = greatest(_b.number, i.beat), renewed_at = _at.now, lease_ms = _b.lease_ms, state = _b.state,
          session = _b.session, ended_at = case when _b.state = 'left' then _at.now end, record = _b.record

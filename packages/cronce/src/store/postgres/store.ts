@@ -111,10 +111,14 @@ class PostgresStore<Tx> implements Store<Tx> {
     const looks = this.#looks
     const jobs = looks.begin(query.jobs)
     const newest = String(this.#definitions.newest)
-    const values = [this.#namespace, JSON.stringify(jobs), String(query.patienceMs), String(query.limit), newest]
+    const { patienceMs, aheadMs = 0, limit } = query
+    const numbers = [patienceMs, Math.floor(aheadMs), limit].map(String)
+    const values = [this.#namespace, JSON.stringify(jobs), ...numbers, newest]
     const [answer, schedules] = await asker.askStates<DueAnswer>(asker.askMoment, this.#statements.due, values)
     const { now, othersAt } = answer
-    const againAt = looks.end(jobs, now, new Map(answer.oldest))
+    const wholeAt = looks.end(jobs, now, new Map(answer.oldest))
+    // A caller looks again this much before `mineAt`.
+    const againAt = wholeAt === null ? null : wholeAt + aheadMs
     const mineAt = againAt === null || (answer.mineAt ?? againAt) < againAt ? answer.mineAt : againAt
     return { now, epoch: answer.epoch, schedules, mineAt, othersAt }
   }

@@ -97,12 +97,15 @@ function linesOf(lines: readonly string[], kind: string): string[] {
 }
 
 function instanceOf(line: string): InstanceRecord {
-  const [id, state, drain, renewals, renewedAt, startedAt, expired, _busy, record] = line.split('\t') as string[]
+  const [id, state, drain, renewals, renewedAt, startedAt, endedAt, expired, _busy, record] = line.split(
+    '\t',
+  ) as string[]
   return {
     ...(JSON.parse(record!) as Omit<Beat['instance'], 'id' | 'state'>),
     id: decodeName(id!),
     state: state as InstanceState,
     startedAt: Number(startedAt),
+    endedAt: endedAt === '' ? null : Number(endedAt),
     renewals: Number(renewals),
     renewedAt: Number(renewedAt),
     expired: expired === '1',
@@ -111,7 +114,7 @@ function instanceOf(line: string): InstanceRecord {
 }
 
 function isBusy(line: string): boolean {
-  return line.split('\t')[7] === '1'
+  return line.split('\t')[8] === '1'
 }
 
 function nameOf(line: string): string {

@@ -80,8 +80,9 @@ class RedisStore implements Store<never> {
 
   readonly load: Store['load'] = (ids) => this.#schedules.load(ids)
 
-  readonly due: Store['due'] = async ({ jobs, patienceMs, limit }) => {
-    const args = [String(patienceMs), String(limit), ...jobs.flatMap(({ job, buckets }) => [encodeName(job), buckets])]
+  readonly due: Store['due'] = async ({ jobs, patienceMs, aheadMs = 0, limit }) => {
+    const times = [patienceMs, aheadMs, limit].map(String)
+    const args = [...times, ...jobs.flatMap(({ job, buckets }) => [encodeName(job), buckets])]
     const { now, epoch, lines } = await this.#ask(DUE, args)
     const [mineAt = '', othersAt = ''] = lines
     const found = await this.#schedules.read(lines, 2)

@@ -197,6 +197,7 @@ function instanceOf(row: Row, host: Host): InstanceRecord {
     id: String(row.id),
     state: String(row.state) as InstanceState,
     startedAt: Number(row.started_at),
+    endedAt: row.ended_at === null ? null : Number(row.ended_at),
     renewals: Number(row.renewals),
     renewedAt: Number(row.renewed_at),
     expired: isExpired(row, host),

@@ -95,7 +95,7 @@ interface Waiting {
 export function findDue(
   db: DatabaseSync,
   namespace: string,
-  { jobs, patienceMs, limit }: DueQuery,
+  { jobs, patienceMs, aheadMs = 0, limit }: DueQuery,
   now: Instant,
 ): { readonly ids: readonly string[] } & Pick<Due, 'mineAt' | 'othersAt'> {
   const waiting: Waiting[] = []
@@ -105,7 +105,7 @@ export function findDue(
       const digit = mine ? '1' : '0'
       // Looking for what can't be there would read everything that the job has.
       if (!buckets.includes(digit)) continue
-      const until = mine ? now : now - patienceMs
+      const until = mine ? now + aheadMs : now - patienceMs
       const rows = statement(db, DUE).all(namespace, job, until, buckets, digit, limit + 1)
       for (const row of rows) waiting.push({ id: String(row.id), wakeAt: Number(row.wake_at), mine })
       if (rows.length > limit) continue

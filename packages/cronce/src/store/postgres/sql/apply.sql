@@ -29,8 +29,9 @@ end
 $cronce$;
 
 -- Renew the lease of a claimant, or keep a burial out until this transaction has ended. Most claims only share the row, so that
--- parts of one claim do not wait for each other; never both, which would deadlock two of them. Answers its number, 0 if it is not live.
-create function {schema}._renew(_namespace text, _instance text, _lease bigint, _now bigint)
+-- parts of one claim do not wait for each other; never both, which would deadlock two of them. `_always`: renew it whenever that was done
+-- last. Answers its number, 0 if it is not live.
+create function {schema}._renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint)
 returns table (number integer, renewed boolean) language plpgsql
 as $cronce$
 declare
@@ -40,7 +41,7 @@ begin
   select i.renewed_at between _now - least(i.lease_ms, _lease) / 30 and _now into _is_fresh
     from {schema}._instances i
    where i.namespace = _namespace and i.id = _instance;
-  if _is_fresh then
+  if _is_fresh and not _always then
     select i.number into number
       from {schema}._instances i
      where i.namespace = _namespace and i.id = _instance and i.state in ('live', 'draining')
@@ -90,10 +91,10 @@ begin
   select * into _at from {schema}._moment();
   select * into _head
     from json_to_record(_header::json) as h (
-      instance text, lease_ms bigint, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean
+      instance text, lease_ms bigint, renew boolean, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean
     );
   if _head.instance is not null then
-    select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _at.now);
+    select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _head.renew, _at.now);
     if _claimant.number = 0 then
       return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', false);
     end if;
@@ -104,7 +105,9 @@ begin
     perform from {schema}._apps a
       where a.namespace = _namespace and a.name = _head.app and a.version = _head.app_version
         for share;
-    if not found then return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true); end if;
+    if not found then
+      return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed);
+    end if;
   end if;
   if _head.locks then perform {schema}._lock_names(_namespace, _changes::json); end if;
 

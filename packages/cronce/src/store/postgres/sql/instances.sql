@@ -15,7 +15,8 @@ create function {schema}._instance(i {schema}._instances, _now bigint) returns j
 as $cronce$
 select json_build_object(
          'id', i.id, 'state', i.state, 'drain', i.drain, 'renewals', {schema}._renewals(i.renewals, i.number), 'startedAt', i.started_at,
-         'renewedAt', i.renewed_at, 'expired', {schema}._is_expired(i.renewed_at, i.lease_ms, _now), 'record', i.record::json)
+         'endedAt', i.ended_at, 'renewedAt', i.renewed_at, 'expired', {schema}._is_expired(i.renewed_at, i.lease_ms, _now),
+         'record', i.record::json)
 $cronce$;
 
 -- Numbers of instances that have claims on record, from number to number through the index: the claims may be thousands.
@@ -68,12 +69,16 @@ declare
   _own {schema}._instances%rowtype;
   _number bigint;
 begin
-  select * into _at from {schema}._moment();
   select * into _b
     from json_to_record(_beat::json) as b (
       id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, number bigint, after bigint,
       channel text, payload text
     );
+  -- The row of an instance that leaves is locked before the clock is read: no claim of it is newer than its end.
+  if _b.state = 'left' then
+    perform from {schema}._instances i where i.namespace = _namespace and i.id = _b.id for no key update;
+  end if;
+  select * into _at from {schema}._moment();
   update {schema}._instances i
      set renewals = i.renewals + 1, beat = greatest(_b.number, i.beat), renewed_at = _at.now, lease_ms = _b.lease_ms, state = _b.state,
          session = _b.session, ended_at = case when _b.state = 'left' then _at.now end, record = _b.record

@@ -27,18 +27,21 @@ end
 $cronce$;
 
 -- What is due is found by an index that changes with every claim. Behind what is answered, {far} are looked through for the next
--- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. Definitions that
--- are newer than those the caller knows come along: asking for them would take a second statement.
-create function {schema}._due_1(_namespace text, _jobs text, _patience text, _limit text, _known text) returns text {settings}
+-- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. It looks `_ahead`
+-- before `mineAt`, since that is how far own schedules are answered ahead of their time. Definitions that are newer than those the caller
+-- knows come along: asking for them would take a second statement.
+create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {settings}
 as $cronce$
 declare
   _at record;
   _most bigint := _limit::bigint;
   _stale bigint;
+  _until bigint;
   _answer text;
 begin
   select * into _at from {schema}._moment();
   _stale := _at.now - _patience::bigint;
+  _until := _at.now + _ahead::bigint;
   with job as materialized (
     select j.job as name, n.number as job, j.buckets, position(B'1' in j.buckets) > 0 as has_mine,
            position(B'0' in j.buckets) > 0 as has_others, j.since
@@ -52,7 +55,7 @@ begin
      cross join lateral (
        select k.*, get_bit(j.buckets, k.bucket) = 1 as mine
          from {schema}._clocks k
-        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _at.now
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _until
           and (get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale)
         order by k.wake_at
         limit _most + 1
@@ -103,7 +106,7 @@ begin
   later as materialized (
     select f.job, f.wake_at, f.mine from found f where f.place > _most
     union all
-    select b.job, coalesce(b.mine_at, case when b.n >= {far} then _at.now + {again} end), true
+    select b.job, coalesce(b.mine_at, case when b.n >= {far} then _until + {again} end), true
       from behind b
      where b.has_mine and not b.mine_known
     union all
@@ -116,7 +119,7 @@ begin
      cross join lateral (
        select k.wake_at
          from {schema}._clocks k
-        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at > _at.now
+        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at > _until
           and get_bit(j.buckets, k.bucket) = 1
         order by k.wake_at
         limit 1

@@ -13,11 +13,11 @@ local function ends_of(id)
 end
 
 local function instance_line(id)
-  local row = call('HMGET', INSTANCE .. id, 'state', 'drain', 'renewals', 'at', 'started', 'record')
+  local row = call('HMGET', INSTANCE .. id, 'state', 'drain', 'renewals', 'at', 'started', 'record', 'gone')
   if not row[6] then return nil end
   local expired = ends_of(id) <= now and '1' or '0'
   local busy = call('SISMEMBER', HOLDERS, id)
-  return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], expired, busy, row[6] }, '\t')
+  return table.concat({ 'i' .. id, row[1], row[2], row[3], row[4], row[5], row[7] or '', expired, busy, row[6] }, '\t')
 end
 
 local function is_forgettable(id)

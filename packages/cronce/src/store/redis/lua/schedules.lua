@@ -8,8 +8,8 @@ return answer(lines)
 
 -- script: due
 -- uses: keys moment line
--- ARGV: epoch, patience, how many, and for each job its name and its buckets. Answers when the next of one's own and of the others is due
--- ('' for never), then for each schedule: member, line, ''.
+-- ARGV: epoch, patience, how far to look ahead in own buckets, how many, and for each job its name and its buckets. Answers when the next of
+-- one's own and of the others is due ('' for never), then for each schedule: member, line, ''.
 --
 -- Within a job, what is due is looked through from the longest waiting on, in bites: what is another instance's turn is passed over. A look
 -- that would go on for too long says that there may be more in a moment; one that has found enough goes on a little, for when the next are due.
@@ -21,8 +21,10 @@ local MOST_AHEAD = 16
 local AGAIN_MS = 20
 local HELD_MS = 100
 
-local patience, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
-if is_held() then return answer({ digits(now + HELD_MS), '' }) end
+local patience, limit = tonumber(ARGV[2]), tonumber(ARGV[4])
+-- Own schedules are answered up to this instant. A caller looks again that much before `mine_at`.
+local until_at = now + math.floor(tonumber(ARGV[3]))
+if is_held() then return answer({ digits(until_at + HELD_MS), '' }) end
 
 local found = {}
 local mine_at, others_at = math.huge, math.huge
@@ -47,7 +49,7 @@ end
 
 local function look(job, buckets)
   local key = DUE .. job
-  local due = call('ZCOUNT', key, '-inf', digits(now))
+  local due = call('ZCOUNT', key, '-inf', digits(until_at))
   local taken, bites, place = 0, 0, 0
   -- Of those that are left: whether the first is known, or there can't be any.
   local mine_known = not string.find(buckets, '1', 1, true)
@@ -80,7 +82,7 @@ local function look(job, buckets)
     if taken == limit then bites_left = math.min(bites_left, MORE_BITES) end
     if bites_left <= 0 and place < due then
       if taken == limit then horizon = math.min(horizon, at) end
-      if not mine_known then mine_at = math.min(mine_at, now + AGAIN_MS) end
+      if not mine_known then mine_at = math.min(mine_at, until_at + AGAIN_MS) end
       if not others_known then others_at = math.min(others_at, at) end
       return
     end
@@ -119,7 +121,7 @@ end
 
 -- The first of each job tells whether there is anything to look for: most of many jobs have nothing.
 local heads = {}
-for n = 4, #ARGV, 2 do
+for n = 5, #ARGV, 2 do
   local first = call('ZRANGE', DUE .. ARGV[n], 0, 0, 'WITHSCORES')
   if first[2] then heads[#heads + 1] = { tonumber(first[2]), ARGV[n], ARGV[n + 1] } end
 end
@@ -127,9 +129,9 @@ table.sort(heads, by_time)
 local ahead = 0
 for _, head in ipairs(heads) do
   local at = head[1]
-  if at > now then ahead = ahead + 1 end
+  if at > until_at then ahead = ahead + 1 end
   -- Nothing in this one or in those behind it comes before; and a few jobs are enough to know when to look again.
-  if at >= horizon or ahead > MOST_AHEAD or (at > now and at >= mine_at and at >= others_at) then
+  if at >= horizon or ahead > MOST_AHEAD or (at > until_at and at >= mine_at and at >= others_at) then
     mine_at = math.min(mine_at, at)
     others_at = math.min(others_at, at)
     break
