@@ -94,6 +94,58 @@ export function claimingRules(rule: Rule): void {
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 
+  rule('a claimant renews its lease as often as it asks to, and is not buried over an older look', async (bench) => {
+    const { store } = bench
+    await join(store, 'i')
+    const renewing = { claimant: { instance: 'i', leaseMs: LEASE_MS, renew: true } }
+    const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((id) => create(store, schedule(id))))
+    const claims = [
+      claim(a!, { instance: 'i' }),
+      // Planned when it started, as most are: a store may have a shorter way for these.
+      claim(b!, { instance: 'i', plannedAt: NOON + 5 }),
+      // Refused.
+      { ...claim(c!, { instance: 'i' }), version: 99 },
+    ]
+    for (const changes of [[], [], ...claims.map((one) => [one])]) {
+      const seen = await renewalsOf(store, 'i')
+      const { renewed } = await store.apply(changes, renewing)
+      assert.equal(renewed, true)
+      assert.ok((await renewalsOf(store, 'i')) > seen)
+      assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals: seen, hint: true }), false)
+    }
+    const other = { name: 'shop', version: 7 }
+    const refused = await store.apply([claim(c!, { instance: 'i' })], { ...renewing, app: other })
+    assert.deepEqual([refused.renewed, refused.results], [true, [{ kind: 'conflict' }]])
+    await bury(store, 'i')
+    for (const changes of [[], [claim(c!, { instance: 'i' })]]) {
+      assert.equal((await store.apply(changes, renewing)).renewed, false, 'not once it is dead')
+    }
+  })
+
+  rule('a fire is claimed before it is due, with a start in the future, if notBefore allows it', async (bench) => {
+    const { store, open, now } = bench
+    await join(store, 'i')
+    const at = await now()
+    const startedAt = at + LEASE_MS / 4
+    for (const [id, dueAt, plannedAt] of [
+      ['planned when it starts', startedAt, startedAt],
+      ['planned before', startedAt, at],
+      ['started after it is due', startedAt - 5, startedAt],
+    ] as const) {
+      const state = await create(store, schedule(id, { nextAt: dueAt, wakeAt: dueAt }))
+      const claimed = claim(state, { instance: 'i', dueAt, plannedAt, startedAt })
+      const early = { ...claimed, notBefore: at + HOUR_MS }
+      assert.deepEqual(await applyOne(store, early, claimant('i')), { kind: 'early' })
+      await applyAll(store, [{ ...claimed, notBefore: at }], claimant('i'))
+      for (const opened of [store, await open()]) assert.deepEqual(await loadOne(opened, id), after(claimed))
+      const [run] = await runsOf(store, { schedule: id })
+      assert.deepEqual([run?.startedAt, run?.token], [startedAt, runOf(claimed).token])
+      assert.equal((await firesOf(store, { schedule: id }))[0]?.plannedAt, plannedAt)
+      const { held } = await store.beat(beat('i'))
+      assert.ok(held.some(({ schedule, token }) => schedule === id && token === runOf(claimed).token))
+    }
+  })
+
   rule('an instance whose lease ran out claims, unless somebody declared it dead', async (bench) => {
     const { store, pass, eventually } = bench
     await store.beat(beat('i', { join: true, leaseMs: 20 }))

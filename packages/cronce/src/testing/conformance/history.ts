@@ -64,6 +64,34 @@ export function historyRules(rule: Rule): void {
     },
   )
 
+  rule('a run that ended is listed with the start in its line, whatever the claim expected', async ({ store, now }) => {
+    await join(store, 'i')
+    const recent = (await now()) - 1_000
+    const claims = await Promise.all(
+      [
+        { dueAt: recent, plannedAt: recent + 5 },
+        { dueAt: recent, plannedAt: recent + 5 },
+        { dueAt: recent, plannedAt: recent },
+        { dueAt: NOON, plannedAt: NOON + 5 },
+      ].map(async (fire, index) => claim(await create(store, schedule(`s${index}`)), { instance: 'i', ...fire })),
+    )
+    await applyAll(store, claims, { claimant: { instance: 'i', leaseMs: HOUR_MS } })
+    const settled = claims.map((claimed, index) => {
+      const run = runOf(claimed)
+      // The last one started as expected.
+      return settlement(after(claimed), { ...run, startedAt: run.startedAt + 3 - index })
+    })
+    // Apart from each other: a store may have a shorter way for what is recent.
+    await applyAll(store, settled.slice(0, -1))
+    await applyAll(store, settled.slice(-1))
+    for (const ended of settled) {
+      const runs = runsOfEnds(ended).map((run) => ({ ...run, ...UNTOLD }))
+      assert.deepEqual(await runsOf(store, { schedule: ended.id }), runs)
+      assert.deepEqual(await firesOf(store, { schedule: ended.id }), firesOfEnds(ended))
+      assert.deepEqual(await loadOne(store, ended.id), after(ended))
+    }
+  })
+
   rule('a fire is listed with the job that its schedule has now, until it ends', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })

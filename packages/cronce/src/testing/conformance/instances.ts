@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { InstanceRecord } from '../../model/instance.ts'
 import { NOBODY } from '../../model/schedule.ts'
 import type { Store } from '../../store/store.ts'
-import { applyAll, type Bench, bury, join, type Rule, renewalsOf, running, runsOf } from './bench.ts'
+import { applyAll, type Bench, bury, create, join, type Rule, renewalsOf, running, runsOf } from './bench.ts'
 import {
   after,
   app,
@@ -10,10 +10,12 @@ import {
   cancellation,
   cancelOf,
   change,
+  claim,
   HOUR_MS,
   NOON,
   parking,
   removal,
+  schedule,
   settlement,
 } from './samples.ts'
 
@@ -43,7 +45,7 @@ export function instanceRules(rule: Rule): void {
     const [record, ...others] = instances
     assert.ok(record !== undefined && record.startedAt >= at && record.renewedAt >= at && record.renewals >= 0)
     const { renewals, renewedAt, startedAt } = record
-    const expected = { ...sent.instance, renewals, renewedAt, startedAt, expired: false, drain: false }
+    const expected = { ...sent.instance, renewals, renewedAt, startedAt, endedAt: null, expired: false, drain: false }
     assert.deepEqual(record, expected)
     assert.deepEqual(others, [])
     assert.deepEqual((await store.listInstances()).instances, [expected])
@@ -148,6 +150,51 @@ export function instanceRules(rule: Rule): void {
       assert.equal((await instanceOf(store, id))?.state, state)
     }
   })
+
+  rule(
+    'an instance has an end once it left or was declared dead: after its last claim, and one only',
+    async (bench) => {
+      const { store, now, pass, eventually } = bench
+      await join(store, 'left', 'dead')
+      const later = async (): Promise<void> => {
+        const at = await now()
+        await pass(2)
+        await eventually('time has passed', async () => (await now()) > at)
+      }
+      const endsOf = async (): Promise<(number | null)[]> => {
+        const { instances } = await store.listInstances({ ids: ['left', 'dead'] })
+        return instances.map(({ endedAt }) => endedAt)
+      }
+      const { instances: peers } = await store.beat(beat('left', { state: 'draining' }))
+      assert.deepEqual(
+        [peers.map(({ endedAt }) => endedAt), await endsOf()],
+        [
+          [null, null],
+          [null, null],
+        ],
+      )
+      await later()
+      const claimedAt = await Promise.all(
+        ['left', 'dead'].map(async (instance) => {
+          const change = claim(await create(store, schedule(instance)), { instance })
+          return (await store.apply([change], { claimant: { instance, leaseMs: HOUR_MS } })).now
+        }),
+      )
+      await store.beat(beat('left', { state: 'left' }))
+      await bury(store, 'dead')
+      const ends = await endsOf()
+      const at = await now()
+      for (const end of ends) assert.ok(end !== null && end >= Math.max(...claimedAt) && end <= at, `${end} of ${at}`)
+      assert.deepEqual(
+        (await store.listInstances({ ended: 9 })).instances.map(({ endedAt }) => endedAt),
+        ends,
+      )
+      await later()
+      await bury(store, 'dead')
+      for (const id of ['left', 'dead']) assert.equal((await store.beat(beat(id, { state: 'left' }))).alive, false)
+      assert.deepEqual(await endsOf(), ends)
+    },
+  )
 
   rule('a lease that ran out is renewed by a beat, if nobody was faster', async (bench) => {
     const { store } = bench

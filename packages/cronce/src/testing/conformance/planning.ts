@@ -110,7 +110,7 @@ export function planningRules(rule: Rule): void {
   })
 
   rule('the longest waiting come first, whatever their jobs, and none of many jobs is passed over', async (bench) => {
-    const { store, now } = bench
+    const { store, now, open } = bench
     const at = await now()
     const jobs = Array.from({ length: 40 }, (_, number) => `job-${number}`)
     // All have something ahead. Those of the second half also have two that are late, one by more than 20 minutes, one by less, so
@@ -135,6 +135,9 @@ export function planningRules(rule: Rule): void {
       const next = at - (40 - limit) * MINUTE_MS
       assert.deepEqual([ids(cut), cut.mineAt], [late.slice(0, limit), next], 'what was cut off comes next')
     }
+    const soon = [10, 11, 12, 13, 14].map((index) => `ahead-${index}`)
+    const ahead = await ask(await open(), { jobs: asked, aheadMs: 5 * HOUR_MS + MINUTE_MS })
+    assert.deepEqual([ids(ahead), ahead.mineAt], [[...late, ...soon], at + 6 * HOUR_MS])
   })
 
   rule('only schedules of the jobs asked for are due or waited for', async ({ store, now }) => {
@@ -191,6 +194,61 @@ export function planningRules(rule: Rule): void {
       assert.equal(due.othersAt, at - HOUR_MS - names.indexOf(halves[1 - index]!.at(-1)!))
     }
   })
+
+  rule("what becomes due soon is answered ahead of its time, in own buckets and not in others'", async (bench) => {
+    const { store, open, now } = bench
+    const at = await now()
+    const [late, soon, far, stale, other] = apart(5) as [string, string, string, string, string]
+    await applyAll(store, [
+      creation(waking(soon, at + 5 * MINUTE_MS)),
+      creation(waking(late, at - 1_000)),
+      creation(waking(far, at + HOUR_MS)),
+      creation(waking(other, at + 3 * MINUTE_MS)),
+      creation(waking(stale, at - HOUR_MS)),
+    ])
+    const jobs = [{ job: JOB, buckets: bucketsOf(late, soon, far) }]
+    const aheadMs = 10 * MINUTE_MS
+    const answer = async (query: Partial<DueQuery>): Promise<unknown[]> => {
+      // Only the first look of an opening must know when to look next.
+      const due = await ask(await open(), { jobs, ...query })
+      return [ids(due), due.mineAt, due.othersAt]
+    }
+    assert.deepEqual(await answer({}), [[stale, late], at + 5 * MINUTE_MS, at + 3 * MINUTE_MS])
+    assert.deepEqual(await answer({ aheadMs }), [[stale, late, soon], at + HOUR_MS, at + 3 * MINUTE_MS])
+    assert.deepEqual(await answer({ aheadMs, patienceMs: 9e15 }), [[late, soon], at + HOUR_MS, at - HOUR_MS])
+    assert.deepEqual(await answer({ aheadMs, limit: 2 }), [[stale, late], at + 5 * MINUTE_MS, at + 3 * MINUTE_MS])
+    assert.deepEqual(await answer({ aheadMs, limit: 1 }), [[stale], at - 1_000, at + 3 * MINUTE_MS])
+    assert.deepEqual(await answer({ aheadMs: 2 * HOUR_MS }), [[stale, late, soon, far], null, at + 3 * MINUTE_MS])
+  })
+
+  rule('look after look answers what is ahead until it is changed, and mineAt lies beyond it', async (bench) => {
+    const { store, now } = bench
+    const at = await now()
+    const soon = await create(store, waking('soon', at + 5 * MINUTE_MS))
+    await create(store, waking('next', at + 6 * MINUTE_MS))
+    await create(store, waking('far', at + HOUR_MS))
+    const aheadMs = 10 * MINUTE_MS
+    const look = async (): Promise<string[]> => {
+      const due = await ask(store, { aheadMs })
+      assert.ok(due.mineAt !== null && due.mineAt > due.now + aheadMs && due.mineAt <= at + HOUR_MS, `${due.mineAt}`)
+      return ids(due)
+    }
+    for (let count = 0; count < 3; count++) assert.deepEqual(await look(), ['soon', 'next'])
+    await applyAll(store, [change(soon, { wakeAt: at + 7 * MINUTE_MS })])
+    assert.deepEqual(await look(), ['next', 'soon'])
+    await create(store, waking('first', at + 4 * MINUTE_MS))
+    assert.deepEqual(await look(), ['first', 'next', 'soon'])
+  })
+
+  rule(
+    'a look reaches ahead to the millisecond',
+    async ({ store, now }) => {
+      await create(store, waking('soon', (await now()) + 1_000))
+      assert.deepEqual(ids(await ask(store, { aheadMs: 999 })), [])
+      assert.deepEqual(ids(await ask(store, { aheadMs: 1_000 })), ['soon'])
+    },
+    'clock',
+  )
 
   rule('each job has buckets of its own', async ({ store, now }) => {
     const at = await now()

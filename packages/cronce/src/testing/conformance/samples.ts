@@ -211,6 +211,7 @@ export interface Claim {
   readonly dueAt?: Instant
   readonly nonce?: string
   readonly claim?: number
+  readonly plannedAt?: Instant
   readonly startedAt?: Instant
   readonly cause?: OpenRun['cause']
   readonly slots?: readonly string[]
@@ -221,11 +222,11 @@ export interface Claim {
 
 /** Plan a fire and start its run, in one change. */
 export function claim(before: ScheduleState, chosen: Claim): Change {
-  const { instance, dueAt = NOON, nonce = '' } = chosen
+  const { instance, dueAt = NOON, plannedAt = dueAt, nonce = '' } = chosen
   const kind = nonce === '' ? 'scheduled' : 'manual'
   const { run, tokens } = startRun(before, { ...chosen, startedAt: chosen.startedAt ?? dueAt + 5, instance })
   const planned = withFires(change(before, { tokens, wakeAt: null }), [
-    waiting(dueAt, { nonce, kind, attempt: 1, run }),
+    waiting(dueAt, { nonce, kind, plannedAt, attempt: 1, run }),
   ])
   return { ...planned, limits: limitsOf(chosen) }
 }
