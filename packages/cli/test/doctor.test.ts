@@ -51,6 +51,7 @@ const INSTANCE: InstanceView = {
   zoneData: '2026c',
   state: 'live',
   startedAt: NOW - DAY,
+  endedAt: null,
   renewedAt: NOW,
   clockOffsetMs: 3,
   running: 1,

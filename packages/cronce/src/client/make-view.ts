@@ -139,6 +139,7 @@ export function viewInstance(record: InstanceRecord): InstanceView {
     zoneData: record.zoneData,
     state: isSilent ? 'silent' : record.state,
     startedAt: record.startedAt,
+    endedAt: record.endedAt,
     renewedAt: record.renewedAt,
     clockOffsetMs: record.clockOffsetMs,
     running: record.running,

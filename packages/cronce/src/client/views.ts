@@ -182,6 +182,8 @@ export interface InstanceView {
   /** `silent`: its lease has run out, or on SQLite its process is gone, and no peer has declared it dead yet. */
   readonly state: 'live' | 'draining' | 'silent' | 'left' | 'dead'
   readonly startedAt: number
+  /** When it left or was declared dead. `null`: neither. */
+  readonly endedAt: number | null
   readonly renewedAt: number
   /** How far its wall clock is from the store's, as it measured. */
   readonly clockOffsetMs: number

@@ -110,6 +110,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     zoneData: TEXT,
     state: choice('live', 'draining', 'silent', 'left', 'dead'),
     startedAt: AT,
+    endedAt: about(orNull(AT), 'When it left or was declared dead. Null: neither.'),
     renewedAt: AT,
     clockOffsetMs: MS,
     running: INTEGER,
