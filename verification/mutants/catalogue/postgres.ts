@@ -157,6 +157,66 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     caughtBy: tests(RACES, 'a claim that shared the row of its instance refutes a burial that was decided before it'),
   },
   {
+    name: 'postgres-death-dated-before-the-lock',
+    rule: 'P3',
+    breaks: 'An instance is declared dead at a time when a claim of it could still begin.',
+    edits: [
+      edit(
+        'store/postgres/sql/instances.sql',
+        '  perform from {schema}._instances i where i.namespace = _namespace and i.id = _instance for update;\n  select m.now into _now from {schema}._moment() m;\n',
+        '  select m.now into _now from {schema}._moment() m;\n  perform from {schema}._instances i where i.namespace = _namespace and i.id = _instance for update;\n',
+      ),
+    ],
+    caughtBy: tests(RACES, 'an instance is declared dead at a time when no other transaction had its record'),
+  },
+  {
+    name: 'postgres-leave-dated-before-the-lock',
+    rule: 'P3',
+    breaks: 'An instance has left before its last claim.',
+    edits: [
+      edit(
+        'store/postgres/sql/instances.sql',
+        '    perform from {schema}._instances i where i.namespace = _namespace and i.id = _b.id for no key update;\n',
+        '',
+      ),
+    ],
+    caughtBy: tests(
+      RACES,
+      'an instance that leaves while another transaction has its record ends after the claims of that time',
+    ),
+  },
+  {
+    name: 'postgres-plain-renewal-not-on-demand',
+    rule: 'P2',
+    breaks: 'A plain claim that must renew the lease only shares the record of its instance.',
+    edits: [
+      edit('store/postgres/sql/plain.sql', '_head.lease_ms, _head.renew, _at.now', '_head.lease_ms, false, _at.now'),
+    ],
+    caughtBy: tests(
+      CONFORMANCE,
+      'a claimant renews its lease as often as it asks to, and is not buried over an older look',
+    ),
+  },
+  {
+    name: 'postgres-plain-settlement-keeps-the-expected-start',
+    rule: 'P6',
+    breaks: 'A plain settlement records the start that the claim expected, not the one in its line.',
+    edits: [
+      edit('store/postgres/sql/plain.sql', 'u.number, u.started_at, u.ended_at', 'u.number, c.started_at, u.ended_at'),
+    ],
+    caughtBy: tests(CONFORMANCE, 'a run that ended is listed with the start in its line, whatever the claim expected'),
+  },
+  {
+    name: 'postgres-whole-look-within-the-look-ahead',
+    rule: 'rule 49',
+    breaks: 'A look that left something out says to look again within the time that it looked ahead.',
+    edits: [edit('store/postgres/store.ts', 'wholeAt === null ? null : wholeAt + aheadMs', 'wholeAt')],
+    caughtBy: tests(
+      CONFORMANCE,
+      'look after look answers what is ahead until it is changed, and mineAt lies beyond it',
+    ),
+  },
+  {
     name: 'postgres-creation-beside-a-removal',
     rule: 'P1, P2',
     breaks:

@@ -165,8 +165,8 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       postgres: [
         [
           'sql/apply.sql',
-          "    if not found then return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true); end if;\n",
-          '',
+          "    if not found then\n      return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed'",
+          "    if false then\n      return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed'",
         ],
       ],
       redis: [
@@ -258,6 +258,80 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "  call('HSET', key, 'at'",
         ],
       ],
+    },
+  },
+  {
+    name: 'renewal-on-demand',
+    breaks: 'A claimant that asks to renew its lease only shares its record, because it renewed a moment ago.',
+    rule: 'a claimant renews its lease as often as it asks to, and is not buried over an older look',
+    stores: {
+      memory: { none: 'every claim renews' },
+      sqlite: { none: 'every claim renews' },
+      postgres: [['sql/apply.sql', 'if _is_fresh and not _always then', 'if _is_fresh then']],
+      redis: { none: 'every claim renews' },
+    },
+  },
+  {
+    name: 'renewal-of-the-living',
+    breaks: 'A claimant that was declared dead hears that its lease was renewed.',
+    rule: 'a claimant renews its lease as often as it asks to, and is not buried over an older look',
+    stores: {
+      memory: [
+        [
+          'store.ts',
+          'own.data.instances.get(claimant.instance)?.goneAt === null',
+          'own.data.instances.has(claimant.instance)',
+        ],
+      ],
+      sqlite: [['store.ts', 'renewed: claimant !== undefined && isLive,', 'renewed: claimant !== undefined,']],
+      postgres: { none: 'no row is updated' },
+      redis: [
+        [
+          'change-writer.ts',
+          "const renewed = options.claimant !== undefined && lines[0] !== 'n'",
+          'const renewed = options.claimant !== undefined',
+        ],
+      ],
+    },
+  },
+  {
+    name: 'own-buckets-of-a-look-ahead',
+    breaks: "A look ahead answers what is soon due in others' buckets.",
+    rule: "what becomes due soon is answered ahead of its time, in own buckets and not in others'",
+    stores: {
+      memory: [['due.ts', ': now - patienceMs }, heads', ': now + aheadMs - patienceMs }, heads']],
+      sqlite: [['schedules.ts', '? now + aheadMs : now - patienceMs', '? now + aheadMs : now + aheadMs - patienceMs']],
+      postgres: [
+        [
+          'sql/schedules.sql',
+          'get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale)',
+          'get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale + _ahead::bigint)',
+        ],
+      ],
+      redis: [['lua/schedules.lua', 'mine or at <= now - patience\n', 'mine or at <= until_at - patience\n']],
+    },
+  },
+  {
+    name: 'next-beyond-a-look-ahead',
+    breaks: 'What a look ahead has answered is told as what comes next.',
+    rule: 'look after look answers what is ahead until it is changed, and mineAt lies beyond it',
+    stores: {
+      memory: { none: 'what comes next follows the last one that is answered' },
+      sqlite: [
+        [
+          'schedules.ts',
+          'statement(db, NEXT).get(namespace, job, until,',
+          'statement(db, NEXT).get(namespace, job, until - aheadMs,',
+        ],
+      ],
+      postgres: [
+        [
+          'sql/schedules.sql',
+          'k.wake_at > _until\n          and get_bit(j.buckets, k.bucket) = 1',
+          'k.wake_at > _at.now\n          and get_bit(j.buckets, k.bucket) = 1',
+        ],
+      ],
+      redis: { none: 'what comes next follows the last place that was looked at' },
     },
   },
   {

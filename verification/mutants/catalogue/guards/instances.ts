@@ -38,6 +38,41 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
     },
   },
   {
+    name: 'one-end-of-an-instance',
+    breaks: 'The end of an instance moves when it is declared dead once more.',
+    rule: 'an instance has an end once it left or was declared dead: after its last claim, and one only',
+    stores: {
+      memory: [
+        [
+          'instances.ts',
+          '  if (known === undefined || known.goneAt !== null) return mark.kind',
+          "  if (known?.record.state === 'dead') setInstance(space, mark.instance, { ...known, goneAt: now })\n  if (known === undefined || known.goneAt !== null) return mark.kind",
+        ],
+      ],
+      sqlite: [
+        [
+          'instances.ts',
+          '  if (!isLive(state)) return mark.kind',
+          "  if (state === 'dead') statement(db, BURY).run(now, namespace, mark.instance)\n  if (!isLive(state)) return mark.kind",
+        ],
+      ],
+      postgres: [
+        [
+          'sql/instances.sql',
+          "i.id = _instance and i.state in ('live', 'draining')",
+          "i.id = _instance and i.state in ('live', 'draining', 'dead')",
+        ],
+      ],
+      redis: [
+        [
+          'lua/instances.lua',
+          'if not row[1] or row[2] then return answer({ renewals',
+          "if row[1] == 'dead' then call('HSET', key, 'gone', digits(now)) end\nif not row[1] or row[2] then return answer({ renewals",
+        ],
+      ],
+    },
+  },
+  {
     name: 'end-of-a-joiner',
     breaks: 'An instance that was declared dead, or left, joins again under its id.',
     rule: 'an instance that left or was declared dead never comes back under its id',

@@ -81,7 +81,9 @@ export function historyRules(rule: Rule): void {
       // The last one started as expected.
       return settlement(after(claimed), { ...run, startedAt: run.startedAt + 3 - index })
     })
-    await applyAll(store, settled)
+    // Apart from each other: a store may have a shorter way for what is recent.
+    await applyAll(store, settled.slice(0, -1))
+    await applyAll(store, settled.slice(-1))
     for (const ended of settled) {
       const runs = runsOfEnds(ended).map((run) => ({ ...run, ...UNTOLD }))
       assert.deepEqual(await runsOf(store, { schedule: ended.id }), runs)
