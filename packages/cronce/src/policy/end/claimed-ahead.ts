@@ -2,18 +2,15 @@ import type { Instant, RunningFire } from '../../model/schedule.ts'
 import type { Draft } from '../draft.ts'
 import { changeFire, freezeFire } from '../fires.ts'
 
-/**
- * Whether this run was claimed ahead, as far as the state tells: it is planned and started as of its due time. A run that was claimed in
- * the very millisecond that it was due looks the same.
- */
-export function isClaimedAhead({ kind, round, attempt, dueAt, plannedAt, run }: RunningFire): boolean {
-  return kind === 'scheduled' && round === 1 && attempt === 1 && plannedAt === dueAt && run.startedAt === dueAt
+/** The run was claimed before its fire was due. Only first runs are. */
+export function isClaimedAhead({ attempt, dueAt, plannedAt }: RunningFire): boolean {
+  return attempt === 1 && plannedAt < dueAt
 }
 
-/** The fire as it is recorded. A run that was claimed ahead counts as planned and started when its handler was called. */
+/** The fire with the time at which its handler was called, where the state only has the planned start. */
 export function withStart(fire: RunningFire, startedAt: Instant | undefined): RunningFire {
   if (startedAt === undefined || startedAt === fire.run.startedAt) return fire
-  return { ...fire, plannedAt: startedAt, run: { ...fire.run, startedAt } }
+  return { ...fire, run: { ...fire.run, startedAt } }
 }
 
 /** A run that was claimed ahead and never started leaves no trace: its fire waits as if it had not been claimed yet. */

@@ -25,7 +25,7 @@ const NONE: readonly never[] = []
 export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt } = state
   if (dueAt === null || dueAt > context.now) return null
-  return claimPlain(state, dueAt, context, claimant, Math.max(context.notBefore ?? dueAt, dueAt))
+  return claimPlain(state, { dueAt, startAt: context.now }, context, claimant)
 }
 
 /**
@@ -40,24 +40,24 @@ export function claimAhead(state: ScheduleState, context: Context, claimant: Cla
   if (guarantee === 'at-most-once') return null
   // A death right before the start counts as a crash, and the job allows none.
   if (retry?.crashes === 0) return null
-  // What the look saw must still be in the past when the claim is written.
-  return claimPlain(state, dueAt, { ...context, now: dueAt }, claimant, context.now)
+  return claimPlain(state, { dueAt, startAt: dueAt }, context, claimant)
 }
 
+/** `startAt`: now, or the due time that is claimed ahead. */
 function claimPlain(
   state: ScheduleState,
-  dueAt: Instant,
+  { dueAt, startAt }: { readonly dueAt: Instant; readonly startAt: Instant },
   context: Context,
   claimant: Claimant,
-  notBefore: Instant,
 ): Decision | null {
   const { id: schedule, definition } = state
   const { now } = context
-  if (claimant.room < 1 || !hasPlainInstant(state, dueAt, now)) return null
+  if (claimant.room < 1 || !hasPlainInstant(state, dueAt, startAt)) return null
   const { trigger: data, policy } = definition
   const nextAt = trigger(data!).next(dueAt)
-  if (nextAt === null || nextAt <= now) return null
+  if (nextAt === null || nextAt <= startAt) return null
   const { instance, claim } = claimant
+  const isAhead = startAt > now
   const tokens = state.tokens + 1
   const token = makeToken(context.epoch, tokens)
   const fire: RunningFire = {
@@ -71,7 +71,7 @@ function claimPlain(
     attempt: 1,
     failures: 0,
     crashes: 0,
-    run: { token, instance, claim, startedAt: now, cancel: null },
+    run: { token, instance, claim, startedAt: startAt, cancel: null },
     own: null,
   }
   const changed: ScheduleState = {
@@ -90,7 +90,8 @@ function claimPlain(
     version: state.version,
     epoch: context.epoch,
     state: changed,
-    notBefore,
+    // If the store's clock is set back before the claim is written, it is refused. One that is ahead demands what the look saw.
+    notBefore: isAhead ? now : Math.max(context.notBefore ?? dueAt, dueAt),
     creates: [{ schedule, dueAt, nonce: '' }],
     reopens: NONE,
     history: NONE,
@@ -98,7 +99,7 @@ function claimPlain(
     limits: NONE,
     trim: null,
   }
-  return new PlainClaim(change, notBefore < dueAt, {
+  return new PlainClaim(change, isAhead, {
     record: viewOpenRun(state, fire),
     fire,
     kind: 'scheduled',
@@ -106,7 +107,7 @@ function claimPlain(
     policy: policyOf(policy),
     previous: state.last,
     suspect: false,
-    ...(notBefore < dueAt ? { isAhead: true } : {}),
+    ...(isAhead ? { isAhead: true } : {}),
   })
 }
 

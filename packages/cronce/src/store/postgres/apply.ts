@@ -1,10 +1,10 @@
 import { bucketOf } from '../../model/bucket.ts'
 import type { Change } from '../../model/change.ts'
 import type { FireKey } from '../../model/record.ts'
-import type { ScheduleState } from '../../model/schedule.ts'
+import type { Definition, OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { stateOf } from '../../model/state-of.ts'
 import type { ChangeResult } from '../store.ts'
-import { lineRow, MOST_FAILED, moreOf, type StoreMoment, toColumn } from './rows.ts'
+import { lineRow, MOST_FAILED, moreOf, plainRunOf, type StoreMoment, toColumn } from './rows.ts'
 import type { Definitions } from './schedules.ts'
 
 /** As the general statement answers. */
@@ -106,16 +106,21 @@ function stateRow(state: ScheduleState, version: number, definitions: Definition
 }
 
 function openRows({ open, definition }: ScheduleState): object[] {
-  return open.map(({ dueAt, nonce, run, tenant = definition.tenant }) => ({
+  return open.map((fire) => openRow(fire, definition))
+}
+
+function openRow(fire: OpenFire, definition: Definition): object {
+  const { dueAt, nonce, run, tenant = definition.tenant } = fire
+  return {
     due_at: dueAt,
     nonce,
     tenant: tenant ?? '',
     token: run?.token ?? '0',
     claim: run?.claim ?? 0,
-    started_at: run?.startedAt ?? 0,
+    started_at: plainRunOf(fire)?.claimedAt ?? run?.startedAt ?? 0,
     instance: run?.instance ?? '',
     cancel: run === null || run.cancel === null ? '' : JSON.stringify(run.cancel),
-  }))
+  }
 }
 
 function slotsOf(state: ScheduleState | null): readonly object[] | null {

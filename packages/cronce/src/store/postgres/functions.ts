@@ -61,7 +61,7 @@ const CALLS = {
   lock: ['_lock_1', 3],
   apply: ['_apply_1', 3],
   claim: ['_claim_1', 13],
-  settle: ['_settle_1', 16],
+  settle: ['_settle_1', 17],
   beat: ['_beat_1', 2],
   bury: ['_bury_1', 4],
   prune: ['_prune_1', 2],

@@ -3,6 +3,7 @@ import type { EndedRun, HistoryRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import {
   isPlain,
+  leadOf,
   moreOfLine,
   NONE,
   type PlainRun,
@@ -131,7 +132,7 @@ export function claimValues(claims: readonly PlainClaim[]): string[] {
     numbers(({ state }) => state.fired),
     numbers(({ run }) => run.dueAt),
     numbers(({ run }) => run.token),
-    numbers(({ run }) => run.startedAt),
+    numbers(({ run }) => run.claimedAt),
   ]
 }
 
@@ -148,6 +149,7 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
     numbers(({ state }) => toColumn(state.last.succeededDueAt)),
     numbers(({ state }) => toColumn(state.last.succeededAt)),
     numbers(({ line }) => line.run.startedAt),
+    numbers(({ line }) => leadOf(line)),
     numbers(({ line }) => line.endedAt),
     numbers(({ line }) => line.expiresAt),
     numbers(({ line }) => reasonNumber(line.ending)),

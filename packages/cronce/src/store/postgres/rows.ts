@@ -60,32 +60,35 @@ export interface PlainRun {
   readonly token: string
   readonly instance: string
   readonly claim: number
-  readonly startedAt: Instant
+  /** When it was planned and claimed. It starts then, or when it is due, if that is later. */
+  readonly claimedAt: Instant
 }
 
-export function plainFire({ dueAt, token, instance, claim, startedAt }: PlainRun): OpenFire {
+export function plainFire({ dueAt, token, instance, claim, claimedAt }: PlainRun): OpenFire {
   return {
     dueAt,
     nonce: '',
     kind: 'scheduled',
     round: 1,
-    plannedAt: startedAt,
+    plannedAt: claimedAt,
     readyAt: dueAt,
     ignoresOverlap: false,
     attempt: 1,
     failures: 0,
     crashes: 0,
-    run: { token, instance, claim, startedAt, cancel: null },
+    run: { token, instance, claim, startedAt: Math.max(claimedAt, dueAt), cancel: null },
     own: null,
   }
 }
 
 /** The run of a fire that `plainFire` would make from it. `null`: the fire is another one. */
 export function plainRunOf(fire: OpenFire): PlainRun | null {
-  const { dueAt, run } = fire
+  const { dueAt, run, plannedAt: claimedAt } = fire
   if (run === null || !isPlainRun(run)) return null
-  const isOnTime = fire.nonce === '' && fire.plannedAt === run.startedAt && fire.readyAt === dueAt
-  return isOnTime && isFirstAttempt(fire) && hasNothingOwn(fire) ? { dueAt, ...run } : null
+  const isOnTime = fire.nonce === '' && run.startedAt === Math.max(claimedAt, dueAt) && fire.readyAt === dueAt
+  if (!isOnTime || !isFirstAttempt(fire) || !hasNothingOwn(fire)) return null
+  const { token, instance, claim } = run
+  return { dueAt, token, instance, claim, claimedAt }
 }
 
 function isPlainRun({ instance, cancel, cause, slots, parkedUntil }: OpenRun): boolean {
@@ -149,6 +152,8 @@ export interface LineRow {
   readonly number: number
   readonly token: string
   readonly startedAt: Instant
+  /** How long before its start it was planned, up to `LONGEST_LEAD`. */
+  readonly lead: number
   readonly endedAt: Instant
   readonly expiresAt: Instant
   readonly job: string
@@ -183,6 +188,7 @@ export function lineRow(line: HistoryRecord): object {
     // A range has minus the number of its instants.
     token: run?.token ?? String(range === null ? 0 : -range.count),
     started_at: run?.startedAt ?? range?.untilAt ?? dueAt,
+    lead: leadOf(line),
     ended_at: line.endedAt,
     expires_at: line.expiresAt,
     job: line.job,
@@ -200,7 +206,7 @@ export function moreOfLine(line: HistoryRecord): string {
   const more: MutableMore = {}
   if (line.kind !== 'scheduled') more.kind = line.kind
   if (line.round !== 1) more.round = line.round
-  if (line.plannedAt !== plannedAtOf(line.dueAt, run?.startedAt)) more.plannedAt = line.plannedAt
+  if (line.plannedAt !== plannedAtOf(line.dueAt, run?.startedAt) - leadOf(line)) more.plannedAt = line.plannedAt
   if (line.readyAt !== line.dueAt) more.readyAt = line.readyAt
   if (line.attempt !== attemptOf(run !== null)) more.attempt = line.attempt
   if (line.input !== null) more.input = line.input
@@ -218,6 +224,15 @@ function addMoreOfRun(more: MutableMore, { cause, cancel, error, result }: Ended
   if (cancel !== null) more.cancel = cancel
   if (error !== null) more.error = error
   if (result !== null) more.result = result
+}
+
+/** The highest number that a column of type smallint holds. */
+const LONGEST_LEAD = 2 ** 15 - 1
+
+/** How long before its start a fire was planned that was claimed ahead. 0: it was not, or `more` has the time. */
+export function leadOf({ plannedAt, dueAt, run }: HistoryRecord): number {
+  const leadMs = plannedAtOf(dueAt, run?.startedAt) - plannedAt
+  return run !== null && leadMs > 0 && leadMs <= LONGEST_LEAD ? leadMs : 0
 }
 
 /** Most fires are planned when their run starts. */
@@ -243,7 +258,7 @@ export function lineOf(row: LineRow): HistoryRecord {
     tenant: row.tenant === '' ? null : row.tenant,
     kind,
     round,
-    plannedAt: more.plannedAt ?? plannedAtOf(row.dueAt, hasRun ? row.startedAt : undefined),
+    plannedAt: more.plannedAt ?? plannedAtOf(row.dueAt, hasRun ? row.startedAt : undefined) - row.lead,
     readyAt,
     attempt: more.attempt ?? attemptOf(hasRun),
     input,

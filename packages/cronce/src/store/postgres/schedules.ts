@@ -30,7 +30,7 @@ export interface StateColumns {
   readonly more: readonly Placed<[more: string]>[] | null
   /** Open runs of plain schedules. */
   readonly open:
-    | readonly Placed<[instance: string, dueAt: number, token: string, claim: number, startedAt: number]>[]
+    | readonly Placed<[instance: string, dueAt: number, token: string, claim: number, claimedAt: number]>[]
     | null
 }
 
@@ -223,8 +223,8 @@ function stateOf(columns: StateColumns, index: number, row: DefinitionRow): Sche
   if (more !== undefined) return { ...state, ...uncommonOf(more[1]) }
   const open = findPlaced(columns.open, index)
   if (open === undefined) return state
-  const [, instance, dueAt, token, claim, startedAt] = open
-  return { ...state, open: [plainFire({ dueAt, token, instance, claim, startedAt })] }
+  const [, instance, dueAt, token, claim, claimedAt] = open
+  return { ...state, open: [plainFire({ dueAt, token, instance, claim, claimedAt })] }
 }
 
 /** Listed by place, so it is found without a search where all have one. */

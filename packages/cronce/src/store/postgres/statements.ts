@@ -85,7 +85,7 @@ create index _schedules_status on {schema}._schedules (namespace, status, name) 
 
 -- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
 -- short in the log. The mark is the later one of \`mark\` and due_at, so that a plain claim need not write both. A plain schedule has
--- at most one open run, which is in due_at, token, claim, started_at and runner, and nothing uncommon. Otherwise \`more\` is JSON with
+-- at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise \`more\` is JSON with
 -- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
@@ -154,7 +154,7 @@ create table {schema}._claims (
 create index _claims_runner on {schema}._claims (runner, id);
 
 -- One row for a run that ended (token > 0), for a fire that ended without one (0), or for a range of instants (minus their number).
--- started_at is the start of the run, the last instant of a range, or due_at. \`more\`: JSON of what most lines do not have.
+-- started_at is the start of the run, the last instant of a range, or due_at; lead says how long before that it was planned. \`more\`: JSON of what most lines do not have.
 create table {schema}._history (
   key bigint not null,
   due_at bigint not null,
@@ -168,6 +168,7 @@ create table {schema}._history (
   job integer not null,
   runner integer not null,
   reason smallint not null,
+  lead smallint not null,
   is_final boolean not null,
   nonce text collate "C" not null,
   tenant text collate "C" not null,
@@ -320,12 +321,12 @@ declare
 begin
   with written as (
     insert into {schema}._history
-      (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+      (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, lead, is_final, nonce, tenant, more)
     select _key, l.due_at, l.number, l.token::bigint, l.started_at, l.ended_at, l.expires_at, _space, {schema}._job(_namespace, l.job),
-           {schema}._runner(_namespace, l.instance), l.reason, l.is_final, l.nonce, l.tenant, l.more
+           {schema}._runner(_namespace, l.instance), l.reason, l.lead, l.is_final, l.nonce, l.tenant, l.more
       from json_to_recordset(_lines) as l (
         due_at bigint, number bigint, token text, started_at bigint, ended_at bigint, expires_at bigint, job text, instance text,
-        reason smallint, is_final boolean, nonce text, tenant text, more text
+        reason smallint, lead smallint, is_final boolean, nonce text, tenant text, more text
       )
     returning due_at, reason, token, is_final
   )
@@ -409,7 +410,7 @@ create function {schema}._line(h {schema}._history) returns json language sql st
 as $cronce$
 select json_build_object(
          'key', h.key, 'schedule', (select n.name from {schema}._names n where n.key = h.key), 'dueAt', h.due_at, 'number', h.number,
-         'token', h.token::text, 'startedAt', h.started_at, 'endedAt', h.ended_at, 'expiresAt', h.expires_at,
+         'token', h.token::text, 'startedAt', h.started_at, 'lead', h.lead, 'endedAt', h.ended_at, 'expiresAt', h.expires_at,
          'job', (select j.name from {schema}._jobs j where j.number = h.job),
          'instance', coalesce((select r.instance from {schema}._runners r where r.number = h.runner), ''),
          'reason', h.reason, 'isFinal', h.is_final, 'nonce', h.nonce, 'tenant', h.tenant, 'more', h.more,
@@ -1114,7 +1115,7 @@ $cronce$;
 
 create function {schema}._settle_1(
   _namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text,
-  _last_ok_due text, _last_ok_at text, _started_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
+  _last_ok_due text, _last_ok_at text, _started_at text, _leads text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
 ) returns text {hasty}
 as $cronce$
 declare
@@ -1140,20 +1141,20 @@ begin
         from unnest(
                _every, {schema}._column(_versions, _count), {schema}._column(_not_before, _count), {schema}._column(_numbers, _count),
                {schema}._column(_failed_in_row, _count), {schema}._column(_last_due, _count), {schema}._column(_last_ok_due, _count),
-               {schema}._column(_last_ok_at, _count), {schema}._column(_started_at, _count), {schema}._column(_ended_at, _count),
+               {schema}._column(_last_ok_at, _count), {schema}._column(_started_at, _count), {schema}._column(_leads, _count), {schema}._column(_ended_at, _count),
                {schema}._column(_expires_at, _count), {schema}._column(_reasons, _count), _tenants::text[], _more::text[]
              ) as u (
-               key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, started_at, ended_at, expires_at, reason,
-               tenant, more
+               key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, started_at, lead, ended_at, expires_at,
+               reason, tenant, more
              )
        where c.key = u.key and c.version = u.version and c.runner = _runner and c.more = '' and c.format = {format}
          and u.not_before <= _at.now
-      returning c.key, c.due_at, c.token, c.job, u.number, u.started_at, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
+      returning c.key, c.due_at, c.token, c.job, u.number, u.started_at, u.lead, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
     ),
     written as (
       insert into {schema}._history
-        (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
-      select m.key, m.due_at, m.number, m.token, m.started_at, m.ended_at, m.expires_at, _space, m.job, _runner, m.reason, true, '',
+        (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, lead, is_final, nonce, tenant, more)
+      select m.key, m.due_at, m.number, m.token, m.started_at, m.ended_at, m.expires_at, _space, m.job, _runner, m.reason, m.lead, true, '',
              coalesce(m.tenant, ''), coalesce(m.more, '')
         from moved m
     ),

@@ -61,7 +61,7 @@ $cronce$;
 
 create function {schema}._settle_1(
   _namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text,
-  _last_ok_due text, _last_ok_at text, _started_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
+  _last_ok_due text, _last_ok_at text, _started_at text, _leads text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
 ) returns text {hasty}
 as $cronce$
 declare
@@ -87,20 +87,20 @@ begin
         from unnest(
                _every, {schema}._column(_versions, _count), {schema}._column(_not_before, _count), {schema}._column(_numbers, _count),
                {schema}._column(_failed_in_row, _count), {schema}._column(_last_due, _count), {schema}._column(_last_ok_due, _count),
-               {schema}._column(_last_ok_at, _count), {schema}._column(_started_at, _count), {schema}._column(_ended_at, _count),
+               {schema}._column(_last_ok_at, _count), {schema}._column(_started_at, _count), {schema}._column(_leads, _count), {schema}._column(_ended_at, _count),
                {schema}._column(_expires_at, _count), {schema}._column(_reasons, _count), _tenants::text[], _more::text[]
              ) as u (
-               key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, started_at, ended_at, expires_at, reason,
-               tenant, more
+               key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, started_at, lead, ended_at, expires_at,
+               reason, tenant, more
              )
        where c.key = u.key and c.version = u.version and c.runner = _runner and c.more = '' and c.format = {format}
          and u.not_before <= _at.now
-      returning c.key, c.due_at, c.token, c.job, u.number, u.started_at, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
+      returning c.key, c.due_at, c.token, c.job, u.number, u.started_at, u.lead, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
     ),
     written as (
       insert into {schema}._history
-        (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
-      select m.key, m.due_at, m.number, m.token, m.started_at, m.ended_at, m.expires_at, _space, m.job, _runner, m.reason, true, '',
+        (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, lead, is_final, nonce, tenant, more)
+      select m.key, m.due_at, m.number, m.token, m.started_at, m.ended_at, m.expires_at, _space, m.job, _runner, m.reason, m.lead, true, '',
              coalesce(m.tenant, ''), coalesce(m.more, '')
         from moved m
     ),

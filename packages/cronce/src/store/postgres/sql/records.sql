@@ -80,12 +80,12 @@ declare
 begin
   with written as (
     insert into {schema}._history
-      (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, is_final, nonce, tenant, more)
+      (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, lead, is_final, nonce, tenant, more)
     select _key, l.due_at, l.number, l.token::bigint, l.started_at, l.ended_at, l.expires_at, _space, {schema}._job(_namespace, l.job),
-           {schema}._runner(_namespace, l.instance), l.reason, l.is_final, l.nonce, l.tenant, l.more
+           {schema}._runner(_namespace, l.instance), l.reason, l.lead, l.is_final, l.nonce, l.tenant, l.more
       from json_to_recordset(_lines) as l (
         due_at bigint, number bigint, token text, started_at bigint, ended_at bigint, expires_at bigint, job text, instance text,
-        reason smallint, is_final boolean, nonce text, tenant text, more text
+        reason smallint, lead smallint, is_final boolean, nonce text, tenant text, more text
       )
     returning due_at, reason, token, is_final
   )
@@ -169,7 +169,7 @@ create function {schema}._line(h {schema}._history) returns json language sql st
 as $cronce$
 select json_build_object(
          'key', h.key, 'schedule', (select n.name from {schema}._names n where n.key = h.key), 'dueAt', h.due_at, 'number', h.number,
-         'token', h.token::text, 'startedAt', h.started_at, 'endedAt', h.ended_at, 'expiresAt', h.expires_at,
+         'token', h.token::text, 'startedAt', h.started_at, 'lead', h.lead, 'endedAt', h.ended_at, 'expiresAt', h.expires_at,
          'job', (select j.name from {schema}._jobs j where j.number = h.job),
          'instance', coalesce((select r.instance from {schema}._runners r where r.number = h.runner), ''),
          'reason', h.reason, 'isFinal', h.is_final, 'nonce', h.nonce, 'tenant', h.tenant, 'more', h.more,

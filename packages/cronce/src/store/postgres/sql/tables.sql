@@ -82,7 +82,7 @@ create index _schedules_status on {schema}._schedules (namespace, status, name) 
 
 -- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
 -- short in the log. The mark is the later one of `mark` and due_at, so that a plain claim need not write both. A plain schedule has
--- at most one open run, which is in due_at, token, claim, started_at and runner, and nothing uncommon. Otherwise `more` is JSON with
+-- at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise `more` is JSON with
 -- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
@@ -151,7 +151,7 @@ create table {schema}._claims (
 create index _claims_runner on {schema}._claims (runner, id);
 
 -- One row for a run that ended (token > 0), for a fire that ended without one (0), or for a range of instants (minus their number).
--- started_at is the start of the run, the last instant of a range, or due_at. `more`: JSON of what most lines do not have.
+-- started_at is the start of the run, the last instant of a range, or due_at; lead says how long before that it was planned. `more`: JSON of what most lines do not have.
 create table {schema}._history (
   key bigint not null,
   due_at bigint not null,
@@ -165,6 +165,7 @@ create table {schema}._history (
   job integer not null,
   runner integer not null,
   reason smallint not null,
+  lead smallint not null,
   is_final boolean not null,
   nonce text collate "C" not null,
   tenant text collate "C" not null,
