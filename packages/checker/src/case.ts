@@ -2,7 +2,17 @@ import { type Definitions, definitionsOf, type Standing } from './definitions.ts
 import { byToken, type Dossier, evidenceOf, type Story } from './evidence.ts'
 import { type Expected, expectedOf } from './expected.ts'
 import { type Fleet, fleetOf } from './fleet.ts'
-import type { Bounds, History, Instant, Ledger, LedgerRun, LedgerSchedule, Spec, Time } from './history.ts'
+import {
+  type Bounds,
+  claimOf,
+  type History,
+  type Instant,
+  type Ledger,
+  type LedgerRun,
+  type LedgerSchedule,
+  type Spec,
+  type Time,
+} from './history.ts'
 import { type SpanIndex, spanIndex } from './spans.ts'
 import { type StoreClock, storeClock, type Times } from './store-clock.ts'
 import type { Property } from './verdict.ts'
@@ -117,14 +127,14 @@ function mayPauseItself({ stories }: Dossier, specs: readonly Spec[], prunedTo: 
 }
 
 function activitySpan(story: Story, clock: StoreClock) {
-  const begun = story.runs.map(({ startedAt }) => clock.timesOf(startedAt).from)
+  const begun = story.runs.map((run) => clock.timesOf(claimOf(run)).from)
   return begun.length === 0 ? [] : [{ from: Math.min(...begun), to: endOf(story, clock), item: story }]
 }
 
 function openSpan(story: Story, clock: StoreClock) {
   if (story.runs.length === 0 && story.record === null) return handledSpan(story)
   if (story.record === null) return activitySpan(story, clock)
-  const begun = story.runs.map(({ startedAt }) => clock.timesOf(startedAt).from)
+  const begun = story.runs.map((run) => clock.timesOf(claimOf(run)).from)
   // In another round it was planned again, and when it was for the first time is not on record any more.
   const plannedAt = story.record.round > 1 ? story.dueAt : story.record.plannedAt
   const from = Math.min(clock.timesOf(plannedAt).from, ...begun)
@@ -145,7 +155,7 @@ function endOf({ record }: Story, clock: StoreClock): Time {
 
 /** Which was claimed first. By a clock that was set back only the tokens tell. */
 export function compareClaims({ wasSetBack }: StoreClock, a: LedgerRun, b: LedgerRun): number {
-  return (wasSetBack ? 0 : a.startedAt - b.startedAt) || byToken(a, b)
+  return (wasSetBack ? 0 : claimOf(a) - claimOf(b)) || byToken(a, b)
 }
 
 /** What the schedule may have been from when a fire was due until then: its policies are among these. */
@@ -155,7 +165,7 @@ export function standingOf({ clock }: Case, subject: Subject, dueAt: Instant, un
 }
 
 /** From when a run was claimed, at the earliest, until it ended, at the latest. */
-export function timesOfRun({ clock, final }: Case, { startedAt, endedAt }: LedgerRun): Times {
-  const to = endedAt === null ? final.at : clock.timesOf(endedAt).to
-  return { from: clock.timesOf(startedAt).from, to }
+export function timesOfRun({ clock, final }: Case, run: LedgerRun): Times {
+  const to = run.endedAt === null ? final.at : clock.timesOf(run.endedAt).to
+  return { from: clock.timesOf(claimOf(run)).from, to }
 }

@@ -1,14 +1,15 @@
-import type {
-  Effect,
-  Finish,
-  History,
-  Instant,
-  Ledger,
-  LedgerFire,
-  LedgerRun,
-  Operation,
-  RunOfFire,
-  Start,
+import {
+  type Effect,
+  type Finish,
+  type History,
+  type Instant,
+  type Ledger,
+  type LedgerFire,
+  type LedgerRun,
+  type Operation,
+  type RunOfFire,
+  type Start,
+  withClaim,
 } from './history.ts'
 
 /** All that is known about one fire, from both witnesses. */
@@ -61,7 +62,8 @@ export function evidenceOf(history: History, final: Ledger): ReadonlyMap<string,
   for (const { stories } of dossiers.values()) {
     for (const story of stories.values()) {
       // Open in an earlier read and gone in the last one: it has ended, and nobody knows when.
-      story.runs = story.runs.filter((run) => run.endedAt !== null || shown.has(run)).sort(byToken)
+      const known = story.runs.filter((run) => run.endedAt !== null || shown.has(run))
+      story.runs = known.map((run) => withClaim(run, story.record)).sort(byToken)
     }
   }
   return dossiers

@@ -251,8 +251,10 @@ export type Outcome = 'succeeded' | 'failed' | 'skipped' | 'missed' | 'abandoned
 export interface LedgerRun extends RunOfFire {
   readonly round: number
   readonly instance: string
-  /** When it was claimed, and when it was settled or revoked. */
+  /** When it started. */
   readonly startedAt: Instant
+  /** When it was claimed, if that was before its fire was due. The judge takes it from the record of the fire. */
+  readonly claimedAt?: Instant
   /** From when it could have started; not said by every reader. */
   readonly readyAt?: Instant
   /** Why it started late, as the record says; `null`: it says nothing. Not said by every reader. */
@@ -260,6 +262,17 @@ export interface LedgerRun extends RunOfFire {
   readonly endedAt: Instant | null
   readonly outcome: Outcome | null
   readonly reason: string | null
+}
+
+/** When a run was claimed. */
+export function claimOf({ claimedAt, startedAt }: LedgerRun): Instant {
+  return claimedAt ?? startedAt
+}
+
+/** A run with the time of its claim, if the fire was planned before it was due: then it was claimed at once. */
+export function withClaim(run: LedgerRun, fire: LedgerFire | null): LedgerRun {
+  const isAhead = fire !== null && fire.plannedAt < fire.dueAt && fire.round === 1 && run.attempt === 1
+  return isAhead ? { ...run, claimedAt: fire.plannedAt } : run
 }
 
 export interface LedgerSchedule {

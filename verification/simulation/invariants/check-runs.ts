@@ -44,7 +44,11 @@ function checkGrant(step: Step, run: RunRecord, mirror: Mirror, report: Report):
 }
 
 /** The first attempt of a scheduled fire, at its very due time, when nothing else of the schedule is open. */
-function isAllowedAhead({ now, before, after }: Step, { kind, dueAt, readyAt, attempt }: OpenFire, mirror: Mirror): boolean {
+function isAllowedAhead(
+  { now, before, after }: Step,
+  { kind, dueAt, readyAt, attempt }: OpenFire,
+  mirror: Mirror,
+): boolean {
   if (now < readyAt - mirror.claimAheadMs || kind !== 'scheduled' || dueAt !== readyAt || attempt !== 1) return false
   return before?.open.length === 0 && policyOf(after!.definition.policy).guarantee !== 'at-most-once'
 }

@@ -1,11 +1,11 @@
-import type { LedgerRun } from '../history.ts'
+import { claimOf, type LedgerRun, withClaim } from '../history.ts'
 import { claimText, iso, type Report } from '../report.ts'
 import { about, type Chapter } from './chapter.ts'
 import type { LedgerSubject } from './subject.ts'
 
 /** Runs of a fire are tries one after the other, none before it was due, and tokens only grow. */
 export function judgeRuns(subject: LedgerSubject, chapters: readonly Chapter[], report: Report): void {
-  judgeTokens(subject, report)
+  judgeTokens(subject, chapters, report)
   for (const { fire, runs } of chapters) {
     const place = { schedule: subject.schedule, dueAt: fire.dueAt }
     for (const [index, run] of runs.entries()) {
@@ -36,8 +36,14 @@ function faultOfSuccession({ rule, clockErrorMs }: LedgerSubject, earlier: Ledge
 }
 
 /** In the whole life of a schedule. */
-function judgeTokens({ schedule, runs, clockErrorMs }: LedgerSubject, report: Report): void {
+function judgeTokens(
+  { schedule, runs, clockErrorMs }: LedgerSubject,
+  chapters: readonly Chapter[],
+  report: Report,
+): void {
+  const fires = new Map(chapters.flatMap(({ fire, runs: its }) => its.map((run) => [run.token, fire] as const)))
   const sorted = runs
+    .map((run) => withClaim(run, fires.get(run.token) ?? null))
     .map((run) => ({ run, token: BigInt(run.token) }))
     .sort((a, b) => (a.token < b.token ? -1 : a.token > b.token ? 1 : 0))
   let latest: LedgerRun | null = null
@@ -46,11 +52,11 @@ function judgeTokens({ schedule, runs, clockErrorMs }: LedgerSubject, report: Re
     const place = { schedule, dueAt: run.dueAt }
     if (before !== undefined && before.token === token) {
       report('C2', place, `Token ${run.token} is that of two runs.`, [before.run, run])
-    } else if (latest !== null && run.startedAt < latest.startedAt - clockErrorMs) {
+    } else if (latest !== null && claimOf(run) < claimOf(latest) - clockErrorMs) {
       const message = `Run ${run.token} was ${claimText(run)}, before run ${latest.token} with the lower token.`
       report('C14', place, message, [latest, run])
     }
-    if (latest === null || run.startedAt > latest.startedAt) latest = run
+    if (latest === null || claimOf(run) > claimOf(latest)) latest = run
   }
 }
 

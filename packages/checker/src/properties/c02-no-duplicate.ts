@@ -1,6 +1,6 @@
 import type { Case, Subject } from '../case.ts'
 import { compareTokens, type Story } from '../evidence.ts'
-import type { LedgerRun, Operation, Start } from '../history.ts'
+import { claimOf, type LedgerRun, type Operation, type Start } from '../history.ts'
 import { fireText, type Judge, type Report } from '../report.ts'
 import { hasLetGo } from './let-go.ts'
 
@@ -70,7 +70,7 @@ function faultOfStart(judged: Case, subject: Subject, story: Story, earlier: Sta
 /** The one with the lower token was kept from its first line by something that was done to its node after its claim. */
 function isHeldUp({ clock, fleet }: Case, { runs }: Story, earlier: Start, later: Start): boolean {
   const run = runs.find(({ token }) => token === later.token)
-  const claimed = run === undefined ? earlier.at : clock.timesOf(run.startedAt).from
+  const claimed = run === undefined ? earlier.at : clock.timesOf(claimOf(run)).from
   return later.attempt < earlier.attempt && fleet.wasHit(later.node, Math.min(claimed, earlier.at), later.at)
 }
 

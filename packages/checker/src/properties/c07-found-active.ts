@@ -1,6 +1,6 @@
 import { type Case, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
+import { claimOf, type Instant, type LedgerFire, type LedgerRun, type Spec } from '../history.ts'
 import { fireText, iso, type Report } from '../report.ts'
 import { firstReadyAt } from './waiting.ts'
 
@@ -38,7 +38,7 @@ function policyAtPlanning(judged: Case, subject: Subject, { dueAt, plannedAt }: 
   const { specs, paused } = standingOf(judged, subject, dueAt, plannedAt)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || paused !== 'no' || spec.jitterMs > 0) return null
-  return plannedAt >= dueAt && plannedAt - dueAt <= spec.misfire.graceMs ? spec : null
+  return plannedAt - dueAt <= spec.misfire.graceMs ? spec : null
 }
 
 function judgeFire(
@@ -53,13 +53,13 @@ function judgeFire(
   // What passed while the schedule was retired is recorded and not judged.
   if (outcome === 'skipped' || reason === 'while-retired') return
   const earlier = open.filter(({ record }) => record.plannedAt < plannedAt)
-  const active = earlier.filter(({ runs }) => runs.some(({ startedAt }) => startedAt < plannedAt))
+  const active = earlier.filter(({ runs }) => runs.some((run) => claimOf(run) < plannedAt))
   if (spec.overlap.kind === 'replace') judgeReplaced(judged, subject, fire, active, report)
   if (active.length < capacityOf(spec)) {
     judgeStalled(judged, subject, fire, spec, { active: active.length, earlier }, report)
     return
   }
-  const waiting = earlier.filter(({ runs }) => runs.every(({ startedAt }) => startedAt > plannedAt)).length
+  const waiting = earlier.filter(({ runs }) => runs.every((run) => claimOf(run) > plannedAt)).length
   if (waiting < placesOf(spec)) return
   const found = `${active.length} active and ${waiting} waiting`
   const message = `${fireText(fire)} found ${found} at ${iso(plannedAt)}, and was not skipped (${spec.overlap.kind}).`
@@ -79,7 +79,7 @@ function judgeStalled(
   if (kind === 'replace') return
   const { plannedAt } = fire.record
   const waiting = earlier.filter((other) => {
-    if (other.runs.some(({ startedAt }) => startedAt <= plannedAt)) return false
+    if (other.runs.some((run) => claimOf(run) <= plannedAt)) return false
     // Only of those that were on time when they were planned it is sure that nobody asked for them.
     if (kind !== 'queue-all' && policyAtPlanning(judged, subject, other.record) !== spec) return false
     return kind === 'queue-all' || plannedAt - firstReadyAt(other) <= spec.misfire.graceMs
@@ -134,6 +134,6 @@ function judgeReplaced(
   }
 }
 
-function isRunningAt({ startedAt, endedAt }: LedgerRun, at: Instant): boolean {
-  return startedAt < at && (endedAt === null || endedAt > at)
+function isRunningAt(run: LedgerRun, at: Instant): boolean {
+  return claimOf(run) < at && (run.endedAt === null || run.endedAt > at)
 }

@@ -1,6 +1,6 @@
 import { type Case, compareClaims, type Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import type { LedgerRun, Start, Time } from '../history.ts'
+import { claimOf, type LedgerRun, type Start, type Time } from '../history.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import { capacityOf, judgeFoundActive } from './c07-found-active.ts'
 import { judgeLimits } from './c07-limits.ts'
@@ -33,14 +33,14 @@ function judgeClaims({ clock }: Case, subject: Subject, report: Report): void {
     const bout = bouts.get(boutKey(run))
     if (bout === undefined) continue
     open = open.filter((other) =>
-      other.runs.some(({ endedAt }) => endedAt === null || !clock.isBefore(endedAt, run.startedAt)),
+      other.runs.some(({ endedAt }) => endedAt === null || !clock.isBefore(endedAt, claimOf(run))),
     )
     const isFirst = run.attempt === 1
     const others = open.filter((other) => {
       if (other.story === bout.story) return false
       return isFirst ? spans(other, run, clock) : other.runs.some((its) => isRunning(its, run, clock))
     })
-    const limit = capacityAt(subject, clock.timesOf(bout.story.dueAt).from, clock.timesOf(run.startedAt).to)
+    const limit = capacityAt(subject, clock.timesOf(bout.story.dueAt).from, clock.timesOf(claimOf(run)).to)
     if (others.length >= limit) {
       const other = others.at(-1)!
       const active = `${others.length} of ${limit} were active, among them the one due ${iso(other.story.dueAt)}`
@@ -72,12 +72,12 @@ function boutKey({ dueAt, nonce, round }: LedgerRun): string {
 /** Begun before this run was claimed, and not over until after that. */
 function spans({ runs }: Bout, claimed: LedgerRun, clock: Case['clock']): boolean {
   const last = runs.at(-1)!
-  return last.endedAt === null || clock.isBefore(claimed.startedAt, last.endedAt)
+  return last.endedAt === null || clock.isBefore(claimOf(claimed), last.endedAt)
 }
 
 function isRunning(run: LedgerRun, claimed: LedgerRun, clock: Case['clock']): boolean {
   if (run === claimed || compareClaims(clock, run, claimed) > 0) return false
-  return run.endedAt === null || clock.isBefore(claimed.startedAt, run.endedAt)
+  return run.endedAt === null || clock.isBefore(claimOf(claimed), run.endedAt)
 }
 
 function capacityAt({ definitions }: Subject, from: Time, to: Time): number {

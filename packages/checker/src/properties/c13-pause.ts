@@ -1,6 +1,6 @@
 import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
-import type { LedgerFire, LedgerRun } from '../history.ts'
+import { claimOf, type LedgerFire, type LedgerRun } from '../history.ts'
 import { claimText, fireText, iso, type Judge } from '../report.ts'
 
 export const judgePauses: Judge = (judged, report) => {
@@ -25,7 +25,7 @@ export const judgePauses: Judge = (judged, report) => {
 
 /** Fires by hand run also while their schedule is paused. */
 function whyNot({ clock }: Case, { definitions }: Subject, run: LedgerRun, isByHand: boolean): string | null {
-  const { specs, paused } = definitions.during(clock.timesOf(run.startedAt))
+  const { specs, paused } = definitions.during(clock.timesOf(claimOf(run)))
   if (specs.length === 0 && definitions.specs.length > 0) return 'not there, or retired'
   return paused === 'yes' && !isByHand ? 'paused' : null
 }

@@ -1,7 +1,14 @@
 import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import { byToken, compareTokens, keyOf } from '../evidence.ts'
-import type { Ledger, LedgerFire, LedgerInstance, LedgerRun, LedgerSchedule } from '../history.ts'
+import {
+  claimOf,
+  type Ledger,
+  type LedgerFire,
+  type LedgerInstance,
+  type LedgerRun,
+  type LedgerSchedule,
+} from '../history.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 
 export const judgeMonotone: Judge = (judged, report) => {
@@ -22,7 +29,7 @@ function judgeTokens({ clock }: Case, { runs }: Subject, report: Report): void {
   const sorted = runs.toSorted(byToken)
   for (const [index, higher] of sorted.entries()) {
     const lower = sorted[index - 1]
-    if (lower === undefined || !clock.isBefore(higher.startedAt, lower.startedAt)) continue
+    if (lower === undefined || !clock.isBefore(claimOf(higher), claimOf(lower))) continue
     const message = `${fireText(lower)} was ${claimText(lower)}, after the one ${claimText(higher)}.`
     report('C14', lower, message, [higher, lower])
   }
@@ -63,7 +70,7 @@ function judgeFires(earlier: Ledger, later: Ledger, report: Report): void {
 /** What has ended stays as it ended, unless another round was opened; of a range some may have been taken away. */
 function isAfter(before: LedgerFire, now: LedgerFire): boolean {
   if (now.round !== before.round) return now.round > before.round && now.attempt >= before.attempt
-  if (now.attempt < before.attempt || now.count > before.count) return false
+  if ((now.attempt < before.attempt && !isPutBack(before, now)) || now.count > before.count) return false
   if (before.endedAt === null) return true
   return (
     before.endedAt === now.endedAt &&
@@ -71,6 +78,11 @@ function isAfter(before: LedgerFire, now: LedgerFire): boolean {
     before.reason === now.reason &&
     before.attempt === now.attempt
   )
+}
+
+/** Its run was claimed ahead and never started: it left no trace. */
+function isPutBack(before: LedgerFire, now: LedgerFire): boolean {
+  return before.endedAt === null && before.plannedAt < before.dueAt && before.attempt === 1 && now.attempt === 0
 }
 
 function textOf({ outcome, reason, endedAt, round, attempt }: LedgerFire): string {
@@ -101,8 +113,10 @@ function judgeRuns({ clock, bounds }: Case, earlier: Ledger, later: Ledger, repo
 }
 
 function isSameRun(before: LedgerRun, now: LedgerRun): boolean {
-  const isSame =
-    before.startedAt === now.startedAt && before.attempt === now.attempt && before.instance === now.instance
+  // An open run that was claimed ahead has its planned start, one that has ended the real one.
+  const isSameStart =
+    before.startedAt === now.startedAt || (before.endedAt === null && before.startedAt === before.dueAt)
+  const isSame = isSameStart && before.attempt === now.attempt && before.instance === now.instance
   if (before.endedAt === null) return isSame
   return isSame && before.endedAt === now.endedAt && before.outcome === now.outcome && before.reason === now.reason
 }

@@ -1,7 +1,7 @@
 import { type Case, type Subject, standingOf, timesOfRun } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
-import type { LedgerFire, LedgerRun, Operation, Outcome, Spec } from '../history.ts'
+import { claimOf, type LedgerFire, type LedgerRun, type Operation, type Outcome, type Spec } from '../history.ts'
 import { instantsOf } from '../instants.ts'
 import type { Times } from '../store-clock.ts'
 import { capacityOf } from './c07-found-active.ts'
@@ -218,7 +218,7 @@ function isHit({ judged, runs, story }: Question): boolean {
 export function isRunHit({ clock, fleet, nodes }: Case, run: LedgerRun, story: Story | null): boolean {
   const node = story?.starts.find(({ token }) => token === run.token)?.node ?? nodes.get(run.instance) ?? null
   const to = run.endedAt === null ? Number.POSITIVE_INFINITY : clock.timesOf(run.endedAt).to
-  return fleet.wasHit(node, clock.timesOf(run.startedAt).from, to)
+  return fleet.wasHit(node, clock.timesOf(claimOf(run)).from, to)
 }
 
 /** Somebody asked for it between when the fire was planned and its end. */

@@ -1,6 +1,6 @@
 import { type Case, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import type { Instant, LedgerFire, Spec } from '../history.ts'
+import { claimOf, type Instant, type LedgerFire, type Spec } from '../history.ts'
 
 /** When the fire could start for the first time, as far as the record still tells. */
 export function firstReadyAt({ runs, record, dueAt }: Story): Instant {
@@ -9,7 +9,7 @@ export function firstReadyAt({ runs, record, dueAt }: Story): Instant {
 
 /** Whether an instant was claimed for the first time before this. */
 export function isClaimedBefore({ runs }: Story, at: Instant): boolean {
-  return runs.some(({ startedAt }) => startedAt < at)
+  return runs.some((run) => claimOf(run) < at)
 }
 
 /** Whether time behind active fires of the schedule is no lateness: the policy promises the fire its turn. */
@@ -62,8 +62,8 @@ interface Turn {
 function turnsOf({ runs, record }: Story): readonly Turn[] {
   const first = runs.find(({ round }) => round === record?.round) ?? runs[0]
   if (first === undefined || record === null) return []
-  const turn = { from: first.startedAt, to: record.endedAt }
-  return record.round > 1 ? [turn, ...runs.map(({ startedAt, endedAt }) => ({ from: startedAt, to: endedAt }))] : [turn]
+  const turn = { from: claimOf(first), to: record.endedAt }
+  return record.round > 1 ? [turn, ...runs.map((run) => ({ from: claimOf(run), to: run.endedAt }))] : [turn]
 }
 
 /** Whether another fire was active when this one was judged, for certain. */

@@ -72,7 +72,11 @@ export class DueDecider {
       if (decision.started.some(({ suspect }) => suspect)) left = 0
       return decision
     })
-    return { number, decisions, left: later.length === 0 ? NOTHING_LEFT : { count: later.length, at: Math.min(...later) } }
+    return {
+      number,
+      decisions,
+      left: later.length === 0 ? NOTHING_LEFT : { count: later.length, at: Math.min(...later) },
+    }
   }
 
   /** Plans these schedules without starting a run. True: at least one has changed. */

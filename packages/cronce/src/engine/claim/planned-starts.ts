@@ -1,6 +1,6 @@
 import type { Instant } from '../../model/schedule.ts'
-import { WAIT_ENDED } from '../wait-ended.ts'
 import type { Core } from '../core.ts'
+import { WAIT_ENDED } from '../wait-ended.ts'
 
 /** Pause before the store is asked again, if it did not answer. */
 const RETRY_MS = 100

@@ -1,6 +1,6 @@
-import type { Core } from '../core.ts'
 import { epochOf } from '../../model/token.ts'
 import { isOnTime } from '../../policy/plan/misfire.ts'
+import type { Core } from '../core.ts'
 import { leaseHolds } from '../fleet/trust.ts'
 import type { Job, RunHandle } from '../parts.ts'
 import type { ExclusiveRun } from './exclusive-run.ts'

@@ -15,7 +15,7 @@ export function withStart(fire: RunningFire, startedAt: Instant | undefined): Ru
 
 /** A run that was claimed ahead and never started leaves no trace: its fire waits as if it had not been claimed yet. */
 export function putBack(draft: Draft, fire: RunningFire): void {
-  const waiting = { ...fire, attempt: 0, run: null }
+  const waiting = { ...fire, plannedAt: fire.dueAt, attempt: 0, run: null }
   changeFire(draft, fire, waiting)
   if (draft.state.pause !== null) freezeFire(draft, waiting)
 }

@@ -141,10 +141,7 @@ class PlainClaim implements Decision {
     // The engine emits the start of a run that was claimed ahead when it starts.
     if (this.#isAhead) return [planned]
     const lateness = { latenessMs: startedAt - readyAt, cause: null }
-    return [
-      planned,
-      { type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness },
-    ]
+    return [planned, { type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness }]
   }
 }
 
