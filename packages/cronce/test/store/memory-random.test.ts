@@ -291,7 +291,8 @@ async function compareAll(random: Random, now: number, data: NamespaceData, stor
     const runs = { ...fires, ...named, ...(run && maybe(ofFire(run))) }
     const schedules = { job: about.job, prefix: maybe(oneOf(random, SCHEDULES)) }
     const buckets = Array.from({ length: 256 }, () => random(2)).join('')
-    const due = { jobs: JOBS.map((job) => ({ job, buckets })), patienceMs: random(40), limit: 1 + random(8) }
+    const times = { patienceMs: random(40), aheadMs: random(2) * random(40) }
+    const due = { jobs: JOBS.map((job) => ({ job, buckets })), ...times, limit: 1 + random(8) }
     for (const store of stores) {
       const limit = 1 + random(5)
       assert.deepEqual(await all((after) => listFires(store, { ...fires, after, limit })), plainFires(data, fires))
@@ -377,13 +378,14 @@ function plainSchedules(data: NamespaceData, query: Omit<ScheduleQuery, 'after' 
     .sort((one, other) => compare([one.id], [other.id]))
 }
 
-function plainDue(data: NamespaceData, now: number, { jobs, patienceMs, limit }: DueQuery): Due {
+function plainDue(data: NamespaceData, now: number, { jobs, patienceMs, aheadMs = 0, limit }: DueQuery): Due {
   const bucketsOf = new Map(jobs.map(({ job, buckets }) => [job, buckets]))
   const isMine = (state: ScheduleState) => bucketsOf.get(state.definition.job)?.[bucketOf(state.id)] === '1'
   const waiting = [...data.schedules.values()]
     .filter((state) => state.wakeAt !== null && bucketsOf.has(state.definition.job))
     .sort((one, other) => compare([one.wakeAt!, one.id], [other.wakeAt!, other.id]))
-  const schedules = waiting.filter((state) => state.wakeAt! <= now - (isMine(state) ? 0 : patienceMs)).slice(0, limit)
+  const isDue = (state: ScheduleState) => state.wakeAt! <= (isMine(state) ? now + aheadMs : now - patienceMs)
+  const schedules = waiting.filter(isDue).slice(0, limit)
   const rest = waiting.filter((state) => !schedules.includes(state))
   const earliest = (mine: boolean) => rest.find((state) => isMine(state) === mine)?.wakeAt ?? null
   return { now, epoch: 1, schedules, mineAt: earliest(true), othersAt: earliest(false) }

@@ -43,9 +43,13 @@ const MOMENTS = new Set(['now', 'renewedAt', 'renewals', 'begunAt'])
 function withoutMoments(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutMoments)
   if (typeof value !== 'object' || value === null) return value
-  const own = 'begunAt' in value ? 'endedAt' : 'renewals' in value ? 'startedAt' : ''
+  const isInstance = 'renewals' in value
+  const own = 'begunAt' in value ? 'endedAt' : isInstance ? 'startedAt' : ''
   const kept = Object.entries(value).filter(([name]) => !MOMENTS.has(name) && name !== own)
-  return Object.fromEntries(kept.map(([name, item]) => [name, withoutMoments(item)]))
+  // Of an instance: whether it has ended.
+  const compared = (name: string, item: unknown): unknown =>
+    isInstance && name === 'endedAt' ? item !== null : withoutMoments(item)
+  return Object.fromEntries(kept.map(([name, item]) => [name, compared(name, item)]))
 }
 
 export async function openTwins(server: Server, random: Random, namespace: string, seen: Set<string>): Promise<Twins> {

@@ -279,7 +279,8 @@ async function compareLists(twins: Twins): Promise<void> {
     )
     if (run !== undefined) await ask('steps', async (store) => byText(await store.listSteps(keyOf(run))))
     const buckets = Array.from({ length: 256 }, () => random(2)).join('')
-    const due = { jobs: JOBS.map((job) => ({ job, buckets })), patienceMs: random(2) * 3 * DAY_MS, limit: 100 }
+    const times = { patienceMs: random(2) * 3 * DAY_MS, aheadMs: random(3) * DAY_MS }
+    const due = { jobs: JOBS.map((job) => ({ job, buckets })), ...times, limit: 100 }
     await ask('due', async (store) => {
       const { schedules, mineAt, othersAt } = await store.due(due)
       return [byText(schedules), `${mineAt} ${othersAt}`]
