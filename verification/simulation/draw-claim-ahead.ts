@@ -23,6 +23,14 @@ export function withClaimAhead(scenario: Scenario): Scenario {
   return { ...scenario, claimAheadMs, nodes, actions }
 }
 
+/** A suspension that is shorter than the engine notices moves the times that it writes by as much. */
+const NOTICED_MS = 100
+
+function howLong(dice: Dice, forMs: number): 'stopped' | 'suspended' {
+  const how = dice.pick(['stopped', 'suspended'] as const)
+  return forMs > NOTICED_MS ? how : 'stopped'
+}
+
 function drawFault(dice: Dice, { nodes, faultsMs, leaseMs }: Scenario): Action {
   const at = Math.floor(dice.roll() * faultsMs * 0.97)
   const node = dice.whole(0, nodes.length - 1)
@@ -31,7 +39,7 @@ function drawFault(dice: Dice, { nodes, faultsMs, leaseMs }: Scenario): Action {
     case 1:
       return { at, kind: 'crash', node, deliveries: null, point: dice.pick(POINTS), downMs: dice.whole(0, 5) * 1_000 }
     case 2:
-      return { at, kind: 'pause', node, point: dice.pick(POINTS), forMs, how: dice.pick(['stopped', 'suspended']) }
+      return { at, kind: 'pause', node, point: dice.pick(POINTS), forMs, how: howLong(dice, forMs) }
     case 3:
       return { at, kind: 'store-step', byMs: dice.pick([-2_000, -300, -80, 80, 300, 2_000]) }
     default:

@@ -73,6 +73,7 @@ export function witness(
       declared(step)
       for (const { before } of step.fires) if (before === undefined) count('fire')
       for (const { before, after: run } of step.runs) {
+        if (before !== undefined && run === undefined) count('claimed ahead, not started')
         if (before !== undefined || run === undefined) continue
         attempts.set(`${run.token} ${run.schedule}`, run.attempt)
         countGrant(step, run, count)
@@ -101,6 +102,7 @@ function countGrant({ after }: Step, run: RunRecord, count: (what: string) => vo
   const fire = after?.open.find(({ dueAt, nonce }) => dueAt === run.dueAt && nonce === run.nonce)
   if (after === undefined || fire === undefined) return
   const { trigger, policy } = after.definition
+  if (fire.plannedAt < fire.dueAt) count('claimed ahead')
   if (run.attempt > 1) count('granted again')
   if (fire.round > 1) count('another round')
   if (fire.kind === 'backfill') count('backfilled')

@@ -34,6 +34,11 @@ function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt, record 
   const { operations, definitions } = subject
   // Skipped ahead of time it is on record, also if the rule has changed by then.
   if (operations.some((operation) => operation.verb === 'skip-next' && operation.dueAt === dueAt)) return true
+  // Claimed ahead by a rule that was changed before it was due.
+  if (record !== null && record.plannedAt < dueAt) {
+    const { specs } = definitions.during(clock.timesOf(record.plannedAt))
+    if (specs.some((spec) => isInstant(spec, dueAt))) return true
+  }
   // An instant of the rule that counted until the schedule was retired, recorded when it came back with another one.
   if (record?.reason === 'while-retired') return definitions.specs.some((spec) => isInstant(spec, dueAt))
   // What came after the last read was not looked at.

@@ -30,7 +30,7 @@ function judgeStart(judged: Case, story: Story, start: Start, report: Report): v
     const attempts = `attempt ${start.attempt}, and is attempt ${run.attempt} on record`
     const message = `${fireText(story)}: run ${start.token} was told to be ${attempts}.`
     report('C9', story, message, [start, run])
-  } else if (start.at < clock.timesOf(run.startedAt).from) {
+  } else if (start.at < clock.timesOf(run.startedAt).from && !clock.hadReached(run.startedAt, start.at)) {
     const message = `${fireText(story)} was started on ${start.node} before it was ${claimText(run)}.`
     report('C9', story, message, [start, run])
   } else if (run.endedAt !== null && isStartedAfter(judged, start, run, run.endedAt)) {
