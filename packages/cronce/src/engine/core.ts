@@ -102,7 +102,11 @@ export class Core<Tx = unknown> {
     this.deploys = deploys
     this.failing = failingSchedules(parts)
     this.fullLimits = new FullLimits(clock)
-    this.plannedStarts = new PlannedStarts(this as Core)
+    this.plannedStarts = new PlannedStarts({
+      ...{ clock, time: this.time, lease: this.lease, leaseMs: settings.leaseMs, stopped: this.stopped },
+      isStopping: () => this.stopping,
+      renew: () => this.renew(),
+    })
   }
 
   /**

@@ -1,9 +1,23 @@
+import type { Clock } from '../../clock.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { Core } from '../core.ts'
+import type { Lease } from '../fleet/lease.ts'
+import type { StoreTime } from '../fleet/store-time.ts'
 import { WAIT_ENDED } from '../wait-ended.ts'
 
 /** Pause before the store is asked again, if it did not answer. */
 const RETRY_MS = 100
+
+export interface PlannedStartsParts {
+  readonly clock: Clock
+  readonly time: StoreTime
+  readonly lease: Lease
+  readonly leaseMs: number
+  /** Nothing more is started here. */
+  readonly isStopping: () => boolean
+  readonly stopped: AbortSignal
+  /** Sends one heartbeat. False: the store did not answer. */
+  readonly renew: () => Promise<boolean>
+}
 
 /** A point in time at which runs start that were claimed ahead, and how many wait for it. */
 interface PlannedStart {
@@ -17,12 +31,12 @@ interface PlannedStart {
  * "Claim ahead".
  */
 export class PlannedStarts {
-  readonly #core: Core
+  readonly #parts: PlannedStartsParts
   readonly #starts = new Map<Instant, PlannedStart>()
   #renewing: Promise<void> | null = null
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(parts: PlannedStartsParts) {
+    this.#parts = parts
   }
 
   /** Resolves when `has` is true of this time, or nothing more is started here. Never rejects. */
@@ -37,9 +51,9 @@ export class PlannedStarts {
 
   /** Check this right before the start: the event loop may have been blocked since `reached` resolved. */
   has(at: Instant): boolean {
-    const { time, lease } = this.#core
-    const clock = time.atLeast()
-    return clock !== null && clock >= at && lease.holdsUntil(at)
+    const { time, lease } = this.#parts
+    const now = time.atLeast()
+    return now !== null && now >= at && lease.holdsUntil(at)
   }
 
   /** The instance stops, or its epoch has moved: no run waits any longer, and none of them starts. */
@@ -48,19 +62,18 @@ export class PlannedStarts {
   }
 
   async #reach(at: Instant, released: AbortSignal): Promise<void> {
-    const { time, parts, settings } = this.#core
+    const { time, clock, leaseMs } = this.#parts
     while (!released.aborted && !this.#isOver() && !this.has(at)) {
-      const clock = time.atLeast()
-      const leftMs = at - (clock ?? time.estimate())
+      const leftMs = at - (time.atLeast() ?? time.estimate())
       // Without an answer of the last second the estimate is good enough to sleep by, but not to start by.
-      if (leftMs > 0) await parts.clock.sleep(Math.min(leftMs, settings.leaseMs), released)
+      if (leftMs > 0) await clock.sleep(Math.min(leftMs, leaseMs), released)
       else await this.#renew()
     }
   }
 
   #isOver(): boolean {
-    const { stopping, stopped, lease } = this.#core
-    return stopping || stopped.aborted || !lease.trusted()
+    const { isStopping, stopped, lease } = this.#parts
+    return isStopping() || stopped.aborted || !lease.trusted()
   }
 
   /** One heartbeat for all that wait: it tells the store's clock, and that this instance is alive. */
@@ -72,7 +85,7 @@ export class PlannedStarts {
   }
 
   async #send(): Promise<void> {
-    const { parts, stopped, renew } = this.#core
-    if (!(await renew())) await parts.clock.sleep(RETRY_MS, stopped)
+    const { clock, stopped, renew } = this.#parts
+    if (!(await renew())) await clock.sleep(RETRY_MS, stopped)
   }
 }

@@ -62,6 +62,8 @@ export const GRACE_MS = 300
 /** How old a renewal may be that keeps peers from declaring this instance dead: the grace, less what the start of a handler takes. */
 const FRESH_MS = GRACE_MS - 30
 
+const NO_RENEWAL = { at: Number.NEGATIVE_INFINITY, storeNow: Number.NEGATIVE_INFINITY }
+
 /** The part of the margin that is left to child processes for ending. The rest is for those that end a little late. */
 const SPARE = 1 / 2
 
@@ -77,9 +79,8 @@ const JUMP = MARGIN / 2
 export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
   const now = clock[expiresBy]
   let until = Number.NEGATIVE_INFINITY
-  let renewedAt = Number.NEGATIVE_INFINITY
-  /** The store's clock, in the last answer that granted a renewal. */
-  let renewedNow = Number.NEGATIVE_INFINITY
+  /** When the last renewal was requested, and the store's clock in its answer. */
+  let renewal = NO_RENEWAL
   let doubtedAt = Number.NEGATIVE_INFINITY
   let graceUntil = Number.POSITIVE_INFINITY
   let spareMs = 0
@@ -93,8 +94,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
   }
   return {
     renewed(sent, leaseMs, storeNow) {
-      renewedAt = Math.max(renewedAt, sent.at)
-      renewedNow = storeNow
+      renewal = { at: Math.max(renewal.at, sent.at), storeNow }
       // Counted from before the request left, not from when the answer came. The store started its own clock somewhere
       // inside that round trip, so this deadline can only be early.
       const trustMs = leaseMs * (1 - MARGIN)
@@ -104,7 +104,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
       jumpMs = leaseMs * JUMP
       changed()
     },
-    holdsUntil: (startAt) => now() - renewedAt < FRESH_MS || renewedNow >= startAt,
+    holdsUntil: (startAt) => now() - renewal.at < FRESH_MS || renewal.storeNow >= startAt,
     trusted: () => now() < Math.min(until, graceUntil),
     left() {
       const own = until - now()
@@ -140,8 +140,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
     },
     end() {
       until = Number.NEGATIVE_INFINITY
-      renewedAt = Number.NEGATIVE_INFINITY
-      renewedNow = Number.NEGATIVE_INFINITY
+      renewal = NO_RENEWAL
     },
   }
 }
