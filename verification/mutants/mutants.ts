@@ -1,5 +1,6 @@
 import { APP_MUTANTS } from './catalogue/apps.ts'
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
+import { CLAIM_AHEAD_MUTANTS } from './catalogue/claim-ahead.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
 import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
@@ -30,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
   ...RUN_MUTANTS,
+  ...CLAIM_AHEAD_MUTANTS,
   ...BEAT_MUTANTS,
   ...SQLITE_MUTANTS,
   ...POSTGRES_MUTANTS,

@@ -215,6 +215,38 @@ test('an instance that stops hands back what it has not started, and leaves no t
   fleet.end()
 })
 
+test('an instance that stops hands back at once what it has not started', async () => {
+  const fleet = await createFleet({ probes: true })
+  await fleet.addMany(2, bill(), { claimAhead: '3s' })
+  // Another schedule makes the instances look early, and claim what is due within three seconds.
+  await fleet.operator.schedules.put('other', { job: 'bill', cron: '58 9 * * * *' })
+  await fleet.advance(10 * MINUTE - 1_900)
+  const holder = await holderOf(fleet)
+  await fleet.world.until(holder.app.stop())
+  assert.ok(fleet.now() < DUE, 'it has left before the fire is due')
+  await fleet.advance('3s')
+  assert.deepEqual(
+    startsOf(fleet).map(({ member, startedAt }) => [member === holder, startedAt >= DUE]),
+    [[false, true]],
+  )
+  fleet.end()
+})
+
+test('a run that starts late has its real start on record', async () => {
+  const fleet = await fleetBetween(bill(), 1)
+  const [only] = fleet.members
+  only!.pause()
+  await fleet.advance('600ms')
+  only!.resume()
+  await fleet.advance('1s')
+  const [run] = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
+  const [start] = startsOf(fleet)
+  assert.ok(start!.startedAt >= DUE + 500)
+  assert.equal(run!.startedAt, start!.startedAt)
+  assert.equal(run!.latenessMs, start!.startedAt - DUE)
+  fleet.end()
+})
+
 test('a run that is cancelled before its start never starts', async () => {
   const fleet = await fleetBetween(bill())
   await holderOf(fleet)

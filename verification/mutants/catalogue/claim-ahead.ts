@@ -1,0 +1,172 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+const TESTS = 'packages/cronce/test/engine/claim-ahead.test.ts'
+
+/** Mistakes in claiming fires before they are due: docs/architecture.md, "Claim ahead". */
+export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'ahead-starts-at-claim',
+    rule: 'P4, lean rule 16',
+    breaks: 'A run that was claimed ahead starts at once.',
+    edits: [
+      edit(
+        'engine/claim/planned-starts.ts',
+        'now !== null && now >= at && lease.holdsUntil(at)',
+        'now !== null && lease.holdsUntil(at)',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C5'] },
+  },
+  {
+    name: 'ahead-by-the-estimate',
+    rule: 'P4, lean rule 16',
+    breaks: 'A run starts by the estimate of the store’s clock instead of its lower bound.',
+    edits: [
+      edit(
+        'engine/claim/planned-starts.ts',
+        'const now = time.atLeast()\n',
+        'const now = time.atLeast() === null ? null : time.estimate() + 1\n',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C5'] },
+  },
+  {
+    name: 'ahead-floor-never-falls',
+    rule: 'P4, lean rule 17',
+    breaks: 'An answer that shows that the store’s clock was set back does not lower the bound.',
+    edits: [
+      edit(
+        'engine/fleet/store-time.ts',
+        'if (known !== null && now < Math.floor(known)) this.forget()',
+        'if (known !== null && now < 0) this.forget()',
+      ),
+      edit('engine/fleet/store-time.ts', 'const FLOOR_MS = 1_000', 'const FLOOR_MS = 3_600_000'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['C5'] },
+  },
+  {
+    name: 'ahead-without-renewal',
+    rule: 'P2, lean rule 12',
+    breaks: 'A run that was claimed ahead starts although peers may have declared its instance dead.',
+    edits: [
+      edit(
+        'engine/claim/planned-starts.ts',
+        'now !== null && now >= at && lease.holdsUntil(at)',
+        'now !== null && now >= at',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S1', 'C2', 'C9'] },
+  },
+  {
+    name: 'ahead-claim-does-not-renew',
+    rule: 'lean rule 8',
+    breaks: 'A claim ahead counts as a renewal although the store renews only now and then.',
+    edits: [
+      edit('engine/claim/send-claim.ts', 'renew: decisions.some(isAhead)', 'renew: false'),
+      edit('engine/claim/send-claim.ts', 'if (applied.renewed && claimant', 'if (claimant'),
+      edit('store/memory/instances.ts', 'renewals: record.renewals + 1', 'renewals: record.renewals'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S1', 'S4', 'C2', 'C9'] },
+  },
+  {
+    name: 'ahead-at-most-once',
+    rule: 'P6, lean rule 11',
+    breaks: 'Jobs that must not start twice are claimed ahead.',
+    edits: [
+      edit(
+        'policy/plan/plain-fire.ts',
+        "if (guarantee === 'at-most-once') return null",
+        'if (guarantee === null) return null',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S7'] },
+  },
+  {
+    name: 'ahead-beside-an-open-fire',
+    rule: 'P7, lean rule 18',
+    breaks: 'A schedule with an open fire is claimed ahead.',
+    edits: [
+      edit('policy/plan/plain-fire.ts', 'if (state.open.length > 0 || !isQuiet(state) ||', 'if (!isQuiet(state) ||'),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S7', 'S10', 'S13', 'C7', 'C9', 'C1'] },
+  },
+  {
+    name: 'ahead-start-beyond-the-grace',
+    rule: 'P7, ruling 43',
+    breaks: 'A run that was claimed ahead starts however late it is.',
+    edits: [edit('engine/run/execute.ts', 'if (!isOnTime(misfire, startedAt - readyAt)) return false', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['a blocked event loop starts the run late, and beyond the grace leaves it to the misfire policy'],
+    },
+  },
+  {
+    name: 'ahead-start-of-the-claim',
+    rule: 'P5',
+    breaks: 'The record has the planned start of a run that was claimed ahead, not the real one.',
+    edits: [
+      edit(
+        'engine/run/settlement.ts',
+        'return run.startedAt === undefined ? settlement :',
+        'return true ? settlement :',
+      ),
+    ],
+    caughtBy: { judge: 'tests', file: TESTS, names: ['a run that starts late has its real start on record'] },
+  },
+  {
+    name: 'ahead-crash-counts',
+    rule: 'lean rule 15',
+    breaks: 'A death before the start costs a crash.',
+    edits: [
+      edit(
+        'policy/end/recover.ts',
+        'if (startedBy === undefined || fire.run.startedAt <= startedBy ||',
+        'if (startedBy === undefined || fire.run.startedAt > 0 ||',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['a crash between claim and start costs neither an attempt nor a crash'],
+    },
+  },
+  {
+    name: 'ahead-started-counts-as-not-started',
+    rule: 'P2, lean rules 9 and 12',
+    breaks: 'A peer takes every run that was claimed ahead for one that has not started.',
+    edits: [
+      edit(
+        'policy/end/recover.ts',
+        'fire.run.startedAt <= startedBy || !isClaimedAhead(fire)',
+        '!isClaimedAhead(fire)',
+      ),
+    ],
+    caughtBy: { judge: 'simulation', names: ['S13', 'S1', 'C9'] },
+  },
+  {
+    name: 'ahead-put-back-keeps-its-attempt',
+    rule: 'lean rule 15',
+    breaks: 'A run that never started keeps its attempt.',
+    edits: [edit('policy/end/claimed-ahead.ts', 'attempt: 0, run: null', 'run: null')],
+    caughtBy: { judge: 'simulation', names: ['S11', 'C9', 'C10'] },
+  },
+  {
+    name: 'ahead-starts-when-cancelled',
+    rule: 'lean rules 14 and 29',
+    breaks: 'A run that was cancelled before its start starts.',
+    edits: [edit('engine/run/execute.ts', 'if (run.aborted !== null || !(await mayStart', 'if (!(await mayStart')],
+    caughtBy: { judge: 'tests', file: TESTS, names: ['a run that is cancelled before its start never starts'] },
+  },
+  {
+    name: 'ahead-holds-when-stopping',
+    rule: 'P9',
+    breaks: 'An instance that stops keeps what it has not started until it is due.',
+    edits: [edit('engine/instance.ts', '    core.plannedStarts.release()\n', '', 2)],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['an instance that stops hands back at once what it has not started'],
+    },
+  },
+]
