@@ -38,6 +38,7 @@ export function boundsOf(scenario: Scenario): Bounds {
     leaseMs,
     recoveryMs: 6 * leaseMs + slowDutiesMs(scenario) + 2 * storeDeadlineOf(scenario) + WAITING_MS,
     lateMs: 10_000,
+    claimAheadMs: scenario.claimAheadMs ?? 0,
     clockErrorMs: 1,
     starvedMs: null,
   }

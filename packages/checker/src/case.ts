@@ -127,10 +127,7 @@ function mayPauseItself({ stories }: Dossier, specs: readonly Spec[], prunedTo: 
 }
 
 function activitySpan(story: Story, clock: StoreClock) {
-  const { record, dueAt } = story
   const begun = story.runs.map((run) => clock.timesOf(claimOf(run)).from)
-  // A run that was claimed ahead and never started left no trace but this: its fire counts as planned at its due time.
-  if (record?.round === 1 && record.plannedAt === dueAt) begun.push(clock.timesOf(dueAt).from)
   return begun.length === 0 ? [] : [{ from: Math.min(...begun), to: endOf(story, clock), item: story }]
 }
 

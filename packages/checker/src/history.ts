@@ -38,6 +38,8 @@ export interface Bounds {
   readonly recoveryMs: number
   /** While nothing is wrong, what is ready starts within this. */
   readonly lateMs: number
+  /** How long before their due time fires may be claimed. @default 0 */
+  readonly claimAheadMs?: number
   /** How far the harness's idea of the store's clock may be off. */
   readonly clockErrorMs: number
   /**

@@ -58,17 +58,6 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['S1', 'C2', 'C9'] },
   },
   {
-    name: 'ahead-claim-does-not-renew',
-    rule: 'lean rule 8',
-    breaks: 'A claim ahead counts as a renewal although the store renews only now and then.',
-    edits: [
-      edit('engine/claim/send-claim.ts', 'renew: decisions.some(isAhead)', 'renew: false'),
-      edit('engine/claim/send-claim.ts', 'if (applied.renewed && claimant', 'if (claimant'),
-      edit('store/memory/instances.ts', 'renewals: record.renewals + 1', 'renewals: record.renewals'),
-    ],
-    caughtBy: { judge: 'simulation', names: ['S1', 'S4', 'C2', 'C9'] },
-  },
-  {
     name: 'ahead-at-most-once',
     rule: 'P6, lean rule 11',
     breaks: 'Jobs that must not start twice are claimed ahead.',

@@ -2,6 +2,7 @@ import type { Case, Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import { claimOf, type Instant, type LedgerFire, type LedgerRun, type Start } from '../history.ts'
 import { claimText, fireText, type Judge, type Report } from '../report.ts'
+import { isStartOfAhead } from './c04-c05-when.ts'
 
 export const judgeLedger: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
@@ -30,7 +31,7 @@ function judgeStart(judged: Case, story: Story, start: Start, report: Report): v
     const attempts = `attempt ${start.attempt}, and is attempt ${run.attempt} on record`
     const message = `${fireText(story)}: run ${start.token} was told to be ${attempts}.`
     report('C9', story, message, [start, run])
-  } else if (start.at < clock.timesOf(run.startedAt).from && !clock.hadReached(run.startedAt, start.at)) {
+  } else if (start.at < clock.timesOf(run.startedAt).from && !isStartOfAhead(clock, story, start, run.startedAt)) {
     const message = `${fireText(story)} was started on ${start.node} before it was ${claimText(run)}.`
     report('C9', story, message, [start, run])
   } else if (run.endedAt !== null && isStartedAfter(judged, start, run, run.endedAt)) {

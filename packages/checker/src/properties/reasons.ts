@@ -1,12 +1,27 @@
 import { type Case, type Subject, standingOf, timesOfRun } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
-import { claimOf, type LedgerFire, type LedgerRun, type Operation, type Outcome, type Spec } from '../history.ts'
+import {
+  claimOf,
+  type Instant,
+  type LedgerFire,
+  type LedgerRun,
+  type Operation,
+  type Outcome,
+  type Spec,
+} from '../history.ts'
 import { instantsOf } from '../instants.ts'
 import type { Times } from '../store-clock.ts'
 import { capacityOf } from './c07-found-active.ts'
 import { isCancelOf } from './let-go.ts'
-import { isBehindActive, isPromisedTurn, isSurelyLate, lastTurnEnd, mayHaveNewerOpen } from './waiting.ts'
+import {
+  isBehindActive,
+  isClaimedBefore,
+  isPromisedTurn,
+  isSurelyLate,
+  lastTurnEnd,
+  mayHaveNewerOpen,
+} from './waiting.ts'
 
 export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   succeeded: ['completed'],
@@ -111,7 +126,9 @@ function isTimeUp({ judged, runs, specs, story }: Question): boolean {
 function isOverlapped({ judged, subject, record, story, ended, specs }: Question): boolean {
   // Others may have been pruned since.
   if (record.dueAt <= subject.prunedTo) return true
-  const active = subject.active.count(ended.from, ended.to, (other) => other !== story)
+  const mayBeHeld = (other: Story): boolean => other !== story && mayBePutBack(judged, other, record.endedAt!)
+  const held = subject.open.count(ended.from, ended.to, mayBeHeld)
+  const active = held + subject.active.count(ended.from, ended.to, (other) => other !== story)
   const open = subject.open.count(ended.from, ended.to, (other) => other !== story)
   const mayCount = (other: Story): boolean => other !== story && !isSurelyLate(judged, subject, other, record.endedAt!)
   return specs.some((spec) => {
@@ -122,6 +139,18 @@ function isOverlapped({ judged, subject, record, story, ended, specs }: Question
     const isBusy = kind === 'queue' && isBehindActive(subject, story, record.endedAt!)
     return !isBusy && subject.open.count(ended.from, ended.to, mayCount) >= capacityOf(spec)
   })
+}
+
+/**
+ * A run of it may have been claimed ahead and held it until then: one that never started leaves no trace but the due time of its fire
+ * as the time of planning. Something was done to its node.
+ */
+function mayBePutBack({ clock, fleet, bounds: { claimAheadMs = 0 } }: Case, story: Story, at: Instant): boolean {
+  const { record, dueAt } = story
+  if (claimAheadMs === 0 || record?.round !== 1 || record.plannedAt !== dueAt || isClaimedBefore(story, at))
+    return false
+  const [from, to] = [clock.timesOf(dueAt).from, clock.timesOf(at).to]
+  return fleet.faults.some((fault) => fault.at <= to && fault.until >= from - claimAheadMs)
 }
 
 /** As many wait as may, besides the active one; or there are as many as a schedule can have. */

@@ -168,7 +168,7 @@ create table {schema}._history (
   job integer not null,
   runner integer not null,
   reason smallint not null,
-  lead smallint not null,
+  lead smallint not null default 0,
   is_final boolean not null,
   nonce text collate "C" not null,
   tenant text collate "C" not null,
