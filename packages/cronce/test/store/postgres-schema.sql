@@ -82,6 +82,7 @@ table _history (
   job integer not null,
   runner integer not null,
   reason smallint not null,
+  lead smallint not null default 0,
   is_final boolean not null,
   nonce text collate "C" not null,
   tenant text collate "C" not null,
@@ -364,7 +365,7 @@ view steps (
   due_ms bigint
 );
 
-function _append(_namespace text, _key bigint, _lines json); -- 537b03fb9da92d9ac3b479c47c02fffc
+function _append(_namespace text, _key bigint, _lines json); -- c8d03285ac84c17d9218fb9ab7d29de4
 function _apply_1(_namespace text, _header text, _changes text); -- 94abbcde38c41f4033f3a56b50349541
 function _beat_1(_namespace text, _beat text); -- 6c0e53ae9af834e24e53e9aa78605a71
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
@@ -383,7 +384,7 @@ function _instance(i _instances, _now bigint); -- 5228bdb5d7dfcddeac1bcf86766480
 function _is_expired(_renewed_at bigint, _lease bigint, _now bigint); -- cd5a392d3045d4c9746296a29bb793a6
 function _is_prunable(_namespace text, _now bigint); -- 74cb1e8bcc7d5a58708b6a3e25eaa399
 function _job(_namespace text, _name text); -- ddcef247b243855c7b8ae92d88659126
-function _line(h _history); -- 5615d4afbe5334863b02effa648f80f3
+function _line(h _history); -- fa08f2e0407c0f33c6082e35238bd503
 function _live(_namespace text, _name text, _token bigint); -- e5127a23bdb7351f009ac29263c4942f
 function _load_1(_namespace text, _names text); -- 27a9da3427bdb9e0861cb083c1cf1a6b
 function _lock_1(_namespace text, _name text, _token text); -- c4b0e9426f6b12f0e120dfbdbfd1a842
@@ -395,7 +396,7 @@ function _prune_1(_namespace text, _limit text); -- fb9b1ac62bba9bb2e9245884726b
 function _renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint); -- a2c57f35f487748870453cf0adec5c72
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
-function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _started_at text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- a259c3c128f996f58bd34e5a59804d12
+function _settle_1(_namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text, _last_ok_due text, _last_ok_at text, _started_at text, _leads text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text); -- 4b90d4301ba41a403b15eb37f4ace447
 function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
 function _states(_keys bigint[]); -- 1a1c8408a66fa7763441c7aa9b7af1d9
 function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8
