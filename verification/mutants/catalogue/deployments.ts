@@ -613,14 +613,23 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'removal-follows-later-names',
     rule: 'rule 42',
     breaks: 'Removing an old name removes names that came after it.',
+    edits: [edit('client/remove-schedule.ts', 'isRenamedTo(one, state.id)', 'one.retiredAt !== null')],
+    caughtBy: oldNames('removing a name leaves those that came after it, also if the job has had it twice'),
+  },
+  {
+    name: 'old-names-of-other-apps-outlive-the-job',
+    rule: 'P1',
+    breaks: 'A job whose last name was removed in another app repeats what ran under that name.',
     edits: [
       edit(
         'client/remove-schedule.ts',
-        'isRenamedTo(one, state.id) && appOf(one)',
-        'one.retiredAt !== null && appOf(one)',
+        'isRenamedTo(one, state.id)',
+        'isRenamedTo(one, state.id) && appOf(one) === appOf(state)',
       ),
     ],
-    caughtBy: oldNames('removing a name leaves those that came after it, also if the job has had it twice'),
+    caughtBy: oldNames(
+      'a name that comes back after another app had its later name, which was removed, runs nothing again',
+    ),
   },
   {
     name: 'instant-again-after-removal',
