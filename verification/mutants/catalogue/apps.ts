@@ -11,6 +11,11 @@ const taken = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/engine/deploy-taken.test.ts',
   names,
 })
+const thirdName = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-third-name.test.ts',
+  names,
+})
 
 /** Mistakes in what apps that share a store do to each other. Several of them are caught by unit tests as well, under other names. */
 export const APP_MUTANTS: readonly Mutant[] = [
@@ -153,7 +158,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'old-name-back-behind-another-app',
     rule: 'P6',
     breaks: 'An old name comes back and repeats what ran under the new one, which another app has given up.',
-    edits: [edit('engine/deploy/other-names.ts', ' || (own !== undefined && isRenamedTo(own, state.id))', '')],
+    edits: [edit('engine/deploy/other-names.ts', 'end === last ?', 'end === last || end.retiredAt !== null ?')],
     caughtBy: taken(
       'an old name that comes back repeats nothing that ran under the new one, when another app gives that up',
     ),
@@ -246,8 +251,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/other-names.ts',
-        'if (holder !== undefined) return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
-        '',
+        'if (last !== undefined) {',
+        'if (last !== undefined && last.id === wish.id) {',
       ),
     ],
     caughtBy: moves('a job is renamed a second time though another app has its first name by now'),
@@ -256,21 +261,37 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'third-name-continues-the-first',
     rule: 'P1, rule 42',
     breaks: 'A third name of a job repeats what another app has run under the second one since.',
+    edits: [edit('engine/deploy/other-names.ts', 'return end === last ? undefined : end', 'return undefined')],
+    caughtBy: thirdName(
+      'a third name, was receipt, repeats nothing while another app has the second one as a new job',
+      'the first of three names that comes back repeats nothing while another app has the third one',
+    ),
+  },
+  {
+    name: 'declared-name-not-counted',
+    rule: 'P1, rule 42',
+    breaks: 'The second of three names comes back and runs beside the third one, which another app has.',
+    edits: [edit('engine/deploy/other-names.ts', '[wish.id, ...wish.otherNames]', 'wish.otherNames')],
+    caughtBy: thirdName(
+      'the second of three names that comes back repeats nothing while another app has the third one, with ids',
+    ),
+  },
+  {
+    name: 'third-name-elsewhere-overlooked',
+    rule: 'P1, rule 42',
+    breaks: 'A job that another app has renamed to a third name runs here under the second one as well.',
     edits: [
-      edit(
-        'engine/deploy/other-names.ts',
-        'return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
-        'return undefined',
-      ),
+      edit('engine/deploy/other-names.ts', '.map((state) => lastName(state, foreign))', ''),
+      edit('engine/deploy/other-names.ts', 'end.retiredAt === null || isBetween(end)', 'end.retiredAt === null'),
     ],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy-third-name.test.ts',
-      names: [
-        'a third name, was receipt, repeats nothing while another app has the second one as a new job',
-        'the first of three names that comes back repeats nothing while another app has the third one',
-      ],
-    },
+    caughtBy: moves('a new name that is refused stays refused when the app that has the job renames it to a third one'),
+  },
+  {
+    name: 'unknown-names-not-read',
+    rule: 'rule 42',
+    breaks: 'A job that another app has renamed and dropped stays refused under its other name.',
+    edits: [edit('engine/deploy/load-names.ts', 'hops <= MAX_HOPS', 'hops < 1')],
+    caughtBy: moves('a new name that is refused stays refused when the app that has the job renames it to a third one'),
   },
   {
     name: 'rename-past-what-is-due',

@@ -632,6 +632,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'refusal-keeps-its-first-message',
+    rule: 'rule 42',
+    breaks: 'The record of an app names a schedule as the cause of a refusal that has another name by now.',
+    edits: [edit('policy/deploy/deployment.ts', 'schedule, message].join', 'schedule].join')],
+    caughtBy: record('a refusal is replaced when its message changes'),
+  },
+  {
     name: 'instant-again-after-removal',
     rule: 'P6',
     breaks:

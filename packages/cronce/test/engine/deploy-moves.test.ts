@@ -186,6 +186,49 @@ test('a release that renames its app and a job at the same time runs nothing twi
   }
 })
 
+test('a new name that is refused stays refused when the app that has the job renames it to a third one', async () => {
+  for (const isPaused of [false, true]) {
+    const fleet = await createFleet()
+    const receipt: Declare = (app) => void app.job('receipt', { cron: EACH_MINUTE, was: 'bill' }, () => {})
+    const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+    await fleet.advance('150s')
+    const worker = await fleet.add(renamed, { app: 'worker', deployment: 'w1' })
+    await fleet.advance('5m')
+    if (isPaused) await fleet.operator.schedules.pause('bill')
+    const next = await fleet.add(receipt, { app: 'shop', deployment: 'v2' })
+    await stop(fleet, old)
+    await fleet.advance('10m')
+    assert.equal(await fleet.operator.schedules.find('invoice'), null)
+    assert.equal(ran(fleet, 'bill', 'receipt').at(-1), isPaused ? 7 : 17)
+    const { refused } = await fleet.operator.deployments.get('worker')
+    assert.match(refused[0]!.message, /The job invoice goes on as receipt, which is declared by the app shop/)
+    await fleet.add(jobs('report'), { app: 'shop', deployment: 'v3' })
+    await stop(fleet, next)
+    await fleet.advance('10m')
+    const all = ran(fleet, 'bill', 'receipt', 'invoice')
+    assert.deepEqual(all, [...new Set(all)], 'none twice')
+    assert.ok(fleet.handled.filter(({ member }) => member === worker).length > 5, 'it goes on here after that')
+    fleet.end()
+  }
+})
+
+test('a name is refused while another app has the job under a name that its releases do not know', async () => {
+  const fleet = await createFleet()
+  const receipt: Declare = (app) => void app.job('receipt', { cron: EACH_MINUTE, was: 'bill' }, () => {})
+  const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('150s')
+  await stop(fleet, shop)
+  await fleet.add(renamed, { app: 'worker', deployment: 'w1' })
+  await fleet.advance('20m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['worker', 'worker'])
+  const back = await fleet.add(receipt, { app: 'shop', deployment: 'v2' })
+  await fleet.advance('10m')
+  const all = ran(fleet, 'bill', 'receipt', 'invoice')
+  assert.deepEqual(all, [...new Set(all)], 'none twice')
+  assert.match(fleet.events('schedule.refused', back)[0]!.message, /The job receipt goes on as invoice/)
+  fleet.end()
+})
+
 test('a job is renamed to a name of an app that is gone, with no instant lost or run twice', async () => {
   for (const ids of [['v1', 'v2'] as const, [undefined, undefined] as const]) {
     const fleet = await createFleet()

@@ -219,6 +219,17 @@ test('refusals are those of the latest declaration of each process', () => {
   )
 })
 
+test('a refusal is replaced when its message changes', () => {
+  const fleet = new Fleet().start('v1')
+  const about = { deployment: 'v1', host: 'h', pid: 1, at: NOON, instance: 'a', schedule: 'bill', code: 'TAKEN' }
+  const one = recordRefusals(fleet.app!, 'a', [{ ...about, message: 'It was receipt.' }])!
+  const two = recordRefusals(one, 'a', [{ ...about, message: 'It goes on as invoice.' }])!
+  assert.deepEqual(
+    two.refused.map(({ message }) => message),
+    ['It goes on as invoice.'],
+  )
+})
+
 /** Many releases, each after the one before it has gone. */
 function releaseMany(fleet: Fleet, count: number): Fleet {
   for (let n = 0; n < count; n++) {

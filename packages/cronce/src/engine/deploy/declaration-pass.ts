@@ -60,7 +60,7 @@ export class DeclarationPass {
     const before = isLeft ? movedFrom(wish, named) : undefined
     this.#wantOldNames(wish, before)
     const decision =
-      before === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(id, before)
+      before === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(wish, before)
     if (decision === null || !isRefusal(decision)) return decision
     this.#refuse(wish, state, decision)
     return null

@@ -137,7 +137,7 @@ export function recordRefusals(
   const next = [...others, ...refused].slice(0, Math.max(MAX_REFUSED, others.length))
   const key = (entries: readonly RefusedDeclaration[]): string =>
     entries
-      .map((entry) => `${entry.instance} ${entry.code} ${entry.schedule}`)
+      .map(({ instance: by, code, schedule, message }) => [by, code, schedule, message].join(' '))
       .sort()
       .join('\n')
   return key(next) === key(app.refused) ? null : { ...app, version: app.version + 1, refused: next }
