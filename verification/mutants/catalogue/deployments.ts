@@ -632,6 +632,15 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'names-of-two-jobs-linked',
+    rule: 'rule 42',
+    breaks: 'A schedule of another app is taken for a job that is another one, and no process runs it.',
+    edits: [
+      edit('policy/deploy/deployment.ts', 'names.get(id)?.has(was)) ? linked : app', 'was !== id) ? linked : app'),
+    ],
+    caughtBy: record('names that another app has linked count unless a deployment declares them as two jobs'),
+  },
+  {
     name: 'refusal-keeps-its-first-message',
     rule: 'rule 42',
     breaks: 'The record of an app names a schedule as the cause of a refusal that has another name by now.',
