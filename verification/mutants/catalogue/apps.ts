@@ -12,6 +12,17 @@ const taken = (...names: string[]): CaughtBy => ({
   names,
 })
 
+const thirdName = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-third-name.test.ts',
+  names,
+})
+const back = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-back.test.ts',
+  names,
+})
+
 /** Mistakes in what apps that share a store do to each other. Several of them are caught by unit tests as well, under other names. */
 export const APP_MUTANTS: readonly Mutant[] = [
   {
@@ -67,7 +78,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'An app that comes back while another one takes its name does not hear of it, and its job stops for good.',
     edits: [
-      edit('engine/deploy/take-names.ts', "'take over', free, decide, announced)", "'take over', free, decide, own)"),
+      edit('engine/deploy/take-names.ts', 'free.keys()], decide, announced)', 'free.keys()], decide, own)'),
       edit('engine/deploy/take-names.ts', 'if (!(await this.#writes.save(announced))) return true', ''),
     ],
     caughtBy: taken('an app that comes back while another one is taking its name either keeps the name or is refused'),
@@ -85,7 +96,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'renamed-name-yielded',
     rule: 'rule 42',
     breaks: 'Another app takes the old name of a renamed job, and its code runs what waits under it.',
-    edits: [edit('policy/deploy/yielding.ts', 'if (renamedTo !== undefined) {', 'if (false as boolean) {')],
+    edits: [edit('policy/deploy/yielding.ts', 'if (isOldName(state)) {', 'if (false as boolean) {')],
     caughtBy: taken('the old name of a renamed job stays with its app, and so does what waits under it'),
   },
   {
@@ -153,7 +164,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'old-name-back-behind-another-app',
     rule: 'P6',
     breaks: 'An old name comes back and repeats what ran under the new one, which another app has given up.',
-    edits: [edit('engine/deploy/other-names.ts', ' || (own !== undefined && isRenamedTo(own, state.id))', '')],
+    edits: [edit('engine/deploy/other-names.ts', 'end === last ?', 'end === last || end.retiredAt !== null ?')],
     caughtBy: taken(
       'an old name that comes back repeats nothing that ran under the new one, when another app gives that up',
     ),
@@ -207,8 +218,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/yielding.ts',
-        'if (state.id === id && isHeld) {',
-        'if (state.id === id && isHeld) return null\n  if (state.id === id && isHeld) {',
+        'if (isDeclared && isHeld) {',
+        'if (isDeclared && isHeld) return null\n  if (isDeclared && isHeld) {',
       ),
     ],
     caughtBy: moves('a job is renamed to a name of an app that is gone, with no instant lost or run twice'),
@@ -236,7 +247,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'old-names-left-behind',
     rule: 'P1, rule 42',
     breaks: 'A job that was renamed forgets its past when another app takes it.',
-    edits: [edit('policy/deploy/yielding.ts', 'return renamedTo === id && owns && !isDeclared', 'return false')],
+    edits: [edit('policy/deploy/yielding.ts', ": next === 'taker' && !isDeclared", ': false')],
     caughtBy: moves('old names of a renamed job go with it to an app that takes it from a live one'),
   },
   {
@@ -246,8 +257,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/other-names.ts',
-        'if (holder !== undefined) return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
-        '',
+        'if (last !== undefined) {',
+        'if (last !== undefined && last.id === wish.id) {',
       ),
     ],
     caughtBy: moves('a job is renamed a second time though another app has its first name by now'),
@@ -256,21 +267,91 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'third-name-continues-the-first',
     rule: 'P1, rule 42',
     breaks: 'A third name of a job repeats what another app has run under the second one since.',
+    edits: [edit('engine/deploy/other-names.ts', 'return end === last ? undefined : end', 'return undefined')],
+    caughtBy: thirdName(
+      'a third name, was receipt, repeats nothing while another app has the second one as a new job',
+      'the first of three names that comes back repeats nothing while another app has the third one',
+    ),
+  },
+  {
+    name: 'declared-name-not-counted',
+    rule: 'P1, rule 42',
+    breaks: 'The second of three names comes back and runs beside the third one, which another app has.',
+    edits: [edit('engine/deploy/other-names.ts', '[wish.id, ...wish.otherNames]', 'wish.otherNames')],
+    caughtBy: thirdName(
+      'the second of three names that comes back repeats nothing while another app has the third one, with ids',
+    ),
+  },
+  {
+    name: 'third-name-elsewhere-overlooked',
+    rule: 'P1, rule 42',
+    breaks: 'A job that another app has renamed to a third name runs here under the second one as well.',
     edits: [
-      edit(
-        'engine/deploy/other-names.ts',
-        'return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined',
-        'return undefined',
-      ),
+      edit('engine/deploy/other-names.ts', '.map((state) => lastName(state, foreign))', ''),
+      edit('engine/deploy/other-names.ts', 'end.retiredAt === null || isBetween(end)', 'end.retiredAt === null'),
     ],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/engine/deploy-third-name.test.ts',
-      names: [
-        'a third name, was receipt, repeats nothing while another app has the second one as a new job',
-        'the first of three names that comes back repeats nothing while another app has the third one',
-      ],
-    },
+    caughtBy: moves('a new name that is refused stays refused when the app that has the job renames it to a third one'),
+  },
+  {
+    name: 'unknown-names-not-read',
+    rule: 'rule 42',
+    breaks: 'A job that another app has renamed and dropped stays refused under its other name.',
+    edits: [edit('engine/deploy/load-names.ts', 'hops <= MAX_HOPS', 'hops < 1')],
+    caughtBy: moves('a new name that is refused stays refused when the app that has the job renames it to a third one'),
+  },
+  {
+    name: 'rename-elsewhere-overlooked',
+    rule: 'P1, rule 42',
+    breaks: 'A job that another app is renaming at the moment is declared here as a new one.',
+    edits: [edit('engine/deploy/other-names.ts', 'end.retiredAt === null || isBetween(end)', 'end.retiredAt === null')],
+    caughtBy: moves(
+      'a name is refused while another app has stopped half-way in a rename of the job, and goes on when that app is gone',
+    ),
+  },
+  {
+    name: 'declared-name-wanted-for-another-job',
+    rule: 'rule 42',
+    breaks:
+      'A job never gets its name from an app that is gone, because a second job of its process had an old name of it.',
+    edits: [edit('engine/deploy/declaration-pass.ts', ' && !wishes.has(before.id)', '')],
+    caughtBy: moves(
+      'a job whose old name another app had renamed to the name of a second job here begins anew beside that',
+    ),
+  },
+  {
+    name: 'renamed-job-of-a-gone-app-kept',
+    rule: 'rule 42',
+    breaks: 'A job that another app took over and renamed never goes back to its first app.',
+    edits: [edit('engine/deploy/take-names.ts', 'return new Map([...later, ...wanted])', 'return wanted')],
+    caughtBy: back(
+      'a release that moved a job to another app and renamed it is rolled back: no instant is lost or run twice',
+    ),
+  },
+  {
+    name: 'names-of-another-app-not-linked',
+    rule: 'P5, rule 42',
+    breaks: 'A job that goes back to its first app begins anew there, and its other name is left without a process.',
+    edits: [edit('engine/deploy/take-names.ts', '...found.linked,', '...record,')],
+    caughtBy: back(
+      'a release that moved a job to another app and renamed it is rolled back: no instant is lost or run twice',
+      'a job that goes back to its first app is still paused, and then plans what the pause held back',
+    ),
+  },
+  {
+    name: 'waiting-fires-of-a-taken-old-name-ended',
+    rule: 'P5, rule 42',
+    breaks: 'What waits under an old name is cancelled when the job goes back to its first app.',
+    edits: [edit('policy/deploy/yielding.ts', 'state.id === id && !isOldName(state)', 'state.id === id')],
+    caughtBy: back('what waits under the names of a job goes back with it to its first app, and runs there'),
+  },
+  {
+    name: 'half-done-rename-of-a-gone-app-kept',
+    rule: 'rule 42',
+    breaks: 'A job stops for good when its app is gone in the middle of a rename, although another app declares it.',
+    edits: [edit('policy/deploy/yielding.ts', "next === 'none' ? isGone :", '')],
+    caughtBy: moves(
+      'a name is refused while another app has stopped half-way in a rename of the job, and goes on when that app is gone',
+    ),
   },
   {
     name: 'rename-past-what-is-due',

@@ -613,14 +613,39 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'removal-follows-later-names',
     rule: 'rule 42',
     breaks: 'Removing an old name removes names that came after it.',
+    edits: [edit('client/remove-schedule.ts', 'isRenamedTo(one, state.id)', 'one.retiredAt !== null')],
+    caughtBy: oldNames('removing a name leaves those that came after it, also if the job has had it twice'),
+  },
+  {
+    name: 'old-names-of-other-apps-outlive-the-job',
+    rule: 'P1',
+    breaks: 'A job whose last name was removed in another app repeats what ran under that name.',
     edits: [
       edit(
         'client/remove-schedule.ts',
-        'isRenamedTo(one, state.id) && appOf(one)',
-        'one.retiredAt !== null && appOf(one)',
+        'isRenamedTo(one, state.id)',
+        'isRenamedTo(one, state.id) && appOf(one) === appOf(state)',
       ),
     ],
-    caughtBy: oldNames('removing a name leaves those that came after it, also if the job has had it twice'),
+    caughtBy: oldNames(
+      'a name that comes back after another app had its later name, which was removed, runs nothing again',
+    ),
+  },
+  {
+    name: 'names-of-two-jobs-linked',
+    rule: 'rule 42',
+    breaks: 'A schedule of another app is taken for a job that is another one, and no process runs it.',
+    edits: [
+      edit('policy/deploy/deployment.ts', 'names.get(id)?.has(was)) ? linked : app', 'was !== id) ? linked : app'),
+    ],
+    caughtBy: record('names that another app has linked count unless a deployment declares them as two jobs'),
+  },
+  {
+    name: 'refusal-keeps-its-first-message',
+    rule: 'rule 42',
+    breaks: 'The record of an app names a schedule as the cause of a refusal that has another name by now.',
+    edits: [edit('policy/deploy/deployment.ts', 'schedule, message].join', 'schedule].join')],
+    caughtBy: record('a refusal is replaced when its message changes'),
   },
   {
     name: 'instant-again-after-removal',

@@ -15,7 +15,7 @@ export interface AppRecord {
   readonly deployments: readonly DeploymentRecord[]
   /** Earlier deployments, by number. An id that comes back is lost, not new. Bounded. */
   readonly pruned?: readonly PrunedDeployment[]
-  /** Renames that pruned deployments declared, the latest last. Bounded. */
+  /** Renames that pruned deployments declared, and those of jobs that another app has yielded; the latest last. Bounded. */
   readonly renames?: readonly Rename[]
   /**
    * Schedules that were retired, and that no process with a right to them has declared since. A name is added before its schedule

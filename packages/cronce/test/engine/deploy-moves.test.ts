@@ -186,6 +186,105 @@ test('a release that renames its app and a job at the same time runs nothing twi
   }
 })
 
+test('a new name that is refused stays refused when the app that has the job renames it to a third one', async () => {
+  for (const isPaused of [false, true]) {
+    const fleet = await createFleet()
+    const receipt: Declare = (app) => void app.job('receipt', { cron: EACH_MINUTE, was: 'bill' }, () => {})
+    const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+    await fleet.advance('150s')
+    const worker = await fleet.add(renamed, { app: 'worker', deployment: 'w1' })
+    await fleet.advance('5m')
+    if (isPaused) await fleet.operator.schedules.pause('bill')
+    const next = await fleet.add(receipt, { app: 'shop', deployment: 'v2' })
+    await stop(fleet, old)
+    await fleet.advance('10m')
+    assert.equal(await fleet.operator.schedules.find('invoice'), null)
+    assert.equal(ran(fleet, 'bill', 'receipt').at(-1), isPaused ? 7 : 17)
+    const { refused } = await fleet.operator.deployments.get('worker')
+    assert.match(refused[0]!.message, /The job invoice goes on as receipt, which is declared by the app shop/)
+    await fleet.add(jobs('report'), { app: 'shop', deployment: 'v3' })
+    await stop(fleet, next)
+    await fleet.advance('10m')
+    const all = ran(fleet, 'bill', 'receipt', 'invoice')
+    assert.deepEqual(all, [...new Set(all)], 'none twice')
+    assert.ok(fleet.handled.filter(({ member }) => member === worker).length > 5, 'it goes on here after that')
+    fleet.end()
+  }
+})
+
+test('a name is refused while another app has the job under a name that its releases do not know', async () => {
+  const fleet = await createFleet()
+  const receipt: Declare = (app) => void app.job('receipt', { cron: EACH_MINUTE, was: 'bill' }, () => {})
+  const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('150s')
+  await stop(fleet, shop)
+  await fleet.add(renamed, { app: 'worker', deployment: 'w1' })
+  await fleet.advance('20m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['worker', 'worker'])
+  const back = await fleet.add(receipt, { app: 'shop', deployment: 'v2' })
+  await fleet.advance('10m')
+  const all = ran(fleet, 'bill', 'receipt', 'invoice')
+  assert.deepEqual(all, [...new Set(all)], 'none twice')
+  assert.match(fleet.events('schedule.refused', back)[0]!.message, /The job receipt goes on as invoice/)
+  fleet.end()
+})
+
+test('a name is refused while another app has stopped half-way in a rename of the job, and goes on when that app is gone', async () => {
+  for (const isBack of [false, true]) {
+    const fleet = await createFleet()
+    const receipt: Declare = (app) => void app.job('receipt', { cron: EACH_MINUTE, was: 'bill' }, () => {})
+    let shop = await fleet.add(jobs('bill', 'report'), { app: 'shop', deployment: 'v1' })
+    await fleet.advance('150s')
+    const worker = await fleet.add(renamed, { app: 'worker', deployment: 'w1' })
+    const sister = await fleet.add(jobs('report'), { app: 'shop', deployment: 'v1' })
+    if (isBack) {
+      const next = await fleet.add(receipt, { app: 'shop', deployment: 'v2' })
+      await stop(fleet, shop)
+      shop = next
+      await fleet.advance('3m')
+    }
+    const half = fleet.make(isBack ? jobs('bill') : receipt, { app: 'shop', deployment: 'v3' })
+    // The old name is retired by then, and the new one is not declared yet.
+    half.at('declare:sent', () => half.crash())
+    void half.app.start()
+    await fleet.advance('5s')
+    await stop(fleet, shop)
+    await fleet.advance('5m')
+    assert.equal(await fleet.operator.schedules.find('invoice'), null, 'the app is live')
+    const from = fleet.handled.length
+    await stop(fleet, sister)
+    await fleet.advance('10m')
+    assert.ok(fleet.handled.slice(from).filter(({ member }) => member === worker).length >= 8, `${isBack}`)
+    const all = ran(fleet, 'bill', 'receipt', 'invoice')
+    assert.deepEqual(all, [...new Set(all)], 'none twice')
+    fleet.end()
+  }
+})
+
+test('a job whose old name another app had renamed to the name of a second job here begins anew beside that', async () => {
+  const fleet = await createFleet()
+  const misfiring =
+    (...named: readonly (readonly [string, string?])[]): Declare =>
+    (app) => {
+      for (const [name, was] of named)
+        app.job(name, { cron: EACH_MINUTE, misfire: 'all', ...(was && { was }) }, () => {})
+    }
+  const first = await fleet.add(misfiring(['bill']), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('150s')
+  const second = await fleet.add(misfiring(['receipt', 'bill']), { app: 'shop', deployment: 'v2' })
+  await stop(fleet, first)
+  await fleet.advance('3m')
+  const worker = await fleet.add(misfiring(['receipt'], ['invoice', 'bill']), { app: 'worker', deployment: 'w1' })
+  await fleet.advance('3m')
+  assert.equal(fleet.events('schedule.refused', worker).length, 2)
+  await stop(fleet, second)
+  await fleet.advance('10m')
+  assert.deepEqual(ran(fleet, 'receipt').slice(-10), minutes(9, 18))
+  assert.deepEqual(ran(fleet, 'invoice'), minutes(ran(fleet, 'invoice')[0]!, 18))
+  assert.ok(ran(fleet, 'invoice')[0]! >= 9, 'it repeats nothing')
+  fleet.end()
+})
+
 test('a job is renamed to a name of an app that is gone, with no instant lost or run twice', async () => {
   for (const ids of [['v1', 'v2'] as const, [undefined, undefined] as const]) {
     const fleet = await createFleet()

@@ -131,6 +131,34 @@ test('a name that comes back after its later names were removed runs nothing tha
   }
 })
 
+test('a name that comes back after another app had its later name, which was removed, runs nothing again', async () => {
+  for (const [name, was] of [['bill'], ['receipt', 'invoice']] as const) {
+    const fleet = await createFleet()
+    const misfiring =
+      (...[job, before]: readonly [string, string?]): Declare =>
+      (app) =>
+        void app.job(job, { cron: EACH_MINUTE, misfire: 'all', ...(before && { was: before }) }, () => {})
+    const first = await fleet.add(misfiring('bill'), { app: 'shop', deployment: 'v1' })
+    await fleet.advance('150s')
+    const second = await fleet.add(misfiring('invoice', 'bill'), { app: 'shop', deployment: 'v2' })
+    await stop(fleet, first)
+    await fleet.advance('5m')
+    await stop(fleet, second)
+    const crm = await fleet.add(declare('invoice', 'ping'), { app: 'crm', deployment: 'c1' })
+    await fleet.advance('10m')
+    await fleet.add(declare('ping'), { app: 'crm', deployment: 'c2' })
+    await stop(fleet, crm)
+    await fleet.advance('3m')
+    await fleet.operator.schedules.remove('invoice')
+    await fleet.add(misfiring(name, was), { app: 'shop', deployment: 'v3' })
+    await fleet.advance('10m')
+    const all = ran(fleet, 'bill', 'invoice', 'receipt')
+    assert.deepEqual(all, [...new Set(all)], name)
+    assert.ok(all.at(-1)! >= 29, 'the job goes on')
+    fleet.end()
+  }
+})
+
 test('a removal that is refused leaves the old names of the job', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(declare('bill'), { deployment: 'v1' })

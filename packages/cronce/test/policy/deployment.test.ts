@@ -5,6 +5,7 @@ import {
   activateDeployment,
   announceRetirements,
   findDeployment,
+  linkNames,
   markGone,
   markLost,
   markTidied,
@@ -12,6 +13,7 @@ import {
   recordRefusals,
   registerProcess,
 } from '../../src/policy/deploy/deployment.ts'
+import { otherNamesOf } from '../../src/policy/deploy/job-names.ts'
 import { MINUTE, NOON } from './keeper.ts'
 
 /** The record of an app, and the processes that live. */
@@ -217,6 +219,25 @@ test('refusals are those of the latest declaration of each process', () => {
     recordRefusals(two, 'a', [])!.refused.map(({ schedule }) => schedule),
     ['mail'],
   )
+})
+
+test('a refusal is replaced when its message changes', () => {
+  const fleet = new Fleet().start('v1')
+  const about = { deployment: 'v1', host: 'h', pid: 1, at: NOON, instance: 'a', schedule: 'bill', code: 'TAKEN' }
+  const one = recordRefusals(fleet.app!, 'a', [{ ...about, message: 'It was receipt.' }])!
+  const two = recordRefusals(one, 'a', [{ ...about, message: 'It goes on as invoice.' }])!
+  assert.deepEqual(
+    two.refused.map(({ message }) => message),
+    ['It goes on as invoice.'],
+  )
+})
+
+test('names that another app has linked count unless a deployment declares them as two jobs', () => {
+  const { app } = new Fleet().start('v1', ['bill']).start('v2', ['mail', 'post'])
+  const linked = linkNames(app!, [{ was: 'invoice', id: 'bill' }])
+  assert.deepEqual(otherNamesOf(linked, 'bill'), ['invoice'])
+  assert.equal(linkNames(app!, [{ was: 'mail', id: 'post' }]), app)
+  assert.equal(linkNames(app!, []), app)
 })
 
 /** Many releases, each after the one before it has gone. */

@@ -2,13 +2,13 @@ import type { RefusedDeclaration } from '../../model/app.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Decision, Refusal } from '../../policy/decision.ts'
-import { isOldName, isRenamedTo } from '../../policy/deploy/continue-job.ts'
+import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../../policy/operate/define.ts'
 import { isRefusal } from '../../policy/refusals.ts'
 import type { Core } from '../core.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { Progress } from './guarded-writes.ts'
-import { movedFrom, type Named, otherHolder, refuseMoved } from './other-names.ts'
+import { movedFrom, type Named, nextName, otherHolder, refuseMoved } from './other-names.ts'
 import { NAME_TAKEN, refusalOf } from './report-refusals.ts'
 import type { DeploymentWatch } from './watch-deployments.ts'
 
@@ -60,7 +60,7 @@ export class DeclarationPass {
     const before = isLeft ? movedFrom(wish, named) : undefined
     this.#wantOldNames(wish, before)
     const decision =
-      before === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(id, before)
+      before === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(wish, before)
     if (decision === null || !isRefusal(decision)) return decision
     this.#refuse(wish, state, decision)
     return null
@@ -78,13 +78,22 @@ export class DeclarationPass {
     return this.#held.has(id) || this.refused.some(({ schedule, code }) => schedule === id && code === NAME_TAKEN)
   }
 
-  /** Old names of the job go with it; and the one that another app has, when that app is gone. */
+  /** Old names of the job go with it; and so does the schedule of another app that holds the job, when that app is gone. */
   #wantOldNames(wish: Wish, before: ScheduleState | undefined): void {
-    const { foreign } = this.#declared.named
-    for (const old of wish.otherNames.flatMap((name) => foreign.get(name) ?? [])) {
-      if (old.source.kind === 'code' && (old === before || isRenamedTo(old, wish.id)))
-        this.#want(old.source.app, old.id, wish)
-    }
+    const { wishes, named } = this.#declared
+    const others = wish.otherNames.flatMap((name) => named.foreign.get(name) ?? [])
+    const wanted = others.filter((state) => this.#isBefore(state, wish))
+    // A name that this process declares as another job is wanted for that job.
+    if (before !== undefined && !wishes.has(before.id)) wanted.push(before)
+    for (const { id, source } of wanted) if (source.kind === 'code') this.#want(source.app, id, wish)
+  }
+
+  /** Whether this is the old name of the job before the declared one, or before another one that this app has. */
+  #isBefore(state: ScheduleState, { id, otherNames }: Wish): boolean {
+    const next = nextName(state)
+    if (next === undefined || next === id) return next === id
+    const owned = otherNames.includes(next) ? this.#declared.named.states.get(next) : undefined
+    return owned !== undefined && this.#isOwn(owned)
   }
 
   #refuse(wish: Wish, state: ScheduleState | null, refusal: Refusal): void {

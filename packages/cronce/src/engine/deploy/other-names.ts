@@ -1,6 +1,6 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Refusal } from '../../policy/decision.ts'
-import { isOldName, isRenamedTo } from '../../policy/deploy/continue-job.ts'
+import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { holderOf } from '../../policy/deploy/job-names.ts'
 import type { Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
@@ -11,7 +11,7 @@ import type { DeployState, RenamedJob } from './deploy-state.ts'
 export interface Named {
   /** Those of this app; and those that have a name which this process declares, also if they are of another app. */
   readonly states: ReadonlyMap<string, ScheduleState>
-  /** Schedules of other apps that have another name of a job. */
+  /** Schedules of other apps that have another name of a job, or that such a name was renamed to. */
   readonly foreign: ReadonlyMap<string, ScheduleState>
   /** `null`: no job has several names. */
   readonly context: Context | null
@@ -31,24 +31,51 @@ export function otherHolder(
 }
 
 /**
- * The schedule of another app that has another name of the job. If this app has the job under no name: it runs the job, was renamed to the
- * declared name, or is what the declared name was renamed to. If this app has only an old name of it: it is what that name was renamed to.
+ * The schedule of another app that holds the job. If this app has names of the job, it is where the last of them was renamed to; otherwise
+ * another name of the job, or what that was renamed to, unless the other app has dropped it.
  */
 export function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState | undefined {
-  const holder = otherHolder(wish, null, states)
-  if (holder !== undefined) return isOldName(holder) ? foreign.get(holder.retirements!.at(-1)!.renamedTo!) : undefined
-  const own = states.get(wish.id)
-  const isOfJob = (state: ScheduleState): boolean =>
-    state.retiredAt === null || isRenamedTo(state, wish.id) || (own !== undefined && isRenamedTo(own, state.id))
-  return wish.otherNames.flatMap((name) => foreign.get(name) ?? []).find(isOfJob)
+  // The declared name may be the one that the job left last.
+  const last = holderOf([wish.id, ...wish.otherNames].flatMap((name) => states.get(name) ?? []))
+  if (last !== undefined) {
+    const end = lastName(last, foreign)
+    return end === last ? undefined : end
+  }
+  const ends = wish.otherNames.flatMap((name) => foreign.get(name) ?? []).map((state) => lastName(state, foreign))
+  // An old name at the end: the other app is renaming the job, unless the job has come here.
+  const isBetween = (end: ScheduleState): boolean => isOldName(end) && !states.has(nextName(end)!)
+  return ends.find((end) => end.retiredAt === null || isBetween(end))
 }
 
-/** A job must not run here under a new name while another app runs it under the old one. */
-export function refuseMoved(id: string, { id: was, source }: ScheduleState): Refusal {
+/** The name that follows an old name of a job; `undefined`: the job still has this one. */
+export function nextName(state: ScheduleState): string | undefined {
+  return isOldName(state) ? state.retirements!.at(-1)!.renamedTo : undefined
+}
+
+/** This schedule, and those that its job went on as, in this order. */
+export function namesFrom(first: ScheduleState, states: ReadonlyMap<string, ScheduleState>): readonly ScheduleState[] {
+  const passed = [first]
+  for (;;) {
+    const next = states.get(nextName(passed.at(-1)!) ?? '')
+    if (next === undefined || passed.includes(next)) return passed
+    passed.push(next)
+  }
+}
+
+/** The schedule that the job went on as last. Of names that were renamed to each other, the one that was retired last. */
+export function lastName(first: ScheduleState, states: ReadonlyMap<string, ScheduleState>): ScheduleState {
+  const passed = namesFrom(first, states)
+  const last = passed.at(-1)!
+  const again = passed.findIndex(({ id }) => id === nextName(last))
+  return again < 0 ? last : holderOf(passed.slice(again))!
+}
+
+/** A job must not run here under one name while another app runs it under another. */
+export function refuseMoved({ id, otherNames }: Wish, { id: name, source }: ScheduleState): Refusal {
   const app = source.kind === 'code' ? source.app : ''
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
-    message: `The job ${id} was ${was}, which is declared by the app ${app}.`,
+    message: `The job ${id} ${otherNames.includes(name) ? 'was' : 'goes on as'} ${name}, which is declared by the app ${app}.`,
     hint: `Rename the app in one release and the job in another; or leave out was, if it is another job.`,
   }
 }

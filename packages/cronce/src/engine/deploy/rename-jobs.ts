@@ -1,17 +1,14 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
-import type { Context } from '../../policy/decision.ts'
 import { announceRetirements, findDeployment } from '../../policy/deploy/deployment.ts'
 import { adopt, retire, settleHeld } from '../../policy/deploy/retire.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
-import { callStore } from '../store-calls.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { GuardedWrites, Progress } from './guarded-writes.ts'
+import { loadNames } from './load-names.ts'
 import type { Named } from './other-names.ts'
 import { planRenames } from './plan-renames.ts'
-
-const BATCH = 200
 
 /** Reads the names of jobs that have several, and writes what a rename takes. */
 export class Renamer {
@@ -53,22 +50,21 @@ export class Renamer {
     return 'outdated'
   }
 
-  /** The schedules of this app by all names of the jobs that have several; by the names of this process, those of others, too. */
+  /**
+   * The schedules of this app by all names of the jobs that have several; by the names of this process, those of others, too. Also the
+   * schedules that names of these jobs were renamed to, though no release of this app knows those names.
+   */
   async load(wishes: ReadonlyMap<string, Wish>): Promise<Named> {
-    const core = this.#core
+    const { app } = this.#core.settings
     const several = [...wishes.values()].filter(({ otherNames }) => otherNames.length > 0)
-    const ids = several.flatMap(({ id, otherNames }) => [id, ...otherNames])
+    const names = several.flatMap(({ id, otherNames }) => [id, ...otherNames])
+    const { schedules, context } = await loadNames(this.#core, 'rename (read)', names)
     const states = new Map<string, ScheduleState>()
     const foreign = new Map<string, ScheduleState>()
-    let context: Context | null = null
-    for (let start = 0; start < ids.length; start += BATCH) {
-      const batch = ids.slice(start, start + BATCH)
-      const loaded = await callStore(core, 'rename (read)', () => core.parts.store.load(batch))
-      context = core.context(loaded)
-      for (const state of loaded.schedules) {
-        if (isOf(state, core.settings.app) || wishes.has(state.id)) states.set(state.id, state)
-        else if (state.source.kind === 'code') foreign.set(state.id, state)
-      }
+    for (const state of schedules) {
+      const isOwn = isOf(state, app)
+      if (isOwn || wishes.has(state.id)) states.set(state.id, state)
+      if (!isOwn && state.source.kind === 'code') foreign.set(state.id, state)
     }
     return { states, foreign, context, several }
   }

@@ -126,6 +126,17 @@ export function markTidied(app: AppRecord, number: number | null, cleared: Reado
   return { ...app, version: app.version + 1, deployments, tidiedFor: number }
 }
 
+/**
+ * Record names that a job has had in another app, so that this app takes it over with all of them. The record stays as it is if a
+ * deployment of this app declares one of them as another job.
+ */
+export function linkNames(app: AppRecord, links: readonly Rename[]): AppRecord {
+  const { renames = [] } = withRenames(app.renames, links)
+  const linked = { ...app, renames: renames.slice(-MAX_RENAMES) }
+  const names = namesOfJobs(linked)
+  return links.length > 0 && links.every(({ was, id }) => names.get(id)?.has(was)) ? linked : app
+}
+
 /** Replace what this process was refused. `null`: the record says so already. */
 export function recordRefusals(
   app: AppRecord,
@@ -137,7 +148,7 @@ export function recordRefusals(
   const next = [...others, ...refused].slice(0, Math.max(MAX_REFUSED, others.length))
   const key = (entries: readonly RefusedDeclaration[]): string =>
     entries
-      .map((entry) => `${entry.instance} ${entry.code} ${entry.schedule}`)
+      .map(({ instance: by, code, schedule, message }) => [by, code, schedule, message].join(' '))
       .sort()
       .join('\n')
   return key(next) === key(app.refused) ? null : { ...app, version: app.version + 1, refused: next }

@@ -10,6 +10,7 @@ import { missRetired } from '../plan/plan.ts'
 import { canRead } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
 import { isRefusal } from '../refusals.ts'
+import { isOldName } from './continue-job.ts'
 
 // How the name of a schedule passes from the app that declared it to another app. See docs/architecture.md, "Apps".
 
@@ -25,18 +26,20 @@ export interface Owner {
 }
 
 /**
- * Whether a schedule is free for another app that declares it as `id`, which may be another name of its job. `owns`: the taker has the
- * schedule `id` already.
+ * Which app has the schedule that an old name was renamed to. `none`: there is no such schedule, or it was renamed back to the old name,
+ * so the old name still holds the job.
  */
-export function isYielded(state: ScheduleState, id: string, owner: Owner, owns: boolean): boolean {
-  const { source, retiredAt, retirements } = state
+export type NextOwner = 'taker' | 'other' | 'none'
+
+/** Whether a schedule is free for another app that declares it as `id`, which may be another name of its job. */
+export function isYielded(state: ScheduleState, id: string, owner: Owner, next: NextOwner): boolean {
+  const { source, retiredAt } = state
   if (source.kind !== 'code' || source.app !== owner.app) return false
-  const renamedTo = retiredAt === null ? undefined : retirements?.at(-1)?.renamedTo
   const isGone = owner.isGone && owner.instances.length === 0
   // An old name of a renamed job goes where the job has gone: what waits under it still runs.
-  if (renamedTo !== undefined) {
+  if (isOldName(state)) {
     const isDeclared = owner.instances.some(({ jobs }) => jobs.includes(id) || jobs.includes(state.id))
-    return renamedTo === id && owns && !isDeclared
+    return next === 'none' ? isGone : next === 'taker' && !isDeclared
   }
   return isGone || retiredAt !== null
 }
@@ -54,14 +57,16 @@ export function takeSchedule(state: ScheduleState, id: string, wanted: DefineWis
   const { source, standing, holder } = wanted
   if (source.kind !== 'code' || standing === undefined || refuseTaking(id, wanted, standing) !== null) return null
   const isHeld = holder !== undefined && holder.retiredAt === null
-  if (state.id === id && state.retiredAt !== null && !isHeld) {
+  // An old name stays one, with what waits under it, until the job is renamed back to it.
+  const isDeclared = state.id === id && !isOldName(state)
+  if (isDeclared && state.retiredAt !== null && !isHeld) {
     const decision = define(state, id, wanted, context)
     return decision === null || isRefusal(decision) ? null : decision
   }
   const draft = begin(state, context)
   // Below every deployment: the taker's own may define it otherwise.
   set(draft, { source: { ...source, number: 0 } })
-  if (state.id === id && isHeld) {
+  if (isDeclared && isHeld) {
     retireBeside(draft, holder.id, { deployment: standing.deployment, number: source.number })
   }
   return finish(draft)

@@ -324,9 +324,7 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
   }
   const { standing } = wanted
   if (source.app !== wanted.source.app) {
-    return standing?.takesFrom === source.app
-      ? refuseTaking(id, wanted, standing)
-      : taken(id, takenBy(state, source.app), isOldName(state) ? undefined : source.app)
+    return standing?.takesFrom === source.app ? refuseTaking(id, wanted, standing) : takenByApp(state, source.app)
   }
   if (standing === undefined) return wanted.source.number >= source.number ? null : superseded(id, source.app)
   return retiredAt === null
@@ -347,11 +345,6 @@ function replacedBy(app: AppRecord, deployment: string): DeploymentRecord | null
   const own = findDeployment(app, deployment)
   const newest = own?.explicit === false ? null : newestExplicit(app)
   return newest !== null && newest.id !== deployment && newest.number > rankOf(own) ? newest : null
-}
-
-function takenBy({ retiredAt, retirements }: ScheduleState, app: string): string {
-  const name = retiredAt === null ? undefined : retirements?.at(-1)?.renamedTo
-  return name === undefined ? `declared by the app ${app}` : `which the app ${app} renamed to ${name}`
 }
 
 /** Whether the job goes on under another name: this one must not plan beside it. */
@@ -438,9 +431,18 @@ function superseded(id: string, app: string, by = 'a newer one'): Refusal {
   }
 }
 
-/** `app`: the other app that has the name. */
-function taken(id: string, by: string, app?: string): Refusal {
-  const moved = app === undefined ? '' : ` If the job has moved here: it is free once ${app} has retired it or is gone.`
+function takenByApp(state: ScheduleState, app: string): Refusal {
+  const { id, retirements } = state
+  const free = `If the job has moved here: it is free once ${app} has retired`
+  if (!isOldName(state)) return taken(id, `declared by the app ${app}`, ` ${free} it or is gone.`)
+  const name = retirements!.at(-1)!.renamedTo!
+  return {
+    ...taken(id, `which the app ${app} renamed to ${name}`),
+    hint: `Choose another name, or remove ${name}, which removes ${id}, too. ${free} ${name} or is gone.`,
+  }
+}
+
+function taken(id: string, by: string, moved = ''): Refusal {
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
     message: `There is a schedule ${id} already, ${by}.`,
