@@ -31,7 +31,7 @@ const SCRIPT_TIMEOUT_MS = 10 * 60_000
 const NOTIFY: Statement = { name: 'notify', sql: "select pg_notify($1::text, '')::text as answer" }
 
 const WITHOUT_SESSION =
-  'The end of a process is noticed by its lease only, after 15 s, and what others do, when something is due next.'
+  'Peers notice the death of a process by its lease only, after 15 s, and changes when something is due next. Fires are not claimed ahead.'
 const DIRECT = 'Set directUrl to a URL around it, which only one connection of each instance uses.'
 
 /** A URL, a `Pool` of pg, an `sql` of postgres.js, a database of Drizzle on one of these, or whatever runs statements. */
