@@ -10,6 +10,14 @@ import type { Rush } from './rush-plan.ts'
 /** What an earlier measurement found of node-cron with advisory locks: overloaded, it must not lend us its lateness. */
 const NODE_CRON_P99_MS = 560
 
+/** By the number of schedules: how late they may be. */
+const AT_ONE_INSTANT_MS = new Map([
+  [500, 25],
+  [5_000, 60],
+])
+const EVERY_SECOND_MS = 20
+const ISOLATED_MS = 3
+
 /** Bars of parts that were not measured are left out. */
 export function judge(results: Results): Bar[] {
   return [
@@ -67,8 +75,11 @@ function throughputBars(results: Results): Bar[] {
 
 function latenessBars({ together = [] }: Results): Bar[] {
   const bars: Bar[] = []
-  for (const one of together.filter(({ options, load }) => options.system === 'cronce' && load.count === 500)) {
-    bars.push(below(`500 due at one instant, ${processes(one.options)}: p99 late, ms`, 50, one.p99Ms))
+  for (const { options, load, p99Ms } of together) {
+    const limit = AT_ONE_INSTANT_MS.get(load.count)
+    if (options.system !== 'cronce' || limit === undefined) continue
+    const count = load.count.toLocaleString('en-US')
+    bars.push(atMost(`${count} due at one instant, ${processes(options)}: p99 late, ms`, limit, p99Ms))
   }
   const everySecond = (system: System): Lateness | undefined =>
     together.find(({ options, load }) => options.system === system && load.count === 1_000)
@@ -76,7 +87,7 @@ function latenessBars({ together = [] }: Results): Bar[] {
   const theirs = everySecond('node-cron')
   if (ours !== undefined) {
     const measured = theirs === undefined || Number.isNaN(theirs.p99Ms) ? NODE_CRON_P99_MS : theirs.p99Ms
-    const limit = Math.min(measured, NODE_CRON_P99_MS) / 10
+    const limit = Math.min(measured / 10, EVERY_SECOND_MS)
     bars.push(atMost('1,000 every second, 3 processes: p99 late, ms', limit, ours.p99Ms))
   }
   return bars
@@ -90,6 +101,9 @@ function costBars({ idle = [], isolated = [], throughput = [], bursts = [], late
         6,
         statements,
       ),
+    ),
+    ...isolated.map(({ options, p99Ms }) =>
+      atMost(`isolated fires, ${processes(options)}: p99 late, ms`, ISOLATED_MS, p99Ms),
     ),
     ...isolated.map(({ options, effort, watching }) => {
       const what = `isolated fires, ${processes(options)}: statements each${watching > 0 ? ', watching apart' : ''}`

@@ -57,12 +57,14 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
       ),
     together: (server, options) => {
       const fives: Load = { kind: 'together', count: 500, intervalMs: 2_000 }
+      const thousands: Load = { kind: 'together', count: 5_000, intervalMs: 5_000 }
       const everySecond: Load = { kind: 'together', count: 1_000, intervalMs: 1_000 }
       const nodeCron: FleetOptions = { system: 'node-cron', instances: 3, concurrency: 1 }
       return inTurn(
         [
           [cronce(3), fives] as const,
           [cronce(3), everySecond] as const,
+          [{ ...cronce(3), concurrency: 2_000 }, thousands] as const,
           [nodeCron, everySecond] as const,
           ...(options.quick ? [] : ([[cronce(1), fives]] as const)),
         ],
