@@ -33,7 +33,7 @@ export interface Stage {
   call(place: number, killedAfterMs: number | null): void
   /** All faults off, and everybody up. */
   heal(): void
-  /** Who is up stops, and nobody comes back. */
+  /** All that are up stop, calls of `runDue` included, and none comes back. */
   leave(): Promise<readonly Node[]>
   /** Resolves when no process is held up, by a handler that blocks it. */
   awake(): Promise<unknown>
@@ -199,10 +199,11 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
       releases[place] = release
       start(place)
     },
-    awake: () => Promise.all(nodes.map((node) => node?.process.delivered())),
+    awake: () => Promise.all([...nodes, ...calls.keys()].map((node) => node?.process.delivered())),
     async leave() {
       isClosed = true
-      const leaving = nodes.filter((node) => node !== null)
+      // A call may have hours of late fires to run one after the other: it must end because it is stopped, as any process must.
+      const leaving = [...nodes.filter((node) => node !== null), ...calls.keys()]
       await Promise.all([...leaving.map(({ app }) => app.stop()), ...calls.values()])
       return leaving
     },

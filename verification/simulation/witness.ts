@@ -1,6 +1,7 @@
 import type { RunOfFire, Spec } from '../../packages/checker/src/history.ts'
 import { policyOf } from '../../packages/cronce/src/model/policy.ts'
 import type { RunRecord } from '../../packages/cronce/src/model/record.ts'
+import type { Instant, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
 import type { Workplace } from './handle.ts'
 import type { Step } from './invariants/mirror.ts'
 import type { Watcher } from './invariants/observe-store.ts'
@@ -54,16 +55,9 @@ export function witness(
     if (isBack) count('returned')
     if (isBack || after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
-      // A retirement that is undone leaves the mark where it was: the instants since belong to the schedule.
-      if (plan !== undefined && isBack && before.nextAt === after.nextAt) {
-        define(change.id, plan, Math.max(decidedMs, now - before.retiredAt!))
-        return
-      }
-      // A schedule that takes over from another name of its job begins where that one stopped.
-      const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && (isBack || before === undefined)
-      const sinceMs = isTakenOver ? now - (after.plannedTo ?? now) : 0
-      if (plan !== undefined) define(change.id, plan, sinceMs < 0 ? LONG_AGO_MS : Math.max(decidedMs, sinceMs))
-      if (before !== undefined) count('redeclared')
+      if (plan !== undefined) define(change.id, plan, Math.max(decidedMs, instantsSinceMs(before, after, now)))
+      const isUndone = isBack && before.nextAt === after.nextAt
+      if (before !== undefined && !isUndone) count('redeclared')
     }
   }
 
@@ -95,6 +89,17 @@ export function witness(
       recorder.effect({ ...fire, attempt, token }, who, 'step', step, answer.kind === 'applied')
     },
   }
+}
+
+/** How long before its declaration the instants of a schedule begin to belong to it. */
+function instantsSinceMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
+  const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
+  // A retirement that is undone leaves the mark where it was: the instants since belong to the schedule.
+  const retiredMs = isBack && before.nextAt === after.nextAt ? now - before.retiredAt! : 0
+  // A schedule that takes over from another name of its job begins where that one stopped.
+  const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && (isBack || before === undefined)
+  const leftMs = isTakenOver ? now - (after.plannedTo ?? now) : 0
+  return leftMs < 0 ? LONG_AGO_MS : Math.max(retiredMs, leftMs)
 }
 
 function countGrant({ after }: Step, run: RunRecord, count: (what: string) => void): void {

@@ -656,6 +656,26 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: oldNames('the one instant of a renamed job does not run again after an operator has removed the job'),
   },
   {
+    name: 'absence-from-older-peers',
+    rule: 'rule 42',
+    breaks:
+      'A release counts as gone from a list of peers that is older than its registration, so the hold-down is cut short.',
+    edits: [
+      edit(
+        'engine/deploy/watch-deployments.ts',
+        'return deployment.goneAt !== null || this.#core.fleet.listedAt >= foundAt',
+        'return deployment.goneAt !== null || foundAt > 0',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy-returns.test.ts',
+      names: [
+        'a release that registered after the last heartbeat of a process is gone only when a later heartbeat does not list it',
+      ],
+    },
+  },
+  {
     name: 'killed-call-blocks-rollback',
     rule: 'rule 42',
     breaks: 'A release whose last runDue call was killed counts as live for ever where no process is up for long.',

@@ -279,9 +279,11 @@ function checkRenamed(parts: AppsJudgeParts, { app, releases }: LiveApp, apps: r
       apps.some((other) => other.app !== app && other.app === ownerOf(source)),
     )
     const active = own.filter(({ retiredAt }) => retiredAt === null)
+    // Refused while another app has the declared name, or runs the job under another of its names.
+    const isElsewhere = taken.some(({ id, retiredAt }) => id === name || retiredAt === null)
     if (active.length === 0 && own.length > 0) {
       report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, and is retired under each name`)
-    } else if (active.length === 0 && taken.length < names.length && taken.every(({ id }) => id !== name)) {
+    } else if (active.length === 0 && taken.length < names.length && !isElsewhere) {
       report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, which has neither`)
     }
     for (const state of active) checkGoing(parts, apps, state)

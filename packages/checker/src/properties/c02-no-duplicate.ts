@@ -1,8 +1,9 @@
 import type { Case, Subject } from '../case.ts'
 import { compareTokens, type Story } from '../evidence.ts'
-import { claimOf, type LedgerRun, type Operation, type Start } from '../history.ts'
+import { claimOf, type LedgerRun, type Start } from '../history.ts'
 import { fireText, type Judge, type Report } from '../report.ts'
 import { hasLetGo } from './let-go.ts'
+import { areRoundsApart, isRetryOf, roundOf } from './rounds-apart.ts'
 
 export const judgeDuplicates: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
@@ -87,18 +88,11 @@ function isSecondStart(judged: Case, subject: Subject, story: Story, earlier: St
   })
 }
 
-function roundOf({ runs }: Story, { token }: Start): number | null {
-  return runs.find((run) => run.token === token)?.round ?? null
-}
-
-export function isRetryOf(operation: Operation, { dueAt, nonce }: Pick<Story, 'dueAt' | 'nonce'>): boolean {
-  return operation.verb === 'retry' && operation.dueAt === dueAt && operation.nonce === nonce
-}
-
 function isTakenFromLive(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
-  const [first, second] = [roundOf(story, earlier), roundOf(story, later)]
-  if (first !== null && second !== null && first !== second) return false
   const finish = story.finishes.get(earlier.token)
+  // A handler that has not come to its end holds its fire, whatever was asked for.
+  const over = { token: earlier.token, at: finish?.at ?? Number.POSITIVE_INFINITY }
+  if (areRoundsApart(subject, story, over, later)) return false
   if (finish !== undefined && finish.how === 'threw' && finish.at <= later.at) return false
   return !hasLetGo(judged, subject, story, earlier, later.at)
 }

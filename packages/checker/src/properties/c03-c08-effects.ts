@@ -1,12 +1,13 @@
-import type { Case } from '../case.ts'
+import type { Case, Subject } from '../case.ts'
 import { compareTokens, type Story } from '../evidence.ts'
 import type { Effect } from '../history.ts'
 import { fireText, type Judge, type Report } from '../report.ts'
+import { areRoundsApart } from './rounds-apart.ts'
 
 /** C3 and C8. */
 export const judgeEffects: Judge = (judged, report) => {
-  for (const { stories } of judged.schedules) {
-    for (const story of stories.values()) {
+  for (const subject of judged.schedules) {
+    for (const story of subject.stories.values()) {
       if (story.effects.length === 0) continue
       const accepted = story.effects.filter(({ accepted }) => accepted)
       judgeSteps(
@@ -16,6 +17,7 @@ export const judgeEffects: Judge = (judged, report) => {
       )
       judgeTransactions(
         judged,
+        subject,
         story,
         accepted.filter(({ sink }) => sink === 'transaction'),
         report,
@@ -44,13 +46,16 @@ function judgeSteps(story: Story, steps: readonly Effect[], report: Report): voi
 }
 
 /** One run of a round commits, and it is the one that ended the round. */
-function judgeTransactions({ final }: Case, story: Story, commits: readonly Effect[], report: Report): void {
-  const first = new Map<number, Effect>()
-  for (const commit of commits) {
+function judgeTransactions(
+  { final }: Case,
+  subject: Subject,
+  story: Story,
+  commits: readonly Effect[],
+  report: Report,
+): void {
+  for (const [index, commit] of commits.entries()) {
     const run = story.runs.find(({ token }) => token === commit.token)
-    const round = run?.round ?? 1
-    const earlier = first.get(round)
-    first.set(round, earlier ?? commit)
+    const earlier = commits.slice(0, index).find((other) => !areRoundsApart(subject, story, other, commit))
     if (earlier !== undefined) {
       const message = `${fireText(story)} committed twice, by run ${earlier.token} and by run ${commit.token}.`
       report('C3', story, message, [earlier, commit])

@@ -7,7 +7,7 @@ import { isInstant } from '../instants.ts'
 import { matchWindows } from '../match-windows.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import type { StoreClock } from '../store-clock.ts'
-import { isRetryOf } from './c02-no-duplicate.ts'
+import { isRetryOf } from './rounds-apart.ts'
 
 /** C4 and C5: nothing runs that should not, and nothing too early. And C10's other half: nothing else is on record. */
 export const judgeWhen: Judge = (judged, report) => {

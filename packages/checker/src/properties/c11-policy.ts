@@ -2,9 +2,9 @@ import { type Case, compareClaims, countTimed, type Subject, standingOf } from '
 import type { Story } from '../evidence.ts'
 import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
-import { isRetryOf } from './c02-no-duplicate.ts'
 import { judgeLateStarts } from './c11-late-starts.ts'
 import { longestRunMs } from './let-go.ts'
+import { isRetryOf } from './rounds-apart.ts'
 
 export const judgePolicy: Judge = (judged, report) => {
   for (const subject of judged.schedules) {

@@ -1,9 +1,10 @@
 import { test } from 'node:test'
 import type { Spec } from '../../src/history.ts'
-import { Builder, EPOCH, MINUTE } from './builder.ts'
+import { Builder, EPOCH, MINUTE, SPEC } from './builder.ts'
 import { clean, END, minutes, without, wrong } from './verdicts.ts'
 
 const T = 4 * MINUTE
+const DAY = 86_400_000
 
 /** Nine minutes as they should be; what happened at the fourth is up to the test. */
 function fourth(options: { [Name in keyof Spec]?: Spec[Name] } = {}): Builder {
@@ -173,6 +174,25 @@ test('C3: a transaction is committed by one run of a fire', () => {
   const [lost] = [...twice.runs.values()].filter(({ dueAt }) => dueAt === EPOCH + T)
   twice.effect(T + 3_950, { ...lost!, token: '99999999', attempt: 3 })
   wrong('C3', twice.read(END))
+})
+
+/** Both runs of the fourth fire returned and committed; then the record of the fire was pruned. */
+function prunedAfterTwoCommits(retry: { readonly at: number; readonly force: boolean } | null): Builder {
+  const kept = { ...ONCE, misfire: { ...SPEC.misfire, windowMs: MINUTE }, keepMs: 2 * DAY, keepCount: 0 }
+  const history = new Builder().node('n1', 0).define(10, { ...kept, trigger: { kind: 'at', at: EPOCH + T } })
+  if (retry !== null) history.ask(retry.at, { verb: 'retry', dueAt: EPOCH + T, nonce: '', force: retry.force })
+  for (const at of [T, T + 30_000]) history.effect(at + 500, history.run(T, [at + 5, at + 1_000]))
+  history.fires.clear()
+  history.runs.clear()
+  return history.read(3 * DAY, { nextAt: null })
+}
+
+test('C2, C3: a pruned fire that ran twice needs a forced retry between its runs', () => {
+  clean(prunedAfterTwoCommits({ at: T + 10_000, force: true }))
+  wrong(['C2', 'C3'], prunedAfterTwoCommits(null))
+  wrong(['C2', 'C3'], prunedAfterTwoCommits({ at: T + 10_000, force: false }))
+  wrong(['C2', 'C3'], prunedAfterTwoCommits({ at: T + 400, force: true }))
+  wrong(['C2', 'C3'], prunedAfterTwoCommits({ at: T + 40_000, force: true }))
 })
 
 test('C3: a run commits once', () => {

@@ -31,6 +31,25 @@ test('a process of a release that once died early is gone for a whole hold-down 
   fleet.end()
 })
 
+test('a release that registered after the last heartbeat of a process is gone only when a later heartbeat does not list it', async () => {
+  const fleet = await createFleet()
+  const observer = fleet.make(jobs('mail'), NO_ID)
+  // It joins, and reads the record of the app a second later; no wake-up makes it send another heartbeat.
+  observer.link.fail('loadApp', { kind: 'slow', requestMs: 1_000 })
+  observer.link.deaf = true
+  const started = observer.app.start()
+  await fleet.advance(500)
+  const brief = await fleet.add(jobs('bill', 'mail'), NO_ID)
+  await fleet.world.until(started)
+  await fleet.advance('3s')
+  await fleet.world.until(brief.app.stop())
+  await fleet.advance('58s')
+  assert.equal(await stateOf(fleet, 'bill'), 'active', 'the hold-down is not over')
+  await fleet.advance('30s')
+  assert.equal(await stateOf(fleet, 'bill'), 'retired')
+  fleet.end()
+})
+
 test('the declarations of a process on probation count until it is gone, though an earlier release made them, too', async () => {
   const fleet = await createFleet()
   await fleet.add(jobs('mail'), NO_ID)

@@ -26,6 +26,8 @@ export class DeploymentWatch {
   readonly #outs: StateClock
   /** By deployment, whether it has no live instance. */
   readonly #gone: StateClock
+  /** By deployment, when this process found it in the record: peers that were listed before say nothing about it. */
+  readonly #foundAt = new Map<string, number>()
   readonly #contests: StateClock
   /** By app of which this process wants a name, whether it has no live instance. */
   readonly #absences: StateClock
@@ -64,6 +66,10 @@ export class DeploymentWatch {
   /** The record as it is now. */
   adopt(record: AppRecord): void {
     this.#record = record
+    const now = this.#core.parts.clock.mono()
+    const known = new Set(record.deployments.map(stretchOf))
+    for (const key of this.#foundAt.keys()) if (!known.has(key)) this.#foundAt.delete(key)
+    for (const key of known) this.#foundAt.set(key, this.#foundAt.get(key) ?? now)
     this.#note()
     this.#report(record)
   }
@@ -155,15 +161,24 @@ export class DeploymentWatch {
     const core = this.#core
     const live = new Set(this.liveIds())
     const known = this.#record?.deployments ?? []
-    for (const each of known) this.#outs.note(presenceOf(each), !counts(each) || !live.has(each.id))
+    for (const each of known) {
+      const isGone = !live.has(each.id) && this.#isJudged(each)
+      this.#outs.note(presenceOf(each), !counts(each) || isGone)
+      this.#gone.note(stretchOf(each), isGone)
+    }
     this.#outs.keepOnly(new Set(known.map(presenceOf)))
-    for (const each of known) this.#gone.note(stretchOf(each), !live.has(each.id))
     this.#gone.keepOnly(new Set(known.map(stretchOf)))
     const contested = new Set(this.#contestedKeys())
     for (const key of contested) this.#contests.note(key, true)
     this.#contests.keepOnly(contested)
     const apps = new Set(core.fleet.peers.filter(({ jobs }) => jobs.length > 0).map((peer) => peer.app))
     for (const each of this.#wanted) this.#absences.note(each, !apps.has(each))
+  }
+
+  /** Whether the list of peers tells if the deployment is live. The record is newer where a process registered since the last heartbeat. */
+  #isJudged(deployment: DeploymentRecord): boolean {
+    const foundAt = this.#foundAt.get(stretchOf(deployment)) ?? Number.POSITIVE_INFINITY
+    return deployment.goneAt !== null || this.#core.fleet.listedAt >= foundAt
   }
 
   /** Each release waits anew: the processes that declare the schedule are warned about each. */

@@ -7,6 +7,8 @@ export interface FleetState {
   instance: string
   /** Live or draining, this instance included. */
   peers: readonly InstanceRecord[]
+  /** When the heartbeat that listed `peers` was sent, by the monotonic clock. */
+  listedAt: number
   chores: Chores
   /** An operator drains this instance, so it takes nothing new. */
   drained: boolean
@@ -15,5 +17,6 @@ export interface FleetState {
 }
 
 export function fleetState(instance: string): FleetState {
-  return { instance, peers: [], chores: { appVersion: 0, orphans: [], prunable: false }, drained: false, lostIn: 0 }
+  const chores = { appVersion: 0, orphans: [], prunable: false }
+  return { instance, peers: [], listedAt: Number.NEGATIVE_INFINITY, chores, drained: false, lostIn: 0 }
 }

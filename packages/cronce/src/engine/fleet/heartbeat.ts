@@ -238,6 +238,7 @@ export class Heartbeat {
     if (core.fleet.drained) this.#stepDown()
     const changed = peersKey(core.fleet.peers) !== peersKey(answer.instances)
     this.#fleet.peers = answer.instances
+    this.#fleet.listedAt = sent.mono
     this.#fleet.chores = answer.chores
     this.#onPeers()
     // An answer from before the restore lists runs as the store had them then.
