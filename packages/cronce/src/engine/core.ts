@@ -5,7 +5,6 @@ import { type Alarm, alarm } from './alarm.ts'
 import { type Admission, admission } from './claim/admission.ts'
 import { type FailingSchedules, failingSchedules } from './claim/failing-schedules.ts'
 import { FullLimits } from './claim/full-limits.ts'
-import { leadOf } from './claim/look.ts'
 import { type NextLook, nextLook } from './claim/next-look.ts'
 import { PlannedStarts } from './claim/planned-starts.ts'
 import type { DeployState } from './deploy/deploy-state.ts'
@@ -85,7 +84,7 @@ export class Core<Tx = unknown> {
     this.time = storeTime(clock)
     this.claimAlarm = alarm(clock)
     this.known = knownStates()
-    this.nextLook = nextLook(this.time, this.claimAlarm, settings.patienceMs, () => leadOf(this.aheadMs()))
+    this.nextLook = nextLook(this.time, this.claimAlarm, settings.patienceMs)
     this.recent = recent(clock, store.info.losesWrites)
     this.lease = lease(clock, store.info.leaseClock)
     this.admission = admission(settings.concurrency)

@@ -61,7 +61,7 @@ export class Looks {
   /** What is due now. Throws when the store does. */
   async begin({ patienceMs, isLast = false }: LookOptions): Promise<Look> {
     const core = this.#core
-    core.nextLook.begin()
+    core.nextLook.begin(leadOf(core.aheadMs()))
     await leaseHolds(core)
     const room = roomOf(core)
     const jobs = this.#ownBuckets()

@@ -8,8 +8,8 @@ import type { StoreTime } from '../fleet/store-time.ts'
  * loop would look anyway wakes it, and nobody asks the store for what was just written.
  */
 export interface NextLook {
-  /** A look begins: what is written from now on may be missing in its answer. */
-  begin(): void
+  /** A look begins: what is written from now on may be missing in its answer. `leadMs`: how long before they are due own schedules are looked at. */
+  begin(leadMs: number): void
   /** It has ended, and found nothing to do for so long. Answers how long that is with what was written meanwhile. */
   end(ms: number, patienceMs: number): number
   /** This was written. */
@@ -18,9 +18,10 @@ export interface NextLook {
   deal(dealt: readonly { readonly job: string; readonly buckets: string }[]): void
 }
 
-export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number, leadMs: () => number): NextLook {
+export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number): NextLook {
   let masks = new Map<string, string>()
   let isLooking = false
+  let leadMs = 0
   /** By the store's clock, when the loop looks next. */
   let awaited = Number.NEGATIVE_INFINITY
   let mineAt = Number.POSITIVE_INFINITY
@@ -29,14 +30,15 @@ export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number, lead
   const isMine = ({ id, definition }: ScheduleState): boolean => masks.get(definition.job)?.[bucketOf(id)] === '1'
 
   return {
-    begin() {
+    begin(ms) {
       isLooking = true
+      leadMs = ms
       mineAt = Number.POSITIVE_INFINITY
       othersAt = Number.POSITIVE_INFINITY
     },
     end(ms, otherMs) {
       isLooking = false
-      const wait = Math.min(ms, untilFinite(time, mineAt - leadMs()), untilFinite(time, othersAt + otherMs))
+      const wait = Math.min(ms, untilFinite(time, mineAt - leadMs), untilFinite(time, othersAt + otherMs))
       awaited = Math.min(mineAt, time.estimate() + wait)
       return wait
     },
@@ -46,7 +48,7 @@ export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number, lead
       if (isLooking) {
         if (isMine(state)) mineAt = Math.min(mineAt, wakeAt)
         else othersAt = Math.min(othersAt, wakeAt)
-      } else if (isMine(state) ? wakeAt - leadMs() < awaited : wakeAt + patienceMs < awaited) alarm.ring()
+      } else if (isMine(state) ? wakeAt - leadMs < awaited : wakeAt + patienceMs < awaited) alarm.ring()
     },
     deal(dealt) {
       masks = new Map(dealt.map(({ job, buckets }) => [job, buckets]))
