@@ -45,7 +45,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
         '  if (refusal !== undefined) return refusal\n  for (const fire of change.reopens) reopen(space, fire)\n',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S12', 'S13', 'C10'] },
+    caughtBy: { judge: 'simulation', names: ['S3', 'S10', 'S12', 'S13', 'C10'] },
   },
   {
     name: 'early-by-the-store',

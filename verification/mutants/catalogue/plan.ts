@@ -249,7 +249,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plain-fire.ts',
-        'if (nextAt === null || nextAt <= now) return null',
+        'if (nextAt === null || nextAt <= startAt) return null',
         'if (nextAt === null) return null',
       ),
     ],

@@ -201,9 +201,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     name: 'postgres-plain-settlement-keeps-the-expected-start',
     rule: 'P6',
     breaks: 'A plain settlement records the start that the claim expected, not the one in its line.',
-    edits: [
-      edit('store/postgres/sql/plain.sql', 'u.number, u.started_at, u.ended_at', 'u.number, c.started_at, u.ended_at'),
-    ],
+    edits: [edit('store/postgres/sql/plain.sql', 'u.number, u.started_at, u.lead', 'u.number, c.started_at, u.lead')],
     caughtBy: tests(CONFORMANCE, 'a run that ended is listed with the start in its line, whatever the claim expected'),
   },
   {
