@@ -55,7 +55,11 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
         'now !== null && now >= at',
       ),
     ],
-    caughtBy: { judge: 'simulation', names: ['S1', 'C2', 'C9'] },
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['an instance that peers declare dead before the start, although it lives, starts nothing'],
+    },
   },
   {
     name: 'ahead-at-most-once',
