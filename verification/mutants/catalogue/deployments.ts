@@ -603,7 +603,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'instant-of-another-name-unread',
     rule: 'P1',
     breaks: 'A job that is to run once runs again under a new name.',
-    edits: [edit('engine/deploy/declare-schedules.ts', 'of [read.id, ...otherNames]) {', 'of [read.id]) {')],
+    edits: [
+      edit(
+        'engine/deploy/declare-schedules.ts',
+        'new Set([read.id, ...otherNames, ...continuing])',
+        '[read.id, ...continuing]',
+      ),
+    ],
     caughtBy: oldNames('the one instant of a job does not run again under a new name whose release comes back'),
   },
   {
