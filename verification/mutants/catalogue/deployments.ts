@@ -43,6 +43,12 @@ const oldNames = (...names: string[]): CaughtBy => ({
   names,
 })
 
+const namedTwice = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-named-twice.test.ts',
+  names,
+})
+
 /** Mistakes in what deployments do to schedules. */
 export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
@@ -597,7 +603,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'instant-of-another-name-unread',
     rule: 'P1',
     breaks: 'A job that is to run once runs again under a new name.',
-    edits: [edit('engine/deploy/declare-schedules.ts', 'of [read.id, ...otherNames]) {', 'of [read.id]) {')],
+    edits: [
+      edit(
+        'engine/deploy/declare-schedules.ts',
+        'new Set([read.id, ...otherNames, ...continuing])',
+        '[read.id, ...continuing]',
+      ),
+    ],
     caughtBy: oldNames('the one instant of a job does not run again under a new name whose release comes back'),
   },
   {
@@ -698,6 +710,44 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       file: 'packages/cronce/test/engine/run-due.test.ts',
       names: ['a release that is deployed again with its id changes its jobs although its last call was killed'],
     },
+  },
+  {
+    name: 'old-name-linked-to-two-jobs',
+    rule: 'P1',
+    breaks: 'Of two jobs that were the same name, the one of the newest release continues it, not the first one.',
+    edits: [edit('policy/deploy/job-names.ts', 'declared.filter((link) => !ignored.has(link))', 'declared')],
+    caughtBy: namedTwice('a rollback to the first release continues the job that continued bill, with ids'),
+  },
+  {
+    name: 'old-name-continued-twice',
+    rule: 'P1',
+    breaks: 'A job continues an old name that another job has continued, and repeats what that one has run.',
+    edits: [
+      edit(
+        'engine/deploy/other-names.ts',
+        'last === undefined || jobAfter(last, wish, states) !== undefined ? undefined : last',
+        'last',
+      ),
+    ],
+    caughtBy: namedTwice('a job that was a name from which the job went back begins from now, with ids'),
+  },
+  {
+    name: 'left-name-goes-on',
+    rule: 'P1',
+    breaks: 'A name that comes back repeats what another job has run that continues the name after it.',
+    edits: [edit('policy/operate/define.ts', 'retiredAt === null || wanted.isLeft === true', 'retiredAt === null')],
+    caughtBy: namedTwice(
+      'a second job that went back through two names repeats nothing when it is declared again, with ids',
+    ),
+  },
+  {
+    name: 'void-link-counts-again',
+    rule: 'P5',
+    breaks: 'A link that a deployment without an id made void counts again when the record forgets its declarations.',
+    edits: [
+      edit('policy/deploy/deployment.ts', 'app.deployments.some(isForgotten) ? withoutVoidLinks(app) : app', 'app'),
+    ],
+    caughtBy: namedTwice('a new job that has the old name is renamed as any other, without ids'),
   },
   {
     name: 'killed-call-of-a-renamed-job-left',

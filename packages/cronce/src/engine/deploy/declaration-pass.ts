@@ -8,7 +8,7 @@ import { isRefusal } from '../../policy/refusals.ts'
 import type { Core } from '../core.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { Progress } from './guarded-writes.ts'
-import { movedFrom, type Named, nextName, otherHolder, refuseMoved } from './other-names.ts'
+import { movedFrom, type Named, nextName, otherHolder, otherJob, refuseMoved } from './other-names.ts'
 import { NAME_TAKEN, refusalOf } from './report-refusals.ts'
 import type { DeploymentWatch } from './watch-deployments.ts'
 
@@ -126,7 +126,9 @@ export class DeclarationPass {
     const { atInstant, named } = this.#declared
     const read = atInstant.get(wish.id)
     const onRecord = read?.version === state?.version ? read?.records : undefined
-    return { ...wish, holder: otherHolder(wish, state, named.states), onRecord }
+    const after = otherJob(wish, state, named.states)
+    const other = after === undefined ? {} : { continuedBy: after, isLeft: true }
+    return { ...wish, ...other, holder: otherHolder(wish, state, named.states), onRecord }
   }
 
   #isOwn(state: ScheduleState): boolean {

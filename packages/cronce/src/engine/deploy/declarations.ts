@@ -1,7 +1,7 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { findDeployment } from '../../policy/deploy/deployment.ts'
-import { namesOfJobs } from '../../policy/deploy/job-names.ts'
+import { ignoredRenames, namesOfJobs } from '../../policy/deploy/job-names.ts'
 import type { DefineWish } from '../../policy/operate/define.ts'
 import type { Core } from '../core.ts'
 
@@ -24,10 +24,12 @@ export function wishesUnder({ settings }: Core, record: AppRecord): ReadonlyMap<
   const source = { kind: 'code' as const, app, number: findDeployment(record, deployment)!.number }
   const standing = { app: record, deployment }
   const names = namesOfJobs(record)
+  const ignored = ignoredRenames(record, deployment)
   return new Map(
     declared.map(({ id, was, definition }) => {
       const otherNames = [...(names.get(id) ?? [])].filter((name) => name !== id)
-      return [id, { id, was, definition, source, standing, otherNames }]
+      const continuedBy = ignored.find((one) => one.id === id && one.was === was)?.continuedBy
+      return [id, { id, was, definition, source, standing, otherNames, continuedBy }]
     }),
   )
 }

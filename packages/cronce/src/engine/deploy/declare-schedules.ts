@@ -2,6 +2,7 @@ import type { AppRecord } from '../../model/app.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { outrankedBy } from '../../policy/deploy/deployment.ts'
+import { otherNamesOf } from '../../policy/deploy/job-names.ts'
 import { listFires, ofFire } from '../../store/list-views.ts'
 import type { Decide } from '../change-schedules.ts'
 import { jobsElsewhere } from '../claim/buckets.ts'
@@ -11,7 +12,7 @@ import { DeclarationPass, type Read, type ReadInstant } from './declaration-pass
 import { declaredNames, isOf, type Wish, wishesUnder } from './declarations.ts'
 import type { DeployState } from './deploy-state.ts'
 import type { GuardedWrites, Progress } from './guarded-writes.ts'
-import { renamedJobs } from './other-names.ts'
+import { continuingJobs, renamedJobs } from './other-names.ts'
 import { Renamer } from './rename-jobs.ts'
 import { NAME_TAKEN, type RefusalReporter } from './report-refusals.ts'
 import { NameTaker } from './take-names.ts'
@@ -110,6 +111,7 @@ export class Declarer {
     const wishes = wishesUnder(core, record)
     const named = await this.#renamer.load(wishes)
     const pass = new DeclarationPass(core, { wishes, named, atInstant: this.#atInstant, watch: this.#watch })
+    const continued = continuingJobs(wishes, named)
     const decide: Decide = (id, state, context) => pass.decide(id, state, context)
     for (let start = 0; start < declared.length; start += BATCH) {
       const ids = new Set(declared.slice(start, start + BATCH).map(({ id }) => id))
@@ -119,10 +121,14 @@ export class Declarer {
       pass.endBatch(written)
     }
     this.#atInstant.clear()
-    for (const read of pass.unread) this.#atInstant.set(read.id, await this.#readInstant(read, wishes.get(read.id)!))
+    for (const read of pass.unread) {
+      const by = continued.get(read.id)
+      const names = by === undefined ? [] : [by, ...otherNamesOf(record, by)]
+      this.#atInstant.set(read.id, await this.#readInstant(read, wishes.get(read.id)!, names))
+    }
     if (pass.unread.length > 0) return 'outdated'
     this.#refusals.declared(pass.refused)
-    this.#refusals.reportIgnoredRenames(record)
+    this.#refusals.reportIgnoredRenames(record, continued)
     const isWaiting = (id: string, old: string): boolean =>
       pass.isWaiting(id) && outrankedBy(record, deployment, old) === null
     this.#state.renamedJobs = renamedJobs(wishes, named, isWaiting)
@@ -136,14 +142,18 @@ export class Declarer {
   }
 
   /**
-   * Also what ran under other names of the job. A fire is put on record together with a new version of its schedule, so the records read
+   * Also what ran under other names of the job, and in the job that continues one of them. A fire is put on record together with a new version of its schedule, so the records read
    * here are those of the version in `read` or newer.
    */
-  async #readInstant(read: Read, { definition: { trigger }, otherNames }: Wish): Promise<ReadInstant> {
+  async #readInstant(
+    read: Read,
+    { definition: { trigger }, otherNames }: Wish,
+    continuing: readonly string[],
+  ): Promise<ReadInstant> {
     const { store } = this.#core.parts
     const records: FireRecord[] = []
     if (trigger?.kind !== 'at') return { ...read, records }
-    for (const schedule of [read.id, ...otherNames]) {
+    for (const schedule of new Set([read.id, ...otherNames, ...continuing])) {
       const query = { ...ofFire({ schedule, dueAt: trigger.at, nonce: '' }), after: null, limit: BATCH }
       const { items } = await callStore(this.#core, 'declare (look)', () => listFires(store, query))
       records.push(...items)

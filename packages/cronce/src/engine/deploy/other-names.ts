@@ -21,13 +21,44 @@ export interface Named {
 
 /** The schedule of another name that holds the job. */
 export function otherHolder(
+  wish: Wish,
+  own: ScheduleState | null,
+  states: ReadonlyMap<string, ScheduleState>,
+): ScheduleState | undefined {
+  const last = lastOtherName(wish, own, states)
+  return last === undefined || jobAfter(last, wish, states) !== undefined ? undefined : last
+}
+
+/** The name of the other job that continues the last name of the declared one: what that name has not planned is not left to this job. */
+export function otherJob(
+  wish: Wish,
+  own: ScheduleState | null,
+  states: ReadonlyMap<string, ScheduleState>,
+): string | undefined {
+  const last = lastOtherName(wish, own, states)
+  return last === undefined ? undefined : jobAfter(last, wish, states)
+}
+
+function lastOtherName(
   { otherNames }: Wish,
   own: ScheduleState | null,
   states: ReadonlyMap<string, ScheduleState>,
 ): ScheduleState | undefined {
   const all = [...otherNames.flatMap((name) => states.get(name) ?? []), ...(own === null ? [] : [own])]
-  const holder = holderOf(all)
-  return holder === own ? undefined : holder
+  const last = holderOf(all)
+  return last === own ? undefined : last
+}
+
+/** The name that an old name went on as, if that is no name of the declared job. */
+function jobAfter(
+  old: ScheduleState,
+  { id, otherNames }: Wish,
+  states: ReadonlyMap<string, ScheduleState>,
+): string | undefined {
+  const end = lastName(old, states)
+  if (end === old) return undefined
+  const name = nextName(end) ?? end.id
+  return name === id || otherNames.includes(name) ? undefined : name
 }
 
 /**
@@ -70,6 +101,16 @@ export function lastName(first: ScheduleState, states: ReadonlyMap<string, Sched
   return again < 0 ? last : holderOf(passed.slice(again))!
 }
 
+/** By declared name, the name of another job that continues the old one instead. */
+export function continuingJobs(wishes: ReadonlyMap<string, Wish>, { states }: Named): ReadonlyMap<string, string> {
+  const jobs = new Map<string, string>()
+  for (const wish of wishes.values()) {
+    const by = wish.continuedBy ?? otherJob(wish, null, states)
+    if (by !== undefined) jobs.set(wish.id, by)
+  }
+  return jobs
+}
+
 /** A job must not run here under one name while another app runs it under another. */
 export function refuseMoved({ id, otherNames }: Wish, { id: name, source }: ScheduleState): Refusal {
   const app = source.kind === 'code' ? source.app : ''
@@ -87,11 +128,14 @@ export function renamedJobs(
   isWaiting: (id: string, old: string) => boolean,
 ): DeployState['renamedJobs'] {
   const jobs = new Map<string, RenamedJob>()
-  for (const { id, otherNames } of wishes.values()) {
+  for (const wish of wishes.values()) {
+    const { id, otherNames } = wish
     for (const old of otherNames) {
       const state = states.get(old)
       const isLeft = state === undefined ? !foreign.has(old) : state.retiredAt !== null
-      if (isLeft) jobs.set(old, { job: id, upTo: null, isFree: state === undefined })
+      const after = state === undefined ? undefined : jobAfter(state, wish, states)
+      const job = after !== undefined && wishes.has(after) ? after : id
+      if (isLeft) jobs.set(old, { job, upTo: null, isFree: state === undefined })
       else if (state?.source.kind === 'code' && isWaiting(id, old))
         jobs.set(old, { job: id, upTo: state.source.number, isFree: false })
     }

@@ -52,10 +52,19 @@ export class RefusalReporter {
     this.#lookedUp.clear()
   }
 
-  /** Two releases with one id: both names belong to the deployment, and are two jobs. */
-  reportIgnoredRenames(record: AppRecord): void {
+  /**
+   * Two releases with one id: both names belong to the deployment, and are two jobs. `continued`: by declared name, the other job that
+   * continues its old name.
+   */
+  reportIgnoredRenames(record: AppRecord, continued: ReadonlyMap<string, string>): void {
     const { deployment, declared } = this.#core.settings
     const { declares, explicit } = findDeployment(record, deployment)!
+    for (const { id: schedule, was } of declared) {
+      const by = continued.get(schedule)
+      if (was === undefined || by === undefined) continue
+      const message = `The rename of ${was} to ${schedule} is ignored, and both run: ${by} continues ${was}. If ${schedule} is another job, leave out was. If it is not, leave out ${by}.`
+      this.#reportOnce(`${RENAME_IGNORED} ${schedule}`, { schedule, code: RENAME_IGNORED, message })
+    }
     for (const { id: schedule, was } of declared) {
       if (was === undefined || !explicit || !declares.includes(was) || this.#names.includes(was)) continue
       const message = `The rename of ${was} to ${schedule} is ignored, and both run: processes of the deployment ${deployment} declare both names. Give each release an id of its own.`

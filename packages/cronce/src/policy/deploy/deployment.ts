@@ -118,12 +118,25 @@ export function announceRetirements(app: AppRecord, schedules: readonly string[]
 export function markTidied(app: AppRecord, number: number | null, cleared: ReadonlySet<string>): AppRecord | null {
   const isNew = (known: DeploymentRecord): boolean => cleared.has(known.id) && !known.cleared
   if (number === app.tidiedFor && !app.deployments.some(isNew)) return null
-  const deployments = app.deployments.map((known) => {
+  const isForgotten = (known: DeploymentRecord): boolean => isNew(known) && !known.explicit
+  const { deployments, ...others } = app.deployments.some(isForgotten) ? withoutVoidLinks(app) : app
+  const next = deployments.map((known) => {
     if (!isNew(known)) return known
     // A process without an id brings its declarations along when it comes back.
     return { ...known, cleared: true, declares: known.explicit ? known.declares : [] }
   })
-  return { ...app, version: app.version + 1, deployments, tidiedFor: number }
+  return { ...others, version: app.version + 1, deployments: next, tidiedFor: number }
+}
+
+/** Links that do not count, because of declarations that the record forgets, must not count afterwards. Live processes keep theirs. */
+function withoutVoidLinks(app: AppRecord): AppRecord {
+  const names = namesOfJobs(app)
+  const counted = (links: readonly Rename[]): readonly Rename[] =>
+    links.filter(({ was, id }) => names.get(id)?.has(was))
+  const deployments = app.deployments.map((known) =>
+    known.lost && known.renames !== undefined ? { ...known, renames: counted(known.renames) } : known,
+  )
+  return { ...app, deployments, ...(app.renames === undefined ? {} : { renames: counted(app.renames) }) }
 }
 
 /**

@@ -33,6 +33,10 @@ export interface DefineWish {
   readonly holder?: ScheduleState | undefined
   /** Names that the job has in other releases. */
   readonly otherNames?: readonly string[] | undefined
+  /** The name of another job that continues an old name of this one. */
+  readonly continuedBy?: string | undefined
+  /** That job continues the last name that this one had, too: this one begins from now. */
+  readonly isLeft?: boolean | undefined
   /** What is on record at the one instant of the definition. Needed if the schedule has gone past that instant: else RECORD_UNREAD. */
   readonly onRecord?: readonly FireRecord[] | undefined
 }
@@ -136,10 +140,14 @@ function planFrom({ definition: { trigger }, source }: DefineWish, from: Instant
   return source.kind === 'code' && trigger?.kind === 'at' ? Math.min(trigger.at, from) : from
 }
 
-/** Whether the one instant of a new schedule has passed and may be on record under another name of the job, which has been removed. */
+/**
+ * Whether the one instant of a new schedule has passed and may be on record under another name of the job, which has been removed or is
+ * continued by another job.
+ */
 function mayHaveRun(wanted: DefineWish, now: Instant): boolean {
-  const { otherNames = [], holder } = wanted
-  return holder === undefined && otherNames.length > 0 && planFrom(wanted, now + 1) <= now
+  const { otherNames = [], holder, continuedBy } = wanted
+  const hasNames = otherNames.length > 0 || continuedBy !== undefined
+  return holder === undefined && hasNames && planFrom(wanted, now + 1) <= now
 }
 
 /** First everything up to now under the old rule, then the new one from now on. */
@@ -245,7 +253,8 @@ function goesOn(holder: ScheduleState, wanted: DefineWish): boolean {
 function isContinuing(state: ScheduleState, wanted: DefineWish): boolean {
   if (isUndone(state, wanted)) return true
   const { retiredAt, retirements } = state
-  return retiredAt !== null && wanted.otherNames?.includes(retirements?.at(-1)?.renamedTo ?? '') === true
+  if (retiredAt === null || wanted.isLeft === true) return false
+  return wanted.otherNames?.includes(retirements?.at(-1)?.renamedTo ?? '') === true
 }
 
 function isUndone({ retiredAt, retirements, source: old }: ScheduleState, { source, standing }: DefineWish): boolean {
