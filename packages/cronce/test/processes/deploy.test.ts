@@ -48,7 +48,11 @@ test('a deploy changes schedules once: an old process that runs on or restarts c
   assert.equal(changed.revision, revision, 'nobody has changed it since')
   const { nextAt } = changed
   await until('time has passed', async () => {
-    const { items } = await fleet.client.fires.list({ schedule: 'changed', from: nextAt! + 1_200, outcome: 'succeeded' })
+    const { items } = await fleet.client.fires.list({
+      schedule: 'changed',
+      from: nextAt! + 1_200,
+      outcome: 'succeeded',
+    })
     return items.length > 0
   })
   // What was claimed ahead when it was retired still runs.
