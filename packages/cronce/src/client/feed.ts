@@ -134,7 +134,9 @@ class FeedReader<Tx> {
     const isSilent = now - this.#lookedAt > LONGEST_SILENCE_MS
     const isOld = this.#history !== null && this.#history < now - KEPT_MS
     const ended = [...past.items, ...ends.items.map((end) => entryOf(end, now))].sort((one, other) => one.at - other.at)
-    const entries: FeedEntry[] = [...this.#starts(runs.items, ended), ...ended]
+    // A run that was claimed ahead has not started yet.
+    const started = runs.items.filter((run) => run.startedAt <= now)
+    const entries: FeedEntry[] = [...this.#starts(started, ended), ...ended]
     if (past.isCut || isSilent || isOld || !ends.complete) entries.push({ kind: 'gap', at: now })
     this.#position = ends.next
     this.#lookedAt = now

@@ -111,6 +111,8 @@ export class Looks {
       this.#memory = after.memory
       if (after.next === 'again') return 0
       const laterMs = left.at === null ? LONG_MS : core.time.until(left.at)
+      // The longest waiting come first: if none of those was due, nothing is due before the first of them.
+      if (counts.found === 0) return laterMs
       if (after.next === 'pause') return Math.min(laterMs, pauseMs(after.memory, this.#restMs(due)))
       // All that was due is claimed, so the store need not be asked for what is next.
       core.leftSome = false

@@ -7,6 +7,7 @@ import { append, begin, type Draft, finish, keyOf, rewrite, set } from '../draft
 import { countFailure, lastAfter } from '../fires.ts'
 import { covers } from '../ledger.ts'
 import { canRead, nextUnskipped, seriesOf } from '../plan/series.ts'
+import { isClaimedAhead } from './claimed-ahead.ts'
 
 /** What an instance knows of a fire of which a run started or ended lately: as it was when that was acknowledged. */
 export interface KnownFire {
@@ -101,7 +102,7 @@ function restoreFire(draft: Draft, known: KnownFire, stored: StoredFire): Verdic
   if (run !== undefined && run.ending !== null && !(open === null && isWaiting)) return 'same'
   const record = stored.records.find((one) => keyOf(one) === keyOf(known.fire))
   if (record === undefined && stored.records.some((one) => isAbout(one, known.fire))) return 'doubtful'
-  if (isRivalled(known, record, stored)) return 'doubtful'
+  if (isRivalled(draft, known, record, stored)) return 'doubtful'
   endOthers(draft, known, stored)
   putRuns(draft, known, stored)
   passOver(draft, known)
@@ -126,12 +127,21 @@ function isFollowing(known: KnownFire, run: RunRecord): boolean {
 }
 
 /** Whether an older run that is not known here has done the same, or ended the fire: taken for dead, and back since. */
-function isRivalled(known: KnownFire, record: FireRecord | undefined, stored: StoredFire): boolean {
+function isRivalled(draft: Draft, known: KnownFire, record: FireRecord | undefined, stored: StoredFire): boolean {
   const { attempt, round } = lastOf(known)
   if (record !== undefined && record.ending !== null && record.round === round && record.attempt > 0) return true
   const isUnknown = ({ token }: RunRecord): boolean =>
     token !== known.token && runsOf(known).every((one) => one.token !== token)
-  return stored.runs.some((run) => isUnknown(run) && run.round === round && run.attempt >= attempt)
+  return stored.runs.some((run) => {
+    return isUnknown(run) && run.round === round && run.attempt >= attempt && !isUnstarted(draft, known, run)
+  })
+}
+
+/** It was claimed ahead and never started: a later first run of the same fire is known, and the store has lost that it was put back. */
+function isUnstarted(draft: Draft, known: KnownFire, run: RunRecord): boolean {
+  if (run.ending !== null || lastOf(known).attempt !== run.attempt || !isNewerToken(known.token, run.token))
+    return false
+  return draft.open.some((fire) => isRunning(fire) && fire.run.token === run.token && isClaimedAhead(fire))
 }
 
 function isAbout(record: FireRecord, { dueAt, nonce }: FireKey): boolean {
@@ -170,6 +180,7 @@ function endOthers(draft: Draft, known: KnownFire, stored: StoredFire): void {
     const endedAt = Math.min(draft.context.now, ...followers.map(({ startedAt }) => startedAt))
     const isOver = run.ending !== null && (run.endedAt ?? 0) <= endedAt
     if (isOver || run.token === known.token || runs.some(({ token }) => token === run.token)) continue
+    if (isUnstarted(draft, known, run)) continue
     putLine(draft, { ...lineOfRun(draft, known, run), ending: run.ending ?? lost, endedAt }, run.number)
   }
 }

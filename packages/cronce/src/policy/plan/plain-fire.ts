@@ -35,7 +35,9 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
 export function claimAhead(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt, wakeAt, definition } = state
   if (dueAt === null || dueAt <= context.now || wakeAt !== dueAt) return null
-  const { guarantee, retry } = definition.policy
+  const { guarantee, retry, overlap } = definition.policy
+  // A fire that is triggered before the start would replace the scheduled one, which is newer.
+  if (overlap?.kind === 'replace') return null
   // If the store's clock were set back after the start, a peer would take a run that has started for one that has not.
   if (guarantee === 'at-most-once') return null
   // A death right before the start counts as a crash, and the job allows none.
@@ -162,7 +164,7 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
   const line: HistoryRecord = {
     ...viewOpenFire(state, fire),
     ending,
-    endedAt: now,
+    endedAt: Math.max(now, startedAt),
     expiresAt: Math.max(now, dueAt) + keptMs(definition.policy),
     number,
     isFinal: true,

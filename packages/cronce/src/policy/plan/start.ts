@@ -48,7 +48,9 @@ function startFire(draft: Draft, fire: OpenFire, { instance, claim }: Pick<Claim
     ...(slots.length === 0 ? {} : { slots: slots.map(({ slot }) => slot) }),
   }
   const { wait: _, ...rest } = fire
-  const changed = { ...rest, attempt: fire.attempt + 1, run }
+  // Only a run that is claimed ahead has a fire that was planned before its due time: see `isClaimedAhead`.
+  const plannedAt = Math.max(fire.plannedAt, fire.dueAt)
+  const changed = { ...rest, plannedAt, attempt: fire.attempt + 1, run }
   changeFire(draft, fire, changed)
   const record = runRecordOf(draft, changed)
   const policy = policyOfFire(draft, changed)

@@ -7,6 +7,9 @@ const PROBE_MS = 3_000
 /** Who has begun to hold runs is watched after at most this time. */
 const LOOK_MS = 500
 
+/** How often the lock of a new peer is looked at: it may not be taken yet. */
+const MEETINGS = 3
+
 /**
  * Tells whether the process of an instance still lives: its session holds a lock, which the server releases with the session.
  * Only a hint, since sessions end for other reasons too. Where there is no session, nobody is known to be gone.
@@ -15,6 +18,8 @@ export class Liveness {
   readonly #database: Pick<Database, 'session'>
   readonly #scope: string
   #session: Session | null = null
+  /** How often the locks of peers were looked at before they held runs. */
+  #met = new Map<string, number>()
   #isClosed = false
 
   constructor(database: Pick<Database, 'session'>, schema: string, namespace: string) {
@@ -43,6 +48,7 @@ export class Liveness {
    */
   async probe(instances: readonly string[], isBusy: (instance: string) => boolean): Promise<string[]> {
     const endsAt = performance.now() + PROBE_MS
+    await this.#meet(instances)
     do {
       const busy = new Map(instances.filter(isBusy).map((instance) => [this.#lockOf(instance), instance]))
       if (busy.size === 0) return []
@@ -52,6 +58,24 @@ export class Liveness {
       if (freed.length > 0) return freed.map((lock) => busy.get(lock)!)
     } while (performance.now() < endsAt && !this.#isClosed)
     return []
+  }
+
+  /**
+   * A lock that was never seen held proves nothing when it is free. So the locks of new peers are looked at before they hold runs: they may
+   * die right after their first claim.
+   */
+  async #meet(instances: readonly string[]): Promise<void> {
+    const met = new Map(instances.map((instance) => [instance, this.#met.get(instance) ?? 0]))
+    const strangers = instances.filter((instance) => met.get(instance)! < MEETINGS)
+    this.#met = met
+    if (strangers.length === 0) return
+    const session = await this.#database.session()
+    if (session === null || !session.isHolding()) return
+    for (const instance of strangers) met.set(instance, met.get(instance)! + 1)
+    await session.freed(
+      strangers.map((instance) => this.#lockOf(instance)),
+      0,
+    )
   }
 
   close(): void {

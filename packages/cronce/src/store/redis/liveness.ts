@@ -6,6 +6,9 @@ const PROBE_MS = 3_000
 /** Between two looks, while others hold runs. */
 const LOOK_MS = 500
 
+/** How often a new peer is looked at: it may not listen yet. */
+const MEETINGS = 3
+
 /**
  * Tells whether the process of an instance still lives: its session listens to a channel of its own, and the server knows at once when
  * the connection ends. Only a hint, since connections end for other reasons too.
@@ -16,6 +19,8 @@ export class Liveness {
   readonly #held = new Map<string, () => void>()
   /** Seen to listen: who never did proves nothing by not doing so. */
   readonly #seen = new Set<string>()
+  /** How often new peers were looked at before they held runs. */
+  #met = new Map<string, number>()
   #session: Session | null = null
   #isClosed = false
 
@@ -52,6 +57,7 @@ export class Liveness {
   /** Those whose connection has ended. Nothing is asked while none of them holds runs. */
   async probe(instances: readonly string[], isBusy: (instance: string) => boolean): Promise<string[]> {
     const endsAt = performance.now() + PROBE_MS
+    await this.#meet(instances)
     for (;;) {
       const busy = instances.filter(isBusy)
       // Whoever is cut off itself sees nobody, and knows nothing.
@@ -65,6 +71,18 @@ export class Liveness {
       await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS).unref())
       if (this.#isClosed) return []
     }
+  }
+
+  /** Looks at new peers before they hold runs: they may die right after their first claim, and one that was never seen proves nothing. */
+  async #meet(instances: readonly string[]): Promise<void> {
+    const met = new Map(instances.map((id) => [id, this.#met.get(id) ?? 0]))
+    const strangers = instances.filter((id) => met.get(id)! < MEETINGS && !this.#seen.has(id))
+    this.#met = met
+    if (strangers.length === 0 || this.#session?.isListening() !== true) return
+    for (const id of strangers) met.set(id, met.get(id)! + 1)
+    const counts = await this.#listenersOf(strangers)
+    if (counts === null) return
+    for (const [index, id] of strangers.entries()) if (counts[index]! > 0) this.#seen.add(id)
   }
 
   /**
