@@ -19,15 +19,23 @@ export const AHEAD_INVARIANTS = {
   L1: 'without further faults the fire ends',
 } as const
 
-const BASE: AheadOptions = { workers: 2, moments: 8, leaps: 1, faults: NO_FAULTS, stepMs: 300, excused: ['A1', 'A3'] }
+const BASE: AheadOptions = { workers: 2, moments: 6, leaps: 0, faults: NO_FAULTS, stepMs: 300, excused: ['A1', 'A3'] }
 
-/** Sizes are those of a long run; tests ask for less. */
+/** Sizes are those of a long run, which goes through all states of each; tests ask for less. */
 export const AHEAD_MODELS = {
-  /** Workers crash and stop, answers are lost, and a live worker is taken for dead. */
-  'ahead-death': { ...BASE, faults: { ...NO_FAULTS, crash: 1, silence: 1, hint: 1 } },
-  'ahead-hand-back': { ...BASE, faults: { ...NO_FAULTS, silence: 1, hint: 1, stop: 1, cancel: 1 } },
-  'ahead-clock-back': { ...BASE, faults: { ...NO_FAULTS, crash: 1, hint: 1, back: 1 } },
-  'ahead-clock-forward': { ...BASE, faults: { ...NO_FAULTS, crash: 1, hint: 1, forward: 1 } },
+  /** A worker crashes, and an answer is lost. */
+  'ahead-crash': { ...BASE, faults: { ...NO_FAULTS, crash: 1, silence: 1 } },
+  /** A live worker is taken for dead, and a worker crashes. */
+  'ahead-hint': { ...BASE, faults: { ...NO_FAULTS, crash: 1, hint: 1 } },
+  /** A live worker is taken for dead, and an answer is lost. */
+  'ahead-silence': { ...BASE, moments: 5, faults: { ...NO_FAULTS, silence: 1, hint: 1 } },
+  /** Workers are declared dead by their lease. */
+  'ahead-lease': { ...BASE, moments: 3, leaps: 1, faults: { ...NO_FAULTS, crash: 1 } },
+  'ahead-hand-back': { ...BASE, moments: 5, faults: { ...NO_FAULTS, stop: 1, silence: 1 } },
+  'ahead-cancel': { ...BASE, moments: 5, faults: { ...NO_FAULTS, cancel: 1, hint: 1 } },
+  'ahead-clock-back': { ...BASE, faults: { ...NO_FAULTS, crash: 1, back: 1 } },
+  'ahead-clock-back-hint': { ...BASE, moments: 5, faults: { ...NO_FAULTS, hint: 1, back: 1 } },
+  'ahead-clock-forward': { ...BASE, faults: { ...NO_FAULTS, crash: 1, forward: 1 } },
 } as const satisfies Record<string, AheadOptions>
 
 export type AheadModelName = keyof typeof AHEAD_MODELS
