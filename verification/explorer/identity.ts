@@ -44,7 +44,7 @@ function replaceIds(text: string, nameOf: (id: string) => string): string {
 }
 
 /** By the rank of the worker, and of its incarnations by their order alone. */
-function renamed(text: string, ranks: readonly number[]): string {
+export function renamed(text: string, ranks: readonly number[]): string {
   const found = new Set<string>()
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >= FIRST_ID) found.add(text[at]!)
   const ids = [...found].sort()

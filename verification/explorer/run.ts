@@ -1,6 +1,7 @@
-/** `npm run explore -- [--model name] [--workers N] [--ticks T] [--most states] [--stuck-every n] [--json]` */
+/** `npm run explore -- [--model name] [--workers N] [--ticks T] [--moments M] [--leaps L] [--most states] [--stuck-every n] [--json]` */
 import { parseArgs } from 'node:util'
-import { type Exploration, explore } from './explore.ts'
+import { AHEAD_MODELS, type AheadModelName, aheadModel } from './ahead/model.ts'
+import { type Exploration, type ExploreOptions, explore } from './explore.ts'
 import { fleetModel, MODELS, type ModelName } from './models.ts'
 
 const { values } = parseArgs({
@@ -8,18 +9,22 @@ const { values } = parseArgs({
     model: { type: 'string' },
     workers: { type: 'string' },
     ticks: { type: 'string' },
+    moments: { type: 'string' },
+    leaps: { type: 'string' },
     most: { type: 'string' },
     'stuck-every': { type: 'string', default: '50' },
     json: { type: 'boolean', default: false },
   },
 })
 
-const names = values.model === undefined ? (Object.keys(MODELS) as ModelName[]) : [readModel(values.model)]
+type AnyName = ModelName | AheadModelName
+
+const ALL = [...Object.keys(MODELS), ...Object.keys(AHEAD_MODELS)] as AnyName[]
+const names = values.model === undefined ? ALL : [readModel(values.model)]
 const results: Exploration[] = []
 for (const name of names) {
-  const size = { workers: readNumber(values.workers), ticks: readNumber(values.ticks) }
   const options = { mostStates: readNumber(values.most), stuckEvery: readNumber(values['stuck-every']) }
-  const result = await explore(fleetModel(name, size), options)
+  const result = await exploreModel(name, options)
   results.push(result)
   if (!values.json) tell(result)
 }
@@ -27,6 +32,17 @@ if (values.json) console.log(JSON.stringify(results.map(withExpectation), null, 
 process.exitCode = results.map(withExpectation).some(({ violation, isExpected }) => violation !== null && !isExpected)
   ? 1
   : 0
+
+function exploreModel(name: AnyName, options: ExploreOptions): Promise<Exploration> {
+  const workers = readNumber(values.workers)
+  if (!isAhead(name)) return explore(fleetModel(name, { workers, ticks: readNumber(values.ticks) }), options)
+  const given = { workers, moments: readNumber(values.moments), leaps: readNumber(values.leaps) }
+  return explore(aheadModel(name, given), options)
+}
+
+function isAhead(name: AnyName): name is AheadModelName {
+  return name in AHEAD_MODELS
+}
 
 /** Of a store that forgets what it acknowledged, nothing else is to be expected. */
 function withExpectation(result: Exploration): Exploration & { readonly isExpected: boolean } {
@@ -42,9 +58,10 @@ function tell({ model, states, edges, depth, continued, isComplete, violation, s
   for (const [index, words] of violation.trace.entries()) console.log(`  ${index + 1}. ${words}`)
 }
 
-function readModel(name: string): ModelName {
-  if (name in MODELS) return name as ModelName
-  throw new Error(`There is no model ${name}. There are ${Object.keys(MODELS).join(', ')}.`)
+function readModel(name: string): AnyName {
+  const found = ALL.find((known) => known === name)
+  if (found === undefined) throw new Error(`There is no model ${name}. There are ${ALL.join(', ')}.`)
+  return found
 }
 
 function readNumber(text: string | undefined): number | undefined {

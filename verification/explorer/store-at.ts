@@ -23,14 +23,18 @@ export interface Written<Answer> {
   readonly snapshot: Snapshot
 }
 
-export async function storeAt(disguise: (store: MemoryStore, source: MemorySource) => MemoryStore): Promise<StoreAt> {
+/** `tickMs`: what the `now` of a read or write is counted in. */
+export async function storeAt(
+  disguise: (store: MemoryStore, source: MemorySource) => MemoryStore,
+  tickMs = TICK_MS,
+): Promise<StoreAt> {
   let wall = 0
   let shown: Snapshot | null = null
   const source = memory({ clock: { wall: () => wall } })
   const opened = await source.open({ namespace: NAMESPACE, adopt: false, production: false, warn: () => {} })
   const store = disguise(opened, source)
   const show = (snapshot: Snapshot, now: number): void => {
-    wall = now * TICK_MS
+    wall = now * tickMs
     if (shown === snapshot) return
     const { epoch, space, effects } = snapshot
     source.restore({ epoch, namespaces: new Map([[NAMESPACE, space]]), effects: new Map(effects) })

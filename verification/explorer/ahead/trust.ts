@@ -1,0 +1,89 @@
+import type { Clock } from '../../../packages/cronce/src/clock.ts'
+import { type Lease, lease } from '../../../packages/cronce/src/engine/fleet/lease.ts'
+import { storeTime } from '../../../packages/cronce/src/engine/fleet/store-time.ts'
+import type { AheadFleet } from './fleet.ts'
+import { type AheadState, type AheadWorker, type ClockAnswer, DUE_MS, LEASE_MS, patchWorker } from './state.ts'
+
+/** The engine's own view of its lease and of the store's clock, made anew from what a worker has heard. */
+
+function clockAt(now: () => number): Clock {
+  return { wall: now, mono: now, boot: now, sleep: async () => {}, pause: async () => {} }
+}
+
+function leaseOf({ time }: AheadState, { renewal }: AheadWorker): Lease {
+  const { sentAt } = renewal
+  const made = lease(
+    clockAt(() => time),
+    'mono',
+  )
+  made.renewed({ mono: sentAt, at: sentAt, wall: sentAt }, LEASE_MS, renewal.now)
+  return made
+}
+
+export function isTrusted(state: AheadState, worker: AheadWorker): boolean {
+  return leaseOf(state, worker).trusted()
+}
+
+export function trustMs(state: AheadState, worker: AheadWorker): number {
+  return leaseOf(state, worker).left().trustMs
+}
+
+/** What the store's clock has reached for certain, by these answers. */
+function boundOf(answers: readonly ClockAnswer[], at: number): number | null {
+  let mono = 0
+  const time = storeTime(clockAt(() => mono))
+  for (const { now, sentAt, receivedAt } of answers) {
+    mono = receivedAt
+    time.observe(now, sentAt)
+  }
+  mono = at
+  return time.atLeast()
+}
+
+/** `PlannedStarts.has`: the fire is due for certain, and no peer can have declared this worker dead before that. */
+export function mayStart({ rules }: AheadFleet, state: AheadState, worker: AheadWorker): boolean {
+  const bound = boundOf(worker.answers, state.time)
+  const isDue = !rules.startsByTheClock || (bound !== null && bound >= DUE_MS)
+  return isDue && (!rules.startsByARenewal || leaseOf(state, worker).holdsUntil(DUE_MS))
+}
+
+/** When it starts, by the bound that `mayStart` looked at. */
+export function startTime(state: AheadState, worker: AheadWorker): number {
+  return Math.floor(boundOf(worker.answers, state.time) ?? DUE_MS)
+}
+
+/** Whether answers that were given after the store's clock was last set back are enough for the start. */
+export function isProven(state: AheadState, { answers }: AheadWorker): boolean {
+  const bound = boundOf(
+    answers.filter(({ backs }) => backs === state.faults.back),
+    state.time,
+  )
+  return bound !== null && bound >= DUE_MS
+}
+
+/** A worker hears what the store's clock showed. Only answers that the bound can rest on are kept. */
+export function hearClock(state: AheadState, index: number, answer: Omit<ClockAnswer, 'receivedAt'>): AheadState {
+  const heard = { ...answer, receivedAt: state.time }
+  const { answers } = state.workers[index]!
+  const all = [...answers, heard]
+  const isAlone = boundOf(all, state.time) === boundOf([heard], state.time)
+  const offset = ({ now, receivedAt }: ClockAnswer): number => now - receivedAt
+  const kept = isAlone ? [heard] : all.filter((one) => one === heard || offset(one) > offset(heard))
+  return patchWorker(state, index, { answers: kept })
+}
+
+export function hearRenewal(
+  { rules }: AheadFleet,
+  state: AheadState,
+  index: number,
+  { sentAt, now }: AheadWorker['renewal'],
+): AheadState {
+  const from = rules.countsFromTheRequest ? sentAt : state.time
+  const known = state.workers[index]!.renewal.sentAt
+  return patchWorker(state, index, { renewal: { sentAt: Math.max(known, from), now } })
+}
+
+/** `Core.storeFailed`: the next answer may come from another server. */
+export function forgetClock(state: AheadState, index: number): AheadState {
+  return patchWorker(state, index, { answers: [] })
+}
