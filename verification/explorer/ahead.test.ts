@@ -25,9 +25,7 @@ describe('what is claimed ahead starts in time, and is not put back after it has
     })
   }
 
-  const todo =
-    'A renewal that is recent, but more than the grace older than the due time by the store, lets a run start.'
-  it(`ahead-clock-forward, ${FORWARD.moments} moments, ${JSON.stringify(FORWARD.faults)}`, { todo }, async (test) => {
+  it(`ahead-clock-forward, ${FORWARD.moments} moments, ${JSON.stringify(FORWARD.faults)}`, async (test) => {
     const found = await explore(aheadModel('ahead-clock-forward', FORWARD))
     tell(test, found)
     assert.equal(found.violation, null, found.violation?.trace.join('\n'))

@@ -26,7 +26,7 @@ export const AHEAD_SLIPS: readonly AheadSlip[] = [
   },
   {
     name: "a run starts without a look at the store's clock",
-    ...{ model: 'ahead-crash', size: { moments: 1, faults: {} }, breaks: 'A1', moves: 4 },
+    ...{ model: 'ahead-crash', size: { moments: 1, faults: {} }, breaks: 'A1', moves: 5 },
     broken: { startsByTheClock: false },
   },
   {

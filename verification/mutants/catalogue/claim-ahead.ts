@@ -162,4 +162,55 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
       names: ['an instance that stops hands back at once what it has not started'],
     },
   },
+  {
+    name: 'ahead-delivered-counts-as-ahead',
+    rule: 'P6, lean rule 15',
+    breaks: 'A fire that was delivered before its due time and has started is taken for one that was claimed ahead.',
+    edits: [edit('policy/plan/start.ts', 'Math.max(fire.plannedAt, fire.dueAt)', 'fire.plannedAt')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/claimed-ahead.test.ts',
+      names: ['a fire that was delivered before its due time has started when its instance dies'],
+    },
+  },
+  {
+    name: 'ahead-replaced-by-an-older-fire',
+    rule: 'P7',
+    breaks: 'Schedules that replace are claimed ahead.',
+    edits: [edit('policy/plan/plain-fire.ts', "if (overlap?.kind === 'replace') return null", '')],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['a trigger right before the due time does not replace the scheduled fire'],
+    },
+  },
+  {
+    name: 'stop-cuts-the-grace-of-a-peer',
+    rule: 'ruling 15',
+    breaks: 'An instance that stops declares a peer dead that could still renew.',
+    edits: [edit('engine/fleet/recover-peers.ts', '    if (core.stopped.aborted) return\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['a peer that stops while it waits for a renewal declares no instance dead'],
+    },
+  },
+  {
+    name: 'lost-put-back-is-a-rival',
+    rule: 'lean rule 26',
+    breaks: 'A store that lost a put-back keeps the run that followed from being restored.',
+    edits: [edit('policy/end/restore.ts', ' && !isUnstarted(draft, known, run)', '')],
+    caughtBy: { judge: 'tests', file: TESTS, names: ['a store that loses a put-back learns of the run that followed'] },
+  },
+  {
+    name: 'ahead-looks-again-and-again',
+    rule: 'cost',
+    breaks: 'Looks repeat while what they find can not be claimed ahead.',
+    edits: [edit('engine/claim/looks.ts', '      if (counts.found === 0) return laterMs\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['looks at schedules that can not be claimed ahead wait for their due time'],
+    },
+  },
 ]

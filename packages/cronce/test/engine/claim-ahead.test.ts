@@ -310,3 +310,68 @@ test('a store that is slower than the grace still starts the runs that were clai
   assert.equal(startsOf(fleet).length, 1)
   fleet.end()
 })
+
+test('looks at schedules that can not be claimed ahead wait for their due time', async () => {
+  const looksWith = async (claimAhead: number): Promise<number> => {
+    const fleet = await createFleet({ probes: true })
+    const only = await fleet.add(bill({ guarantee: 'at-most-once' }), { claimAhead, concurrency: 10 })
+    const options = { job: 'bill', cron: '*/10 * * * *', guarantee: 'at-most-once' } as const
+    for (let index = 0; index < 12; index++) await fleet.operator.schedules.put(`s${index}`, options)
+    await fleet.advance(9 * MINUTE)
+    const before = only.link.calls.get('due')!
+    await fleet.advance(2 * MINUTE)
+    assert.equal(startsOf(fleet).length, 13)
+    fleet.end()
+    return only.link.calls.get('due')! - before
+  }
+  assert.ok((await looksWith(400)) <= (await looksWith(0)) + 1)
+})
+
+test('a trigger right before the due time does not replace the scheduled fire', async () => {
+  const fleet = await fleetBetween(bill({ overlap: 'replace' }))
+  await fleet.operator.schedules.trigger('bill')
+  await fleet.advance('10s')
+  const fire = await fleet.operator.fires.get({ schedule: 'bill', dueAt: DUE })
+  assert.equal(fire.state, 'succeeded')
+  fleet.end()
+})
+
+test('a store that loses a put-back learns of the run that followed', async () => {
+  const latency = () => ({ requestMs: 2, answerMs: 2 })
+  const fleet = await createFleet({ probes: true, losesWrites: true, latency })
+  await fleet.addMany(2, (app, { clock }) => app.job('bill', '*/10 * * * *', () => clock.sleep(8_000)))
+  await fleet.advance(BETWEEN_MS)
+  const holder = await holderOf(fleet)
+  const goBack = fleet.keep()
+  void holder.app.stop()
+  await fleet.advance('1500ms')
+  goBack()
+  await fleet.advance('1m')
+  assert.deepEqual(
+    startsOf(fleet).map(({ member, how }) => [member === holder, how]),
+    [[false, 'returned']],
+  )
+  const runs = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
+  assert.deepEqual(
+    runs.map(({ reason }) => reason),
+    ['completed'],
+  )
+  fleet.end()
+})
+
+test('a peer that stops while it waits for a renewal declares no instance dead', async () => {
+  const fleet = await createFleet({ probes: true })
+  await fleet.addMany(2, bill())
+  await fleet.advance('1m')
+  const [lost, peer] = fleet.members
+  lost!.isSessionLost = true
+  lost!.link.deaf = true
+  // The peer has found it gone, and waits for the grace.
+  const before = peer!.link.calls.get('listInstances') ?? 0
+  while ((peer!.link.calls.get('listInstances') ?? 0) === before) await fleet.advance(10)
+  const stopped = peer!.app.stop()
+  await fleet.advance('1s')
+  await fleet.world.until(stopped)
+  assert.deepEqual(fleet.events('instance.died'), [])
+  fleet.end()
+})

@@ -94,7 +94,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
   }
   return {
     renewed(sent, leaseMs, storeNow) {
-      renewal = { at: Math.max(renewal.at, sent.at), storeNow }
+      if (sent.at >= renewal.at) renewal = { at: sent.at, storeNow }
       // Counted from before the request left, not from when the answer came. The store started its own clock somewhere
       // inside that round trip, so this deadline can only be early.
       const trustMs = leaseMs * (1 - MARGIN)
@@ -104,7 +104,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
       jumpMs = leaseMs * JUMP
       changed()
     },
-    holdsUntil: (startAt) => now() - renewal.at < FRESH_MS || renewal.storeNow >= startAt,
+    holdsUntil: (startAt) => isProof(renewal.storeNow, now() - renewal.at, startAt),
     trusted: () => now() < Math.min(until, graceUntil),
     left() {
       const own = until - now()
@@ -143,4 +143,10 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
       renewal = NO_RENEWAL
     },
   }
+}
+
+function isProof(storeNow: Instant, ageMs: number, startAt: Instant): boolean {
+  // Recovery goes by the store's clock alone, which may have been set forward since.
+  const isFresh = ageMs < FRESH_MS && storeNow + GRACE_MS >= startAt
+  return isFresh || storeNow >= startAt
 }
