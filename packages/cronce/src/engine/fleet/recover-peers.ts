@@ -209,6 +209,8 @@ export class PeerWatch {
     if (gone.length === 0) return
     const { instances } = await callStore(core, 'watch', () => store.listInstances({ ids: gone }))
     await clock.sleep(GRACE_MS, core.stopped)
+    // A stop cuts the grace short.
+    if (core.stopped.aborted) return
     const stillGone = new Set(await callStore(core, 'probe', () => store.probe(gone)))
     for (const peer of instances) {
       if (stillGone.has(peer.id) && !isOver(peer)) await this.#declareDead(peer, 'probe')
