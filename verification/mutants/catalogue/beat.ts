@@ -80,6 +80,23 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['S1', 'C2'] },
   },
   {
+    name: 'grace-cut-short-by-a-stop',
+    rule: 'rule 15',
+    breaks: 'An instance that stops declares a peer dead that has renewed within the grace.',
+    edits: [
+      edit(
+        'engine/fleet/recover-peers.ts',
+        '    if (core.stopped.aborted) return\n    const stillGone',
+        '    const stillGone',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/claim-ahead.test.ts',
+      names: ['an instance that stops within the grace of a peer that seems to be gone does not declare it dead'],
+    },
+  },
+  {
     name: 'outage-blamed-on-others',
     rule: 'rule 14',
     breaks: 'Whoever could not look takes that for having seen nobody renew.',

@@ -10,6 +10,23 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9', 'C10'] },
   },
   {
+    name: 'stamped-by-an-answer-from-before-a-sleep',
+    rule: 'rule 44',
+    breaks: 'The end of a run is recorded too early after the machine was asleep while an answer was under way.',
+    edits: [
+      edit(
+        'engine/fleet/store-time.ts',
+        'if (Number.isFinite(last.mono) && wasAsleep(receivedAt)) {',
+        'if (now < 0) {',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/store-time.test.ts',
+      names: ['an answer that was under way while the machine was asleep confirms nothing'],
+    },
+  },
+  {
     name: 'token-compared-the-wrong-way',
     rule: 'rule 10',
     breaks: 'A run with an older token than the current one may settle.',

@@ -16,7 +16,7 @@ export const judgeWhen: Judge = (judged, report) => {
     for (const story of subject.stories.values()) {
       const isKnown = story.nonce !== '' || isOnSchedule(judged, subject, story)
       if (!isKnown) reportPhantom(story, 'is not an instant of the schedule', report)
-      judgeForbidden(subject, story, report)
+      judgeForbidden(judged, subject, story, report)
       judgeEarly(judged, story, report)
       judgeStopping(judged, story, report)
     }
@@ -76,7 +76,7 @@ function judgeByHand({ clock, final }: Case, { id, operations, stories, prunedTo
 }
 
 /** It was skipped, by an operator or by a pause, and nobody asked for it again. */
-function judgeForbidden(subject: Subject, story: Story, report: Report): void {
+function judgeForbidden(judged: Case, subject: Subject, story: Story, report: Report): void {
   const [start] = story.starts
   if (start === undefined || story.nonce !== '') return
   if (subject.expected.get(story.dueAt)?.duty !== 'forbidden') return
@@ -84,9 +84,19 @@ function judgeForbidden(subject: Subject, story: Story, report: Report): void {
     if (operation.verb === 'backfill') return operation.from <= story.dueAt && story.dueAt <= operation.to
     return isRetryOf(operation, story)
   })
-  if (isAskedFor) return
+  if (isAskedFor || isClaimedBeforePause(judged, subject, story)) return
   const message = `${fireText(story)} was run on ${start.node}, although it was to be skipped.`
   report('C4', story, message, [start])
+}
+
+/** A pause counts for the fires after the one that is claimed ahead. */
+function isClaimedBeforePause({ clock }: Case, { definitions, operations }: Subject, { dueAt, runs }: Story): boolean {
+  const claimedAt = runs[0]?.claimedAt
+  if (claimedAt === undefined) return false
+  const isSkipped = operations.some(
+    (operation) => operation.verb === 'skip-next' && operation.dueAt === dueAt && operation.result === 'ok',
+  )
+  return !isSkipped && definitions.during(clock.timesOf(claimedAt)).paused !== 'yes'
 }
 
 /** Who was asked to stop takes nothing more; unless it was kept from hearing that. */

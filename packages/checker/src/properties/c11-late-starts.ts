@@ -93,7 +93,7 @@ function judgeKept(judged: Case, subject: Subject, story: Story, run: ToldRun, r
   const { specs, paused } = standingOf(judged, subject, story.dueAt, run.startedAt)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || paused !== 'no' || spec.overlap.kind === 'queue-all') return
-  const turnEnd = isPromisedTurn(spec, subject) ? lastTurnEnd(subject, story, run.startedAt) : run.readyAt
+  const turnEnd = isPromisedTurn(spec, subject) ? turnEndOf(subject, story, run) : run.readyAt
   const lateMs = run.startedAt - Math.max(run.readyAt, turnEnd)
   if (lateMs <= spec.misfire.graceMs) return
   const late = `${fireText(story)} was ${claimText(run)}, ${lateMs} ms late`
@@ -101,6 +101,12 @@ function judgeKept(judged: Case, subject: Subject, story: Story, run: ToldRun, r
   const newer = spec.misfire.late === 'latest' ? findNewerWaiting(subject, story, run) : undefined
   if (newer === undefined) return
   report('C11', story, `${late}, while ${fireText(newer)} waited; the misfire policy is latest.`, [run, newer.record!])
+}
+
+/** When the last turn before the run ended. The fire that had it may have ended first, and have been pruned. */
+function turnEndOf(subject: Subject, story: Story, { startedAt, cause }: ToldRun): number {
+  const known = lastTurnEnd(subject, story, startedAt)
+  return cause === 'turn' ? Math.max(known, subject.prunedTo) : known
 }
 
 /** Whether the run is the first of a fire that its schedule planned. */

@@ -1,9 +1,10 @@
 import { type Case, compareClaims, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import type { Instant, LedgerFire, LedgerRun, Spec } from '../history.ts'
+import { claimOf, type Instant, type LedgerFire, type LedgerRun, type Spec } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { judgeLateStarts } from './c11-late-starts.ts'
 import { longestRunMs } from './let-go.ts'
+import { mayBePutBack } from './reasons.ts'
 import { isRetryOf } from './rounds-apart.ts'
 
 export const judgePolicy: Judge = (judged, report) => {
@@ -169,7 +170,8 @@ function notNamed(
 }
 
 /** Where one fire at a time is active, those that wait get their turn in the order of their instants. */
-function judgeOrder({ clock }: Case, { stories, definitions }: Subject, report: Report): void {
+function judgeOrder(judged: Case, { stories, definitions }: Subject, report: Report): void {
+  const { clock } = judged
   const isSimple = definitions.specs.length === 1 && definitions.specs[0]!.jitterMs === 0 && !clock.wasSetBack
   if (!isSimple) return
   const fires = [...stories.values()]
@@ -181,7 +183,8 @@ function judgeOrder({ clock }: Case, { stories, definitions }: Subject, report: 
     .sort((a, b) => a.dueAt - b.dueAt)
   let newest: Story | null = null
   for (const story of fires) {
-    if (newest !== null && isOvertaken(clock, newest, story)) {
+    const claimedAt = claimOf(story.runs[0]!)
+    if (newest !== null && isOvertaken(clock, newest, story) && !mayBePutBack(judged, newest, claimedAt)) {
       const waiting = `${fireText(newest)}, which waited since ${iso(newest.record!.plannedAt)}`
       const message = `${fireText(story)} was claimed before ${waiting}.`
       report('C11', story, message, [newest.runs[0]!, story.runs[0]!])

@@ -145,7 +145,7 @@ function isOverlapped({ judged, subject, record, story, ended, specs }: Question
  * A run of it may have been claimed ahead and held it until then: one that never started leaves no trace but the due time of its fire
  * as the time of planning. Something was done to its node.
  */
-function mayBePutBack({ clock, fleet, bounds: { claimAheadMs = 0 } }: Case, story: Story, at: Instant): boolean {
+export function mayBePutBack({ clock, fleet, bounds: { claimAheadMs = 0 } }: Case, story: Story, at: Instant): boolean {
   const { record, dueAt } = story
   if (claimAheadMs === 0 || record?.round !== 1 || record.plannedAt !== dueAt || isClaimedBefore(story, at))
     return false

@@ -109,6 +109,13 @@ test('C11: a fire that waited for its turn is not late for that, where the polic
   wrong(['C7', 'C11'], behind(SKIP))
 })
 
+test('C11: a fire that waited for its turn may have waited for a fire that was pruned since', () => {
+  const kept = (keepMs: number, cause: string) => late(20_000, cause, { ...SKIP, ...QUEUE, keepMs }).read(END)
+  clean(kept(END - T - 15_000, 'turn'))
+  wrong(['C10', 'C11'], kept(END - T + 5_000, 'turn'))
+  wrong('C11', kept(END - T - 15_000, 'room'))
+})
+
 test('C7: a fire that waits and is on time counts for overlap, a late one does not', () => {
   const waiting = (graceMs: number, overlap: Spec['overlap'] = { kind: 'skip', limit: 1 }) => {
     const misfire = { ...SPEC.misfire, graceMs }

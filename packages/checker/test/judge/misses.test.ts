@@ -125,6 +125,23 @@ test('C4: what was skipped, by an operator or in a pause, does not run', () => {
   wrong('C4', late.read(END))
 })
 
+test('C4: what was claimed ahead of a pause that skips runs, and what was claimed in it does not', () => {
+  const claimed = (plannedAt: number) => {
+    const history = minutes(without(4)).ask(4 * MINUTE - 100, { verb: 'pause', until: null, missed: 'skip' })
+    history.ask(4.5 * MINUTE, { verb: 'resume', missed: 'skip' })
+    history.record(4 * MINUTE, { plannedAt: EPOCH + plannedAt })
+    history.run(4 * MINUTE, [4 * MINUTE, 4 * MINUTE + 20])
+    return history.read(END)
+  }
+  clean(claimed(4 * MINUTE - 150))
+  wrong(['C4', 'C13'], claimed(4 * MINUTE - 50))
+  wrong(['C4', 'C13'], claimed(4 * MINUTE))
+  const skipped = minutes(without(4)).ask(4 * MINUTE - 100, { verb: 'skip-next', dueAt: EPOCH + 4 * MINUTE })
+  skipped.record(4 * MINUTE, { plannedAt: EPOCH + 4 * MINUTE - 150 })
+  skipped.run(4 * MINUTE, [4 * MINUTE, 4 * MINUTE + 20])
+  wrong('C4', skipped.read(END))
+})
+
 test('C4: a fire by hand needs somebody who asked for it', () => {
   const byHand = (nonce: string, asked: string | null, at: number) => {
     const history = minutes(TEN).ask(90_000, { verb: 'trigger', nonce: asked }, { endedAt: 90_020 })

@@ -43,6 +43,22 @@ test('C11: of what is late, skip runs none', () => {
   wrong('C11', outage('skip', [7], {}, 'late'))
 })
 
+test('C11: a fire that was claimed ahead and put back may be overtaken, if something was done to its node', () => {
+  const overtaken = (claimAheadMs: number, faultAt: number) => {
+    const options = { overlap: { kind: 'allow', limit: 5 }, misfire: { ...SPEC.misfire, graceMs: 3 * MINUTE } } as const
+    const made = new Builder()
+      .node('n1', 0)
+      .define(10, options)
+      .fault('crash', faultAt, faultAt + 1_000, 'n1')
+    made.bounds = { ...made.bounds, claimAheadMs }
+    const history = minutes(without(4), made)
+    history.run(4 * MINUTE, [5 * MINUTE + 5_000, 5 * MINUTE + 5_500])
+    return history.read(END)
+  }
+  clean(overtaken(400, 4 * MINUTE - 200))
+  wrong('C11', overtaken(0, 4 * MINUTE - 200))
+})
+
 test('C11: of what is late, all runs the latest ones up to a limit, in order', () => {
   clean(outage('all', [6, 7], {}, 'too-late'))
   wrong('C10', outage('all', [7], {}, 'too-late'))

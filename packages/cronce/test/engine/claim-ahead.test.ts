@@ -189,6 +189,30 @@ test('an instance that peers declare dead before the start, although it lives, s
   }
 })
 
+test('an instance that stops within the grace of a peer that seems to be gone does not declare it dead', async () => {
+  const fleet = await createFleet({ probes: true })
+  const [peer, observer] = (await fleet.addMany(2, bill())) as [Member, Member]
+  await fleet.advance('5s')
+  let hasLooked = false
+  observer.link.disturb(({ name }) => {
+    hasLooked ||= name === 'listInstances' && peer.isSessionLost
+    return null
+  })
+  peer.isSessionLost = true
+  // The stop does not make it renew.
+  peer.link.deaf = true
+  while (!hasLooked) await fleet.advance(10)
+  await fleet.advance(100)
+  // Until its farewell is answered, the store takes calls from it.
+  observer.link.fail('beat', { kind: 'slow', answerMs: 50 }, 10)
+  await fleet.world.until(observer.app.stop())
+  peer.isSessionLost = false
+  await fleet.advance('30s')
+  assert.deepEqual(fleet.events('instance.died'), [])
+  assert.deepEqual(fleet.events('instance.fenced'), [])
+  fleet.end()
+})
+
 test('a process that is paused between claim and start starts nothing that a peer has run', async () => {
   for (const pausedMs of [50, 150, 300, 500, 1_000, 5_000, 20_000, 60_000]) {
     const fleet = await fleetBetween(bill())

@@ -6,16 +6,16 @@ const BEGIN = Date.UTC(2027, 0, 1)
 
 /** A clock that is set by hand, and answers of a store whose clock may be set, too. */
 function bench() {
-  const state = { mono: 0, stepped: 0 }
+  const state = { mono: 0, stepped: 0, asleepMs: 0 }
   const clock = {
     mono: () => state.mono,
     boot: () => state.mono,
-    wall: () => BEGIN + state.mono,
+    wall: () => BEGIN + state.mono + state.asleepMs,
     sleep: async () => {},
     pause: async () => {},
   }
   const time = storeTime(clock)
-  const shown = (at: number): number => Math.floor(BEGIN + at + state.stepped)
+  const shown = (at: number): number => Math.floor(BEGIN + at + state.stepped + state.asleepMs)
   /** Sent and answered at these times; the store looked at its clock when it was sent. */
   const answer = (sentAt: number, receivedAt: number): void => {
     const now = shown(sentAt)
@@ -42,6 +42,22 @@ test('an answer that was long under way does not confirm a clock that may have b
   state.stepped = 1_000
   answer(13_000, 25_000)
   assert.equal(time.stamp(), null)
+})
+
+test('an answer that was under way while the machine was asleep confirms nothing', () => {
+  const { state, time, shown } = bench()
+  const answer = (sentAt: number, asleepMs = 0): void => {
+    const now = shown(sentAt)
+    state.mono = sentAt + 2
+    state.asleepMs += asleepMs
+    time.observe(now, sentAt)
+  }
+  for (let at = 0; at <= 12_000; at += 1_000) answer(at)
+  answer(13_000, 7_000)
+  assert.equal(time.stamp(), null)
+  for (let at = 14_000; at <= 26_000; at += 1_000) answer(at)
+  const stamp = time.stamp()
+  assert.ok(stamp !== null && Math.abs(stamp.at - shown(state.mono)) <= 10, JSON.stringify(stamp))
 })
 
 test('a slow answer is no proof that a clock is wrong: only the offset that is certain counts', () => {

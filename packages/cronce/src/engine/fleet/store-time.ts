@@ -120,8 +120,15 @@ function offsetBounds(clock: Clock) {
   let last = { mono: Number.NEGATIVE_INFINITY, wall: 0 }
   let steadySince = Number.POSITIVE_INFINITY
   let confirmedAt = Number.NEGATIVE_INFINITY
+  const wasAsleep = (mono: number): boolean => Math.abs(clock.wall() - last.wall - (mono - last.mono)) > ASLEEP_MS
   return {
     observe(now: Instant, sentAt: number, receivedAt: number): void {
+      // It may have been asked for before that: then the monotonic clock does not tell how long it was under way.
+      if (Number.isFinite(last.mono) && wasAsleep(receivedAt)) {
+        steadySince = Number.POSITIVE_INFINITY
+        last = { mono: receivedAt, wall: clock.wall() }
+        return
+      }
       const slack = Math.max(0, receivedAt - last.mono) * DRIFT
       low = Math.max(low - slack, now - receivedAt)
       high = Math.min(high + slack, now - sentAt)
@@ -140,7 +147,7 @@ function offsetBounds(clock: Clock) {
       const mono = clock.mono()
       const passed = mono - last.mono
       if (mono - confirmedAt > FRESH_MS || mono - steadySince < STEADY_MS || high - low > WIDEST_MS) return null
-      if (Math.abs(clock.wall() - last.wall - passed) > ASLEEP_MS) return null
+      if (wasAsleep(mono)) return null
       const slack = passed * DRIFT
       // Less than that takes the way there.
       return { at: Math.floor(mono + high + slack), waitMs: slack < 0.1 ? 0 : 2 * slack }
