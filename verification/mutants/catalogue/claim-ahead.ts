@@ -185,17 +185,6 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'stop-cuts-the-grace-of-a-peer',
-    rule: 'ruling 15',
-    breaks: 'An instance that stops declares a peer dead that could still renew.',
-    edits: [edit('engine/fleet/recover-peers.ts', '    if (core.stopped.aborted) return\n', '')],
-    caughtBy: {
-      judge: 'tests',
-      file: TESTS,
-      names: ['a peer that stops while it waits for a renewal declares no instance dead'],
-    },
-  },
-  {
     name: 'lost-put-back-is-a-rival',
     rule: 'lean rule 26',
     breaks: 'A store that lost a put-back keeps the run that followed from being restored.',

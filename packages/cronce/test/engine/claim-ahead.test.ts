@@ -382,20 +382,3 @@ test('a store that loses a put-back learns of the run that followed', async () =
   )
   fleet.end()
 })
-
-test('a peer that stops while it waits for a renewal declares no instance dead', async () => {
-  const fleet = await createFleet({ probes: true })
-  await fleet.addMany(2, bill())
-  await fleet.advance('1m')
-  const [lost, peer] = fleet.members
-  lost!.isSessionLost = true
-  lost!.link.deaf = true
-  // The peer has found it gone, and waits for the grace.
-  const before = peer!.link.calls.get('listInstances') ?? 0
-  while ((peer!.link.calls.get('listInstances') ?? 0) === before) await fleet.advance(10)
-  const stopped = peer!.app.stop()
-  await fleet.advance('1s')
-  await fleet.world.until(stopped)
-  assert.deepEqual(fleet.events('instance.died'), [])
-  fleet.end()
-})
