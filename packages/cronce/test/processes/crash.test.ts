@@ -99,6 +99,9 @@ test('a process that was paused beyond its lease finds its settlement refused, a
   assert.equal(instances.find(({ id }) => id === fenced.successor)!.state, 'live')
 })
 
+/** How long before its due time a fire may be claimed. */
+const CLAIM_AHEAD_MS = 400
+
 test('when all processes were killed, those that come next catch up as the policies say', async (context) => {
   const fleet = await startFleet(context)
   const graceMs = 500
@@ -118,7 +121,7 @@ test('when all processes were killed, those that come next catch up as the polic
   })
   await Promise.all(before.map((member) => member.kill()))
   const killedAt = Date.now()
-  await until('they have missed a few', () => Date.now() > killedAt + 2_000)
+  await until('they have missed a few', () => Date.now() > killedAt + 3_000)
   const restartedAt = Date.now()
   const after = ['c', 'd'].map((name) => fleet.start({ name, jobs }))
   await Promise.all(after.map(({ started }) => started))
@@ -140,7 +143,9 @@ test('when all processes were killed, those that come next catch up as the polic
     const due = Array.from({ length: instants.length }, (_, index) => instants[0]! + index * 250)
     assert.deepEqual(instants, due, `every instant of ${schedule} is on record once`)
     // Those that nobody can have seen in time; but the last of them may be the latest, which stands in for the others.
-    const gap = instants.filter((dueAt) => dueAt > killedAt && dueAt < restartedAt - graceMs).slice(0, -1)
+    // What the killed ones had claimed ahead is run again.
+    const claimedTo = killedAt + CLAIM_AHEAD_MS
+    const gap = instants.filter((dueAt) => dueAt > claimedTo && dueAt < restartedAt - graceMs).slice(0, -1)
     assert.ok(gap.length > 3)
     assert.deepEqual(new Set(gap.map((dueAt) => ends.get(dueAt))), new Set([reason]))
   }

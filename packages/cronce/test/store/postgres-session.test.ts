@@ -199,9 +199,30 @@ describe('behind PgBouncer', () => {
 })
 
 describe('liveness', () => {
-  test('asks nothing while nobody is busy', async () => {
-    const session = (): never => assert.fail('it asked')
-    assert.deepEqual(await new Liveness({ session }, 'cronce', 'n').probe(['a', 'b'], () => false), [])
+  test('looks at new instances a few times, and then asks nothing while none is busy', async (context) => {
+    const [first, second] = [openFor(context, server.url), openFor(context, server.url)]
+    let asked = 0
+    const session = (): ReturnType<typeof first.session> => {
+      asked++
+      return first.session()
+    }
+    const own = new Liveness({ session }, 'cronce', 'idle')
+    await own.hold('own')
+    await new Liveness(second, 'cronce', 'idle').hold('other')
+    for (let looks = 0; looks < 3; looks++) assert.deepEqual(await own.probe(['other'], () => false), [])
+    const before = asked
+    for (let looks = 0; looks < 5; looks++) assert.deepEqual(await own.probe(['other'], () => false), [])
+    assert.equal(asked, before)
+  })
+
+  test('notices the death of an instance that it saw only before that held runs', async (context) => {
+    const [first, second] = [openFor(context, server.url), openFor(context, server.url)]
+    const own = new Liveness(first, 'cronce', 'young')
+    await own.hold('own')
+    await new Liveness(second, 'cronce', 'young').hold('other')
+    assert.deepEqual(await own.probe(['other'], () => false), [])
+    await second.close()
+    assert.deepEqual(await own.probe(['other'], () => true), ['other'])
   })
 
   test('tells whose session has ended, and who has another namespace', async (context) => {
