@@ -112,7 +112,8 @@ test('a promoted standby that lacks acknowledged commits: told, fires of the gap
   const fires = await collect(one.fires.all({ schedule: 'pay' }))
   const firesAt = fires.filter(({ state }) => state === 'succeeded').map(({ dueAt }) => dueAt)
   for (const dueAt of paid) assert.ok(firesAt.includes(dueAt), 'the record says what the table says')
-  const later = calls.filter(({ dueAt }) => dueAt > killedAt)
+  // What was claimed ahead on the lost server may have started before the loss was noticed.
+  const later = calls.filter(({ dueAt }) => dueAt > killedAt + 400)
   for (const { token } of later) assert.ok(token > highest, 'tokens go on above all that were ever given out')
   assert.deepEqual(new Set(later.map(({ token }) => token >> 44n)), new Set([2n]), 'in the next epoch')
 
