@@ -34,7 +34,7 @@ export class ProcessRegistrar {
     const core = this.#core
     const { app } = core.settings
     const { now, app: known } = await callStore(core, 'deploy (read)', () => core.parts.store.loadApp(app))
-    const live = await this.#liveIds(known)
+    const live = new Set(this.#watch.liveIds())
     let next = registerProcess(known, app, this.#describe(), { now, live }) ?? known!
     if (next.deployments.some(({ id, goneAt }) => goneAt === null && !live.has(id))) next = await this.#withGone(next)
     next = markLost(next, new Set([...this.#watch.lostIds(next), ...longGone(next, now)])) ?? next
@@ -76,34 +76,18 @@ export class ProcessRegistrar {
     )
   }
 
-  /**
-   * Deployments with a live instance. If the record does not say that this one has any, this process has just joined, or it was declared
-   * dead and does not know yet: its last heartbeat may be from before a newer release.
-   */
-  async #liveIds(known: AppRecord | null): Promise<ReadonlySet<string>> {
-    const isKnownLive = findDeployment(known, this.#core.settings.deployment)?.goneAt === null
-    if (known === null || isKnownLive) return new Set(this.#watch.liveIds())
-    this.#watch.restart()
-    return (await this.#look()).live
-  }
-
   /** Judged by a new list of instances: the last heartbeat may be older than the record. */
   async #withGone(record: AppRecord): Promise<AppRecord> {
-    const { now, own, live } = await this.#look()
-    const diedEarly = new Set(
-      record.deployments.filter(({ id, readyAt }) => this.#hasDiedEarly(own, id, readyAt)).map(({ id }) => id),
-    )
-    return markGone(record, { now, live, diedEarly }) ?? record
-  }
-
-  /** The instances of the app that declare something, and the deployments of those that are live. */
-  async #look() {
     const core = this.#core
     const { app, deployment } = core.settings
     const { now, instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances({ app }))
     const own = instances.filter((peer) => peer.app === app && peer.jobs.length > 0)
     const present = own.filter((peer) => ofApp(peer, app) && !hasVanished(core, peer, now))
-    return { now, own, live: new Set([deployment, ...present.map((peer) => peer.deployment)]) }
+    const live = new Set([deployment, ...present.map((peer) => peer.deployment)])
+    const diedEarly = new Set(
+      record.deployments.filter(({ id, readyAt }) => this.#hasDiedEarly(own, id, readyAt)).map(({ id }) => id),
+    )
+    return markGone(record, { now, live, diedEarly }) ?? record
   }
 
   #hasDiedEarly(instances: readonly InstanceRecord[], id: string, readyAt: number): boolean {
