@@ -24,6 +24,11 @@ export function ownershipMsOf(scenario: Scenario): number {
   return recoveryMs + 3 * scenario.holdDownMs + 5 * scenario.leaseMs + RETRY_REFUSED_MS + lateMs
 }
 
+/** After a schedule was retired, until another app that declares its name has it. A handler that blocks its process retires one even in the calm. */
+export function takeOverMsOf(scenario: Scenario): number {
+  return RETRY_REFUSED_MS + boundsOf(scenario).lateMs
+}
+
 /** Back-off after failures of the store (5 s), a fire that crashed twice and waits for an idle instance (10 s), and a margin. */
 const WAITING_MS = 20_000
 

@@ -10,6 +10,11 @@ const rules = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/engine/deploy-rules.test.ts',
   names,
 })
+const declaredDead = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-declared-dead.test.ts',
+  names,
+})
 const renames = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/engine/deploy-rename.test.ts',
@@ -416,6 +421,35 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     ],
     caughtBy: rules(
       'an observer that was paused or has just started retires nothing before it has looked for the hold-down',
+    ),
+  },
+  {
+    name: 'returns-by-an-old-list',
+    rule: 'rule 42',
+    breaks:
+      'A process that was declared dead, and goes on before its heartbeat, replaces a release that is newer than its list.',
+    edits: [edit('engine/deploy/register-process.ts', 'if (known === null || isRecordedLive)', 'if (true)')],
+    caughtBy: declaredDead(
+      'a process that was silent for a lease finds a newer release when it goes on, and does not replace it',
+      'a process whose death was noticed at once finds a newer release when it goes on, and does not replace it',
+    ),
+  },
+  {
+    name: 'registers-though-declared-dead',
+    rule: 'rule 42',
+    breaks: 'A process that was declared dead, and goes on before its heartbeat, registers before it has joined again.',
+    edits: [edit('engine/deploy/register-process.ts', "return 'not-live'", 'void 0')],
+    caughtBy: declaredDead(
+      'a process that was declared dead and reads the record before it joins again has not been live for the hold-down',
+    ),
+  },
+  {
+    name: 'steady-though-declared-dead',
+    rule: 'rule 42',
+    breaks: 'A release on probation counts again, though its process was declared dead within the hold-down.',
+    edits: [edit('engine/deploy/watch-deployments.ts', ' || isNewInstance || ', ' || ')],
+    caughtBy: declaredDead(
+      'a release that died early counts after a whole hold-down in which its process was not declared dead',
     ),
   },
   {

@@ -1,7 +1,7 @@
 import type { RunOfFire } from '../../../packages/checker/src/history.ts'
 import type { ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
-import { boundsOf, ownershipMsOf } from '../bounds.ts'
+import { boundsOf, ownershipMsOf, takeOverMsOf } from '../bounds.ts'
 import type { Node } from '../node.ts'
 import { DEFAULT_APP, type Release, type Scenario } from '../scenario.ts'
 import type { Step } from './mirror.ts'
@@ -253,7 +253,7 @@ function whyStopped(
   if (entitled.length === 0) return null
   const names = entitled.map(({ app }) => app).join(' and ')
   if (state === undefined) return `is declared by ${names}, and there is no such schedule`
-  if (state.retiredAt !== null) return `is declared by ${names}, and is retired`
+  if (state.retiredAt !== null) return isFree(parts, state) ? `is declared by ${names}, and is retired` : null
   const owner = ownerOf(state.source)
   const owning = apps.find(({ app }) => app === owner)
   if (owning === undefined) {
@@ -263,6 +263,11 @@ function whyStopped(
   if (mustRetire(parts.scenario, owning, name))
     return `is declared by ${names}, and is that of ${owner}, which has dropped it`
   return null
+}
+
+/** Retired long enough for every app that declares the name to have tried to take it. */
+function isFree({ scenario, storeNow }: AppsJudgeParts, { retiredAt }: ScheduleState): boolean {
+  return retiredAt !== null && storeNow() - retiredAt >= takeOverMsOf(scenario)
 }
 
 /** A job that its app has under two names, or is about to rename, goes on under one of them. */

@@ -88,7 +88,8 @@ class AppDeployer implements Deployer {
       // Before the first answer of the store: a wait that ends after this needs another `keep`.
       this.#watch.act()
       const record = await this.#registrar.register()
-      if (record === null) continue
+      if (record === 'not-live') return
+      if (record === 'outdated') continue
       const declaring = await this.#declarer.declare(record)
       if (declaring === 'outdated') continue
       const reported = await this.#refusals.report(record)

@@ -27,14 +27,15 @@ export class ProcessRegistrar {
   }
 
   /**
-   * Writes this process, and what it sees of its peers, into the app's record. `null`: another process was faster. Throws when the store
-   * does.
+   * Writes this process, and what it sees of its peers, into the app's record. `outdated`: another process was faster. `not-live`: this
+   * instance was declared dead and joins again first. Throws when the store does.
    */
-  async register(): Promise<AppRecord | null> {
+  async register(): Promise<AppRecord | 'outdated' | 'not-live'> {
     const core = this.#core
     const { app } = core.settings
     const { now, app: known } = await callStore(core, 'deploy (read)', () => core.parts.store.loadApp(app))
-    const live = new Set(this.#watch.liveIds())
+    const live = await this.#liveIds(known)
+    if (!live.has(core.settings.deployment)) return 'not-live'
     let next = registerProcess(known, app, this.#describe(), { now, live }) ?? known!
     if (next.deployments.some(({ id, goneAt }) => goneAt === null && !live.has(id))) next = await this.#withGone(next)
     next = markLost(next, new Set([...this.#watch.lostIds(next), ...longGone(next, now)])) ?? next
@@ -45,7 +46,7 @@ export class ProcessRegistrar {
     }
     const refused = next.refused.filter((one) => isOfLiveInstance(core, one))
     const wanted = { ...next, version: (known?.version ?? 0) + 1, refused }
-    if (!(await this.#writes.save(wanted))) return null
+    if (!(await this.#writes.save(wanted))) return 'outdated'
     this.#registeredAs = core.fleet.instance
     if (wanted.active !== known?.active) this.#reportActivated(wanted)
     return wanted
@@ -76,18 +77,35 @@ export class ProcessRegistrar {
     )
   }
 
+  /**
+   * Deployments with a live instance. If the record does not say that this one has any, this process has just joined, or it was declared
+   * dead and does not know yet: then its last heartbeat may be older than a newer release, so a new list decides.
+   */
+  async #liveIds(known: AppRecord | null): Promise<ReadonlySet<string>> {
+    const isRecordedLive = findDeployment(known, this.#core.settings.deployment)?.goneAt === null
+    if (known === null || isRecordedLive) return new Set(this.#watch.liveIds())
+    const { present } = await this.#listInstances()
+    const isLive = present.some(({ id }) => id === this.#core.fleet.instance)
+    return new Set(isLive ? present.map((peer) => peer.deployment) : [])
+  }
+
   /** Judged by a new list of instances: the last heartbeat may be older than the record. */
   async #withGone(record: AppRecord): Promise<AppRecord> {
-    const core = this.#core
-    const { app, deployment } = core.settings
-    const { now, instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances({ app }))
-    const own = instances.filter((peer) => peer.app === app && peer.jobs.length > 0)
-    const present = own.filter((peer) => ofApp(peer, app) && !hasVanished(core, peer, now))
-    const live = new Set([deployment, ...present.map((peer) => peer.deployment)])
+    const { now, own, present } = await this.#listInstances()
+    const live = new Set([this.#core.settings.deployment, ...present.map((peer) => peer.deployment)])
     const diedEarly = new Set(
       record.deployments.filter(({ id, readyAt }) => this.#hasDiedEarly(own, id, readyAt)).map(({ id }) => id),
     )
     return markGone(record, { now, live, diedEarly }) ?? record
+  }
+
+  /** Instances of the app that declare something, and those of them that are live. */
+  async #listInstances() {
+    const core = this.#core
+    const { app } = core.settings
+    const { now, instances } = await callStore(core, 'deploy (look)', () => core.parts.store.listInstances({ app }))
+    const own = instances.filter((peer) => peer.app === app && peer.jobs.length > 0)
+    return { now, own, present: own.filter((peer) => ofApp(peer, app) && !hasVanished(core, peer, now)) }
   }
 
   #hasDiedEarly(instances: readonly InstanceRecord[], id: string, readyAt: number): boolean {

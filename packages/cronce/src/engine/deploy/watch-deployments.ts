@@ -36,6 +36,7 @@ export class DeploymentWatch {
   #record: AppRecord | null = null
   #livesSince: number
   #lookedAt: number
+  #instance: string
   #epoch: number | null = null
   #actedOn = ''
 
@@ -48,6 +49,7 @@ export class DeploymentWatch {
     this.#absences = new StateClock(mono)
     this.#livesSince = mono()
     this.#lookedAt = mono()
+    this.#instance = core.fleet.instance
   }
 
   /** Call this after every heartbeat. */
@@ -55,8 +57,10 @@ export class DeploymentWatch {
     const core = this.#core
     const now = core.parts.clock.mono()
     const isRolledBack = this.#epoch !== null && this.#epoch !== core.epochs.latest
-    // After a gap, or a store that went back in time, nothing is known about the time in between.
-    if (now - this.#lookedAt >= core.settings.leaseMs || isRolledBack) this.restart()
+    const isNewInstance = this.#instance !== core.fleet.instance
+    // After a gap, a death, or a store that went back in time, nothing is known about the time in between.
+    if (now - this.#lookedAt >= core.settings.leaseMs || isNewInstance || isRolledBack) this.restart()
+    this.#instance = core.fleet.instance
     this.#lookedAt = now
     this.#epoch = core.epochs.latest
     this.#note()
