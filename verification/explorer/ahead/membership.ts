@@ -185,7 +185,7 @@ async function recoverFrom({ at, rules }: AheadFleet, state: AheadState, dead: I
   const [schedule] = schedules
   const fire = schedule?.open.find(({ run }) => run?.instance === dead.id)
   if (schedule === undefined || fire === undefined) return state
-  const context = { ...contextOf(state), startedBy: rules.startedBy(dead) }
+  const context = { ...contextOf(state), dead: { renewedAt: dead.renewedAt, startedBy: rules.startedBy(dead) } }
   const decision = recover(schedule, fire.run!.token, context)
   if (decision === STALE) return state
   const { snapshot } = await at.write(state.store, clockOf(state), (store) => store.apply([decision.change]))

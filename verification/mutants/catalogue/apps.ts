@@ -26,6 +26,33 @@ const back = (...names: string[]): CaughtBy => ({
 /** Mistakes in what apps that share a store do to each other. Several of them are caught by unit tests as well, under other names. */
 export const APP_MUTANTS: readonly Mutant[] = [
   {
+    name: 'dropped-name-left-behind',
+    rule: 'rule 42, P1',
+    breaks:
+      'A job that moves to another app under a new name, while its old app goes on without it, begins anew there.',
+    edits: [edit('engine/deploy/other-names.ts', ' ?? ends.find((end) => !isOldName(end))', '')],
+    caughtBy: moves(
+      'a job that moves to another app under a new name, while its old app goes on without it, comes back without a double run, with ids',
+      'a pause goes with a job that moves to another app under a new name, with ids',
+    ),
+  },
+  {
+    name: 'removed-job-declared-twice',
+    rule: 'rule 42, P1',
+    breaks:
+      'After a forced removal, an app that waits for a job with a new name declares it beside the app that has it.',
+    edits: [
+      edit(
+        'engine/deploy/declaration-pass.ts',
+        'return state === null ? declaredElsewhere',
+        'return false ? declaredElsewhere',
+      ),
+    ],
+    caughtBy: moves(
+      'a forced removal of a job makes no second one in an app that waits for it with a new name, with ids',
+    ),
+  },
+  {
     name: 'fires-of-other-apps-claimed',
     rule: 'rule 42',
     breaks: 'A process claims and runs fires of a schedule that belongs to another app.',
@@ -206,7 +233,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'moved-job-created-beside-itself',
     rule: 'P1, rule 42',
     breaks: 'A job runs under its new name in one app and under its old name in another.',
-    edits: [edit('engine/deploy/declaration-pass.ts', 'before === undefined ? define', 'true ? define')],
+    edits: [edit('engine/deploy/declaration-pass.ts', 'elsewhere === undefined ? define', 'true ? define')],
     caughtBy: moves(
       'a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone',
     ),

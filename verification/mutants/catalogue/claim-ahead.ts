@@ -114,8 +114,8 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/end/recover.ts',
-        'if (startedBy === undefined || fire.run.startedAt <= startedBy ||',
-        'if (startedBy === undefined || fire.run.startedAt > 0 ||',
+        'if (dead === undefined || fire.run.startedAt <= dead.startedBy ||',
+        'if (dead === undefined || fire.run.startedAt > 0 ||',
       ),
     ],
     caughtBy: {
@@ -131,11 +131,22 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/end/recover.ts',
-        'fire.run.startedAt <= startedBy || !isClaimedAhead(fire)',
+        'fire.run.startedAt <= dead.startedBy || !isClaimedAhead(fire)',
         '!isClaimedAhead(fire)',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S13', 'S1', 'C9'] },
+  },
+  {
+    name: 'ahead-put-back-after-set-back',
+    rule: 'P5, lean rule 9',
+    breaks: "After the store's clock was set back, a peer takes a run that started for one that has not.",
+    edits: [edit('policy/end/recover.ts', 'if (isSetBack || ', 'if (')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/claimed-ahead.test.ts',
+      names: ["a run that was claimed ahead counts as started if the store's clock was set back behind its claim"],
+    },
   },
   {
     name: 'ahead-put-back-keeps-its-attempt',

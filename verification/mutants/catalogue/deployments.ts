@@ -415,7 +415,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/watch-deployments.ts',
-        'if (now - this.#lookedAt >= core.settings.leaseMs || isRolledBack) this.restart()',
+        'if (now - this.#lookedAt >= core.settings.leaseMs || isNewInstance || isRolledBack) this.restart()',
         'if (isRolledBack) this.restart()',
       ),
     ],

@@ -120,7 +120,8 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
           `${who} of ${appOf(release)} claimed a fire of ${run.schedule}, which is that of ${owner}`,
         )
       }
-      const names = [run.job, ...otherNamesOf(scenario, appOf(release), run.job)]
+      // A job keeps the names that it had in another app.
+      const names = [run.job, ...otherNamesOf(scenario, null, run.job)]
       if (names.every((name) => release.jobs[name] === undefined)) {
         report('S15 own app', `${who} claimed a fire of ${run.schedule} without having the job ${run.job}`)
       }
@@ -160,10 +161,10 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   }
 }
 
-/** Names that the job of this name has in other releases of the app. */
-function otherNamesOf({ releases }: Scenario, app: string, name: string): readonly string[] {
+/** Names that the job of this name has in other releases of the app; with `null`, of any app. */
+function otherNamesOf({ releases }: Scenario, app: string | null, name: string): readonly string[] {
   const links = releases
-    .filter((release) => appOf(release) === app)
+    .filter((release) => app === null || appOf(release) === app)
     .flatMap(({ jobs }) => Object.entries(jobs))
     .flatMap(([id, { was }]) => (was === undefined ? [] : [[id, was]]))
   const linked = links.filter((link) => link.includes(name)).flat()
@@ -265,6 +266,13 @@ function whyStopped(
   return null
 }
 
+/** Between the two writes of a rename there are a few calls to the store. */
+const RENAME_MS = 2_000
+
+function isRenamedBefore({ retiredAt, retirements }: ScheduleState, to: string, createdAt: number): boolean {
+  return retiredAt !== null && retirements?.at(-1)?.renamedTo === to && createdAt > retiredAt - RENAME_MS
+}
+
 /** Retired long enough for every app that declares the name to have tried to take it. */
 function isFree({ scenario, storeNow }: AppsJudgeParts, { retiredAt }: ScheduleState): boolean {
   return retiredAt !== null && storeNow() - retiredAt >= takeOverMsOf(scenario)
@@ -286,7 +294,12 @@ function checkRenamed(parts: AppsJudgeParts, { app, releases }: LiveApp, apps: r
     const active = own.filter(({ retiredAt }) => retiredAt === null)
     // Refused while another app has the declared name, or runs the job under another of its names.
     const isElsewhere = taken.some(({ id, retiredAt }) => id === name || retiredAt === null)
-    if (active.length === 0 && own.length > 0) {
+    // Another app created the new name between the two writes of the rename: that is refused, and waits for a person.
+    const isLostRace = taken.some(
+      ({ id, createdAt }) => id === name && own.every((old) => isRenamedBefore(old, name, createdAt)),
+    )
+    if (isLostRace) parts.count('lost the new name of a job to another app')
+    else if (active.length === 0 && own.length > 0) {
       report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, and is retired under each name`)
     } else if (active.length === 0 && taken.length < names.length && !isElsewhere) {
       report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, which has neither`)

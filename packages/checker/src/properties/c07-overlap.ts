@@ -1,6 +1,6 @@
 import { type Case, compareClaims, type Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import { claimOf, type LedgerRun, type Start, type Time } from '../history.ts'
+import { claimOf, type Instant, type LedgerRun, type Start, type Time } from '../history.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import { capacityOf, judgeFoundActive } from './c07-found-active.ts'
 import { judgeLimits } from './c07-limits.ts'
@@ -71,13 +71,18 @@ function boutKey({ dueAt, nonce, round }: LedgerRun): string {
 
 /** Begun before this run was claimed, and not over until after that. */
 function spans({ runs }: Bout, claimed: LedgerRun, clock: Case['clock']): boolean {
-  const last = runs.at(-1)!
-  return last.endedAt === null || clock.isBefore(claimOf(claimed), last.endedAt)
+  return isOpenAt(runs.at(-1)!, claimOf(claimed), clock)
 }
 
 function isRunning(run: LedgerRun, claimed: LedgerRun, clock: Case['clock']): boolean {
   if (run === claimed || compareClaims(clock, run, claimed) > 0) return false
-  return run.endedAt === null || clock.isBefore(claimOf(claimed), run.endedAt)
+  return isOpenAt(run, claimOf(claimed), clock)
+}
+
+/** An end is never recorded before the start: if the clock was set back in between, the run ended before the clock showed that time again. */
+function isOpenAt({ startedAt, endedAt }: LedgerRun, instant: Instant, clock: Case['clock']): boolean {
+  if (endedAt === null) return true
+  return clock.isBefore(instant, endedAt) && !(clock.wasSetBack && endedAt === startedAt)
 }
 
 function capacityAt({ definitions }: Subject, from: Time, to: Time): number {

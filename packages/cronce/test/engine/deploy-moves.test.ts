@@ -205,6 +205,11 @@ test('a new name that is refused stays refused when the app that has the job ren
     await fleet.add(jobs('report'), { app: 'shop', deployment: 'v3' })
     await stop(fleet, next)
     await fleet.advance('10m')
+    if (isPaused) {
+      assert.notEqual((await fleet.operator.schedules.get('invoice')).pause, null, 'the pause came with the job')
+      await fleet.operator.schedules.resume('invoice')
+      await fleet.advance('10m')
+    }
     const all = ran(fleet, 'bill', 'receipt', 'invoice')
     assert.deepEqual(all, [...new Set(all)], 'none twice')
     assert.ok(fleet.handled.filter(({ member }) => member === worker).length > 5, 'it goes on here after that')
@@ -369,3 +374,66 @@ test('a schedule that is removed by force is created by an older release if no l
   assert.deepEqual(ran(fleet, 'bill').slice(-8), minutes(4, 11))
   fleet.end()
 })
+
+const LATE_RUNS = { cron: EACH_MINUTE, misfire: 'all' } as const
+const billing: Declare = (app) => void app.job('bill', LATE_RUNS, () => {}).job('mail', '0 0 1 7 *', () => {})
+const mailing: Declare = (app) => void app.job('mail', '0 0 1 7 *', () => {})
+const invoicing: Declare = (app) => void app.job('invoice', { ...LATE_RUNS, was: 'bill' }, () => {})
+
+for (const deployment of ['1', undefined]) {
+  const title = deployment === undefined ? 'without ids' : 'with ids'
+  const idOf = (id: string): string | undefined => deployment && id
+
+  test(`a job that moves to another app under a new name, while its old app goes on without it, comes back without a double run, ${title}`, async () => {
+    for (const isFirst of [true, false]) {
+      const fleet = await createFleet()
+      const first = await fleet.add(billing, { app: 'shop', deployment: idOf('v1') })
+      await fleet.advance('150s')
+      if (isFirst) await fleet.add(invoicing, { app: 'crm', deployment })
+      const second = await fleet.add(mailing, { app: 'shop', deployment: idOf('v2') })
+      await stop(fleet, first)
+      await fleet.advance('10s')
+      if (!isFirst) await fleet.add(invoicing, { app: 'crm', deployment })
+      await fleet.advance('10m')
+      assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['crm', 'crm'])
+      assert.deepEqual(ran(fleet, 'bill', 'invoice'), minutes(0, 12))
+      const back = await fleet.add(billing, { app: 'shop', deployment: idOf('v1') })
+      await stop(fleet, second)
+      await fleet.advance('10m')
+      assert.equal(fleet.events('schedule.refused', back)[0]?.code, 'SCHEDULE_NAME_TAKEN')
+      assert.deepEqual(ran(fleet, 'bill', 'invoice'), minutes(0, 22))
+      fleet.end()
+    }
+  })
+
+  test(`a pause goes with a job that moves to another app under a new name, ${title}`, async () => {
+    const fleet = await createFleet()
+    const first = await fleet.add(billing, { app: 'shop', deployment: idOf('v1') })
+    await fleet.advance('150s')
+    await fleet.operator.schedules.pause('bill', { note: 'audit' })
+    await fleet.add(mailing, { app: 'shop', deployment: idOf('v2') })
+    await stop(fleet, first)
+    await fleet.add(invoicing, { app: 'crm', deployment })
+    await fleet.advance('10m')
+    assert.equal((await fleet.operator.schedules.get('invoice')).pause?.note, 'audit')
+    assert.deepEqual(ran(fleet, 'bill', 'invoice'), minutes(0, 2))
+    fleet.end()
+  })
+
+  test(`a forced removal of a job makes no second one in an app that waits for it with a new name, ${title}`, async () => {
+    for (let seconds = 48; seconds < 60; seconds += 4) {
+      const fleet = await createFleet()
+      await fleet.add(billing, { app: 'shop', deployment: idOf('v1') })
+      await fleet.advance('90s')
+      await fleet.add(invoicing, { app: 'crm', deployment })
+      await fleet.advance(180_000 + seconds * 1_000)
+      await fleet.operator.schedules.remove('bill', { force: true })
+      await fleet.advance('15m')
+      const all = ran(fleet, 'bill', 'invoice')
+      assert.deepEqual(all, [...new Set(all)], 'none twice')
+      assert.equal(await fleet.operator.schedules.find('invoice'), null)
+      assert.deepEqual(all.slice(-10), minutes(all.at(-1)! - 9, all.at(-1)!), 'it goes on')
+      fleet.end()
+    }
+  })
+}

@@ -8,7 +8,15 @@ import { isRefusal } from '../../policy/refusals.ts'
 import type { Core } from '../core.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { Progress } from './guarded-writes.ts'
-import { movedFrom, type Named, nextName, otherHolder, otherJob, refuseMoved } from './other-names.ts'
+import {
+  declaredElsewhere,
+  movedFrom,
+  type Named,
+  nextName,
+  otherHolder,
+  otherJob,
+  refuseMoved,
+} from './other-names.ts'
 import { NAME_TAKEN, refusalOf } from './report-refusals.ts'
 import type { DeploymentWatch } from './watch-deployments.ts'
 
@@ -22,6 +30,8 @@ export interface Read {
 export interface ReadInstant extends Read {
   readonly records: readonly FireRecord[]
 }
+
+const appOf = ({ source }: ScheduleState): string => (source.kind === 'code' ? source.app : '')
 
 interface Declared {
   readonly wishes: ReadonlyMap<string, Wish>
@@ -59,11 +69,18 @@ export class DeclarationPass {
     const isLeft = state === null || (this.#isOwn(state) && isOldName(state))
     const before = isLeft ? movedFrom(wish, named) : undefined
     this.#wantOldNames(wish, before)
+    const elsewhere =
+      before === undefined ? this.#declaredElsewhere(state, wish) : { name: before.id, app: appOf(before) }
     const decision =
-      before === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(wish, before)
+      elsewhere === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(wish, elsewhere)
     if (decision === null || !isRefusal(decision)) return decision
     this.#refuse(wish, state, decision)
     return null
+  }
+
+  /** All names of the job were removed: an app that declares the old one declares it again. */
+  #declaredElsewhere(state: ScheduleState | null, wish: Wish) {
+    return state === null ? declaredElsewhere(wish, this.#declared.named, this.#core) : undefined
   }
 
   /** The decisions of a batch were written. */

@@ -2,6 +2,7 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Refusal } from '../../policy/decision.ts'
 import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { holderOf } from '../../policy/deploy/job-names.ts'
+import type { Core } from '../core.ts'
 import type { Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
 
@@ -63,7 +64,7 @@ function jobAfter(
 
 /**
  * The schedule of another app that holds the job. If this app has names of the job, it is where the last of them was renamed to; otherwise
- * another name of the job, or what that was renamed to, unless the other app has dropped it.
+ * another name of the job, or what that was renamed to. If the other app has dropped it, this app takes that name before it declares its own.
  */
 export function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState | undefined {
   // The declared name may be the one that the job left last.
@@ -75,7 +76,7 @@ export function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState
   const ends = wish.otherNames.flatMap((name) => foreign.get(name) ?? []).map((state) => lastName(state, foreign))
   // An old name at the end: the other app is renaming the job, unless the job has come here.
   const isBetween = (end: ScheduleState): boolean => isOldName(end) && !states.has(nextName(end)!)
-  return ends.find((end) => end.retiredAt === null || isBetween(end))
+  return ends.find((end) => end.retiredAt === null || isBetween(end)) ?? ends.find((end) => !isOldName(end))
 }
 
 /** The name that follows an old name of a job; `undefined`: the job still has this one. */
@@ -111,9 +112,27 @@ export function continuingJobs(wishes: ReadonlyMap<string, Wish>, { states }: Na
   return jobs
 }
 
+/** The live process of another app that is about to declare another name of the job, because no schedule has any of its names. */
+export function declaredElsewhere(
+  { id, otherNames }: Wish,
+  { states, foreign }: Named,
+  { fleet: { peers }, settings: { app } }: Pick<Core, 'fleet' | 'settings'>,
+): Declared | undefined {
+  if ([id, ...otherNames].some((name) => states.has(name) || foreign.has(name))) return undefined
+  for (const peer of peers) {
+    const name = peer.app === app ? undefined : peer.jobs.find((job) => otherNames.includes(job))
+    if (name !== undefined) return { name, app: peer.app }
+  }
+  return undefined
+}
+
+interface Declared {
+  readonly name: string
+  readonly app: string
+}
+
 /** A job must not run here under one name while another app runs it under another. */
-export function refuseMoved({ id, otherNames }: Wish, { id: name, source }: ScheduleState): Refusal {
-  const app = source.kind === 'code' ? source.app : ''
+export function refuseMoved({ id, otherNames }: Wish, { name, app }: Declared): Refusal {
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
     message: `The job ${id} ${otherNames.includes(name) ? 'was' : 'goes on as'} ${name}, which is declared by the app ${app}.`,

@@ -116,7 +116,7 @@ export class PeerWatch {
     const { store } = core.parts
     const [ended] = (await callStore(core, 'recover (look)', () => store.listInstances({ ids: [instance] }))).instances
     // A run that is claimed ahead starts only with a renewal that is less than the grace old: see `Lease.holdsUntil`.
-    const startedBy = ended === undefined ? null : ended.renewedAt + GRACE_MS
+    const dead = ended && { renewedAt: ended.renewedAt, startedBy: ended.renewedAt + GRACE_MS }
     let before = ''
     for (let round = 0; round < ROUNDS; round++) {
       const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
@@ -128,7 +128,7 @@ export class PeerWatch {
       const tokens = new Map(items.map(({ schedule, token }) => [schedule, token]))
       await core.parts.sync('recover:sent')
       const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
-        const known = startedBy === null ? context : { ...context, startedBy }
+        const known = dead === undefined ? context : { ...context, dead }
         const decision = state === null ? STALE : recover(state, tokens.get(id)!, known)
         return decision === STALE ? null : decision
       }

@@ -29,12 +29,14 @@ export function recover(state: ScheduleState, token: string, context: Context): 
 
 /**
  * The run was claimed ahead, and its instance died before it was due: see docs/architecture.md, "Claim ahead". If the store's clock was set
- * back since, that is not certain, so at-most-once never relies on it.
+ * back since, that is not certain: at-most-once never relies on it.
  */
 function hasNotStarted(draft: Draft, fire: RunningFire): boolean {
-  const { startedBy } = draft.context
-  if (startedBy === undefined || fire.run.startedAt <= startedBy || !isClaimedAhead(fire)) return false
-  if (fire.run.cancel !== null) return false
+  const { dead } = draft.context
+  if (dead === undefined || fire.run.startedAt <= dead.startedBy || !isClaimedAhead(fire)) return false
+  // The claim renewed the lease. A last renewal before the claim means that the clock was set back after it.
+  const isSetBack = dead.renewedAt < fire.plannedAt
+  if (isSetBack || fire.run.cancel !== null) return false
   return policyOfFire(draft, fire).guarantee !== 'at-most-once'
 }
 
