@@ -420,6 +420,20 @@ for (const deployment of ['1', undefined]) {
     fleet.end()
   })
 
+  test(`two apps that each declare an old name of the other's job do not wait for each other, ${title}`, async () => {
+    const fleet = await createFleet()
+    const billed: Declare = (app) => void app.job('bill', { ...LATE_RUNS, was: 'invoice' }, () => {})
+    await fleet.add(billed, { app: 'shop', deployment: idOf('v1') })
+    await fleet.add(invoicing, { app: 'crm', deployment })
+    await fleet.advance('3m')
+    await fleet.operator.schedules.remove('bill', { force: true })
+    await fleet.advance('20m')
+    const all = ran(fleet, 'bill', 'invoice')
+    assert.deepEqual(all, [...new Set(all)], 'none twice')
+    assert.deepEqual(all.slice(-10), minutes(all.at(-1)! - 9, all.at(-1)!), 'it goes on')
+    fleet.end()
+  })
+
   test(`a forced removal of a job makes no second one in an app that waits for it with a new name, ${title}`, async () => {
     for (let seconds = 48; seconds < 60; seconds += 4) {
       const fleet = await createFleet()

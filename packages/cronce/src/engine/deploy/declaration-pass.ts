@@ -39,7 +39,12 @@ interface Declared {
   /** By schedule. */
   readonly atInstant: ReadonlyMap<string, ReadInstant>
   readonly watch: DeploymentWatch
+  /** By declared name, since when (monotonic) no schedule has any name of its job. */
+  readonly freeSince: Map<string, number>
 }
+
+/** A live process declares what was removed with its next heartbeat. Two apps that wait for each other must not wait for ever. */
+const REDECLARE_LEASES = 2
 
 /** One pass over the declarations of this process: decides about each, and collects what is left to do. */
 export class DeclarationPass {
@@ -78,9 +83,18 @@ export class DeclarationPass {
     return null
   }
 
-  /** All names of the job were removed: an app that declares the old one declares it again. */
+  /** All names of the job were removed: an app that declares another one gets the time to declare it again. */
   #declaredElsewhere(state: ScheduleState | null, wish: Wish) {
-    return state === null ? declaredElsewhere(wish, this.#declared.named, this.#core) : undefined
+    const { freeSince, named } = this.#declared
+    const elsewhere = state === null ? declaredElsewhere(wish, named, this.#core) : undefined
+    if (elsewhere === undefined) {
+      freeSince.delete(wish.id)
+      return undefined
+    }
+    const { parts, settings } = this.#core
+    const since = freeSince.get(wish.id) ?? parts.clock.mono()
+    freeSince.set(wish.id, since)
+    return parts.clock.mono() - since < REDECLARE_LEASES * settings.leaseMs ? elsewhere : undefined
   }
 
   /** The decisions of a batch were written. */
