@@ -84,3 +84,18 @@ test('a file outside the table, a missing extension and a circle are violations'
   const circle = { [TRIGGER]: "import './y.ts'", 'packages/cronce/src/trigger/y.ts': "import type { X } from './x.ts'" }
   assert.match(messagesFor(circle)[0]!, /circle/)
 })
+
+test('two rooms must not have doors to each other', () => {
+  const room = { doors: [], packages: [], never: [] }
+  const files = new Map([['a/x.ts', '']])
+  const rooms = [
+    { ...room, name: 'a', path: 'a/', doors: ['b'] },
+    { ...room, name: 'b', path: 'b/', doors: ['a'] },
+  ]
+  assert.match(findViolations(files, rooms)[0]!.message, /doors lead in a circle: a -> b -> a/)
+})
+
+test('targets know nothing of the app', () => {
+  const files = { 'packages/cronce/src/target/x.ts': "import type { Cronce } from '../app/cronce.ts'" }
+  assert.deepEqual(messagesFor(files), ['target has no door to app (../app/cronce.ts)'])
+})

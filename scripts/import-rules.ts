@@ -60,6 +60,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'words', path: `${LIBRARY}/words.ts`, doors: [], packages: [], never: PURE },
   { name: 'did-you-mean', path: `${LIBRARY}/did-you-mean.ts`, doors: [], packages: [], never: PURE },
   { name: 'duration', path: `${LIBRARY}/duration.ts`, doors: [], packages: [], never: PURE },
+  { name: 'version', path: `${LIBRARY}/version.ts`, doors: [], packages: [], never: PURE },
   {
     name: 'trigger',
     path: `${LIBRARY}/trigger/`,
@@ -80,6 +81,14 @@ export const ROOMS: readonly Room[] = [
     doors: ['model', 'trigger', 'errors', 'words'],
     packages: [],
     never: PURE,
+  },
+  // What a handler is given, in whichever process it runs, and what every run of a handler shares.
+  {
+    name: 'run',
+    path: `${LIBRARY}/run/`,
+    doors: ['model', 'errors'],
+    packages: [/^node:(async_hooks|crypto)$/],
+    never: NO_AMBIENT,
   },
   { name: 'clock', path: `${LIBRARY}/clock.ts`, doors: [], packages: [/^node:os$/], never: [] },
   { name: 'store', path: `${LIBRARY}/store/store.ts`, doors: ['model'], packages: [], never: PURE_BUT_PROMISES },
@@ -188,7 +197,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'engine',
     path: `${LIBRARY}/engine/`,
-    doors: ['store', 'store/list-views', 'model', 'policy', 'trigger', 'clock', 'errors', 'words'],
+    doors: ['run', 'store', 'store/list-views', 'model', 'policy', 'trigger', 'clock', 'errors', 'words'],
     packages: [],
     never: NO_AMBIENT,
   },
@@ -222,7 +231,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'target',
     path: `${LIBRARY}/target/`,
-    doors: ['signature', 'app', 'client', 'engine', 'model', 'duration', 'did-you-mean', 'errors', 'words'],
+    doors: ['signature', 'run', 'client', 'engine', 'model', 'version', 'duration', 'did-you-mean', 'errors', 'words'],
     packages: [NODE],
     never: [],
   },
@@ -232,6 +241,8 @@ export const ROOMS: readonly Room[] = [
     doors: [
       'signature',
       'target',
+      'run',
+      'version',
       'client',
       'engine',
       'store',
@@ -263,6 +274,7 @@ export const ROOMS: readonly Room[] = [
       'client',
       'engine',
       'target',
+      'run',
       'store',
       'model',
       'policy',
@@ -361,7 +373,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'entry cronce',
     path: `${LIBRARY}/index.ts`,
-    doors: ['entry cronce/cron', 'app', 'client', 'model', 'store', 'target', 'errors', 'words'],
+    doors: ['entry cronce/cron', 'app', 'run', 'client', 'model', 'store', 'target', 'errors', 'words'],
     packages: [],
     never: ONLY_EXPORTS,
   },
@@ -399,6 +411,8 @@ const LOADERS: readonly string[] = [
   `${LIBRARY}/node-cron/load-background-task.ts`,
 ]
 
+const RULES = 'scripts/import-rules.ts'
+
 export interface Violation {
   readonly file: string
   readonly message: string
@@ -411,7 +425,7 @@ export function findViolations(files: ReadonlyMap<string, string>, rooms: readon
   for (const [file, text] of files) {
     const room = roomOf(file, rooms)
     if (room === undefined) {
-      violations.push({ file, message: 'belongs to no room: give it one in scripts/import-rules.ts' })
+      violations.push({ file, message: `belongs to no room: give it one in ${RULES}` })
       continue
     }
     const { imports, code } = dissect(text)
@@ -423,7 +437,15 @@ export function findViolations(files: ReadonlyMap<string, string>, rooms: readon
       violations.push({ file, message })
     }
   }
-  return [...violations, ...findCycles(graph)]
+  const doors = new Map(rooms.map((room) => [room.name, room.doors]))
+  return [
+    ...violations,
+    ...findCycles(doors).map((path) => ({ file: RULES, message: `doors lead in a circle: ${path.join(' -> ')}` })),
+    ...findCycles(graph).map((path) => ({
+      file: path[0]!,
+      message: `imports itself in a circle: ${path.join(' -> ')}`,
+    })),
+  ]
 }
 
 function roomOf(file: string, rooms: readonly Room[]): Room | undefined {
@@ -456,24 +478,25 @@ function findBans(file: string, room: Room, code: string): string[] {
   })
 }
 
-function findCycles(graph: ReadonlyMap<string, readonly string[]>): Violation[] {
-  const violations: Violation[] = []
+/** Each cycle is a path that ends with its first node. */
+function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const cycles: string[][] = []
   const done = new Set<string>()
   const path: string[] = []
-  const visit = (file: string): void => {
-    const at = path.indexOf(file)
+  const visit = (node: string): void => {
+    const at = path.indexOf(node)
     if (at >= 0) {
-      violations.push({ file, message: `imports itself in a circle: ${[...path.slice(at), file].join(' -> ')}` })
+      cycles.push([...path.slice(at), node])
       return
     }
-    if (done.has(file)) return
-    path.push(file)
-    for (const target of graph.get(file) ?? []) visit(target)
+    if (done.has(node)) return
+    path.push(node)
+    for (const target of graph.get(node) ?? []) visit(target)
     path.pop()
-    done.add(file)
+    done.add(node)
   }
-  for (const file of graph.keys()) visit(file)
-  return violations
+  for (const node of graph.keys()) visit(node)
+  return cycles
 }
 
 /**
