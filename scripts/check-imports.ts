@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { findViolations } from './import-rules.ts'
+import { findInternalViolations } from './internal-exports.ts'
 
 const files = new Map<string, string>()
 for await (const file of glob('packages/*/src/**/*.ts')) files.set(file, readFileSync(file, 'utf8'))
-const violations = findViolations(files)
+const violations = [...findViolations(files), ...findInternalViolations(files)]
 for (const { file, message } of violations) console.error(`${file}: ${message}`)
 console.log(`${files.size} files, ${violations.length} violations`)
 // An empty list of files would pass every rule.

@@ -366,7 +366,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'entry cronce/internal',
     path: `${LIBRARY}/internal.ts`,
-    doors: ['did-you-mean', 'duration', 'app', 'client', 'model', 'target'],
+    doors: ['did-you-mean', 'app', 'client', 'model', 'target'],
     packages: [],
     never: ONLY_EXPORTS,
   },
