@@ -88,11 +88,14 @@ async function checkCli(): Promise<void> {
   for (const code of own) if (code !== 'USAGE' && !made.has(code)) problems.push(`${CLI_DOC}: there is no code ${code}`)
 }
 
-/** Tests that prove something exist, and so do commands that people are told to type. */
+/** Tests that prove something exist, and so do commands that people are told to type. What is internal is in no example. */
 function checkNames(): void {
   for (const [, test] of read('docs/guarantees.md').matchAll(/`((?:[\w-]+\/)+[\w-]+\.(?:test\.)?ts)`/g)) {
     const path = test!.startsWith('verification/') ? test! : join('packages/cronce/test', test!)
     if (!existsSync(join(ROOT, path))) problems.push(`docs/guarantees.md: there is no ${test}`)
+  }
+  for (const file of [...DOCS, ...list('examples', '')]) {
+    if (/from 'cronce\/internal'/.test(read(file))) problems.push(`${file}: cronce/internal is not for applications`)
   }
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const file of DOCS) {

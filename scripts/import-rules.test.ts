@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { findViolations } from './import-rules.ts'
+import { findUnused, findViolations } from './import-rules.ts'
 
+const ROOM = { holds: '', doors: [], packages: [], never: null }
 const TRIGGER = 'packages/cronce/src/trigger/x.ts'
 
 function messagesFor(files: Record<string, string>): string[] {
@@ -83,4 +84,31 @@ test('a file outside the table, a missing extension and a circle are violations'
   assert.match(messagesFor({ [TRIGGER]: "import './y'" })[0]!, /must name the file/)
   const circle = { [TRIGGER]: "import './y.ts'", 'packages/cronce/src/trigger/y.ts': "import type { X } from './x.ts'" }
   assert.match(messagesFor(circle)[0]!, /circle/)
+})
+
+test('two rooms must not have doors to each other', () => {
+  const files = new Map([['a/x.ts', '']])
+  const rooms = [
+    { ...ROOM, name: 'a', path: 'a/', doors: ['b'] },
+    { ...ROOM, name: 'b', path: 'b/', doors: ['a'] },
+  ]
+  assert.match(findViolations(files, rooms)[0]!.message, /doors lead in a circle: a -> b -> a/)
+})
+
+test('targets know nothing of the app', () => {
+  const files = { 'packages/cronce/src/target/x.ts': "import type { Cronce } from '../app/cronce.ts'" }
+  assert.deepEqual(messagesFor(files), ['target has no door to app (../app/cronce.ts)'])
+})
+
+test('a door that no file uses is closed', () => {
+  const rooms = [
+    { ...ROOM, name: 'a', path: 'a/', doors: ['b', 'c'], packages: ['node:*', 'pg'] },
+    { ...ROOM, name: 'b', path: 'b/' },
+    { ...ROOM, name: 'c', path: 'c/' },
+  ]
+  const files = new Map([['a/x.ts', "import '../b/y.ts'\nimport 'node:fs'"]])
+  assert.deepEqual(
+    findUnused(files, rooms).map(({ message }) => message),
+    ['a has a door to c that it does not use', 'a has a door to pg that it does not use'],
+  )
 })

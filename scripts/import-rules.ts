@@ -1,19 +1,25 @@
 /**
  * Rooms and doors: which part of the code may import which, and what it must never do. The table is the architecture;
- * `npm test` fails when the code leaves it.
+ * `npm test` fails when the code leaves it. `scripts/docs/doors.ts` writes it into docs/architecture.md.
  */
 export interface Room {
   readonly name: string
+  /** What it contains, for the table in the docs. */
+  readonly holds: string
   /** Path of a folder (ending in a slash) or a file, from the root of the repository. */
   readonly path: string
   /** Other rooms it may import from. Its own files it always may. */
   readonly doors: readonly string[]
-  /** Packages it may import, as patterns. */
-  readonly packages: readonly RegExp[]
-  /** What must not stand in it, and why. */
-  readonly never: readonly Ban[]
-  /** It imports what only the running program knows. */
-  readonly loads?: boolean
+  /** Packages it may import. A `*` at the end stands for any text. */
+  readonly packages: readonly string[]
+  /** What must not stand in it. `null`: no more than in any file. */
+  readonly never: Rule | null
+}
+
+interface Rule {
+  /** Continues "must never", for the table in the docs. */
+  readonly about: string
+  readonly bans: readonly Ban[]
 }
 
 interface Ban {
@@ -21,9 +27,9 @@ interface Ban {
   readonly reason: string
 }
 
-const NODE = /^node:/
+const NODE = 'node:*'
 
-const PURE: readonly Ban[] = [
+const PURE_BANS: readonly Ban[] = [
   { pattern: /\bawait\b|\basync\b|\.then\(|\bPromise\b|\bqueueMicrotask\b/, reason: 'decisions are synchronous' },
   { pattern: /\bset(Timeout|Interval|Immediate)\b|\bfetch\b/, reason: 'decisions do not wait' },
   {
@@ -39,29 +45,75 @@ const PURE: readonly Ban[] = [
   { pattern: /\bMath\.random\b|\bcrypto\b/, reason: 'decisions are handed their randomness' },
 ]
 
+const PURE: Rule = { about: 'wait, read a clock, use randomness or the zone of the host', bans: PURE_BANS }
+
 /** A contract speaks of promises, and makes none itself. */
-const PURE_BUT_PROMISES = PURE.filter(({ pattern }) => !pattern.source.includes('Promise'))
+const PURE_BUT_PROMISES: Rule = {
+  about: 'read a clock, set a timer, use randomness or the zone of the host',
+  bans: PURE_BANS.filter(({ pattern }) => !pattern.source.includes('Promise')),
+}
 
 /** Handed its clock, randomness and identity; a simulation brings its own. */
-const NO_AMBIENT: readonly Ban[] = [
-  ...PURE.filter(({ pattern }) => !/await|Timeout/.test(pattern.source)),
-  { pattern: /\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b/, reason: 'waiting is for the clock' },
-]
+const NO_AMBIENT: Rule = {
+  about: 'use a clock, timer, randomness or identity other than those it is handed',
+  bans: [
+    ...PURE_BANS.filter(({ pattern }) => !/await|Timeout/.test(pattern.source)),
+    { pattern: /\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b/, reason: 'waiting is for the clock' },
+  ],
+}
 
 /** An entry says what is published, and nothing else. */
-const ONLY_EXPORTS: readonly Ban[] = [
-  { pattern: /\b(const|let|var|function|class|return)\b/, reason: 'an entry contains no code' },
-]
+const ONLY_EXPORTS: Rule = {
+  about: 'contain code',
+  bans: [{ pattern: /\b(const|let|var|function|class|return)\b/, reason: 'an entry contains no code' }],
+}
 
 const LIBRARY = 'packages/cronce/src'
 
 export const ROOMS: readonly Room[] = [
-  { name: 'errors', path: `${LIBRARY}/errors.ts`, doors: [], packages: [], never: PURE },
-  { name: 'words', path: `${LIBRARY}/words.ts`, doors: [], packages: [], never: PURE },
-  { name: 'did-you-mean', path: `${LIBRARY}/did-you-mean.ts`, doors: [], packages: [], never: PURE },
-  { name: 'duration', path: `${LIBRARY}/duration.ts`, doors: [], packages: [], never: PURE },
+  {
+    name: 'errors',
+    holds: 'the error class with its code and hint',
+    path: `${LIBRARY}/errors.ts`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'words',
+    holds: 'words for messages: counts, kinds of values',
+    path: `${LIBRARY}/words.ts`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'did-you-mean',
+    holds: 'the nearest known name',
+    path: `${LIBRARY}/did-you-mean.ts`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'duration',
+    holds: 'durations written as text',
+    path: `${LIBRARY}/duration.ts`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'version',
+    holds: 'the version of the package',
+    path: `${LIBRARY}/version.ts`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
   {
     name: 'trigger',
+    holds: 'cron expressions, intervals, time zones',
     path: `${LIBRARY}/trigger/`,
     doors: ['errors', 'words', 'did-you-mean', 'duration'],
     packages: [],
@@ -69,6 +121,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'model',
+    holds: 'states, records, events, limits: nouns and closed sets of words',
     path: `${LIBRARY}/model/`,
     doors: ['trigger'],
     packages: [],
@@ -76,23 +129,63 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'policy',
+    holds: 'decisions: pure functions of a state',
     path: `${LIBRARY}/policy/`,
-    doors: ['model', 'trigger', 'errors', 'words'],
+    doors: ['model', 'trigger', 'errors'],
     packages: [],
     never: PURE,
   },
-  { name: 'clock', path: `${LIBRARY}/clock.ts`, doors: [], packages: [/^node:os$/], never: [] },
-  { name: 'store', path: `${LIBRARY}/store/store.ts`, doors: ['model'], packages: [], never: PURE_BUT_PROMISES },
+  {
+    name: 'run',
+    holds: 'what a handler is given, in whichever process it runs',
+    path: `${LIBRARY}/run/`,
+    doors: ['model', 'errors'],
+    packages: ['node:async_hooks', 'node:crypto'],
+    never: NO_AMBIENT,
+  },
+  {
+    name: 'clock',
+    holds: 'the clock that the engine and the client are handed',
+    path: `${LIBRARY}/clock.ts`,
+    doors: [],
+    packages: ['node:os'],
+    never: null,
+  },
+  {
+    name: 'store',
+    holds: 'the contract of a store; it contains no decision',
+    path: `${LIBRARY}/store/store.ts`,
+    doors: ['model'],
+    packages: [],
+    never: PURE_BUT_PROMISES,
+  },
   {
     name: 'store/list-views',
+    holds: 'fires and runs as views of records',
     path: `${LIBRARY}/store/list-views.ts`,
     doors: ['store', 'model'],
     packages: [],
     never: PURE_BUT_PROMISES,
   },
-  { name: 'store/wake-up', path: `${LIBRARY}/store/wake-up.ts`, doors: ['store'], packages: [], never: [] },
+  {
+    name: 'store/change-schedules',
+    holds: 'read, decide, write, and again after a conflict: one way for the engine and the client',
+    path: `${LIBRARY}/store/change-schedules.ts`,
+    doors: ['store', 'model', 'policy', 'clock'],
+    packages: [],
+    never: NO_AMBIENT,
+  },
+  {
+    name: 'store/wake-up',
+    holds: 'messages of a server that wake instances',
+    path: `${LIBRARY}/store/wake-up.ts`,
+    doors: ['store'],
+    packages: [],
+    never: null,
+  },
   {
     name: 'store/matches',
+    holds: 'whether a record is one that was asked for',
     path: `${LIBRARY}/store/matches.ts`,
     doors: ['store', 'model'],
     packages: [],
@@ -100,22 +193,39 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'store/store-error',
+    holds: 'the error class of stores',
     path: `${LIBRARY}/store/store-error.ts`,
-    doors: ['errors', 'words'],
+    doors: ['errors'],
     packages: [],
     never: PURE,
   },
-  { name: 'store/warn-newer', path: `${LIBRARY}/store/warn-newer.ts`, doors: ['store'], packages: [], never: PURE },
-  { name: 'store/name-of-url', path: `${LIBRARY}/store/name-of-url.ts`, doors: [], packages: [], never: PURE },
+  {
+    name: 'store/warn-newer',
+    holds: 'the warning about what a newer version wrote',
+    path: `${LIBRARY}/store/warn-newer.ts`,
+    doors: ['store'],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'store/name-of-url',
+    holds: 'the name of a store in messages, without secrets',
+    path: `${LIBRARY}/store/name-of-url.ts`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
   {
     name: 'store/load-if-installed',
+    holds: 'drivers that may be missing',
     path: `${LIBRARY}/store/load-if-installed.ts`,
     doors: [],
     packages: [],
-    never: [],
+    never: null,
   },
   {
     name: 'store/cursor',
+    holds: 'positions in lists',
     path: `${LIBRARY}/store/cursor.ts`,
     doors: ['store', 'store/store-error', 'model'],
     packages: [],
@@ -123,30 +233,23 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'store/memory',
+    holds: 'the reference store',
     path: `${LIBRARY}/store/memory/`,
-    doors: ['store', 'store/store-error', 'store/cursor', 'store/matches', 'model', 'errors', 'words', 'clock'],
+    doors: ['store', 'store/store-error', 'store/cursor', 'store/matches', 'model'],
     packages: [],
-    never: [],
+    never: null,
   },
   {
     name: 'store/sqlite',
+    holds: 'the store on SQLite',
     path: `${LIBRARY}/store/sqlite/`,
-    doors: [
-      'store',
-      'store/store-error',
-      'store/warn-newer',
-      'store/cursor',
-      'store/matches',
-      'model',
-      'errors',
-      'words',
-      'clock',
-    ],
+    doors: ['store', 'store/store-error', 'store/warn-newer', 'store/cursor', 'model', 'errors'],
     packages: [NODE],
-    never: [],
+    never: null,
   },
   {
     name: 'store/postgres',
+    holds: 'the store on PostgreSQL; loads its driver when it is opened',
     path: `${LIBRARY}/store/postgres/`,
     doors: [
       'store',
@@ -159,44 +262,54 @@ export const ROOMS: readonly Room[] = [
       'store/wake-up',
       'model',
       'errors',
-      'words',
-      'clock',
     ],
-    packages: [NODE, /^pg$/, /^postgres$/],
-    never: [],
+    packages: [NODE, 'pg', 'postgres'],
+    never: null,
   },
   {
     name: 'store/redis',
+    holds: 'the store on Redis; loads its driver when it is opened',
     path: `${LIBRARY}/store/redis/`,
     doors: [
       'store',
       'store/store-error',
       'store/load-if-installed',
       'store/name-of-url',
-      'store/warn-newer',
       'store/cursor',
       'store/matches',
       'store/wake-up',
       'model',
       'errors',
       'words',
-      'clock',
     ],
-    packages: [NODE, /^ioredis$/, /^redis$/],
-    never: [],
+    packages: [NODE, 'ioredis', 'redis'],
+    never: null,
   },
   {
     name: 'engine',
+    holds: 'one instance: claim, execute, settle, renew, recover, deploy; it knows no database',
     path: `${LIBRARY}/engine/`,
-    doors: ['store', 'store/list-views', 'model', 'policy', 'trigger', 'clock', 'errors', 'words'],
+    doors: [
+      'run',
+      'store',
+      'store/change-schedules',
+      'store/list-views',
+      'model',
+      'policy',
+      'clock',
+      'errors',
+      'words',
+    ],
     packages: [],
     never: NO_AMBIENT,
   },
   {
     name: 'client',
+    holds: 'what operators and applications ask of a store; it starts no loop',
     path: `${LIBRARY}/client/`,
     doors: [
       'store',
+      'store/change-schedules',
       'store/list-views',
       'model',
       'policy',
@@ -210,28 +323,31 @@ export const ROOMS: readonly Room[] = [
     packages: [],
     never: NO_AMBIENT,
   },
-  // What a delivery is signed with, and how that is checked: for both sides, and so without anything else of the library.
   {
     name: 'signature',
+    holds: 'signed requests, for both sides of an HTTP target',
     path: `${LIBRARY}/signature/`,
     doors: ['errors', 'words'],
-    packages: [/^node:crypto$/],
-    never: [],
+    packages: [],
+    never: null,
   },
-  // What runs, other than a function: threads, processes, commands, HTTP endpoints. Each becomes a handler.
   {
     name: 'target',
+    holds: 'what runs, other than a function; it starts, watches and ends things, and decides nothing',
     path: `${LIBRARY}/target/`,
-    doors: ['signature', 'app', 'client', 'engine', 'model', 'duration', 'did-you-mean', 'errors', 'words'],
+    doors: ['signature', 'run', 'client', 'engine', 'model', 'version', 'errors', 'words'],
     packages: [NODE],
-    never: [],
+    never: null,
   },
   {
     name: 'app',
+    holds: 'reads options and connects the parts; it decides nothing',
     path: `${LIBRARY}/app/`,
     doors: [
       'signature',
       'target',
+      'run',
+      'version',
       'client',
       'engine',
       'store',
@@ -246,42 +362,27 @@ export const ROOMS: readonly Room[] = [
       'policy',
       'trigger',
       'clock',
-      'duration',
-      'did-you-mean',
       'errors',
       'words',
     ],
     packages: [NODE],
-    never: [],
+    never: null,
   },
-  // For those who have node-cron: what it asks whether to run, and what has its API. Built on an app, as users would.
   {
     name: 'node-cron',
+    holds: 'the coordinator and the drop-in for node-cron, built on an app as users would build it',
     path: `${LIBRARY}/node-cron/`,
-    doors: [
-      'app',
-      'client',
-      'engine',
-      'target',
-      'store',
-      'model',
-      'policy',
-      'trigger',
-      'clock',
-      'duration',
-      'errors',
-      'words',
-    ],
+    doors: ['app', 'client', 'engine', 'target', 'run', 'store', 'model', 'trigger', 'clock', 'errors'],
     packages: [NODE],
-    never: [],
+    never: null,
   },
   {
     name: 'testing',
+    holds: 'the test kit and the proof of a store',
     path: `${LIBRARY}/testing/`,
     doors: [
       'app',
       'client',
-      'engine',
       'store',
       'store/list-views',
       'store/memory',
@@ -290,20 +391,21 @@ export const ROOMS: readonly Room[] = [
       'clock',
       'duration',
       'errors',
-      'words',
     ],
-    packages: [/^node:(assert|test)/],
-    never: [],
+    packages: ['node:assert*', 'node:test*'],
+    never: null,
   },
   {
     name: 'entry cronce/cron',
+    holds: 'the published entry',
     path: `${LIBRARY}/cron.ts`,
-    doors: ['errors', 'words', 'trigger'],
+    doors: ['errors', 'trigger'],
     packages: [],
     never: ONLY_EXPORTS,
   },
   {
     name: 'entry cronce/sqlite',
+    holds: 'the published entry',
     path: `${LIBRARY}/sqlite.ts`,
     doors: ['store/sqlite'],
     packages: [],
@@ -311,6 +413,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'entry cronce/postgres',
+    holds: 'the published entry',
     path: `${LIBRARY}/postgres.ts`,
     doors: ['store/postgres'],
     packages: [],
@@ -318,6 +421,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'entry cronce/redis',
+    holds: 'the published entry',
     path: `${LIBRARY}/redis.ts`,
     doors: ['store/redis'],
     packages: [],
@@ -325,6 +429,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'entry cronce/memory',
+    holds: 'the published entry',
     path: `${LIBRARY}/memory.ts`,
     doors: ['store/memory'],
     packages: [],
@@ -332,6 +437,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'entry cronce/testing',
+    holds: 'the published entry',
     path: `${LIBRARY}/testing.ts`,
     doors: ['testing'],
     packages: [],
@@ -339,6 +445,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'entry cronce/signature',
+    holds: 'the published entry',
     path: `${LIBRARY}/signature.ts`,
     doors: ['signature'],
     packages: [],
@@ -346,6 +453,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'entry cronce/node-cron',
+    holds: 'the published entry',
     path: `${LIBRARY}/node-cron.ts`,
     doors: ['node-cron'],
     packages: [],
@@ -353,42 +461,51 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'entry cronce/internal',
+    holds: 'what the packages below share with the library: `scripts/internal-exports.ts`',
     path: `${LIBRARY}/internal.ts`,
-    doors: ['did-you-mean', 'duration', 'app', 'client', 'model', 'target'],
+    doors: ['did-you-mean', 'app', 'client', 'model', 'target'],
     packages: [],
     never: ONLY_EXPORTS,
   },
   {
     name: 'entry cronce',
+    holds: 'the published entry',
     path: `${LIBRARY}/index.ts`,
-    doors: ['entry cronce/cron', 'app', 'client', 'model', 'store', 'target', 'errors', 'words'],
+    doors: ['entry cronce/cron', 'app', 'run', 'client', 'model', 'store', 'target'],
     packages: [],
     never: ONLY_EXPORTS,
   },
-  // Judges the library, and so knows nothing of it.
-  { name: 'checker', path: 'packages/checker/src/', doors: [], packages: [], never: PURE },
+  {
+    name: 'checker',
+    holds: 'the judge of recorded histories; it knows nothing of the library that it judges',
+    path: 'packages/checker/src/',
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
   {
     name: 'server',
+    holds: 'the HTTP API; everything goes through the client',
     path: 'packages/server/src/',
     doors: [],
-    packages: [NODE, /^cronce(\/|$)/, /^hono(\/|$)/],
-    never: [],
+    packages: [NODE, 'cronce', 'cronce/*', 'hono'],
+    never: null,
   },
-  // The user's own files: what they are called is known to the running program only.
   {
     name: 'cli/load-module',
+    holds: "the user's own files, which only the running program knows by name",
     path: 'packages/cli/src/load-module.ts',
     doors: [],
     packages: [NODE],
-    never: [],
-    loads: true,
+    never: null,
   },
   {
     name: 'cli',
+    holds: 'the command `cronce`',
     path: 'packages/cli/src/',
     doors: ['cli/load-module'],
-    packages: [NODE, /^cronce(\/|$)/, /^@cronce\/(checker|server)$/, /^cronstrue$/, /^yaml$/],
-    never: [],
+    packages: [NODE, 'cronce', 'cronce/*', '@cronce/checker', '@cronce/server', 'cronstrue', 'yaml'],
+    never: null,
   },
 ]
 
@@ -398,6 +515,8 @@ const LOADERS: readonly string[] = [
   `${LIBRARY}/target/isolate/load-task.ts`,
   `${LIBRARY}/node-cron/load-background-task.ts`,
 ]
+
+const RULES = 'scripts/import-rules.ts'
 
 export interface Violation {
   readonly file: string
@@ -411,7 +530,7 @@ export function findViolations(files: ReadonlyMap<string, string>, rooms: readon
   for (const [file, text] of files) {
     const room = roomOf(file, rooms)
     if (room === undefined) {
-      violations.push({ file, message: 'belongs to no room: give it one in scripts/import-rules.ts' })
+      violations.push({ file, message: `belongs to no room: give it one in ${RULES}` })
       continue
     }
     const { imports, code } = dissect(text)
@@ -423,7 +542,36 @@ export function findViolations(files: ReadonlyMap<string, string>, rooms: readon
       violations.push({ file, message })
     }
   }
-  return [...violations, ...findCycles(graph)]
+  const doors = new Map(rooms.map((room) => [room.name, room.doors]))
+  return [
+    ...violations,
+    ...findCycles(doors).map((path) => ({ file: RULES, message: `doors lead in a circle: ${path.join(' -> ')}` })),
+    ...findCycles(graph).map((path) => ({
+      file: path[0]!,
+      message: `imports itself in a circle: ${path.join(' -> ')}`,
+    })),
+  ]
+}
+
+/** Doors and packages that no import of these files uses: what is not needed is not allowed. */
+export function findUnused(files: ReadonlyMap<string, string>, rooms: readonly Room[] = ROOMS): Violation[] {
+  const imported = new Map(rooms.map((room) => [room, new Set<string>()]))
+  for (const [file, text] of files) {
+    const room = roomOf(file, rooms)
+    if (room === undefined) continue
+    for (const path of dissect(text).imports) {
+      const target = isRelative(path) ? roomOf(resolvePath(file, path), rooms)?.name : path
+      if (target !== undefined) imported.get(room)!.add(target)
+    }
+  }
+  return rooms.flatMap(({ name, doors, packages }, index) => {
+    const used = [...imported.get(rooms[index]!)!]
+    const unused = [
+      ...doors.filter((door) => !used.includes(door)),
+      ...packages.filter((allowed) => !used.some((path) => isAllowed(path, allowed))),
+    ]
+    return unused.map((one) => ({ file: RULES, message: `${name} has a door to ${one} that it does not use` }))
+  })
 }
 
 function roomOf(file: string, rooms: readonly Room[]): Room | undefined {
@@ -434,7 +582,8 @@ function findClosedDoors(file: string, room: Room, imports: readonly string[], r
   const messages: string[] = []
   for (const path of imports) {
     if (!isRelative(path)) {
-      if (!room.packages.some((allowed) => allowed.test(path))) messages.push(`${room.name} must not import ${path}`)
+      if (!room.packages.some((allowed) => isAllowed(path, allowed)))
+        messages.push(`${room.name} must not import ${path}`)
       continue
     }
     if (!path.endsWith('.ts')) messages.push(`${path} must name the file, with .ts`)
@@ -447,33 +596,38 @@ function findClosedDoors(file: string, room: Room, imports: readonly string[], r
   return messages
 }
 
+function isAllowed(path: string, allowed: string): boolean {
+  return allowed.endsWith('*') ? path.startsWith(allowed.slice(0, -1)) : path === allowed
+}
+
 function findBans(file: string, room: Room, code: string): string[] {
   // An import of what only the running program knows can't be judged.
   const computed = { pattern: /\bimport\((?!"")|\brequire\(/, reason: 'imports name what they import' }
-  return [...room.never, ...(LOADERS.includes(file) ? [] : [computed])].flatMap(({ pattern, reason }) => {
+  return [...(room.never?.bans ?? []), ...(LOADERS.includes(file) ? [] : [computed])].flatMap(({ pattern, reason }) => {
     const found = pattern.exec(code)
     return found === null ? [] : [`${room.name} must not say ${found[0]}: ${reason}`]
   })
 }
 
-function findCycles(graph: ReadonlyMap<string, readonly string[]>): Violation[] {
-  const violations: Violation[] = []
+/** Each cycle is a path that ends with its first node. */
+function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const cycles: string[][] = []
   const done = new Set<string>()
   const path: string[] = []
-  const visit = (file: string): void => {
-    const at = path.indexOf(file)
+  const visit = (node: string): void => {
+    const at = path.indexOf(node)
     if (at >= 0) {
-      violations.push({ file, message: `imports itself in a circle: ${[...path.slice(at), file].join(' -> ')}` })
+      cycles.push([...path.slice(at), node])
       return
     }
-    if (done.has(file)) return
-    path.push(file)
-    for (const target of graph.get(file) ?? []) visit(target)
+    if (done.has(node)) return
+    path.push(node)
+    for (const target of graph.get(node) ?? []) visit(target)
     path.pop()
-    done.add(file)
+    done.add(node)
   }
-  for (const file of graph.keys()) visit(file)
-  return violations
+  for (const node of graph.keys()) visit(node)
+  return cycles
 }
 
 /**

@@ -11,7 +11,7 @@ export const OPERATOR = -1
 
 export const NO_OPERATOR: Operator = { script: [], acknowledged: null }
 
-/** `client/change-schedule.ts`: look, decide, write; again if somebody else was faster. */
+/** `store/change-schedules.ts`, as a client calls it: read, decide, write; again after a conflict. */
 export async function operatorMoves(fleet: Fleet, state: State): Promise<Moves> {
   const [command] = state.operator.script
   if (command === undefined || waits(state, OPERATOR, 'operator')) return []

@@ -1,5 +1,5 @@
 import type { RunOfFire } from '../../packages/checker/src/history.ts'
-import type { Run } from '../../packages/cronce/src/app/run.ts'
+import type { Run } from '../../packages/cronce/src/run/run.ts'
 import type { MemoryTransaction } from '../../packages/cronce/src/store/memory/transaction.ts'
 import { never, type Process } from '../../packages/cronce/test/virtual/process.ts'
 import type { Report } from './invariants/report.ts'

@@ -1,5 +1,5 @@
 import type { Page, ScheduleView } from 'cronce'
-import { isNobodys } from 'cronce/internal'
+import { isRunByCaller } from 'cronce/internal'
 import { formatCount } from './format.ts'
 
 type List = (page: { readonly limit: number; readonly after: string | undefined }) => Promise<Page<ScheduleView>>
@@ -11,7 +11,7 @@ export class LeftOut {
   #count = 0
 
   isShown = (schedule: ScheduleView): boolean => {
-    const isShown = !isNobodys(schedule.job)
+    const isShown = !isRunByCaller(schedule.job)
     if (!isShown) this.#count++
     return isShown
   }
@@ -22,7 +22,7 @@ export class LeftOut {
     for (let at = after, isAmongThem = false; ; ) {
       const room = limit - items.length
       const page = await list({ limit: isAmongThem ? MOST : room, after: at })
-      const shown = page.items.filter(({ job }) => !isNobodys(job))
+      const shown = page.items.filter(({ job }) => !isRunByCaller(job))
       // A page can be continued at its end only: what does not fit is asked for again.
       if (shown.length > room) {
         isAmongThem = false

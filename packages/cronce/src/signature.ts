@@ -2,6 +2,7 @@
 export { type Completion, type SignedCallback, signCallback, verifyCallback } from './signature/completion.ts'
 export { type Delivery, verify } from './signature/delivery.ts'
 export type { HeaderSource, PlainHeaders } from './signature/headers.ts'
+export { nameOfPart, pathPart } from './signature/path-part.ts'
 export type { RawBody } from './signature/read-body.ts'
 export type { Secret } from './signature/secrets.ts'
 export { type SignOptions, sign, type Unsigned } from './signature/sign.ts'

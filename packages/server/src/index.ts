@@ -1,5 +1,5 @@
 /** The published entry `@cronce/server`. */
-export { pathPart } from 'cronce/internal'
+export { pathPart } from 'cronce/signature'
 export {
   type Access,
   type AccessLevel,

@@ -1,4 +1,4 @@
-import { nameOfPart } from 'cronce/internal'
+import { nameOfPart } from 'cronce/signature'
 import { refuse } from './answer.ts'
 
 /** The parts of a path that stand for names, by the template of the route. */

@@ -143,8 +143,8 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'client/change-schedule.ts',
-        "    if (result.kind === 'applied') {\n      announce",
-        "    if (result.kind !== 'exists') {\n      announce",
+        'parts.store.apply(changes, { tx, wake: true }))',
+        "parts.store.apply(changes, { tx, wake: true })).then((answer) => ({ ...answer, results: answer.results.map((one) => (one.kind === 'exists' ? one : { kind: 'applied' as const })) }))",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C13', 'C10', 'C1', 'C4'] },

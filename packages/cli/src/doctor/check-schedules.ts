@@ -1,4 +1,4 @@
-import { isExclusive, isNobodys, LEADER_JOB } from 'cronce/internal'
+import { isExclusive, isRunByCaller, LEADER_JOB } from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
 import { runnersOf } from '../steer/runners.ts'
 import { counted, firstFew } from '../steer/say.ts'
@@ -163,7 +163,7 @@ function checkPaused({ now, schedules }: FleetFacts): Finding[] {
 }
 
 function checkTimeouts(fleet: FleetFacts): Finding {
-  const endless = active(fleet).filter(({ job, timeoutMs }) => timeoutMs === null && !isNobodys(job))
+  const endless = active(fleet).filter(({ job, timeoutMs }) => timeoutMs === null && !isRunByCaller(job))
   if (endless.length === 0) return finding('timeouts', 'ok', 'Every active schedule has a timeout.')
   return finding(
     'timeouts',

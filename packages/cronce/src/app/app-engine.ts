@@ -4,10 +4,10 @@ import { readName } from '../client/read-name.ts'
 import { Instance } from '../engine/instance.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import type { Store } from '../store/store.ts'
+import { VERSION } from '../version.ts'
 import type { AppCore } from './app-core.ts'
 import { hashDeclarations } from './identity.ts'
 import { engineJob } from './job.ts'
-import { VERSION } from './version.ts'
 
 /** Opens the store and creates the engine that runs the jobs declared so far. */
 export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<Tx>> {

@@ -25,8 +25,3 @@ function canonical(value: unknown): string {
       : inner,
   )
 }
-
-/** Stable for a fire, whatever run asks, and short enough for any gateway. */
-export function idempotencyKey(parts: readonly (string | number)[]): string {
-  return `cronce_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
-}

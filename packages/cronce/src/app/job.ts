@@ -16,8 +16,9 @@ import { Parked } from '../engine/run/parked.ts'
 import { CronceError } from '../errors.ts'
 import { copyJson, type Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'
+import type { Run } from '../run/run.ts'
 import { readTarget, TARGET_NAMES, type TargetHandler } from '../target/target.ts'
-import { createRun, type Run } from './run.ts'
+import { createRun } from './handled-run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
 export interface JobOptions<Schema extends StandardSchema | undefined = undefined>

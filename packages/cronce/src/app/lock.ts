@@ -7,7 +7,7 @@ import type { RunHandle } from '../engine/parts.ts'
 import type { Begun } from '../engine/run/exclusive-run.ts'
 import { CronceError } from '../errors.ts'
 import { LOCK_JOB } from '../model/exclusive-jobs.ts'
-import { enter, isWithin } from './call-chain.ts'
+import { enter, isWithin } from '../run/call-chain.ts'
 import {
   begunInTime,
   DAY_MS,

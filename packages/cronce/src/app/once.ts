@@ -12,9 +12,9 @@ import { ONCE_JOB } from '../model/exclusive-jobs.ts'
 import { copyJson, type Json, type Jsonified, type ReturnsJson } from '../model/json.ts'
 import type { FireRecord } from '../model/record.ts'
 import { refusalIn } from '../model/step-result.ts'
+import { enter, isWithin } from '../run/call-chain.ts'
 import { listFires } from '../store/list-views.ts'
 import type { Store } from '../store/store.ts'
-import { enter, isWithin } from './call-chain.ts'
 import {
   begunInTime,
   DAY_MS,

@@ -2,10 +2,10 @@ import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
-import { contention, pauseAmong } from '../policy/contention.ts'
 import type { Context, Decision, Refusal } from '../policy/decision.ts'
 import { advance } from '../policy/plan/advance.ts'
 import { nextBackfillStretch } from '../policy/plan/backfill.ts'
+import { changeSchedules, type Changed as DoneChange, type ScheduleAccess } from '../store/change-schedules.ts'
 import type { InTransaction } from '../store/store.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { type ClientParts, contextAt } from './parts.ts'
@@ -26,46 +26,47 @@ export type Changed =
   /** A fire that was to be created is on record. */
   | { readonly kind: 'exists'; readonly fire: FireRecord }
 
-/** Each try that fails means that somebody else succeeded, or is at it: so many, some seconds in all, and something is wrong. */
+/** A failed try means that another process has changed the schedule, or locks it. All of them together take some seconds. */
 const TRIES = 50
 
-/** Look, decide, write what was decided if nothing has changed since; else look again. */
+/** Reads, decides and writes; and once more if the schedule has changed in between. */
 export async function changeAny<Tx>(
   parts: ClientParts<Tx>,
   id: string,
   decide: DecideOnAny,
   { tx }: InTransaction<Tx> = {},
 ): Promise<Changed> {
+  const { clock, random } = parts.context()
   const inTheWay: FireRecord[] = []
-  for (let tries = 0; tries < TRIES; tries++) {
-    await pauseBefore(parts, tries)
-    const loaded = await readStore('load a schedule', () => parts.store.load([id], { tx }))
-    const state = loaded.schedules[0] ?? null
-    const context = contextAt(parts, loaded)
-    const step = passOver(state, context, inTheWay)
-    const decision = step ?? (await decide(state, context))
-    if (decision === null) return { kind: 'unchanged', state }
-    if ('refused' in decision) throw refusalError(decision)
-    const { results } = await writeStore('write a change', () =>
-      parts.store.apply([decision.change], { tx, wake: true }),
-    )
-    const result = results[0]!
-    if (result.kind === 'applied') {
-      announce(parts, decision, tx)
-      if (step !== null) continue
-      return { kind: 'changed', state: decision.change.state, decision }
-    }
-    if (result.kind !== 'exists') continue
-    if (result.fire.nonce !== '') return { kind: 'exists', fire: result.fire }
-    inTheWay.push(result.fire)
+  let step: Decision | null = null
+  const access: ScheduleAccess = {
+    ...{ clock, random, mostTries: TRIES },
+    load: (ids) => readStore('load a schedule', () => parts.store.load(ids, { tx })),
+    context: (loaded) => contextAt(parts, loaded),
+    apply: (changes) => writeStore('write a change', () => parts.store.apply(changes, { tx, wake: true })),
+    applied: (decision) => announce(parts, decision, tx),
+    isAgain(decision, result) {
+      if (result.kind === 'applied') return decision === step
+      if (result.kind !== 'exists') return true
+      if (result.fire.nonce !== '') return false
+      inTheWay.push(result.fire)
+      return true
+    },
   }
-  throw contention(id, TRIES)
+  const done = await changeSchedules(access, [id], async (_, state, context) => {
+    step = passOver(state, context, inTheWay)
+    const decision = step ?? (await decide(state, context))
+    if (decision !== null && 'refused' in decision) throw refusalError(decision)
+    return decision
+  })
+  return changedOf(done.get(id)!)
 }
 
-async function pauseBefore<Tx>({ context }: ClientParts<Tx>, tries: number): Promise<void> {
-  const { clock, random } = context()
-  const pauseMs = pauseAmong(tries, random)
-  if (pauseMs > 0) await clock.pause(pauseMs)
+function changedOf(done: DoneChange): Changed {
+  if (done.kind === 'unchanged') return done
+  if (done.kind === 'applied') return { kind: 'changed', state: done.decision.change.state, decision: done.decision }
+  if (done.result.kind === 'exists') return { kind: 'exists', fire: done.result.fire }
+  throw new Error(`A change that the store refused as ${done.result.kind} is decided again.`)
 }
 
 /** The same for a schedule that must exist. */

@@ -1,4 +1,4 @@
-import { isNobodys } from '../model/exclusive-jobs.ts'
+import { isRunByCaller } from '../model/exclusive-jobs.ts'
 import type { ScheduleView } from './views.ts'
 
 const PREFIX = 'exec:'
@@ -15,5 +15,5 @@ export function isOfExec({ app }: Pick<ScheduleView, 'app'>): boolean {
 
 /** Whether an instance has to be there for it: not while it only waits to be triggered, nor for what whoever wants it runs. */
 export function needsInstance(view: Pick<ScheduleView, 'app' | 'job' | 'trigger' | 'open'>): boolean {
-  return !isOfExec(view) && !isNobodys(view.job) && (view.trigger !== null || view.open.length > 0)
+  return !isOfExec(view) && !isRunByCaller(view.job) && (view.trigger !== null || view.open.length > 0)
 }

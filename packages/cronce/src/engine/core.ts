@@ -13,7 +13,7 @@ import { type Lease, lease } from './fleet/lease.ts'
 import { type StoreTime, storeTime } from './fleet/store-time.ts'
 import type { EngineParts, EngineSettings } from './parts.ts'
 import { type Epochs, epochs } from './restore/epochs.ts'
-import { type Recent, recent } from './restore/recent-changes.ts'
+import { NOTHING_RECENT, type Recent, recentChanges } from './restore/recent-changes.ts'
 import { type KnownStates, knownStates } from './run/known-states.ts'
 import { type RunTable, runTable } from './run/run-table.ts'
 
@@ -85,7 +85,7 @@ export class Core<Tx = unknown> {
     this.claimAlarm = alarm(clock)
     this.known = knownStates()
     this.nextLook = nextLook(this.time, this.claimAlarm, settings.patienceMs)
-    this.recent = recent(clock, store.info.losesWrites)
+    this.recent = store.info.losesWrites ? recentChanges(clock) : NOTHING_RECENT
     this.lease = lease(clock, store.info.leaseClock)
     this.admission = admission(settings.concurrency)
     this.runs = runTable()

@@ -4,6 +4,7 @@ import type { Json } from '../model/json.ts'
 import type { LogLine } from '../model/record.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { StartedRun } from '../policy/decision.ts'
+import type { StepOptions } from '../run/run.ts'
 import type { Store } from '../store/store.ts'
 import type { LeaseLeft } from './fleet/lease.ts'
 
@@ -71,11 +72,6 @@ export interface RunLease {
   onChange(tell: () => void): () => void
   /** The work was ended from outside, since no news of the lease had come. */
   lost(): void
-}
-
-export interface StepOptions {
-  /** Also when an earlier run began it and nobody knows how it ended. */
-  readonly rerun?: boolean | undefined
 }
 
 export interface EngineSettings {

@@ -13,7 +13,7 @@ export function isExclusive(job: string): boolean {
   return job === LOCK_JOB || job === LEADER_JOB || job === ONCE_JOB
 }
 
-/** Whether no instance has it, and none needs to. */
-export function isNobodys(job: string): boolean {
+/** Whether the caller of a lock, an election, a key or node-cron executes its runs, so that no instance has to. */
+export function isRunByCaller(job: string): boolean {
   return isExclusive(job) || job === SLOT_JOB
 }

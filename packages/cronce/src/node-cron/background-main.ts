@@ -1,5 +1,5 @@
 /** What the process of a background task runs: the function `task` of the file that it is told. */
-import type { Run } from '../app/run.ts'
+import type { Run } from '../run/run.ts'
 import type { BackgroundOrder } from './background-order.ts'
 import { loadBackgroundTask } from './load-background-task.ts'
 

@@ -1,5 +1,5 @@
-import type { RunLog } from '../app/run.ts'
 import type { Json, Jsonified } from '../model/json.ts'
+import type { RunLog } from '../run/run.ts'
 import { runInProcess } from '../target/isolate/process.ts'
 import { ownProgram } from '../target/own-program.ts'
 import type { TargetRun } from '../target/target-run.ts'

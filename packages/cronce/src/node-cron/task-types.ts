@@ -1,5 +1,5 @@
-import type { Run } from '../app/run.ts'
 import type { PolicyOptions } from '../client/schedule-options.ts'
+import type { Run } from '../run/run.ts'
 
 /** Where tasks tell what goes wrong, as node-cron's. */
 export interface Logger {

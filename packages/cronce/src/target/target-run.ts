@@ -1,5 +1,5 @@
-import type { Run } from '../app/run.ts'
 import type { RunLease } from '../engine/parts.ts'
+import type { Run } from '../run/run.ts'
 
 /** What a target gets: a handler's run, and what only somebody who starts and ends things on its behalf must know. */
 export interface TargetRun<Input = unknown, Tx = unknown> extends Run<Input, Tx> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Run } from '../../src/app/run.ts'
 import { toJson } from '../../src/engine/run/to-json.ts'
 import { isDeeper } from '../../src/model/json.ts'
 import { LIMITS } from '../../src/model/limits.ts'
+import type { Run } from '../../src/run/run.ts'
 import { createFleet, type Fleet, type Member, type Tx } from './fleet.ts'
 
 const TOO_DEEP = `it is nested deeper than ${LIMITS.depth} levels`

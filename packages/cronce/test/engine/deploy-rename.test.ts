@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Run } from '../../src/app/run.ts'
+import type { Run } from '../../src/run/run.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000

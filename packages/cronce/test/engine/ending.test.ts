@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JobOptions } from '../../src/app/job.ts'
-import type { Run } from '../../src/app/run.ts'
+import type { Run } from '../../src/run/run.ts'
 import { createFleet, type Fleet, type Member, NEW_YEAR, type Tx } from './fleet.ts'
 
 const DUE = NEW_YEAR + 60_000

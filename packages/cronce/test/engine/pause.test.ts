@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Run } from '../../src/app/run.ts'
+import type { Run } from '../../src/run/run.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR, type Tx } from './fleet.ts'
 
 /** Two instances, of which one runs the job and is paused in the middle of it for longer than its lease. */

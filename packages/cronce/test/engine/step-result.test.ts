@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import type { Run } from '../../src/app/run.ts'
 import type { Json, Jsonified, ReturnsJson } from '../../src/model/json.ts'
+import type { Run } from '../../src/run/run.ts'
 import { createFleet, NEW_YEAR } from './fleet.ts'
 
 class Money {

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { RunLease } from '../../src/engine/parts.ts'
 import { CronceError } from '../../src/index.ts'
-import { type CommandSpec, superviseCommand } from '../../src/internal.ts'
 import { forceAfterMs } from '../../src/target/command/grace.ts'
 import { isAnyThere, MARK, ProcessTree } from '../../src/target/command/process-tree.ts'
+import { type CommandSpec, superviseCommand } from '../../src/target/command/supervise.ts'
 import { eventually, isAlive } from './kit.ts'
 
 const { PATH = '' } = process.env

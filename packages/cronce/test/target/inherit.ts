@@ -1,5 +1,5 @@
 /** A program that lends its streams to a command, and passes signals on to it: as `cronce exec` does. */
-import { superviseCommand } from '../../src/internal.ts'
+import { superviseCommand } from '../../src/target/command/supervise.ts'
 
 const { PATH = '' } = process.env
 const command = "trap 'echo told; exit 5' TERM; read line; echo heard $line; while :; do sleep 0.1; done"

@@ -1,13 +1,6 @@
 import type { Run } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import {
-  type CommandEnd,
-  earlierRuns,
-  environmentFor,
-  superviseCommand,
-  type TargetRun,
-  withoutSecrets,
-} from 'cronce/internal'
+import { type CommandEnd, superviseRun } from 'cronce/internal'
 import { aborted } from '../../aborted.ts'
 import { handedOn } from './command-env.ts'
 import type { ExecPlan } from './exec-plan.ts'
@@ -104,20 +97,11 @@ class InheritingRunner implements CommandRunner {
 
   async #supervise(run: Run, own: OwnRun): Promise<CommandEnd> {
     const [file, ...args] = this.#plan.command
-    // Every run that a handler gets is one that a target could get.
-    const target = run as TargetRun
-    const end = await superviseCommand(
+    const end = await superviseRun(
+      run,
+      { file, args, env: { CRONCE_K8S_JOB: null, ...handedOn(process.env) } },
       {
-        file,
-        args,
-        env: environmentFor(target, { ...withoutSecrets(), CRONCE_K8S_JOB: null, ...handedOn(process.env) }),
-        // On this machine the command of an earlier run may still be ending.
-        ...earlierRuns(target),
-      },
-      {
-        signal: run.signal,
         graceMs: this.#plan.graceMs,
-        lease: target.lease,
         output: 'inherit',
         onStarted: ({ send }) => {
           this.#send = send

@@ -4,7 +4,8 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Decision } from '../../policy/decision.ts'
 import { advance } from '../../policy/plan/advance.ts'
 import { nextBackfillStretch } from '../../policy/plan/backfill.ts'
-import { type Changed, changeSchedules, type Decide } from '../change-schedules.ts'
+import type { Changed } from '../../store/change-schedules.ts'
+import { changeAsInstance, type Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { describeError } from '../describe-error.ts'
 import { callStore } from '../store-calls.ts'
@@ -45,7 +46,7 @@ export class GuardedWrites {
     }
     const guard = { app: { name: record.name, version: record.version } }
     try {
-      await changeSchedules(this.#core, operation, ids, decideOne, guard, changed)
+      await changeAsInstance(this.#core, operation, ids, decideOne, guard, changed)
     } catch (error) {
       const { code } = describeError(error)
       if (code === 'APP_CHANGED') return 'outdated'

@@ -5,7 +5,7 @@ import { isUnused, removeUnused } from '../../policy/operate/unused.ts'
 import { endOverdue } from '../../policy/plan/advance.ts'
 import { listRuns, type ViewQuery } from '../../store/list-views.ts'
 import type { ScheduleQuery } from '../../store/store.ts'
-import { changeSchedules } from '../change-schedules.ts'
+import { changeAsInstance } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import type { Deployer } from '../deploy/deploy.ts'
 import { loop } from '../loop.ts'
@@ -139,7 +139,7 @@ export class Housekeeper {
         for (const { run } of state?.open ?? []) earliest = Math.min(earliest, run?.parkedUntil ?? earliest)
         return state === null ? null : endOverdue(state, context)
       }
-      if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
+      if (ids.length > 0) await changeAsInstance(core, 'keep', ids, decide)
       if (found.next === null) {
         this.#parked = FROM_THE_BEGINNING
         const waitMs = Number.isFinite(earliest) ? Math.max(SOON_MS, core.time.until(earliest) + SOON_MS) : PARKED_MS
@@ -164,7 +164,7 @@ export class Housekeeper {
       const ids = found.items.filter((state) => isUnused(state, now)).map(({ id }) => id)
       const decide = (_: string, state: ScheduleState | null, context: Context): Decision | null =>
         state === null ? null : removeUnused(state, context)
-      if (ids.length > 0) await changeSchedules(core, 'keep', ids, decide)
+      if (ids.length > 0) await changeAsInstance(core, 'keep', ids, decide)
       const isLastPage = found.next === null
       this.#exclusive = { job: isLastPage ? (job + 1) % EXCLUSIVE_JOBS.length : job, after: found.next }
       if (isLastPage && this.#exclusive.job === 0) return

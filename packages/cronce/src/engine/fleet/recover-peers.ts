@@ -3,7 +3,7 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import { type Context, type Decision, STALE } from '../../policy/decision.ts'
 import { recover } from '../../policy/end/recover.ts'
 import { listRuns } from '../../store/list-views.ts'
-import { changeSchedules } from '../change-schedules.ts'
+import { changeAsInstance } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { loop } from '../loop.ts'
 import { callStore } from '../store-calls.ts'
@@ -133,7 +133,7 @@ export class PeerWatch {
         return decision === STALE ? null : decision
       }
       // Wakes the peers: this instance may have no room for what it recovers.
-      await changeSchedules(core, 'recover', [...tokens.keys()], decide, { wake: true })
+      await changeAsInstance(core, 'recover', [...tokens.keys()], decide, { wake: true })
     }
     core.claimAlarm.ring()
   }

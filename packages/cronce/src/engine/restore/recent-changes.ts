@@ -7,8 +7,8 @@ import type { Decision, StartedRun } from '../../policy/decision.ts'
 import type { KnownFire } from '../../policy/end/restore.ts'
 
 /**
- * What this instance wrote lately about runs that began or ended: a store that went back in time has forgotten it. Only what a
- * store of that kind could lose is kept, and not for long.
+ * What this instance wrote lately about runs that began or ended, for a store that may lose acknowledged writes. All other stores have
+ * `NOTHING_RECENT`: when their epoch moves, the runs that are executed here are all that has to be written again.
  */
 export interface Recent {
   /** A decision of this instance was applied. */
@@ -44,7 +44,16 @@ interface WrittenChange {
 
 type Written = WrittenChange | { readonly forgotten: FireKey; readonly at: number }
 
-export function recent(clock: Clock, losesWrites: boolean): Recent {
+export const NOTHING_RECENT: Recent = {
+  applied() {},
+  all: () => [],
+  forget() {},
+  isCut: () => false,
+  hasForgotten: () => false,
+}
+
+/** Of the last minute, and of no more than `MOST` changes. */
+export function recentChanges(clock: Clock): Recent {
   /** What was written, the oldest first. What it says of each fire is worked out when somebody asks, which is hardly ever. */
   let written: Written[] = []
   let oldest = 0
@@ -66,7 +75,7 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
 
   return {
     applied({ change, started }) {
-      if (losesWrites && isAboutRuns(change, started)) add({ change, started, at: clock.mono() })
+      if (isAboutRuns(change, started)) add({ change, started, at: clock.mono() })
     },
     all() {
       const fires = new Map<string, Remembered>()
@@ -77,7 +86,7 @@ export function recent(clock: Clock, losesWrites: boolean): Recent {
       return [...fires.values()]
     },
     forget(fire) {
-      if (losesWrites) add({ forgotten: fire, at: clock.mono() })
+      add({ forgotten: fire, at: clock.mono() })
     },
     isCut: () => cutAt >= clock.mono() - KEPT_MS,
     hasForgotten: () => hasForgotten,

@@ -1,12 +1,12 @@
 import type { FireKey, RunRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
-import { contention, pauseAmong } from '../../policy/contention.ts'
 import type { Context, Decision } from '../../policy/decision.ts'
 import { isIntact, type KnownFire, type Restoration, restore, type StoredFire } from '../../policy/end/restore.ts'
 import { define } from '../../policy/operate/define.ts'
 import { isRefusal } from '../../policy/refusals.ts'
+import { beforeTry, type Changed } from '../../store/change-schedules.ts'
 import { listFires, listRuns, ofFire } from '../../store/list-views.ts'
-import { applyDecisions, type Changed } from '../change-schedules.ts'
+import { applyAsInstance, patienceOf } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import type { Deployer } from '../deploy/deploy.ts'
 import type { Heartbeat } from '../fleet/heartbeat.ts'
@@ -135,13 +135,10 @@ async function restoreSchedules(
   known: ReadonlyMap<string, readonly KnownFire[]>,
   found: Found,
 ): Promise<void> {
-  const { clock, random } = core.parts
-  const givenUpAt = clock.mono() + core.settings.storeDeadlineMs
+  const patience = patienceOf(core)
   let pending = ids
-  for (let round = 0; pending.length > 0; round++) {
-    const pauseMs = pauseAmong(round, random)
-    if (pauseMs > 0) await clock.pause(pauseMs)
-    if (round > 0 && clock.mono() >= givenUpAt) throw contention(pending[0]!, round)
+  for (let tries = 0; pending.length > 0; tries++) {
+    await beforeTry(patience, tries, pending[0]!)
     const asked = pending
     const loaded = await callStore(core, 'restore (read)', () => core.parts.store.load(asked))
     core.epochs.observe(loaded.epoch)
@@ -160,7 +157,7 @@ async function restoreSchedules(
       // The schedule is gone, and there is nothing to write it to.
       else for (const fire of missing) doubt(core, found, fire.known)
     })
-    await applyDecisions(core, 'restore (define)', made, {}, new Map())
+    await applyAsInstance(core, 'restore (define)', made, {}, new Map())
     pending = [...(await write(core, restorations, found)), ...made.map(({ change }) => change.id)]
   }
 }
@@ -211,7 +208,7 @@ async function storedOf(core: Core, known: KnownFire): Promise<StoredFire> {
 async function write(core: Core, restorations: ReadonlyMap<string, Restoration>, found: Found): Promise<string[]> {
   const decisions = [...restorations.values()].flatMap(({ decision }): Decision[] => (decision ? [decision] : []))
   const done = new Map<string, Changed>()
-  const again = new Set(await applyDecisions(core, 'restore', decisions, { wake: true }, done))
+  const again = new Set(await applyAsInstance(core, 'restore', decisions, { wake: true }, done))
   for (const [id, { restored, doubtful }] of restorations) {
     if (again.has(id)) continue
     // A fire with the same key was made meanwhile: the two can't both be on record.

@@ -1,6 +1,7 @@
 import type { Context, Decision } from '../../policy/decision.ts'
+import type { Changed } from '../../store/change-schedules.ts'
 import type { ApplyOptions } from '../../store/store.ts'
-import { applyDecisions, type Changed, type Decide } from '../change-schedules.ts'
+import { applyAsInstance, type Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 
 /**
@@ -35,7 +36,7 @@ export async function changeKnown(
     else decisions.push(decision)
   }
   if (waitMs > 0 && decisions.length > 0) await core.parts.clock.sleep(waitMs)
-  left.push(...(await applyDecisions(core, operation, decisions, options, done)))
+  left.push(...(await applyAsInstance(core, operation, decisions, options, done)))
   for (const { change } of decisions) {
     if (done.get(change.id)?.kind !== 'refused') continue
     done.delete(change.id)

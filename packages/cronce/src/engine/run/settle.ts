@@ -3,8 +3,9 @@ import { type Context, type Decision, STALE } from '../../policy/decision.ts'
 import type { Settlement } from '../../policy/end/settle.ts'
 import { settle } from '../../policy/end/settle.ts'
 import { settlePlain } from '../../policy/plan/plain-fire.ts'
+import type { Changed } from '../../store/change-schedules.ts'
 import { findRun } from '../../store/list-views.ts'
-import { type Changed, changeSchedules } from '../change-schedules.ts'
+import { changeAsInstance } from '../change-schedules.ts'
 import { leavesToPeers } from '../claim/buckets.ts'
 import type { Core } from '../core.ts'
 import { describeError } from '../describe-error.ts'
@@ -150,7 +151,7 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
     const unsent = batch.filter(({ sent }) => sent === null).map(({ schedule }) => schedule)
     const sent = batch.filter((item) => item.sent !== null).map(({ schedule }) => schedule)
     const left = await changeKnown(core, 'settle', unsent, decide, options, changed)
-    await changeSchedules(core, 'settle', [...sent, ...left], decide, options, changed)
+    await changeAsInstance(core, 'settle', [...sent, ...left], decide, options, changed)
   } finally {
     // Also when the store failed half-way: the events of these are emitted, and must not be emitted again.
     for (const item of batch) if (changed.get(item.schedule)?.kind === 'applied') conclude(item, 'settled')

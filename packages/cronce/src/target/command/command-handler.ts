@@ -3,8 +3,8 @@ import { cut } from '../../model/limits.ts'
 import type { TargetRun } from '../target-run.ts'
 import { type CommandOptions, type ResolvedCommand, resolveCommand } from './command-options.ts'
 import { Output } from './output.ts'
-import { earlierRuns, environmentFor, withoutSecrets } from './run-environment.ts'
-import { type CommandEnd, superviseCommand } from './supervise.ts'
+import type { CommandEnd } from './supervise.ts'
+import { superviseRun } from './supervise-run.ts'
 import { tellEnd } from './tell-end.ts'
 
 export interface CommandResult {
@@ -23,25 +23,14 @@ export function commandHandler(_job: string, options: CommandOptions): (run: Tar
 }
 
 async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<CommandResult> {
-  const { file, args, cwd, successCodes } = command
-  const { signal, graceMs, lease } = run
+  const { file, args, cwd, env, successCodes } = command
+  const { signal, graceMs } = run
   const stdout = new Output((line) => run.log.info(line))
   const stderr = new Output((line) => run.log.warn(line))
-  const end = await superviseCommand(
-    {
-      file,
-      args,
-      cwd,
-      env: environmentFor(run, { ...withoutSecrets(), ...command.env }),
-      stdin: stdinOf(command, run),
-      ...earlierRuns(run),
-    },
-    {
-      signal,
-      graceMs,
-      lease,
-      output: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(chunk),
-    },
+  const end = await superviseRun(
+    run,
+    { file, args, cwd, env, stdin: stdinOf(command, run) },
+    { graceMs, output: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(chunk) },
   )
   stdout.end()
   stderr.end()

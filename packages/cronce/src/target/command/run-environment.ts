@@ -1,4 +1,4 @@
-import { idempotencyKey } from '../../app/identity.ts'
+import { idempotencyKey } from '../../run/idempotency-key.ts'
 import { fireIdOf } from '../../signature/fire-id.ts'
 import type { TargetRun } from '../target-run.ts'
 import type { CommandSpec } from './supervise.ts'

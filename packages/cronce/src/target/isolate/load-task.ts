@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
-import type { Run } from '../../app/run.ts'
 import { CronceError } from '../../errors.ts'
+import type { Run } from '../../run/run.ts'
 
 export async function loadTask(file: string): Promise<(run: Run) => unknown> {
   const loaded = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }

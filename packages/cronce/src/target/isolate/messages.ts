@@ -1,6 +1,6 @@
-import type { Fire, Previous } from '../../app/run.ts'
 import type { Json } from '../../model/json.ts'
 import type { LogLine } from '../../model/record.ts'
+import type { Fire, Previous } from '../../run/run.ts'
 
 /** What a task must know of its run; all of it can be JSON. */
 export interface TaskOrder {

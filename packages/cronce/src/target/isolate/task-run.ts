@@ -1,10 +1,10 @@
-import { idempotencyKey } from '../../app/identity.ts'
-import { onceOf, type Run, type RunLog } from '../../app/run.ts'
-import type { StepOptions } from '../../engine/parts.ts'
 import { toExactJson } from '../../engine/run/to-json.ts'
 import { CronceError } from '../../errors.ts'
 import { cut, LIMITS } from '../../model/limits.ts'
 import type { LogLine } from '../../model/record.ts'
+import { idempotencyKey } from '../../run/idempotency-key.ts'
+import { onceOf } from '../../run/once-of.ts'
+import type { Run, RunLog, StepOptions } from '../../run/run.ts'
 import { fromErrorData, toErrorData } from './error-data.ts'
 import type { FromTask, TaskOrder, ToTask } from './messages.ts'
 

@@ -1,0 +1,89 @@
+import type { Violation } from './import-rules.ts'
+
+/** One export of `cronce/internal`. */
+export interface InternalExport {
+  readonly name: string
+  /** The packages that import it. */
+  readonly users: readonly string[]
+  /** Why it is no public export. */
+  readonly why: string
+}
+
+/** All that `cronce/internal` may export, and the packages that may import it. `npm test` fails if the code differs. */
+export const INTERNAL_EXPORTS: readonly InternalExport[] = [
+  {
+    name: 'callbackProof',
+    users: ['server'],
+    why: 'the server asks before it reads a body; handleCallback does so itself',
+  },
+  { name: 'fireProof', users: ['server'], why: 'the server asks before it reads a body; handleFire does so itself' },
+  {
+    name: 'nearestInstant',
+    users: ['cli'],
+    why: 'cronce exec rounds as handleFire does; applications name the due time',
+  },
+  { name: 'execApp', users: ['cli'], why: 'the name of an app that only cronce exec makes' },
+  { name: 'isOfExec', users: ['cli'], why: 'tells the schedules of cronce exec from those of applications' },
+  { name: 'needsInstance', users: ['cli', 'server'], why: 'one rule for the findings of doctor and of the overview' },
+  {
+    name: 'upcomingInstants',
+    users: ['cli', 'server'],
+    why: 'one rule for both forecasts; callers have to bound its work',
+  },
+  { name: 'didYouMean', users: ['cli', 'server'], why: 'hints for flags and fields in the manner of the library' },
+  { name: 'isExclusive', users: ['cli', 'server'], why: 'tells locks, terms and keys from jobs' },
+  { name: 'isRunByCaller', users: ['cli'], why: 'tells what no instance has to run from jobs' },
+  { name: 'LEADER_JOB', users: ['cli'], why: 'a term is never stuck' },
+  { name: 'superviseRun', users: ['cli'], why: 'cronce exec supervises its command as a command target does' },
+  { name: 'CommandEnd', users: ['cli'], why: 'what superviseRun resolves to' },
+]
+
+const ENTRY = 'packages/cronce/src/internal.ts'
+const RULES = 'scripts/internal-exports.ts'
+
+/** The ways in which these files (path to text) differ from the list: exports and imports that it lacks, and entries without a use. */
+export function findInternalViolations(
+  files: ReadonlyMap<string, string>,
+  list: readonly InternalExport[] = INTERNAL_EXPORTS,
+): Violation[] {
+  const listed = list.flatMap(({ name, users }) => users.map((user) => `${name} for ${user}`))
+  const used = new Set<string>()
+  const violations: Violation[] = []
+  for (const [file, text] of files) {
+    const user = /^packages\/([^/]+)\/src\//.exec(file)?.[1] ?? file
+    const statements = [...text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^{}]*)\}\s*from\s*'cronce\/internal'/g)]
+    if (statements.length !== [...text.matchAll(/'cronce\/internal'/g)].length) {
+      violations.push({ file, message: 'must name what it imports from cronce/internal' })
+    }
+    for (const name of statements.flatMap(([, names]) => namesIn(names!))) {
+      used.add(`${name} for ${user}`)
+      if (!listed.includes(`${name} for ${user}`)) {
+        violations.push({ file, message: `must not import ${name} from cronce/internal: ${RULES} does not list it` })
+      }
+    }
+  }
+  const statements = (files.get(ENTRY) ?? '').matchAll(/\bexport\s+(?:type\s+)?\{([^{}]*)\}/g)
+  const exported = [...statements].flatMap(([, names]) => namesIn(names!))
+  const named = list.map(({ name }) => name)
+  return [
+    ...violations,
+    ...exported
+      .filter((name) => !named.includes(name))
+      .map((name) => ({ file: ENTRY, message: `must not export ${name}: ${RULES} does not list it` })),
+    ...named
+      .filter((name) => !exported.includes(name))
+      .map((name) => ({ file: RULES, message: `lists ${name}, which cronce/internal does not export` })),
+    ...listed
+      .filter((use) => !used.has(use))
+      .map((use) => ({ file: RULES, message: `lists ${use}, which has no use` })),
+  ]
+}
+
+/** The names in the braces of an import or export, as the other module calls them. */
+function namesIn(braces: string): string[] {
+  return braces
+    .split(',')
+    .map((part) => part.trim().replace(/^type\s+/, ''))
+    .filter((part) => part !== '')
+    .map((part) => part.split(/\s+as\s+/)[0]!)
+}
