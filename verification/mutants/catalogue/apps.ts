@@ -42,11 +42,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks:
       'After a forced removal, an app that waits for a job with a new name declares it beside the app that has it.',
     edits: [
-      edit(
-        'engine/deploy/declaration-pass.ts',
-        'return state === null ? declaredElsewhere',
-        'return false ? declaredElsewhere',
-      ),
+      edit('engine/deploy/declaration-pass.ts', 'state === null ? declaredElsewhere', 'false ? declaredElsewhere'),
     ],
     caughtBy: moves(
       'a forced removal of a job makes no second one in an app that waits for it with a new name, with ids',
