@@ -5,7 +5,7 @@ import type { Claimant, Context, Decision } from '../../policy/decision.ts'
 import { advance } from '../../policy/plan/advance.ts'
 import { nextBackfillStretch } from '../../policy/plan/backfill.ts'
 import { mayPlan, moveZone } from '../../policy/plan/move-zone.ts'
-import { advancePlain, claimAhead } from '../../policy/plan/plain-fire.ts'
+import { advancePlain, claimAhead, claimEarliest } from '../../policy/plan/plain-fire.ts'
 import { listFires } from '../../store/list-views.ts'
 import type { ChangeResult, Due } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -13,6 +13,7 @@ import { callStore } from '../store-calls.ts'
 import { hasJobOf, takesNew } from './buckets.ts'
 import { BATCH } from './look.ts'
 import { isOnlyPostponed } from './postponed.ts'
+import { awaitsEnd } from './run-in-the-way.ts'
 
 /** Longest time that deciding blocks the event loop: after an outage one schedule may have ten thousand instants to plan. */
 const DECIDING_MS = 50
@@ -63,6 +64,7 @@ export class DueDecider {
         else left--
         return ahead
       }
+      if (awaitsEnd(core, state, due.now)) return null
       const existing = await this.#existingOf(state)
       const decision = core.failing.try(state, () => decideOn(state, context, claimant, existing))
       if (decision === null || (!idle && isOnlyPostponed(state, decision))) return null
@@ -84,6 +86,7 @@ export class DueDecider {
     const core = this.#core
     const context = core.context(due)
     const decisions = await this.#each(due, BATCH, async (state) => {
+      if (awaitsEnd(core, state, due.now)) return null
       const existing = await this.#existingOf(state)
       const decision = core.failing.try(state, () => advance(state, context, null, existing))
       return decision === null || isOnlyPostponed(state, decision) ? null : decision
@@ -158,7 +161,8 @@ function decideOn(
 ): Decision | null {
   const moved = moveZone(state, context)
   if (moved !== null) return moved
-  const plain = existing.length === 0 ? advancePlain(state, context, claimant) : null
+  if (existing.length > 0) return advance(state, context, claimant, existing)
+  const plain = advancePlain(state, context, claimant) ?? claimEarliest(state, context, claimant)
   return plain ?? advance(state, context, claimant, existing)
 }
 

@@ -25,7 +25,23 @@ const NONE: readonly never[] = []
 export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt } = state
   if (dueAt === null || dueAt > context.now) return null
-  return claimPlain(state, { dueAt, startAt: context.now }, context, claimant)
+  return claimPlain(state, { dueAt, startAt: context.now, isLast: true }, context, claimant)
+}
+
+/**
+ * Claims the earliest of several instants that came due together because planning was late. The later ones stay unplanned until its run
+ * has ended, and do not end by overlap with it (`on-time.ts`). To open all of them at once would cost the store several times as much,
+ * and a fleet that is late because it is overloaded would stay late. `null`: only the policy can tell.
+ */
+export function claimEarliest(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
+  const { nextAt: dueAt, definition } = state
+  if (dueAt === null || dueAt > context.now || !skipsOverlap(definition.policy)) return null
+  return claimPlain(state, { dueAt, startAt: context.now, isLast: false }, context, claimant)
+}
+
+/** Whether a fire that is on time is skipped while an earlier one is active. */
+export function skipsOverlap({ overlap = DEFAULT_POLICY.overlap }: PolicyChoices): boolean {
+  return overlap.kind === 'skip'
 }
 
 /**
@@ -42,13 +58,20 @@ export function claimAhead(state: ScheduleState, context: Context, claimant: Cla
   if (guarantee === 'at-most-once') return null
   // A death right before the start counts as a crash, and the job allows none.
   if (retry?.crashes === 0) return null
-  return claimPlain(state, { dueAt, startAt: dueAt }, context, claimant)
+  return claimPlain(state, { dueAt, startAt: dueAt, isLast: true }, context, claimant)
 }
 
-/** `startAt`: now, or the due time that is claimed ahead. */
+interface PlainInstant {
+  readonly dueAt: Instant
+  /** Now, or the due time that is claimed ahead. */
+  readonly startAt: Instant
+  /** No later instant is due by then. */
+  readonly isLast: boolean
+}
+
 function claimPlain(
   state: ScheduleState,
-  { dueAt, startAt }: { readonly dueAt: Instant; readonly startAt: Instant },
+  { dueAt, startAt, isLast }: PlainInstant,
   context: Context,
   claimant: Claimant,
 ): Decision | null {
@@ -57,7 +80,7 @@ function claimPlain(
   if (claimant.room < 1 || !hasPlainInstant(state, dueAt, startAt)) return null
   const { trigger: data, policy } = definition
   const nextAt = trigger(data!).next(dueAt)
-  if (nextAt === null || nextAt <= startAt) return null
+  if (nextAt === null || nextAt > startAt !== isLast) return null
   const { instance, claim } = claimant
   const isAhead = startAt > now
   const tokens = state.tokens + 1
