@@ -50,6 +50,22 @@ for (const probes of [false, true]) {
   })
 }
 
+test('after a stall longer than the grace, late due times are superseded, and no later one is skipped', async () => {
+  const fleet = await createFleet({ probes: true, latency: () => ({ requestMs: 90, answerMs: 90 }) })
+  await fleet.addMany(3, (app) => app.job('tick', { every: '1s' }, () => {}))
+  await stall(fleet, 13_000)
+  await fleet.advance('60s')
+  const counts = await countReasons(fleet)
+  assert.deepEqual(await otherReasons(fleet), ['superseded'])
+  const started = startedDueTimes(fleet)
+  const due = everySecond(started[0]! - NEW_YEAR, started.at(-1)! - NEW_YEAR)
+  assert.ok(started.includes(NEW_YEAR + 80 * SECOND), 'it has caught up')
+  assert.deepEqual(started, [...new Set(started)].toSorted(), 'each once, in order')
+  assert.deepEqual(started.slice(-50), due.slice(-50), 'after the late ones, all of them')
+  assert.equal(started.length + counts.superseded!, due.length, 'every due time is on record')
+  fleet.end()
+})
+
 test('no due time is skipped because of a run whose handler has returned and whose settlement is under way', async () => {
   for (const members of [1, 2]) {
     const fleet = await createFleet({ probes: true })

@@ -57,7 +57,7 @@ export class DueDecider {
     const decisions = await this.#each(due, Number.POSITIVE_INFINITY, async (state) => {
       if (left === 0) return 'stop'
       if (!hasJobOf(core, state)) return null
-      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle }
+      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true }
       if (state.wakeAt !== null && state.wakeAt > due.now) {
         const ahead = core.failing.try(state, () => decideAhead(state, context, claimant))
         if (ahead === null) later.push(state.wakeAt)
@@ -81,14 +81,18 @@ export class DueDecider {
     }
   }
 
-  /** Plans these schedules without starting a run. True: at least one has changed. */
-  async planOnly(due: Pick<Due, 'now' | 'epoch' | 'schedules'>): Promise<boolean> {
+  /**
+   * Plans these schedules without starting a run. `oneByOne`: this instance has room, and will claim what is on time. True: at least one
+   * has changed.
+   */
+  async planOnly(due: Pick<Due, 'now' | 'epoch' | 'schedules'>, oneByOne = false): Promise<boolean> {
     const core = this.#core
+    const planner = oneByOne ? { instance: core.fleet.instance, claim: 0, room: 0, idle: false, oneByOne } : null
     const context = core.context(due)
     const decisions = await this.#each(due, BATCH, async (state) => {
       if (awaitsEnd(core, state, due.now)) return null
       const existing = await this.#existingOf(state)
-      const decision = core.failing.try(state, () => advance(state, context, null, existing))
+      const decision = core.failing.try(state, () => advance(state, context, planner, existing))
       return decision === null || isOnlyPostponed(state, decision) ? null : decision
     })
     if (decisions.length === 0) return false

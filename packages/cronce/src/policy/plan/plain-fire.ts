@@ -29,13 +29,13 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
 }
 
 /**
- * Claims the earliest of several instants that came due together because planning was late. The later ones stay unplanned until its run
- * has ended, and do not end by overlap with it (`on-time.ts`). To open all of them at once would cost the store several times as much,
- * and a fleet that is late because it is overloaded would stay late. `null`: only the policy can tell.
+ * What `advance` answers a claimant that takes instants one by one, if several are due, all of them on time, and nothing is open. `null`:
+ * only the policy can tell.
  */
 export function claimEarliest(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt, definition } = state
-  if (dueAt === null || dueAt > context.now || !skipsOverlap(definition.policy)) return null
+  const { misfire = DEFAULT_POLICY.misfire } = definition.policy
+  if (dueAt === null || dueAt > context.now || !skipsOverlap(definition.policy) || misfire.late === 'all') return null
   return claimPlain(state, { dueAt, startAt: context.now, isLast: false }, context, claimant)
 }
 
@@ -245,7 +245,7 @@ class PlainSettlement implements Decision {
 }
 
 /** Nothing but its next instant makes the schedule due, at that very instant. */
-function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
+export function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
   const { jitter = DEFAULT_POLICY.jitter } = definition.policy
   return pause === null && retiredAt === null && skipped === undefined && backfills.length === 0 && jitter.ms === 0
 }
