@@ -280,7 +280,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/on-time.ts',
-        'return (other) => !isUnasked(other) || other.plannedAt < readyAt',
+        'return (other) => isAsked || !isUnasked(other) || other.plannedAt < readyAt',
         'return () => true',
       ),
     ],

@@ -12,6 +12,10 @@ async function countReasons(fleet: Fleet, schedule = 'tick'): Promise<Record<str
   return counts
 }
 
+async function countOf(fleet: Fleet, reason: string): Promise<number> {
+  return (await countReasons(fleet))[reason] ?? 0
+}
+
 /** Reasons of due times that have ended and were not run. */
 async function otherReasons(fleet: Fleet): Promise<string[]> {
   return Object.keys(await countReasons(fleet)).filter((reason) => reason !== 'completed' && reason !== 'open')
@@ -55,14 +59,14 @@ test('after a stall longer than the grace, late due times are superseded, and no
   await fleet.addMany(3, (app) => app.job('tick', { every: '1s' }, () => {}))
   await stall(fleet, 13_000)
   await fleet.advance('60s')
-  const counts = await countReasons(fleet)
+  const superseded = await countOf(fleet, 'superseded')
   assert.deepEqual(await otherReasons(fleet), ['superseded'])
   const started = startedDueTimes(fleet)
   const due = everySecond(started[0]! - NEW_YEAR, started.at(-1)! - NEW_YEAR)
   assert.ok(started.includes(NEW_YEAR + 80 * SECOND), 'it has caught up')
   assert.deepEqual(started, [...new Set(started)].toSorted(), 'each once, in order')
   assert.deepEqual(started.slice(-50), due.slice(-50), 'after the late ones, all of them')
-  assert.equal(started.length + counts.superseded!, due.length, 'every due time is on record')
+  assert.equal(started.length + superseded, due.length, 'every due time is on record')
   fleet.end()
 })
 
@@ -112,7 +116,7 @@ test('due times that came together in a stall wait for the first one, and a late
     started.filter((dueAt) => dueAt >= NEW_YEAR + 10 * SECOND && dueAt <= NEW_YEAR + 25 * SECOND),
     [...everySecond(10 * SECOND, 13 * SECOND), ...everySecond(18 * SECOND, 25 * SECOND)],
   )
-  assert.equal((await countReasons(fleet)).overlap, 4)
+  assert.equal(await countOf(fleet, 'overlap'), 4)
   fleet.end()
 })
 
@@ -125,7 +129,7 @@ test('a due time that comes while the handler of the run before executes is skip
       startedDueTimes(fleet),
       everySecond(0, 10 * SECOND).filter((_, index) => index % 2 === 0),
     )
-    assert.equal((await countReasons(fleet)).overlap, 5)
+    assert.equal(await countOf(fleet, 'overlap'), 5)
     fleet.end()
   }
 })

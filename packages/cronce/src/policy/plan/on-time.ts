@@ -65,7 +65,7 @@ export function verdictOn(draft: Draft, step: Step, fire: OpenFire): OverlapVerd
   if (fire.readyAt > draft.context.now) return 'wait'
   const { overlap = DEFAULT_POLICY.overlap } = draft.state.definition.policy
   const waiting = draft.open.filter((other) => isWaiting(other) && !(step.isAsked && isUnasked(other))).length
-  const counts = countsFor(fire)
+  const counts = countsFor(step, fire)
   return decideOverlap(overlap, {
     active: step.active.filter(counts).length,
     stalled: step.stalled.filter(counts).length,
@@ -74,15 +74,15 @@ export function verdictOn(draft: Draft, step: Step, fire: OpenFire): OverlapVerd
 }
 
 function countedFor(step: Step, fire: OpenFire): readonly OpenFire[] {
-  return [...step.active, ...step.stalled].filter(countsFor(fire))
+  return [...step.active, ...step.stalled].filter(countsFor(step, fire))
 }
 
 /**
- * Whether another fire counts for the overlap of this one. A scheduled fire that was planned when this one was ready already does not:
- * they came due together because planning was late, and which of them a step left for later does not matter.
+ * Whether another fire counts for the overlap of this one. Of the instants of a schedule, one that was planned when this one was ready
+ * already does not: they came due together because planning was late, and which of them a step left for later does not matter.
  */
-function countsFor({ readyAt }: OpenFire): (other: OpenFire) => boolean {
-  return (other) => !isUnasked(other) || other.plannedAt < readyAt
+function countsFor({ isAsked }: Step, { readyAt }: OpenFire): (other: OpenFire) => boolean {
+  return (other) => isAsked || !isUnasked(other) || other.plannedAt < readyAt
 }
 
 /**
