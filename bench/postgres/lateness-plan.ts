@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { namesOf } from '../shared/audit.ts'
 import { perFire, watchMost } from '../shared/effort.ts'
-import { ACQUAINT_MS } from '../shared/fleet.ts'
+import { ACQUAINT_MS, type Fleet } from '../shared/fleet.ts'
 import type { Load } from '../shared/protocol.ts'
 import { firstStarts, type Late, lateOf, repeatedFaults } from '../shared/starts.ts'
 import { type Effort, effort, type FleetOptions, withFleet } from './fleet.ts'
@@ -55,6 +56,7 @@ export function measureLateness(
       await fleet.stop()
       const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt >= from && dueAt < to)
       const firsts = firstStarts(starts)
+      const faults = repeatedFaults(starts, firsts.length, load, from, to)
       return {
         options,
         load,
@@ -66,10 +68,16 @@ export function measureLateness(
         byStatement: statements
           .map(({ text, calls }) => [text, calls / firsts.length] as const)
           .sort(([, left], [, right]) => right - left),
-        faults: repeatedFaults(starts, firsts.length, load, from, to),
+        faults: options.system === 'cronce' && faults.length > 0 ? [...faults, await recordOf(fleet)] : faults,
       }
     }),
   )
+}
+
+/** What the record says about all fires, the first seconds included: why some did not run. */
+async function recordOf(fleet: Fleet): Promise<string> {
+  const audited = await fleet.first.ask({ do: 'audit' }, 'audited')
+  return `on record since the start: ${audited.succeeded} succeeded, others: ${namesOf(audited) || 'none'}`
 }
 
 function isWatching({ text }: StatementCost): boolean {

@@ -1,3 +1,4 @@
+import { AFTER_STALL_MUTANTS } from './catalogue/after-stall.ts'
 import { APP_MUTANTS } from './catalogue/apps.ts'
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { CLAIM_AHEAD_MUTANTS } from './catalogue/claim-ahead.ts'
@@ -32,6 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...EXCLUSIVE_MUTANTS,
   ...RUN_MUTANTS,
   ...CLAIM_AHEAD_MUTANTS,
+  ...AFTER_STALL_MUTANTS,
   ...BEAT_MUTANTS,
   ...SQLITE_MUTANTS,
   ...POSTGRES_MUTANTS,

@@ -151,7 +151,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/advance.ts',
-        "  if (draft.state.pause === null) plan(draft, 'ready', known)\n",
+        "  if (draft.state.pause === null) plan(draft, 'ready', known, most)\n",
         "  if (draft.state.pause === null || draft.state.pause.until !== null) plan(draft, 'ready', known)\n",
       ),
     ],
@@ -164,7 +164,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plan.ts',
-        'const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))',
+        'const newer = stretch !== found || opensNewer(draft, step, stretch.instants.slice(late.length))',
         'const newer = opensNewer(draft, step, stretch.instants.slice(late.length))',
       ),
     ],
@@ -178,9 +178,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     name: 'a-step-supersedes-for-nothing',
     rule: 'rule 28',
     breaks: 'A step ends its latest late instant as superseded, although overlap may end all that follow.',
-    edits: [
-      edit('policy/plan/plan.ts', 'const stretch = leavesLate ? leaveLatest(found) : found', 'const stretch = found'),
-    ],
+    edits: [edit('policy/plan/plan.ts', 'const stretch = leavesLate ? leaveLatest(found) :', 'const stretch =')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/plan.test.ts',
@@ -249,7 +247,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plain-fire.ts',
-        'if (nextAt === null || nextAt <= startAt) return null',
+        'if (nextAt === null || nextAt > startAt !== isLast) return null',
         'if (nextAt === null) return null',
       ),
     ],
@@ -274,5 +272,47 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     caughtBy: compared(
       'the shortcuts decide what the policy decides, fire after fire, also where retention trims the history',
     ),
+  },
+  {
+    name: 'together-counts-for-overlap',
+    rule: 'P7, ruling 43',
+    breaks: 'A due time that came together with an active fire, because planning was late, is skipped because of it.',
+    edits: [
+      edit(
+        'policy/plan/on-time.ts',
+        'return (other) => isAsked || !isUnasked(other) || other.plannedAt < readyAt',
+        'return () => true',
+      ),
+    ],
+    caughtBy: compared(
+      'a due time that came together with an active fire waits, and one that came after it was planned is skipped',
+    ),
+  },
+  {
+    name: 'nothing-counts-for-overlap',
+    rule: 'P7, rule 12',
+    breaks: 'A due time is not skipped although a fire is active that was planned before it was ready.',
+    edits: [edit('policy/plan/on-time.ts', '!isUnasked(other) || other.plannedAt < readyAt', '!isUnasked(other)')],
+    caughtBy: { judge: 'simulation', names: ['C7'] },
+  },
+  {
+    name: 'earliest-of-several-forgets-the-rest',
+    rule: 'P5',
+    breaks: 'The claim of the earliest of several due times passes over the others.',
+    edits: [
+      edit(
+        'policy/plan/plain-fire.ts',
+        '    nextAt,\n    plannedTo: dueAt,',
+        '    nextAt: isLast ? nextAt : trigger(data!).next(startAt),\n    plannedTo: dueAt,',
+      ),
+    ],
+    caughtBy: compared('claimed one by one, all due times that are on time are plain claims with plain settlements'),
+  },
+  {
+    name: 'left-on-time-stands-in-for-nothing',
+    rule: 'P7, ruling 43',
+    breaks: 'A late due time is opened although one that is on time, and left to a claim, stands in for it.',
+    edits: [edit('policy/plan/plan.ts', 'const newer = stretch !== found ||', 'const newer = leavesLate ||')],
+    caughtBy: compared('an instance that only plans ends late due times and leaves those that are on time to a claim'),
   },
 ]

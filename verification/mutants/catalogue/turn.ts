@@ -42,7 +42,7 @@ export const TURN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/on-time.ts',
-        "  if (verdict === 'skip') return ending('overlap', inTheWay([...step.active, ...step.stalled]))\n",
+        "  if (verdict === 'skip') return ending('overlap', inTheWay(countedFor(step, fire)))\n",
         "  const waiting = draft.open.find((other) => !isActive(other) && other.kind === 'scheduled')\n  if (verdict === 'skip' && waiting !== undefined) endFire(draft, waiting, ending('overlap'))\n  else if (verdict === 'skip') return ending('overlap')\n",
       ),
     ],

@@ -49,10 +49,11 @@ function judgeFire(
   open: readonly PlainFire[],
   report: Report,
 ): void {
-  const { plannedAt, outcome, reason } = fire.record
+  const { dueAt, plannedAt, outcome, reason } = fire.record
   // What passed while the schedule was retired is recorded and not judged.
   if (outcome === 'skipped' || reason === 'while-retired') return
-  const earlier = open.filter(({ record }) => record.plannedAt < plannedAt)
+  // What was planned when this fire was due already came due together with it: planning was late.
+  const earlier = open.filter(({ record }) => record.plannedAt < Math.min(plannedAt, dueAt))
   const active = earlier.filter(({ runs }) => runs.some((run) => claimOf(run) < plannedAt))
   if (spec.overlap.kind === 'replace') judgeReplaced(judged, subject, fire, active, report)
   if (active.length < capacityOf(spec)) {

@@ -167,21 +167,22 @@ test('C7: with its transaction a fire is over, whatever its handler still does',
   clean(history.read(END))
 })
 
-test('C7: fires that are planned together, or when the other one ends, are not in the way of each other', () => {
+test('C7: fires that came due together, or that are planned when the other one ends, are not in the way of each other', () => {
   const trigger = { kind: 'every', everyMs: 5_000, anchor: 0 } as const
-  const together = (secondMs: number) => {
+  const planned = (firstMs: number, secondMs: number) => {
     const history = new Builder().node('n1', 0).define(10, { trigger, start: EPOCH + T, end: EPOCH + T + 10_000 })
     history.fault('store-down', T - 1_000, T + 6_000)
-    history.record(T, { plannedAt: EPOCH + T + 6_000 })
-    history.run(T, [T + 6_000, T + 7_000])
+    history.record(T, { plannedAt: EPOCH + T + firstMs })
+    history.run(T, [T + firstMs, T + 7_000])
     history.record(T + 5_000, { plannedAt: EPOCH + T + secondMs })
     history.run(T + 5_000, [T + 7_000, T + 8_000])
     return history.read(U, { nextAt: null })
   }
-  clean(together(6_000))
-  wrong('C7', together(6_001))
-  wrong('C7', together(6_999))
-  clean(together(7_000))
+  clean(planned(6_000, 6_000))
+  clean(planned(5_000, 6_001))
+  wrong('C7', planned(4_999, 5_000))
+  wrong('C7', planned(4_999, 6_999))
+  clean(planned(4_999, 7_000))
 })
 
 test('C11: the time of a node that is held up stands still', () => {

@@ -30,6 +30,8 @@ export interface Claimant {
   readonly room: number
   /** It runs nothing: the place for a fire whose instances keep dying. */
   readonly idle: boolean
+  /** Leave due times unplanned that would only wait for the first of them: see `leavesWaiting` in `plan/advance.ts`. */
+  readonly oneByOne?: boolean
 }
 
 export interface Decision {

@@ -4,13 +4,13 @@ import type { PolicyChoices } from '../../src/model/policy.ts'
 import type { FireRecord, RunRecord } from '../../src/model/record.ts'
 import type { Definition, OpenFire, ScheduleState, Source } from '../../src/model/schedule.ts'
 import { isNewerToken } from '../../src/model/token.ts'
-import type { Context, Decision, Refusal, Stale, StartedRun } from '../../src/policy/decision.ts'
+import type { Claimant, Context, Decision, Refusal, Stale, StartedRun } from '../../src/policy/decision.ts'
 import { recover } from '../../src/policy/end/recover.ts'
 import { settle } from '../../src/policy/end/settle.ts'
 import { define } from '../../src/policy/operate/define.ts'
 import { advance } from '../../src/policy/plan/advance.ts'
 import { nextBackfillStretch } from '../../src/policy/plan/backfill.ts'
-import { advancePlain, settlePlain } from '../../src/policy/plan/plain-fire.ts'
+import { advancePlain, claimEarliest, settlePlain } from '../../src/policy/plan/plain-fire.ts'
 import { recordsOf } from './records-of.ts'
 
 /** A Tuesday noon: a whole minute, hour and day away from nothing odd. */
@@ -64,7 +64,7 @@ export class Keeper {
   /** How often an instant was on record although the schedule had not got to it. */
   passedOver = 0
   /** How often a shortcut of `policy/plan/plain-fire.ts` applied. */
-  readonly plain = { claims: 0, settlements: 0 }
+  readonly plain = { claims: 0, earliest: 0, settlements: 0 }
   readonly #open = new Set<string>()
   #lastToken = '0'
   #claims = 0
@@ -92,7 +92,7 @@ export class Keeper {
   }
 
   /** What the engine does with a schedule that is due. */
-  advance(claim: { readonly room?: number; readonly idle?: boolean } | null = {}): readonly StartedRun[] {
+  advance(claim: Partial<Pick<Claimant, 'room' | 'idle' | 'oneByOne'>> | null = {}): readonly StartedRun[] {
     const number = ++this.#claims
     const claimant = claim === null ? null : { instance: 'ant', claim: number, room: 100, idle: true, ...claim }
     const found: FireRecord[] = []
@@ -103,6 +103,11 @@ export class Keeper {
       if (plain !== null) {
         assertSame(plain, decision)
         this.plain.claims++
+      }
+      const earliest = claimant === null || existing.length > 0 ? null : claimEarliest(this.it, this.context, claimant)
+      if (earliest !== null) {
+        assertSame(earliest, advance(this.it, this.context, { ...claimant!, oneByOne: true }, existing))
+        this.plain.earliest++
       }
       if (decision === null) return []
       try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { caseScale } from '../case-count.ts'
-import { Keeper, MINUTE, NOON, SECOND } from './keeper.ts'
+import { Keeper, MINUTE, NOON, SECOND, story } from './keeper.ts'
 import { Play, plays } from './play.ts'
 
 // `Keeper` compares the shortcuts of `policy/plan/plain-fire.ts` with the policy at every call.
@@ -44,7 +44,79 @@ test('the shortcuts decide what the policy decides, fire after fire, also where 
     keeper.now += SECOND
     keeper.settle(run!, 'completed')
   }
-  assert.deepEqual(keeper.plain, { claims: 200, settlements: 197 }, 'all but those that trim')
+  assert.deepEqual(keeper.plain, { claims: 200, earliest: 0, settlements: 197 }, 'all but those that trim')
+})
+
+/** The due times of a schedule that fires every second, after nobody has looked at it for so long; each run ends 10 ms after its claim. */
+function catchUp(lateMs: number, oneByOne: boolean): { readonly keeper: Keeper; readonly ran: readonly number[] } {
+  const keeper = new Keeper()
+  keeper.now = NOON + 1
+  keeper.define({ trigger: { kind: 'every', everyMs: SECOND, anchor: 0 } })
+  keeper.now = NOON + SECOND + lateMs
+  const ran: number[] = []
+  for (let look = 0; look < 30; look++) {
+    for (const run of keeper.advance({ oneByOne })) {
+      ran.push(run.record.dueAt)
+      keeper.now += 10
+      keeper.settle(run, 'completed')
+    }
+  }
+  return { keeper, ran }
+}
+
+test('due times that came together end the same way, whether they are opened at once or claimed one by one', () => {
+  for (const lateMs of [0, 1_500, 3_000, 8_500, 9_700, 10_500, 25_000, 3_600_000]) {
+    const atOnce = catchUp(lateMs, false)
+    const oneByOne = catchUp(lateMs, true)
+    assert.deepEqual(oneByOne.ran, atOnce.ran, `${lateMs}`)
+    assert.deepEqual(story(oneByOne.keeper), story(atOnce.keeper), `${lateMs}`)
+    assert.ok(oneByOne.keeper.it.open.length === 0 && oneByOne.keeper.it.nextAt! > oneByOne.keeper.now, `${lateMs}`)
+  }
+})
+
+test('claimed one by one, all due times that are on time are plain claims with plain settlements', () => {
+  const { keeper, ran } = catchUp(8_500, true)
+  assert.equal(ran.length, 9)
+  assert.deepEqual(keeper.plain, { claims: 1, earliest: 8, settlements: 9 })
+})
+
+test('an instance that only plans ends late due times and leaves those that are on time to a claim', () => {
+  const keeper = new Keeper()
+  keeper.now = NOON + 1
+  keeper.define({ trigger: { kind: 'every', everyMs: SECOND, anchor: 0 } })
+  keeper.now = NOON + 25_500
+  assert.equal(keeper.advance({ room: 0, oneByOne: true }).length, 0)
+  assert.deepEqual(
+    keeper.list().map(({ ending, range }) => [ending?.reason, range?.count]),
+    [['superseded', 15]],
+  )
+  assert.deepEqual([keeper.it.open.length, keeper.it.nextAt! - NOON], [0, 16_000])
+  keeper.advance({ room: 0, oneByOne: true })
+  assert.equal(keeper.list().length, 1)
+  assert.deepEqual(
+    keeper.advance({ oneByOne: true }).map(({ record }) => record.dueAt - NOON),
+    [16_000],
+  )
+})
+
+test('a due time that came together with an active fire waits, and one that came after it was planned is skipped', () => {
+  const keeper = new Keeper()
+  keeper.now = NOON + 1
+  keeper.define({ trigger: { kind: 'every', everyMs: SECOND, anchor: 0 } })
+  keeper.now = NOON + 3_500
+  assert.equal(keeper.advance({ oneByOne: true }).length, 1)
+  keeper.now = NOON + 5_500
+  keeper.advance()
+  assert.deepEqual(
+    keeper.list().map(({ dueAt, ending }) => [dueAt - NOON, ending?.reason ?? 'open']),
+    [
+      [1_000, 'open'],
+      [2_000, 'open'],
+      [3_000, 'open'],
+      [4_000, 'overlap'],
+      [5_000, 'overlap'],
+    ],
+  )
 })
 
 for (const [what, change] of [

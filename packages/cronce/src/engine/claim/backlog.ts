@@ -42,11 +42,11 @@ export class BacklogPlanner {
     const planAt = Math.min(this.#leftSince + BEHIND_MS, (this.#fullSince ?? now + LEFT_MS) + LEFT_MS)
     if (planAt > now) return room === 0 ? planAt - now : ms
     this.#leftSince = now
-    const restMs = await this.#planLeft(jobs)
+    const restMs = await this.#planLeft(jobs, room > 0)
     return room === 0 ? restMs : ms
   }
 
-  async #planLeft(jobs: DueQuery['jobs']): Promise<number> {
+  async #planLeft(jobs: DueQuery['jobs'], hasRoom: boolean): Promise<number> {
     const { parts, time, epochs } = this.#core
     const sentAt = parts.clock.mono()
     const limit = BATCH * this.#pages
@@ -54,7 +54,7 @@ export class BacklogPlanner {
     time.observe(due.now, sentAt)
     if (!epochs.observe(due.epoch)) return FRUITLESS_LONGEST_MS
     const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS)
-    const isAnyPlanned = await this.#decider.planOnly({ ...due, schedules: left })
+    const isAnyPlanned = await this.#decider.planOnly({ ...due, schedules: left }, hasRoom)
     this.#pages = isAnyPlanned || due.schedules.length < limit ? 1 : Math.min(this.#pages * 2, MOST_PAGES)
     // Of what waits for room, further instants may come.
     if (due.schedules.length > 0) return LEFT_MS

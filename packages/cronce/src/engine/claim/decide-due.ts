@@ -5,7 +5,7 @@ import type { Claimant, Context, Decision } from '../../policy/decision.ts'
 import { advance } from '../../policy/plan/advance.ts'
 import { nextBackfillStretch } from '../../policy/plan/backfill.ts'
 import { mayPlan, moveZone } from '../../policy/plan/move-zone.ts'
-import { advancePlain, claimAhead } from '../../policy/plan/plain-fire.ts'
+import { advancePlain, claimAhead, claimEarliest } from '../../policy/plan/plain-fire.ts'
 import { listFires } from '../../store/list-views.ts'
 import type { ChangeResult, Due } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -13,6 +13,7 @@ import { callStore } from '../store-calls.ts'
 import { hasJobOf, takesNew } from './buckets.ts'
 import { BATCH } from './look.ts'
 import { isOnlyPostponed } from './postponed.ts'
+import { awaitsEnd } from './run-in-the-way.ts'
 
 /** Longest time that deciding blocks the event loop: after an outage one schedule may have ten thousand instants to plan. */
 const DECIDING_MS = 50
@@ -56,13 +57,14 @@ export class DueDecider {
     const decisions = await this.#each(due, Number.POSITIVE_INFINITY, async (state) => {
       if (left === 0) return 'stop'
       if (!hasJobOf(core, state)) return null
-      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle }
+      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true }
       if (state.wakeAt !== null && state.wakeAt > due.now) {
         const ahead = core.failing.try(state, () => decideAhead(state, context, claimant))
         if (ahead === null) later.push(state.wakeAt)
         else left--
         return ahead
       }
+      if (awaitsEnd(core, state, due.now)) return null
       const existing = await this.#existingOf(state)
       const decision = core.failing.try(state, () => decideOn(state, context, claimant, existing))
       if (decision === null || (!idle && isOnlyPostponed(state, decision))) return null
@@ -79,13 +81,18 @@ export class DueDecider {
     }
   }
 
-  /** Plans these schedules without starting a run. True: at least one has changed. */
-  async planOnly(due: Pick<Due, 'now' | 'epoch' | 'schedules'>): Promise<boolean> {
+  /**
+   * Plans these schedules without starting a run. `oneByOne`: this instance has room, and will claim what is on time. True: at least one
+   * has changed.
+   */
+  async planOnly(due: Pick<Due, 'now' | 'epoch' | 'schedules'>, oneByOne = false): Promise<boolean> {
     const core = this.#core
+    const planner = oneByOne ? { instance: core.fleet.instance, claim: 0, room: 0, idle: false, oneByOne } : null
     const context = core.context(due)
     const decisions = await this.#each(due, BATCH, async (state) => {
+      if (awaitsEnd(core, state, due.now)) return null
       const existing = await this.#existingOf(state)
-      const decision = core.failing.try(state, () => advance(state, context, null, existing))
+      const decision = core.failing.try(state, () => advance(state, context, planner, existing))
       return decision === null || isOnlyPostponed(state, decision) ? null : decision
     })
     if (decisions.length === 0) return false
@@ -158,7 +165,8 @@ function decideOn(
 ): Decision | null {
   const moved = moveZone(state, context)
   if (moved !== null) return moved
-  const plain = existing.length === 0 ? advancePlain(state, context, claimant) : null
+  if (existing.length > 0) return advance(state, context, claimant, existing)
+  const plain = advancePlain(state, context, claimant) ?? claimEarliest(state, context, claimant)
   return plain ?? advance(state, context, claimant, existing)
 }
 

@@ -14,6 +14,8 @@ export interface NextLook {
   end(ms: number, patienceMs: number): number
   /** This was written. */
   written(state: ScheduleState): void
+  /** Whether the schedule is in a bucket of this instance's own. */
+  isMine(state: ScheduleState): boolean
   /** Of which job which buckets are this instance's own. */
   deal(dealt: readonly { readonly job: string; readonly buckets: string }[]): void
 }
@@ -30,6 +32,7 @@ export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number): Nex
   const isMine = ({ id, definition }: ScheduleState): boolean => masks.get(definition.job)?.[bucketOf(id)] === '1'
 
   return {
+    isMine,
     begin(ms) {
       isLooking = true
       leadMs = ms

@@ -23,6 +23,7 @@ export async function execute<Tx>(
   if (run.started.isAhead && !(await startAtDueTime(core as Core, run))) return NOT_STARTED
   run.retryable = job.retryable
   watchTimeout(run)
+  run.isExecuting = true
   const ended = await handlerEnd(run, job, runHandle(core, run, notes))
   // A handler may not wait for its own transaction, which settles the fire, or leaves that to us.
   if (run.transaction !== null) await unlessGivenUp(run, run.transaction)

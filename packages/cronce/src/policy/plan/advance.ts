@@ -1,3 +1,4 @@
+import { DEFAULT_POLICY } from '../../model/policy.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Claimant, Context, Decision } from '../decision.ts'
@@ -8,6 +9,7 @@ import { cancelEnding, endFire, endRun } from '../fires.ts'
 import { ledgerOf } from '../ledger.ts'
 import { isRunning } from '../records.ts'
 import { materialise } from './backfill.ts'
+import { isQuiet, skipsOverlap } from './plain-fire.ts'
 import { giveUpWaiting, missWaiting, plan } from './plan.ts'
 import { isPauseOver, resumeStep } from './resume-step.ts'
 import { nextUnskipped, seriesOf } from './series.ts'
@@ -29,7 +31,7 @@ export function advance(
 ): Decision | null {
   const draft = begin(state, context)
   revoke(draft)
-  settleDue(draft, existing)
+  settleDue(draft, existing, claimant)
   if (claimant !== null) startFires(draft, claimant)
   return finishIfChanged(draft)
 }
@@ -45,19 +47,32 @@ export function endOverdue(state: ScheduleState, context: Context): Decision | n
   return draft.history.length === 0 ? null : finishIfChanged(draft)
 }
 
-function settleDue(draft: Draft, existing: readonly FireRecord[]): void {
+function settleDue(draft: Draft, existing: readonly FireRecord[], claimant: Claimant | null): void {
   if (draft.state.retiredAt !== null) {
     settleRetired(draft)
     return
   }
   const known = existing.length === 0 ? null : ledgerOf(existing)
   if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
-  if (draft.state.pause === null) plan(draft, 'ready', known)
+  const most = claimant?.oneByOne && leavesWaiting(draft, existing) ? Math.min(1, claimant.room) : undefined
+  if (draft.state.pause === null) plan(draft, 'ready', known, most)
   passOverAhead(draft, existing)
   if (draft.state.pause !== null) return
   missWaiting(draft)
   giveUpWaiting(draft)
   if (draft.state.backfills.length > 0) materialise(draft, known ?? ledgerOf([]), existing)
+}
+
+/**
+ * Whether instants that came due together, because planning was late, may stay unplanned while the first of them runs. They do not end by
+ * overlap with it (`on-time.ts`), so that changes nothing but cost: to open all of them would cost the store several times as much, and a
+ * fleet that is late because it is overloaded would stay late.
+ */
+function leavesWaiting({ state, open }: Draft, existing: readonly FireRecord[]): boolean {
+  const { policy, limit } = state.definition
+  const { misfire = DEFAULT_POLICY.misfire } = policy
+  if (open.length > 0 || existing.length > 0 || !isQuiet(state)) return false
+  return skipsOverlap(policy) && misfire.late !== 'all' && limit === null && policy.limits === undefined
 }
 
 /** A retired schedule plans nothing. If its job was renamed, what waits is judged as before, and runs. */

@@ -51,8 +51,8 @@ function isWaiting(fire: OpenFire): boolean {
 export function openOnTime(draft: Draft, step: Step, fire: OpenFire): Ending | null {
   if (draft.open.length >= MAX_OPEN) return ending('queue-full', `${MAX_OPEN} fires of the schedule are open`)
   const verdict = verdictOn(draft, step, fire)
-  if (verdict === 'skip') return ending('overlap', inTheWay([...step.active, ...step.stalled]))
-  if (verdict === 'queue-full') return ending('queue-full', inTheWay([...step.active, ...step.stalled]))
+  if (verdict === 'skip') return ending('overlap', inTheWay(countedFor(step, fire)))
+  if (verdict === 'queue-full') return ending('queue-full', inTheWay(countedFor(step, fire)))
   if (verdict === 'replace') replaceOthers(draft, step, fire)
   openFire(draft, fire)
   return null
@@ -65,7 +65,24 @@ export function verdictOn(draft: Draft, step: Step, fire: OpenFire): OverlapVerd
   if (fire.readyAt > draft.context.now) return 'wait'
   const { overlap = DEFAULT_POLICY.overlap } = draft.state.definition.policy
   const waiting = draft.open.filter((other) => isWaiting(other) && !(step.isAsked && isUnasked(other))).length
-  return decideOverlap(overlap, { active: step.active.length, stalled: step.stalled.length, waiting })
+  const counts = countsFor(step, fire)
+  return decideOverlap(overlap, {
+    active: step.active.filter(counts).length,
+    stalled: step.stalled.filter(counts).length,
+    waiting,
+  })
+}
+
+function countedFor(step: Step, fire: OpenFire): readonly OpenFire[] {
+  return [...step.active, ...step.stalled].filter(countsFor(step, fire))
+}
+
+/**
+ * Whether another fire counts for the overlap of this one. Of the instants of a schedule, one that was planned when this one was ready
+ * already does not: they came due together because planning was late, and which of them a step left for later does not matter.
+ */
+function countsFor({ isAsked }: Step, { readyAt }: OpenFire): (other: OpenFire) => boolean {
+  return (other) => isAsked || !isUnasked(other) || other.plannedAt < readyAt
 }
 
 /**

@@ -25,7 +25,23 @@ const NONE: readonly never[] = []
 export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt } = state
   if (dueAt === null || dueAt > context.now) return null
-  return claimPlain(state, { dueAt, startAt: context.now }, context, claimant)
+  return claimPlain(state, { dueAt, startAt: context.now, isLast: true }, context, claimant)
+}
+
+/**
+ * What `advance` answers a claimant that takes instants one by one, if several are due, all of them on time, and nothing is open. `null`:
+ * only the policy can tell.
+ */
+export function claimEarliest(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
+  const { nextAt: dueAt, definition } = state
+  const { misfire = DEFAULT_POLICY.misfire } = definition.policy
+  if (dueAt === null || dueAt > context.now || !skipsOverlap(definition.policy) || misfire.late === 'all') return null
+  return claimPlain(state, { dueAt, startAt: context.now, isLast: false }, context, claimant)
+}
+
+/** Whether a fire that is on time is skipped while an earlier one is active. */
+export function skipsOverlap({ overlap = DEFAULT_POLICY.overlap }: PolicyChoices): boolean {
+  return overlap.kind === 'skip'
 }
 
 /**
@@ -42,13 +58,20 @@ export function claimAhead(state: ScheduleState, context: Context, claimant: Cla
   if (guarantee === 'at-most-once') return null
   // A death right before the start counts as a crash, and the job allows none.
   if (retry?.crashes === 0) return null
-  return claimPlain(state, { dueAt, startAt: dueAt }, context, claimant)
+  return claimPlain(state, { dueAt, startAt: dueAt, isLast: true }, context, claimant)
 }
 
-/** `startAt`: now, or the due time that is claimed ahead. */
+interface PlainInstant {
+  readonly dueAt: Instant
+  /** Now, or the due time that is claimed ahead. */
+  readonly startAt: Instant
+  /** No later instant is due by then. */
+  readonly isLast: boolean
+}
+
 function claimPlain(
   state: ScheduleState,
-  { dueAt, startAt }: { readonly dueAt: Instant; readonly startAt: Instant },
+  { dueAt, startAt, isLast }: PlainInstant,
   context: Context,
   claimant: Claimant,
 ): Decision | null {
@@ -57,7 +80,7 @@ function claimPlain(
   if (claimant.room < 1 || !hasPlainInstant(state, dueAt, startAt)) return null
   const { trigger: data, policy } = definition
   const nextAt = trigger(data!).next(dueAt)
-  if (nextAt === null || nextAt <= startAt) return null
+  if (nextAt === null || nextAt > startAt !== isLast) return null
   const { instance, claim } = claimant
   const isAhead = startAt > now
   const tokens = state.tokens + 1
@@ -222,7 +245,7 @@ class PlainSettlement implements Decision {
 }
 
 /** Nothing but its next instant makes the schedule due, at that very instant. */
-function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
+export function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
   const { jitter = DEFAULT_POLICY.jitter } = definition.policy
   return pause === null && retiredAt === null && skipped === undefined && backfills.length === 0 && jitter.ms === 0
 }

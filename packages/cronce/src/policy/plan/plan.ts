@@ -32,8 +32,11 @@ interface Stretch {
   readonly more: boolean
 }
 
-/** Settle the instants whose time has come: run, skip or miss each. True: more are due than one step settles. */
-export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean {
+/**
+ * Settle the instants whose time has come: run, skip or miss each. `most`: how many of those that are on time; the others stay as they
+ * are. True: more are due than one step settles.
+ */
+export function plan(draft: Draft, reach: Reach, ledger: Ledger | null, most = Number.POSITIVE_INFINITY): boolean {
   const found = dueStretch(draft, reach, ledger, null)
   if (found.to === null) return false
   const { misfire = DEFAULT_POLICY.misfire } = draft.state.definition.policy
@@ -41,10 +44,11 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null): boolean
   const lateness = found.instants.map(({ readyAt }) => now - readyAt)
   const onTimeFrom = lateness.findIndex((ms) => isOnTime(misfire, ms))
   const leavesLate = found.more && onTimeFrom < 0
-  const stretch = leavesLate ? leaveLatest(found) : found
+  const stretch = leavesLate ? leaveLatest(found) : leaveOnTime(found, onTimeFrom < 0 ? Infinity : onTimeFrom + most)
+  if (stretch.instants.length === 0 && found.instants.length > 0) return true
   const late = lateness.slice(0, onTimeFrom < 0 ? stretch.instants.length : onTimeFrom)
   const step = stepOf(draft)
-  const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))
+  const newer = stretch !== found || opensNewer(draft, step, stretch.instants.slice(late.length))
   const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, misfire.limit) : 0
   const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
   write(draft, stretch, (instant, index) => {
@@ -66,6 +70,14 @@ function leaveLatest(stretch: Stretch): Stretch {
   if (instants.length < 2) return stretch
   const { dueAt } = instants.at(-1)!
   return { ...stretch, instants: instants.slice(0, -1), to: dueAt - 1, nextAt: dueAt }
+}
+
+/** Leave instants that are on time to later steps, one of which stands in for the late ones of this step. */
+function leaveOnTime(stretch: Stretch, count: number): Stretch {
+  const { instants } = stretch
+  const next = instants[count]
+  if (next === undefined) return stretch
+  return { ...stretch, instants: instants.slice(0, count), to: instants[count - 1]?.dueAt ?? null, nextAt: next.dueAt }
 }
 
 /** Whether one of the instants that are on time will be open and ready: then it stands in for the late ones. */

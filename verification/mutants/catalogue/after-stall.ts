@@ -1,0 +1,61 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+const TESTS = 'packages/cronce/test/engine/after-stall.test.ts'
+
+/** Mistakes in catching up after a stall: docs/architecture.md, "Catching up". */
+export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'stall-opens-all-at-once',
+    rule: 'ruling 43',
+    breaks: 'All due times that came together are opened at once, and those that come while they wait are skipped.',
+    edits: [
+      edit('engine/claim/decide-due.ts', ' ?? claimEarliest(state, context, claimant)', ''),
+      edit('engine/claim/decide-due.ts', 'room: left, idle, oneByOne: true }', 'room: left, idle }'),
+      edit('engine/claim/decide-due.ts', 'advancePlain, claimAhead, claimEarliest }', 'advancePlain, claimAhead }'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['without claims ahead: after a stall all due times run in order, and no later one is skipped'],
+    },
+  },
+  {
+    name: 'stall-skips-behind-a-settlement',
+    rule: 'ruling 43',
+    breaks: 'A due time is skipped because of a run whose handler has returned.',
+    edits: [edit('engine/run/local-run.ts', '    this.isExecuting = false\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['no due time is skipped because of a run whose handler has returned and whose settlement is under way'],
+    },
+  },
+  {
+    name: 'stall-skips-behind-a-start',
+    rule: 'ruling 43',
+    breaks: 'A due time is skipped because of a run that was claimed and has not started.',
+    edits: [edit('engine/run/local-run.ts', '  isExecuting = false\n', '  isExecuting = true\n')],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['no due time is skipped because of a run that was claimed and has not started'],
+    },
+  },
+  {
+    name: 'stall-waits-for-a-handler',
+    rule: 'P7, rule 12',
+    breaks: 'A due time that comes while the handler of the run before executes is left until it has returned.',
+    edits: [
+      edit(
+        'engine/claim/run-in-the-way.ts',
+        'if (own !== undefined && !own.isExecuting) return true',
+        'if (own !== undefined) return true',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: ['a due time that comes while the handler of the run before executes is skipped'],
+    },
+  },
+]
