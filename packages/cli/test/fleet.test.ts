@@ -78,7 +78,14 @@ test(`three instances and twenty duplicate triggers a second for ${SECONDS} s: o
   await client.schedules.pause('ticking')
   await until('every fire has ended', async () => {
     const all = await Promise.all(SCHEDULES.map((name) => client.schedules.get(name)))
-    return all.every(({ open }) => open.length === 0)
+    const open = all.flatMap((schedule) => schedule.open)
+    // A fire that was planned but not claimed when the pause came waits for the end of the pause.
+    if (open.some(({ state }) => state !== 'running')) {
+      await client.schedules.resume('ticking', { missed: 'all' })
+      await sleep(1_000)
+      await client.schedules.pause('ticking')
+    }
+    return open.length === 0
   })
   for (const code of await Promise.all(fleet.map((one) => one.end('SIGTERM')))) assert.equal(code, 0)
 
