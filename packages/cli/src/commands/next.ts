@@ -3,7 +3,7 @@ import type { Args } from '../args.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
-import { findStoreIfAny, STORE_FLAGS, withClient } from '../open-store.ts'
+import { findStoreOrDefaultIfAny, STORE_FLAGS, withClient } from '../open-store.ts'
 import { note, printJson } from '../output.ts'
 import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
@@ -50,7 +50,7 @@ async function runNext(args: Args, io: Io): Promise<number> {
   const [first] = args.positionals
   const isName = args.positionals.length === 1 && first !== '' && !looksLikeExpression(first!)
   // Without a store it can only be an expression that went wrong.
-  if (isName && (await findStoreIfAny(args, io)).store !== undefined) return nextOfSchedule(first!, args, io)
+  if (isName && (await findStoreOrDefaultIfAny(args, io)).store !== undefined) return nextOfSchedule(first!, args, io)
   return nextOfExpression(args, io)
 }
 
