@@ -2,7 +2,8 @@ import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
-import { LeftOut } from '../left-out.ts'
+import { filteredPage, LeftOut } from '../left-out.ts'
+import { readGlob } from '../names.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
@@ -20,10 +21,11 @@ const STRIP = 20
 const AT_A_TIME = 8
 
 export const list: Command = {
-  operands: '[<prefix>]',
+  operands: '[<prefix>|<pattern>]',
   examples: [
     ['cronce list', 'what is scheduled, when it is due next, and how it went'],
     ['cronce list report: --state paused', 'names that begin with report:, and are paused'],
+    ["cronce list '*:nightly' --failed", 'names that end with :nightly, and whose latest fire failed'],
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
@@ -37,6 +39,7 @@ export const list: Command = {
       help: 'Only those that are active, paused, retired or finished',
     },
     tenant: { type: 'string', value: 'NAME', help: 'Only those of this tenant' },
+    failed: { type: 'boolean', help: 'Only those whose latest fire failed' },
     next: { type: 'boolean', help: 'The one that is due next first' },
     ...PAGE_FLAGS,
     ...TIME_FLAGS,
@@ -90,22 +93,25 @@ function runList(args: Args, io: Io): Promise<number> {
   })
 }
 
-async function schedulesOf(client: Connection, args: Args, prefix: string | undefined, leftOut: LeftOut) {
+async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
+  const glob = given === undefined ? null : readGlob(given)
   const filter = {
-    prefix,
+    prefix: glob === null ? given : glob.prefix || undefined,
     job: args.text('job'),
     state: args.text('state') as ScheduleView['state'] | undefined,
     tenant: args.text('tenant'),
   }
-  const showsAll = args.has('all') || filter.prefix !== undefined || filter.job !== undefined
+  const showsAll = args.has('all') || given !== undefined || filter.job !== undefined
+  const keeps = ({ name, failedInRow }: ScheduleView): boolean =>
+    (glob === null || glob.matches(name) || name === given) && (!args.has('failed') || failedInRow > 0)
   if (!args.has('next')) {
     const list = (page: PageOptions) => client.schedules.list({ ...filter, ...page })
-    return readPage(args, (page) => (showsAll ? list(page) : leftOut.page(list, page)))
+    return readPage(args, (page) => (showsAll ? filteredPage(list, page, keeps) : leftOut.page(list, page, keeps)))
   }
   // What is due next can be told only from all of them.
   const all: ScheduleView[] = []
   for await (const schedule of client.schedules.all(filter)) {
-    if (showsAll || leftOut.isShown(schedule)) all.push(schedule)
+    if (keeps(schedule) && (showsAll || leftOut.isShown(schedule))) all.push(schedule)
   }
   all.sort((a, b) => dueNext(a) - dueNext(b) || (a.name < b.name ? -1 : 1))
   return readPage(args, async ({ limit }) => ({ items: args.has('all') ? all : all.slice(0, limit), next: null }))
