@@ -149,7 +149,11 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
         ...Array(3).fill('succeeded'),
       ])
       const due = all.items.map(({ dueAt }) => dueAt)
-      assert.deepEqual(due, [...due].sort((a, b) => b - a), 'the latest first')
+      assert.deepEqual(
+        due,
+        [...due].sort((a, b) => b - a),
+        'the latest first',
+      )
       const paged: Item[] = []
       for (let after: string | null = null; ; ) {
         const page: Awaited<ReturnType<typeof read>> = await read(
@@ -165,7 +169,10 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
       const failed = await read('--failed', '--all')
       assert.deepEqual(new Set(failed.items.map(({ state }) => state)), new Set(['failed']))
       assert.equal((await bench.say(command, '--failed', '--outcome', 'open')).status, 2)
-      assert.match((await bench.say(command, '--outcome', 'failed,opne')).stderr, /cannot be "opne"\. Did you mean open/)
+      assert.match(
+        (await bench.say(command, '--outcome', 'failed,opne')).stderr,
+        /cannot be "opne"\. Did you mean open/,
+      )
       assert.equal((await bench.say(command, 'p:*', '--after', 'nonsense')).status, 2)
     }
     const list = await bench.say('list', 'p:*', '--failed', '-o', 'name')
@@ -188,7 +195,14 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
   })
 
   test('step resolve says how a step ended whose run died', async () => {
-    const dying = cronce({ store: bench.store, app: 'frail', deployment: 'v1', logger: false, signals: false, drain: 0 })
+    const dying = cronce({
+      store: bench.store,
+      app: 'frail',
+      deployment: 'v1',
+      logger: false,
+      signals: false,
+      drain: 0,
+    })
     const begun = Promise.withResolvers<void>()
     dying.job('frail', { retry: { crashes: 0 } }, async (run) => {
       await run.once('charge', () => {

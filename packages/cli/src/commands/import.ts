@@ -1,7 +1,8 @@
 import type { Args } from '../args.ts'
 import { importCrontab } from '../import/crontab-jobs.ts'
-import { type Imported, jobsOf } from '../import/imported.ts'
+import { type Imported, type ImportedJob, jobsOf } from '../import/imported.ts'
 import { importK8s } from '../import/k8s-jobs.ts'
+import { mergeCrontabs, serverNames } from '../import/merge-crontabs.ts'
 import { type JobsFormat, renderJobs } from '../import/render-jobs.ts'
 import { findingsText, summary } from '../import/report.ts'
 import { isSystemCrontab, readSources, type Source } from '../import/sources.ts'
@@ -19,12 +20,17 @@ export const importCommand: Command = {
   examples: [
     ['crontab -l | cronce import crontab', 'the jobs of your crontab, as TypeScript'],
     ['cronce import crontab /etc/crontab --out jobs.ts', 'a system crontab, into a file for cronce start'],
+    [
+      'cronce import crontab web-1.txt web-2.txt --out jobs.ts',
+      'the crontabs of two servers: a line of both is one job',
+    ],
     ['cronce import k8s cronjobs/*.yaml --out jobs.json', 'CronJobs of Kubernetes, as JSON'],
     ['cronce import crontab crontab.txt --json', 'the jobs and all that is worth knowing, for a program'],
   ],
   about: [
     'What does not mean quite the same, or does not translate, is told on stderr; of the latter nothing is dropped: it is kept',
     'as a comment, and the exit code is 1. crontab reads stdin without FILE, or with -.',
+    'Of several crontabs, one for each server, lines that are the same become one job, which runs on one server: each is told.',
   ].join('\n'),
   flags: {
     out: {
@@ -88,16 +94,21 @@ async function readImported(
   io: Io,
 ): Promise<Imported> {
   if (source === 'k8s') return importK8s(sources, io.now)
-  const [{ file, text }] = sources as [Source]
-  return importCrontab(text, {
-    file,
-    isSystem: args.has('system') || isSystemCrontab(file),
-    // Cron knows no zone but the machine's, so that is what its lines mean.
-    tz: args.text('tz') ?? localZone(io.env),
-    cwd: args.text('cwd') ?? null,
-    user: args.text('user') ?? 'root',
-    likeCron: args.has('like-cron'),
+  const servers = serverNames(sources.map(({ file }) => file))
+  const crontabs = sources.map(({ file, text }, index) => {
+    const server = sources.length === 1 ? {} : { server: servers[index]! }
+    return importCrontab(text, {
+      file,
+      ...server,
+      isSystem: args.has('system') || isSystemCrontab(file),
+      // Cron knows no zone but the machine's, so that is what its lines mean.
+      tz: args.text('tz') ?? localZone(io.env),
+      cwd: args.text('cwd') ?? null,
+      user: args.text('user') ?? 'root',
+      likeCron: args.has('like-cron'),
+    })
   })
+  return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers)
 }
 
 async function tell(imported: Imported, text: string, args: Args, io: Io): Promise<number> {
@@ -109,7 +120,7 @@ async function tell(imported: Imported, text: string, args: Args, io: Io): Promi
   if (isJson) {
     printJson(
       {
-        items: jobsOf(imported).map(({ name, place, comments, options }) => ({ name, place, comments, options })),
+        items: jobsOf(imported).map(jobJson),
         findings: imported.findings,
         comments: imported.items.flatMap((item) => (item.kind === 'comment' ? item.lines : [])),
         written,
@@ -122,6 +133,10 @@ async function tell(imported: Imported, text: string, args: Args, io: Io): Promi
   io.err(findingsText(imported.findings, io))
   note(`${summary(imported)}${sayWhere(written, out, isDry)}`, io)
   return lost ? 1 : 0
+}
+
+function jobJson({ name, place, others = [], comments, options }: ImportedJob): object {
+  return { name, place, places: [place, ...others], comments, options }
 }
 
 function sayWhere(written: string | null, out: string | undefined, isDry: boolean): string {

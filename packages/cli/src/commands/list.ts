@@ -11,6 +11,7 @@ import { type Column, formOf, note, OUTPUT_FLAGS, printList } from '../output.ts
 import { PAGE_FLAGS, readPage } from '../paging.ts'
 import { countSteps } from '../progress.ts'
 import { nextFireOf } from '../schedule-times.ts'
+import { CALL_GRACE_MS, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
@@ -29,7 +30,7 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
-  about: `The last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders, keys and slots of node-cron are left out, unless --all, --job or a prefix is given.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders, keys and slots of node-cron are left out, unless --all, --job or a prefix is given.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -52,6 +53,17 @@ export const list: Command = {
 interface Row extends ScheduleView {
   readonly recent: readonly FireView[]
   readonly nextFireAt: number | null
+  /** Its trigger, or the rule by which `cronce exec` is called. */
+  readonly rule: ScheduleView['trigger']
+  /** A crontab calls `cronce exec` by that rule. */
+  readonly isCalled: boolean
+}
+
+function rowOf(schedule: ScheduleView, recent: readonly FireView[]): Row {
+  const latest = recent.find(({ nonce }) => nonce === '')?.dueAt ?? null
+  const ruled = withExpectedRule(schedule, latest ?? schedule.last.dueAt)
+  const isCalled = ruled !== schedule
+  return { ...schedule, nextFireAt: nextFireOf(ruled), recent, rule: ruled.trigger, isCalled }
 }
 
 function runList(args: Args, io: Io): Promise<number> {
@@ -64,11 +76,10 @@ function runList(args: Args, io: Io): Promise<number> {
     const wantsStrip = form === 'table' || form === 'wide' || form === 'json' || form === 'jsonl'
     const progress = countSteps(io, 'read', items.length)
     const rows = await inParallel(items, AT_A_TIME, async (schedule): Promise<Row> => {
-      const nextFireAt = nextFireOf(schedule)
-      if (!wantsStrip) return { ...schedule, nextFireAt, recent: [] }
+      if (!wantsStrip) return rowOf(schedule, [])
       const { items: recent } = await client.fires.list({ schedule: schedule.name, limit: STRIP })
       progress.step()
-      return { ...schedule, nextFireAt, recent }
+      return rowOf(schedule, recent)
     })
     progress.end()
     printList(
@@ -77,9 +88,10 @@ function runList(args: Args, io: Io): Promise<number> {
         next,
         columns: columnsIn(tz, io.now),
         name: ({ name }) => name,
-        json: ({ recent, nextFireAt: _column, ...schedule }) => ({
+        json: ({ recent, nextFireAt, rule, isCalled, ...schedule }) => ({
           ...schedule,
-          words: triggerWords(schedule.trigger, tz),
+          words: triggerWords(rule, tz),
+          expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
         }),
         empty: 'No schedules.',
@@ -119,7 +131,7 @@ async function schedulesOf(client: Connection, args: Args, given: string | undef
 
 /** A schedule that never fires again, or not before an operator resumes it, comes last. */
 function dueNext(schedule: ScheduleView): number {
-  return nextFireOf(schedule) ?? Number.MAX_SAFE_INTEGER
+  return rowOf(schedule, []).nextFireAt ?? Number.MAX_SAFE_INTEGER
 }
 
 const STATE_COLORS: Readonly<Record<ScheduleView['state'], Color | undefined>> = {
@@ -138,15 +150,19 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
       value: stateWords,
       color: ({ state, open }) => STATE_COLORS[state] ?? (isRunning(open) ? 'cyan' : undefined),
     },
-    { title: 'WHEN', value: ({ trigger }) => triggerWords(trigger, tz), shrinks: true },
-    { title: 'EXPRESSION', value: ({ trigger }) => triggerText(trigger), wide: true },
+    {
+      title: 'WHEN',
+      value: ({ rule, isCalled }) => `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`,
+      shrinks: true,
+    },
+    { title: 'EXPRESSION', value: ({ rule }) => triggerText(rule), wide: true },
     { title: 'JOB', value: ({ job }) => job, wide: true },
     { title: 'APP', value: ({ app }) => app ?? '-', wide: true },
     { title: 'NEXT', value: ({ nextFireAt }) => when(nextFireAt), drop: 2 },
     {
       title: 'IN',
-      value: ({ nextFireAt }) => (nextFireAt === null ? '-' : untilWords(nextFireAt, now)),
-      color: ({ nextFireAt }) => (isOverdue(nextFireAt, now) ? 'yellow' : undefined),
+      value: (row) => (row.nextFireAt === null ? '-' : untilWords(row.nextFireAt, row, now)),
+      color: (row) => (isOverdue(row, now) ? 'yellow' : undefined),
     },
     { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : roughWords(last.dueAt, now)), drop: 1 },
     { title: 'LAST SUCCESS', value: ({ last }) => when(last.succeededAt), wide: true },
@@ -158,12 +174,12 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
 /** Longer than any instance needs to notice: nobody runs it. */
 const OVERDUE_MS = 10_000
 
-function isOverdue(nextAt: number | null, now: number): boolean {
-  return nextAt !== null && nextAt < now - OVERDUE_MS
+function isOverdue({ nextFireAt, isCalled }: Row, now: number): boolean {
+  return nextFireAt !== null && nextFireAt < now - (isCalled ? CALL_GRACE_MS : OVERDUE_MS)
 }
 
-function untilWords(nextAt: number, now: number): string {
-  if (isOverdue(nextAt, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
+function untilWords(nextAt: number, row: Row, now: number): string {
+  if (isOverdue(row, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
   return nextAt <= now ? 'now' : roughWords(nextAt, now).replace(/^in /, '')
 }
 

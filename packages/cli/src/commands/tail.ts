@@ -58,8 +58,7 @@ function runTail(args: Args, io: Io): Promise<number> {
         note('Ends may be missing here: see cronce runs and cronce fires.', io)
         continue
       }
-      const about = entry.kind === 'fire.ended' ? entry.fire : entry.run
-      if ((wanted.size > 0 && !wanted.has(about.schedule)) || (job !== undefined && about.job !== job)) continue
+      if (!isWanted(entry, wanted, job)) continue
       const place = entry.kind === 'fire.ended' ? null : await placeOf(entry.run.instance)
       if (args.has('jsonl')) printJsonLine(withPlace(entry, place), io)
       else io.out(`${entryLine(entry, place, tz, io)}\n`)
@@ -70,6 +69,11 @@ function runTail(args: Args, io: Io): Promise<number> {
 }
 
 type Told = Exclude<FeedEntry, { readonly kind: 'gap' }>
+
+function isWanted(entry: Told, schedules: ReadonlySet<string>, job: string | undefined): boolean {
+  const about = entry.kind === 'fire.ended' ? entry.fire : entry.run
+  return (schedules.size === 0 || schedules.has(about.schedule)) && (job === undefined || about.job === job)
+}
 
 /** Most of what happens is on a few instances. */
 const MOST_PLACES = 1_000

@@ -11,6 +11,7 @@ import {
 import { aborted } from '../../aborted.ts'
 import { handedOn } from './command-env.ts'
 import type { ExecPlan } from './exec-plan.ts'
+import { isExpectedInput } from './expected-rule.ts'
 
 /** What this process runs, and how it ended. */
 export interface OwnRun {
@@ -106,11 +107,12 @@ class InheritingRunner implements CommandRunner {
     const [file, ...args] = this.#plan.command
     // Every run that a handler gets is one that a target could get.
     const target = run as TargetRun
+    const env = environmentFor(target, { ...withoutSecrets(), CRONCE_K8S_JOB: null, ...handedOn(process.env) })
     const end = await superviseCommand(
       {
         file,
         args,
-        env: environmentFor(target, { ...withoutSecrets(), CRONCE_K8S_JOB: null, ...handedOn(process.env) }),
+        env: isExpectedInput(run.fire.input) ? { ...env, CRONCE_INPUT: 'null' } : env,
         // On this machine the command of an earlier run may still be ending.
         ...earlierRuns(target),
       },

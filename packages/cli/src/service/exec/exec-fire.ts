@@ -7,6 +7,7 @@ import { formatUtc } from '../../format.ts'
 import { type CommandRunner, commandRunner } from './exec-command.ts'
 import { exitOf, signalOf } from './exec-exit.ts'
 import type { ExecPlan } from './exec-plan.ts'
+import { expectedInput } from './expected-rule.ts'
 import { demandDue, demandNear, findDue } from './find-due.ts'
 import { inTime } from './in-time.ts'
 import { standBy } from './stand-by.ts'
@@ -70,12 +71,14 @@ export async function execFire(parts: ExecParts): Promise<number> {
 }
 
 function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run) => unknown): Cronce {
+  const input = expectedInput(plan.expected)
+  const options = input === undefined ? plan.policy : { ...plan.policy, input }
   const app = cronce({
     store,
     namespace,
     app: execApp(plan.name),
     // A line in a crontab that was changed is another version of it, so that its flags count.
-    deployment: `exec-${createHash('sha256').update(JSON.stringify(plan.policy)).digest('hex').slice(0, 12)}`,
+    deployment: `exec-${createHash('sha256').update(JSON.stringify(options)).digest('hex').slice(0, 12)}`,
     // One command at a time: they share the streams.
     concurrency: 1,
     lease: plan.lease,
@@ -84,7 +87,7 @@ function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run
     signals: false,
     logger: { error: warn, warn },
   })
-  return app.job(plan.name, plan.policy, handler)
+  return app.job(plan.name, options, handler)
 }
 
 /** Say which fire is due, and join. What others have left open may begin to run here. */
