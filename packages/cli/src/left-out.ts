@@ -1,5 +1,5 @@
 import type { Page, ScheduleView } from 'cronce'
-import { isNobodys } from 'cronce/internal'
+import { isExclusive } from 'cronce/internal'
 import { formatCount } from './format.ts'
 
 type List = (page: { readonly limit: number; readonly after: string | undefined }) => Promise<Page<ScheduleView>>
@@ -33,19 +33,19 @@ export async function filteredPage(
   }
 }
 
-/** Schedules without those behind locks, leaders, keys and slots of node-cron: programs make them, and there may be many. */
+/** Schedules without those behind locks, leaders and keys: programs make them, and there may be many. */
 export class LeftOut {
   #count = 0
 
   isShown = (schedule: ScheduleView): boolean => {
-    const isShown = !isNobodys(schedule.job)
+    const isShown = !isExclusive(schedule.job)
     if (!isShown) this.#count++
     return isShown
   }
 
   /** A page of the others, as long as any. */
   page(list: List, page: Parameters<List>[0], keeps: Keeps): Promise<Page<ScheduleView>> {
-    const isShown: Keeps = (schedule) => !isNobodys(schedule.job)
+    const isShown: Keeps = (schedule) => !isExclusive(schedule.job)
     return filteredPage(
       list,
       page,
@@ -60,6 +60,6 @@ export class LeftOut {
   words(): string | null {
     if (this.#count === 0) return null
     const schedules = this.#count === 1 ? 'schedule' : 'schedules'
-    return `${formatCount(this.#count)} ${schedules} behind locks, leaders, keys or slots of node-cron left out: add --all, or name them.`
+    return `${formatCount(this.#count)} ${schedules} behind locks, leaders or keys left out: add --all, or name them.`
   }
 }

@@ -157,7 +157,7 @@ describe('cronce import crontab', () => {
       [['import', 'crontab', '-', '--out', 'jobs.ts', '--format', 'json'], 2, /contradicts/],
       [['import', 'crontab', '-', '--out', 'no/such/jobs.ts'], 1, /can't be written/],
       [['import', 'k8s'], 2, /Import which file/],
-      [['import', 'k8s', 'a', '--tz', 'UTC'], 2, /about crontabs/],
+      [['import', 'k8s', 'a', '--tz', 'UTC'], 2, /about crontab/],
     ] as const) {
       const result = await ask(args, UTC, { cwd, input: '' })
       assert.equal(result.status, status, args.join(' '))

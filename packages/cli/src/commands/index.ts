@@ -194,7 +194,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'import',
     group: 'offline',
-    summary: 'Turn a crontab, or CronJobs of Kubernetes, into jobs',
+    summary: 'Turn a crontab, or CronJobs of Kubernetes, into jobs; make tasks of node-cron run once',
     load: async () => (await import('./import.ts')).importCommand,
   },
   {

@@ -1,4 +1,5 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
+import { isExclusive, isNobodys } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
@@ -30,7 +31,7 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
-  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders, keys and slots of node-cron are left out, unless --all, --job or a prefix is given.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -152,7 +153,7 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
     },
     {
       title: 'WHEN',
-      value: ({ rule, isCalled }) => `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`,
+      value: (row) => whenWords(row, tz),
       shrinks: true,
     },
     { title: 'EXPRESSION', value: ({ rule }) => triggerText(rule), wide: true },
@@ -181,6 +182,12 @@ function isOverdue({ nextFireAt, isCalled }: Row, now: number): boolean {
 function untilWords(nextAt: number, row: Row, now: number): string {
   if (isOverdue(row, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
   return nextAt <= now ? 'now' : roughWords(nextAt, now).replace(/^in /, '')
+}
+
+function whenWords({ rule, isCalled, job }: Row, tz: string): string {
+  // A task of node-cron, which says when its slots come.
+  if (isNobodys(job) && !isExclusive(job)) return 'When node-cron asks'
+  return `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`
 }
 
 function isRunning(open: ScheduleView['open']): boolean {
