@@ -63,7 +63,7 @@ export function readOutcomes(args: Args): readonly (Outcome | 'open')[] | null {
 }
 
 /** The latest on the right. A range of instants that ended alike is as many characters as there is room for. */
-export function strip(latestFirst: readonly FireView[], length: number): string {
+export function strip(latestFirst: readonly Pick<FireView, 'state' | 'range'>[], length: number): string {
   let marks = ''
   for (const { state, range } of latestFirst) {
     if (marks.length >= length) break

@@ -1,21 +1,24 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
+import { CronceError } from 'cronce/cron'
 import { isExclusive, isNobodys } from 'cronce/internal'
+import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
 import { filteredPage, LeftOut } from '../left-out.ts'
 import { readGlob } from '../names.ts'
-import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { findStoreOrDefault, STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
 import { type Column, formOf, note, OUTPUT_FLAGS, printList } from '../output.ts'
-import { PAGE_FLAGS, readPage } from '../paging.ts'
+import { PAGE_FLAGS, readLimit, readPage } from '../paging.ts'
 import { countSteps } from '../progress.ts'
 import { nextFireOf } from '../schedule-times.ts'
 import { CALL_GRACE_MS, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
+import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
 const STRIP = 20
@@ -51,6 +54,16 @@ export const list: Command = {
   run: runList,
 }
 
+/** What the columns show. */
+interface Shown extends Pick<ScheduleView, 'name' | 'state' | 'job' | 'app' | 'failedInRow'> {
+  readonly open: readonly Pick<ScheduleView['open'][number], 'token'>[]
+  readonly last: Pick<ScheduleView['last'], 'dueAt' | 'succeededAt'>
+  readonly recent: readonly Pick<FireView, 'state' | 'range'>[]
+  readonly nextFireAt: number | null
+  readonly rule: ScheduleView['trigger']
+  readonly isCalled: boolean
+}
+
 interface Row extends ScheduleView {
   readonly recent: readonly FireView[]
   readonly nextFireAt: number | null
@@ -67,7 +80,19 @@ function rowOf(schedule: ScheduleView, recent: readonly FireView[]): Row {
   return { ...schedule, nextFireAt: nextFireOf(ruled), recent, rule: ruled.trigger, isCalled }
 }
 
-function runList(args: Args, io: Io): Promise<number> {
+async function runList(args: Args, io: Io): Promise<number> {
+  try {
+    return await listFromStore(args, io)
+  } catch (error) {
+    // A role that may read only the views can't open the store.
+    const viewed = error instanceof CronceError && error.code === 'STORE_FORBIDDEN' ? await readViews(args, io) : null
+    if (viewed === null) throw error
+    printViews(viewed, args, io)
+    return 0
+  }
+}
+
+function listFromStore(args: Args, io: Io): Promise<number> {
   const [prefix] = atMost(args, 1, 'list')
   const tz = zoneOf(args)
   const form = formOf(args)
@@ -130,6 +155,70 @@ async function schedulesOf(client: Connection, args: Args, given: string | undef
   return readPage(args, async ({ limit }) => ({ items: args.has('all') ? all : all.slice(0, limit), next: null }))
 }
 
+const VIEWED = 1_000
+
+/** What a role sees that may read only the views of PostgreSQL; `null`: it is another store, or may not read them either. */
+async function readViews(args: Args, io: Io): Promise<ViewedSchedules | null> {
+  const { store, namespace = 'default' } = await findStoreOrDefault(args, io)
+  if (typeof store !== 'string' || !/^postgres(ql)?:/.test(store)) return null
+  const [given = ''] = args.positionals
+  const prefix = readGlob(given)?.prefix ?? given
+  const { viewSchedules } = await import('cronce/postgres')
+  try {
+    return await viewSchedules(store, { namespace, prefix, after: '', limit: VIEWED, recent: STRIP })
+  } catch (error) {
+    if (error instanceof CronceError) return null
+    throw error
+  }
+}
+
+function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
+  if (args.has('after'))
+    throw new UsageError('This role may only read the views, which have no pages.', 'Leave out --after.')
+  const tz = zoneOf(args)
+  const [given] = args.positionals
+  const glob = given === undefined ? null : readGlob(given)
+  const showsAll = given !== undefined || args.has('job') || args.has('all')
+  const kept = items.filter(
+    (view) => (glob?.matches(view.name) ?? true) && (showsAll || !isExclusive(view.job)) && matches(view, args),
+  )
+  const byName = new Map(kept.map((view) => [view.name, view]))
+  const shown = kept.map(shownOf)
+  if (args.has('next')) shown.sort((one, other) => (one.nextFireAt ?? Infinity) - (other.nextFireAt ?? Infinity))
+  const rows = shown.slice(0, readLimit(args) ?? VIEWED)
+  const json = ({ name }: Shown): unknown => byName.get(name)
+  printList(
+    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: 'No schedules.' },
+    args,
+    io,
+  )
+  if (formOf(args) === 'json') return
+  const more = shown.length > rows.length || items.length === VIEWED ? ' There are more.' : ''
+  note(`This role may only read the views: NEXT does not know skipped due times.${more}`, io)
+}
+
+function matches({ job, state, tenant, failedInRow }: ViewedSchedule, args: Args): boolean {
+  const isSame = (flag: string, value: string | null): boolean => !args.has(flag) || args.text(flag) === value
+  return (
+    isSame('job', job) && isSame('state', state) && isSame('tenant', tenant) && (!args.has('failed') || failedInRow > 0)
+  )
+}
+
+function shownOf(view: ViewedSchedule): Shown {
+  const { name, state, job, app, failedInRow, openFires, trigger, nextAt, lastDueAt, lastSucceededAt } = view
+  return {
+    ...{ name, state, job, app, failedInRow, rule: trigger, isCalled: false },
+    open: Array.from({ length: openFires }, () => ({ token: null })),
+    last: { dueAt: lastDueAt, succeededAt: lastSucceededAt },
+    nextFireAt: state === 'active' ? nextAt : null,
+    recent: view.recent.map(({ dueAt, state, count }) => ({
+      // The words of the views are those of the API.
+      state: state as FireView['state'],
+      range: count > 1 ? { untilAt: dueAt, count } : null,
+    })),
+  }
+}
+
 /** A schedule that never fires again, or not before an operator resumes it, comes last. */
 function dueNext(schedule: ScheduleView): number {
   return rowOf(schedule, []).nextFireAt ?? Number.MAX_SAFE_INTEGER
@@ -142,7 +231,7 @@ const STATE_COLORS: Readonly<Record<ScheduleView['state'], Color | undefined>> =
   finished: 'dim',
 }
 
-function columnsIn(tz: string, now: number): readonly Column<Row>[] {
+function columnsIn(tz: string, now: number): readonly Column<Shown>[] {
   const when = (instant: number | null): string => (instant === null ? '-' : formatInstant(instant, tz))
   return [
     { title: 'NAME', value: ({ name }) => name, color: () => 'bold' },
@@ -175,25 +264,25 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
 /** Longer than any instance needs to notice: nobody runs it. */
 const OVERDUE_MS = 10_000
 
-function isOverdue({ nextFireAt, isCalled }: Row, now: number): boolean {
+function isOverdue({ nextFireAt, isCalled }: Shown, now: number): boolean {
   return nextFireAt !== null && nextFireAt < now - (isCalled ? CALL_GRACE_MS : OVERDUE_MS)
 }
 
-function untilWords(nextAt: number, row: Row, now: number): string {
+function untilWords(nextAt: number, row: Shown, now: number): string {
   if (isOverdue(row, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
   return nextAt <= now ? 'now' : roughWords(nextAt, now).replace(/^in /, '')
 }
 
-function whenWords({ rule, isCalled, job }: Row, tz: string): string {
+function whenWords({ rule, isCalled, job }: Shown, tz: string): string {
   // A task of node-cron, which says when its slots come.
   if (isNobodys(job) && !isExclusive(job)) return 'When node-cron asks'
   return `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`
 }
 
-function isRunning(open: ScheduleView['open']): boolean {
+function isRunning(open: Shown['open']): boolean {
   return open.some(({ token }) => token !== null)
 }
 
-function stateWords({ state, open }: Row): string {
+function stateWords({ state, open }: Shown): string {
   return state === 'active' && isRunning(open) ? 'running' : state
 }
