@@ -60,8 +60,15 @@ describe('the rule that exec is called by', { concurrency: 1 }, () => {
   test('changes with the line of the crontab; without one nothing is expected', async () => {
     await exec('changed', '--due', justNow(), '--expect', '0 3 * * *', '--tz', 'UTC')
     await exec('changed', '--due', new Date(Date.now() + 500).toISOString(), '--expect', '0 4 * * *', '--tz', 'UTC')
-    const rule = expectedRule(await bench.client.schedules.get('changed'))
-    assert.equal(rule?.kind === 'cron' && rule.expression, '0 4 * * *')
+    const ruleOf = async () => {
+      const rule = expectedRule(await bench.client.schedules.get('changed'))
+      return rule?.kind === 'cron' ? rule.expression : null
+    }
+    assert.equal(await ruleOf(), '0 4 * * *')
+    await exec('changed', '--due', new Date(Date.now() + 1_000).toISOString(), '--expect', '0 3 * * *', '--tz', 'UTC')
+    assert.equal(await ruleOf(), '0 3 * * *', 'also back to what it was')
+    await exec('changed', '--due', new Date(Date.now() + 1_500).toISOString())
+    assert.equal(await ruleOf(), null)
     await exec('plain', '--due', justNow())
     const plain = await bench.client.schedules.get('plain')
     assert.deepEqual([expectedRule(plain), withExpectedRule(plain, null)], [null, plain])
